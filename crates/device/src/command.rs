@@ -1,0 +1,77 @@
+//! What a host can ask and what it gets back.
+
+use outlast_units::{Bytes, Lba, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The kinds of command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[repr(u8)]
+pub enum Op {
+    /// Read sectors.
+    Read,
+    /// Write sectors.
+    Write,
+    /// Deallocate sectors (ATA TRIM, SCSI UNMAP, NVMe Deallocate): later reads return zeroes until written again.
+    Trim,
+    /// Make every write acknowledged before it survive a loss of power.
+    Flush,
+}
+
+/// The stream hint of a write command (NVMe directives, SCSI stream control): writes with one hint share superblocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct StreamId(pub u8);
+
+/// The caller's name for a command in flight. Small and dense: devices may index arrays by it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tag(pub u32);
+
+/// One command of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// First sector. Ignored by [`Op::Flush`].
+    pub lba: Lba,
+    /// Number of sectors; zero only for [`Op::Flush`].
+    pub sectors: u32,
+    /// What to do.
+    pub op: Op,
+    /// Stream hint of a write; zero elsewhere.
+    pub stream: StreamId,
+    /// Forced unit access: a write completes only when it is on flash.
+    pub fua: bool,
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Done.
+    Ok,
+    /// Some sector lies beyond the capacity; nothing was done.
+    OutOfRange,
+    /// The device has become read-only: too few good blocks are left to accept writes.
+    ReadOnly,
+}
+
+/// One command that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// When.
+    pub at: Nanos,
+    /// Which command.
+    pub tag: Tag,
+    /// How.
+    pub outcome: Outcome,
+}
+
+/// What a device is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// A short name of the model.
+    pub model: String,
+    /// Capacity that the host sees.
+    pub capacity: Bytes,
+    /// The unit in which the device maps; writes aligned to it need no read-modify-write.
+    pub optimal_io: Bytes,
+}

@@ -1,0 +1,38 @@
+//! The one interface for everything that stores. An SSD is a [`Device`]; an array is a device made of devices. No device
+//! reads a clock, opens a file or draws from a global generator: time comes in as `now`, effects go out as completions.
+
+mod command;
+
+pub use command::{Command, Completion, Identity, Op, Outcome, StreamId, Tag};
+
+use outlast_units::Nanos;
+
+/// A machine that stores bytes.
+///
+/// **Call order.** `submit` and `advance` take the time as an argument, and that time must never run backwards. After any
+/// `submit` or `advance`, [`Device::next_deadline`] may have changed. A caller that wants every completion at its exact
+/// time calls `advance` with each deadline in turn; calling it late gives the same completions with the same `at`, only in
+/// one batch. Calling it early is harmless: nothing happens.
+pub trait Device {
+    /// Hands over one command. Completions of commands may come in any order; `tag` names this one.
+    fn submit(&mut self, now: Nanos, command: Command, tag: Tag);
+
+    /// When something will next happen by itself; `None` when the device is idle.
+    fn next_deadline(&self) -> Option<Nanos>;
+
+    /// Does everything that is due up to and including `now` and appends what has completed, in order of time.
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>);
+
+    /// Tells which commands will soon be submitted. Changes nothing that can be observed; a device may use it to bring
+    /// its tables into the processor's cache.
+    fn hint(&self, _upcoming: &[Command]) {}
+
+    /// What the device is.
+    fn identify(&self) -> Identity;
+
+    /// Checks every invariant, at a cost proportional to the device's size. For tests.
+    ///
+    /// # Errors
+    /// The first broken invariant, in words.
+    fn self_check(&self) -> Result<(), String>;
+}

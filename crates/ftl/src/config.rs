@@ -1,0 +1,237 @@
+//! Settings of the flash translation layer.
+
+use outlast_media::{ConfigError, Geometry};
+use outlast_units::{Bytes, SECTOR_BYTES};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Mapping, streams, garbage collection and wear levelling.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FtlConfig {
+    /// Bytes that one entry of the mapping table covers; a multiple of 512. Smaller than a page (several units to a
+    /// page) or larger (a unit over several pages of one die).
+    pub mapping_unit: Bytes,
+    /// User capacity. Give this or `over_provisioning`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<Bytes>,
+    /// Spare space over user space, such as 0.28: (raw − user) / user. Give this or `capacity`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_provisioning: Option<f64>,
+    /// Blocks of each plane held back to replace bad ones.
+    pub spare_blocks: u32,
+    /// Order in which consecutive program operations go over channels, chips ("ways"), dies and planes.
+    pub allocation: Allocation,
+    /// Whether the planes of a die program, read and erase together.
+    pub multi_plane: bool,
+    /// Write streams for host data, each with its own open superblock. Stream hints are taken modulo this number.
+    pub streams: u8,
+    /// Garbage collection.
+    pub gc: GcConfig,
+    /// Wear levelling.
+    pub wear_leveling: WearLeveling,
+}
+
+impl Default for FtlConfig {
+    fn default() -> Self {
+        Self {
+            mapping_unit: Bytes::kib(4),
+            capacity: None,
+            over_provisioning: None,
+            spare_blocks: 0,
+            allocation: Allocation::default(),
+            multi_plane: true,
+            streams: 1,
+            gc: GcConfig::default(),
+            wear_leveling: WearLeveling::default(),
+        }
+    }
+}
+
+/// A permutation of the letters C (channel), W (way: chip), D (die) and P (plane): the first varies fastest. With
+/// `multi_plane`, planes always go together and P has no effect. The notation is that of Tavakkol et al., "MQSim", FAST 2018.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Allocation(pub [AllocationLevel; 4]);
+
+/// One level of the flash hierarchy in an [`Allocation`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AllocationLevel {
+    /// C.
+    Channel,
+    /// W.
+    Chip,
+    /// D.
+    Die,
+    /// P.
+    Plane,
+}
+
+impl Default for Allocation {
+    fn default() -> Self {
+        use AllocationLevel::{Channel, Chip, Die, Plane};
+        Self([Channel, Chip, Die, Plane])
+    }
+}
+
+impl TryFrom<String> for Allocation {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        use AllocationLevel::{Channel, Chip, Die, Plane};
+        let bad = || format!("allocation \"{text}\" is not a permutation of the letters CWDP, such as \"CWDP\"");
+        let mut levels = [Channel; 4];
+        if text.len() != 4 {
+            return Err(bad());
+        }
+        for (level, letter) in levels.iter_mut().zip(text.chars()) {
+            *level = match letter {
+                'C' => Channel,
+                'W' => Chip,
+                'D' => Die,
+                'P' => Plane,
+                _ => return Err(bad()),
+            };
+        }
+        if [Channel, Chip, Die, Plane].iter().all(|level| levels.contains(level)) { Ok(Self(levels)) } else { Err(bad()) }
+    }
+}
+
+impl From<Allocation> for String {
+    fn from(allocation: Allocation) -> Self {
+        allocation
+            .0
+            .iter()
+            .map(|level| match level {
+                AllocationLevel::Channel => 'C',
+                AllocationLevel::Chip => 'W',
+                AllocationLevel::Die => 'D',
+                AllocationLevel::Plane => 'P',
+            })
+            .collect()
+    }
+}
+
+impl JsonSchema for Allocation {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Allocation".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "pattern": "^[CWDP]{4}$",
+            "description": "A permutation of C (channel), W (chip), D (die) and P (plane); the first varies fastest."
+        })
+    }
+}
+
+/// When garbage collection runs and what it collects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct GcConfig {
+    /// Which superblock is collected next.
+    pub policy: VictimPolicy,
+    /// How many superblocks `d-choices` samples.
+    pub choices: u32,
+    /// Collection starts when this many superblocks or fewer are free, and stops above. Absent: as few as the streams
+    /// allow, which leaves the most spare space to the data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_free: Option<u32>,
+    /// Whether host writes are paced by the progress of collection (smooth latency) or run ahead until no superblock is
+    /// free and then wait for a whole victim.
+    pub pacing: bool,
+}
+
+impl Default for GcConfig {
+    fn default() -> Self {
+        Self { policy: VictimPolicy::Greedy, choices: 8, start_free: None, pacing: true }
+    }
+}
+
+/// Which superblock garbage collection takes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum VictimPolicy {
+    /// The one with the fewest valid units.
+    Greedy,
+    /// The one with the largest (1 − u) / 2u · age (Kawaguchi, Nishioka, Motoda, USENIX 1995).
+    CostBenefit,
+    /// The one filled longest ago.
+    Fifo,
+    /// The one with the fewest valid units among `choices` random ones (Van Houdt, SIGMETRICS 2013).
+    DChoices,
+}
+
+/// How wear is kept even.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct WearLeveling {
+    /// Dynamic: a stream opens the least-worn free superblock. Otherwise the one freed longest ago.
+    pub dynamic: bool,
+    /// Static: when the erase counts of two superblocks differ by more than this, the least-worn one's cold data is moved
+    /// into a well-worn free superblock. Absent: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub static_gap: Option<u32>,
+}
+
+impl Default for WearLeveling {
+    fn default() -> Self {
+        Self { dynamic: true, static_gap: None }
+    }
+}
+
+impl FtlConfig {
+    /// Checks the settings that need no geometry, and the capacity against the raw one.
+    ///
+    /// # Errors
+    /// The first setting that is out of range.
+    pub fn validate(&self, geometry: &Geometry) -> Result<(), ConfigError> {
+        let unit = self.mapping_unit.0;
+        if unit == 0 || !unit.is_multiple_of(SECTOR_BYTES) || unit > 1 << 20 {
+            let limit = "must be a multiple of 512 bytes, at most 1MiB";
+            return Err(ConfigError::new("device.ftl.mapping_unit", self.mapping_unit, limit));
+        }
+        let page = geometry.page_size.0;
+        if !page.is_multiple_of(unit) && !unit.is_multiple_of(page) {
+            let limit = format!("must divide the page size, {}, or be a multiple of it", geometry.page_size);
+            return Err(ConfigError::new("device.ftl.mapping_unit", self.mapping_unit, limit));
+        }
+        match (self.capacity, self.over_provisioning) {
+            (Some(_), Some(over)) => {
+                let limit = "give either capacity or over_provisioning, not both";
+                return Err(ConfigError::new("device.ftl.over_provisioning", over, limit));
+            }
+            (None, None) => {
+                return Err(ConfigError::new("device.ftl.capacity", "absent", "give capacity or over_provisioning"));
+            }
+            (None, Some(over)) if !(over > 0.0 && over <= 100.0) => {
+                let limit = "must be above 0 and at most 100 (spare over user space)";
+                return Err(ConfigError::new("device.ftl.over_provisioning", over, limit));
+            }
+            _ => {}
+        }
+        if self.streams == 0 || self.streams > 16 {
+            return Err(ConfigError::new("device.ftl.streams", self.streams, "must be between 1 and 16"));
+        }
+        if self.gc.choices == 0 {
+            return Err(ConfigError::new("device.ftl.gc.choices", 0, "must be at least 1"));
+        }
+        if self.spare_blocks >= geometry.blocks_per_plane {
+            let limit = format!("must be fewer than the {} blocks of a plane", geometry.blocks_per_plane);
+            return Err(ConfigError::new("device.ftl.spare_blocks", self.spare_blocks, limit));
+        }
+        Ok(())
+    }
+
+    /// The user capacity that the settings ask for, rounded down to a whole mapping unit.
+    pub fn user_capacity(&self, geometry: &Geometry) -> Bytes {
+        let wanted = match (self.capacity, self.over_provisioning) {
+            (Some(capacity), _) => capacity.0,
+            (None, Some(over)) => (geometry.raw_capacity().0 as f64 / (1.0 + over)) as u64,
+            (None, None) => 0,
+        };
+        Bytes(wanted / self.mapping_unit.0 * self.mapping_unit.0)
+    }
+}

@@ -1,0 +1,219 @@
+//! The state of every physical block: wear, how far it is programmed, whether it is bad.
+
+use crate::{ConfigError, Geometry};
+use outlast_units::rng::SplitMix;
+use outlast_units::{BlockId, DieId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Blocks that are bad when the drive leaves the factory, and when good ones wear out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DefectConfig {
+    /// Share of all blocks that are bad from the factory, drawn from the seed; 0 to 0.5.
+    pub factory_bad: f64,
+    /// P/E cycles after which a block is retired and replaced by a spare one; absent: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub endurance: Option<u32>,
+}
+
+impl DefectConfig {
+    /// Checks the settings by themselves.
+    ///
+    /// # Errors
+    /// The first setting that is out of range.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        if !(0.0..=0.5).contains(&self.factory_bad) {
+            let limit = "must be between 0 and 0.5";
+            return Err(ConfigError::new("device.defects.factory_bad", self.factory_bad, limit));
+        }
+        if self.endurance == Some(0) {
+            return Err(ConfigError::new("device.defects.endurance", 0, "must be at least 1 cycle"));
+        }
+        Ok(())
+    }
+}
+
+/// One physical block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockAddress {
+    /// Its die.
+    pub die: DieId,
+    /// Its plane in the die.
+    pub plane: u16,
+    /// Its place in the plane.
+    pub block: BlockId,
+}
+
+/// Bookkeeping of physical blocks. It asserts what NAND demands: pages of a block are programmed in order, each once
+/// between two erasures, and bad blocks are left alone.
+#[derive(Clone, Debug)]
+pub struct Blocks {
+    planes_per_die: usize,
+    blocks_per_plane: usize,
+    pages_per_block: u32,
+    /// P/E cycles.
+    cycles: Vec<u32>,
+    /// The page that must be programmed next.
+    next_page: Vec<u32>,
+    bad: Vec<bool>,
+    erases: u64,
+    max_cycles: u32,
+}
+
+impl Blocks {
+    /// All blocks of a drive, erased and unworn, the factory's bad ones drawn from `seed`.
+    pub fn new(geometry: &Geometry, defects: &DefectConfig, seed: u64) -> Self {
+        let count = geometry.planes() * geometry.blocks_per_plane as usize;
+        let mut rng = SplitMix::new(seed, "media.factory_bad");
+        let bad = (0..count).map(|_| defects.factory_bad > 0.0 && rng.unit() < defects.factory_bad).collect();
+        Self {
+            planes_per_die: usize::from(geometry.planes_per_die),
+            blocks_per_plane: geometry.blocks_per_plane as usize,
+            pages_per_block: geometry.pages_per_block,
+            cycles: vec![0; count],
+            next_page: vec![0; count],
+            bad,
+            erases: 0,
+            max_cycles: 0,
+        }
+    }
+
+    #[inline]
+    fn index(&self, at: BlockAddress) -> usize {
+        (at.die.index() * self.planes_per_die + usize::from(at.plane)) * self.blocks_per_plane + at.block.index()
+    }
+
+    /// Programs the `pages` pages from `first` on.
+    ///
+    /// # Panics
+    /// If they are not the next ones in order, or the block is bad: the FTL broke a rule of NAND.
+    #[inline]
+    pub fn program(&mut self, at: BlockAddress, first: u32, pages: u32) {
+        let index = self.index(at);
+        let next = &mut self.next_page[index];
+        assert!(*next == first, "page {first} of {at:?} programmed out of order: page {next} is next");
+        *next += pages;
+        assert!(*next <= self.pages_per_block, "page {first} of {at:?} lies beyond the block");
+    }
+
+    /// Erases a block.
+    ///
+    /// # Panics
+    /// If the block is bad.
+    #[inline]
+    pub fn erase(&mut self, at: BlockAddress) {
+        let index = self.index(at);
+        assert!(!self.bad[index], "bad block {at:?} erased");
+        self.next_page[index] = 0;
+        self.cycles[index] += 1;
+        self.max_cycles = self.max_cycles.max(self.cycles[index]);
+        self.erases += 1;
+    }
+
+    /// Whether page `page` has been programmed since the last erasure.
+    pub fn is_programmed(&self, at: BlockAddress, page: u32) -> bool {
+        page < self.next_page[self.index(at)]
+    }
+
+    /// P/E cycles of a block.
+    #[inline]
+    pub fn cycles(&self, at: BlockAddress) -> u32 {
+        self.cycles[self.index(at)]
+    }
+
+    /// Whether a block is bad.
+    #[inline]
+    pub fn is_bad(&self, at: BlockAddress) -> bool {
+        self.bad[self.index(at)]
+    }
+
+    /// Declares a block bad, for ever.
+    pub fn retire(&mut self, at: BlockAddress) {
+        let index = self.index(at);
+        self.bad[index] = true;
+    }
+
+    /// Block erasures so far.
+    pub fn erases(&self) -> u64 {
+        self.erases
+    }
+
+    /// The most-worn block's P/E cycles.
+    pub fn max_cycles(&self) -> u32 {
+        self.max_cycles
+    }
+
+    /// Mean P/E cycles over good blocks.
+    pub fn mean_cycles(&self) -> f64 {
+        let (sum, count) = self.cycles.iter().zip(&self.bad).filter(|&(_, &bad)| !bad).fold(
+            (0u64, 0u64),
+            |(sum, count), (&cycles, _)| (sum + u64::from(cycles), count + 1),
+        );
+        if count == 0 { 0.0 } else { sum as f64 / count as f64 }
+    }
+
+    /// P/E cycles of every block: planes in order of die, then plane; blocks in order within.
+    pub fn all_cycles(&self) -> &[u32] {
+        &self.cycles
+    }
+
+    /// Number of bad blocks.
+    pub fn bad_blocks(&self) -> u64 {
+        self.bad.iter().filter(|&&bad| bad).count() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outlast_units::Bytes;
+
+    fn geometry() -> Geometry {
+        Geometry {
+            channels: 1,
+            chips_per_channel: 1,
+            dies_per_chip: 2,
+            planes_per_die: 2,
+            blocks_per_plane: 1000,
+            pages_per_block: 4,
+            page_size: Bytes::kib(4),
+            spare_per_page: Bytes(0),
+        }
+    }
+
+    const AT: BlockAddress = BlockAddress { die: DieId(1), plane: 1, block: BlockId(7) };
+
+    #[test]
+    fn pages_are_programmed_in_order_and_again_after_erasure() {
+        let mut blocks = Blocks::new(&geometry(), &DefectConfig::default(), 1);
+        blocks.program(AT, 0, 2);
+        assert!(blocks.is_programmed(AT, 1) && !blocks.is_programmed(AT, 2));
+        blocks.program(AT, 2, 2);
+        blocks.erase(AT);
+        assert_eq!((blocks.cycles(AT), blocks.erases(), blocks.max_cycles()), (1, 1, 1));
+        blocks.program(AT, 0, 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "out of order")]
+    fn programming_a_page_twice_panics() {
+        let mut blocks = Blocks::new(&geometry(), &DefectConfig::default(), 1);
+        blocks.program(AT, 0, 1);
+        blocks.program(AT, 0, 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "beyond the block")]
+    fn programming_past_the_end_panics() {
+        Blocks::new(&geometry(), &DefectConfig::default(), 1).program(AT, 0, 5);
+    }
+
+    #[test]
+    fn factory_bad_blocks_have_the_rate_asked_for() {
+        let defects = DefectConfig { factory_bad: 0.02, endurance: None };
+        let bad = Blocks::new(&geometry(), &defects, 3).bad_blocks();
+        // Binomial(4000, 0.02): mean 80, sigma 8.9; six sigma.
+        assert!(bad.abs_diff(80) < 54, "{bad}");
+    }
+}

@@ -1,0 +1,13 @@
+//! What NAND is and does: geometry, timing, block wear and order of programming, the bytes themselves. Knows no logical page.
+
+mod blocks;
+mod contents;
+mod error;
+mod geometry;
+mod timing;
+
+pub use blocks::{BlockAddress, Blocks, DefectConfig};
+pub use contents::Contents;
+pub use error::ConfigError;
+pub use geometry::{DieAddress, Geometry};
+pub use timing::{PageTimes, Suspend, Timing, TimingTable};

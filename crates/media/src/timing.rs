@@ -1,0 +1,204 @@
+//! How long flash operations take.
+
+use crate::{ConfigError, Geometry};
+use outlast_units::{ByteRate, Bytes, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, de};
+use std::fmt;
+
+/// Latencies of the flash array and the bandwidth of a channel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Timing {
+    /// tR: from the array into the page register. One time, or one for each page type in turn (LSB, CSB, MSB).
+    pub read: PageTimes,
+    /// tPROG: from the page register into the array. One time, or one for each page type in turn.
+    pub program: PageTimes,
+    /// tBERS: erasure of a block (of all planes of a die together, when they work together).
+    pub erase: Nanos,
+    /// Bandwidth of one channel.
+    pub bus: ByteRate,
+    /// Time that the command and address cycles of one operation hold the channel.
+    #[serde(default)]
+    pub command: Nanos,
+    /// Suspension of a program or erase by a host read; absent: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspend: Option<Suspend>,
+}
+
+/// Suspension of programs and erases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Suspend {
+    /// Whether host reads may suspend a program.
+    pub program: bool,
+    /// Whether host reads may suspend an erase.
+    pub erase: bool,
+    /// Time from the suspend command until the die can read, and again from the last read until the operation goes on.
+    pub overhead: Nanos,
+    /// How often one operation may be suspended; then it runs to its end. Keeps a stream of reads from starving it.
+    pub limit: u8,
+}
+
+/// One time for every page, or a cycle of times by page type: page `p` of a block takes entry `p mod length`.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(untagged)]
+pub enum PageTimes {
+    /// Every page takes the same time.
+    Same(Nanos),
+    /// Page types alternate from page to page (lower, upper; LSB, CSB, MSB; …).
+    ByType(Vec<Nanos>),
+}
+
+impl PageTimes {
+    /// The time of page `page` of a block.
+    ///
+    /// # Panics
+    /// If the list is empty, which validation refuses.
+    pub fn of_page(&self, page: u32) -> Nanos {
+        match self {
+            Self::Same(time) => *time,
+            Self::ByType(times) => times[page as usize % times.len()],
+        }
+    }
+
+    /// The mean over page types, in nanoseconds.
+    pub fn mean_ns(&self) -> f64 {
+        match self {
+            Self::Same(time) => time.0 as f64,
+            Self::ByType(times) => times.iter().map(|t| t.0 as f64).sum::<f64>() / times.len() as f64,
+        }
+    }
+
+    fn validate(&self, field: &str) -> Result<(), ConfigError> {
+        match self {
+            Self::ByType(times) if times.is_empty() || times.len() > 8 => {
+                Err(ConfigError::new(field, format!("{} times", times.len()), "takes one to eight page types"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Serialize for PageTimes {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Same(time) => time.serialize(serializer),
+            Self::ByType(times) => times.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for PageTimes {
+    // Not `#[serde(untagged)]`: that would lose the message of the inner error.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> de::Visitor<'de> for Visitor {
+            type Value = PageTimes;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a time such as \"60us\", or a list with one for each page type")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<PageTimes, E> {
+                text.parse().map(PageTimes::Same).map_err(E::custom)
+            }
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<PageTimes, E> {
+                Nanos::deserialize(de::value::I64Deserializer::new(value)).map(PageTimes::Same)
+            }
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<PageTimes, E> {
+                Nanos::deserialize(de::value::U64Deserializer::new(value)).map(PageTimes::Same)
+            }
+            fn visit_seq<A: de::SeqAccess<'de>>(self, mut seq: A) -> Result<PageTimes, A::Error> {
+                let mut times = Vec::new();
+                while let Some(time) = seq.next_element()? {
+                    times.push(time);
+                }
+                Ok(PageTimes::ByType(times))
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl Timing {
+    /// Checks the times by themselves.
+    ///
+    /// # Errors
+    /// The first setting that is out of range.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.read.validate("device.timing.read")?;
+        self.program.validate("device.timing.program")
+    }
+}
+
+/// Timing looked up by page and unit count, computed once: no division on the hot path.
+#[derive(Clone, Debug)]
+pub struct TimingTable {
+    /// tR of each page of a block.
+    read: Vec<u32>,
+    /// tPROG of each page of a block.
+    program: Vec<u32>,
+    /// Channel time for 0, 1, 2, … units, command cycles included.
+    transfer: Vec<u32>,
+    /// tBERS.
+    erase: Nanos,
+    /// Channel time of a command without data.
+    command: Nanos,
+}
+
+impl TimingTable {
+    /// The table for transfers of up to `max_units` units of `unit` bytes (with their share of the spare area).
+    ///
+    /// # Errors
+    /// A time above 4.29 s, which no flash operation takes and the table cannot hold.
+    pub fn new(timing: &Timing, geometry: &Geometry, unit: Bytes, max_units: u32) -> Result<Self, ConfigError> {
+        let narrow = |field: &str, time: Nanos| {
+            u32::try_from(time.0)
+                .map_err(|_| ConfigError::new(field, time, format!("is limited to {}", Nanos(u64::from(u32::MAX)))))
+        };
+        let by_page = |field: &str, times: &PageTimes| {
+            (0..geometry.pages_per_block).map(|page| narrow(field, times.of_page(page))).collect::<Result<Vec<_>, _>>()
+        };
+        let with_spare = |units: u32| {
+            let user = u128::from(unit.0) * u128::from(units);
+            let whole = user * u128::from(geometry.page_size.0 + geometry.spare_per_page.0);
+            Bytes(whole.div_ceil(u128::from(geometry.page_size.0)) as u64)
+        };
+        let transfer = (0..=max_units)
+            .map(|units| narrow("device.timing.bus", timing.command + timing.bus.time_for(with_spare(units))))
+            .collect::<Result<Vec<_>, _>>()?;
+        narrow("device.timing.erase", timing.erase)?;
+        Ok(Self {
+            read: by_page("device.timing.read", &timing.read)?,
+            program: by_page("device.timing.program", &timing.program)?,
+            transfer,
+            erase: timing.erase,
+            command: timing.command,
+        })
+    }
+
+    /// tR of page `page`.
+    #[inline]
+    pub fn read(&self, page: u32) -> Nanos {
+        Nanos(u64::from(self.read[page as usize]))
+    }
+    /// tPROG of page `page`.
+    #[inline]
+    pub fn program(&self, page: u32) -> Nanos {
+        Nanos(u64::from(self.program[page as usize]))
+    }
+    /// How long `units` units and their command hold the channel.
+    #[inline]
+    pub fn transfer(&self, units: u32) -> Nanos {
+        Nanos(u64::from(self.transfer[units as usize]))
+    }
+    /// tBERS.
+    #[inline]
+    pub fn erase(&self) -> Nanos {
+        self.erase
+    }
+    /// How long a command without data holds the channel.
+    #[inline]
+    pub fn command(&self) -> Nanos {
+        self.command
+    }
+}

@@ -1,0 +1,115 @@
+//! Settings of a drive: its flash, its translation layer, its controller.
+
+use outlast_ftl::FtlConfig;
+use outlast_media::{ConfigError, DefectConfig, Geometry, Timing};
+use outlast_units::{ByteRate, Bytes, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SsdConfig {
+    /// Name shown in results.
+    #[serde(default = "default_model")]
+    pub model: String,
+    /// How the flash is laid out.
+    pub geometry: Geometry,
+    /// How long flash operations take.
+    pub timing: Timing,
+    /// Bad and worn-out blocks.
+    #[serde(default)]
+    pub defects: DefectConfig,
+    /// The flash translation layer.
+    pub ftl: FtlConfig,
+    /// Processors, scheduling, write buffer and host link.
+    #[serde(default)]
+    pub controller: ControllerConfig,
+    /// Keep the real bytes of live data. Slow and memory-hungry: for tests.
+    #[serde(default)]
+    pub bytes: bool,
+}
+
+fn default_model() -> String {
+    "ssd".to_owned()
+}
+
+/// The controller between host link and flash.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ControllerConfig {
+    /// Flash cores. Mapping unit `u` belongs to core `u mod flash_cores`; each core owns an equal share of the dies.
+    pub flash_cores: u16,
+    /// Time of the master core for each host command.
+    pub master_cost: Nanos,
+    /// Time of a flash core for each mapping unit that the host reads.
+    pub read_cost: Nanos,
+    /// Time of a flash core for each mapping unit that the host writes or trims.
+    pub write_cost: Nanos,
+    /// Time of a flash core for each mapping unit that it relocates.
+    pub relocation_cost: Nanos,
+    /// Buffer for host data on its way to flash, over all cores.
+    pub write_buffer: Bytes,
+    /// When a write is acknowledged and what survives a loss of power.
+    pub write_cache: WriteCache,
+    /// Bound on flash operations of internal tasks (collection, wear levelling) in flight at once, over all cores.
+    /// Absent: one for each die.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub internal_operations: Option<u32>,
+    /// Host link bandwidth in each direction; absent: unlimited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<ByteRate>,
+    /// Commands that the drive works on at once; more wait at its door.
+    pub queue_depth: u32,
+}
+
+/// When a write is acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WriteCache {
+    /// In the buffer, which capacitors protect: flush and FUA cost nothing, relocated data may wait in the buffer.
+    Protected,
+    /// In the buffer, which a loss of power empties: flush and FUA program what is buffered, padding the last pages.
+    Volatile,
+    /// On flash: every write behaves as FUA.
+    Off,
+}
+
+impl Default for ControllerConfig {
+    fn default() -> Self {
+        Self {
+            flash_cores: 1,
+            master_cost: Nanos::ZERO,
+            read_cost: Nanos::ZERO,
+            write_cost: Nanos::ZERO,
+            relocation_cost: Nanos::ZERO,
+            write_buffer: Bytes::mib(16),
+            write_cache: WriteCache::Protected,
+            internal_operations: None,
+            link: None,
+            queue_depth: 4096,
+        }
+    }
+}
+
+impl ControllerConfig {
+    /// Checks the settings by themselves and the division of dies over cores.
+    ///
+    /// # Errors
+    /// The first setting that is out of range.
+    pub fn validate(&self, geometry: &Geometry) -> Result<(), ConfigError> {
+        if self.flash_cores == 0 || !geometry.dies().is_multiple_of(self.flash_cores) {
+            let limit = format!("must divide the {} dies of the drive evenly", geometry.dies());
+            return Err(ConfigError::new("device.controller.flash_cores", self.flash_cores, limit));
+        }
+        if self.queue_depth == 0 || self.queue_depth > 1 << 20 {
+            let limit = "must be between 1 and 1048576";
+            return Err(ConfigError::new("device.controller.queue_depth", self.queue_depth, limit));
+        }
+        if self.internal_operations == Some(0) {
+            let limit = "must be at least 1, or garbage collection could never run";
+            return Err(ConfigError::new("device.controller.internal_operations", 0, limit));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,81 @@
+//! Addresses: host side (`Lba`, `Lpn`) and flash side (`Ppn`, `BlockId`, `SuperblockId`, `DieId`, `ChannelId`).
+
+use serde::{Deserialize, Serialize};
+
+/// Bytes in one host sector: the unit in which an [`Lba`] counts. NVMe and SCSI drives, and every trace format that
+/// Outlast reads, address in 512-byte sectors or can be converted to them exactly.
+pub const SECTOR_BYTES: u64 = 512;
+
+macro_rules! index {
+    ($(#[$doc:meta])* $name:ident, $repr:ty) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub $repr);
+
+        impl $name {
+            /// The address as an array index.
+            #[inline]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+
+index!(
+    /// Logical block address of the host, in sectors of [`SECTOR_BYTES`].
+    Lba, u64
+);
+index!(
+    /// Logical page number: one mapping unit of one flash core.
+    Lpn, u32
+);
+index!(
+    /// Physical page number: the slot of one mapping unit, numbered in write order within its superblock.
+    Ppn, u32
+);
+index!(
+    /// One superblock: one block of every die (and plane) of a flash core.
+    SuperblockId, u32
+);
+index!(
+    /// One block within a plane.
+    BlockId, u32
+);
+index!(
+    /// One NAND die, numbered over the whole drive.
+    DieId, u16
+);
+index!(
+    /// One flash channel.
+    ChannelId, u16
+);
+
+impl Lpn {
+    /// No logical page: the slot was padding, or was never written.
+    pub const NONE: Self = Self(u32::MAX);
+
+    /// Whether this is a page and not [`Lpn::NONE`].
+    #[inline]
+    pub const fn is_some(self) -> bool {
+        self.0 != u32::MAX
+    }
+}
+
+impl Ppn {
+    /// No physical page: never written, or trimmed.
+    pub const NONE: Self = Self(u32::MAX);
+
+    /// Whether this is a slot and not [`Ppn::NONE`].
+    #[inline]
+    pub const fn is_some(self) -> bool {
+        self.0 != u32::MAX
+    }
+}

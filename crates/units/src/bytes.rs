@@ -1,0 +1,107 @@
+//! Sizes in bytes, written `"4KiB"`, `"200GiB"`, `"80GB"`.
+
+use crate::text::{ParseUnitError, parse_scaled};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::borrow::Cow;
+use std::fmt;
+
+/// A size in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bytes(pub u64);
+
+const SCALES: &[(&str, u64)] = &[
+    ("B", 1),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
+    ("KB", 1_000),
+    ("kB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
+];
+
+impl Bytes {
+    /// `n` KiB.
+    pub const fn kib(n: u64) -> Self {
+        Self(n << 10)
+    }
+    /// `n` MiB.
+    pub const fn mib(n: u64) -> Self {
+        Self(n << 20)
+    }
+    /// `n` GiB.
+    pub const fn gib(n: u64) -> Self {
+        Self(n << 30)
+    }
+    /// The size in MiB, as a fraction.
+    pub fn as_mib(self) -> f64 {
+        self.0 as f64 / f64::from(1 << 20)
+    }
+}
+
+impl std::str::FromStr for Bytes {
+    type Err = ParseUnitError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse_scaled(text, SCALES, Some(1), "a size such as \"4KiB\", \"80GB\" or \"512B\"").map(Self)
+    }
+}
+
+impl fmt::Display for Bytes {
+    /// The largest binary unit that divides the size exactly, so that parsing gives the same size back.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, scale) = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)]
+            .into_iter()
+            .map(|(name, shift)| (name, 1u64 << shift))
+            .find(|&(_, scale)| self.0 != 0 && self.0.is_multiple_of(scale))
+            .unwrap_or(("B", 1));
+        write!(f, "{}{name}", self.0 / scale)
+    }
+}
+
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = Bytes;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a size such as \"4KiB\", \"80GB\" or a whole number of bytes")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Bytes, E> {
+                text.parse().map_err(E::custom)
+            }
+            fn visit_u64<E: de::Error>(self, bytes: u64) -> Result<Bytes, E> {
+                Ok(Bytes(bytes))
+            }
+            fn visit_i64<E: de::Error>(self, bytes: i64) -> Result<Bytes, E> {
+                u64::try_from(bytes).map(Bytes).map_err(|_| E::custom(format!("size {bytes} is negative; the least is 0")))
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl JsonSchema for Bytes {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Bytes".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": ["string", "integer"],
+            "minimum": 0,
+            "pattern": r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|KiB|MiB|GiB|TiB|KB|kB|MB|GB|TB)?\s*$",
+            "description": "A size: text with a unit such as \"16KiB\" or \"80GB\", or a whole number of bytes."
+        })
+    }
+}

@@ -1,0 +1,15 @@
+//! Addresses and units as newtypes, so that a page can never be mistaken for a block nor a byte for a sector,
+//! and the text forms in which people write sizes and times (`"16KiB"`, `"60us"`).
+
+mod address;
+mod bytes;
+mod nanos;
+mod rate;
+pub mod rng;
+mod text;
+
+pub use address::{BlockId, ChannelId, DieId, Lba, Lpn, Ppn, SECTOR_BYTES, SuperblockId};
+pub use bytes::Bytes;
+pub use nanos::Nanos;
+pub use rate::ByteRate;
+pub use text::ParseUnitError;

@@ -1,0 +1,131 @@
+//! Parsing "number and unit", exactly: decimals are scaled in integers, never through a float.
+
+use thiserror::Error;
+
+/// Why a text is not a size or a time.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ParseUnitError {
+    /// Not a number followed by a known unit.
+    #[error("\"{text}\" is not {expected}")]
+    Malformed {
+        /// The text as given.
+        text: String,
+        /// What would have been right.
+        expected: &'static str,
+    },
+    /// A minus sign.
+    #[error("\"{text}\" is negative; the least is 0")]
+    Negative {
+        /// The text as given.
+        text: String,
+    },
+    /// Zero where only more than zero makes sense.
+    #[error("\"{text}\" is zero; it must be more than 0")]
+    Zero {
+        /// The text as given.
+        text: String,
+    },
+    /// Larger than 2^64 − 1 in the base unit.
+    #[error("\"{text}\" is too large; the limit is 2^64 - 1 in the base unit")]
+    TooLarge {
+        /// The text as given.
+        text: String,
+    },
+    /// A fraction of the base unit (half a byte).
+    #[error("\"{text}\" is not a whole number of the base unit")]
+    Fraction {
+        /// The text as given.
+        text: String,
+    },
+}
+
+/// Parses `text` as a decimal number and one of the units in `scales`; `bare` is the scale of a number without unit.
+pub(crate) fn parse_scaled(
+    text: &str,
+    scales: &[(&str, u64)],
+    bare: Option<u64>,
+    expected: &'static str,
+) -> Result<u64, ParseUnitError> {
+    let malformed = || ParseUnitError::Malformed { text: text.to_owned(), expected };
+    let trimmed = text.trim();
+    if trimmed.starts_with('-') {
+        return Err(ParseUnitError::Negative { text: text.to_owned() });
+    }
+    let end = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(trimmed.len());
+    let (number, unit) = trimmed.split_at(end);
+    let unit = unit.trim();
+    let scale = if unit.is_empty() {
+        bare.filter(|_| !number.is_empty())
+    } else {
+        scales.iter().find(|(name, _)| *name == unit).map(|&(_, scale)| scale)
+    }
+    .ok_or_else(malformed)?;
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if !whole.starts_with(|c: char| c.is_ascii_digit()) || (number.contains('.') && fraction.is_empty()) {
+        return Err(malformed());
+    }
+    let digits = |part: &str| part.replace('_', "");
+    let too_large = || ParseUnitError::TooLarge { text: text.to_owned() };
+    let whole: u128 = digits(whole).parse().map_err(|_| too_large())?;
+    let fraction = digits(fraction);
+    if fraction.contains('.') || fraction.len() > 18 {
+        return Err(malformed());
+    }
+    let divisor = 10u128.pow(fraction.len() as u32);
+    let fraction: u128 = if fraction.is_empty() { 0 } else { fraction.parse().map_err(|_| malformed())? };
+    let scaled = whole
+        .checked_mul(divisor)
+        .and_then(|value| value.checked_add(fraction))
+        .and_then(|value| value.checked_mul(u128::from(scale)))
+        .ok_or_else(too_large)?;
+    if !scaled.is_multiple_of(divisor) {
+        return Err(ParseUnitError::Fraction { text: text.to_owned() });
+    }
+    u64::try_from(scaled / divisor).map_err(|_| too_large())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ByteRate, Bytes, Nanos};
+
+    #[test]
+    fn texts_parse_exactly() {
+        assert_eq!("16KiB".parse(), Ok(Bytes(16_384)));
+        assert_eq!("1.5 GiB".parse(), Ok(Bytes(3 << 29)));
+        assert_eq!("80GB".parse(), Ok(Bytes(80_000_000_000)));
+        assert_eq!("3.5ms".parse(), Ok(Nanos(3_500_000)));
+        assert_eq!("1_000us".parse(), Ok(Nanos(1_000_000)));
+        assert_eq!("512".parse(), Ok(Bytes(512)));
+    }
+
+    #[test]
+    fn bad_texts_name_the_value_and_the_limit() {
+        for text in ["", "KiB", "4kib", "4 5KiB", "1.KiB", "1..5KiB", "_1KiB", "60 lightyears", "."] {
+            assert!(text.parse::<Bytes>().is_err(), "{text:?}");
+        }
+        assert!("60".parse::<Nanos>().is_err());
+        let message = "-4KiB".parse::<Bytes>().unwrap_err().to_string();
+        assert!(message.contains("-4KiB") && message.contains("least is 0"), "{message}");
+        let message = "99999999TiB".parse::<Bytes>().unwrap_err().to_string();
+        assert!(message.contains("2^64"), "{message}");
+        assert!("0.5B".parse::<Bytes>().is_err());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_shown_parses_back(value: u64) {
+            proptest::prop_assert_eq!(Bytes(value).to_string().parse(), Ok(Bytes(value)));
+            if let Some(rate) = ByteRate::new(value) {
+                proptest::prop_assert_eq!(rate.to_string().parse(), Ok(rate));
+            }
+            proptest::prop_assert_eq!(Nanos(value).to_string().parse(), Ok(Nanos(value)));
+        }
+
+        #[test]
+        fn no_text_panics(text in "\\PC{0,24}") {
+            let _ = text.parse::<Bytes>();
+            let _ = text.parse::<Nanos>();
+            let _ = text.parse::<ByteRate>();
+        }
+    }
+}
