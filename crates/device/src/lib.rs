@@ -17,11 +17,41 @@ pub trait Device {
     /// Hands over one command. Completions of commands may come in any order; `tag` names this one.
     fn submit(&mut self, now: Nanos, command: Command, tag: Tag);
 
+    /// As [`Device::submit`], with the bytes of a write. A device that keeps no bytes ignores them.
+    fn submit_data(&mut self, now: Nanos, command: Command, tag: Tag, _data: &[u8]) {
+        self.submit(now, command, tag);
+    }
+
+    /// The bytes that the completed read `tag` returned; `None` when the device keeps no bytes. Once for each read.
+    fn take_data(&mut self, _tag: Tag) -> Option<Vec<u8>> {
+        None
+    }
+
     /// When something will next happen by itself; `None` when the device is idle.
     fn next_deadline(&self) -> Option<Nanos>;
 
     /// Does everything that is due up to and including `now` and appends what has completed, in order of time.
     fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>);
+
+    /// Advances until something completes or `limit` is reached, whichever is earlier, and returns the time reached. For a
+    /// caller whose next command depends on a completion (closed loop).
+    fn advance_to_completion(&mut self, limit: Nanos, completions: &mut Vec<Completion>) -> Nanos {
+        let before = completions.len();
+        loop {
+            match self.next_deadline() {
+                Some(deadline) if deadline <= limit => {
+                    self.advance(deadline, completions);
+                    if completions.len() > before {
+                        return deadline;
+                    }
+                }
+                _ => {
+                    self.advance(limit, completions);
+                    return limit;
+                }
+            }
+        }
+    }
 
     /// Tells which commands will soon be submitted. Changes nothing that can be observed; a device may use it to bring
     /// its tables into the processor's cache.

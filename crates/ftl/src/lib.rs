@@ -1,5 +1,14 @@
 //! Where data is: mapping, streams, superblocks, relocation, wear levelling. Knows no clock.
 
+mod block_table;
 mod config;
+mod divider;
+mod ftl;
+mod layout;
+mod policy;
+mod untimed;
 
 pub use config::{Allocation, AllocationLevel, FtlConfig, GcConfig, VictimPolicy, WearLeveling};
+pub use ftl::{Cause, Ftl, Slot, State, Stream, UnitsWritten};
+pub use layout::{Lane, Layout, PuPlace};
+pub use untimed::Full;

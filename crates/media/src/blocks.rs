@@ -2,7 +2,7 @@
 
 use crate::{ConfigError, Geometry};
 use outlast_units::rng::SplitMix;
-use outlast_units::{BlockId, DieId};
+use outlast_units::BlockId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,11 +34,11 @@ impl DefectConfig {
     }
 }
 
-/// One physical block.
+/// One physical block of a set of dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockAddress {
-    /// Its die.
-    pub die: DieId,
+    /// Its die, counted within the set.
+    pub die: u16,
     /// Its plane in the die.
     pub plane: u16,
     /// Its place in the plane.
@@ -62,9 +62,10 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// All blocks of a drive, erased and unworn, the factory's bad ones drawn from `seed`.
-    pub fn new(geometry: &Geometry, defects: &DefectConfig, seed: u64) -> Self {
-        let count = geometry.planes() * geometry.blocks_per_plane as usize;
+    /// All blocks of `dies` dies, erased and unworn, the factory's bad ones drawn from `seed`.
+    pub fn new(geometry: &Geometry, dies: u16, defects: &DefectConfig, seed: u64) -> Self {
+        let planes = usize::from(dies) * usize::from(geometry.planes_per_die);
+        let count = planes * geometry.blocks_per_plane as usize;
         let mut rng = SplitMix::new(seed, "media.factory_bad");
         let bad = (0..count).map(|_| defects.factory_bad > 0.0 && rng.unit() < defects.factory_bad).collect();
         Self {
@@ -81,7 +82,7 @@ impl Blocks {
 
     #[inline]
     fn index(&self, at: BlockAddress) -> usize {
-        (at.die.index() * self.planes_per_die + usize::from(at.plane)) * self.blocks_per_plane + at.block.index()
+        (usize::from(at.die) * self.planes_per_die + usize::from(at.plane)) * self.blocks_per_plane + at.block.index()
     }
 
     /// Programs the `pages` pages from `first` on.
@@ -182,11 +183,11 @@ mod tests {
         }
     }
 
-    const AT: BlockAddress = BlockAddress { die: DieId(1), plane: 1, block: BlockId(7) };
+    const AT: BlockAddress = BlockAddress { die: 1, plane: 1, block: BlockId(7) };
 
     #[test]
     fn pages_are_programmed_in_order_and_again_after_erasure() {
-        let mut blocks = Blocks::new(&geometry(), &DefectConfig::default(), 1);
+        let mut blocks = Blocks::new(&geometry(), 2, &DefectConfig::default(), 1);
         blocks.program(AT, 0, 2);
         assert!(blocks.is_programmed(AT, 1) && !blocks.is_programmed(AT, 2));
         blocks.program(AT, 2, 2);
@@ -198,7 +199,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "out of order")]
     fn programming_a_page_twice_panics() {
-        let mut blocks = Blocks::new(&geometry(), &DefectConfig::default(), 1);
+        let mut blocks = Blocks::new(&geometry(), 2, &DefectConfig::default(), 1);
         blocks.program(AT, 0, 1);
         blocks.program(AT, 0, 1);
     }
@@ -206,13 +207,13 @@ mod tests {
     #[test]
     #[should_panic(expected = "beyond the block")]
     fn programming_past_the_end_panics() {
-        Blocks::new(&geometry(), &DefectConfig::default(), 1).program(AT, 0, 5);
+        Blocks::new(&geometry(), 2, &DefectConfig::default(), 1).program(AT, 0, 5);
     }
 
     #[test]
     fn factory_bad_blocks_have_the_rate_asked_for() {
         let defects = DefectConfig { factory_bad: 0.02, endurance: None };
-        let bad = Blocks::new(&geometry(), &defects, 3).bad_blocks();
+        let bad = Blocks::new(&geometry(), 2, &defects, 3).bad_blocks();
         // Binomial(4000, 0.02): mean 80, sigma 8.9; six sigma.
         assert!(bad.abs_diff(80) < 54, "{bad}");
     }

@@ -137,11 +137,11 @@ pub struct TimingTable {
     read: Vec<u32>,
     /// tPROG of each page of a block.
     program: Vec<u32>,
-    /// Channel time for 0, 1, 2, … units, command cycles included.
+    /// Channel time of the data of 0, 1, 2, … units.
     transfer: Vec<u32>,
     /// tBERS.
     erase: Nanos,
-    /// Channel time of a command without data.
+    /// Channel time of command and address cycles.
     command: Nanos,
 }
 
@@ -164,7 +164,7 @@ impl TimingTable {
             Bytes(whole.div_ceil(u128::from(geometry.page_size.0)) as u64)
         };
         let transfer = (0..=max_units)
-            .map(|units| narrow("device.timing.bus", timing.command + timing.bus.time_for(with_spare(units))))
+            .map(|units| narrow("device.timing.bus", timing.bus.time_for(with_spare(units))))
             .collect::<Result<Vec<_>, _>>()?;
         narrow("device.timing.erase", timing.erase)?;
         Ok(Self {
@@ -186,7 +186,7 @@ impl TimingTable {
     pub fn program(&self, page: u32) -> Nanos {
         Nanos(u64::from(self.program[page as usize]))
     }
-    /// How long `units` units and their command hold the channel.
+    /// How long the data of `units` units holds the channel, its share of the spare area included.
     #[inline]
     pub fn transfer(&self, units: u32) -> Nanos {
         Nanos(u64::from(self.transfer[units as usize]))
@@ -196,7 +196,7 @@ impl TimingTable {
     pub fn erase(&self) -> Nanos {
         self.erase
     }
-    /// How long a command without data holds the channel.
+    /// How long the command and address cycles of an operation hold the channel.
     #[inline]
     pub fn command(&self) -> Nanos {
         self.command

@@ -30,6 +30,30 @@ pub struct SsdConfig {
     pub bytes: bool,
 }
 
+impl SsdConfig {
+    /// Checks every setting and the relations between them that need no tables.
+    ///
+    /// # Errors
+    /// The first setting that cannot work.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.geometry.validate()?;
+        self.timing.validate()?;
+        self.defects.validate()?;
+        self.ftl.validate(&self.geometry)?;
+        self.controller.validate(&self.geometry)?;
+        let (user, raw) = (self.ftl.user_capacity(&self.geometry), self.geometry.raw_capacity());
+        if user.0 / self.ftl.mapping_unit.0 < u64::from(self.controller.flash_cores) {
+            let limit = "must hold at least one mapping unit for each flash core";
+            return Err(ConfigError::new("device.ftl.capacity", user, limit));
+        }
+        if user >= raw {
+            let limit = format!("must be below the raw capacity, {raw}: flash needs spare space to collect");
+            return Err(ConfigError::new("device.ftl.capacity", user, limit));
+        }
+        Ok(())
+    }
+}
+
 fn default_model() -> String {
     "ssd".to_owned()
 }

@@ -1,0 +1,87 @@
+//! Which physical block of each plane stands in for each superblock, and the spare blocks that replace bad ones.
+
+use outlast_media::{BlockAddress, Blocks, ConfigError, Geometry};
+use outlast_units::{BlockId, SuperblockId};
+
+/// Superblock `s` consists of block `s` of every plane, except where a spare block replaces a bad one.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockTable {
+    planes_per_die: u16,
+    planes: usize,
+    /// `[superblock][plane]`, row by row.
+    blocks: Vec<BlockId>,
+    /// Good spare blocks left, for each plane.
+    spares: Vec<Vec<BlockId>>,
+}
+
+impl BlockTable {
+    /// Forms all superblocks, replacing the blocks that are bad from the start.
+    ///
+    /// # Errors
+    /// A plane with more bad blocks than spare ones.
+    pub(crate) fn new(geometry: &Geometry, dies: u16, superblocks: u32, blocks: &Blocks) -> Result<Self, ConfigError> {
+        let planes_per_die = geometry.planes_per_die;
+        let planes = usize::from(dies) * usize::from(planes_per_die);
+        let at = |plane: usize, block: u32| BlockAddress {
+            die: (plane / usize::from(planes_per_die)) as u16,
+            plane: (plane % usize::from(planes_per_die)) as u16,
+            block: BlockId(block),
+        };
+        let mut spares: Vec<Vec<BlockId>> = (0..planes)
+            .map(|plane| {
+                let all = (superblocks..geometry.blocks_per_plane).rev();
+                all.filter(|&block| !blocks.is_bad(at(plane, block))).map(BlockId).collect()
+            })
+            .collect();
+        let mut members = Vec::with_capacity(planes * superblocks as usize);
+        for superblock in 0..superblocks {
+            for (plane, spares) in spares.iter_mut().enumerate() {
+                let own = at(plane, superblock);
+                let member = if blocks.is_bad(own) { spares.pop() } else { Some(own.block) };
+                members.push(member.ok_or_else(|| too_few_spares(geometry, plane, superblocks, blocks, &at))?);
+            }
+        }
+        Ok(Self { planes_per_die, planes, blocks: members, spares })
+    }
+
+    /// The block of `superblock` in plane `plane` of die `local_die`.
+    #[inline]
+    pub(crate) fn block(&self, superblock: SuperblockId, local_die: u16, plane: u16) -> BlockAddress {
+        let column = usize::from(local_die) * usize::from(self.planes_per_die) + usize::from(plane);
+        BlockAddress { die: local_die, plane, block: self.blocks[superblock.index() * self.planes + column] }
+    }
+
+    /// Replaces the block of `superblock` in that plane by a spare one; false when the plane has none left.
+    pub(crate) fn replace(&mut self, superblock: SuperblockId, local_die: u16, plane: u16) -> bool {
+        let column = usize::from(local_die) * usize::from(self.planes_per_die) + usize::from(plane);
+        match self.spares[column].pop() {
+            Some(spare) => {
+                self.blocks[superblock.index() * self.planes + column] = spare;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Spare blocks left in all planes.
+    pub(crate) fn spares_left(&self) -> u64 {
+        self.spares.iter().map(|spares| spares.len() as u64).sum()
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        size_of_val(self.blocks.as_slice())
+    }
+}
+
+fn too_few_spares(
+    geometry: &Geometry,
+    plane: usize,
+    superblocks: u32,
+    blocks: &Blocks,
+    at: &dyn Fn(usize, u32) -> BlockAddress,
+) -> ConfigError {
+    let bad = (0..geometry.blocks_per_plane).filter(|&block| blocks.is_bad(at(plane, block))).count();
+    let spare = geometry.blocks_per_plane - superblocks;
+    let limit = format!("a plane has {bad} factory bad blocks, more than its spare blocks can replace; raise it above {spare}");
+    ConfigError::new("device.ftl.spare_blocks", spare, limit)
+}

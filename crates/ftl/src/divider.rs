@@ -1,0 +1,52 @@
+//! Division by a number known only at run time, without the division.
+
+/// Divides 32-bit numbers by a fixed divisor with one multiplication: `x / d = ⌊x · ⌈2^64 / d⌉ / 2^64⌋`, exact for all 32-bit
+/// `x` and `d ≥ 2` (Lemire, Kaser, Kurz, "Faster remainder by direct computation", 2019).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Divider {
+    divisor: u32,
+    magic: u64,
+}
+
+impl Divider {
+    /// # Panics
+    /// If `divisor` is zero.
+    pub(crate) const fn new(divisor: u32) -> Self {
+        assert!(divisor > 0, "division by zero");
+        // For 1 the magic would be 2^64; `quotient` takes that case apart.
+        let magic = if divisor == 1 { 0 } else { u64::MAX / divisor as u64 + 1 };
+        Self { divisor, magic }
+    }
+
+    #[inline]
+    pub(crate) const fn quotient(self, x: u32) -> u32 {
+        if self.magic == 0 { x } else { ((x as u128 * self.magic as u128) >> 64) as u32 }
+    }
+
+    #[inline]
+    pub(crate) const fn divide(self, x: u32) -> (u32, u32) {
+        let quotient = self.quotient(x);
+        (quotient, x - quotient * self.divisor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Divider;
+
+    proptest::proptest! {
+        #[test]
+        fn agrees_with_division(x: u32, d in 1u32..) {
+            proptest::prop_assert_eq!(Divider::new(d).divide(x), (x / d, x % d));
+        }
+    }
+
+    #[test]
+    fn agrees_at_the_edges() {
+        for d in [1, 2, 3, 7, 16_384, 65_535, u32::MAX - 1, u32::MAX] {
+            for x in [0, 1, d - 1, d, d.wrapping_add(1), u32::MAX - 1, u32::MAX] {
+                assert_eq!(Divider::new(d).divide(x), (x / d, x % d), "{x} / {d}");
+            }
+        }
+    }
+}

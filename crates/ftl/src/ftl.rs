@@ -1,0 +1,689 @@
+//! The translation layer of one flash core.
+
+use crate::block_table::BlockTable;
+use crate::config::{FtlConfig, VictimPolicy};
+use crate::layout::Layout;
+use crate::policy::{self, NO_CANDIDATE, View};
+use outlast_media::{Blocks, ConfigError, Contents, DefectConfig, Geometry};
+use outlast_units::rng::{SplitMix, mix};
+use outlast_units::{DieId, Lpn, Ppn, SuperblockId};
+
+/// A write frontier with its own open superblock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stream(pub u8);
+
+/// Why a unit was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The host wrote it.
+    Host,
+    /// Garbage collection moved it.
+    Gc,
+    /// Static wear levelling moved it.
+    WearLeveling,
+}
+
+/// Mapping units written so far, by cause. Their sum is what the flash programmed, or still will from the buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnitsWritten {
+    /// By the host.
+    pub host: u64,
+    /// Moved by garbage collection.
+    pub gc: u64,
+    /// Moved by wear levelling.
+    pub wear_leveling: u64,
+    /// Empty, to fill a program unit that could not wait.
+    pub padding: u64,
+}
+
+impl UnitsWritten {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.host + self.gc + self.wear_leveling + self.padding
+    }
+}
+
+/// Where a unit was put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// The slot.
+    pub ppn: Ppn,
+    /// Whether it was the last of its program unit, which can now be programmed.
+    pub completes_pu: bool,
+}
+
+/// State of a superblock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Erased.
+    Free,
+    /// A stream's frontier, or filled and not wholly programmed yet.
+    Open,
+    /// Programmed; a candidate for collection.
+    Sealed,
+    /// Being relocated, then erased.
+    Collecting,
+    /// Given up: a block went bad and no spare was left.
+    Retired,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Frontier {
+    /// Next slot.
+    next: u32,
+    /// First slot of the next program unit.
+    pu_end: u32,
+    /// First slot beyond the superblock; equal to `next` when no superblock is open.
+    end: u32,
+    superblock: SuperblockId,
+}
+
+/// Mapping, streams and superblocks of one flash core. It decides where units go and knows no time: the caller programs
+/// what a [`Slot`] completes and reports it with [`Ftl::programmed`].
+///
+/// **Inputs:** [`append`](Ftl::append) (host data), [`relocate`](Ftl::relocate), [`pad`](Ftl::pad), [`trim`](Ftl::trim),
+/// [`programmed`](Ftl::programmed), [`erased`](Ftl::erased). **Decisions:** [`choose_victim`](Ftl::choose_victim),
+/// [`choose_cold`](Ftl::choose_cold). **Look-ups** change nothing.
+///
+/// **Relocation** of superblock `s`: `begin_relocation(s)`, then `relocate` every valid slot, then erase, then `erased(s)`.
+///
+/// **Never stuck.** One free superblock is held back for each relocating stream, and the configuration is refused unless
+/// enough superblocks remain that some sealed one always has stale units ([`Ftl::new`]).
+#[derive(Clone, Debug)]
+pub struct Ftl {
+    layout: Layout,
+    config: FtlConfig,
+    pub(crate) l2p: Vec<Ppn>,
+    pub(crate) p2l: Vec<Lpn>,
+    /// Valid units of each superblock, with [`NO_CANDIDATE`] unless it is sealed.
+    valid: Vec<u32>,
+    sealed_at: Vec<u64>,
+    state: Vec<State>,
+    cycles: Vec<u32>,
+    /// Program units of each superblock that are not programmed yet.
+    unprogrammed: Vec<u32>,
+    /// One bit for each program unit; meaningful where `unprogrammed` is not zero.
+    pu_programmed: Vec<u64>,
+    /// Free superblocks, the one freed longest ago first.
+    free: Vec<SuperblockId>,
+    frontiers: Vec<Frontier>,
+    blocks: Blocks,
+    table: BlockTable,
+    endurance: Option<u32>,
+    contents: Option<Contents>,
+    rng: SplitMix,
+    clock: u64,
+    written: UnitsWritten,
+    pus_programmed: u64,
+    /// Pages read while relocating without time.
+    pub(crate) untimed_reads: u64,
+    victims: u64,
+    victim_units: u64,
+    retired: u32,
+}
+
+impl Ftl {
+    /// The translation layer over `dies` (numbers over the drive), mapping `logical_units` units.
+    ///
+    /// # Errors
+    /// A layout that does not divide, too few spare blocks for the factory's bad ones, or too little spare space: the
+    /// streams' open superblocks and the ones held back for relocation must fit beside the user data, or collection could
+    /// come to a stop.
+    pub fn new(
+        geometry: &Geometry,
+        config: &FtlConfig,
+        defects: &DefectConfig,
+        dies: &[DieId],
+        logical_units: u64,
+        keep_bytes: bool,
+        seed: u64,
+    ) -> Result<Self, ConfigError> {
+        let layout = Layout::new(geometry, config, dies, logical_units)?;
+        let seed = mix(seed ^ dies.first().map_or(0, |die| u64::from(die.0)));
+        let blocks = Blocks::new(geometry, dies.len() as u16, defects, seed);
+        let superblocks = layout.superblocks();
+        let table = BlockTable::new(geometry, dies.len() as u16, superblocks, &blocks)?;
+        let relocating = 1 + u32::from(config.wear_leveling.static_gap.is_some());
+        let streams = usize::from(config.streams) + relocating as usize;
+        let mut ftl = Self {
+            l2p: vec![Ppn::NONE; layout.logical_units() as usize + 1],
+            p2l: vec![Lpn::NONE; layout.slots() as usize],
+            valid: vec![NO_CANDIDATE; superblocks as usize],
+            sealed_at: vec![0; superblocks as usize],
+            state: vec![State::Free; superblocks as usize],
+            cycles: vec![0; superblocks as usize],
+            unprogrammed: vec![0; superblocks as usize],
+            pu_programmed: vec![0; (superblocks as usize * layout.pus_per_superblock() as usize).div_ceil(64)],
+            free: (0..superblocks).map(SuperblockId).collect(),
+            frontiers: vec![Frontier::default(); streams],
+            blocks,
+            table,
+            endurance: defects.endurance,
+            contents: keep_bytes.then(Contents::default),
+            rng: SplitMix::new(seed, "ftl.gc"),
+            clock: 0,
+            written: UnitsWritten::default(),
+            pus_programmed: 0,
+            untimed_reads: 0,
+            victims: 0,
+            victim_units: 0,
+            retired: 0,
+            config: config.clone(),
+            layout,
+        };
+        if let Some(wanted) = ftl.config.gc.start_free {
+            let most = superblocks.saturating_sub(ftl.superblocks_needed()) + ftl.reserve();
+            if wanted < ftl.reserve() || wanted > most {
+                let limit = format!("must be between {} and {most} superblocks", ftl.reserve());
+                return Err(ConfigError::new("device.ftl.gc.start_free", wanted, limit));
+            }
+        } else {
+            ftl.config.gc.start_free = Some(ftl.reserve());
+        }
+        if superblocks < ftl.superblocks_needed() {
+            let data = ftl.superblocks_for_data();
+            let over = ftl.superblocks_needed() - data;
+            let limit = format!(
+                "the user data fills {data} superblocks of {} and {over} more are needed for open and held-back ones, but \
+                 the drive has {superblocks}: lower the capacity, or make superblocks smaller (fewer pages to a block)",
+                outlast_units::Bytes(u64::from(ftl.layout.units_per_superblock()) * config.mapping_unit.0),
+            );
+            return Err(ConfigError::new("device.ftl.capacity", config.user_capacity(geometry), limit));
+        }
+        Ok(ftl)
+    }
+
+    fn superblocks_for_data(&self) -> u32 {
+        self.layout.logical_units().div_ceil(self.layout.units_per_superblock())
+    }
+
+    /// Open superblocks of every stream, held-back ones, and one more so that sealed superblocks hold more slots than the
+    /// host has units: then some sealed superblock has a stale unit whenever no superblock is free.
+    fn superblocks_needed(&self) -> u32 {
+        self.superblocks_for_data() + self.frontiers.len() as u32 + self.reserve() + 1
+    }
+
+    /// Free superblocks held back for relocation.
+    pub fn reserve(&self) -> u32 {
+        (self.frontiers.len() - usize::from(self.config.streams)) as u32
+    }
+
+    /// The arithmetic of slots.
+    #[inline]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+    /// The stream of host data with stream hint `hint`.
+    #[inline]
+    pub fn host_stream(&self, hint: u8) -> Stream {
+        Stream(if self.config.streams == 1 { 0 } else { hint % self.config.streams })
+    }
+    /// The stream of data moved by garbage collection.
+    #[inline]
+    pub fn gc_stream(&self) -> Stream {
+        Stream(self.config.streams)
+    }
+    /// The stream of data moved by static wear levelling.
+    ///
+    /// # Panics
+    /// If static wear levelling is off.
+    pub fn wear_leveling_stream(&self) -> Stream {
+        assert!(self.config.wear_leveling.static_gap.is_some(), "static wear levelling is off");
+        Stream(self.config.streams + 1)
+    }
+    /// Why units of `stream` are written.
+    #[inline]
+    pub fn cause_of(&self, stream: Stream) -> Cause {
+        match stream.0.checked_sub(self.config.streams) {
+            None => Cause::Host,
+            Some(0) => Cause::Gc,
+            Some(_) => Cause::WearLeveling,
+        }
+    }
+    /// Number of streams.
+    pub fn streams(&self) -> u8 {
+        self.frontiers.len() as u8
+    }
+
+    /// The slot of a logical page; [`Ppn::NONE`] where nothing is written.
+    #[inline]
+    pub fn lookup(&self, lpn: Lpn) -> Ppn {
+        self.l2p[lpn.index()]
+    }
+
+    /// The logical page that a slot was written for; it is stale unless [`Ftl::lookup`] leads back.
+    #[inline]
+    pub fn owner(&self, slot: Ppn) -> Lpn {
+        self.p2l[slot.index()]
+    }
+
+    /// Whether a slot's program unit is on flash, not still in the buffer.
+    #[inline]
+    pub fn is_programmed(&self, slot: Ppn) -> bool {
+        self.unprogrammed[self.layout.superblock_of(slot).index()] == 0 || {
+            let (pu, _) = self.layout.pu_of(slot);
+            self.pu_programmed[pu as usize / 64] >> (pu % 64) & 1 == 1
+        }
+    }
+
+    /// Which slots of program unit `pu` are valid, as a bit mask.
+    pub fn valid_units(&self, pu: u32) -> u64 {
+        let units = self.layout.units_per_pu();
+        let first = pu * units;
+        (0..units).filter(|&unit| self.is_valid(Ppn(first + unit))).fold(0, |mask, unit| mask | 1 << unit)
+    }
+
+    #[inline]
+    fn is_valid(&self, slot: Ppn) -> bool {
+        self.l2p[self.l2p_index(self.p2l[slot.index()])] == slot
+    }
+
+    /// The entry of a logical page that may be none: the table ends with an entry that is always [`Ppn::NONE`].
+    #[inline]
+    fn l2p_index(&self, lpn: Lpn) -> usize {
+        lpn.0.min(self.layout.logical_units()) as usize
+    }
+
+    /// Marks in `pus` which program units of `superblock` hold valid data, and returns the number of valid units. One pass of
+    /// independent loads: it also brings the entries into the cache before relocation needs them.
+    pub fn map_valid(&self, superblock: SuperblockId, pus: &mut Vec<bool>) -> u32 {
+        let first = self.layout.first_slot(superblock);
+        pus.clear();
+        let slots = first..first + self.layout.units_per_superblock();
+        let per_pu = self.layout.units_per_pu() as usize;
+        let mut valid = 0;
+        let owners = &self.p2l[slots.start as usize..slots.end as usize];
+        pus.extend(owners.chunks_exact(per_pu).zip((slots.start..).step_by(per_pu)).map(|(owners, slot)| {
+            let mut any = 0;
+            for (&owner, slot) in owners.iter().zip(slot..) {
+                any += u32::from(self.l2p[self.l2p_index(owner)] == Ppn(slot));
+            }
+            valid += any;
+            any != 0
+        }));
+        valid
+    }
+
+    /// Brings the entries of logical pages that will soon be needed into the processor's cache: loads that do not wait for
+    /// each other.
+    #[inline]
+    pub fn touch(&self, lpns: impl Iterator<Item = Lpn>) {
+        let sum = lpns.fold(0u32, |sum, lpn| sum ^ self.l2p[self.l2p_index(lpn)].0);
+        std::hint::black_box(sum);
+    }
+
+    /// Whether `stream` can take another unit now.
+    #[inline]
+    pub fn can_append(&self, stream: Stream) -> bool {
+        let frontier = &self.frontiers[usize::from(stream.0)];
+        frontier.next != frontier.end || self.may_open(stream)
+    }
+
+    fn may_open(&self, stream: Stream) -> bool {
+        let held_back = if stream.0 < self.config.streams { self.reserve() as usize } else { 0 };
+        self.free.len() > held_back
+    }
+
+    /// Puts host data of `lpn` at the frontier of `stream`; the old copy becomes stale.
+    ///
+    /// # Panics
+    /// If the stream cannot take a unit ([`Ftl::can_append`]).
+    #[inline]
+    pub fn append(&mut self, stream: Stream, lpn: Lpn) -> Slot {
+        let slot = self.advance(stream);
+        let old = std::mem::replace(&mut self.l2p[lpn.index()], slot.ppn);
+        if old.is_some() {
+            self.invalidate(old);
+        }
+        self.p2l[slot.ppn.index()] = lpn;
+        self.valid[self.frontiers[usize::from(stream.0)].superblock.index()] += 1;
+        self.clock += 1;
+        self.written.host += 1;
+        slot
+    }
+
+    /// Moves the unit in slot `from` to the frontier of `stream`; `None` when it has become stale.
+    ///
+    /// # Panics
+    /// If the stream cannot take a unit.
+    #[inline]
+    pub fn relocate(&mut self, stream: Stream, from: Ppn) -> Option<Slot> {
+        self.is_valid(from).then(|| self.relocate_valid(stream, from))
+    }
+
+    /// [`Ftl::relocate`] of a slot known to be valid.
+    #[inline]
+    pub(crate) fn relocate_valid(&mut self, stream: Stream, from: Ppn) -> Slot {
+        let lpn = self.p2l[from.index()];
+        let slot = self.advance(stream);
+        self.l2p[lpn.index()] = slot.ppn;
+        self.valid[self.layout.superblock_of(from).index()] -= 1;
+        if let Some(contents) = &mut self.contents {
+            contents.relocate(from.0, slot.ppn.0, lpn.0);
+        }
+        self.p2l[slot.ppn.index()] = lpn;
+        self.valid[self.frontiers[usize::from(stream.0)].superblock.index()] += 1;
+        match self.cause_of(stream) {
+            Cause::WearLeveling => self.written.wear_leveling += 1,
+            Cause::Host | Cause::Gc => self.written.gc += 1,
+        }
+        slot
+    }
+
+    #[inline]
+    fn advance(&mut self, stream: Stream) -> Slot {
+        let index = usize::from(stream.0);
+        if self.frontiers[index].next == self.frontiers[index].end {
+            self.open(stream);
+        }
+        let units = self.layout.units_per_pu();
+        let frontier = &mut self.frontiers[index];
+        let ppn = Ppn(frontier.next);
+        frontier.next += 1;
+        let completes_pu = frontier.next == frontier.pu_end;
+        if completes_pu {
+            frontier.pu_end += units;
+        }
+        Slot { ppn, completes_pu }
+    }
+
+    #[inline]
+    fn invalidate(&mut self, slot: Ppn) {
+        self.valid[self.layout.superblock_of(slot).index()] -= 1;
+        if let Some(contents) = &mut self.contents {
+            contents.discard(slot.0);
+        }
+    }
+
+    #[cold]
+    fn open(&mut self, stream: Stream) {
+        assert!(self.may_open(stream), "stream {} has no free superblock", stream.0);
+        let cause = self.cause_of(stream);
+        let cycles = &self.cycles;
+        let least = |free: &[SuperblockId]| (0..free.len()).min_by_key(|&i| cycles[free[i].index()]).unwrap_or(0);
+        // `min_by_key` of the complement: the first of the most-worn, as `max_by_key` would give the last.
+        let most = |free: &[SuperblockId]| (0..free.len()).min_by_key(|&i| !cycles[free[i].index()]).unwrap_or(0);
+        let pick = match cause {
+            Cause::WearLeveling => most(&self.free),
+            _ if self.config.wear_leveling.dynamic => least(&self.free),
+            _ => 0,
+        };
+        let superblock = self.free.remove(pick);
+        self.state[superblock.index()] = State::Open;
+        let pus = self.layout.pus_per_superblock();
+        self.unprogrammed[superblock.index()] = pus;
+        clear_bits(&mut self.pu_programmed, superblock.index() * pus as usize, pus as usize);
+        let first = self.layout.first_slot(superblock);
+        self.frontiers[usize::from(stream.0)] = Frontier {
+            next: first,
+            pu_end: first + self.layout.units_per_pu(),
+            end: first + self.layout.units_per_superblock(),
+            superblock,
+        };
+    }
+
+    /// Fills the program unit that `stream` has begun with empty slots; returns it, or `None` when none is begun.
+    pub fn pad(&mut self, stream: Stream) -> Option<u32> {
+        let units = self.layout.units_per_pu();
+        let frontier = &mut self.frontiers[usize::from(stream.0)];
+        let missing = (frontier.pu_end - frontier.next) % units;
+        if missing == 0 || frontier.next == frontier.end {
+            return None;
+        }
+        for slot in frontier.next..frontier.pu_end {
+            self.p2l[slot as usize] = Lpn::NONE;
+        }
+        let pu = frontier.next / units;
+        frontier.next = frontier.pu_end;
+        frontier.pu_end += units;
+        self.written.padding += u64::from(missing);
+        Some(pu)
+    }
+
+    /// Units that `stream` has put into a program unit that is not full yet.
+    pub fn begun_units(&self, stream: Stream) -> u32 {
+        let frontier = &self.frontiers[usize::from(stream.0)];
+        let units = self.layout.units_per_pu();
+        if frontier.next == frontier.end { 0 } else { units - (frontier.pu_end - frontier.next) }
+    }
+
+    /// Deallocates a logical page; true when there was data.
+    pub fn trim(&mut self, lpn: Lpn) -> bool {
+        let old = std::mem::replace(&mut self.l2p[lpn.index()], Ppn::NONE);
+        if old.is_some() {
+            self.invalidate(old);
+        }
+        old.is_some()
+    }
+
+    /// Reports that program unit `pu` is on flash.
+    ///
+    /// # Panics
+    /// If its pages were not the next ones of their blocks.
+    #[inline]
+    pub fn programmed(&mut self, pu: u32) {
+        let place = self.layout.place(pu);
+        let rows = self.layout.rows_per_pu();
+        for plane in place.lane.first_plane..place.lane.first_plane + place.lane.planes {
+            let block = self.table.block(place.superblock, place.lane.local_die, plane);
+            self.blocks.program(block, place.first_page, rows);
+        }
+        self.pu_programmed[pu as usize / 64] |= 1 << (pu % 64);
+        self.pus_programmed += 1;
+        let left = &mut self.unprogrammed[place.superblock.index()];
+        *left -= 1;
+        if *left == 0 {
+            self.state[place.superblock.index()] = State::Sealed;
+            self.valid[place.superblock.index()] &= !NO_CANDIDATE;
+            self.sealed_at[place.superblock.index()] = self.clock;
+        }
+    }
+
+    /// Whether space must be collected: few superblocks are free.
+    #[inline]
+    pub fn needs_gc(&self) -> bool {
+        self.free.len() <= self.config.gc.start_free.unwrap_or(0) as usize
+    }
+
+    /// Free superblocks.
+    #[inline]
+    pub fn free_superblocks(&self) -> u32 {
+        self.free.len() as u32
+    }
+
+    /// The superblock that garbage collection should take next, by the configured policy; `None` when no sealed superblock has
+    /// a stale unit.
+    pub fn choose_victim(&mut self) -> Option<SuperblockId> {
+        let view = View {
+            valid: &self.valid,
+            sealed_at: &self.sealed_at,
+            clock: self.clock,
+            units: self.layout.units_per_superblock(),
+        };
+        policy::choose(&self.config.gc, &view, &mut self.rng)
+    }
+
+    /// The superblock that static wear levelling should move: the least-worn sealed one, when the most-worn superblock is ahead of
+    /// it by more than the configured gap and a well-worn one is free.
+    pub fn choose_cold(&self) -> Option<SuperblockId> {
+        let gap = self.config.wear_leveling.static_gap?;
+        if self.free.is_empty() {
+            return None;
+        }
+        let coldest = (0..self.valid.len())
+            .filter(|&index| self.valid[index] & NO_CANDIDATE == 0)
+            .min_by_key(|&index| self.cycles[index])?;
+        let worn = self.free.iter().map(|superblock| self.cycles[superblock.index()]).max()?;
+        (worn - worn.min(self.cycles[coldest]) > gap).then_some(SuperblockId(coldest as u32))
+    }
+
+    /// Takes `superblock` out of the candidates. From here its valid slots are to be relocated.
+    ///
+    /// # Panics
+    /// If it is not sealed.
+    pub fn begin_relocation(&mut self, superblock: SuperblockId) {
+        let index = superblock.index();
+        assert!(self.state[index] == State::Sealed, "superblock {superblock} is {:?}, not sealed", self.state[index]);
+        self.state[index] = State::Collecting;
+        self.victims += 1;
+        self.victim_units += u64::from(self.valid[index]);
+        self.valid[index] |= NO_CANDIDATE;
+    }
+
+    /// Reports that every block of `superblock` has been erased. It is free again, unless a block went bad and no spare block
+    /// could replace it.
+    ///
+    /// # Panics
+    /// If it still holds valid units: erasing them would lose data.
+    pub fn erased(&mut self, superblock: SuperblockId) {
+        let index = superblock.index();
+        assert!(self.state[index] == State::Collecting, "superblock {superblock} erased while {:?}", self.state[index]);
+        assert!(self.valid[index] == NO_CANDIDATE, "superblock {superblock} erased with valid units");
+        self.cycles[index] += 1;
+        let mut whole = true;
+        for die in 0..self.layout.dies() {
+            for plane in 0..self.layout.planes_per_die() {
+                let block = self.table.block(superblock, die, plane);
+                self.blocks.erase(block);
+                if self.endurance.is_some_and(|limit| self.blocks.cycles(block) >= limit) {
+                    self.blocks.retire(block);
+                    whole &= self.table.replace(superblock, die, plane);
+                }
+            }
+        }
+        if whole {
+            self.state[index] = State::Free;
+            self.free.push(superblock);
+        } else {
+            self.state[index] = State::Retired;
+            self.retired += 1;
+        }
+    }
+
+    /// Whether too few superblocks are left to take writes for ever: the core serves reads only.
+    #[inline]
+    pub fn is_read_only(&self) -> bool {
+        self.retired != 0 && self.layout.superblocks() - self.retired < self.superblocks_needed()
+    }
+
+    /// Units written so far, by cause.
+    pub fn written(&self) -> UnitsWritten {
+        self.written
+    }
+    /// Pages programmed so far.
+    pub fn pages_programmed(&self) -> u64 {
+        self.pus_programmed * u64::from(self.layout.pages_per_pu())
+    }
+    /// Pages read so far by relocation in [untimed](Ftl::write_untimed) writes.
+    pub fn untimed_reads(&self) -> u64 {
+        self.untimed_reads
+    }
+    /// Superblocks relocated so far, and the valid units they held.
+    pub fn victims(&self) -> (u64, u64) {
+        (self.victims, self.victim_units)
+    }
+    /// The physical blocks.
+    pub fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+    /// Spare blocks left.
+    pub fn spare_blocks_left(&self) -> u64 {
+        self.table.spares_left()
+    }
+    /// Whether the live bytes are kept.
+    pub fn keeps_bytes(&self) -> bool {
+        self.contents.is_some()
+    }
+    /// The least-worn and the most-worn superblock's P/E cycles.
+    pub fn cycle_range(&self) -> (u32, u32) {
+        let live = || self.cycles.iter().zip(&self.state).filter(|&(_, &state)| state != State::Retired).map(|(&c, _)| c);
+        (live().min().unwrap_or(0), live().max().unwrap_or(0))
+    }
+    /// The victim policy in force.
+    pub fn victim_policy(&self) -> VictimPolicy {
+        self.config.gc.policy
+    }
+
+    /// Stores the bytes of a unit just appended.
+    pub fn store(&mut self, slot: Ppn, bytes: Box<[u8]>) {
+        let owner = self.p2l[slot.index()];
+        if let Some(contents) = &mut self.contents {
+            contents.write(slot.0, owner.0, bytes);
+        }
+    }
+
+    /// The bytes of a live slot, when bytes are kept.
+    pub fn load(&self, slot: Ppn) -> Option<&[u8]> {
+        self.contents.as_ref().map(|contents| contents.read(slot.0, self.p2l[slot.index()].0))
+    }
+
+    /// Resident bytes of all tables. [`Ftl::new`] allocates them once; they do not grow.
+    pub fn heap_bytes(&self) -> usize {
+        size_of_val(self.l2p.as_slice())
+            + size_of_val(self.p2l.as_slice())
+            + self.valid.len() * (size_of::<u32>() * 3 + size_of::<u64>() + size_of::<State>())
+            + size_of_val(self.pu_programmed.as_slice())
+            + size_of_val(self.blocks.all_cycles()) * 2
+            + self.table.heap_bytes()
+    }
+
+    /// Units written but still in the buffer: in program units begun, or full and not yet reported as programmed.
+    pub fn buffered_units(&self) -> u64 {
+        self.written.total() - self.pus_programmed * u64::from(self.layout.units_per_pu())
+    }
+
+    /// Checks every invariant, in time proportional to the device.
+    ///
+    /// # Errors
+    /// The first broken invariant.
+    pub fn self_check(&self) -> Result<(), String> {
+        let units = self.layout.units_per_superblock();
+        let mut valid = vec![0u32; self.valid.len()];
+        for (lpn, &slot) in self.l2p.iter().enumerate() {
+            if !slot.is_some() {
+                continue;
+            }
+            if self.p2l[slot.index()].index() != lpn {
+                return Err(format!("page {lpn} maps to slot {slot}, which belongs to page {}", self.p2l[slot.index()]));
+            }
+            valid[self.layout.superblock_of(slot).index()] += 1;
+        }
+        for (index, (&counted, &kept)) in valid.iter().zip(&self.valid).enumerate() {
+            let state = self.state[index];
+            if kept & !NO_CANDIDATE != counted {
+                return Err(format!("superblock {index} has {counted} valid units, its count says {}", kept & !NO_CANDIDATE));
+            }
+            if (kept & NO_CANDIDATE == 0) != (state == State::Sealed) {
+                return Err(format!("superblock {index} is {state:?} but its candidate flag disagrees"));
+            }
+            if counted > units || (matches!(state, State::Free | State::Retired) && counted != 0) {
+                return Err(format!("superblock {index} is {state:?} with {counted} valid units"));
+            }
+        }
+        let free = self.state.iter().filter(|&&state| state == State::Free).count();
+        if free != self.free.len() {
+            return Err(format!("{free} superblocks are free, the list holds {}", self.free.len()));
+        }
+        if let Some(contents) = &self.contents {
+            let live: u32 = valid.iter().sum();
+            if contents.len() != live as usize {
+                return Err(format!("{} units have bytes, {live} are valid", contents.len()));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn clear_bits(words: &mut [u64], first: usize, count: usize) {
+    let mut bit = first;
+    let end = first + count;
+    while bit < end {
+        if bit.is_multiple_of(64) && end - bit >= 64 {
+            words[bit / 64] = 0;
+            bit += 64;
+        } else {
+            words[bit / 64] &= !(1 << (bit % 64));
+            bit += 1;
+        }
+    }
+}

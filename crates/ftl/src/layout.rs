@@ -1,0 +1,273 @@
+//! How slots, pages, dies and superblocks of one flash core relate: arithmetic only, fixed for the drive's life.
+
+use crate::config::{AllocationLevel, FtlConfig};
+use crate::divider::Divider;
+use outlast_media::{ConfigError, Geometry};
+use outlast_units::{DieId, Ppn, SuperblockId};
+
+/// One target of a program operation: a die, or one plane of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lane {
+    /// The die, numbered over the drive.
+    pub die: DieId,
+    /// The die, numbered within the core.
+    pub local_die: u16,
+    /// First plane of the lane.
+    pub first_plane: u16,
+    /// Planes that work together.
+    pub planes: u16,
+}
+
+/// The arithmetic of slots.
+///
+/// A *program unit* (PU) is what one program operation writes: one page row (or a few, when a mapping unit spans several)
+/// on all planes of a lane. A *superpage* is one PU on every lane in allocation order; a *superblock* is one block of
+/// every plane of the core, superpage after superpage. Slots ([`Ppn`]) count units in exactly that order, so that a
+/// stream's write frontier is a counter:
+///
+/// `ppn = ((superblock · superpages + superpage) · lanes + lane) · units_per_pu + unit`
+#[derive(Clone, Debug)]
+pub struct Layout {
+    lanes: Vec<Lane>,
+    /// Lanes of each local die, as positions in `lanes`.
+    lanes_of_die: Vec<Vec<u32>>,
+    units_per_pu: u32,
+    rows_per_pu: u32,
+    pages_per_unit: u32,
+    units_per_page: u32,
+    superpages: u32,
+    superblocks: u32,
+    planes_per_die: u16,
+    logical_units: u32,
+    by_superblock: Divider,
+    by_pu: Divider,
+    by_lane: Divider,
+    by_page: Divider,
+    pus_per_superblock: Divider,
+}
+
+/// Where a program unit lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PuPlace {
+    /// Its superblock.
+    pub superblock: SuperblockId,
+    /// Its lane.
+    pub lane: Lane,
+    /// Its first page row in the block.
+    pub first_page: u32,
+}
+
+const fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+impl Layout {
+    /// The layout of a core that owns `dies` and maps `logical_units` units.
+    ///
+    /// # Errors
+    /// A setting that does not divide, or a drive beyond what 32-bit slots can count.
+    pub fn new(
+        geometry: &Geometry,
+        config: &FtlConfig,
+        dies: &[DieId],
+        logical_units: u64,
+    ) -> Result<Self, ConfigError> {
+        let lanes = lanes_in_order(geometry, config, dies);
+        let planes_per_lane = u32::from(lanes[0].planes);
+        let (page, unit) = (geometry.page_size.0, config.mapping_unit.0);
+        let pages_per_unit = (unit / page).max(1) as u32;
+        let units_per_page = (page / unit).max(1) as u32;
+        let rows_per_pu = pages_per_unit / gcd(pages_per_unit, planes_per_lane);
+        let units_per_pu = planes_per_lane * rows_per_pu / pages_per_unit * units_per_page;
+        if units_per_pu > 64 {
+            let limit = format!("gives {units_per_pu} units to one program operation of a die; at most 64 are tracked");
+            return Err(ConfigError::new("device.ftl.mapping_unit", config.mapping_unit, limit));
+        }
+        if !geometry.pages_per_block.is_multiple_of(rows_per_pu) {
+            let limit = format!(
+                "a mapping unit of {} takes {rows_per_pu} page rows of a die, which must divide the block",
+                config.mapping_unit
+            );
+            return Err(ConfigError::new("device.geometry.pages_per_block", geometry.pages_per_block, limit));
+        }
+        let superpages = geometry.pages_per_block / rows_per_pu;
+        let superblocks = geometry.blocks_per_plane - config.spare_blocks;
+        let pus_per_superblock = u64::from(superpages) * lanes.len() as u64;
+        let units_per_superblock = pus_per_superblock * u64::from(units_per_pu);
+        let slots = units_per_superblock * u64::from(superblocks);
+        // The top bit of a valid count is a flag, and the last number means "none".
+        if slots >= u64::from(u32::MAX) || units_per_superblock >= 1 << 31 || logical_units >= u64::from(u32::MAX) {
+            let limit = format!(
+                "gives {slots} slots per flash core; at most {} can be mapped: enlarge the mapping unit or add flash cores",
+                u32::MAX - 1
+            );
+            return Err(ConfigError::new("device.ftl.mapping_unit", config.mapping_unit, limit));
+        }
+        let mut lanes_of_die = vec![Vec::new(); dies.len()];
+        for (position, lane) in lanes.iter().enumerate() {
+            lanes_of_die[usize::from(lane.local_die)].push(position as u32);
+        }
+        Ok(Self {
+            by_superblock: Divider::new(units_per_superblock as u32),
+            by_pu: Divider::new(units_per_pu),
+            by_lane: Divider::new(lanes.len() as u32),
+            by_page: Divider::new(units_per_page),
+            pus_per_superblock: Divider::new(pus_per_superblock as u32),
+            lanes,
+            lanes_of_die,
+            units_per_pu,
+            rows_per_pu,
+            pages_per_unit,
+            units_per_page,
+            superpages,
+            superblocks,
+            planes_per_die: geometry.planes_per_die,
+            logical_units: logical_units as u32,
+        })
+    }
+
+    /// Mapping units that the host addresses in this core.
+    pub fn logical_units(&self) -> u32 {
+        self.logical_units
+    }
+    /// Superblocks, spare blocks not counted.
+    pub fn superblocks(&self) -> u32 {
+        self.superblocks
+    }
+    /// Superpages of a superblock.
+    pub fn superpages(&self) -> u32 {
+        self.superpages
+    }
+    /// Slots of a program unit.
+    #[inline]
+    pub fn units_per_pu(&self) -> u32 {
+        self.units_per_pu
+    }
+    /// Pages of a program unit.
+    pub fn pages_per_pu(&self) -> u32 {
+        u32::from(self.lanes[0].planes) * self.rows_per_pu
+    }
+    /// Page rows of a program unit.
+    pub fn rows_per_pu(&self) -> u32 {
+        self.rows_per_pu
+    }
+    /// Slots of a superblock.
+    #[inline]
+    pub fn units_per_superblock(&self) -> u32 {
+        self.pus_per_superblock() * self.units_per_pu
+    }
+    /// Program units of a superblock.
+    #[inline]
+    pub fn pus_per_superblock(&self) -> u32 {
+        self.superpages * self.lanes.len() as u32
+    }
+    /// All slots.
+    pub fn slots(&self) -> u32 {
+        self.superblocks * self.units_per_superblock()
+    }
+    /// Planes of a die.
+    pub fn planes_per_die(&self) -> u16 {
+        self.planes_per_die
+    }
+    /// Dies of the core.
+    pub fn dies(&self) -> u16 {
+        self.lanes_of_die.len() as u16
+    }
+    /// The lanes in allocation order.
+    pub fn lanes(&self) -> &[Lane] {
+        &self.lanes
+    }
+    /// The positions of a die's lanes in allocation order.
+    pub fn lanes_of_die(&self, local_die: u16) -> &[u32] {
+        &self.lanes_of_die[usize::from(local_die)]
+    }
+
+    /// The superblock of a slot.
+    #[inline]
+    pub fn superblock_of(&self, slot: Ppn) -> SuperblockId {
+        SuperblockId(self.by_superblock.quotient(slot.0))
+    }
+    /// The first slot of a superblock.
+    #[inline]
+    pub fn first_slot(&self, superblock: SuperblockId) -> u32 {
+        superblock.0 * self.units_per_superblock()
+    }
+    /// The program unit of a slot, numbered over the core, and the slot's place in it.
+    #[inline]
+    pub fn pu_of(&self, slot: Ppn) -> (u32, u32) {
+        self.by_pu.divide(slot.0)
+    }
+    /// The page (or, where a unit spans pages, the unit) that holds a slot, numbered over the core in write order.
+    #[inline]
+    pub fn page_of(&self, slot: Ppn) -> u32 {
+        self.by_page.quotient(slot.0)
+    }
+    /// Pages that one unit spans; 1 where several units share a page.
+    pub fn pages_per_unit(&self) -> u32 {
+        self.pages_per_unit
+    }
+    /// The lane of program unit `pu`.
+    #[inline]
+    pub fn lane_of_pu(&self, pu: u32) -> Lane {
+        // A superblock holds a whole number of superpages, so the lane follows from the number over the core.
+        self.lanes[self.by_lane.divide(pu).1 as usize]
+    }
+    /// Where program unit `pu` lies.
+    #[inline]
+    pub fn place(&self, pu: u32) -> PuPlace {
+        let (superblock, within) = self.pus_per_superblock.divide(pu);
+        let (superpage, position) = self.by_lane.divide(within);
+        PuPlace {
+            superblock: SuperblockId(superblock),
+            lane: self.lanes[position as usize],
+            first_page: superpage * self.rows_per_pu,
+        }
+    }
+
+    /// What sensing the slots in bit mask `units` of one program unit takes: bit masks of planes and of page rows.
+    /// Units lie plane by plane, then row by row.
+    pub fn sensed(&self, units: u64) -> (u64, u64) {
+        let planes = u32::from(self.lanes[0].planes);
+        let (mut plane_mask, mut row_mask) = (0u64, 0u64);
+        let mut rest = units;
+        while rest != 0 {
+            let unit = rest.trailing_zeros();
+            rest &= rest - 1;
+            let first = unit / self.units_per_page * self.pages_per_unit;
+            for page in first..first + self.pages_per_unit {
+                plane_mask |= 1 << (page % planes);
+                row_mask |= 1 << (page / planes);
+            }
+        }
+        (plane_mask, row_mask)
+    }
+}
+
+fn lanes_in_order(geometry: &Geometry, config: &FtlConfig, dies: &[DieId]) -> Vec<Lane> {
+    let planes = if config.multi_plane { geometry.planes_per_die } else { 1 };
+    let mut lanes: Vec<Lane> = dies
+        .iter()
+        .enumerate()
+        .flat_map(|(local, &die)| {
+            (0..geometry.planes_per_die).step_by(usize::from(planes)).map(move |first_plane| Lane {
+                die,
+                local_die: local as u16,
+                first_plane,
+                planes,
+            })
+        })
+        .collect();
+    lanes.sort_by_key(|lane| {
+        let address = geometry.locate(lane.die);
+        let mut key = config.allocation.0.map(|level| match level {
+            AllocationLevel::Channel => address.channel.0,
+            AllocationLevel::Chip => address.chip,
+            AllocationLevel::Die => address.die,
+            AllocationLevel::Plane => lane.first_plane,
+        });
+        // The first letter varies fastest, so it counts least.
+        key.reverse();
+        key
+    });
+    lanes
+}

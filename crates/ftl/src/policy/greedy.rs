@@ -1,0 +1,14 @@
+//! Greedy: the fewest valid units.
+
+use super::View;
+use outlast_units::SuperblockId;
+
+/// A plain scan: superblocks are few (hundreds to thousands) and a scan comes once per superblock written, so it costs less
+/// than keeping buckets at every overwrite. The flag of non-candidates makes them larger than any count.
+pub(super) fn choose(view: &View<'_>) -> Option<SuperblockId> {
+    let least = view.valid.iter().copied().min()?;
+    if least >= view.units {
+        return None;
+    }
+    view.valid.iter().position(|&valid| valid == least).map(|index| SuperblockId(index as u32))
+}

@@ -1,0 +1,84 @@
+//! The same translation layer without time: preconditioning and endurance studies.
+
+use crate::ftl::{Cause, Ftl, Slot, Stream};
+use outlast_units::{Lpn, Ppn, SuperblockId};
+
+/// Slots looked at together while relocating: enough loads in flight to hide a cache miss behind the others.
+const BATCH: usize = 64;
+
+/// A core that can take no more data: collection found no superblock with stale units. A configuration that [`Ftl::new`]
+/// accepts comes here only by wearing out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
+
+impl Ftl {
+    /// Writes host data of `lpn` and at once does all that follows from it: programming, collection, erasure.
+    ///
+    /// # Errors
+    /// [`Full`] when no space can be made.
+    #[inline]
+    pub fn write_untimed(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, Full> {
+        if !self.can_append(stream) {
+            self.make_space(stream)?;
+        }
+        let slot = self.append(stream, lpn);
+        self.complete(slot);
+        Ok(slot.ppn)
+    }
+
+    #[inline]
+    fn complete(&mut self, slot: Slot) {
+        if slot.completes_pu {
+            let (pu, _) = self.layout().pu_of(slot.ppn);
+            self.programmed(pu);
+        }
+    }
+
+    #[cold]
+    fn make_space(&mut self, stream: Stream) -> Result<(), Full> {
+        while !self.can_append(stream) {
+            if self.is_read_only() {
+                return Err(Full);
+            }
+            let victim = self.choose_victim().ok_or(Full)?;
+            self.collect(victim, self.gc_stream());
+            if let Some(cold) = self.choose_cold() {
+                self.collect(cold, self.wear_leveling_stream());
+            }
+        }
+        // Beyond what this write needs, collect as the timed drive would in the background.
+        while self.needs_gc() && self.free_superblocks() > self.reserve() {
+            let Some(victim) = self.choose_victim() else { break };
+            self.collect(victim, self.gc_stream());
+        }
+        Ok(())
+    }
+
+    fn collect(&mut self, victim: SuperblockId, to: Stream) {
+        debug_assert!(self.cause_of(to) != Cause::Host, "relocated data goes to a stream of its own");
+        self.begin_relocation(victim);
+        let first = self.layout().first_slot(victim) as usize;
+        let end = first + self.layout().units_per_superblock() as usize;
+        let mut start = first;
+        let mut last_page = u32::MAX;
+        while start < end {
+            let count = BATCH.min(end - start);
+            let mut current = [Ppn::NONE; BATCH];
+            for (entry, &owner) in current[..count].iter_mut().zip(&self.p2l[start..start + count]) {
+                // The table's last entry stands for "no page" and is always none.
+                *entry = self.l2p[owner.index().min(self.l2p.len() - 1)];
+            }
+            for (&entry, slot) in current[..count].iter().zip(start..) {
+                if entry.index() == slot {
+                    let page = self.layout().page_of(entry);
+                    self.untimed_reads += u64::from(page != last_page) * u64::from(self.layout().pages_per_unit());
+                    last_page = page;
+                    let slot = self.relocate_valid(to, entry);
+                    self.complete(slot);
+                }
+            }
+            start += count;
+        }
+        self.erased(victim);
+    }
+}

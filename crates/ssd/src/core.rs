@@ -1,0 +1,93 @@
+//! One flash core: its translation layer, its processor, and the internal tasks under way.
+
+use crate::op::UnitWork;
+use outlast_ftl::{Ftl, Stream};
+use outlast_units::{Nanos, SuperblockId};
+use std::collections::VecDeque;
+
+/// A processor that handles one piece of work at a time, in order.
+#[derive(Clone, Debug)]
+pub(crate) struct Processor<W> {
+    pub(crate) free_at: Nanos,
+    /// Work whose processing ends at the given time.
+    pub(crate) queue: VecDeque<(Nanos, W)>,
+}
+
+impl<W> Default for Processor<W> {
+    fn default() -> Self {
+        Self { free_at: Nanos::ZERO, queue: VecDeque::new() }
+    }
+}
+
+impl<W> Processor<W> {
+    /// Takes on `work`; returns when it will be done.
+    pub(crate) fn take(&mut self, now: Nanos, cost: Nanos, work: W) -> Nanos {
+        let done = self.occupy(now, cost);
+        self.queue.push_back((done, work));
+        done
+    }
+
+    /// Is busy for `cost` more; returns until when.
+    pub(crate) fn occupy(&mut self, now: Nanos, cost: Nanos) -> Nanos {
+        self.free_at = self.free_at.max(now) + cost;
+        self.free_at
+    }
+
+    /// When the first piece of work is done.
+    pub(crate) fn next(&self) -> Nanos {
+        self.queue.front().map_or(Nanos::MAX, |&(at, _)| at)
+    }
+}
+
+/// A superblock being relocated: read valid units, write them to a stream, erase.
+#[derive(Clone, Debug)]
+pub(crate) struct Relocation {
+    pub(crate) superblock: SuperblockId,
+    pub(crate) stream: Stream,
+    /// Which program units (of the superblock) held valid data when it was chosen.
+    pub(crate) pus: Vec<bool>,
+    /// Next program unit to look at, for each die: counted over the die's own.
+    pub(crate) cursors: Vec<u32>,
+    /// Dies whose cursor has not reached the end.
+    pub(crate) dies_left: u32,
+    pub(crate) reads_in_flight: u32,
+    /// Lanes still to be erased; zero until erasing begins.
+    pub(crate) erases_left: u32,
+    /// Host units (in 2^-16) that may be written for each valid unit dealt with.
+    pub(crate) credit: u64,
+}
+
+/// Credit is counted in 2^-16 units.
+pub(crate) const CREDIT_ONE: u64 = 1 << 16;
+
+/// A host write that waits for room.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WaitingWrite {
+    pub(crate) work: UnitWork,
+    pub(crate) stream: Stream,
+}
+
+/// A flash core.
+#[derive(Clone, Debug)]
+pub(crate) struct Core {
+    pub(crate) ftl: Ftl,
+    pub(crate) cpu: Processor<UnitWork>,
+    /// Host units in the buffer, and how many fit.
+    pub(crate) buffered: u32,
+    pub(crate) buffer_units: u32,
+    /// Host writes that wait for the buffer, for space, or for credit: first come, first served.
+    pub(crate) waiting: VecDeque<WaitingWrite>,
+    /// Garbage collection and wear levelling, by [`crate::op::Task`].
+    pub(crate) relocations: [Option<Relocation>; 2],
+    /// Relocated units on their way to flash, and how many there may be.
+    pub(crate) relocating: u32,
+    pub(crate) relocating_max: u32,
+    /// Host units that may be written while collection runs, in 2^-16 units.
+    pub(crate) credit: u64,
+    /// Since when the first waiting write has waited for collection.
+    pub(crate) blocked_since: Option<Nanos>,
+    /// First die (over the drive) of each local die.
+    pub(crate) dies: Vec<u16>,
+    /// Spare buffer for the next relocation's map.
+    pub(crate) spare_map: Vec<bool>,
+}

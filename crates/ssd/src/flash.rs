@@ -1,0 +1,290 @@
+//! The flash side: dies take up operations by priority, channels carry data, operations end.
+
+use crate::core::WaitingWrite;
+use crate::die::{Phase, Suspended};
+use crate::op::{Op, OpKind, Task, UnitWork};
+use crate::slab::NIL;
+use crate::ssd::Ssd;
+use outlast_units::{Nanos, SECTOR_BYTES};
+
+/// While collection is urgent, so many host operations may go before one internal operation on a die.
+const HOST_IN_A_ROW: u8 = 8;
+
+impl Ssd {
+    /// Queues the read of one unit; units of one command in one program unit are read together.
+    #[allow(clippy::too_many_arguments, reason = "the seven facts of a read; a struct would be built only to be taken apart")]
+    #[inline]
+    pub(crate) fn enqueue_read(
+        &mut self,
+        now: Nanos,
+        die: u16,
+        core: u16,
+        kind: OpKind,
+        pu: u32,
+        unit: u32,
+        work: UnitWork,
+    ) {
+        let queue = &mut self.dies[usize::from(die)].reads;
+        if kind == OpKind::HostRead && !queue.is_empty() {
+            let tail = &mut self.ops[queue.tail];
+            if tail.work.request == work.request && tail.pu == pu && tail.kind == kind && tail.mask >> unit & 1 == 0 {
+                tail.mask |= 1 << unit;
+                tail.units += 1;
+                return;
+            }
+        }
+        let op = Op { kind, task: Task::Gc, core, units: 1, pu, mask: 1 << unit, epoch: 0, next: NIL, work };
+        let op = self.ops.insert(op);
+        queue.push(&mut self.ops, op);
+        let die_state = &self.dies[usize::from(die)];
+        match die_state.phase {
+            Phase::Idle => self.start_next(now, die),
+            Phase::Array => self.maybe_suspend(now, die),
+            _ => {}
+        }
+    }
+
+    /// Starts work on a die if it is idle.
+    #[inline]
+    pub(crate) fn wake(&mut self, now: Nanos, die: u16) {
+        if self.dies[usize::from(die)].phase == Phase::Idle {
+            self.start_next(now, die);
+        }
+    }
+
+    fn maybe_suspend(&mut self, now: Nanos, die: u16) {
+        let Some(suspend) = self.config.timing.suspend else { return };
+        let state = &mut self.dies[usize::from(die)];
+        let allowed = match self.ops[state.current].kind {
+            OpKind::Erase => suspend.erase,
+            _ => suspend.program,
+        };
+        let from = now.max(state.array_start);
+        // Not worth it when the operation ends before the die could read.
+        if !allowed || state.suspensions >= suspend.limit || from + suspend.overhead >= state.array_end {
+            return;
+        }
+        let remaining = state.array_end - from;
+        let times = state.suspensions + 1;
+        state.suspended = Some(Suspended { op: state.current, remaining, times });
+        state.phase = Phase::Suspending;
+        self.counters.suspends += 1;
+        self.events.set(u32::from(die), from + suspend.overhead);
+    }
+
+    /// Picks what the idle die does next: by priority, see [`Ssd`].
+    pub(crate) fn start_next(&mut self, now: Nanos, die: u16) {
+        let index = usize::from(die);
+        let state = &self.dies[index];
+        let core = usize::from(state.core);
+        if state.suspended.is_some() {
+            if state.reads.is_empty() {
+                self.resume(now, die);
+            } else {
+                let op = self.dies[index].reads.pop(&self.ops);
+                self.start_read(now, die, op);
+            }
+            return;
+        }
+        let urgent = self.cores[core].blocked_since.is_some();
+        if !state.reads.is_empty() {
+            let yielding = urgent && state.host_in_a_row >= HOST_IN_A_ROW;
+            if !(yielding && self.start_collection(now, die)) {
+                let state = &mut self.dies[index];
+                state.host_in_a_row = if urgent { state.host_in_a_row.saturating_add(1) } else { 0 };
+                let op = state.reads.pop(&self.ops);
+                self.start_read(now, die, op);
+            }
+            return;
+        }
+        if urgent && self.start_collection(now, die) {
+            return;
+        }
+        if !self.dies[index].programs.is_empty() {
+            let op = self.dies[index].programs.pop(&self.ops);
+            self.start_program(now, die, op);
+            return;
+        }
+        if !urgent && self.start_collection(now, die) {
+            return;
+        }
+        if !self.start_background(now, die) {
+            self.dies[index].phase = Phase::Idle;
+        }
+    }
+
+    #[inline]
+    fn begin(&mut self, now: Nanos, die: u16, op: u32) {
+        let state = &mut self.dies[usize::from(die)];
+        if state.phase == Phase::Idle {
+            state.busy_since = now;
+        }
+        state.current = op;
+    }
+
+    #[inline]
+    pub(crate) fn start_read(&mut self, now: Nanos, die: u16, op: u32) {
+        self.begin(now, die, op);
+        let Op { pu, mask, core, .. } = self.ops[op];
+        let layout = self.cores[usize::from(core)].ftl.layout();
+        let first_page = layout.place(pu).first_page;
+        let (pages, sense) = if mask.is_power_of_two() && layout.pages_per_unit() == 1 && layout.rows_per_pu() == 1 {
+            (1, self.timing.read(first_page))
+        } else {
+            let (planes, rows) = layout.sensed(mask);
+            let times = (0..64).filter(|row| rows >> row & 1 == 1).map(|row| self.timing.read(first_page + row));
+            let pages = pages_sensed(planes, rows);
+            (pages, times.fold(Nanos::ZERO, |sum, time| sum + time))
+        };
+        match (self.ops[op].kind, self.ops[op].task) {
+            (OpKind::HostRead, _) => self.counters.host_reads += pages,
+            (OpKind::RmwRead, _) => self.counters.rmw_reads += pages,
+            (_, Task::Gc) => self.counters.gc_reads += pages,
+            (_, Task::WearLeveling) => self.counters.wear_leveling_reads += pages,
+        }
+        let start = self.command_cycles(now, die);
+        self.dies[usize::from(die)].phase = Phase::Sensing;
+        self.events.set(u32::from(die), start + sense);
+    }
+
+    /// Command and address cycles on the channel; returns their end.
+    #[inline]
+    fn command_cycles(&mut self, now: Nanos, die: u16) -> Nanos {
+        let cycles = self.timing.command();
+        if cycles == Nanos::ZERO {
+            return now;
+        }
+        let channel = usize::from(self.dies[usize::from(die)].channel);
+        self.channels[channel].book(now, cycles)
+    }
+
+    #[inline]
+    pub(crate) fn start_program(&mut self, now: Nanos, die: u16, op: u32) {
+        self.begin(now, die, op);
+        let Op { pu, core, .. } = self.ops[op];
+        let layout = self.cores[usize::from(core)].ftl.layout();
+        let first_page = layout.place(pu).first_page;
+        // The whole program unit travels, padding included.
+        let transfer = self.timing.command() + self.timing.transfer(layout.units_per_pu());
+        let rows = first_page..first_page + layout.rows_per_pu();
+        let program = rows.fold(Nanos::ZERO, |sum, row| sum + self.timing.program(row));
+        let state = &mut self.dies[usize::from(die)];
+        let data_in = self.channels[usize::from(state.channel)].book(now, transfer);
+        state.phase = Phase::Array;
+        state.suspensions = 0;
+        state.array_start = data_in;
+        state.array_end = data_in + program;
+        self.events.set(u32::from(die), state.array_end);
+    }
+
+    pub(crate) fn start_erase(&mut self, now: Nanos, die: u16, op: u32) {
+        self.begin(now, die, op);
+        let start = self.command_cycles(now, die);
+        let state = &mut self.dies[usize::from(die)];
+        state.phase = Phase::Array;
+        state.suspensions = 0;
+        state.array_start = start;
+        state.array_end = start + self.timing.erase();
+        self.events.set(u32::from(die), state.array_end);
+    }
+
+    fn resume(&mut self, now: Nanos, die: u16) {
+        let overhead = self.config.timing.suspend.map_or(Nanos::ZERO, |suspend| suspend.overhead);
+        let state = &mut self.dies[usize::from(die)];
+        let Some(suspended) = state.suspended.take() else { return };
+        state.phase = Phase::Array;
+        state.current = suspended.op;
+        state.suspensions = suspended.times;
+        state.array_start = now + overhead;
+        state.array_end = now + overhead + suspended.remaining;
+        self.events.set(u32::from(die), state.array_end);
+    }
+
+    /// Something that a die did has ended.
+    #[inline]
+    pub(crate) fn die_event(&mut self, now: Nanos, die: u16) {
+        let state = &mut self.dies[usize::from(die)];
+        let current = state.current;
+        match state.phase {
+            Phase::Sensing => {
+                let op = &self.ops[current];
+                let transfer = self.timing.transfer(u32::from(op.units));
+                state.phase = Phase::ReadTransfer;
+                let end = self.channels[usize::from(state.channel)].book(now, transfer);
+                self.events.set(u32::from(die), end);
+            }
+            Phase::ReadTransfer | Phase::Array => {
+                let op = self.ops[current];
+                self.ops.remove(current);
+                self.release(now, die);
+                self.end_op(now, &op);
+                self.wake(now, die);
+                if self.dies[usize::from(die)].phase == Phase::Idle {
+                    self.events.set(u32::from(die), Nanos::MAX);
+                }
+            }
+            Phase::Suspending => {
+                state.phase = Phase::Sensing;
+                self.start_next(now, die);
+            }
+            Phase::Idle => unreachable!("an idle die has no event"),
+        }
+    }
+
+    /// The die is free for now; whatever follows finds it idle. Its event stays in the queue until it is clear that nothing
+    /// follows: one update instead of two.
+    #[inline]
+    fn release(&mut self, now: Nanos, die: u16) {
+        let state = &mut self.dies[usize::from(die)];
+        state.phase = Phase::Idle;
+        state.busy += now - state.busy_since;
+    }
+
+    #[inline]
+    fn end_op(&mut self, now: Nanos, op: &Op) {
+        let core = usize::from(op.core);
+        match op.kind {
+            OpKind::HostRead => {
+                if self.config.controller.link.is_some() {
+                    // Only the last unit of a command can be partial at its end; the link carries what was asked for.
+                    let asked = u64::from(self.requests[op.work.request].command.sectors);
+                    let units = u64::from(op.units) * u64::from(self.sectors_per_unit);
+                    self.data_moved(now, op.work.request, asked.min(units) * SECTOR_BYTES);
+                }
+                self.finish_parts(now, op.work.request, u32::from(op.units));
+            }
+            OpKind::RmwRead => {
+                let hint = self.requests[op.work.request].command.stream.0;
+                let stream = self.cores[core].ftl.host_stream(hint);
+                self.queue_write(now, core, WaitingWrite { work: op.work, stream });
+            }
+            OpKind::HostProgram => {
+                self.cores[core].ftl.programmed(op.pu);
+                self.host_programmed(now, op);
+            }
+            OpKind::RelocationRead => self.relocation_read(now, op),
+            OpKind::RelocationProgram => self.relocation_programmed(now, op),
+            OpKind::Erase => self.relocation_erased(now, op),
+        }
+    }
+
+    /// Program operations waiting or under way on the dies of `core`.
+    pub(crate) fn programs_in_flight(&self, core: usize) -> impl Iterator<Item = &Op> {
+        let queued = self.dies.iter().flat_map(|die| [die.programs, die.collection, die.background]).flat_map(|queue| {
+            std::iter::successors((!queue.is_empty()).then_some(queue.head), |&op| {
+                Some(self.ops[op].next).filter(|&next| next != NIL)
+            })
+        });
+        let current = self.dies.iter().filter(|die| die.phase == Phase::Array).map(|die| die.current);
+        let suspended = self.dies.iter().filter_map(|die| die.suspended.map(|suspended| suspended.op));
+        // While an operation waits to be suspended it is both current and suspended; count it once, as suspended.
+        queued.chain(current).chain(suspended).map(|op| &self.ops[op]).filter(move |op| {
+            usize::from(op.core) == core && matches!(op.kind, OpKind::HostProgram | OpKind::RelocationProgram)
+        })
+    }
+}
+
+/// Pages sensed: all combinations of planes and rows for a unit that fills rows, which is how units larger than a page lie.
+fn pages_sensed(planes: u64, rows: u64) -> u64 {
+    u64::from(planes.count_ones()) * u64::from(rows.count_ones())
+}

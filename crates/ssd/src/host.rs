@@ -1,0 +1,499 @@
+//! The host's side: receiving commands, splitting them into units, completing them; flush, FUA and the write buffer.
+
+use crate::config::{SsdConfig, WriteCache};
+use crate::core::{CREDIT_ONE, WaitingWrite};
+use crate::die::Phase;
+use crate::op::{Op, OpKind, Task, UnitWork};
+use crate::slab::NIL;
+use crate::ssd::Ssd;
+use outlast_device::{Command, Completion, Op as HostOp, Outcome, Tag};
+use outlast_units::{ByteRate, Bytes, Lpn, Nanos, SECTOR_BYTES};
+use std::collections::{BTreeMap, VecDeque};
+
+/// A host command being worked on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    pub(crate) command: Command,
+    pub(crate) tag: Tag,
+    /// Units not done yet, and one more while the command must still reach flash.
+    pub(crate) left: u32,
+    /// When the last of its data will have left over the link.
+    pub(crate) ready: Nanos,
+    pub(crate) outcome: Outcome,
+    /// Whether it still has to wait for its data to reach flash.
+    pub(crate) barrier: bool,
+}
+
+/// What the drive keeps about the host's commands.
+#[derive(Clone, Debug)]
+pub(crate) struct HostSide {
+    link: Option<ByteRate>,
+    link_in_free: Nanos,
+    link_out_free: Nanos,
+    /// Commands whose data is still coming in over the link, with the time of its end.
+    arriving: VecDeque<(Nanos, u32)>,
+    /// Commands at the door: the drive's queue is full.
+    door: VecDeque<(Command, Tag, Vec<u8>)>,
+    in_flight: u32,
+    queue_depth: u32,
+    /// Completions whose data goes out over the link, and the others; each in order of time.
+    linked: VecDeque<Completion>,
+    direct: VecDeque<Completion>,
+    /// Flush epochs: host programs outstanding in each, the last one open; and who waits for which.
+    epochs: VecDeque<u32>,
+    first_epoch: u32,
+    barriers: VecDeque<(u32, u32)>,
+    /// Bytes on their way in, by request, and out, by tag; only where bytes are kept.
+    data_in: BTreeMap<u32, Vec<u8>>,
+    data_work: BTreeMap<u32, Vec<u8>>,
+    pub(crate) data_out: BTreeMap<Tag, Vec<u8>>,
+}
+
+impl HostSide {
+    pub(crate) fn new(config: &SsdConfig) -> Self {
+        Self {
+            link: config.controller.link,
+            link_in_free: Nanos::ZERO,
+            link_out_free: Nanos::ZERO,
+            arriving: VecDeque::new(),
+            door: VecDeque::new(),
+            in_flight: 0,
+            queue_depth: config.controller.queue_depth,
+            linked: VecDeque::new(),
+            direct: VecDeque::new(),
+            epochs: VecDeque::from([0]),
+            first_epoch: 0,
+            barriers: VecDeque::new(),
+            data_in: BTreeMap::new(),
+            data_work: BTreeMap::new(),
+            data_out: BTreeMap::new(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn next_completion(&self) -> Nanos {
+        let linked = self.linked.front().map_or(Nanos::MAX, |completion| completion.at);
+        let direct = self.direct.front().map_or(Nanos::MAX, |completion| completion.at);
+        linked.min(direct)
+    }
+
+    fn open_epoch(&self) -> u32 {
+        self.first_epoch.wrapping_add(self.epochs.len() as u32 - 1)
+    }
+}
+
+impl Ssd {
+    pub(crate) fn receive(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+        if self.host.in_flight >= self.host.queue_depth {
+            self.host.door.push_back((command, tag, data.to_vec()));
+        } else {
+            self.accept(now, command, tag, data);
+        }
+    }
+
+    fn accept(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+        self.host.in_flight += 1;
+        let end = command.lba.0.checked_add(u64::from(command.sectors));
+        let in_range = command.op == HostOp::Flush || end.is_some_and(|end| end <= self.capacity_sectors);
+        let outcome = if in_range { Outcome::Ok } else { Outcome::OutOfRange };
+        let barrier = match command.op {
+            HostOp::Flush => self.write_cache() == WriteCache::Volatile,
+            HostOp::Write => match self.write_cache() {
+                WriteCache::Protected => false,
+                WriteCache::Volatile => command.fua,
+                WriteCache::Off => true,
+            },
+            HostOp::Read | HostOp::Trim => false,
+        };
+        // One part is held until the command has been split, so that it cannot complete halfway.
+        let request =
+            self.requests.insert(Request { command, tag, left: 1, ready: now, outcome, barrier: barrier && in_range });
+        if self.config.bytes && command.op == HostOp::Write {
+            self.host.data_in.insert(request, data.to_vec());
+        }
+        let Some(link) = self.host.link.filter(|_| command.op == HostOp::Write && in_range) else {
+            self.fetched(now, request);
+            return;
+        };
+        let span = link.time_for(Bytes(u64::from(command.sectors) * SECTOR_BYTES));
+        self.host.link_in_free = self.host.link_in_free.max(now) + span;
+        self.host.arriving.push_back((self.host.link_in_free, request));
+        if self.host.arriving.len() == 1 {
+            self.events.set(self.link_source(), self.host.link_in_free);
+        }
+    }
+
+    pub(crate) fn link_event(&mut self, now: Nanos) {
+        let (_, request) = self.host.arriving.pop_front().expect("the link's event has a command");
+        let next = self.host.arriving.front().map_or(Nanos::MAX, |&(at, _)| at);
+        self.events.set(self.link_source(), next);
+        self.fetched(now, request);
+    }
+
+    #[inline]
+    fn fetched(&mut self, now: Nanos, request: u32) {
+        let cost = self.config.controller.master_cost;
+        if cost == Nanos::ZERO {
+            self.split(now, request);
+        } else {
+            self.master.take(now, cost, request);
+            self.events.set(self.master_source(), self.master.next());
+        }
+    }
+
+    /// Splits a command into its units and hands them to their flash cores.
+    pub(crate) fn split(&mut self, now: Nanos, request: u32) {
+        let Request { command, outcome, .. } = self.requests[request];
+        if outcome == Outcome::Ok && command.op != HostOp::Flush && command.sectors != 0 {
+            let cost = match command.op {
+                HostOp::Read => self.config.controller.read_cost,
+                _ => self.config.controller.write_cost,
+            };
+            if self.config.bytes && command.op == HostOp::Read {
+                let bytes = command.sectors as usize * SECTOR_BYTES as usize;
+                self.host.data_work.insert(request, vec![0; bytes]);
+            }
+            let (first_unit, mut offset) = self.unit_of(command.lba.0);
+            let mut rest = command.sectors;
+            let mut unit = first_unit;
+            while rest != 0 {
+                let sectors = rest.min(self.sectors_per_unit - offset);
+                let (core, lpn) = self.core_of(unit);
+                self.requests[request].left += 1;
+                let work = UnitWork { request, lpn, first: offset as u16, sectors: sectors as u16 };
+                self.hand_over(now, core, cost, work);
+                rest -= sectors;
+                offset = 0;
+                unit += 1;
+            }
+        }
+        self.finish_parts(now, request, 1);
+    }
+
+    /// A flash core acts on one unit of a command.
+    pub(crate) fn execute(&mut self, now: Nanos, core: usize, work: UnitWork) {
+        let command = self.requests[work.request].command;
+        match command.op {
+            HostOp::Read => self.read_unit(now, core, work),
+            HostOp::Write => self.write_unit(now, core, work, command.stream.0),
+            HostOp::Trim => {
+                // A unit trimmed in part keeps its data: deallocation is advice (NVMe 2.0, Dataset Management).
+                if u32::from(work.sectors) == self.sectors_per_unit {
+                    self.cores[core].ftl.trim(Lpn(work.lpn));
+                    self.maybe_collect(now, core);
+                }
+                self.finish_parts(now, work.request, 1);
+            }
+            HostOp::Flush => unreachable!("a flush has no units"),
+        }
+    }
+
+    #[inline]
+    fn read_unit(&mut self, now: Nanos, core: usize, work: UnitWork) {
+        let ftl = &self.cores[core].ftl;
+        let slot = ftl.lookup(Lpn(work.lpn));
+        if !slot.is_some() {
+            self.counters.unmapped_reads += 1;
+            self.data_moved(now, work.request, u64::from(work.sectors) * SECTOR_BYTES);
+            self.finish_parts(now, work.request, 1);
+            return;
+        }
+        if self.config.bytes {
+            self.copy_out(core, work);
+        }
+        let ftl = &self.cores[core].ftl;
+        if !ftl.is_programmed(slot) {
+            self.counters.buffer_hits += 1;
+            self.data_moved(now, work.request, u64::from(work.sectors) * SECTOR_BYTES);
+            self.finish_parts(now, work.request, 1);
+            return;
+        }
+        let (pu, unit) = ftl.layout().pu_of(slot);
+        let die = ftl.layout().lane_of_pu(pu).die.0;
+        self.enqueue_read(now, die, core as u16, OpKind::HostRead, pu, unit, work);
+    }
+
+    fn write_unit(&mut self, now: Nanos, core: usize, work: UnitWork, hint: u8) {
+        let ftl = &self.cores[core].ftl;
+        let stream = ftl.host_stream(hint);
+        if ftl.is_read_only() {
+            self.requests[work.request].outcome = Outcome::ReadOnly;
+            self.finish_parts(now, work.request, 1);
+            return;
+        }
+        if u32::from(work.sectors) != self.sectors_per_unit {
+            self.counters.partial_writes += 1;
+            self.counters.partial_bytes += u64::from(self.sectors_per_unit - u32::from(work.sectors)) * SECTOR_BYTES;
+            let slot = ftl.lookup(Lpn(work.lpn));
+            if slot.is_some() && ftl.is_programmed(slot) {
+                // The read's time is spent now; its content is merged when the write enters the buffer, with what is
+                // current then, so that two partial writes of one unit cannot lose each other's sectors.
+                let (pu, unit) = ftl.layout().pu_of(slot);
+                let die = ftl.layout().lane_of_pu(pu).die.0;
+                self.enqueue_read(now, die, core as u16, OpKind::RmwRead, pu, unit, work);
+                return;
+            }
+        }
+        self.queue_write(now, core, WaitingWrite { work, stream });
+    }
+
+    /// A write that needs no (more) old data enters the buffer, or waits its turn.
+    #[inline]
+    pub(crate) fn queue_write(&mut self, now: Nanos, core: usize, write: WaitingWrite) {
+        if self.cores[core].waiting.is_empty() && self.may_admit(core, write) {
+            self.admit(now, core, write);
+        } else {
+            self.cores[core].waiting.push_back(write);
+            self.note_blocked(now, core);
+        }
+    }
+
+    #[inline]
+    fn may_admit(&self, core: usize, write: WaitingWrite) -> bool {
+        let core = &self.cores[core];
+        core.buffered < core.buffer_units
+            && core.ftl.can_append(write.stream)
+            && (core.relocations[Task::Gc as usize].is_none()
+                || core.credit >= CREDIT_ONE
+                || !self.config.ftl.gc.pacing)
+    }
+
+    /// Keeps account of when host writes wait for collection, and sees that collection then runs.
+    fn note_blocked(&mut self, now: Nanos, core: usize) {
+        let Some(&first) = self.cores[core].waiting.front() else { return };
+        let state = &mut self.cores[core];
+        if state.buffered < state.buffer_units && state.blocked_since.is_none() {
+            state.blocked_since = Some(now);
+        }
+        if !state.ftl.can_append(first.stream) {
+            self.maybe_collect(now, core);
+        }
+    }
+
+    /// Lets waiting writes in as far as there is room.
+    pub(crate) fn pump(&mut self, now: Nanos, core: usize) {
+        while let Some(&write) = self.cores[core].waiting.front() {
+            if self.cores[core].ftl.is_read_only() && !self.cores[core].ftl.can_append(write.stream) {
+                self.cores[core].waiting.pop_front();
+                self.requests[write.work.request].outcome = Outcome::ReadOnly;
+                self.finish_parts(now, write.work.request, 1);
+                continue;
+            }
+            if !self.may_admit(core, write) {
+                self.note_blocked(now, core);
+                return;
+            }
+            self.cores[core].waiting.pop_front();
+            self.admit(now, core, write);
+        }
+        if let Some(since) = self.cores[core].blocked_since.take() {
+            self.counters.blocked_ns += (now - since).0;
+        }
+    }
+
+    #[inline]
+    fn admit(&mut self, now: Nanos, core: usize, write: WaitingWrite) {
+        if let Some(since) = self.cores[core].blocked_since.take() {
+            self.counters.blocked_ns += (now - since).0;
+        }
+        let WaitingWrite { work, stream } = write;
+        let bytes = self.config.bytes.then(|| self.merged(core, work));
+        let state = &mut self.cores[core];
+        if state.relocations[Task::Gc as usize].is_some() {
+            state.credit = state.credit.saturating_sub(CREDIT_ONE);
+        }
+        let slot = state.ftl.append(stream, Lpn(work.lpn));
+        state.buffered += 1;
+        if let Some(bytes) = bytes {
+            state.ftl.store(slot.ppn, bytes);
+        }
+        self.counters.host_bytes_written += u64::from(work.sectors) * SECTOR_BYTES;
+        if slot.completes_pu {
+            let (pu, _) = self.cores[core].ftl.layout().pu_of(slot.ppn);
+            let units = self.cores[core].ftl.layout().units_per_pu();
+            self.program_host(now, core, pu, units);
+            self.maybe_collect(now, core);
+        }
+        self.finish_parts(now, work.request, 1);
+    }
+
+    fn program_host(&mut self, now: Nanos, core: usize, pu: u32, units: u32) {
+        let epoch = self.host.open_epoch();
+        *self.host.epochs.back_mut().expect("an epoch is always open") += 1;
+        let op = Op {
+            kind: OpKind::HostProgram,
+            task: Task::Gc,
+            core: core as u16,
+            units: units as u16,
+            pu,
+            mask: 0,
+            epoch,
+            next: NIL,
+            work: Op::NO_WORK,
+        };
+        let die = self.cores[core].ftl.layout().lane_of_pu(pu).die.0;
+        let op = self.ops.insert(op);
+        self.dies[usize::from(die)].programs.push(&mut self.ops, op);
+        self.wake(now, die);
+    }
+
+    /// A host program has ended: its units leave the buffer.
+    pub(crate) fn host_programmed(&mut self, now: Nanos, op: &Op) {
+        let core = usize::from(op.core);
+        self.cores[core].buffered -= u32::from(op.units);
+        let index = op.epoch.wrapping_sub(self.host.first_epoch) as usize;
+        self.host.epochs[index] -= 1;
+        self.settle_barriers(now);
+        if !self.cores[core].waiting.is_empty() {
+            self.pump(now, core);
+        }
+        self.maybe_collect(now, core);
+    }
+
+    /// All of a command's data is in the buffer, but it must reach flash: programs what is begun, padded, and waits for
+    /// every program issued so far.
+    fn begin_barrier(&mut self, now: Nanos, request: u32) {
+        for core in 0..self.cores.len() {
+            for stream in 0..self.config.ftl.streams {
+                let stream = self.cores[core].ftl.host_stream(stream);
+                let units = self.cores[core].ftl.begun_units(stream);
+                if let Some(pu) = self.cores[core].ftl.pad(stream) {
+                    self.program_host(now, core, pu, units);
+                }
+            }
+        }
+        let epoch = self.host.open_epoch();
+        self.host.epochs.push_back(0);
+        self.host.barriers.push_back((epoch, request));
+        self.settle_barriers(now);
+    }
+
+    #[inline]
+    fn settle_barriers(&mut self, now: Nanos) {
+        while self.host.epochs.len() > 1 && self.host.epochs[0] == 0 {
+            self.host.epochs.pop_front();
+            let ended = self.host.first_epoch;
+            self.host.first_epoch = ended.wrapping_add(1);
+            while let Some(&(epoch, request)) = self.host.barriers.front() {
+                if epoch != ended {
+                    break;
+                }
+                self.host.barriers.pop_front();
+                self.finish_parts(now, request, 1);
+            }
+        }
+    }
+
+    /// Data of a read has left the flash side; it now crosses the link.
+    #[inline]
+    pub(crate) fn data_moved(&mut self, now: Nanos, request: u32, bytes: u64) {
+        if let Some(link) = self.host.link {
+            self.host.link_out_free = self.host.link_out_free.max(now) + link.time_for(Bytes(bytes));
+            self.requests[request].ready = self.host.link_out_free;
+        }
+    }
+
+    /// `parts` units of a command are done; the last one completes it.
+    #[inline]
+    pub(crate) fn finish_parts(&mut self, now: Nanos, index: u32, parts: u32) {
+        let request = &mut self.requests[index];
+        request.left -= parts;
+        if request.left != 0 {
+            return;
+        }
+        if request.barrier {
+            request.barrier = false;
+            request.left = 1;
+            self.begin_barrier(now, index);
+            return;
+        }
+        let Request { command, tag, ready, outcome, .. } = *request;
+        self.requests.remove(index);
+        if self.config.bytes {
+            self.host.data_in.remove(&index);
+            if let Some(data) = self.host.data_work.remove(&index) {
+                self.host.data_out.insert(tag, data);
+            }
+        }
+        if command.op == HostOp::Read && self.host.link.is_some() {
+            self.host.linked.push_back(Completion { at: ready.max(now), tag, outcome });
+        } else {
+            self.host.direct.push_back(Completion { at: now, tag, outcome });
+        }
+    }
+
+    /// Hands out the next completion and lets in a command that waits at the door.
+    pub(crate) fn emit(&mut self, completions: &mut Vec<Completion>) {
+        let linked = self.host.linked.front().map_or(Nanos::MAX, |completion| completion.at);
+        let direct = self.host.direct.front().map_or(Nanos::MAX, |completion| completion.at);
+        let queue = if direct <= linked { &mut self.host.direct } else { &mut self.host.linked };
+        let Some(completion) = queue.pop_front() else { return };
+        completions.push(completion);
+        self.host.in_flight -= 1;
+        if let Some((command, tag, data)) = self.host.door.pop_front() {
+            // The command enters when the slot became free, also where the caller advances late.
+            self.accept(completion.at, command, tag, &data);
+        }
+    }
+
+    /// Commands received and not completed.
+    pub fn commands_in_flight(&self) -> u32 {
+        self.host.in_flight + self.host.door.len() as u32
+    }
+
+    fn copy_out(&mut self, core: usize, work: UnitWork) {
+        let slot = self.cores[core].ftl.lookup(Lpn(work.lpn));
+        let Some(unit) = self.cores[core].ftl.load(slot) else { return };
+        let at = self.offset_in_command(work, core);
+        let from = usize::from(work.first) * SECTOR_BYTES as usize;
+        let bytes = usize::from(work.sectors) * SECTOR_BYTES as usize;
+        if let Some(data) = self.host.data_work.get_mut(&work.request) {
+            data[at..at + bytes].copy_from_slice(&unit[from..from + bytes]);
+        }
+    }
+
+    /// The unit's new content: the old one under the sectors written.
+    fn merged(&self, core: usize, work: UnitWork) -> Box<[u8]> {
+        let unit_bytes = self.sectors_per_unit as usize * SECTOR_BYTES as usize;
+        let slot = self.cores[core].ftl.lookup(Lpn(work.lpn));
+        let old = if slot.is_some() { self.cores[core].ftl.load(slot) } else { None };
+        let mut unit = old.map_or_else(|| vec![0; unit_bytes], <[u8]>::to_vec);
+        let at = self.offset_in_command(work, core);
+        let from = usize::from(work.first) * SECTOR_BYTES as usize;
+        let bytes = usize::from(work.sectors) * SECTOR_BYTES as usize;
+        if let Some(data) = self.host.data_in.get(&work.request).filter(|data| data.len() >= at + bytes) {
+            unit[from..from + bytes].copy_from_slice(&data[at..at + bytes]);
+        }
+        unit.into_boxed_slice()
+    }
+
+    fn offset_in_command(&self, work: UnitWork, core: usize) -> usize {
+        let unit = u64::from(work.lpn) * self.cores.len() as u64 + core as u64;
+        let sector = unit * u64::from(self.sectors_per_unit) + u64::from(work.first);
+        (sector - self.requests[work.request].command.lba.0) as usize * SECTOR_BYTES as usize
+    }
+
+    pub(crate) fn check_buffers(&self) -> Result<(), String> {
+        for (index, core) in self.cores.iter().enumerate() {
+            let kept = core.ftl.buffered_units();
+            let padding = self.padding_in_flight(index);
+            let counted = u64::from(core.buffered) + u64::from(core.relocating) + padding - self.units_being_relocated(index);
+            if kept != counted {
+                return Err(format!("core {index}: {kept} units await programming, the buffers count {counted}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Units for which room is kept while they are being read from a victim.
+    fn units_being_relocated(&self, core: usize) -> u64 {
+        let reading = self.dies.iter().filter(|die| matches!(die.phase, Phase::Sensing | Phase::ReadTransfer));
+        let ops = reading.map(|die| &self.ops[die.current]);
+        ops.filter(|op| usize::from(op.core) == core && op.kind == OpKind::RelocationRead).map(|op| u64::from(op.units)).sum()
+    }
+
+    fn padding_in_flight(&self, core: usize) -> u64 {
+        let per_pu = u64::from(self.cores[core].ftl.layout().units_per_pu());
+        self.programs_in_flight(core).map(|op| per_pu - u64::from(op.units)).sum()
+    }
+}

@@ -1,0 +1,98 @@
+//! Flash operations and the queues in which they wait for a die.
+
+use crate::slab::{NIL, Slab};
+
+/// What a flash operation does and for whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OpKind {
+    /// Read for the host.
+    HostRead,
+    /// Read of the old data of a partly written unit.
+    RmwRead,
+    /// Read of a victim's valid units; the relocation's index in the core.
+    RelocationRead,
+    /// Program of host data.
+    HostProgram,
+    /// Program of relocated data.
+    RelocationProgram,
+    /// Erasure of a victim's block(s) on one lane.
+    Erase,
+}
+
+/// Which internal task an operation serves; indexes a core's relocations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    Gc = 0,
+    WearLeveling = 1,
+}
+
+/// The part of a host command that falls on one mapping unit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UnitWork {
+    pub(crate) request: u32,
+    pub(crate) lpn: u32,
+    /// First sector within the unit, and how many.
+    pub(crate) first: u16,
+    pub(crate) sectors: u16,
+}
+
+/// A flash operation, waiting or under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Op {
+    pub(crate) kind: OpKind,
+    pub(crate) task: Task,
+    pub(crate) core: u16,
+    /// Units that carry data: of a program, how many host or relocated units; of a read, how many are wanted.
+    pub(crate) units: u16,
+    /// Program unit (number over the core).
+    pub(crate) pu: u32,
+    /// Bit mask of units read.
+    pub(crate) mask: u64,
+    /// Flush epoch of a host program.
+    pub(crate) epoch: u32,
+    /// Next in the same queue.
+    pub(crate) next: u32,
+    pub(crate) work: UnitWork,
+}
+
+impl Op {
+    pub(crate) const NO_WORK: UnitWork = UnitWork { request: NIL, lpn: NIL, first: 0, sectors: 0 };
+}
+
+/// An intrusive first-in-first-out list of operations.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Queue {
+    pub(crate) head: u32,
+    pub(crate) tail: u32,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self { head: NIL, tail: NIL }
+    }
+}
+
+impl Queue {
+    #[inline]
+    pub(crate) fn is_empty(self) -> bool {
+        self.head == NIL
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, ops: &mut Slab<Op>, op: u32) {
+        ops[op].next = NIL;
+        if self.head == NIL {
+            self.head = op;
+        } else {
+            ops[self.tail].next = op;
+        }
+        self.tail = op;
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self, ops: &Slab<Op>) -> u32 {
+        let op = self.head;
+        self.head = ops[op].next;
+        op
+    }
+}

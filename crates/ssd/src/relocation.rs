@@ -1,0 +1,384 @@
+//! Internal tasks, all of one kind: read a superblock's valid units, write them to a stream of their own, erase it.
+
+use crate::config::{SsdConfig, WriteCache};
+use crate::core::{CREDIT_ONE, Core, Processor, Relocation};
+use crate::op::{Op, OpKind, Task};
+use crate::slab::NIL;
+use crate::ssd::Ssd;
+use outlast_ftl::{Ftl, Stream};
+use outlast_media::ConfigError;
+use outlast_units::{DieId, Nanos, Ppn, SuperblockId};
+use std::collections::VecDeque;
+
+/// Cursor of a die that has nothing more to read: beyond "the last one is being read".
+const CURSOR_DONE: u32 = u32::MAX;
+
+impl Core {
+    pub(crate) fn new(ftl: Ftl, dies: &[DieId], config: &SsdConfig) -> Result<Self, ConfigError> {
+        let layout = ftl.layout();
+        let buffer = config.controller.write_buffer.0 / config.ftl.mapping_unit.0;
+        let buffer_units = u32::try_from(buffer / u64::from(config.controller.flash_cores)).unwrap_or(u32::MAX);
+        // Each stream may hold a program unit that is begun and not full; one more must fit.
+        let least = u32::from(config.ftl.streams) * layout.units_per_pu() + 1;
+        if buffer_units < least {
+            let bytes = u64::from(least) * config.ftl.mapping_unit.0 * u64::from(config.controller.flash_cores);
+            let limit = format!("must hold a program unit of every stream and core: at least {}", outlast_units::Bytes(bytes));
+            return Err(ConfigError::new("device.controller.write_buffer", config.controller.write_buffer, limit));
+        }
+        // Two superpages: one being programmed while the next is read.
+        let relocating_max = 2 * layout.lanes().len() as u32 * layout.units_per_pu();
+        Ok(Self {
+            cpu: Processor::default(),
+            buffered: 0,
+            buffer_units,
+            waiting: VecDeque::new(),
+            relocations: [None, None],
+            relocating: 0,
+            relocating_max,
+            credit: 0,
+            blocked_since: None,
+            dies: dies.iter().map(|die| die.0).collect(),
+            spare_map: Vec::new(),
+            ftl,
+        })
+    }
+}
+
+impl Ssd {
+    /// Starts garbage collection on `core` if it is needed and not under way.
+    #[inline]
+    pub(crate) fn maybe_collect(&mut self, now: Nanos, core: usize) {
+        if self.cores[core].ftl.needs_gc() && self.cores[core].relocations[Task::Gc as usize].is_none() {
+            self.start_gc(now, core);
+        }
+    }
+
+    fn start_gc(&mut self, now: Nanos, core: usize) {
+        // No victim yet: the stale units are in superblocks still being programmed. Every program that ends asks again.
+        if let Some(victim) = self.cores[core].ftl.choose_victim() {
+            let stream = self.cores[core].ftl.gc_stream();
+            self.start_relocation(now, core, Task::Gc, victim, stream);
+        }
+    }
+
+    fn start_relocation(&mut self, now: Nanos, core: usize, task: Task, superblock: SuperblockId, stream: Stream) {
+        let state = &mut self.cores[core];
+        state.ftl.begin_relocation(superblock);
+        let mut pus = std::mem::take(&mut state.spare_map);
+        let valid = state.ftl.map_valid(superblock, &mut pus);
+        let units = state.ftl.layout().units_per_superblock();
+        let dies = state.ftl.layout().dies();
+        if task == Task::Gc {
+            // A head start, so that the first writes after collection begins need not wait for its first reads.
+            state.credit = state.credit.max(u64::from(units / 16) * CREDIT_ONE);
+        }
+        state.relocations[task as usize] = Some(Relocation {
+            superblock,
+            stream,
+            pus,
+            cursors: vec![0; usize::from(dies)],
+            dies_left: u32::from(dies),
+            reads_in_flight: 0,
+            erases_left: 0,
+            credit: u64::from(units - valid) * CREDIT_ONE / u64::from(valid.max(1)),
+        });
+        for local in 0..usize::from(dies) {
+            let die = self.cores[core].dies[local];
+            self.wake(now, die);
+        }
+        // A victim without valid data needs no reads: idle dies have passed their cursors, busy ones will.
+        self.maybe_erase(now, core, task);
+    }
+
+    /// Whether one more internal operation may start, given the bound on them.
+    fn may_start_internal(&mut self, die: u16) -> bool {
+        if self.internal < self.internal_max {
+            return true;
+        }
+        self.wait_for_leave(die);
+        false
+    }
+
+    fn wait_for_leave(&mut self, die: u16) {
+        let state = &mut self.dies[usize::from(die)];
+        if !state.waiting {
+            state.waiting = true;
+            self.waiting_dies.push_back(die);
+        }
+    }
+
+    /// An internal operation has ended or relocated data has left the buffer: dies that waited for that may go on.
+    fn give_leave(&mut self, now: Nanos) {
+        for _ in 0..self.waiting_dies.len() {
+            let Some(die) = self.waiting_dies.pop_front() else { break };
+            self.dies[usize::from(die)].waiting = false;
+            let before = self.internal;
+            self.wake(now, die);
+            if self.internal != before {
+                break;
+            }
+        }
+    }
+
+    /// Starts an operation of garbage collection on an idle die, if there is one and it may.
+    pub(crate) fn start_collection(&mut self, now: Nanos, die: u16) -> bool {
+        let started = self.start_queued(now, die, Task::Gc) || self.start_relocation_read(now, die, Task::Gc);
+        if started {
+            self.dies[usize::from(die)].host_in_a_row = 0;
+        }
+        started
+    }
+
+    /// Starts an operation of a background task on an idle die, if there is one and it may.
+    pub(crate) fn start_background(&mut self, now: Nanos, die: u16) -> bool {
+        self.start_queued(now, die, Task::WearLeveling) || self.start_relocation_read(now, die, Task::WearLeveling)
+    }
+
+    fn start_queued(&mut self, now: Nanos, die: u16, task: Task) -> bool {
+        let state = &self.dies[usize::from(die)];
+        let queue = if task == Task::Gc { state.collection } else { state.background };
+        if queue.is_empty() || (self.ops[queue.head].kind == OpKind::Erase && self.reads_want(die, queue.head)) {
+            return false;
+        }
+        if !self.may_start_internal(die) {
+            return false;
+        }
+        let state = &mut self.dies[usize::from(die)];
+        let queue = if task == Task::Gc { &mut state.collection } else { &mut state.background };
+        let op = queue.pop(&self.ops);
+        self.internal += 1;
+        match self.ops[op].kind {
+            OpKind::Erase => self.start_erase(now, die, op),
+            _ => self.start_program(now, die, op),
+        }
+        true
+    }
+
+    /// Whether a read waits for data of the superblock that erasure `op` is about to erase: translated before its data moved, it
+    /// must still find it.
+    fn reads_want(&self, die: u16, op: u32) -> bool {
+        let erase = &self.ops[op];
+        let layout = self.cores[usize::from(erase.core)].ftl.layout();
+        let superblock = layout.place(erase.pu).superblock;
+        let mut read = self.dies[usize::from(die)].reads.head;
+        while read != NIL {
+            if layout.place(self.ops[read].pu).superblock == superblock {
+                return true;
+            }
+            read = self.ops[read].next;
+        }
+        false
+    }
+
+    /// Starts reading the next valid units that a relocation wants from this die.
+    fn start_relocation_read(&mut self, now: Nanos, die: u16, task: Task) -> bool {
+        let local = self.dies[usize::from(die)].local;
+        let core = usize::from(self.dies[usize::from(die)].core);
+        loop {
+            let state = &mut self.cores[core];
+            let Some(relocation) = &mut state.relocations[task as usize] else { return false };
+            let layout = state.ftl.layout();
+            let lanes = layout.lanes_of_die(local);
+            let count = lanes.len() as u32 * layout.superpages();
+            let cursor = &mut relocation.cursors[usize::from(local)];
+            if *cursor == CURSOR_DONE {
+                return false;
+            }
+            if state.relocating >= state.relocating_max {
+                self.wait_for_leave(die);
+                return false;
+            }
+            let next = (*cursor..count).find(|&k| {
+                let pu = k / lanes.len() as u32 * layout.lanes().len() as u32 + lanes[k as usize % lanes.len()];
+                relocation.pus[pu as usize]
+            });
+            let Some(k) = next else {
+                *cursor = CURSOR_DONE;
+                relocation.dies_left -= 1;
+                self.maybe_erase(now, core, task);
+                // The erasure just queued may be the next thing to do here.
+                return self.dies[usize::from(die)].phase != crate::die::Phase::Idle
+                    || self.start_queued(now, die, task);
+            };
+            if self.internal >= self.internal_max {
+                *cursor = k;
+                self.wait_for_leave(die);
+                return false;
+            }
+            *cursor = k + 1;
+            let within = k / lanes.len() as u32 * layout.lanes().len() as u32 + lanes[k as usize % lanes.len()];
+            let pu = relocation.superblock.0 * layout.pus_per_superblock() + within;
+            let mask = state.ftl.valid_units(pu);
+            if mask == 0 {
+                continue;
+            }
+            relocation.reads_in_flight += 1;
+            let units = mask.count_ones();
+            // Room is kept from the start of the read, so that data read always has a place to go.
+            state.relocating += units;
+            self.internal += 1;
+            let op = Op {
+                kind: OpKind::RelocationRead,
+                task,
+                core: core as u16,
+                units: units as u16,
+                pu,
+                mask,
+                epoch: 0,
+                next: NIL,
+                work: Op::NO_WORK,
+            };
+            let op = self.ops.insert(op);
+            let cost = self.config.controller.relocation_cost;
+            if cost != Nanos::ZERO {
+                self.cores[core].cpu.occupy(now, Nanos(cost.0 * u64::from(units)));
+            }
+            self.start_read(now, die, op);
+            return true;
+        }
+    }
+
+    /// Valid units of a victim have been read: they go to the frontier of the relocation's stream.
+    pub(crate) fn relocation_read(&mut self, now: Nanos, op: &Op) {
+        let core = usize::from(op.core);
+        self.internal -= 1;
+        let state = &mut self.cores[core];
+        let relocation = state.relocations[op.task as usize].as_ref().expect("a read belongs to a relocation");
+        let (stream, credit) = (relocation.stream, relocation.credit);
+        let first = op.pu * state.ftl.layout().units_per_pu();
+        let mut mask = op.mask;
+        while mask != 0 {
+            let unit = mask.trailing_zeros();
+            mask &= mask - 1;
+            let state = &mut self.cores[core];
+            match state.ftl.relocate(stream, Ppn(first + unit)) {
+                // Written or trimmed by the host since the read began.
+                None => state.relocating -= 1,
+                Some(slot) if slot.completes_pu => {
+                    let (pu, _) = state.ftl.layout().pu_of(slot.ppn);
+                    let units = state.ftl.layout().units_per_pu();
+                    self.program_relocated(now, core, op.task, pu, units);
+                }
+                Some(_) => {}
+            }
+        }
+        // Only now: until every unit has left, the victim must not be erased.
+        if let Some(relocation) = &mut self.cores[core].relocations[op.task as usize] {
+            relocation.reads_in_flight -= 1;
+        }
+        if op.task == Task::Gc {
+            let state = &mut self.cores[core];
+            let most = 2 * u64::from(state.ftl.layout().units_per_superblock()) * CREDIT_ONE;
+            state.credit = (state.credit + credit * u64::from(op.units)).min(most);
+            if !state.waiting.is_empty() {
+                self.pump(now, core);
+            }
+        }
+        self.maybe_erase(now, core, op.task);
+        self.give_leave(now);
+    }
+
+    fn program_relocated(&mut self, now: Nanos, core: usize, task: Task, pu: u32, units: u32) {
+        let op = Op {
+            kind: OpKind::RelocationProgram,
+            task,
+            core: core as u16,
+            units: units as u16,
+            pu,
+            mask: 0,
+            epoch: 0,
+            next: NIL,
+            work: Op::NO_WORK,
+        };
+        let die = self.cores[core].ftl.layout().lane_of_pu(pu).die.0;
+        self.queue_internal(now, die, op);
+    }
+
+    fn queue_internal(&mut self, now: Nanos, die: u16, op: Op) {
+        let task = op.task;
+        let op = self.ops.insert(op);
+        let state = &mut self.dies[usize::from(die)];
+        let queue = if task == Task::Gc { &mut state.collection } else { &mut state.background };
+        queue.push(&mut self.ops, op);
+        self.wake(now, die);
+    }
+
+    pub(crate) fn relocation_programmed(&mut self, now: Nanos, op: &Op) {
+        let core = usize::from(op.core);
+        self.internal -= 1;
+        self.cores[core].ftl.programmed(op.pu);
+        self.cores[core].relocating -= u32::from(op.units);
+        self.maybe_erase(now, core, Task::Gc);
+        self.maybe_erase(now, core, Task::WearLeveling);
+        self.maybe_collect(now, core);
+        self.give_leave(now);
+    }
+
+    /// Begins to erase a victim once its data is out of it; and, where the buffer is not protected, on flash.
+    fn maybe_erase(&mut self, now: Nanos, core: usize, task: Task) {
+        let cache = self.write_cache();
+        let state = &mut self.cores[core];
+        let Some(relocation) = &mut state.relocations[task as usize] else { return };
+        if relocation.dies_left != 0 || relocation.reads_in_flight != 0 || relocation.erases_left != 0 {
+            return;
+        }
+        if cache != WriteCache::Protected {
+            let stream = relocation.stream;
+            let begun = state.ftl.begun_units(stream);
+            if let Some(pu) = state.ftl.pad(stream) {
+                self.program_relocated(now, core, task, pu, begun);
+            }
+            // One count serves both tasks: where both are under way, the first to end waits for the other.
+            if self.cores[core].relocating != 0 {
+                return;
+            }
+        }
+        let state = &mut self.cores[core];
+        let Some(relocation) = &mut state.relocations[task as usize] else { return };
+        if relocation.erases_left != 0 {
+            return;
+        }
+        let lanes = state.ftl.layout().lanes().len() as u32;
+        relocation.erases_left = lanes;
+        let first_pu = relocation.superblock.0 * state.ftl.layout().pus_per_superblock();
+        for lane in 0..lanes {
+            let die = self.cores[core].ftl.layout().lanes()[lane as usize].die.0;
+            let op = Op {
+                kind: OpKind::Erase,
+                task,
+                core: core as u16,
+                units: 0,
+                pu: first_pu + lane,
+                mask: 0,
+                epoch: 0,
+                next: NIL,
+                work: Op::NO_WORK,
+            };
+            self.queue_internal(now, die, op);
+        }
+    }
+
+    pub(crate) fn relocation_erased(&mut self, now: Nanos, op: &Op) {
+        let core = usize::from(op.core);
+        self.internal -= 1;
+        let state = &mut self.cores[core];
+        let relocation = state.relocations[op.task as usize].as_mut().expect("an erasure belongs to a relocation");
+        relocation.erases_left -= 1;
+        if relocation.erases_left == 0 {
+            let superblock = relocation.superblock;
+            if let Some(done) = state.relocations[op.task as usize].take() {
+                state.spare_map = done.pus;
+            }
+            state.ftl.erased(superblock);
+            if let Some(cold) = state.ftl.choose_cold()
+                && state.relocations[Task::WearLeveling as usize].is_none()
+            {
+                let stream = state.ftl.wear_leveling_stream();
+                self.start_relocation(now, core, Task::WearLeveling, cold, stream);
+            }
+            self.maybe_collect(now, core);
+            self.pump(now, core);
+        }
+        self.give_leave(now);
+    }
+}

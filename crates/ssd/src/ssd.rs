@@ -1,0 +1,392 @@
+//! The drive: a machine of host commands, flash cores, dies and channels.
+
+use crate::config::{SsdConfig, WriteCache};
+use crate::core::{Core, Processor};
+use crate::counters::Counters;
+use crate::die::{Channel, Die, Phase};
+use crate::events::EventTree;
+use crate::host::{HostSide, Request};
+use crate::op::{Op, UnitWork};
+use crate::slab::Slab;
+use outlast_device::{Command, Completion, Device, Identity, Tag};
+use outlast_ftl::{Ftl, UnitsWritten};
+use outlast_media::{ConfigError, Geometry, TimingTable};
+use outlast_units::{Bytes, DieId, Lpn, Nanos, SECTOR_BYTES};
+use std::collections::VecDeque;
+
+/// A simulated solid-state drive.
+///
+/// The way of a command: the host link brings it in, the master core splits it by mapping unit, the flash core of each unit
+/// translates it, the die and its channel carry it out, the link takes the data back. Each stage is a machine that books
+/// time; with one core, zero CPU cost and no link it is a plain SSD.
+///
+/// **Priorities** on a die: host reads, then host programs, then garbage collection, then background tasks. When host writes
+/// wait for collection, collection goes before host programs, and every so often before host reads, so that it cannot starve.
+/// Channels serve first come, first served.
+///
+/// **Time rule**: see [`Device`]. The sources of events are the dies, the flash cores' processors, the master core, and
+/// the link; each has at most one pending event.
+#[derive(Clone, Debug)]
+pub struct Ssd {
+    pub(crate) config: SsdConfig,
+    pub(crate) timing: TimingTable,
+    pub(crate) cores: Vec<Core>,
+    pub(crate) dies: Vec<Die>,
+    pub(crate) channels: Vec<Channel>,
+    pub(crate) events: EventTree,
+    pub(crate) ops: Slab<Op>,
+    pub(crate) requests: Slab<Request>,
+    pub(crate) host: HostSide,
+    pub(crate) master: Processor<u32>,
+    pub(crate) sectors_per_unit: u32,
+    /// log₂ of `sectors_per_unit` where it is a power of two.
+    pub(crate) unit_shift: Option<u32>,
+    pub(crate) units: u64,
+    pub(crate) capacity_sectors: u64,
+    /// Operations of internal tasks in flight, and how many there may be.
+    pub(crate) internal: u32,
+    pub(crate) internal_max: u32,
+    /// Dies that have internal work and wait for leave to start it.
+    pub(crate) waiting_dies: VecDeque<u16>,
+    pub(crate) counters: Counters,
+    /// Sums at the last reset, to be subtracted.
+    pub(crate) base: Totals,
+}
+
+/// Sums that the translation layers keep since the beginning.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) written: UnitsWritten,
+    pub(crate) programs: u64,
+    pub(crate) erases: u64,
+    pub(crate) untimed_reads: u64,
+    pub(crate) victims: u64,
+    pub(crate) victim_units: u64,
+}
+
+impl Ssd {
+    /// Builds the drive, empty.
+    ///
+    /// # Errors
+    /// The first setting that cannot work, with its value and limit; nothing is allocated before the sizes are known to be sane.
+    pub fn new(config: SsdConfig, seed: u64) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let geometry = &config.geometry;
+        let unit = config.ftl.mapping_unit;
+        let capacity = config.ftl.user_capacity(geometry);
+        let units = capacity.0 / unit.0;
+        let flash_cores = u64::from(config.controller.flash_cores);
+        let shares = dies_of_cores(geometry, config.controller.flash_cores);
+        let mut dies: Vec<Die> =
+            (0..geometry.dies()).map(|die| Die::new(geometry.locate(DieId(die)).channel.0, 0, 0)).collect();
+        let mut cores = Vec::with_capacity(shares.len());
+        for (index, share) in shares.iter().enumerate() {
+            for (local, die) in share.iter().enumerate() {
+                dies[die.index()].core = index as u16;
+                dies[die.index()].local = local as u16;
+            }
+            // Unit u belongs to core u mod N, so the first cores get one more where N does not divide.
+            let own_units = units / flash_cores + u64::from((index as u64) < units % flash_cores);
+            let ftl =
+                Ftl::new(geometry, &config.ftl, &config.defects, share, own_units, config.bytes, seed)?;
+            cores.push(Core::new(ftl, share, &config)?);
+        }
+        let most_units = cores[0].ftl.layout().units_per_pu();
+        let timing = TimingTable::new(&config.timing, geometry, unit, most_units)?;
+        let sectors_per_unit = (unit.0 / SECTOR_BYTES) as u32;
+        let sources = dies.len() + cores.len() + 2;
+        Ok(Self {
+            timing,
+            channels: vec![Channel::default(); usize::from(geometry.channels)],
+            events: EventTree::new(sources),
+            ops: Slab::default(),
+            requests: Slab::default(),
+            host: HostSide::new(&config),
+            master: Processor::default(),
+            sectors_per_unit,
+            unit_shift: sectors_per_unit.is_power_of_two().then(|| sectors_per_unit.trailing_zeros()),
+            units,
+            capacity_sectors: units * u64::from(sectors_per_unit),
+            internal: 0,
+            internal_max: config.controller.internal_operations.unwrap_or(u32::from(geometry.dies())),
+            waiting_dies: VecDeque::new(),
+            counters: Counters::default(),
+            base: Totals::default(),
+            cores,
+            dies,
+            config,
+        })
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &SsdConfig {
+        &self.config
+    }
+
+    /// Mapping units that the host addresses.
+    pub fn units(&self) -> u64 {
+        self.units
+    }
+
+    /// Host sectors in a mapping unit.
+    pub fn sectors_per_unit(&self) -> u32 {
+        self.sectors_per_unit
+    }
+
+    /// The flash core of unit `unit`, and its number there.
+    #[inline]
+    pub(crate) fn core_of(&self, unit: u64) -> (usize, u32) {
+        let cores = self.cores.len() as u64;
+        if cores == 1 { (0, unit as u32) } else { ((unit % cores) as usize, (unit / cores) as u32) }
+    }
+
+    /// The unit in which a sector lies, and the sector's place in it.
+    #[inline]
+    pub(crate) fn unit_of(&self, sector: u64) -> (u64, u32) {
+        if let Some(shift) = self.unit_shift {
+            (sector >> shift, (sector & ((1 << shift) - 1)) as u32)
+        } else {
+            let per_unit = u64::from(self.sectors_per_unit);
+            (sector / per_unit, (sector % per_unit) as u32)
+        }
+    }
+
+    pub(crate) fn cpu_source(&self, core: usize) -> u32 {
+        (self.dies.len() + core) as u32
+    }
+    pub(crate) fn master_source(&self) -> u32 {
+        (self.dies.len() + self.cores.len()) as u32
+    }
+    pub(crate) fn link_source(&self) -> u32 {
+        self.master_source() + 1
+    }
+
+    fn totals(&self) -> Totals {
+        self.cores.iter().fold(Totals::default(), |mut sum, core| {
+            let written = core.ftl.written();
+            sum.written.host += written.host;
+            sum.written.gc += written.gc;
+            sum.written.wear_leveling += written.wear_leveling;
+            sum.written.padding += written.padding;
+            sum.programs += core.ftl.pages_programmed();
+            sum.erases += core.ftl.blocks().erases();
+            sum.untimed_reads += core.ftl.untimed_reads();
+            let (victims, units) = core.ftl.victims();
+            sum.victims += victims;
+            sum.victim_units += units;
+            sum
+        })
+    }
+
+    /// Counters since the last reset.
+    pub fn counters(&self) -> Counters {
+        let now = self.totals();
+        let mut counters = self.counters;
+        counters.programs = now.programs - self.base.programs;
+        counters.erases = now.erases - self.base.erases;
+        counters.gc_reads += now.untimed_reads - self.base.untimed_reads;
+        counters
+    }
+
+    /// Units written since the last reset, by cause; what still waits in the buffer included.
+    pub fn written(&self) -> UnitsWritten {
+        let (now, base) = (self.totals().written, self.base.written);
+        UnitsWritten {
+            host: now.host - base.host,
+            gc: now.gc - base.gc,
+            wear_leveling: now.wear_leveling - base.wear_leveling,
+            padding: now.padding - base.padding,
+        }
+    }
+
+    /// Superblocks relocated since the last reset, and the valid units they held.
+    pub fn victims(&self) -> (u64, u64) {
+        let now = self.totals();
+        (now.victims - self.base.victims, now.victim_units - self.base.victim_units)
+    }
+
+    /// Starts counting anew. Wear and state stay.
+    pub fn reset_counters(&mut self, now: Nanos) {
+        self.counters = Counters::default();
+        self.base = self.totals();
+        for channel in &mut self.channels {
+            channel.busy = Nanos::ZERO;
+        }
+        for die in &mut self.dies {
+            die.busy = Nanos::ZERO;
+            die.busy_since = die.busy_since.max(now);
+        }
+    }
+
+    /// The share of `span` for which each channel was booked since the last reset.
+    pub fn channel_utilisation(&self, span: Nanos) -> Vec<f64> {
+        self.channels.iter().map(|channel| channel.busy.0 as f64 / span.0.max(1) as f64).collect()
+    }
+
+    /// The share of `span`, which ends at `now`, for which each die was busy since the last reset.
+    pub fn die_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
+        self.dies
+            .iter()
+            .map(|die| {
+                let current = if die.phase == Phase::Idle { Nanos::ZERO } else { now.saturating_sub(die.busy_since) };
+                (die.busy + current).0 as f64 / span.0.max(1) as f64
+            })
+            .collect()
+    }
+
+    /// The translation layers, by flash core.
+    pub fn ftls(&self) -> impl ExactSizeIterator<Item = &Ftl> {
+        self.cores.iter().map(|core| &core.ftl)
+    }
+
+    /// The dies (numbers over the drive) that flash core `core` owns, in the order of its own numbering.
+    pub fn dies_of_core(&self, core: usize) -> &[u16] {
+        &self.cores[core].dies
+    }
+
+    /// Free superblocks, over all cores.
+    pub fn free_superblocks(&self) -> u32 {
+        self.cores.iter().map(|core| core.ftl.free_superblocks()).sum()
+    }
+
+    /// Whether nothing is under way: no command, no flash operation, no internal task.
+    pub fn is_idle(&self) -> bool {
+        self.next_deadline().is_none()
+    }
+
+    /// Resident bytes of the mapping and superblock tables.
+    pub fn table_bytes(&self) -> usize {
+        self.cores.iter().map(|core| core.ftl.heap_bytes()).sum()
+    }
+
+    pub(crate) fn write_cache(&self) -> WriteCache {
+        self.config.controller.write_cache
+    }
+
+    #[inline]
+    fn next_event(&self) -> Nanos {
+        self.events.first().0.min(self.host.next_completion())
+    }
+
+    /// Does what is due first; the caller has checked that something is.
+    #[inline]
+    fn step(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
+        let (at, source) = self.events.first();
+        if self.host.next_completion() <= at {
+            self.emit(completions);
+            return;
+        }
+        debug_assert!(at <= now, "an event of the future handled now");
+        let dies = self.dies.len() as u32;
+        if source < dies {
+            self.die_event(at, source as u16);
+        } else if source < dies + self.cores.len() as u32 {
+            self.cpu_event(at, (source - dies) as usize);
+        } else if source == self.master_source() {
+            self.master_event(at);
+        } else {
+            self.link_event(at);
+        }
+    }
+
+    fn cpu_event(&mut self, now: Nanos, core: usize) {
+        let (_, work) = self.cores[core].cpu.queue.pop_front().expect("a processor's event has work");
+        let next = self.cores[core].cpu.next();
+        self.events.set(self.cpu_source(core), next);
+        self.execute(now, core, work);
+    }
+
+    fn master_event(&mut self, now: Nanos) {
+        let (_, request) = self.master.queue.pop_front().expect("the master core's event has work");
+        self.events.set(self.master_source(), self.master.next());
+        self.split(now, request);
+    }
+
+    /// Hands `work` to flash core `core`, which takes `cost` before it acts on it.
+    #[inline]
+    pub(crate) fn hand_over(&mut self, now: Nanos, core: usize, cost: Nanos, work: UnitWork) {
+        if cost == Nanos::ZERO && self.cores[core].cpu.free_at <= now && self.cores[core].cpu.queue.is_empty() {
+            self.execute(now, core, work);
+        } else {
+            self.cores[core].cpu.take(now, cost, work);
+            let next = self.cores[core].cpu.next();
+            self.events.set(self.cpu_source(core), next);
+        }
+    }
+}
+
+/// The dies of each flash core: whole channels where they divide evenly, else every N-th die, so that each core has dies on
+/// as many channels as possible.
+fn dies_of_cores(geometry: &Geometry, cores: u16) -> Vec<Vec<DieId>> {
+    let mut shares = vec![Vec::new(); usize::from(cores)];
+    for die in 0..geometry.dies() {
+        let owner = if geometry.channels.is_multiple_of(cores) {
+            geometry.locate(DieId(die)).channel.0 / (geometry.channels / cores)
+        } else {
+            die % cores
+        };
+        shares[usize::from(owner)].push(DieId(die));
+    }
+    shares
+}
+
+impl Device for Ssd {
+    fn submit(&mut self, now: Nanos, command: Command, tag: Tag) {
+        self.receive(now, command, tag, &[]);
+    }
+
+    fn submit_data(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+        self.receive(now, command, tag, data);
+    }
+
+    fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
+        self.host.data_out.remove(&tag)
+    }
+
+    fn next_deadline(&self) -> Option<Nanos> {
+        Some(self.next_event()).filter(|&at| at != Nanos::MAX)
+    }
+
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
+        while self.next_event() <= now && self.next_event() != Nanos::MAX {
+            self.step(now, completions);
+        }
+    }
+
+    fn advance_to_completion(&mut self, limit: Nanos, completions: &mut Vec<Completion>) -> Nanos {
+        loop {
+            let at = self.next_event();
+            if at > limit || at == Nanos::MAX {
+                return limit;
+            }
+            let due = self.host.next_completion() <= self.events.first().0;
+            self.step(at, completions);
+            if due {
+                return at;
+            }
+        }
+    }
+
+    fn hint(&self, upcoming: &[Command]) {
+        for (index, core) in self.cores.iter().enumerate() {
+            let units = upcoming.iter().map(|command| self.unit_of(command.lba.0).0);
+            let own = units.map(|unit| self.core_of(unit)).filter(|&(owner, _)| owner == index);
+            core.ftl.touch(own.map(|(_, lpn)| Lpn(lpn)));
+        }
+    }
+
+    fn identify(&self) -> Identity {
+        Identity {
+            model: self.config.model.clone(),
+            capacity: Bytes(self.capacity_sectors * SECTOR_BYTES),
+            optimal_io: self.config.ftl.mapping_unit,
+        }
+    }
+
+    fn self_check(&self) -> Result<(), String> {
+        for (index, core) in self.cores.iter().enumerate() {
+            core.ftl.self_check().map_err(|error| format!("core {index}: {error}"))?;
+        }
+        self.check_buffers()
+    }
+}

@@ -1,0 +1,97 @@
+//! The drive without time: preconditioning, and endurance studies that need no latencies.
+
+use crate::ssd::Ssd;
+use outlast_device::{Command, Op, Outcome};
+use outlast_ftl::{Cause, Stream};
+use outlast_units::{Lpn, SECTOR_BYTES};
+
+impl Ssd {
+    /// Writes one whole mapping unit at once, with all that follows from it. Only while the drive is idle.
+    ///
+    /// # Errors
+    /// [`Outcome::ReadOnly`] when the drive is worn out.
+    ///
+    /// # Panics
+    /// If `unit` lies beyond the capacity.
+    #[inline]
+    pub fn write_unit_untimed(&mut self, unit: u64, hint: u8) -> Result<(), Outcome> {
+        let (core, lpn) = self.core_of(unit);
+        let ftl = &mut self.cores[core].ftl;
+        let stream = ftl.host_stream(hint);
+        match ftl.write_untimed(stream, Lpn(lpn)) {
+            Ok(slot) => {
+                if ftl.keeps_bytes() {
+                    let bytes = vec![0; self.sectors_per_unit as usize * SECTOR_BYTES as usize];
+                    ftl.store(slot, bytes.into_boxed_slice());
+                }
+                Ok(())
+            }
+            Err(outlast_ftl::Full) => Err(Outcome::ReadOnly),
+        }
+    }
+
+    /// Brings the table entries of units that will soon be written into the processor's cache.
+    #[inline]
+    pub fn touch_untimed(&self, units: &[u64]) {
+        if let [core] = self.cores.as_slice() {
+            core.ftl.touch(units.iter().map(|&unit| Lpn(unit as u32)));
+        }
+    }
+
+    /// Carries out a command at once, without time: mapping, collection, wear and every counter as in a timed run.
+    pub fn apply_untimed(&mut self, command: Command) -> Outcome {
+        if command.op == Op::Flush {
+            return Outcome::Ok;
+        }
+        if command.lba.0.checked_add(u64::from(command.sectors)).is_none_or(|end| end > self.capacity_sectors) {
+            return Outcome::OutOfRange;
+        }
+        let (mut unit, mut offset) = self.unit_of(command.lba.0);
+        let mut rest = command.sectors;
+        while rest != 0 {
+            let sectors = rest.min(self.sectors_per_unit - offset);
+            let (core, lpn) = self.core_of(unit);
+            let mapped = self.cores[core].ftl.lookup(Lpn(lpn)).is_some();
+            let pages = u64::from(self.cores[core].ftl.layout().pages_per_unit());
+            match command.op {
+                Op::Read if mapped => self.counters.host_reads += pages,
+                Op::Read => self.counters.unmapped_reads += 1,
+                Op::Write => {
+                    if sectors != self.sectors_per_unit {
+                        self.counters.partial_writes += 1;
+                        self.counters.partial_bytes += u64::from(self.sectors_per_unit - sectors) * SECTOR_BYTES;
+                        self.counters.rmw_reads += u64::from(mapped) * pages;
+                    }
+                    if let Err(outcome) = self.write_unit_untimed(unit, command.stream.0) {
+                        return outcome;
+                    }
+                    self.counters.host_bytes_written += u64::from(sectors) * SECTOR_BYTES;
+                }
+                Op::Trim if sectors == self.sectors_per_unit => {
+                    self.cores[core].ftl.trim(Lpn(lpn));
+                }
+                Op::Trim | Op::Flush => {}
+            }
+            rest -= sectors;
+            offset = 0;
+            unit += 1;
+        }
+        Outcome::Ok
+    }
+
+    /// Takes up time after untimed writes: units that have begun a program unit are in the buffer.
+    pub fn begin_timed(&mut self) {
+        for core in &mut self.cores {
+            let begun = |cause: Cause| -> u32 {
+                (0..core.ftl.streams())
+                    .map(Stream)
+                    .filter(|&stream| (core.ftl.cause_of(stream) == Cause::Host) == (cause == Cause::Host))
+                    .map(|stream| core.ftl.begun_units(stream))
+                    .sum()
+            };
+            let (host, relocated) = (begun(Cause::Host), begun(Cause::Gc));
+            core.buffered = host;
+            core.relocating = relocated;
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Does every read return the last write? Random mixes of commands against a plain map, with real bytes, on tiny drives of many
+//! kinds, until everything has come to rest.
+
+mod support;
+
+use outlast_device::{Command, Device, Op, Outcome, StreamId, Tag};
+use outlast_ftl::{Allocation, GcConfig, VictimPolicy, WearLeveling};
+use outlast_media::{PageTimes, Suspend};
+use outlast_ssd::{Ssd, SsdConfig, WriteCache};
+use outlast_units::rng::SplitMix;
+use outlast_units::{ByteRate, Bytes, Lba, Nanos, SECTOR_BYTES};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use support::tiny;
+
+const SECTOR: usize = SECTOR_BYTES as usize;
+
+/// The content of a sector: recognisable, and different at every write.
+fn stamp(lba: u64, version: u64) -> [u8; SECTOR] {
+    let mut rng = SplitMix::new(lba ^ version.rotate_left(32), "content");
+    let mut bytes = [0; SECTOR];
+    for chunk in bytes.chunks_exact_mut(8) {
+        chunk.copy_from_slice(&rng.next_u64().to_le_bytes());
+    }
+    bytes
+}
+
+/// The versions that a read of a sector may return: the last one acknowledged, and any written since and not acknowledged
+/// when the read was submitted, or written while the read was under way. Version 0 is "zeroes".
+///
+/// Writes that were in flight together may take effect in either order, whichever was acknowledged first (the unit that
+/// they share may be an early one of one command and a late one of the other): all of such a group stay allowed.
+#[derive(Default, Clone)]
+struct Sector {
+    allowed: Vec<u64>,
+    in_flight: Vec<u64>,
+    /// All writes since none was in flight.
+    group: Vec<u64>,
+    /// The group has a trim that may have had no effect.
+    kept: bool,
+}
+
+struct Pending {
+    command: Command,
+    version: u64,
+    /// For a read: the versions allowed for each of its sectors.
+    allowed: Vec<Vec<u64>>,
+}
+
+struct Host {
+    ssd: Ssd,
+    sectors: Vec<Sector>,
+    pending: BTreeMap<Tag, Pending>,
+    version: u64,
+    now: Nanos,
+    reads_checked: u64,
+}
+
+impl Host {
+    fn new(ssd: Ssd) -> Self {
+        let sectors = (ssd.identify().capacity.0 / SECTOR_BYTES) as usize;
+        let empty = Sector { allowed: vec![0], ..Sector::default() };
+        Self { ssd, sectors: vec![empty; sectors], pending: BTreeMap::new(), version: 0, now: Nanos::ZERO, reads_checked: 0 }
+    }
+
+    fn range(command: &Command) -> std::ops::Range<usize> {
+        command.lba.0 as usize..command.lba.0 as usize + command.sectors as usize
+    }
+
+    fn submit(&mut self, tag: Tag, command: Command) {
+        let mut allowed = Vec::new();
+        let mut data = Vec::new();
+        self.version += 1;
+        let version = self.version;
+        match command.op {
+            Op::Read => {
+                allowed = self.sectors[Self::range(&command)].iter().map(|s| [&s.allowed[..], &s.in_flight[..]].concat()).collect();
+            }
+            Op::Write | Op::Trim => {
+                // A trim of a part of a unit may or may not take effect: both are allowed from here on.
+                let written = if command.op == Op::Write { version } else { 0 };
+                for lba in Self::range(&command) {
+                    self.sectors[lba].in_flight.push(written);
+                    self.sectors[lba].group.push(written);
+                    if command.op == Op::Write {
+                        data.extend_from_slice(&stamp(lba as u64, version));
+                    }
+                }
+                for read in self.pending.values_mut().filter(|pending| pending.command.op == Op::Read) {
+                    for (lba, allowed) in Self::range(&read.command).zip(&mut read.allowed) {
+                        if Self::range(&command).contains(&lba) {
+                            allowed.push(written);
+                        }
+                    }
+                }
+            }
+            Op::Flush => {}
+        }
+        self.pending.insert(tag, Pending { command, version, allowed });
+        self.ssd.submit_data(self.now, command, tag, &data);
+    }
+
+    /// Advances to the next completion; false when nothing is under way.
+    fn step(&mut self) -> bool {
+        let mut completions = Vec::new();
+        let reached = self.ssd.advance_to_completion(Nanos::MAX, &mut completions);
+        if completions.is_empty() {
+            return false;
+        }
+        self.now = reached;
+        for completion in completions {
+            assert_eq!(completion.outcome, Outcome::Ok);
+            let pending = self.pending.remove(&completion.tag).expect("completed once");
+            self.settle(completion.tag, &pending);
+        }
+        true
+    }
+
+    fn settle(&mut self, tag: Tag, pending: &Pending) {
+        let range = Self::range(&pending.command);
+        match pending.command.op {
+            Op::Read => {
+                let data = self.ssd.take_data(tag).expect("a read returns data");
+                assert_eq!(data.len(), range.len() * SECTOR);
+                for ((lba, found), allowed) in range.zip(data.chunks_exact(SECTOR)).zip(&pending.allowed) {
+                    let matches = allowed.iter().any(|&version| {
+                        if version == 0 { found.iter().all(|&b| b == 0) } else { found == stamp(lba as u64, version) }
+                    });
+                    assert!(matches, "sector {lba} holds none of versions {allowed:?}");
+                    self.reads_checked += 1;
+                }
+            }
+            Op::Write | Op::Trim => {
+                let unit = self.ssd.sectors_per_unit() as usize;
+                for lba in range.clone() {
+                    let whole = lba / unit * unit >= range.start && (lba / unit + 1) * unit <= range.end;
+                    let written = if pending.command.op == Op::Write { pending.version } else { 0 };
+                    let sector = &mut self.sectors[lba];
+                    let position = sector.in_flight.iter().position(|&v| v == written).expect("was in flight");
+                    sector.in_flight.remove(position);
+                    sector.kept |= pending.command.op == Op::Trim && !whole;
+                    sector.allowed.push(written);
+                    if sector.in_flight.is_empty() {
+                        let group = std::mem::take(&mut sector.group);
+                        if std::mem::take(&mut sector.kept) {
+                            sector.allowed.extend(group);
+                        } else {
+                            sector.allowed = group;
+                        }
+                    }
+                }
+            }
+            Op::Flush => assert!(pending.allowed.is_empty()),
+        }
+    }
+}
+
+fn drive(mut config: SsdConfig, seed: u64, commands: u32, depth: u32) -> Ssd {
+    config.bytes = true;
+    let ssd = Ssd::new(config, seed).expect("a drive that works");
+    let mut host = Host::new(ssd);
+    let mut rng = SplitMix::new(seed, "commands");
+    let sectors = host.sectors.len() as u64;
+    for number in 0..commands {
+        while host.pending.len() >= depth as usize {
+            assert!(host.step(), "commands are pending and nothing happens");
+        }
+        let op = match rng.below(100) {
+            0..55 => Op::Write,
+            55..90 => Op::Read,
+            90..97 => Op::Trim,
+            _ => Op::Flush,
+        };
+        let longest = if rng.below(4) == 0 { 100 } else { 9 };
+        let length = if op == Op::Flush { 0 } else { 1 + rng.below(longest) };
+        // Two writes in three go to a tenth of the space, so that overwrites, and races, are common.
+        let span = if rng.below(3) == 0 { sectors } else { sectors / 10 };
+        let command = Command {
+            lba: Lba(rng.below(span - length)),
+            sectors: length as u32,
+            op,
+            stream: StreamId(if op == Op::Write { rng.below(3) as u8 } else { 0 }),
+            fua: op == Op::Write && rng.below(10) == 0,
+        };
+        host.submit(Tag(number), command);
+        if number % 512 == 0 {
+            host.ssd.self_check().unwrap();
+        }
+    }
+    while host.step() {}
+    assert!(host.pending.is_empty(), "commands never completed: {:?}", host.pending.keys());
+    // Everything, read back at rest.
+    for lba in 0..sectors {
+        host.submit(Tag(commands + lba as u32), support::command(Op::Read, lba, 1));
+        while host.pending.len() >= 64 {
+            host.step();
+        }
+    }
+    while host.step() {}
+    host.ssd.self_check().unwrap();
+    assert!(host.reads_checked > sectors);
+    let written = host.ssd.written();
+    let slots: u32 = host.ssd.ftls().map(|ftl| ftl.layout().slots()).sum();
+    assert!(written.gc > 0 || written.host < u64::from(slots), "the mix never made garbage collection run");
+    host.ssd
+}
+
+fn configurations() -> impl Strategy<Value = SsdConfig> {
+    let policy = prop::sample::select(vec![
+        VictimPolicy::Greedy,
+        VictimPolicy::CostBenefit,
+        VictimPolicy::Fifo,
+        VictimPolicy::DChoices,
+    ]);
+    let cache = prop::sample::select(vec![WriteCache::Protected, WriteCache::Volatile, WriteCache::Off]);
+    // Mapping unit and page: several units to a page, one, a unit over planes, a unit over page rows.
+    let sizes = prop::sample::select(vec![(4, 4), (2, 4), (4, 16), (8, 4), (16, 4), (4, 2)]);
+    let order = prop::sample::select(vec!["CWDP", "PDWC", "DCPW"]);
+    (
+        (policy, cache, sizes, order),
+        (any::<bool>(), 1u8..4, prop::sample::select(vec![1u16, 2, 4]), any::<bool>()),
+        (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
+    )
+        .prop_map(|((policy, cache, (unit, page), order), (multi_plane, streams, cores, pacing), rest)| {
+            let (link, cpu, suspend, leveling, bound) = rest;
+            let mut config = tiny();
+            config.geometry.page_size = Bytes::kib(page);
+            config.geometry.blocks_per_plane = 24 * u32::from(streams);
+            config.geometry.pages_per_block = if page == 16 { 4 } else { 8 };
+            config.ftl.mapping_unit = Bytes::kib(unit);
+            let raw = config.geometry.raw_capacity().0;
+            config.ftl.capacity = Some(Bytes(raw / 2));
+            config.ftl.gc = GcConfig { policy, choices: 3, start_free: None, pacing };
+            config.ftl.allocation = Allocation::try_from(order.to_owned()).unwrap();
+            config.ftl.multi_plane = multi_plane;
+            config.ftl.streams = streams;
+            config.ftl.wear_leveling = WearLeveling { dynamic: !leveling, static_gap: leveling.then_some(2) };
+            config.controller.write_cache = cache;
+            config.controller.flash_cores = cores;
+            config.controller.write_buffer = Bytes::kib(512);
+            config.controller.link = link.then(|| ByteRate::new(500_000_000).unwrap());
+            config.controller.internal_operations = bound.then_some(1);
+            config.controller.queue_depth = if bound { 3 } else { 64 };
+            if cpu {
+                config.controller.master_cost = Nanos(700);
+                config.controller.read_cost = Nanos(900);
+                config.controller.write_cost = Nanos(1100);
+                config.controller.relocation_cost = Nanos(500);
+            }
+            if suspend {
+                config.timing.suspend = Some(Suspend { program: true, erase: true, overhead: Nanos::micros(5), limit: 3 });
+                config.timing.read = PageTimes::ByType(vec![Nanos::micros(40), Nanos::micros(70)]);
+            }
+            config
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_read_returns_the_last_write(config in configurations(), seed: u64) {
+        let deep = seed % 3 != 0;
+        drive(config, seed, 6000, if deep { 16 } else { 1 });
+    }
+}
+
+#[test]
+fn factory_bad_blocks_change_nothing_that_the_host_sees() {
+    let mut config = tiny();
+    config.geometry.blocks_per_plane = 40;
+    config.ftl.spare_blocks = 12;
+    config.defects.factory_bad = 0.1;
+    let ssd = drive(config, 11, 6000, 8);
+    assert!(ssd.ftls().next().unwrap().blocks().bad_blocks() > 0);
+}
+
+#[test]
+fn one_seed_gives_one_history() {
+    let run = || {
+        let ssd = drive(tiny(), 5, 3000, 16);
+        (ssd.counters(), ssd.written())
+    };
+    assert_eq!(run(), run());
+}

@@ -1,0 +1,77 @@
+//! A small drive for tests, and a host that drives it.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use outlast_device::{Command, Completion, Device, Op, Outcome, StreamId, Tag};
+use outlast_ftl::FtlConfig;
+use outlast_media::{DefectConfig, Geometry, PageTimes, Timing};
+use outlast_ssd::{ControllerConfig, Ssd, SsdConfig};
+use outlast_units::{ByteRate, Bytes, Lba, Nanos};
+
+/// 2 channels × 2 dies × 2 planes × 16 blocks × 8 pages of 4 KiB: 4 MiB, 16 superblocks of 64 units.
+pub(crate) fn tiny() -> SsdConfig {
+    SsdConfig {
+        model: "tiny".to_owned(),
+        geometry: Geometry {
+            channels: 2,
+            chips_per_channel: 1,
+            dies_per_chip: 2,
+            planes_per_die: 2,
+            blocks_per_plane: 16,
+            pages_per_block: 8,
+            page_size: Bytes::kib(4),
+            spare_per_page: Bytes(0),
+        },
+        timing: Timing {
+            read: PageTimes::Same(Nanos::micros(60)),
+            program: PageTimes::Same(Nanos::micros(700)),
+            erase: Nanos::micros(3500),
+            bus: ByteRate::new(667_000_000).unwrap(),
+            command: Nanos(200),
+            suspend: None,
+        },
+        defects: DefectConfig::default(),
+        ftl: FtlConfig { capacity: Some(Bytes(600 * 4096)), ..FtlConfig::default() },
+        controller: ControllerConfig { write_buffer: Bytes::kib(256), ..ControllerConfig::default() },
+        bytes: false,
+    }
+}
+
+pub(crate) fn command(op: Op, lba: u64, sectors: u32) -> Command {
+    Command { lba: Lba(lba), sectors, op, stream: StreamId(0), fua: false }
+}
+
+/// Runs `requests` commands from `next` in a closed loop of depth `depth`; returns each command's latency, with its number.
+pub(crate) fn closed_loop(
+    ssd: &mut Ssd,
+    start: Nanos,
+    depth: u32,
+    requests: u32,
+    mut next: impl FnMut(u32) -> Command,
+) -> (Vec<(u32, Nanos)>, Nanos) {
+    let mut submitted = vec![(0u32, Nanos::ZERO); depth as usize];
+    let mut latencies = Vec::with_capacity(requests as usize);
+    let mut completions: Vec<Completion> = Vec::new();
+    let (mut issued, mut now) = (0, start);
+    for tag in 0..depth.min(requests) {
+        submitted[tag as usize] = (issued, now);
+        ssd.submit(now, next(issued), Tag(tag));
+        issued += 1;
+    }
+    while latencies.len() < requests as usize {
+        let reached = ssd.advance_to_completion(Nanos::MAX, &mut completions);
+        assert!(!completions.is_empty(), "{} of {requests} commands completed, then nothing", latencies.len());
+        assert!(reached >= now, "time ran backwards");
+        now = reached;
+        for completion in completions.drain(..) {
+            assert_eq!(completion.outcome, Outcome::Ok);
+            let (number, at) = submitted[completion.tag.0 as usize];
+            latencies.push((number, completion.at - at));
+            if issued < requests {
+                submitted[completion.tag.0 as usize] = (issued, completion.at);
+                ssd.submit(completion.at, next(issued), completion.tag);
+                issued += 1;
+            }
+        }
+    }
+    (latencies, now)
+}
