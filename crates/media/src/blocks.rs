@@ -159,6 +159,11 @@ impl Blocks {
         &self.cycles
     }
 
+    /// Whether each block is bad, in the order of [`Blocks::all_cycles`].
+    pub fn all_bad(&self) -> impl Iterator<Item = bool> {
+        self.bad.iter().copied()
+    }
+
     /// Number of bad blocks.
     pub fn bad_blocks(&self) -> u64 {
         self.bad.iter().filter(|&&bad| bad).count() as u64

@@ -1,0 +1,52 @@
+//! Requests taken from a source ahead of time, so that generating, hinting and issuing each run over a batch.
+
+use crate::error::EngineError;
+use outlast_device::{Command, Device};
+use outlast_workload::{Request, Workload};
+
+const BATCH: usize = 1024;
+/// Commands hinted to the device together: enough cache misses in flight to hide each behind the others.
+const HINT: usize = 32;
+
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    requests: Vec<Request>,
+    next: usize,
+    hinted: usize,
+    commands: Vec<Command>,
+}
+
+impl Batch {
+    /// The next request; `None` at the end of the workload.
+    #[inline]
+    pub(crate) fn next(
+        &mut self,
+        workload: &mut Workload,
+        device: &impl Device,
+    ) -> Result<Option<Request>, EngineError> {
+        if self.next == self.hinted && !self.refill(workload, device)? {
+            return Ok(None);
+        }
+        let request = self.requests[self.next];
+        self.next += 1;
+        Ok(Some(request))
+    }
+
+    #[cold]
+    fn refill(&mut self, workload: &mut Workload, device: &impl Device) -> Result<bool, EngineError> {
+        if self.next == self.requests.len() {
+            self.requests.clear();
+            self.next = 0;
+            self.hinted = 0;
+            if workload.source.fill(&mut self.requests, BATCH)? == 0 {
+                return Ok(false);
+            }
+        }
+        let end = self.requests.len().min(self.hinted + HINT);
+        self.commands.clear();
+        self.commands.extend(self.requests[self.hinted..end].iter().map(|request| request.command));
+        device.hint(&self.commands);
+        self.hinted = end;
+        Ok(true)
+    }
+}

@@ -1,0 +1,197 @@
+//! Bringing a drive into the state in which it is measured, without time, by the same translation layer that the run uses.
+
+use crate::clock::{Pulse, Stopwatch};
+use crate::error::EngineError;
+use crate::progress::{Control, OnProgress, Phase, Progress};
+use crate::scenario::{Fill, Overwrite, PreconditionSpec};
+use crate::steady::is_steady;
+use outlast_device::{Op, Outcome};
+use outlast_ssd::Ssd;
+use outlast_units::Nanos;
+use outlast_units::rng::SplitMix;
+use outlast_workload::Workload;
+
+/// Units or commands between two looks at the clock.
+const CHUNK: usize = 64;
+const CHUNKS_BETWEEN_CLOCKS: u64 = 256;
+
+/// What preconditioning did.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Prepared {
+    /// Drive writes and write amplification at the end of each round.
+    pub(crate) rounds: Vec<(f64, f64)>,
+    /// Whether the write amplification became steady; absent where nothing was overwritten.
+    pub(crate) steady: Option<bool>,
+    pub(crate) cpu_s: f64,
+    pub(crate) wall_s: f64,
+    pub(crate) stopped: bool,
+    pub(crate) note: Option<String>,
+}
+
+struct Preparer<'a, 'b> {
+    ssd: &'a mut Ssd,
+    spec: &'a PreconditionSpec,
+    progress: OnProgress<'b>,
+    pulse: Pulse,
+    chunks: u64,
+    written: u64,
+    planned: u64,
+}
+
+/// Fills and overwrites `ssd` as `spec` says.
+pub(crate) fn prepare(
+    ssd: &mut Ssd,
+    spec: &PreconditionSpec,
+    workload: &mut Workload,
+    seed: u64,
+    progress: OnProgress<'_>,
+) -> Result<Prepared, EngineError> {
+    let watch = Stopwatch::start();
+    let units = ssd.units();
+    let filled = if spec.fill == Fill::None { 0 } else { (units as f64 * spec.fill_fraction) as u64 };
+    let at_least = (spec.min_drive_writes * units as f64) as u64;
+    let mut preparer =
+        Preparer { ssd, spec, progress, pulse: Pulse::new(), chunks: 0, written: 0, planned: filled + at_least };
+    let mut prepared = preparer.fill(filled)?;
+    if !prepared.stopped {
+        match spec.overwrite {
+            Overwrite::None => {}
+            Overwrite::Random if filled == 0 => {
+                prepared.note = Some("Nothing was filled, so nothing was overwritten.".to_owned());
+            }
+            Overwrite::Random => preparer.overwrite_randomly(filled, seed, &mut prepared)?,
+            Overwrite::Workload => preparer.overwrite_with(workload, &mut prepared)?,
+        }
+    }
+    prepared.cpu_s = watch.cpu_s();
+    prepared.wall_s = watch.wall_s();
+    Ok(prepared)
+}
+
+impl Preparer<'_, '_> {
+    /// Whether the caller wants to stop; asks now and then.
+    fn is_stopped(&mut self) -> bool {
+        self.chunks += 1;
+        if !self.chunks.is_multiple_of(CHUNKS_BETWEEN_CLOCKS) || !self.pulse.is_due() {
+            return false;
+        }
+        let report = Progress {
+            phase: Phase::Precondition,
+            fraction: Some((self.written as f64 / self.planned.max(1) as f64).min(1.0)),
+            requests: self.written,
+            simulated: Nanos::ZERO,
+        };
+        (self.progress)(&report) == Control::Stop
+    }
+
+    fn write(&mut self, unit: u64) -> Result<(), EngineError> {
+        self.written += 1;
+        let (written, planned) = (self.written, self.planned);
+        self.ssd.write_unit_untimed(unit, 0).map_err(|_| EngineError::WornOut { written, planned })
+    }
+
+    fn fill(&mut self, units: u64) -> Result<Prepared, EngineError> {
+        for first in (0..units).step_by(CHUNK) {
+            for unit in first..units.min(first + CHUNK as u64) {
+                self.write(unit)?;
+            }
+            if self.is_stopped() {
+                return Ok(Prepared { stopped: true, ..Prepared::default() });
+            }
+        }
+        Ok(Prepared::default())
+    }
+
+    fn round_units(&self) -> u64 {
+        ((self.ssd.units() as f64 * self.spec.round) as u64).max(1)
+    }
+
+    fn overwrite_randomly(&mut self, span: u64, seed: u64, prepared: &mut Prepared) -> Result<(), EngineError> {
+        let mut rng = SplitMix::new(seed, "engine.precondition");
+        let mut chunk = [0u64; CHUNK];
+        let round = self.round_units();
+        loop {
+            let before = self.ssd.written();
+            let mut left = round;
+            while left != 0 {
+                let count = left.min(CHUNK as u64) as usize;
+                for unit in &mut chunk[..count] {
+                    *unit = rng.below(span);
+                }
+                self.ssd.touch_untimed(&chunk[..count]);
+                for &unit in &chunk[..count] {
+                    self.write(unit)?;
+                }
+                left -= count as u64;
+                if self.is_stopped() {
+                    prepared.stopped = true;
+                    return Ok(());
+                }
+            }
+            let written = self.ssd.written();
+            let amplification = (written.total() - before.total()) as f64 / round as f64;
+            if self.end_round(prepared, round, amplification) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The workload's own writes and trims, again and again, until the write amplification is steady.
+    fn overwrite_with(&mut self, workload: &mut Workload, prepared: &mut Prepared) -> Result<(), EngineError> {
+        let round = self.round_units();
+        let mut batch = Vec::new();
+        let mut before = self.ssd.written();
+        let mut pass_start = before.host;
+        let (written_before, host_before) = (self.written, before.host);
+        loop {
+            batch.clear();
+            if workload.source.fill(&mut batch, CHUNK)? == 0 {
+                let written = self.ssd.written().host;
+                if written == pass_start {
+                    prepared.note = Some("The workload writes nothing, so it overwrote nothing.".to_owned());
+                    break;
+                }
+                pass_start = written;
+                workload.source.rewind()?;
+                continue;
+            }
+            for request in batch.iter().filter(|request| matches!(request.command.op, Op::Write | Op::Trim)) {
+                if self.ssd.apply_untimed(request.command) == Outcome::ReadOnly {
+                    return Err(EngineError::WornOut { written: self.written, planned: self.planned });
+                }
+            }
+            let now = self.ssd.written();
+            self.written = written_before + now.host - host_before;
+            if self.is_stopped() {
+                prepared.stopped = true;
+                break;
+            }
+            let host = now.host - before.host;
+            if host >= round {
+                let amplification = (now.total() - before.total()) as f64 / host as f64;
+                before = now;
+                if self.end_round(prepared, host, amplification) {
+                    break;
+                }
+            }
+        }
+        workload.source.rewind()?;
+        Ok(())
+    }
+
+    /// Notes a round; whether it was the last.
+    fn end_round(&mut self, prepared: &mut Prepared, units: u64, amplification: f64) -> bool {
+        let drive_writes =
+            prepared.rounds.last().map_or(0.0, |&(at, _)| at) + units as f64 / self.ssd.units() as f64;
+        prepared.rounds.push((drive_writes, amplification));
+        let spec = self.spec;
+        let last: Vec<f64> =
+            prepared.rounds.iter().rev().take(spec.rounds as usize).map(|&(_, amplification)| amplification).collect();
+        let steady = last.len() == spec.rounds as usize && is_steady(&last, spec.tolerance, spec.tolerance / 2.0);
+        let enough = drive_writes >= spec.min_drive_writes - 1e-9;
+        prepared.steady = Some(steady);
+        // A steady drive that goes on is only waiting for the least number of drive writes.
+        self.planned = self.planned.max(self.written + units);
+        (steady && enough) || drive_writes >= spec.max_drive_writes - 1e-9
+    }
+}

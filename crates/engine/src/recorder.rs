@@ -1,0 +1,159 @@
+//! What is measured while a run goes on.
+
+use crate::histogram::{ByOp, record};
+use crate::window::{Snapshot, Window, Windows};
+use outlast_device::{Command, Op, Outcome};
+use outlast_units::{Nanos, SECTOR_BYTES};
+
+/// Counts of completed commands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Completed {
+    /// By [`Op`].
+    pub(crate) commands: [u64; 4],
+    pub(crate) bytes: [u64; 4],
+    pub(crate) errors: u64,
+}
+
+impl Completed {
+    pub(crate) fn total(&self) -> u64 {
+        self.commands.iter().sum()
+    }
+}
+
+/// Commands in flight over time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct InFlight {
+    now: u32,
+    pub(crate) most: u32,
+    last: Nanos,
+    /// ∫ (commands in flight) dt, in command-nanoseconds.
+    area: u128,
+}
+
+impl InFlight {
+    #[inline]
+    fn change(&mut self, at: Nanos, by: i32) {
+        self.area += u128::from((at - self.last).0) * u128::from(self.now);
+        self.last = at;
+        self.now = self.now.wrapping_add_signed(by);
+        self.most = self.most.max(self.now);
+    }
+
+    pub(crate) fn area_until(&self, at: Nanos) -> u128 {
+        self.area + u128::from(at.saturating_sub(self.last).0) * u128::from(self.now)
+    }
+
+    fn restart(&mut self, at: Nanos) {
+        *self = Self { now: self.now, most: self.now, last: at.max(self.last), area: 0 };
+    }
+}
+
+/// Collects completions into histograms, counts and windows.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    pub(crate) start: Nanos,
+    pub(crate) end: Nanos,
+    pub(crate) completed: Completed,
+    /// Sum of all latencies, in nanoseconds: for Little's law, independent of the histograms.
+    pub(crate) latency_sum: u128,
+    pub(crate) in_flight: InFlight,
+    pub(crate) latency: ByOp,
+    /// Latencies of commands with a stream hint other than zero, by hint; allocated when first seen.
+    pub(crate) by_stream: Vec<(u8, ByOp)>,
+    pub(crate) windows: Windows,
+    digits: u8,
+}
+
+impl Recorder {
+    pub(crate) fn new(digits: u8, windows: Windows) -> Self {
+        Self {
+            start: Nanos::ZERO,
+            end: Nanos::ZERO,
+            completed: Completed::default(),
+            latency_sum: 0,
+            in_flight: InFlight::default(),
+            latency: ByOp::new(digits),
+            by_stream: Vec::new(),
+            windows,
+            digits,
+        }
+    }
+
+    /// Forgets everything but what is in flight: measuring begins at `at`.
+    pub(crate) fn restart(&mut self, at: Nanos, snapshot: Snapshot) {
+        let mut fresh = Self::new(self.digits, self.windows.restarted(at, snapshot));
+        fresh.in_flight = self.in_flight;
+        fresh.in_flight.restart(at);
+        fresh.start = at;
+        fresh.end = at;
+        *self = fresh;
+    }
+
+    #[inline]
+    pub(crate) fn submitted(&mut self, at: Nanos) {
+        self.in_flight.change(at, 1);
+    }
+
+    /// A command submitted at `since` has completed at `at`. Windows that have ended by then must have been closed
+    /// ([`Recorder::close_windows`]).
+    #[inline]
+    pub(crate) fn completed(&mut self, command: &Command, since: Nanos, at: Nanos, outcome: Outcome) {
+        self.in_flight.change(at, -1);
+        self.end = at;
+        let latency = (at - since).0;
+        self.latency_sum += u128::from(latency);
+        let op = command.op;
+        self.completed.commands[op as usize] += 1;
+        let window = &mut self.windows.current;
+        window.commands[op as usize] += 1;
+        if outcome == Outcome::Ok {
+            let bytes = u64::from(command.sectors) * SECTOR_BYTES;
+            self.completed.bytes[op as usize] += bytes;
+            window.bytes[op as usize] += bytes;
+        } else {
+            self.completed.errors += 1;
+            window.errors += 1;
+        }
+        record(self.windows.latency.of_mut(op), latency);
+        if command.stream.0 != 0 {
+            self.record_stream(command.stream.0, op, latency);
+        }
+    }
+
+    fn record_stream(&mut self, stream: u8, op: Op, latency: u64) {
+        let index = self.by_stream.iter().position(|&(seen, _)| seen == stream).unwrap_or_else(|| {
+            self.by_stream.push((stream, ByOp::new(self.digits)));
+            self.by_stream.len() - 1
+        });
+        record(self.by_stream[index].1.of_mut(op), latency);
+    }
+
+    /// Whether a window ends at or before `at`.
+    #[inline]
+    pub(crate) fn window_ends_by(&self, at: Nanos) -> bool {
+        at >= self.windows.end
+    }
+
+    /// Closes every window that ends at or before `at`, given what the drive counts now.
+    pub(crate) fn close_windows(&mut self, at: Nanos, snapshot: Snapshot) {
+        while self.window_ends_by(at) {
+            let end = self.windows.end;
+            self.windows.close(end, self.in_flight.area_until(end), snapshot);
+            self.latency.take_in(&mut self.windows.latency);
+        }
+    }
+
+    /// Closes the last, shorter window; nothing is recorded after.
+    pub(crate) fn finish(&mut self, snapshot: Snapshot) {
+        let end = self.end;
+        self.close_windows(end, snapshot);
+        if self.windows.current != Window::default() || end > self.windows.start() {
+            self.windows.close(end, self.in_flight.area_until(end), snapshot);
+        }
+        self.latency.take_in(&mut self.windows.latency);
+    }
+
+    pub(crate) fn span(&self) -> Nanos {
+        self.end - self.start
+    }
+}

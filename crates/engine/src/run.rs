@@ -1,0 +1,246 @@
+//! The run loop: requests into the drive, completions out of it, simulated time from one event to the next.
+
+use crate::batch::Batch;
+use crate::clock::Pulse;
+use crate::error::EngineError;
+use crate::progress::{Control, OnProgress, Phase, Progress};
+use crate::recorder::Recorder;
+use crate::window::Snapshot;
+use outlast_device::{Command, Completion, Device, Outcome, Tag};
+use outlast_ssd::Ssd;
+use outlast_units::Nanos;
+use outlast_workload::{Pacing, Request, Workload};
+
+/// Completions between two looks at the clock.
+const BETWEEN_CLOCKS: u64 = 4096;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// The workload ended and everything it asked for completed.
+    Complete,
+    /// The caller stopped it.
+    Stopped,
+}
+
+/// What the drive counts now.
+pub(crate) fn snapshot(ssd: &Ssd) -> Snapshot {
+    let written = ssd.written();
+    let counters = ssd.counters();
+    Snapshot {
+        host_units: written.host,
+        gc_units: written.gc,
+        padding_units: written.padding,
+        wear_leveling_units: written.wear_leveling,
+        partial_bytes: counters.partial_bytes,
+        host_bytes: counters.host_bytes_written,
+        flash_reads: counters.reads(),
+        flash_programs: counters.programs,
+        flash_erases: counters.erases,
+        free_superblocks: u64::from(ssd.free_superblocks()),
+    }
+}
+
+/// A command in flight, by tag.
+#[derive(Clone, Copy, Debug)]
+struct Issued {
+    command: Command,
+    at: Nanos,
+}
+
+pub(crate) struct Runner<'a, 'b> {
+    ssd: &'a mut Ssd,
+    workload: &'a mut Workload,
+    pub(crate) recorder: Recorder,
+    issued: Vec<Option<Issued>>,
+    free_tags: Vec<u32>,
+    batch: Batch,
+    completions: Vec<Completion>,
+    warm_up: Nanos,
+    warming: bool,
+    done: u64,
+    now: Nanos,
+    progress: OnProgress<'b>,
+    pulse: Pulse,
+}
+
+impl<'a, 'b> Runner<'a, 'b> {
+    pub(crate) fn new(
+        ssd: &'a mut Ssd,
+        workload: &'a mut Workload,
+        recorder: Recorder,
+        warm_up: Nanos,
+        progress: OnProgress<'b>,
+    ) -> Self {
+        Self {
+            ssd,
+            workload,
+            recorder,
+            issued: Vec::new(),
+            free_tags: Vec::new(),
+            batch: Batch::default(),
+            completions: Vec::new(),
+            warm_up,
+            warming: warm_up > Nanos::ZERO,
+            done: 0,
+            now: Nanos::ZERO,
+            progress,
+            pulse: Pulse::new(),
+        }
+    }
+
+    /// Runs the workload to its end.
+    pub(crate) fn run(&mut self) -> Result<Ending, EngineError> {
+        self.ssd.reset_counters(Nanos::ZERO);
+        let ending = match self.workload.pacing {
+            Pacing::Open => self.open_loop()?,
+            Pacing::Closed { queue_depth } => self.closed_loop(queue_depth)?,
+        };
+        let counts = snapshot(self.ssd);
+        self.recorder.finish(counts);
+        Ok(ending)
+    }
+
+    fn in_flight(&self) -> usize {
+        self.issued.len() - self.free_tags.len()
+    }
+
+    #[inline]
+    fn next_request(&mut self) -> Result<Option<Request>, EngineError> {
+        self.batch.next(self.workload, self.ssd)
+    }
+
+    #[inline]
+    fn issue(&mut self, at: Nanos, command: Command) {
+        let issued = Some(Issued { command, at });
+        let tag = if let Some(tag) = self.free_tags.pop() {
+            self.issued[tag as usize] = issued;
+            tag
+        } else {
+            self.issued.push(issued);
+            (self.issued.len() - 1) as u32
+        };
+        self.recorder.submitted(at);
+        self.ssd.submit(at, command, Tag(tag));
+    }
+
+    /// Records a completion and frees its tag.
+    #[inline]
+    fn settle(&mut self, completion: &Completion) {
+        let at = completion.at;
+        self.now = at;
+        if self.recorder.window_ends_by(at) {
+            let counts = snapshot(self.ssd);
+            self.recorder.close_windows(at, counts);
+        }
+        if self.warming && at >= self.warm_up {
+            self.warming = false;
+            self.ssd.reset_counters(at);
+            let counts = snapshot(self.ssd);
+            self.recorder.restart(at, counts);
+        }
+        let issued = self.issued[completion.tag.0 as usize].take().expect("a completion has a command");
+        self.free_tags.push(completion.tag.0);
+        self.recorder.completed(&issued.command, issued.at, at, completion.outcome);
+        self.done += 1;
+    }
+
+    /// Whether the caller wants to stop; asks now and then.
+    #[inline]
+    fn is_stopped(&mut self) -> bool {
+        if !self.done.is_multiple_of(BETWEEN_CLOCKS) || !self.pulse.is_due() {
+            return false;
+        }
+        self.report() == Control::Stop
+    }
+
+    #[cold]
+    fn report(&mut self) -> Control {
+        let by_time = self.workload.duration.map(|span| self.now.as_secs_f64() / span.as_secs_f64().max(1e-9));
+        let by_count = self.workload.requests.map(|total| self.done as f64 / total.max(1) as f64);
+        let fraction = self.workload.source.progress().or(by_count).or(by_time).map(|f| f.clamp(0.0, 1.0));
+        (self.progress)(&Progress {
+            phase: if self.warming { Phase::WarmUp } else { Phase::Run },
+            fraction,
+            requests: self.done,
+            simulated: self.now,
+        })
+    }
+
+    fn closed_loop(&mut self, queue_depth: u32) -> Result<Ending, EngineError> {
+        let end = self.workload.duration.unwrap_or(Nanos::MAX);
+        for _ in 0..queue_depth {
+            let Some(request) = self.next_request()? else { break };
+            self.issue(Nanos::ZERO, request.command);
+        }
+        let mut completions = std::mem::take(&mut self.completions);
+        while self.in_flight() != 0 {
+            self.ssd.advance_to_completion(Nanos::MAX, &mut completions);
+            assert!(!completions.is_empty(), "commands are in flight and the drive is idle");
+            for completion in completions.drain(..) {
+                self.settle(&completion);
+                if completion.at < end
+                    && let Some(request) = self.next_request()?
+                {
+                    self.issue(completion.at, request.command);
+                }
+                if self.is_stopped() {
+                    return Ok(Ending::Stopped);
+                }
+            }
+        }
+        Ok(Ending::Complete)
+    }
+
+    fn open_loop(&mut self) -> Result<Ending, EngineError> {
+        let mut completions = std::mem::take(&mut self.completions);
+        while let Some(request) = self.next_request()? {
+            self.ssd.advance(request.at, &mut completions);
+            for completion in completions.drain(..) {
+                self.settle(&completion);
+                if self.is_stopped() {
+                    return Ok(Ending::Stopped);
+                }
+            }
+            self.issue(request.at, request.command);
+        }
+        while self.in_flight() != 0 {
+            self.ssd.advance_to_completion(Nanos::MAX, &mut completions);
+            assert!(!completions.is_empty(), "commands are in flight and the drive is idle");
+            for completion in completions.drain(..) {
+                self.settle(&completion);
+                if self.is_stopped() {
+                    return Ok(Ending::Stopped);
+                }
+            }
+        }
+        Ok(Ending::Complete)
+    }
+
+    /// Runs the workload without time: every command is done before the next.
+    pub(crate) fn run_untimed(&mut self) -> Result<Ending, EngineError> {
+        self.ssd.reset_counters(Nanos::ZERO);
+        let end = self.workload.duration.unwrap_or(Nanos::MAX);
+        let mut ending = Ending::Complete;
+        while let Some(request) = self.next_request()? {
+            if request.at > end {
+                break;
+            }
+            let outcome = self.ssd.apply_untimed(request.command);
+            self.recorder.submitted(Nanos::ZERO);
+            self.recorder.completed(&request.command, Nanos::ZERO, Nanos::ZERO, outcome);
+            self.done += 1;
+            if self.is_stopped() {
+                ending = Ending::Stopped;
+                break;
+            }
+            // A drive that is worn out stays so: the study is over.
+            if outcome == Outcome::ReadOnly {
+                break;
+            }
+        }
+        let counts = snapshot(self.ssd);
+        self.recorder.finish(counts);
+        Ok(ending)
+    }
+}

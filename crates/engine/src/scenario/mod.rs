@@ -1,0 +1,31 @@
+//! Scenario files: what a run is, read from layers of TOML or JSON, merged, and checked.
+//!
+//! A scenario is put together from **layers**: presets and files that a file `extends`, the file itself, further files, and
+//! last single settings (`--set a.b=c`). Every layer is first read into a tree that remembers where each setting was
+//! written, so that any later complaint about a setting, also one from the rooms below, names the file and line.
+//!
+//! Architecture Invariant: everything here works on text that is handed in. Files are opened only by
+//! [`load_scenario`], through the `read` argument that all else takes.
+
+mod decode;
+mod error;
+mod load;
+mod merge;
+mod override_path;
+mod parse;
+mod presets;
+mod provenance;
+mod schema;
+mod spec;
+mod tree;
+
+pub use error::{Place, ScenarioError};
+pub use load::{Layer, ReadFile, load, load_scenario, parse_text};
+pub use override_path::split_override;
+pub use presets::{Preset, presets};
+pub use provenance::Provenance;
+pub use schema::json_schema;
+pub use spec::{Fill, Overwrite, PreconditionSpec, RunSpec, Scenario, TimingMode};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+//! Where each setting of a merged scenario was written.
+
+use super::Place;
+use super::override_path::parse_path;
+use super::tree::{Kind, Node, Step};
+
+/// Remembers of every setting of a scenario which file and line gave it.
+#[derive(Clone, Debug)]
+pub struct Provenance {
+    root: Node,
+}
+
+impl Provenance {
+    pub(super) fn new(root: Node) -> Self {
+        Self { root }
+    }
+
+    pub(super) fn root(&self) -> &Node {
+        &self.root
+    }
+
+    /// The file and line that gave the setting `field`, such as `device.geometry.channels`; where the setting itself was
+    /// left to its default, those of the nearest table around it. `None` if nothing of it was written.
+    pub fn locate(&self, field: &str) -> Option<(String, u32)> {
+        self.place(field).map(|place| (place.file, place.line.unwrap_or(0)))
+    }
+
+    /// As [`Provenance::locate`], ready to be shown.
+    pub fn place(&self, field: &str) -> Option<Place> {
+        let steps = parse_path(field).ok()?;
+        self.place_of(&steps)
+    }
+
+    pub(super) fn place_of(&self, steps: &[Step]) -> Option<Place> {
+        let node = self.root.deepest(steps);
+        (!std::ptr::eq(node, &raw const self.root)).then(|| node.origin.place())
+    }
+
+    /// Whether some layer gave the setting, that is, it was not left to its default.
+    pub fn is_given(&self, field: &str) -> bool {
+        let Ok(steps) = parse_path(field) else { return false };
+        steps
+            .iter()
+            .try_fold(&self.root, |node, step| match (&node.kind, step) {
+                (Kind::Table(table), Step::Key(key)) => table.get(key),
+                (Kind::Array(items), Step::Index(index)) => items.get(*index),
+                _ => None,
+            })
+            .is_some()
+    }
+}

@@ -1,0 +1,245 @@
+//! The settings of a run.
+
+use super::ScenarioError;
+use outlast_media::ConfigError;
+use outlast_ssd::SsdConfig;
+use outlast_units::Nanos;
+use outlast_workload::WorkloadSpec;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One run: a drive, what the host asks of it, how the drive is prepared and what is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Name shown in results. Default: "unnamed".
+    #[serde(default = "unnamed")]
+    pub name: String,
+    /// What the scenario is about, in a sentence or two. Default: empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// The one seed, from which every random stream is derived; 0 to 2^63 - 1. Default: 1.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// The drive.
+    pub device: SsdConfig,
+    /// What the host asks.
+    pub workload: WorkloadSpec,
+    /// How the drive is brought into the state in which it is measured.
+    #[serde(default)]
+    pub precondition: PreconditionSpec,
+    /// What is measured and how.
+    #[serde(default)]
+    pub run: RunSpec,
+}
+
+fn unnamed() -> String {
+    "unnamed".to_owned()
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// How the drive is prepared before the run: filled, then overwritten until its write amplification is steady. Takes no
+/// simulated time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PreconditionSpec {
+    /// How the drive is first filled. Default: sequential.
+    pub fill: Fill,
+    /// Share of the capacity that is filled; 0 to 1. Default: 1.
+    pub fill_fraction: f64,
+    /// What then overwrites it. Default: random.
+    pub overwrite: Overwrite,
+    /// A round, after which the write amplification is noted, in drive writes (capacities); above 0, at most 100.
+    /// Default: 0.1.
+    pub round: f64,
+    /// Rounds that are compared to find the write amplification steady; 2 to 1000. Default: 5.
+    pub rounds: u32,
+    /// Steady: over `rounds` rounds the write amplification ranges over no more than this share of its mean, and its linear
+    /// trend over them moves less than half of that; above 0, at most 1. Default: 0.02.
+    pub tolerance: f64,
+    /// Overwrites at least this much before the drive can be found steady, in drive writes; at least 0. Default: 1.
+    pub min_drive_writes: f64,
+    /// Gives up after this much, in drive writes, and says so; at least `min_drive_writes`. Default: 10.
+    pub max_drive_writes: f64,
+}
+
+impl Default for PreconditionSpec {
+    fn default() -> Self {
+        Self {
+            fill: Fill::Sequential,
+            fill_fraction: 1.0,
+            overwrite: Overwrite::Random,
+            round: 0.1,
+            rounds: 5,
+            tolerance: 0.02,
+            min_drive_writes: 1.0,
+            max_drive_writes: 10.0,
+        }
+    }
+}
+
+/// How the drive is first filled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Fill {
+    /// Every mapping unit once, in order of address.
+    #[default]
+    Sequential,
+    /// Not at all: the drive is fresh from the factory.
+    None,
+}
+
+/// What overwrites the filled drive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Overwrite {
+    /// Mapping units drawn uniformly from those filled.
+    #[default]
+    Random,
+    /// The workload's own writes and trims, as often as needed, without their times.
+    Workload,
+    /// Nothing.
+    None,
+}
+
+/// What is measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunSpec {
+    /// Whether time is simulated. Default: full.
+    pub timing: TimingMode,
+    /// Simulated time at the start that is not measured. Default: 0.
+    pub warm_up: Nanos,
+    /// Length of a window of the time series; more than 0. Default: chosen so that there are enough of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<Nanos>,
+    /// Windows kept; beyond, they are merged in pairs. 2 to 10 million. Default: 10 000.
+    pub max_windows: u32,
+    /// Significant decimal digits of latency histograms; 1 to 5. Default: 3.
+    pub histogram_digits: u8,
+}
+
+impl Default for RunSpec {
+    fn default() -> Self {
+        Self {
+            timing: TimingMode::Full,
+            warm_up: Nanos::ZERO,
+            window: None,
+            max_windows: 10_000,
+            histogram_digits: 3,
+        }
+    }
+}
+
+/// Whether time is simulated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TimingMode {
+    /// Every flash operation, transfer and queue.
+    #[default]
+    Full,
+    /// Not at all: only where data goes and what it wears. For endurance studies.
+    None,
+}
+
+impl Scenario {
+    /// Checks every setting that can be checked without building the drive or opening files.
+    ///
+    /// # Errors
+    /// The first setting that is out of range.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        if i64::try_from(self.seed).is_err() {
+            let limit = "must be at most 9223372036854775807, the largest integer of TOML";
+            return Err(ConfigError::new("seed", self.seed, limit));
+        }
+        self.device.validate()?;
+        self.precondition.validate()?;
+        self.run.validate()?;
+        let workload = &self.workload;
+        let sources = [
+            ("synthetic", workload.synthetic.is_some()),
+            ("trace", workload.trace.is_some()),
+            ("fio", workload.fio.is_some()),
+        ];
+        let given: Vec<&str> = sources.iter().filter(|(_, given)| *given).map(|&(name, _)| name).collect();
+        if given.len() != 1 {
+            let value = if given.is_empty() { "empty".to_owned() } else { given.join(" and ") };
+            let limit = "must have exactly one of synthetic, trace and fio";
+            return Err(ConfigError::new("workload", value, limit));
+        }
+        Ok(())
+    }
+
+    /// The scenario as a scenario file that needs no other: what [`super::parse_text`] reads back equal.
+    ///
+    /// # Errors
+    /// A whole number beyond 2^63 - 1, which only a JSON layer can hold.
+    pub fn to_toml(&self) -> Result<String, ScenarioError> {
+        toml::to_string(self).map_err(|error| ScenarioError::NotToml { why: error.to_string() })
+    }
+}
+
+/// `value` unless it is outside `lowest..=highest`, or not a number.
+fn within(field: &str, value: f64, lowest: f64, highest: f64) -> Result<(), ConfigError> {
+    if (lowest..=highest).contains(&value) {
+        return Ok(());
+    }
+    Err(ConfigError::new(field, value, format!("must be between {lowest} and {highest}")))
+}
+
+impl PreconditionSpec {
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// The first setting that is out of range.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        within("precondition.fill_fraction", self.fill_fraction, 0.0, 1.0)?;
+        if self.round.is_nan() || self.round <= 0.0 || self.round > 100.0 {
+            let limit = "must be above 0 and at most 100 drive writes";
+            return Err(ConfigError::new("precondition.round", self.round, limit));
+        }
+        if !(2..=1000).contains(&self.rounds) {
+            return Err(ConfigError::new("precondition.rounds", self.rounds, "must be between 2 and 1000"));
+        }
+        if self.tolerance.is_nan() || self.tolerance <= 0.0 || self.tolerance > 1.0 {
+            let limit = "must be above 0 and at most 1";
+            return Err(ConfigError::new("precondition.tolerance", self.tolerance, limit));
+        }
+        within("precondition.min_drive_writes", self.min_drive_writes, 0.0, 1e6)?;
+        within("precondition.max_drive_writes", self.max_drive_writes, self.min_drive_writes, 1e6)
+    }
+}
+
+impl RunSpec {
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// The first setting that is out of range.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        if self.window == Some(Nanos::ZERO) {
+            return Err(ConfigError::new(
+                "run.window",
+                "0ns",
+                "must be more than 0; leave it out to have it chosen",
+            ));
+        }
+        if !(2..=10_000_000).contains(&self.max_windows) {
+            return Err(ConfigError::new(
+                "run.max_windows",
+                self.max_windows,
+                "must be between 2 and 10000000",
+            ));
+        }
+        if !(1..=5).contains(&self.histogram_digits) {
+            return Err(ConfigError::new(
+                "run.histogram_digits",
+                self.histogram_digits,
+                "must be between 1 and 5",
+            ));
+        }
+        Ok(())
+    }
+}

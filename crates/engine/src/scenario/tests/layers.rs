@@ -1,0 +1,169 @@
+//! Do layers merge as the guide says?
+
+use super::*;
+use crate::scenario::{Overwrite, parse_text};
+use outlast_units::Bytes;
+
+fn json(text: &str) -> Layer {
+    Layer::Json { name: "arguments".to_owned(), text: text.to_owned() }
+}
+
+fn text(text: &str) -> Layer {
+    Layer::Toml { name: "t".to_owned(), text: text.to_owned(), folder: PathBuf::new() }
+}
+
+fn nothing(_: &Path) -> io::Result<String> {
+    Err(io::Error::other("no file is to be read"))
+}
+
+fn layered(layers: &[Layer]) -> Scenario {
+    load(layers, &[], &nothing).unwrap().0
+}
+
+#[test]
+fn what_is_left_out_has_its_default() {
+    let (scenario, _) = file(SMALL).unwrap();
+    assert_eq!((scenario.name.as_str(), scenario.seed), ("unnamed", 1));
+    assert_eq!(scenario.precondition, super::super::PreconditionSpec::default());
+    assert_eq!(scenario.run, super::super::RunSpec::default());
+}
+
+#[test]
+fn tables_merge_and_later_layers_win() {
+    let scenario = layered(&[
+        text(SMALL),
+        text("seed = 5\n[device.geometry]\nchannels = 4\n[precondition]\noverwrite = \"workload\""),
+        json(r#"{"seed": 6, "device": {"timing": {"read": ["50us", "70us"]}}}"#),
+    ]);
+    assert_eq!((scenario.seed, scenario.device.geometry.channels), (6, 4));
+    assert_eq!(scenario.device.geometry.blocks_per_plane, 64);
+    assert_eq!(scenario.precondition.overwrite, Overwrite::Workload);
+    assert!((scenario.device.timing.read.mean_ns() - 60_000.0).abs() < 1e-9);
+}
+
+#[test]
+fn one_source_of_requests_replaces_another() {
+    let scenario = layered(&[text(SMALL), text("[workload.trace]\nfile = \"t.csv\"")]);
+    assert!(scenario.workload.synthetic.is_none() && scenario.workload.trace.is_some());
+    let scenario = layered(&[
+        text(SMALL),
+        text("[workload.trace]\nfile = \"t.csv\""),
+        json(r#"{"workload": {"synthetic": {"rate_iops": 100}}}"#),
+    ]);
+    let synthetic = scenario.workload.synthetic.unwrap();
+    assert!(scenario.workload.trace.is_none() && synthetic.queue_depth.is_none());
+    // Both in one layer is no replacement but a mistake.
+    let both = format!("{SMALL}[workload.trace]\nfile = \"t.csv\"");
+    assert!(
+        message(&both).contains("workload = synthetic and trace: must have exactly one"),
+        "{}",
+        message(&both)
+    );
+}
+
+#[test]
+fn choices_that_exclude_each_other_replace_each_other() {
+    let scenario = layered(&[text(SMALL), text("[device.ftl]\ncapacity = \"300KiB\"")]);
+    assert_eq!(
+        (scenario.device.ftl.capacity, scenario.device.ftl.over_provisioning),
+        (Some(Bytes::kib(300)), None)
+    );
+    let scenario = layered(&[text(SMALL), text("[workload.synthetic]\nrate_iops = 5\narrival = \"fixed\"")]);
+    assert_eq!(scenario.workload.synthetic.as_ref().unwrap().queue_depth, None);
+    let scenario = layered(&[
+        text(SMALL),
+        text(
+            "[workload.synthetic]\nrate_iops = 5\narrival = \"fixed\"\npattern = \"hotcold\"\nhot_stream = 1",
+        ),
+        text("[workload.synthetic]\nqueue_depth = 3\npattern = \"uniform\""),
+    ]);
+    let synthetic = scenario.workload.synthetic.unwrap();
+    assert_eq!((synthetic.queue_depth, synthetic.rate_iops, synthetic.arrival), (Some(3), None, None));
+    assert_eq!(synthetic.hot_stream, None);
+    let limited = "[workload.synthetic]\nrequests = 5\nbytes = 4096";
+    let scenario = layered(&[text(SMALL), text("[workload.synthetic]\nduration = \"1s\""), text(limited)]);
+    let synthetic = scenario.workload.synthetic.unwrap();
+    assert_eq!((synthetic.requests, synthetic.bytes, synthetic.duration), (Some(5), Some(Bytes(4096)), None));
+    // What one layer itself gives stays together, for validation to refuse.
+    let both = format!(
+        "{}[device.ftl]\ncapacity = \"1MiB\"\nover_provisioning = 0.1",
+        SMALL.replace("[device.ftl]\nover_provisioning = 0.28", "")
+    );
+    assert!(message(&both).contains("either capacity or over_provisioning"), "{}", message(&both));
+}
+
+#[test]
+fn another_trace_file_is_read_in_its_own_way() {
+    let base = "[workload.trace]\nfile = \"a\"\nformat = \"msr\"\ndevice = 1\nrepeat = 3";
+    let scenario = layered(&[text(SMALL), text(base), text("[workload.trace]\nfile = \"b\"")]);
+    let trace = scenario.workload.trace.unwrap();
+    assert_eq!((trace.file.as_str(), trace.repeat, trace.device), ("b", 3, None));
+    assert_eq!(trace.format, outlast_workload::Format::Auto);
+}
+
+#[test]
+fn null_takes_an_inherited_setting_away() {
+    let with = text("[device.controller]\nlink = \"1GB/s\"\n[run]\nwindow = \"1s\"");
+    let scenario = layered(&[
+        text(SMALL),
+        with,
+        json(r#"{"device": {"controller": {"link": null}}, "run": null, "name": null}"#),
+    ]);
+    assert_eq!((scenario.device.controller.link, scenario.run.window), (None, None));
+}
+
+#[test]
+fn files_extend_files_and_presets_in_order() {
+    let known = [
+        ("dir/a.toml", "extends = [\"../base.toml\", \"b.toml\"]\nseed = 3"),
+        ("dir/../base.toml", SMALL),
+        ("dir/b.toml", "seed = 9\nname = \"b\"\n[run]\nhistogram_digits = 2"),
+    ];
+    let (scenario, provenance) = files(&known, &["dir/a.toml"], &[]).unwrap();
+    assert_eq!((scenario.seed, scenario.name.as_str(), scenario.run.histogram_digits), (3, "b", 2));
+    assert_eq!(provenance.locate("name"), Some(("dir/b.toml".to_owned(), 2)));
+    assert_eq!(provenance.locate("seed"), Some(("dir/a.toml".to_owned(), 2)));
+    let (scenario, provenance) = parse_text("extends = \"demo\"\nseed = 2").unwrap();
+    assert_eq!((scenario.seed, scenario.name.as_str()), (2, "demo"));
+    assert_eq!(provenance.locate("device.geometry.channels").unwrap().0, "preset demo");
+    let extended = files(&[], &[], &[("extends", "demo"), ("seed", "4")]).unwrap().0;
+    assert_eq!((extended.seed, extended.name.as_str()), (4, "demo"));
+}
+
+#[test]
+fn a_diamond_is_fine_and_a_circle_is_not() {
+    let known = [
+        ("a.toml", "extends = [\"b.toml\", \"c.toml\"]"),
+        ("b.toml", "extends = \"d.toml\"\nseed = 1"),
+        ("c.toml", "extends = \"d.toml\"\nname = \"c\""),
+        ("d.toml", SMALL),
+        ("x.toml", "seed = 1\nextends = \"./y.toml\""),
+        ("./y.toml", "extends = \"x.toml\""),
+    ];
+    assert!(files(&known, &["a.toml"], &[]).is_ok());
+    let known: Vec<_> = known.iter().map(|&(path, text)| (path, text)).collect();
+    let message = files(&known, &["x.toml"], &[]).unwrap_err().to_string();
+    assert!(message.contains("extends itself: x.toml -> y.toml -> x.toml"), "{message}");
+}
+
+#[test]
+fn a_chain_of_extends_has_an_end() {
+    let texts: Vec<(String, String)> =
+        (0..40).map(|i| (format!("{i}.toml"), format!("extends = \"{}.toml\"", i + 1))).collect();
+    let known: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let message = files(&known, &["0.toml"], &[]).unwrap_err().to_string();
+    assert!(message.contains("the depth of extends is limited to 16"), "{message}");
+}
+
+#[test]
+fn paths_count_from_the_file_that_gives_them() {
+    let known =
+        [("dir/a.toml", SMALL), ("dir/t.toml", "extends = \"a.toml\"\n[workload.trace]\nfile = \"t.csv\"")];
+    let (scenario, _) = files(&known, &["dir/t.toml"], &[]).unwrap();
+    assert_eq!(scenario.workload.trace.unwrap().file, "dir/t.csv");
+    let (scenario, _) = files(&known, &["dir/a.toml"], &[("workload.trace.file", "t.csv")]).unwrap();
+    assert_eq!(scenario.workload.trace.unwrap().file, "t.csv");
+    let known = [("dir/t.toml", "[workload.fio]\nfile = \"/abs/j.fio\""), ("a.toml", SMALL)];
+    let (scenario, _) = files(&known, &["a.toml", "dir/t.toml"], &[]).unwrap();
+    assert_eq!(scenario.workload.fio.unwrap().file.as_deref(), Some("/abs/j.fio"));
+}

@@ -1,0 +1,330 @@
+//! `result.json`: what a run found. The schema's name changes whenever a key changes its meaning or goes away.
+
+use crate::scenario::Scenario;
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+/// Name and version of the schema.
+pub const SCHEMA: &str = "outlast-result/1";
+
+/// The result of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// Version of the program.
+    pub version: &'static str,
+    /// Name of the scenario.
+    pub name: String,
+    /// The one seed.
+    pub seed: u64,
+    /// Whether the run was stopped before its end.
+    pub partial: bool,
+    /// What the reader should know: guesses, things that were not reached.
+    pub notes: Vec<String>,
+    /// What the host asked and got.
+    pub host: Host,
+    /// Simulated time and what the run cost.
+    pub time: Time,
+    /// Commands and bytes per simulated second.
+    pub throughput: Throughput,
+    /// Latencies from submission (closed loop) or arrival (open loop) to completion, in microseconds.
+    pub latency_us: LatencyByOp,
+    /// Bytes programmed over bytes that the host wrote, by cause; absent where it wrote nothing.
+    pub write_amplification: Option<WriteAmplification>,
+    /// Pages read and programmed, blocks erased.
+    pub flash: Flash,
+    /// Garbage collection.
+    pub gc: Gc,
+    /// Wear over the drive's life, preconditioning included.
+    pub wear: Wear,
+    /// Queues and utilisation.
+    pub queue: Queue,
+    /// Whether the drive, and the measurement, were steady.
+    pub steady_state: SteadyState,
+    /// What theory says, where it applies.
+    pub closed_form: ClosedForm,
+    /// The drive in figures.
+    pub device: DeviceFacts,
+    /// Memory.
+    pub memory: Memory,
+    /// The scenario, resolved.
+    pub scenario: Scenario,
+}
+
+/// Commands completed while measured.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Host {
+    pub reads: u64,
+    pub writes: u64,
+    pub trims: u64,
+    pub flushes: u64,
+    pub bytes_read: u64,
+    pub bytes_written: u64,
+    pub bytes_trimmed: u64,
+    /// Commands that did not end well.
+    pub errors: u64,
+    /// Mapping units read that were never written: they cost no flash read and flatter throughput.
+    pub unmapped_reads: u64,
+    /// Mapping units read from the write buffer.
+    pub buffer_hits: u64,
+    /// Mapping units written only in part.
+    pub partial_writes: u64,
+}
+
+/// Times, in seconds.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Time {
+    pub simulated_s: f64,
+    pub warm_up_s: f64,
+    pub wall_s: f64,
+    pub cpu_s: f64,
+    pub precondition_cpu_s: f64,
+    pub precondition_wall_s: f64,
+}
+
+/// Rates over simulated time.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Throughput {
+    pub iops: f64,
+    pub read_iops: f64,
+    pub write_iops: f64,
+    pub read_mib_s: f64,
+    pub write_mib_s: f64,
+    /// Commands simulated per second of processor time: how fast the simulator is, not the drive.
+    pub requests_per_cpu_s: f64,
+}
+
+/// Latencies by kind of command; absent where there was none.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct LatencyByOp {
+    pub read: Option<Latency>,
+    pub write: Option<Latency>,
+    pub trim: Option<Latency>,
+    pub flush: Option<Latency>,
+    pub by_stream: Vec<StreamLatency>,
+}
+
+/// Latencies of one stream.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct StreamLatency {
+    pub stream: u8,
+    pub read: Option<Latency>,
+    pub write: Option<Latency>,
+}
+
+/// A distribution of latencies, in microseconds.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Latency {
+    pub count: u64,
+    pub mean: f64,
+    pub min: f64,
+    pub p50: f64,
+    pub p90: f64,
+    pub p95: f64,
+    pub p99: f64,
+    pub p99_9: f64,
+    pub p99_99: f64,
+    pub max: f64,
+}
+
+impl Latency {
+    pub(crate) fn of(histogram: &Histogram<u64>) -> Option<Self> {
+        let quantile = |q: f64| histogram.value_at_quantile(q) as f64 * 1e-3;
+        (!histogram.is_empty()).then(|| Self {
+            count: histogram.len(),
+            mean: histogram.mean() * 1e-3,
+            min: histogram.min() as f64 * 1e-3,
+            p50: quantile(0.5),
+            p90: quantile(0.9),
+            p95: quantile(0.95),
+            p99: quantile(0.99),
+            p99_9: quantile(0.999),
+            p99_99: quantile(0.9999),
+            max: histogram.max() as f64 * 1e-3,
+        })
+    }
+}
+
+/// Bytes programmed per byte that the host wrote: `total` = 1 + the others.
+#[derive(Clone, Debug, Serialize)]
+pub struct WriteAmplification {
+    /// All causes.
+    pub total: f64,
+    /// Valid data moved by garbage collection.
+    pub gc: f64,
+    /// Empty units programmed because a flush or FUA could not wait.
+    pub padding: f64,
+    /// Data moved by static wear levelling.
+    pub wear_leveling: f64,
+    /// The parts of mapping units that a partial write did not cover.
+    pub partial_write: f64,
+}
+
+/// Flash operations.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Flash {
+    pub reads: u64,
+    pub programs: u64,
+    pub erases: u64,
+    pub multi_plane_programs: u64,
+    pub suspends: u64,
+    pub by_cause: FlashByCause,
+}
+
+/// Pages read by cause, and mapping units' worth of pages programmed by cause (a page that holds units of one cause only).
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct FlashByCause {
+    pub host_reads: u64,
+    pub rmw_reads: u64,
+    pub gc_reads: u64,
+    pub wear_leveling_reads: u64,
+    /// Programs, in pages; fractions where several units share a page.
+    pub host_programs: f64,
+    pub gc_programs: f64,
+    pub padding_programs: f64,
+    pub wear_leveling_programs: f64,
+}
+
+/// Garbage collection and wear levelling.
+#[derive(Clone, Debug, Serialize)]
+pub struct Gc {
+    /// Superblocks relocated.
+    pub victims: u64,
+    /// Mean share of valid units in them when chosen; absent where there were none.
+    pub mean_valid: Option<f64>,
+    /// Seconds during which host writes waited for space, summed over flash cores.
+    pub blocked_s: f64,
+}
+
+/// Wear, over the drive's life.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Wear {
+    pub mean_pe: f64,
+    pub max_pe: u32,
+    pub min_pe: u32,
+    pub bad_blocks: u64,
+    pub spare_blocks_left: u64,
+}
+
+/// Queues and utilisation.
+#[derive(Clone, Debug, Serialize)]
+pub struct Queue {
+    /// Mean commands in flight.
+    pub mean_in_flight: f64,
+    /// Most commands in flight.
+    pub max_in_flight: u32,
+    /// L against λ·W.
+    pub littles_law: LittlesLaw,
+    /// Share of the measured time for which each channel was booked.
+    pub channel_utilisation: Vec<f64>,
+    /// Share of the measured time for which dies were busy.
+    pub die_utilisation: Spread,
+    /// Queue depth of a closed loop; absent in an open one.
+    pub host_queue_depth: Option<u32>,
+}
+
+/// Little's law, from three sums kept apart: the time integral of commands in flight, the count, the sum of latencies.
+#[derive(Clone, Debug, Serialize)]
+pub struct LittlesLaw {
+    /// Mean commands in flight.
+    pub l: f64,
+    /// Throughput times mean latency.
+    pub lambda_w: f64,
+    /// |l − λW| / l. Zero but for rounding when nothing was cut off; a warm-up or a stop cuts commands in flight.
+    pub relative_error: f64,
+}
+
+/// A spread of values.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Spread {
+    pub mean: f64,
+    pub min: f64,
+    pub max: f64,
+}
+
+/// Whether it was steady.
+#[derive(Clone, Debug, Serialize)]
+pub struct SteadyState {
+    /// While preconditioning.
+    pub precondition: PreconditionState,
+    /// While measuring.
+    pub measured: MeasuredState,
+}
+
+/// How preconditioning ended.
+#[derive(Clone, Debug, Serialize)]
+pub struct PreconditionState {
+    /// Whether the write amplification became steady; absent where nothing was overwritten.
+    pub reached: Option<bool>,
+    /// Overwritten, in capacities.
+    pub drive_writes: f64,
+    /// Of the last round.
+    pub write_amplification: Option<f64>,
+    /// Rounds.
+    pub rounds: u64,
+}
+
+/// Whether the measurement was steady.
+#[derive(Clone, Debug, Serialize)]
+pub struct MeasuredState {
+    /// Absent where it cannot be told.
+    pub reached: Option<bool>,
+    /// By which criterion, or why it cannot be told.
+    pub why: String,
+}
+
+/// Closed forms beside the measurement.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClosedForm {
+    /// Write amplification of greedy or FIFO collection under uniform random writes with this drive's effective spare space; absent where
+    /// the workload or the policy is another.
+    pub greedy_waf: Option<f64>,
+    /// The same for preconditioning by random overwrites.
+    pub precondition_waf: Option<f64>,
+    /// Spare space over user space that the data can use: without open and held-back superblocks.
+    pub spare_factor: f64,
+    /// Limit of sequential reads, in MiB/s: the least of dies, channels and link.
+    pub sequential_read_mib_s: f64,
+    /// Limit of sequential writes into erased blocks, in MiB/s.
+    pub sequential_write_mib_s: f64,
+    /// Why the write amplification can or cannot be compared.
+    pub note: String,
+}
+
+/// The drive in figures.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct DeviceFacts {
+    pub model: String,
+    pub capacity_bytes: u64,
+    pub raw_bytes: u64,
+    pub mapping_unit: u64,
+    pub units: u64,
+    /// Over all flash cores.
+    pub superblocks: u64,
+    pub units_per_superblock: u64,
+    /// (raw − user) / user.
+    pub spare_factor: f64,
+    /// The same without spare blocks, bad blocks, and superblocks that are open or held back.
+    pub effective_spare_factor: f64,
+}
+
+/// Memory.
+#[derive(Clone, Debug, Serialize)]
+pub struct Memory {
+    /// Resident bytes of all tables for each mapping unit.
+    pub mapping_bytes_per_unit: f64,
+    /// Peak resident memory of the process; filled in by the front end.
+    pub peak_rss_mib: Option<f64>,
+}

@@ -1,0 +1,65 @@
+//! Columns of results, to be written as Parquet by whoever holds them.
+
+/// One column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column {
+    /// Counts.
+    U64(Vec<u64>),
+    /// Measures; NaN where there is none.
+    F64(Vec<f64>),
+    /// Names.
+    Text(Vec<String>),
+}
+
+impl Column {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::U64(values) => values.len(),
+            Self::F64(values) => values.len(),
+            Self::Text(values) => values.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Columns of equal length, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Name and values of each column.
+    pub columns: Vec<(String, Column)>,
+}
+
+impl Table {
+    pub(crate) fn push(&mut self, name: &str, column: Column) {
+        self.columns.push((name.to_owned(), column));
+    }
+
+    pub(crate) fn counts(&mut self, name: &str, values: impl Iterator<Item = u64>) {
+        self.push(name, Column::U64(values.collect()));
+    }
+
+    pub(crate) fn measures(&mut self, name: &str, values: impl Iterator<Item = f64>) {
+        self.push(name, Column::F64(values.collect()));
+    }
+
+    /// The values of a column of measures; empty where there is none of that name.
+    pub fn f64(&self, name: &str) -> &[f64] {
+        match self.columns.iter().find(|(column, _)| column == name) {
+            Some((_, Column::F64(values))) => values,
+            _ => &[],
+        }
+    }
+
+    /// The values of a column of counts; empty where there is none of that name.
+    pub fn u64(&self, name: &str) -> &[u64] {
+        match self.columns.iter().find(|(column, _)| column == name) {
+            Some((_, Column::U64(values))) => values,
+            _ => &[],
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The one error: a number outside the domain of an equation.
+
+use std::fmt;
+
+/// An argument for which an equation has no answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DomainError {
+    /// Which argument.
+    pub argument: &'static str,
+    /// Its value.
+    pub value: f64,
+    /// What it has to be.
+    pub domain: &'static str,
+}
+
+impl fmt::Display for DomainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}: must be {}", self.argument, self.value, self.domain)
+    }
+}
+
+impl std::error::Error for DomainError {}
+
+/// `value` if it is a finite number for which `holds`.
+pub(crate) fn within(
+    argument: &'static str,
+    value: f64,
+    domain: &'static str,
+    holds: impl Fn(f64) -> bool,
+) -> Result<f64, DomainError> {
+    if value.is_finite() && holds(value) { Ok(value) } else { Err(DomainError { argument, value, domain }) }
+}
+
+/// `value` if it is finite and above zero.
+pub(crate) fn positive(argument: &'static str, value: f64) -> Result<f64, DomainError> {
+    within(argument, value, "a number above 0", |value| value > 0.0)
+}
+
+/// `value` if it is finite and not negative.
+pub(crate) fn not_negative(argument: &'static str, value: f64) -> Result<f64, DomainError> {
+    within(argument, value, "a number of at least 0", |value| value >= 0.0)
+}
+
+/// `value` if it lies strictly between 0 and 1.
+pub(crate) fn share(argument: &'static str, value: f64) -> Result<f64, DomainError> {
+    within(argument, value, "between 0 and 1, ends excluded", |value| value > 0.0 && value < 1.0)
+}

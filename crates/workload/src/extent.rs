@@ -1,0 +1,112 @@
+//! A part of the capacity, written as a size (`"10GiB"`) or a share (`"25%"`).
+
+use outlast_units::{Bytes, SECTOR_BYTES};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::borrow::Cow;
+use std::fmt;
+
+/// A length or position within the capacity: a size, or a percentage of the capacity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Extent {
+    /// So many bytes.
+    Size(Bytes),
+    /// So many hundredths of the capacity; 0 to 100.
+    Percent(f64),
+}
+
+impl Extent {
+    /// The extent in whole sectors of a device of `capacity` sectors, rounded down. May exceed `capacity`.
+    pub(crate) fn sectors(self, capacity: u64) -> u64 {
+        match self {
+            Self::Size(bytes) => bytes.0 / SECTOR_BYTES,
+            Self::Percent(percent) if percent >= 100.0 => capacity,
+            Self::Percent(percent) => (capacity as f64 * (percent / 100.0)) as u64,
+        }
+    }
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Size(bytes) => bytes.fmt(f),
+            Self::Percent(percent) => write!(f, "{percent}%"),
+        }
+    }
+}
+
+impl std::str::FromStr for Extent {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some(number) = text.trim().strip_suffix('%') else {
+            return text.parse().map(Self::Size).map_err(|error| error.to_string());
+        };
+        match number.trim().parse::<f64>() {
+            Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(Self::Percent(percent)),
+            _ => Err(format!("\"{text}\" is not a percentage of 0 to 100")),
+        }
+    }
+}
+
+impl Serialize for Extent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Extent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = Extent;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a size such as \"10GiB\" or a percentage of the capacity such as \"25%\"")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Extent, E> {
+                text.parse().map_err(E::custom)
+            }
+            fn visit_u64<E: de::Error>(self, bytes: u64) -> Result<Extent, E> {
+                Ok(Extent::Size(Bytes(bytes)))
+            }
+            fn visit_i64<E: de::Error>(self, bytes: i64) -> Result<Extent, E> {
+                let bytes = u64::try_from(bytes)
+                    .map_err(|_| E::custom(format!("{bytes} is negative; the least is 0")))?;
+                Ok(Extent::Size(Bytes(bytes)))
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl JsonSchema for Extent {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Extent".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": ["string", "integer"],
+            "minimum": 0,
+            "pattern": r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(%|B|KiB|MiB|GiB|TiB|KB|kB|MB|GB|TB)?\s*$",
+            "description": "A size such as \"10GiB\", or a percentage of the capacity such as \"25%\"."
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_percentages() {
+        assert_eq!("10GiB".parse(), Ok(Extent::Size(Bytes::gib(10))));
+        assert_eq!("25%".parse(), Ok(Extent::Percent(25.0)));
+        assert_eq!(Extent::Percent(25.0).sectors(1000), 250);
+        assert_eq!(Extent::Percent(100.0).sectors(u64::MAX / 512), u64::MAX / 512);
+        for text in ["101%", "-1%", "NaN%", "%", "ten"] {
+            assert!(text.parse::<Extent>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! `[workload]` of a scenario.
+
+use crate::{FioSpec, SyntheticSpec, Target, TraceSpec, Workload, WorkloadError, error::bad};
+use outlast_units::SECTOR_BYTES;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the host asks: exactly one of a synthetic stream, a trace or a fio job.
+///
+/// How requests arrive is part of each: `rate_iops` and `arrival`, recorded times, or `queue_depth`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WorkloadSpec {
+    /// A stream drawn at random or counted up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub synthetic: Option<SyntheticSpec>,
+    /// A recorded trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceSpec>,
+    /// A fio job file, or its text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fio: Option<FioSpec>,
+}
+
+impl WorkloadSpec {
+    /// Checks the spec against the target and opens its files. Relative file names are taken as they are: the caller
+    /// resolves them against the scenario's folder first.
+    ///
+    /// # Errors
+    /// A setting outside its limits (the message names the field by its dotted path, the value and the limit), settings
+    /// that exclude each other, or a file that cannot be opened or understood.
+    pub fn open(&self, target: &Target) -> Result<Workload, WorkloadError> {
+        if target.capacity.0 < SECTOR_BYTES {
+            return Err(bad(
+                "capacity",
+                target.capacity,
+                format!("must be at least one sector of {SECTOR_BYTES} B"),
+            ));
+        }
+        match (&self.synthetic, &self.trace, &self.fio) {
+            (Some(synthetic), None, None) => synthetic.open(target),
+            (None, Some(trace), None) => trace.open(target),
+            (None, None, Some(fio)) => fio.open(target),
+            (None, None, None) => Err(WorkloadError::Missing {
+                field: "workload".into(),
+                needed: "write one of [workload.synthetic], [workload.trace], [workload.fio]".into(),
+            }),
+            (synthetic, trace, _) => Err(WorkloadError::Conflict {
+                first: if synthetic.is_some() { "workload.synthetic" } else { "workload.trace" }.into(),
+                second: if synthetic.is_some() && trace.is_some() {
+                    "workload.trace"
+                } else {
+                    "workload.fio"
+                }
+                .into(),
+                why: "a workload has one source of requests",
+            }),
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! From settings to a checked plan.
+
+use super::generator::{Limit, Plan, Size, SizePlan};
+use super::{
+    Address, Alias, Arrival, ArrivalPlan, NamedMix, Pattern, Scramble, Sequential, SizeMix, SyntheticSpec,
+};
+use super::{Uniform, Zipf, Zones};
+use crate::error::bad;
+use crate::{Extent, Target, WorkloadError};
+use outlast_units::{Bytes, SECTOR_BYTES, rng::SplitMix};
+
+/// The sizes of JESD219A (enterprise), in sectors with their percentages.
+const JESD219_SIZES: [(u32, f64); 12] = [
+    (1, 4.0),
+    (2, 1.0),
+    (3, 1.0),
+    (4, 1.0),
+    (5, 1.0),
+    (6, 1.0),
+    (7, 1.0),
+    (8, 67.0),
+    (16, 10.0),
+    (32, 7.0),
+    (64, 3.0),
+    (128, 3.0),
+];
+/// The zones of JESD219A (enterprise): share of accesses, share of addresses.
+const JESD219_ZONES: [(f64, f64); 3] = [(0.50, 0.05), (0.30, 0.15), (0.20, 0.80)];
+/// The largest single request: 2^32 - 1 sectors would fit the command, but nothing sensible does.
+const LARGEST: Bytes = Bytes::gib(1);
+
+/// 2^63 times a probability: compared with 63 random bits, 0 never happens and 1 always does.
+pub(crate) fn threshold(probability: f64) -> u64 {
+    ((probability * 2f64.powi(63)) as u64).min(1 << 63)
+}
+
+/// The settings under check and their path.
+pub(super) struct Check<'a> {
+    pub(super) spec: &'a SyntheticSpec,
+    pub(super) path: &'a str,
+    pub(super) target: &'a Target,
+}
+
+impl Check<'_> {
+    fn field(&self, name: &str) -> String {
+        format!("{}.{name}", self.path)
+    }
+
+    fn ranged(
+        &self,
+        name: &str,
+        value: Option<f64>,
+        default: f64,
+        limits: (f64, f64),
+    ) -> Result<f64, WorkloadError> {
+        let value = value.unwrap_or(default);
+        if (limits.0..=limits.1).contains(&value) {
+            return Ok(value);
+        }
+        Err(bad(self.field(name), value, format!("must be {} to {}", limits.0, limits.1)))
+    }
+
+    /// A size as whole sectors within 1..=[`LARGEST`].
+    fn sectors(&self, name: &str, size: Bytes) -> Result<u32, WorkloadError> {
+        if size.0 == 0 || size > LARGEST || !size.0.is_multiple_of(SECTOR_BYTES) {
+            let limit = format!("must be a whole number of {SECTOR_BYTES}-byte sectors, at most {LARGEST}");
+            return Err(bad(self.field(name), size, limit));
+        }
+        Ok((size.0 / SECTOR_BYTES) as u32)
+    }
+
+    /// First sector and length of the region.
+    fn region(&self) -> Result<(u64, u64), WorkloadError> {
+        let capacity = self.target.capacity.0 / SECTOR_BYTES;
+        let whole = |name: &str, extent: Extent| match extent {
+            Extent::Size(bytes) if !bytes.0.is_multiple_of(SECTOR_BYTES) => Err(bad(
+                self.field(name),
+                bytes,
+                format!("must be a whole number of {SECTOR_BYTES}-byte sectors"),
+            )),
+            _ => Ok(extent.sectors(capacity)),
+        };
+        let offset = self.spec.offset.map_or(Ok(0), |extent| whole("offset", extent))?;
+        if offset >= capacity {
+            let limit = format!("must be below the capacity of {}", self.target.capacity);
+            return Err(bad(self.field("offset"), self.spec.offset.unwrap_or(Extent::Percent(0.0)), limit));
+        }
+        let Some(span) = self.spec.span else { return Ok((offset, capacity - offset)) };
+        let length = whole("span", span)?;
+        if length == 0 || length > capacity - offset {
+            let most = Bytes((capacity - offset) * SECTOR_BYTES);
+            return Err(bad(
+                self.field("span"),
+                span,
+                format!("must be at least one sector and at most the {most} left"),
+            ));
+        }
+        Ok((offset, length))
+    }
+
+    /// The sizes in sectors with their weights, and the default alignment.
+    fn sizes(&self) -> Result<(Vec<(u32, f64)>, u32), WorkloadError> {
+        let list = match (&self.spec.size, &self.spec.sizes) {
+            (Some(_), Some(_)) => {
+                return Err(WorkloadError::Conflict {
+                    first: self.field("size"),
+                    second: self.field("sizes"),
+                    why: "every request has one size, or sizes are drawn from a mix",
+                });
+            }
+            (size, None) => vec![(self.sectors("size", size.unwrap_or(Bytes::kib(4)))?, 1.0)],
+            (None, Some(SizeMix::Named(NamedMix::Jesd219))) => return Ok((JESD219_SIZES.to_vec(), 8)),
+            (None, Some(SizeMix::List(list))) => {
+                let check = |(i, item): (usize, &super::SizeWeight)| {
+                    if !item.weight.is_finite() || item.weight <= 0.0 {
+                        return Err(bad(
+                            self.field(&format!("sizes[{i}].weight")),
+                            item.weight,
+                            "must be more than 0",
+                        ));
+                    }
+                    Ok((self.sectors(&format!("sizes[{i}].size"), item.size)?, item.weight))
+                };
+                list.iter().enumerate().map(check).collect::<Result<_, _>>()?
+            }
+        };
+        match list.iter().map(|item| item.0).min() {
+            Some(smallest) => Ok((list, smallest)),
+            None => Err(bad(self.field("sizes"), "[]", "must name at least one size")),
+        }
+    }
+
+    fn arrival(&self) -> Result<ArrivalPlan, WorkloadError> {
+        let Some(rate) = self.spec.rate_iops else {
+            if self.spec.arrival.is_some() {
+                let needed = "arrival says how requests arrive in an open loop, which needs a rate".into();
+                return Err(WorkloadError::Missing { field: self.field("rate_iops"), needed });
+            }
+            return Ok(ArrivalPlan::Closed);
+        };
+        if self.spec.queue_depth.is_some() {
+            return Err(WorkloadError::Conflict {
+                first: self.field("rate_iops"),
+                second: self.field("queue_depth"),
+                why: "a rate is an open loop, a queue depth a closed one",
+            });
+        }
+        // Below one a day the gap no longer fits the clock's fixed point.
+        if !(1e-5..=1e9).contains(&rate) {
+            return Err(bad(self.field("rate_iops"), rate, "must be 1e-5 to 1e9"));
+        }
+        Ok(match self.spec.arrival.unwrap_or_default() {
+            Arrival::Poisson => ArrivalPlan::Poisson(1e9 / rate),
+            Arrival::Fixed => ArrivalPlan::Fixed(1e9 / rate),
+        })
+    }
+
+    fn limit(&self) -> Result<Limit, WorkloadError> {
+        let spec = self.spec;
+        if spec.requests == Some(0) || spec.bytes == Some(Bytes(0)) {
+            let name = if spec.requests == Some(0) { "requests" } else { "bytes" };
+            return Err(bad(self.field(name), 0, "must be at least 1"));
+        }
+        if spec.duration.is_some_and(|duration| duration.0 == 0) {
+            return Err(bad(self.field("duration"), "0", "must be more than 0"));
+        }
+        Ok(Limit {
+            requests: spec.requests.unwrap_or(u64::MAX),
+            sectors: spec.bytes.map_or(u64::MAX, |bytes| bytes.0.div_ceil(SECTOR_BYTES)),
+            duration: spec.duration.map_or(u64::MAX, |duration| duration.0),
+        })
+    }
+
+    /// Checks everything; `seed` is that of the phase. Also gives the region's first sector and length.
+    pub(super) fn plan(&self, seed: u64) -> Result<(Plan, std::ops::Range<u64>), WorkloadError> {
+        let spec = self.spec;
+        let (start, region) = self.region()?;
+        let (list, smallest) = self.sizes()?;
+        let align = u64::from(spec.align.map_or(Ok(smallest), |align| self.sectors("align", align))?);
+        let mut sizes = Vec::with_capacity(list.len());
+        for &(sectors, _) in &list {
+            sizes.push(Size::new(sectors, region, align).ok_or_else(|| {
+                let size = Bytes(u64::from(sectors) * SECTOR_BYTES);
+                let region = Bytes(region * SECTOR_BYTES);
+                bad(self.field("size"), size, format!("must not exceed the region of {region}"))
+            })?);
+        }
+        let sizes = match sizes[..] {
+            [one] => SizePlan::One(one),
+            _ => SizePlan::Mix(Alias::new(&list.iter().map(|item| item.1).collect::<Vec<_>>()), sizes.into()),
+        };
+        let read = self.ranged("read_percent", spec.read_percent, 0.0, (0.0, 100.0))?;
+        let trim = self.ranged("trim_percent", spec.trim_percent, 0.0, (0.0, 100.0 - read))?;
+        let fua = self.ranged("fua_percent", spec.fua_percent, 0.0, (0.0, 100.0))?;
+        if spec.flush_every == Some(0) {
+            return Err(bad(self.field("flush_every"), 0, "must be at least 1; leave it out for none"));
+        }
+        // Addresses are drawn over the places at which at least one sector fits.
+        let places = (region - 1) / align + 1;
+        let stream = spec.stream.unwrap_or_default();
+        let plan = Plan {
+            start,
+            align,
+            address: self.address(places, seed)?,
+            read: threshold(read / 100.0),
+            trim: threshold((read + trim) / 100.0),
+            sizes: [sizes.clone(), sizes.clone(), sizes],
+            arrival: self.arrival()?,
+            flush_every: spec.flush_every.unwrap_or(0),
+            fua: threshold(fua / 100.0),
+            hot: spec.hot_stream.unwrap_or(stream),
+            cold: spec.cold_stream.unwrap_or(stream),
+            limit: self.limit()?,
+            seed,
+        };
+        Ok((plan, start..start + region))
+    }
+
+    fn address(&self, places: u64, seed: u64) -> Result<Address, WorkloadError> {
+        let spec = self.spec;
+        let pattern = spec.pattern.unwrap_or_default();
+        let zoned = matches!(pattern, Pattern::Hotcold | Pattern::Jesd219);
+        let hint = [("hot_stream", spec.hot_stream), ("cold_stream", spec.cold_stream)];
+        if let Some((name, Some(value))) = hint.into_iter().find(|(_, value)| value.is_some() && !zoned) {
+            return Err(bad(self.field(name), value.0, "needs pattern = \"hotcold\" or \"jesd219\""));
+        }
+        let scramble = spec.scramble.unwrap_or(false);
+        if scramble && pattern == Pattern::Sequential {
+            return Err(bad(
+                self.field("scramble"),
+                true,
+                "a sequential stream that is scrambled is pattern = \"uniform\"",
+            ));
+        }
+        let scramble = scramble.then(|| Scramble::new(places, &mut SplitMix::new(seed, "scramble")));
+        let theta = self.ranged("zipf_theta", spec.zipf_theta, 0.99, (1e-3, 10.0))?;
+        let fraction = self.ranged("hot_fraction", spec.hot_fraction, 0.2, (1e-9, 1.0 - 1e-9))?;
+        let access = self.ranged("hot_access", spec.hot_access, 0.8, (0.0, 1.0))?;
+        Ok(match pattern {
+            Pattern::Sequential => Address::Sequential(Sequential::default()),
+            Pattern::Uniform => Address::Uniform(Uniform),
+            Pattern::Zipf => Address::Zipf(Zipf::new(places, theta), scramble),
+            Pattern::Hotcold => Address::Zones(Zones::new(
+                places,
+                &[(access, fraction), (1.0 - access, 1.0 - fraction)],
+                scramble,
+            )),
+            Pattern::Jesd219 => Address::Zones(Zones::new(places, &JESD219_ZONES, scramble)),
+        })
+    }
+}

@@ -1,0 +1,51 @@
+//! Writing traces in other formats.
+
+use super::{Format, TraceSpec, write};
+use crate::WorkloadError;
+use crate::error::bad;
+use std::io::Write;
+
+/// Requests between two calls of the progress function.
+const STEP: u64 = 4096;
+
+/// Writes the requests of the trace in format `to` and returns how many. They are those that `spec` replays (device, skip,
+/// head, order, alignment, time scale, repeat), with times from the first one on; addresses are as recorded, on one device.
+/// Reading the result back (for `ascii` with `time_unit = "ns"` and `address_unit = "sector"`) gives the same requests,
+/// with times cut to the format's resolution: 100 ns for msr, 1 us for fio-iolog, vscsi and alibaba, exact for the others.
+///
+/// `progress` is called now and then with the fraction done; it says whether to go on.
+///
+/// # Errors
+/// Those of reading the trace; a request that the format cannot hold (a trim, a flush, forced unit access); a write to
+/// `out` that fails; [`WorkloadError::Stopped`] if `progress` says no.
+pub fn convert(
+    spec: &TraceSpec,
+    to: Format,
+    out: &mut dyn Write,
+    progress: &mut dyn FnMut(f64) -> bool,
+) -> Result<u64, WorkloadError> {
+    if to == Format::Auto {
+        return Err(bad("format", to, format!("name the format to write: one of {}", Format::NAMES)));
+    }
+    let (mut replay, _, _) = spec.replay(None)?;
+    write::header(to, out).map_err(WorkloadError::Write)?;
+    let (mut number, mut previous) = (0, 0);
+    while let Some(request) = replay.next()? {
+        number += 1;
+        if let Some(why) = write::obstacle(to, &request) {
+            let command = request.command;
+            let what = format!("{:?} of {} sectors at LBA {}", command.op, command.sectors, command.lba)
+                .to_lowercase();
+            return Err(WorkloadError::NotRepresentable { number, what, format: to.name(), why });
+        }
+        write::request(to, number, previous, &request, out).map_err(WorkloadError::Write)?;
+        previous = request.at.0;
+        if number.is_multiple_of(STEP) && !progress(crate::Source::progress(&replay).unwrap_or(0.0)) {
+            return Err(WorkloadError::Stopped);
+        }
+    }
+    write::trailer(to, previous, out).map_err(WorkloadError::Write)?;
+    out.flush().map_err(WorkloadError::Write)?;
+    progress(1.0);
+    Ok(number)
+}

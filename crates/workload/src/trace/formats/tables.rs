@@ -1,0 +1,93 @@
+//! The formats with one request a line in fixed columns: MSR Cambridge, SPC, `DiskSim` ASCII, Alibaba.
+
+use super::{Context, Parsed, split};
+use crate::trace::fields::{self, Fault, fault, whole};
+use outlast_device::Op;
+
+/// `128166372003061629,hm,0,Read,383496192,32768,413`, possibly with a row index in front, separated by a blank or a comma.
+/// Format: D. Narayanan et al., "Write off-loading", FAST 2008; SNIA IOTTA trace set 388.
+pub(super) fn msr(context: &mut Context, line: &[u8], number: u64) -> Result<Parsed, Fault> {
+    let columns = |count| format!("7 columns (timestamp,host,disk,type,offset,size,response), not {count}");
+    let fields: [&[u8]; 7] = match split::<7>(line, true, false) {
+        Ok(fields) => fields,
+        // A row index as a column of its own.
+        Err(8) => match split::<8>(line, true, false) {
+            Ok([index, rest @ ..]) if index.is_empty() || whole("index", index).is_ok() => rest,
+            _ => return Err(fault("line", line, columns(8))),
+        },
+        Err(count) => return Err(fault("line", line, columns(count))),
+    };
+    let [time, host, disk, kind, offset, size, _response] = fields;
+    // A row index before the timestamp, separated by a blank.
+    let time = time.rsplit(u8::is_ascii_whitespace).next().unwrap_or(time);
+    if number == 1 && time.first().is_some_and(u8::is_ascii_alphabetic) {
+        return Ok(Parsed::Skip);
+    }
+    let op = if kind.eq_ignore_ascii_case(b"read") {
+        Op::Read
+    } else if kind.eq_ignore_ascii_case(b"write") {
+        Op::Write
+    } else {
+        return Err(fault("type", kind, "Read or Write"));
+    };
+    let time = fields::time(time, context.unit)?;
+    let mut name = std::mem::take(&mut context.scratch);
+    name.clear();
+    name.extend_from_slice(host);
+    name.push(b'_');
+    name.extend_from_slice(disk);
+    let parsed = context.request(time, &name, op, offset, size);
+    context.scratch = name;
+    parsed
+}
+
+/// `0,20941264,8192,W,0.551706` or the same with blanks; further columns are ignored, as the specification allows them.
+/// Format: Storage Performance Council, "SPC trace file format specification", revision 1.0.1; `UMass` trace repository.
+pub(super) fn spc(context: &mut Context, line: &[u8]) -> Result<Parsed, Fault> {
+    let comma = line.contains(&b',');
+    let [asu, lba, size, code, time] = split::<5>(line, comma, true)
+        .map_err(|count| fault("line", line, format!("5 columns (ASU,LBA,size,opcode,time), not {count}")))?;
+    let op = match code {
+        b"r" | b"R" => Op::Read,
+        b"w" | b"W" => Op::Write,
+        _ => return Err(fault("opcode", code, "r or w")),
+    };
+    let time = fields::time(time, context.unit)?;
+    let (start, length) = (whole("LBA", lba)?, whole("size", size)?);
+    let offset = start.checked_mul(512).ok_or_else(|| fault("LBA", lba, "an end below 2^64 bytes"))?;
+    let (lba, sectors, rounded) = fields::bytes(offset, length, lba, size)?;
+    context.rounded += u64::from(rounded);
+    let device = context.devices.id(asu)?;
+    Ok(Parsed::One(super::Record { time, device, lba, sectors, op, fua: false }))
+}
+
+/// `938513000 4 264719034 16 0`: time, device, address, size, op with 1 = read and 0 = write.
+/// Format: `DiskSim` 4.0 reference manual (J. Bucy et al., 2008), "ASCII"; taken over by `SSDSim` and `MQSim`.
+pub(super) fn ascii(context: &mut Context, line: &[u8]) -> Result<Parsed, Fault> {
+    let [time, device, address, size, code] = split::<5>(line, false, false).map_err(|count| {
+        fault("line", line, format!("5 columns (time device address size op), not {count}"))
+    })?;
+    let op = match code {
+        b"1" => Op::Read,
+        b"0" => Op::Write,
+        _ => return Err(fault("op", code, "1 (read) or 0 (write)")),
+    };
+    context.request(fields::time(time, context.unit)?, device, op, address, size)
+}
+
+/// `419,W,8792731648,16384,1577808000000046`. A header line is accepted.
+/// Format: J. Li et al., "An in-depth analysis of cloud block storage workloads", IISWC 2020; github.com/alibaba/block-traces.
+pub(super) fn alibaba(context: &mut Context, line: &[u8], number: u64) -> Result<Parsed, Fault> {
+    let [device, code, offset, size, time] = split::<5>(line, true, false).map_err(|count| {
+        fault("line", line, format!("5 columns (device,opcode,offset,length,time), not {count}"))
+    })?;
+    if number == 1 && time.first().is_some_and(u8::is_ascii_alphabetic) {
+        return Ok(Parsed::Skip);
+    }
+    let op = match code {
+        b"R" | b"r" => Op::Read,
+        b"W" | b"w" => Op::Write,
+        _ => return Err(fault("opcode", code, "R or W")),
+    };
+    context.request(fields::time(time, context.unit)?, device, op, offset, size)
+}

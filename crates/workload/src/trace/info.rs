@@ -1,0 +1,120 @@
+//! What is in a trace: one streaming pass.
+
+use super::tally::Tally;
+use super::{AddressUnit, Format, TimeUnit, TraceSpec};
+use crate::WorkloadError;
+use serde::Serialize;
+
+/// Figures of one kind of request.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct OpStats {
+    /// How many.
+    pub count: u64,
+    /// Their share of all requests, in percent.
+    pub percent: f64,
+    /// Bytes in all.
+    pub bytes: u64,
+    /// Mean size in bytes; 0 if there are none.
+    pub mean_bytes: f64,
+    /// Median size in bytes (the lower one of two).
+    pub median_bytes: u64,
+    /// Largest size in bytes.
+    pub max_bytes: u64,
+    /// Distinct 4-KiB blocks touched, in MiB. 0 for flushes.
+    pub footprint_mib: f64,
+}
+
+/// What is in a trace.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TraceInfo {
+    /// The file.
+    pub file: String,
+    /// Its format, as given or recognised.
+    pub format: Format,
+    /// "none", "gzip" or "zstd".
+    pub compression: &'static str,
+    /// Unit of the times, as given or guessed.
+    pub time_unit: TimeUnit,
+    /// Unit of the addresses, as given or guessed.
+    pub address_unit: AddressUnit,
+    /// Requests, after selection of device, skip and head.
+    pub records: u64,
+    /// Lines or records of the file that are no requests (other events, other commands).
+    pub skipped: u64,
+    /// Time from the first to the last, in seconds.
+    pub span_s: f64,
+    /// Mean time between two, in microseconds; 0 with fewer than two.
+    pub mean_gap_us: f64,
+    /// Reads.
+    pub reads: OpStats,
+    /// Writes.
+    pub writes: OpStats,
+    /// Trims.
+    pub trims: OpStats,
+    /// Flushes.
+    pub flushes: OpStats,
+    /// Distinct 4-KiB blocks touched by reads, writes or trims, in MiB.
+    pub footprint_mib: f64,
+    /// First sector after the last one touched.
+    pub end_lba: u64,
+    /// Share of the requests (other than flushes) that start and end on 4-KiB boundaries, in percent.
+    pub aligned_percent: f64,
+    /// Share of the requests (other than flushes) that start where the one before of the same kind ended, in percent.
+    pub sequential_percent: f64,
+    /// Share of the block accesses that go to the most-accessed 20 % of the touched blocks, in percent; absent if the trace
+    /// touches too much to count.
+    pub hot20_percent: Option<f64>,
+    /// Names of the devices, in order of appearance.
+    pub devices: Vec<String>,
+    /// What was guessed, rounded or left out.
+    pub notes: Vec<String>,
+}
+
+/// Reads the whole trace once and says what is in it. Addresses are as recorded: no capacity, no wrapping; with
+/// `devices = "concat"` the devices are side by side.
+///
+/// # Errors
+/// Those of opening and reading the trace.
+pub fn trace_info(spec: &TraceSpec) -> Result<TraceInfo, WorkloadError> {
+    let once = TraceSpec { repeat: 1, queue_depth: None, ..spec.clone() };
+    let (mut replay, _, mut notes) = once.replay(None)?;
+    let mut tally = Tally::default();
+    while let Some(request) = replay.next()? {
+        tally.add(&request);
+    }
+    let records = replay.records();
+    if tally.records == 0 {
+        let found = format!("{} other lines or records", records.skipped);
+        return Err(WorkloadError::Empty { file: spec.file.clone(), found });
+    }
+    if records.rounded() > 0 {
+        notes.push(format!("{} records were rounded out to whole sectors", records.rounded()));
+    }
+    if records.skipped > 0 {
+        notes.push(format!("{} lines or records are no requests and were skipped", records.skipped));
+    }
+    let devices = records.devices().iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+    let detected = replay.detected();
+    Ok(tally.info(TraceInfo {
+        file: spec.file.clone(),
+        format: detected.format,
+        compression: detected.compression,
+        time_unit: detected.time_unit,
+        address_unit: detected.address_unit,
+        records: 0,
+        skipped: records.skipped,
+        span_s: 0.0,
+        mean_gap_us: 0.0,
+        reads: OpStats::default(),
+        writes: OpStats::default(),
+        trims: OpStats::default(),
+        flushes: OpStats::default(),
+        footprint_mib: 0.0,
+        end_lba: 0,
+        aligned_percent: 0.0,
+        sequential_percent: 0.0,
+        hot20_percent: None,
+        devices,
+        notes,
+    }))
+}

@@ -1,0 +1,26 @@
+//! Recorded block traces: `[workload.trace]`.
+//!
+//! A file becomes requests in four steps: [`input`] decompresses and cuts it into lines or records, [`formats`] decodes one
+//! of them, [`records`] streams them with their positions, and [`replay`] selects, orders, places and paces them. Memory is
+//! bounded whatever the length of the trace.
+
+mod convert;
+mod detect;
+mod fields;
+mod formats;
+mod info;
+mod input;
+mod open;
+mod place;
+mod records;
+mod replay;
+mod spec;
+mod tally;
+mod write;
+
+pub use convert::convert;
+pub use info::{OpStats, TraceInfo, trace_info};
+pub use open::parse_bytes;
+pub use spec::{
+    AddressUnit, Addresses, BlkEvent, DeviceName, Devices, Format, TimeUnit, TraceSpec, Unordered,
+};

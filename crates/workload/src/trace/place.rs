@@ -1,0 +1,123 @@
+//! Where on the device a recorded address goes.
+
+use super::Addresses;
+use super::fields::MOST_SECTORS;
+
+/// The piece in which `fit` packs, in sectors: 1 MiB keeps any usual run within one piece.
+pub(crate) const PIECE: u64 = 2048;
+
+/// What one pass over a trace found out for placing it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Survey {
+    /// First sector after the last one touched, on each device.
+    pub(crate) ends: Vec<u64>,
+    /// Pieces touched after the devices were laid out, in order; only for `fit`.
+    pub(crate) pieces: Vec<u64>,
+}
+
+impl Survey {
+    /// Where each device starts when they are laid side by side; `None` if that exceeds 2^64 bytes.
+    pub(crate) fn starts(&self) -> Option<Vec<u64>> {
+        let mut start = 0u64;
+        let mut starts = Vec::with_capacity(self.ends.len());
+        for end in &self.ends {
+            starts.push(start);
+            start = start.checked_add(end.div_ceil(PIECE) * PIECE).filter(|&end| end <= MOST_SECTORS)?;
+        }
+        Some(starts)
+    }
+}
+
+/// Maps recorded addresses to the device's.
+#[derive(Clone, Debug)]
+pub(crate) struct Placement {
+    /// Capacity in sectors; `None` leaves addresses as they are.
+    pub(crate) capacity: Option<u64>,
+    pub(crate) addresses: Addresses,
+    /// Requests are rounded out to multiples of this many sectors; at least 1.
+    pub(crate) align: u64,
+    /// Where each device starts; empty to lay them over each other.
+    pub(crate) starts: Vec<u64>,
+    /// Pieces that `fit` packs, in order; empty if the trace fits as it is.
+    pub(crate) pieces: Vec<u64>,
+}
+
+impl Placement {
+    /// The request on its own device after rounding out.
+    pub(crate) fn aligned(&self, lba: u64, sectors: u32) -> (u64, u64) {
+        let end = lba + u64::from(sectors);
+        let first = lba / self.align * self.align;
+        (first, end.div_ceil(self.align).saturating_mul(self.align).min(MOST_SECTORS).max(end) - first)
+    }
+
+    /// The address with the devices laid out.
+    pub(crate) fn laid_out(&self, device: u32, lba: u64) -> u64 {
+        lba.saturating_add(self.starts.get(device as usize).copied().unwrap_or(0))
+    }
+
+    /// First sector and length on the device, or the recorded ones as an error if they do not fit.
+    pub(crate) fn place(&self, device: u32, lba: u64, sectors: u32) -> Result<(u64, u32), (u64, u64)> {
+        let (lba, mut sectors) = self.aligned(lba, sectors);
+        let mut lba = self.laid_out(device, lba);
+        let Some(capacity) = self.capacity else {
+            return Ok((lba, u32::try_from(sectors).unwrap_or(u32::MAX)));
+        };
+        if !self.pieces.is_empty()
+            && let Ok(rank) = self.pieces.binary_search(&(lba / PIECE))
+        {
+            lba = rank as u64 * PIECE + lba % PIECE;
+        }
+        if lba.checked_add(sectors).is_none_or(|end| end > capacity) {
+            if self.addresses == Addresses::Strict {
+                // Rounding out alone never makes a request that fits fail.
+                if lba < capacity && capacity - lba >= sectors.saturating_sub(self.align) && self.align > 1 {
+                    sectors = sectors.min(capacity - lba);
+                } else {
+                    return Err((lba, sectors));
+                }
+            } else if sectors > capacity {
+                return Err((lba, sectors));
+            } else {
+                lba = (lba % capacity).min(capacity - sectors);
+            }
+        }
+        Ok((lba, u32::try_from(sectors).unwrap_or(u32::MAX)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placement(addresses: Addresses) -> Placement {
+        Placement { capacity: Some(10_000), addresses, align: 1, starts: Vec::new(), pieces: Vec::new() }
+    }
+
+    #[test]
+    fn wrap_strict_and_align() {
+        let mut wrap = placement(Addresses::Wrap);
+        assert_eq!(wrap.place(0, 25_000, 8), Ok((5_000, 8)));
+        assert_eq!(wrap.place(0, 9_999, 8), Ok((9_992, 8)));
+        assert_eq!(wrap.place(0, 0, 10_001), Err((0, 10_001)));
+        wrap.align = 8;
+        assert_eq!(wrap.place(0, 15, 2), Ok((8, 16)));
+        let strict = placement(Addresses::Strict);
+        assert_eq!(strict.place(0, 9_992, 8), Ok((9_992, 8)));
+        assert_eq!(strict.place(0, 9_993, 8), Err((9_993, 8)));
+    }
+
+    #[test]
+    fn fit_packs_touched_pieces_and_keeps_runs() {
+        let fit = Placement { pieces: vec![5, 6, 1_000_000], ..placement(Addresses::Fit) };
+        assert_eq!(fit.place(0, 5 * PIECE + 7, 8), Ok((7, 8)));
+        assert_eq!(fit.place(0, 7 * PIECE - 4, 4), Ok((2 * PIECE - 4, 4)));
+        assert_eq!(fit.place(0, 1_000_000 * PIECE, 8), Ok((2 * PIECE, 8)));
+    }
+
+    #[test]
+    fn devices_side_by_side() {
+        let survey = Survey { ends: vec![1, 5000], pieces: Vec::new() };
+        assert_eq!(survey.starts(), Some(vec![0, PIECE]));
+        assert_eq!(Survey { ends: vec![MOST_SECTORS; 3], pieces: Vec::new() }.starts(), None);
+    }
+}

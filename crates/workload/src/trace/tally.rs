@@ -1,0 +1,158 @@
+//! Counting what a trace holds, in memory that grows only with the space touched.
+
+use super::{OpStats, TraceInfo};
+use crate::Request;
+use outlast_device::Op;
+use std::collections::BTreeMap;
+
+/// Sectors of the 4-KiB block in which footprints count.
+const BLOCK: u64 = 8;
+/// Blocks in a chunk of the sparse map: 1 MiB.
+const CHUNK: u64 = 256;
+/// Chunks beyond which accesses are no longer counted (256 GiB touched; the counts are 256 MiB then).
+const MOST_COUNTED: usize = 1 << 18;
+const KINDS: usize = 4;
+
+/// What was touched of one chunk.
+#[derive(Clone, Debug)]
+struct Chunk {
+    /// A bit for each block, for reads, writes and trims.
+    touched: [[u64; 4]; 3],
+    counts: Option<Box<[u32; CHUNK as usize]>>,
+}
+
+/// Running figures.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) records: u64,
+    /// Requests of each size in sectors, by kind of request.
+    sizes: [BTreeMap<u32, u64>; KINDS],
+    chunks: BTreeMap<u64, Chunk>,
+    uncounted: bool,
+    /// Where the last request of each kind ended.
+    ends: [Option<u64>; KINDS],
+    aligned: u64,
+    sequential: u64,
+    end: u64,
+    last: u64,
+}
+
+impl Tally {
+    /// Counts one request; they come in order of arrival, the first at 0.
+    pub(super) fn add(&mut self, request: &Request) {
+        let (command, kind) = (request.command, request.command.op as usize);
+        self.records += 1;
+        self.last = request.at.0;
+        *self.sizes[kind].entry(command.sectors).or_insert(0) += 1;
+        if command.op == Op::Flush {
+            return;
+        }
+        let (start, end) = (command.lba.0, command.lba.0 + u64::from(command.sectors));
+        self.end = self.end.max(end);
+        self.aligned += u64::from(start.is_multiple_of(BLOCK) && end.is_multiple_of(BLOCK));
+        self.sequential += u64::from(self.ends[kind] == Some(start));
+        self.ends[kind] = Some(end);
+        for block in start / BLOCK..end.div_ceil(BLOCK) {
+            self.touch(block, kind);
+        }
+    }
+
+    fn touch(&mut self, block: u64, kind: usize) {
+        let full = self.chunks.len() >= MOST_COUNTED;
+        let chunk = self.chunks.entry(block / CHUNK).or_insert_with(|| Chunk {
+            touched: [[0; 4]; 3],
+            counts: (!full).then(|| Box::new([0; CHUNK as usize])),
+        });
+        let bit = (block % CHUNK) as usize;
+        chunk.touched[kind][bit / 64] |= 1 << (bit % 64);
+        match &mut chunk.counts {
+            Some(counts) => counts[bit] = counts[bit].saturating_add(1),
+            None => self.uncounted = true,
+        }
+    }
+
+    fn footprint(&self, of: impl Fn(&Chunk, usize) -> u64) -> f64 {
+        let blocks: u64 = self
+            .chunks
+            .values()
+            .map(|chunk| (0..4).map(|word| u64::from(of(chunk, word).count_ones())).sum::<u64>())
+            .sum();
+        blocks as f64 / 256.0
+    }
+
+    /// Accesses to the most-accessed fifth of the touched blocks, in percent.
+    fn hot20(&self) -> Option<f64> {
+        if self.uncounted {
+            return None;
+        }
+        // Blocks by number of accesses: a trace has few different numbers.
+        let mut blocks = BTreeMap::new();
+        let counts = self.chunks.values().filter_map(|chunk| chunk.counts.as_deref()).flatten();
+        for &count in counts.filter(|&&count| count > 0) {
+            *blocks.entry(count).or_insert(0u64) += 1;
+        }
+        let touched: u64 = blocks.values().sum();
+        let accesses: u64 = blocks.iter().map(|(&count, &number)| u64::from(count) * number).sum();
+        let (mut left, mut hot) = (touched / 5, 0);
+        for (&count, &number) in blocks.iter().rev() {
+            let taken = number.min(left);
+            hot += taken * u64::from(count);
+            left -= taken;
+        }
+        (accesses > 0).then(|| 100.0 * hot as f64 / accesses as f64)
+    }
+
+    fn stats(&self, kind: usize) -> OpStats {
+        let sizes = &self.sizes[kind];
+        let count: u64 = sizes.values().sum();
+        let bytes = sizes.iter().map(|(&sectors, &number)| u64::from(sectors) * 512 * number).sum::<u64>();
+        let mut below = 0;
+        let median = sizes.iter().find(|&(_, &number)| {
+            below += number;
+            below * 2 >= count
+        });
+        OpStats {
+            count,
+            percent: percent(count, self.records),
+            bytes,
+            mean_bytes: if count == 0 { 0.0 } else { bytes as f64 / count as f64 },
+            median_bytes: median.map_or(0, |(&sectors, _)| u64::from(sectors) * 512),
+            max_bytes: sizes.keys().last().map_or(0, |&sectors| u64::from(sectors) * 512),
+            footprint_mib: if kind < 3 {
+                self.footprint(|chunk, word| chunk.touched[kind][word])
+            } else {
+                0.0
+            },
+        }
+    }
+
+    /// Enters the figures into `info`.
+    pub(super) fn info(self, info: TraceInfo) -> TraceInfo {
+        let flushes = self.stats(Op::Flush as usize);
+        let moved = self.records - flushes.count;
+        TraceInfo {
+            records: self.records,
+            span_s: self.last as f64 * 1e-9,
+            mean_gap_us: if self.records < 2 {
+                0.0
+            } else {
+                self.last as f64 * 1e-3 / (self.records - 1) as f64
+            },
+            reads: self.stats(Op::Read as usize),
+            writes: self.stats(Op::Write as usize),
+            trims: self.stats(Op::Trim as usize),
+            flushes,
+            footprint_mib: self
+                .footprint(|chunk, word| chunk.touched.iter().fold(0, |all, kind| all | kind[word])),
+            end_lba: self.end,
+            aligned_percent: percent(self.aligned, moved),
+            sequential_percent: percent(self.sequential, moved),
+            hot20_percent: self.hot20(),
+            ..info
+        }
+    }
+}
+
+fn percent(part: u64, all: u64) -> f64 {
+    if all == 0 { 0.0 } else { 100.0 * part as f64 / all as f64 }
+}

@@ -1,0 +1,120 @@
+//! One request as a line or record of each format.
+
+use super::Format;
+use crate::Request;
+use outlast_device::Op;
+use std::io::{self, Write};
+
+/// FILETIME of 1970-01-01: where written MSR traces start.
+const FILETIME_1970: u64 = 116_444_736_000_000_000;
+/// The device that written fio logs name.
+const IOLOG_FILE: &str = "/dev/outlast";
+
+/// Why a request cannot be written; `None` if it can. Time below the format's resolution is dropped: 100 ns for msr, 1 us
+/// for fio-iolog, vscsi and alibaba, none for spc, ascii and blkparse.
+pub(super) fn obstacle(format: Format, request: &Request) -> Option<&'static str> {
+    let command = request.command;
+    let rich = matches!(format, Format::Blkparse | Format::FioIolog | Format::FioIologV2);
+    match command.op {
+        Op::Trim if !rich => Some("the format has no trim"),
+        Op::Flush if !rich => Some("the format has no flush"),
+        _ if command.fua && format != Format::Blkparse => Some("the format has no forced unit access"),
+        _ if format == Format::Vscsi && u64::from(command.sectors) * 512 > u64::from(u32::MAX) => {
+            Some("the format has 32 bits for the size")
+        }
+        _ => None,
+    }
+}
+
+/// What comes before the first request.
+pub(super) fn header(format: Format, out: &mut dyn Write) -> io::Result<()> {
+    match format {
+        Format::FioIolog => writeln!(out, "fio version 3 iolog\n0 {IOLOG_FILE} add\n0 {IOLOG_FILE} open"),
+        Format::FioIologV2 => writeln!(out, "fio version 2 iolog\n{IOLOG_FILE} add\n{IOLOG_FILE} open"),
+        _ => Ok(()),
+    }
+}
+
+/// What comes after the last request, which arrived at `at` ns.
+pub(super) fn trailer(format: Format, at: u64, out: &mut dyn Write) -> io::Result<()> {
+    match format {
+        Format::FioIolog => writeln!(out, "{} {IOLOG_FILE} close", at / 1000),
+        Format::FioIologV2 => writeln!(out, "{IOLOG_FILE} close"),
+        _ => Ok(()),
+    }
+}
+
+/// Writes request `number` (from 1); `previous` is the arrival of the one before, in ns.
+pub(super) fn request(
+    format: Format,
+    number: u64,
+    previous: u64,
+    request: &Request,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (at, command) = (request.at.0, request.command);
+    let (lba, sectors) = (command.lba.0, u64::from(command.sectors));
+    let (offset, size) = (u128::from(lba) * 512, sectors * 512);
+    let read = command.op == Op::Read;
+    match format {
+        Format::Msr => {
+            let ticks = FILETIME_1970 + at / 100;
+            writeln!(out, "{ticks},outlast,0,{},{offset},{size},0", if read { "Read" } else { "Write" })
+        }
+        Format::Spc => {
+            let code = if read { 'r' } else { 'w' };
+            writeln!(out, "0,{lba},{size},{code},{}.{:09}", at / 1_000_000_000, at % 1_000_000_000)
+        }
+        Format::Ascii => writeln!(out, "{at} 0 {lba} {sectors} {}", u8::from(read)),
+        Format::Alibaba => writeln!(out, "0,{},{offset},{size},{}", if read { 'R' } else { 'W' }, at / 1000),
+        Format::Blkparse => {
+            let time = format!("{:5}.{:09}", at / 1_000_000_000, at % 1_000_000_000);
+            let rwbs = match (command.op, command.fua) {
+                (Op::Read, _) => "R",
+                (Op::Write, false) => "W",
+                (Op::Write, true) => "WF",
+                (Op::Trim, _) => "D",
+                (Op::Flush, _) => {
+                    return writeln!(out, "  8,0    0 {number:8} {time}     0  Q FWS [outlast]");
+                }
+            };
+            writeln!(out, "  8,0    0 {number:8} {time}     0  Q {rwbs:>3} {lba} + {sectors} [outlast]")
+        }
+        Format::FioIolog | Format::FioIologV2 => {
+            let action = match command.op {
+                Op::Read => "read",
+                Op::Write => "write",
+                Op::Trim => "trim",
+                Op::Flush => "sync",
+            };
+            if format == Format::FioIolog {
+                return writeln!(out, "{} {IOLOG_FILE} {action} {offset} {size}", at / 1000);
+            }
+            // The difference of the rounded times, so that rounding does not add up.
+            let wait = at / 1000 - previous / 1000;
+            if wait > 0 {
+                writeln!(out, "{IOLOG_FILE} wait {wait} 0")?;
+            }
+            writeln!(out, "{IOLOG_FILE} {action} {offset} {size}")
+        }
+        Format::Vscsi => {
+            let wide = lba > u64::from(u32::MAX);
+            let command: u16 = match (read, wide) {
+                (true, false) => 0x28,
+                (true, true) => 0x88,
+                (false, false) => 0x2a,
+                (false, true) => 0x8a,
+            };
+            let mut record = [0u8; 32];
+            record[0..4].copy_from_slice(&(number as u32).to_le_bytes());
+            record[4..8].copy_from_slice(&(size as u32).to_le_bytes());
+            record[8..12].copy_from_slice(&1u32.to_le_bytes());
+            record[12..14].copy_from_slice(&command.to_le_bytes());
+            record[14..16].copy_from_slice(&0x0100u16.to_le_bytes());
+            record[16..24].copy_from_slice(&lba.to_le_bytes());
+            record[24..32].copy_from_slice(&(at / 1000).to_le_bytes());
+            out.write_all(&record)
+        }
+        Format::Auto => Err(io::Error::new(io::ErrorKind::InvalidInput, "auto is no format to write")),
+    }
+}

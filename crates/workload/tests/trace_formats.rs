@@ -1,0 +1,265 @@
+//! Does what is written read back, is every damage reported by name and place, and does no input panic?
+#![allow(
+    clippy::unwrap_used,
+    clippy::format_collect,
+    clippy::print_stdout,
+    reason = "tests fail by panicking, build small texts, and say what they skip"
+)]
+
+use outlast_device::{Command, Op, StreamId};
+use outlast_units::{Bytes, Lba, Nanos};
+use outlast_workload::{
+    AddressUnit, Format, Request, Target, TimeUnit, TraceSpec, WorkloadError, WorkloadSpec,
+};
+use outlast_workload::{convert, parse_bytes, trace_info};
+use proptest::prelude::*;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+const FORMATS: [Format; 8] = [
+    Format::Msr,
+    Format::Spc,
+    Format::Ascii,
+    Format::Blkparse,
+    Format::FioIolog,
+    Format::FioIologV2,
+    Format::Vscsi,
+    Format::Alibaba,
+];
+
+/// A file in the test's own folder.
+fn file(name: &str, bytes: &[u8]) -> String {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    #[allow(clippy::disallowed_methods, reason = "tests write the traces that they read")]
+    std::fs::write(&path, bytes).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// Written in `format` through an ASCII trace, which is exact.
+fn written(name: &str, requests: &[Request], format: Format) -> Vec<u8> {
+    let text: String = requests
+        .iter()
+        .map(|r| {
+            format!(
+                "{} 0 {} {} {}\n",
+                r.at.0,
+                r.command.lba,
+                r.command.sectors,
+                u8::from(r.command.op == Op::Read)
+            )
+        })
+        .collect();
+    let spec = TraceSpec {
+        file: file(name, text.as_bytes()),
+        format: Format::Ascii,
+        time_unit: Some(TimeUnit::Ns),
+        address_unit: Some(AddressUnit::Sector),
+        ..TraceSpec::default()
+    };
+    let mut out = Vec::new();
+    let count = convert(&spec, format, &mut out, &mut |_| true).unwrap();
+    assert_eq!(count, requests.len() as u64);
+    out
+}
+
+fn request(at: u64, lba: u64, sectors: u32, op: Op) -> Request {
+    Request {
+        at: Nanos(at),
+        command: Command { lba: Lba(lba), sectors, op, stream: StreamId(0), fua: false },
+    }
+}
+
+prop_compose! {
+    fn requests()(list in prop::collection::vec((0u64..1_000_000_000, 0u64..1 << 40, 1u32..10_000, any::<bool>()), 1..60)) -> Vec<Request> {
+        let mut at = 0;
+        list.into_iter().enumerate().map(|(index, (gap, lba, sectors, read))| {
+            if index > 0 { at += gap; }
+            request(at, lba, sectors, if read { Op::Read } else { Op::Write })
+        }).collect()
+    }
+}
+
+proptest! {
+    #[test]
+    fn written_traces_read_back(requests in requests(), index in 0usize..8) {
+        let format = FORMATS[index];
+        let resolution = match format {
+            Format::Msr => 100,
+            Format::FioIolog | Format::FioIologV2 | Format::Vscsi | Format::Alibaba => 1000,
+            _ => 1,
+        };
+        let bytes = written(&format!("roundtrip-{index}"), &requests, format);
+        let found = if format == Format::Ascii {
+            let spec = TraceSpec { file: file("roundtrip-ascii", &bytes), time_unit: Some(TimeUnit::Ns), address_unit: Some(AddressUnit::Sector), ..TraceSpec::default() };
+            let mut workload = WorkloadSpec { trace: Some(spec), ..WorkloadSpec::default() }
+                .open(&Target { capacity: Bytes(u64::MAX), seed: 0, unit: Bytes::kib(4) }).unwrap();
+            let mut out = Vec::new();
+            while workload.source.fill(&mut out, 16).unwrap() > 0 {}
+            out
+        } else {
+            parse_bytes(Format::Auto, &bytes).unwrap()
+        };
+        let wanted: Vec<Request> = requests.iter().map(|r| Request { at: Nanos(r.at.0 / resolution * resolution), ..*r }).collect();
+        prop_assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let _ = parse_bytes(Format::Auto, &bytes);
+        for format in FORMATS { let _ = parse_bytes(format, &bytes); }
+    }
+
+    #[test]
+    fn no_damage_panics(requests in requests(), index in 0usize..8, damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8), cut in any::<prop::sample::Index>()) {
+        let format = FORMATS[index];
+        let mut bytes = written(&format!("damage-{index}"), &requests, format);
+        for (at, byte) in damage { let at = at.index(bytes.len()); bytes[at] = byte; }
+        bytes.truncate(cut.index(bytes.len()) + 1);
+        for format in [format, Format::Auto] {
+            if let Err(error) = parse_bytes(format, &bytes) { prop_assert!(!error.to_string().contains('\n')); }
+        }
+    }
+}
+
+#[test]
+fn compressed_traces_read_and_truncated_ones_say_so() {
+    let text: String = (0..5000)
+        .map(|i| {
+            format!("{},hm,0,Read,{},4096,0\n", 128_166_372_003_061_629u64 + i * 17, i * 7919 % 4096 * 512)
+        })
+        .collect();
+    let plain = parse_bytes(Format::Auto, text.as_bytes()).unwrap();
+    assert_eq!(plain.len(), 5000);
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(text.as_bytes()).unwrap();
+    let gzip = encoder.finish().unwrap();
+    let zstd = zstd::encode_all(text.as_bytes(), 1).unwrap();
+    for (name, bytes) in [("gzip", gzip), ("zstd", zstd)] {
+        assert_eq!(parse_bytes(Format::Auto, &bytes).unwrap(), plain);
+        let error = parse_bytes(Format::Msr, &bytes[..bytes.len() / 2]).unwrap_err();
+        assert!(error.to_string().contains(name) && error.to_string().contains("truncated"), "{error}");
+        assert!(matches!(error, WorkloadError::Compressed { .. }));
+    }
+}
+
+#[test]
+fn messages_name_place_field_value_and_expectation() {
+    let msr = |rows: &str| rows.replace('|', "\n").into_bytes();
+    for (bytes, parts) in [
+        (msr("1,hm,0,Read,0,4096,1|2,hm,0,Read,0,4096"), &["line 2", "line is", "7 columns", "not 6"][..]),
+        (msr("1,hm,0,Read,0,4096,1|2,hm,0,Erase,0,4096,1"), &["line 2", "type", "Erase", "Read or Write"]),
+        (msr("1,hm,0,Read,0,4096,1|2,hm,0,Read,0,-4096,1"), &["line 2", "size", "-4096", "at least 0"]),
+        (msr("1,hm,0,Read,0,4096,1|2,hm,0,Read,0,0,1"), &["line 2", "size", "\"0\"", "more than 0"]),
+        (
+            msr("5,hm,0,Read,0,4096,1|2,hm,0,Read,0,4096,1"),
+            &["line 2", "backwards", "500 ns", "200 ns", "unordered"],
+        ),
+        (b"".to_vec(), &["empty"]),
+        (b"\n\n".to_vec(), &["empty"]),
+        (b"hello world\n".to_vec(), &["not recognised", "hello world", "msr, spc"]),
+    ] {
+        let message = parse_bytes(Format::Auto, &bytes).unwrap_err().to_string();
+        assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+    }
+    let mut vscsi =
+        written("vscsi-cut", &[request(0, 5, 8, Op::Read), request(9, 5, 8, Op::Read)], Format::Vscsi);
+    vscsi.truncate(40);
+    let message = parse_bytes(Format::Vscsi, &vscsi).unwrap_err().to_string();
+    assert!(
+        message.contains("record 2 (byte 32)")
+            && message.contains("8 bytes")
+            && message.contains("truncated"),
+        "{message}"
+    );
+}
+
+const TARGET: Target = Target { capacity: Bytes::mib(1), seed: 1, unit: Bytes::kib(4) };
+
+/// The requests of a trace with the given settings.
+fn replay(name: &str, text: &str, settings: &str) -> Result<Vec<Request>, WorkloadError> {
+    let path = file(name, text.as_bytes());
+    let spec: WorkloadSpec = toml::from_str(&format!("[trace]\nfile = {path:?}\n{settings}")).unwrap();
+    let mut workload = spec.open(&TARGET)?;
+    let mut out = Vec::new();
+    while workload.source.fill(&mut out, 3)? > 0 {}
+    Ok(out)
+}
+
+#[test]
+fn order_addresses_devices_and_passes() {
+    let backwards = "0,A,0,0,0\n".replace("A,0,0,0", "0,512,r,5.0").replace("0,0,512", "0,8,512")
+        + "1,9,512,w,4.0\n1,9999,1024,w,6.0\n";
+    let error = replay("order", &backwards, "").unwrap_err().to_string();
+    assert!(error.contains("backwards"), "{error}");
+    let at = |requests: &[Request]| requests.iter().map(|r| r.at.0 / 1_000_000_000).collect::<Vec<_>>();
+    let lba = |requests: &[Request]| requests.iter().map(|r| r.command.lba.0).collect::<Vec<_>>();
+    let clamped = replay("order", &backwards, "unordered = \"clamp\"").unwrap();
+    assert_eq!((at(&clamped), lba(&clamped)), (vec![0, 0, 1], vec![8, 9, 9999 % 2048]));
+    let sorted = replay("order", &backwards, "unordered = \"sort\"\ntime_scale = 2.0").unwrap();
+    assert_eq!((at(&sorted), lba(&sorted)), (vec![0, 2, 4], vec![9, 8, 9999 % 2048]));
+    let sort = "unordered = \"sort\"\n";
+    let one = replay("order", &backwards, &(sort.to_owned() + "device = 1\nrepeat = 2")).unwrap();
+    // Records at 4 and 6 s: passes of 2 s, the second after the mean gap of 2 s.
+    assert_eq!((at(&one), lba(&one)), (vec![0, 2, 4, 6], vec![9, 1807, 9, 1807]));
+    let fit = replay("order", &backwards, &(sort.to_owned() + "addresses = \"fit\"")).unwrap();
+    // Pieces 0 and 4 are touched; packed they need 2 MiB, so the second wraps in 1 MiB: 9999 = 4 * 2048 + 1807.
+    assert_eq!(lba(&fit), [9, 8, 1807]);
+    let concat = replay("order", &backwards, &(sort.to_owned() + "devices = \"concat\"")).unwrap();
+    // Device 0 (the first in the file) ends at 9 and takes one piece of 2048 sectors, which is the capacity.
+    assert_eq!(lba(&concat), [9, 8, 1807]);
+    let strict =
+        replay("order", &backwards, &(sort.to_owned() + "addresses = \"strict\"")).unwrap_err().to_string();
+    assert!(strict.contains("LBA 9999") && strict.contains("2048 sectors"), "{strict}");
+    let error = replay("order", &backwards, "device = 7").unwrap_err().to_string();
+    assert!(error.contains("device 7 is not among 0, 1"), "{error}");
+    let closed = replay(
+        "order",
+        &backwards,
+        "unordered = \"clamp\"\nqueue_depth = 4\nskip = 1\nhead = 1\nalign = \"4KiB\"",
+    )
+    .unwrap();
+    assert_eq!((at(&closed), lba(&closed), closed[0].command.sectors), (vec![0], vec![8], 8));
+}
+
+#[test]
+fn settings_are_checked() {
+    for (settings, parts) in [
+        ("repeat = 0", &["workload.trace.repeat", "at least 1"][..]),
+        ("time_scale = 0.0", &["workload.trace.time_scale", "1e-6"]),
+        ("queue_depth = 0", &["workload.trace.queue_depth"]),
+        ("queue_depth = 1\ntime_scale = 2.0", &["queue_depth", "time_scale"]),
+        ("align = \"1000B\"", &["workload.trace.align", "1000B"]),
+        ("window = 0", &["workload.trace.window"]),
+        ("time_unit = \"ms\"", &["workload.trace.time_unit", "spc"]),
+    ] {
+        let message = replay("settings", "0,0,512,r,0\n", settings).unwrap_err().to_string();
+        assert!(parts.iter().all(|part| message.contains(part)), "{settings}: {message}");
+    }
+    let missing = TraceSpec { file: "/nonexistent/trace".into(), ..TraceSpec::default() };
+    assert!(trace_info(&missing).unwrap_err().to_string().contains("cannot open /nonexistent/trace"));
+}
+
+#[test]
+fn a_format_that_cannot_hold_a_request_says_so() {
+    let path = file("trim", b"fio version 2 iolog\n/dev/x add\n/dev/x trim 0 4096\n/dev/x wait 150 0\n/dev/x sync 0 0\n/dev/x wait 50 0\n/dev/x write 512 512\n");
+    let spec = TraceSpec { file: path, ..TraceSpec::default() };
+    let error = convert(&spec, Format::Spc, &mut Vec::new(), &mut |_| true).unwrap_err().to_string();
+    assert!(error.contains("request 1") && error.contains("spc") && error.contains("no trim"), "{error}");
+    let mut text = Vec::new();
+    assert_eq!(convert(&spec, Format::Blkparse, &mut text, &mut |_| true).unwrap(), 3);
+    let back = parse_bytes(Format::Auto, &text).unwrap();
+    let flush = Command { sectors: 0, op: Op::Flush, ..request(0, 0, 0, Op::Flush).command };
+    assert_eq!(
+        back,
+        [
+            request(0, 0, 8, Op::Trim),
+            Request { at: Nanos(150_000), command: flush },
+            request(200_000, 1, 1, Op::Write)
+        ]
+    );
+    let info = trace_info(&spec).unwrap();
+    assert_eq!(
+        (info.trims.count, info.flushes.count, info.records, info.devices),
+        (1, 1, 3, vec!["/dev/x".to_owned()])
+    );
+}
