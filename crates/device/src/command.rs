@@ -13,14 +13,16 @@ pub enum Op {
     Read,
     /// Write sectors.
     Write,
-    /// Deallocate sectors (ATA TRIM, SCSI UNMAP, NVMe Deallocate): later reads return zeroes until written again.
+    /// Deallocate sectors (ATA TRIM, SCSI UNMAP, `NVMe` Deallocate): later reads return zeroes until written again.
     Trim,
     /// Make every write acknowledged before it survive a loss of power.
     Flush,
 }
 
-/// The stream hint of a write command (NVMe directives, SCSI stream control): writes with one hint share superblocks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+/// The stream hint of a write command (`NVMe` directives, SCSI stream control): writes with one hint share superblocks.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct StreamId(pub u8);
 

@@ -11,7 +11,10 @@ pub(crate) struct Stopwatch {
 }
 
 impl Stopwatch {
-    #[allow(clippy::disallowed_methods, reason = "the engine is the room with a clock; simulated time never sees it")]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the engine is the room with a clock; simulated time never sees it"
+    )]
     pub(crate) fn start() -> Self {
         Self { wall: Instant::now(), cpu_s: cpu_s() }
     }
@@ -41,13 +44,19 @@ impl Pulse {
     const INTERVAL: Duration = Duration::from_millis(50);
 
     /// A pulse that is due at once.
-    #[allow(clippy::disallowed_methods, reason = "progress is shown to a person, whose time is the wall clock's")]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "progress is shown to a person, whose time is the wall clock's"
+    )]
     pub(crate) fn new() -> Self {
         let now = Instant::now();
         Self { last: now.checked_sub(Self::INTERVAL).unwrap_or(now) }
     }
 
-    #[allow(clippy::disallowed_methods, reason = "progress is shown to a person, whose time is the wall clock's")]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "progress is shown to a person, whose time is the wall clock's"
+    )]
     pub(crate) fn is_due(&mut self) -> bool {
         let now = Instant::now();
         let due = now.duration_since(self.last) >= Self::INTERVAL;

@@ -8,7 +8,8 @@ const HIGHEST_NS: u64 = 100_000_000_000_000;
 
 /// A histogram that grows to what it has seen.
 pub(crate) fn empty(digits: u8) -> Histogram<u64> {
-    let mut histogram = Histogram::new_with_bounds(1, 2_000_000, digits).expect("bounds and digits were validated");
+    let mut histogram =
+        Histogram::new_with_bounds(1, 2_000_000, digits).expect("bounds and digits were validated");
     histogram.auto(true);
     histogram
 }

@@ -20,13 +20,13 @@ pub use error::EngineError;
 pub use progress::{Control, OnProgress, Phase, Progress};
 pub use simulation::{RunResult, Simulation};
 pub use summary::{
-    ClosedForm, DeviceFacts, Flash, FlashByCause, Gc, Host, Latency, LatencyByOp, LittlesLaw, MeasuredState, Memory,
-    PreconditionState, Queue, SCHEMA, Spread, SteadyState, StreamLatency, Summary, Throughput, Time, Wear,
-    WriteAmplification,
+    ClosedForm, DeviceFacts, Flash, FlashByCause, Gc, Host, Latency, LatencyByOp, LittlesLaw, MeasuredState,
+    Memory, PreconditionState, Queue, SCHEMA, Spread, SteadyState, StreamLatency, Summary, Throughput, Time,
+    Wear, WriteAmplification,
 };
 pub use table::{Column, Table};
 
 pub use scenario::{
-    Fill, Layer, Overwrite, Place, PreconditionSpec, Preset, Provenance, ReadFile, RunSpec, Scenario, ScenarioError,
-    TimingMode, json_schema, load, load_scenario, parse_text, presets, split_override,
+    Fill, Layer, Overwrite, Place, PreconditionSpec, Preset, Provenance, ReadFile, RunSpec, Scenario,
+    ScenarioError, TimingMode, json_schema, load, load_scenario, parse_text, presets, split_override,
 };

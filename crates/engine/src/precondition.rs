@@ -50,8 +50,15 @@ pub(crate) fn prepare(
     let units = ssd.units();
     let filled = if spec.fill == Fill::None { 0 } else { (units as f64 * spec.fill_fraction) as u64 };
     let at_least = (spec.min_drive_writes * units as f64) as u64;
-    let mut preparer =
-        Preparer { ssd, spec, progress, pulse: Pulse::new(), chunks: 0, written: 0, planned: filled + at_least };
+    let mut preparer = Preparer {
+        ssd,
+        spec,
+        progress,
+        pulse: Pulse::new(),
+        chunks: 0,
+        written: 0,
+        planned: filled + at_least,
+    };
     let mut prepared = preparer.fill(filled)?;
     if !prepared.stopped {
         match spec.overwrite {
@@ -106,7 +113,12 @@ impl Preparer<'_, '_> {
         ((self.ssd.units() as f64 * self.spec.round) as u64).max(1)
     }
 
-    fn overwrite_randomly(&mut self, span: u64, seed: u64, prepared: &mut Prepared) -> Result<(), EngineError> {
+    fn overwrite_randomly(
+        &mut self,
+        span: u64,
+        seed: u64,
+        prepared: &mut Prepared,
+    ) -> Result<(), EngineError> {
         let mut rng = SplitMix::new(seed, "engine.precondition");
         let mut chunk = [0u64; CHUNK];
         let round = self.round_units();
@@ -137,7 +149,11 @@ impl Preparer<'_, '_> {
     }
 
     /// The workload's own writes and trims, again and again, until the write amplification is steady.
-    fn overwrite_with(&mut self, workload: &mut Workload, prepared: &mut Prepared) -> Result<(), EngineError> {
+    fn overwrite_with(
+        &mut self,
+        workload: &mut Workload,
+        prepared: &mut Prepared,
+    ) -> Result<(), EngineError> {
         let round = self.round_units();
         let mut batch = Vec::new();
         let mut before = self.ssd.written();
@@ -185,9 +201,15 @@ impl Preparer<'_, '_> {
             prepared.rounds.last().map_or(0.0, |&(at, _)| at) + units as f64 / self.ssd.units() as f64;
         prepared.rounds.push((drive_writes, amplification));
         let spec = self.spec;
-        let last: Vec<f64> =
-            prepared.rounds.iter().rev().take(spec.rounds as usize).map(|&(_, amplification)| amplification).collect();
-        let steady = last.len() == spec.rounds as usize && is_steady(&last, spec.tolerance, spec.tolerance / 2.0);
+        let last: Vec<f64> = prepared
+            .rounds
+            .iter()
+            .rev()
+            .take(spec.rounds as usize)
+            .map(|&(_, amplification)| amplification)
+            .collect();
+        let steady =
+            last.len() == spec.rounds as usize && is_steady(&last, spec.tolerance, spec.tolerance / 2.0);
         let enough = drive_writes >= spec.min_drive_writes - 1e-9;
         prepared.steady = Some(steady);
         // A steady drive that goes on is only waiting for the least number of drive writes.

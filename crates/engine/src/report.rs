@@ -6,9 +6,9 @@ use crate::recorder::Recorder;
 use crate::scenario::{Overwrite, Scenario};
 use crate::steady::is_steady;
 use crate::summary::{
-    ClosedForm, DeviceFacts, Flash, FlashByCause, Gc, Host, Latency, LatencyByOp, LittlesLaw, MeasuredState, Memory,
-    PreconditionState, Queue, SCHEMA, Spread, SteadyState, StreamLatency, Summary, Throughput, Time, Wear,
-    WriteAmplification,
+    ClosedForm, DeviceFacts, Flash, FlashByCause, Gc, Host, Latency, LatencyByOp, LittlesLaw, MeasuredState,
+    Memory, PreconditionState, Queue, SCHEMA, Spread, SteadyState, StreamLatency, Summary, Throughput, Time,
+    Wear, WriteAmplification,
 };
 use crate::table::{Column, Table};
 use crate::window::Window;
@@ -59,7 +59,10 @@ pub(crate) fn summarise(facts: &Facts<'_>) -> Summary {
         gc: gc(facts.ssd),
         wear: wear(facts.ssd),
         queue: queue(facts),
-        steady_state: SteadyState { precondition: precondition_state(facts.prepared), measured: measured_state(facts) },
+        steady_state: SteadyState {
+            precondition: precondition_state(facts.prepared),
+            measured: measured_state(facts),
+        },
         closed_form: closed_form(facts, device.effective_spare_factor),
         memory: Memory {
             mapping_bytes_per_unit: facts.ssd.table_bytes() as f64 / facts.ssd.units() as f64,
@@ -75,14 +78,18 @@ fn notes(facts: &Facts<'_>) -> Vec<String> {
     notes.extend(facts.prepared.note.clone());
     if facts.prepared.steady == Some(false) {
         let last = facts.prepared.rounds.last().map_or(0.0, |&(at, _)| at);
-        notes.push(format!("Preconditioning gave up after {last:.1} drive writes without a steady write amplification."));
+        notes.push(format!(
+            "Preconditioning gave up after {last:.1} drive writes without a steady write amplification."
+        ));
     }
     let unmapped = facts.ssd.counters().unmapped_reads;
     if unmapped != 0 {
         notes.push(format!("{unmapped} mapping units read had never been written and cost no flash read."));
     }
     if facts.partial {
-        notes.push("The run was stopped before its end; everything here is of the part that was run.".to_owned());
+        notes.push(
+            "The run was stopped before its end; everything here is of the part that was run.".to_owned(),
+        );
     }
     notes
 }
@@ -176,7 +183,8 @@ fn amplification(ssd: &Ssd) -> Option<WriteAmplification> {
         return None;
     }
     let share = |units: u64| units as f64 * unit / host;
-    let (gc, padding, wear_leveling) = (share(written.gc), share(written.padding), share(written.wear_leveling));
+    let (gc, padding, wear_leveling) =
+        (share(written.gc), share(written.padding), share(written.wear_leveling));
     let partial_write = share(written.host) - 1.0;
     let total = share(written.total());
     Some(WriteAmplification { total, gc, padding, wear_leveling, partial_write })
@@ -186,7 +194,8 @@ fn flash(ssd: &Ssd) -> Flash {
     let counters = ssd.counters();
     let written = ssd.written();
     let config = ssd.config();
-    let pages = |units: u64| units as f64 * config.ftl.mapping_unit.0 as f64 / config.geometry.page_size.0 as f64;
+    let pages =
+        |units: u64| units as f64 * config.ftl.mapping_unit.0 as f64 / config.geometry.page_size.0 as f64;
     let planes = if config.ftl.multi_plane { u64::from(config.geometry.planes_per_die) } else { 1 };
     Flash {
         reads: counters.reads(),
@@ -283,11 +292,14 @@ fn measured_state(facts: &Facts<'_>) -> MeasuredState {
         return unknown("too few windows to tell");
     }
     let closed = matches!(facts.workload.pacing, Pacing::Closed { .. });
-    let values = rounds.map(|(count, seconds, latency)| if closed { count / seconds } else { latency / count });
+    let values =
+        rounds.map(|(count, seconds, latency)| if closed { count / seconds } else { latency / count });
     let what = if closed { "completions per second" } else { "mean latency" };
     MeasuredState {
         reached: Some(is_steady(&values, STEADY_RANGE, STEADY_EXCURSION)),
-        why: format!("{what} over five equal rounds: range within 20 %, linear trend within 10 % of the mean (SNIA PTS)"),
+        why: format!(
+            "{what} over five equal rounds: range within 20 %, linear trend within 10 % of the mean (SNIA PTS)"
+        ),
     }
 }
 
@@ -302,7 +314,9 @@ fn device_facts(ssd: &Ssd) -> DeviceFacts {
         .ftls()
         .map(|ftl| {
             let lost = f64::from(ftl.reserve()) + 0.5 * f64::from(ftl.streams());
-            (f64::from(ftl.layout().superblocks()) - lost) * f64::from(ftl.layout().units_per_superblock()) * unit
+            (f64::from(ftl.layout().superblocks()) - lost)
+                * f64::from(ftl.layout().units_per_superblock())
+                * unit
         })
         .sum();
     DeviceFacts {
@@ -312,7 +326,10 @@ fn device_facts(ssd: &Ssd) -> DeviceFacts {
         mapping_unit: config.ftl.mapping_unit.0,
         units: ssd.units(),
         superblocks: ssd.ftls().map(|ftl| u64::from(ftl.layout().superblocks())).sum(),
-        units_per_superblock: ssd.ftls().next().map_or(0, |ftl| u64::from(ftl.layout().units_per_superblock())),
+        units_per_superblock: ssd
+            .ftls()
+            .next()
+            .map_or(0, |ftl| u64::from(ftl.layout().units_per_superblock())),
         spare_factor: (raw - user) / user,
         effective_spare_factor: (usable - user) / user,
     }
@@ -347,7 +364,9 @@ fn closed_form(facts: &Facts<'_>, spare: f64) -> ClosedForm {
         bus_bytes_per_s: timing.bus.bytes_per_s() as f64,
     };
     let link = config.controller.link.map(|link| link.bytes_per_s() as f64);
-    let mib = |limits: Result<bandwidth::Limits, _>| limits.map_or(0.0, |limits| limits.bytes_per_s() / f64::from(1 << 20));
+    let mib = |limits: Result<bandwidth::Limits, _>| {
+        limits.map_or(0.0, |limits| limits.bytes_per_s() / f64::from(1 << 20))
+    };
     ClosedForm {
         greedy_waf: waf.filter(|_| not_comparable.is_none()),
         precondition_waf: waf.filter(|_| prepared_randomly),
@@ -360,7 +379,9 @@ fn closed_form(facts: &Facts<'_>, spare: f64) -> ClosedForm {
 
 /// Why the workload is not uniform random writing of whole mapping units over the whole capacity, if it is not.
 fn why_not_uniform(facts: &Facts<'_>) -> Option<&'static str> {
-    let Some(synthetic) = &facts.scenario.workload.synthetic else { return Some("the workload is recorded or a fio job") };
+    let Some(synthetic) = &facts.scenario.workload.synthetic else {
+        return Some("the workload is recorded or a fio job");
+    };
     if synthetic.pattern.unwrap_or_default() != Pattern::Uniform || !synthetic.phases.is_empty() {
         return Some("the workload is skewed, sequential or has phases");
     }
@@ -401,7 +422,8 @@ pub(crate) fn precondition_table(prepared: &Prepared) -> Table {
 
 /// Cumulative distributions: one row for each latency that occurred, at the histogram's resolution.
 pub(crate) fn latency_table(recorder: &Recorder) -> Table {
-    let (mut ops, mut names, mut latencies, mut quantiles, mut counts) = (vec![], vec![], vec![], vec![], vec![]);
+    let (mut ops, mut names, mut latencies, mut quantiles, mut counts) =
+        (vec![], vec![], vec![], vec![], vec![]);
     let mut add = |name: &str, by_op: &ByOp| {
         for op in OPS {
             let histogram = by_op.of(op);
@@ -439,7 +461,9 @@ pub(crate) fn wear_table(ssd: &Ssd) -> Option<Table> {
     let mut columns: [Vec<u64>; 7] = Default::default();
     for (core, ftl) in ssd.ftls().enumerate() {
         let planes = usize::from(geometry.planes_per_die);
-        for (index, (&cycles, bad)) in ftl.blocks().all_cycles().iter().zip(ftl.blocks().all_bad()).enumerate() {
+        for (index, (&cycles, bad)) in
+            ftl.blocks().all_cycles().iter().zip(ftl.blocks().all_bad()).enumerate()
+        {
             let plane = index / per_plane;
             let die = ssd.dies_of_core(core)[plane / planes];
             let channel = geometry.locate(outlast_units::DieId(die)).channel.0;
@@ -458,7 +482,9 @@ pub(crate) fn wear_table(ssd: &Ssd) -> Option<Table> {
         }
     }
     let mut table = Table::default();
-    for (name, column) in ["core", "die", "channel", "plane", "block", "cycles", "bad"].into_iter().zip(columns) {
+    for (name, column) in
+        ["core", "die", "channel", "plane", "block", "cycles", "bad"].into_iter().zip(columns)
+    {
         table.push(name, Column::U64(column));
     }
     Some(table)

@@ -156,7 +156,8 @@ impl<'a, 'b> Runner<'a, 'b> {
 
     #[cold]
     fn report(&mut self) -> Control {
-        let by_time = self.workload.duration.map(|span| self.now.as_secs_f64() / span.as_secs_f64().max(1e-9));
+        let by_time =
+            self.workload.duration.map(|span| self.now.as_secs_f64() / span.as_secs_f64().max(1e-9));
         let by_count = self.workload.requests.map(|total| self.done as f64 / total.max(1) as f64);
         let fraction = self.workload.source.progress().or(by_count).or(by_time).map(|f| f.clamp(0.0, 1.0));
         (self.progress)(&Progress {

@@ -50,13 +50,17 @@ impl Simulation {
         scenario.validate()?;
         let unit = scenario.device.ftl.mapping_unit;
         // The workload before the drive: it costs little, and the drive may take gigabytes.
-        let capacity = Bytes(scenario.device.ftl.user_capacity(&scenario.device.geometry).0 / unit.0 * unit.0);
+        let capacity =
+            Bytes(scenario.device.ftl.user_capacity(&scenario.device.geometry).0 / unit.0 * unit.0);
         let workload = scenario.workload.open(&Target { capacity, seed: scenario.seed, unit })?;
         if workload.endless && workload.duration.is_none() {
             let limit = "the workload has no end: give requests, bytes or duration";
             return Err(ConfigError::new("workload", workload.label, limit).into());
         }
-        if workload.endless && scenario.run.timing == TimingMode::None && matches!(workload.pacing, Pacing::Closed { .. }) {
+        if workload.endless
+            && scenario.run.timing == TimingMode::None
+            && matches!(workload.pacing, Pacing::Closed { .. })
+        {
             let limit = "without time a duration never ends a closed loop: give requests or bytes";
             return Err(ConfigError::new("run.timing", "none", limit).into());
         }

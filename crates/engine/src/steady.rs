@@ -14,10 +14,11 @@ pub(crate) fn is_steady(values: &[f64], range: f64, excursion: f64) -> bool {
     let (low, high) =
         values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &v| (low.min(v), high.max(v)));
     let middle = (n - 1.0) / 2.0;
-    let (covariance, variance) = values.iter().zip(0u32..).fold((0.0, 0.0), |(covariance, variance), (&v, i)| {
-        let x = f64::from(i) - middle;
-        (covariance + x * (v - mean), variance + x * x)
-    });
+    let (covariance, variance) =
+        values.iter().zip(0u32..).fold((0.0, 0.0), |(covariance, variance), (&v, i)| {
+            let x = f64::from(i) - middle;
+            (covariance + x * (v - mean), variance + x * x)
+        });
     let moved = (covariance / variance * (n - 1.0)).abs();
     high - low <= range * mean.abs() && moved <= excursion * mean.abs()
 }

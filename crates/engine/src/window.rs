@@ -125,9 +125,10 @@ impl Windows {
         table.measures("read_mib", windows().map(|w| Bytes(w.bytes[Op::Read as usize]).as_mib()));
         table.measures("write_mib", windows().map(|w| Bytes(w.bytes[Op::Write as usize]).as_mib()));
         table.measures("iops", windows().map(Window::iops));
-        for (name, summary) in
-            [("read", (|w| w.read) as fn(&Window) -> LatencySummary), ("write", (|w| w.write) as fn(&Window) -> _)]
-        {
+        for (name, summary) in [
+            ("read", (|w| w.read) as fn(&Window) -> LatencySummary),
+            ("write", (|w| w.write) as fn(&Window) -> _),
+        ] {
             let index = if name == "read" { Op::Read } else { Op::Write } as usize;
             let us = |value: fn(&LatencySummary, u64) -> f64| {
                 windows().map(move |w| {
@@ -140,7 +141,8 @@ impl Windows {
             table.measures(&format!("{name}_p99_us"), us(|s, _| s.p99));
             table.measures(&format!("{name}_max_us"), us(|s, _| s.max));
         }
-        table.measures("in_flight_mean", windows().map(|w| w.area as f64 / (w.end - w.start).0.max(1) as f64));
+        table
+            .measures("in_flight_mean", windows().map(|w| w.area as f64 / (w.end - w.start).0.max(1) as f64));
         table.measures("write_amplification", windows().map(Window::write_amplification));
         table.counts("host_units", windows().map(|w| w.counts.host_units));
         table.counts("gc_units", windows().map(|w| w.counts.gc_units));

@@ -19,7 +19,12 @@ impl BlockTable {
     ///
     /// # Errors
     /// A plane with more bad blocks than spare ones.
-    pub(crate) fn new(geometry: &Geometry, dies: u16, superblocks: u32, blocks: &Blocks) -> Result<Self, ConfigError> {
+    pub(crate) fn new(
+        geometry: &Geometry,
+        dies: u16,
+        superblocks: u32,
+        blocks: &Blocks,
+    ) -> Result<Self, ConfigError> {
         let planes_per_die = geometry.planes_per_die;
         let planes = usize::from(dies) * usize::from(planes_per_die);
         let at = |plane: usize, block: u32| BlockAddress {
@@ -38,7 +43,8 @@ impl BlockTable {
             for (plane, spares) in spares.iter_mut().enumerate() {
                 let own = at(plane, superblock);
                 let member = if blocks.is_bad(own) { spares.pop() } else { Some(own.block) };
-                members.push(member.ok_or_else(|| too_few_spares(geometry, plane, superblocks, blocks, &at))?);
+                members
+                    .push(member.ok_or_else(|| too_few_spares(geometry, plane, superblocks, blocks, &at))?);
             }
         }
         Ok(Self { planes_per_die, planes, blocks: members, spares })
@@ -82,6 +88,8 @@ fn too_few_spares(
 ) -> ConfigError {
     let bad = (0..geometry.blocks_per_plane).filter(|&block| blocks.is_bad(at(plane, block))).count();
     let spare = geometry.blocks_per_plane - superblocks;
-    let limit = format!("a plane has {bad} factory bad blocks, more than its spare blocks can replace; raise it above {spare}");
+    let limit = format!(
+        "a plane has {bad} factory bad blocks, more than its spare blocks can replace; raise it above {spare}"
+    );
     ConfigError::new("device.ftl.spare_blocks", spare, limit)
 }

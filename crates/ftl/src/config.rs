@@ -78,7 +78,8 @@ impl TryFrom<String> for Allocation {
     type Error = String;
     fn try_from(text: String) -> Result<Self, String> {
         use AllocationLevel::{Channel, Chip, Die, Plane};
-        let bad = || format!("allocation \"{text}\" is not a permutation of the letters CWDP, such as \"CWDP\"");
+        let bad =
+            || format!("allocation \"{text}\" is not a permutation of the letters CWDP, such as \"CWDP\"");
         let mut levels = [Channel; 4];
         if text.len() != 4 {
             return Err(bad());
@@ -92,7 +93,11 @@ impl TryFrom<String> for Allocation {
                 _ => return Err(bad()),
             };
         }
-        if [Channel, Chip, Die, Plane].iter().all(|level| levels.contains(level)) { Ok(Self(levels)) } else { Err(bad()) }
+        if [Channel, Chip, Die, Plane].iter().all(|level| levels.contains(level)) {
+            Ok(Self(levels))
+        } else {
+            Err(bad())
+        }
     }
 }
 
@@ -204,7 +209,11 @@ impl FtlConfig {
                 return Err(ConfigError::new("device.ftl.over_provisioning", over, limit));
             }
             (None, None) => {
-                return Err(ConfigError::new("device.ftl.capacity", "absent", "give capacity or over_provisioning"));
+                return Err(ConfigError::new(
+                    "device.ftl.capacity",
+                    "absent",
+                    "give capacity or over_provisioning",
+                ));
             }
             (None, Some(over)) if !(over > 0.0 && over <= 100.0) => {
                 let limit = "must be above 0 and at most 100 (spare over user space)";

@@ -78,6 +78,15 @@ struct Frontier {
     superblock: SuperblockId,
 }
 
+/// The valid slots of a superblock being relocated, kept exact while the host overwrites and trims: relocation then asks this
+/// small map instead of the mapping table, which would miss the cache at every unit.
+#[derive(Clone, Debug, Default)]
+struct Victim {
+    superblock: Option<SuperblockId>,
+    /// One bit for each slot, counted from the superblock's first.
+    valid: Vec<u64>,
+}
+
 /// Mapping, streams and superblocks of one flash core. It decides where units go and knows no time: the caller programs
 /// what a [`Slot`] completes and reports it with [`Ftl::programmed`].
 ///
@@ -107,6 +116,8 @@ pub struct Ftl {
     /// Free superblocks, the one freed longest ago first.
     free: Vec<SuperblockId>,
     frontiers: Vec<Frontier>,
+    /// Superblocks being relocated: at most one for each relocating stream.
+    relocating: [Victim; 2],
     blocks: Blocks,
     table: BlockTable,
     endurance: Option<u32>,
@@ -153,9 +164,13 @@ impl Ftl {
             state: vec![State::Free; superblocks as usize],
             cycles: vec![0; superblocks as usize],
             unprogrammed: vec![0; superblocks as usize],
-            pu_programmed: vec![0; (superblocks as usize * layout.pus_per_superblock() as usize).div_ceil(64)],
+            pu_programmed: vec![
+                0;
+                (superblocks as usize * layout.pus_per_superblock() as usize).div_ceil(64)
+            ],
             free: (0..superblocks).map(SuperblockId).collect(),
             frontiers: vec![Frontier::default(); streams],
+            relocating: Default::default(),
             blocks,
             table,
             endurance: defects.endurance,
@@ -266,42 +281,40 @@ impl Ftl {
         }
     }
 
-    /// Which slots of program unit `pu` are valid, as a bit mask.
-    pub fn valid_units(&self, pu: u32) -> u64 {
+    /// Which slots of program unit `pu`, of a superblock being relocated, are valid, as a bit mask.
+    #[inline]
+    pub fn valid_units(&self, superblock: SuperblockId, pu_within: u32) -> u64 {
         let units = self.layout.units_per_pu();
-        let first = pu * units;
-        (0..units).filter(|&unit| self.is_valid(Ppn(first + unit))).fold(0, |mask, unit| mask | 1 << unit)
+        let Some(victim) = self.victim(superblock) else { return 0 };
+        let first = (pu_within * units) as usize;
+        let low = victim.valid[first / 64] >> (first % 64);
+        // A program unit may straddle two words.
+        let high = if first % 64 == 0 {
+            0
+        } else {
+            victim.valid.get(first / 64 + 1).map_or(0, |w| w << (64 - first % 64))
+        };
+        (low | high) & (u64::MAX >> (64 - units))
     }
 
     #[inline]
-    fn is_valid(&self, slot: Ppn) -> bool {
-        self.l2p[self.l2p_index(self.p2l[slot.index()])] == slot
+    fn victim(&self, superblock: SuperblockId) -> Option<&Victim> {
+        self.relocating.iter().find(|victim| victim.superblock == Some(superblock))
+    }
+
+    /// A slot of an open superblock or one being relocated has become stale.
+    fn note_stale(&mut self, superblock: SuperblockId, slot: Ppn) {
+        let within = (slot.0 - self.layout.first_slot(superblock)) as usize;
+        if let Some(victim) = self.relocating.iter_mut().find(|victim| victim.superblock == Some(superblock))
+        {
+            victim.valid[within / 64] &= !(1 << (within % 64));
+        }
     }
 
     /// The entry of a logical page that may be none: the table ends with an entry that is always [`Ppn::NONE`].
     #[inline]
     fn l2p_index(&self, lpn: Lpn) -> usize {
         lpn.0.min(self.layout.logical_units()) as usize
-    }
-
-    /// Marks in `pus` which program units of `superblock` hold valid data, and returns the number of valid units. One pass of
-    /// independent loads: it also brings the entries into the cache before relocation needs them.
-    pub fn map_valid(&self, superblock: SuperblockId, pus: &mut Vec<bool>) -> u32 {
-        let first = self.layout.first_slot(superblock);
-        pus.clear();
-        let slots = first..first + self.layout.units_per_superblock();
-        let per_pu = self.layout.units_per_pu() as usize;
-        let mut valid = 0;
-        let owners = &self.p2l[slots.start as usize..slots.end as usize];
-        pus.extend(owners.chunks_exact(per_pu).zip((slots.start..).step_by(per_pu)).map(|(owners, slot)| {
-            let mut any = 0;
-            for (&owner, slot) in owners.iter().zip(slot..) {
-                any += u32::from(self.l2p[self.l2p_index(owner)] == Ppn(slot));
-            }
-            valid += any;
-            any != 0
-        }));
-        valid
     }
 
     /// Brings the entries of logical pages that will soon be needed into the processor's cache: loads that do not wait for
@@ -342,22 +355,29 @@ impl Ftl {
         slot
     }
 
-    /// Moves the unit in slot `from` to the frontier of `stream`; `None` when it has become stale.
+    /// Moves the unit in slot `from`, of a superblock being relocated, to the frontier of `stream`; `None` when it has become
+    /// stale.
     ///
     /// # Panics
     /// If the stream cannot take a unit.
     #[inline]
     pub fn relocate(&mut self, stream: Stream, from: Ppn) -> Option<Slot> {
-        self.is_valid(from).then(|| self.relocate_valid(stream, from))
+        let superblock = self.layout.superblock_of(from);
+        let within = (from.0 - self.layout.first_slot(superblock)) as usize;
+        let victim = self.victim(superblock)?;
+        (victim.valid[within / 64] >> (within % 64) & 1 == 1).then(|| {
+            self.note_stale(superblock, from);
+            self.relocate_valid(stream, superblock, from)
+        })
     }
 
     /// [`Ftl::relocate`] of a slot known to be valid.
     #[inline]
-    pub(crate) fn relocate_valid(&mut self, stream: Stream, from: Ppn) -> Slot {
+    pub(crate) fn relocate_valid(&mut self, stream: Stream, superblock: SuperblockId, from: Ppn) -> Slot {
         let lpn = self.p2l[from.index()];
         let slot = self.advance(stream);
         self.l2p[lpn.index()] = slot.ppn;
-        self.valid[self.layout.superblock_of(from).index()] -= 1;
+        self.valid[superblock.index()] -= 1;
         if let Some(contents) = &mut self.contents {
             contents.relocate(from.0, slot.ppn.0, lpn.0);
         }
@@ -389,7 +409,12 @@ impl Ftl {
 
     #[inline]
     fn invalidate(&mut self, slot: Ppn) {
-        self.valid[self.layout.superblock_of(slot).index()] -= 1;
+        let superblock = self.layout.superblock_of(slot);
+        let valid = &mut self.valid[superblock.index()];
+        *valid -= 1;
+        if *valid & NO_CANDIDATE != 0 {
+            self.note_stale(superblock, slot);
+        }
         if let Some(contents) = &mut self.contents {
             contents.discard(slot.0);
         }
@@ -400,9 +425,11 @@ impl Ftl {
         assert!(self.may_open(stream), "stream {} has no free superblock", stream.0);
         let cause = self.cause_of(stream);
         let cycles = &self.cycles;
-        let least = |free: &[SuperblockId]| (0..free.len()).min_by_key(|&i| cycles[free[i].index()]).unwrap_or(0);
+        let least =
+            |free: &[SuperblockId]| (0..free.len()).min_by_key(|&i| cycles[free[i].index()]).unwrap_or(0);
         // `min_by_key` of the complement: the first of the most-worn, as `max_by_key` would give the last.
-        let most = |free: &[SuperblockId]| (0..free.len()).min_by_key(|&i| !cycles[free[i].index()]).unwrap_or(0);
+        let most =
+            |free: &[SuperblockId]| (0..free.len()).min_by_key(|&i| !cycles[free[i].index()]).unwrap_or(0);
         let pick = match cause {
             Cause::WearLeveling => most(&self.free),
             _ if self.config.wear_leveling.dynamic => least(&self.free),
@@ -517,13 +544,43 @@ impl Ftl {
         (worn - worn.min(self.cycles[coldest]) > gap).then_some(SuperblockId(coldest as u32))
     }
 
-    /// Takes `superblock` out of the candidates. From here its valid slots are to be relocated.
+    /// Takes `superblock` out of the candidates and maps its valid slots, which are now to be relocated; returns their number.
     ///
     /// # Panics
-    /// If it is not sealed.
-    pub fn begin_relocation(&mut self, superblock: SuperblockId) {
+    /// If it is not sealed, or two others are being relocated.
+    pub fn begin_relocation(&mut self, superblock: SuperblockId) -> u32 {
+        self.take_out(superblock);
+        let place = self.relocating.iter().position(|victim| victim.superblock.is_none());
+        let place =
+            place.expect("no more superblocks are relocated at once than there are relocating streams");
+        let mut victim = std::mem::take(&mut self.relocating[place]);
+        let first = self.layout.first_slot(superblock);
+        let owners = &self.p2l[first as usize..(first + self.layout.units_per_superblock()) as usize];
+        victim.superblock = Some(superblock);
+        victim.valid.clear();
+        // One pass of loads that do not wait for each other, so that their cache misses overlap.
+        victim.valid.extend(owners.chunks(64).zip((first..).step_by(64)).map(|(owners, slot)| {
+            owners.iter().zip(0u32..).fold(0u64, |word, (&owner, bit)| {
+                word | u64::from(self.l2p[self.l2p_index(owner)] == Ppn(slot + bit)) << bit
+            })
+        }));
+        let valid = victim.valid.iter().map(|word| word.count_ones()).sum();
+        assert!(
+            valid | NO_CANDIDATE == self.valid[superblock.index()],
+            "valid count of superblock {superblock} is off"
+        );
+        self.relocating[place] = victim;
+        valid
+    }
+
+    /// Takes `superblock` out of the candidates.
+    pub(crate) fn take_out(&mut self, superblock: SuperblockId) {
         let index = superblock.index();
-        assert!(self.state[index] == State::Sealed, "superblock {superblock} is {:?}, not sealed", self.state[index]);
+        assert!(
+            self.state[index] == State::Sealed,
+            "superblock {superblock} is {:?}, not sealed",
+            self.state[index]
+        );
         self.state[index] = State::Collecting;
         self.victims += 1;
         self.victim_units += u64::from(self.valid[index]);
@@ -537,8 +594,16 @@ impl Ftl {
     /// If it still holds valid units: erasing them would lose data.
     pub fn erased(&mut self, superblock: SuperblockId) {
         let index = superblock.index();
-        assert!(self.state[index] == State::Collecting, "superblock {superblock} erased while {:?}", self.state[index]);
+        assert!(
+            self.state[index] == State::Collecting,
+            "superblock {superblock} erased while {:?}",
+            self.state[index]
+        );
         assert!(self.valid[index] == NO_CANDIDATE, "superblock {superblock} erased with valid units");
+        if let Some(victim) = self.relocating.iter_mut().find(|victim| victim.superblock == Some(superblock))
+        {
+            victim.superblock = None;
+        }
         self.cycles[index] += 1;
         let mut whole = true;
         for die in 0..self.layout.dies() {
@@ -596,7 +661,13 @@ impl Ftl {
     }
     /// The least-worn and the most-worn superblock's P/E cycles.
     pub fn cycle_range(&self) -> (u32, u32) {
-        let live = || self.cycles.iter().zip(&self.state).filter(|&(_, &state)| state != State::Retired).map(|(&c, _)| c);
+        let live = || {
+            self.cycles
+                .iter()
+                .zip(&self.state)
+                .filter(|&(_, &state)| state != State::Retired)
+                .map(|(&c, _)| c)
+        };
         (live().min().unwrap_or(0), live().max().unwrap_or(0))
     }
     /// The victim policy in force.
@@ -644,14 +715,20 @@ impl Ftl {
                 continue;
             }
             if self.p2l[slot.index()].index() != lpn {
-                return Err(format!("page {lpn} maps to slot {slot}, which belongs to page {}", self.p2l[slot.index()]));
+                return Err(format!(
+                    "page {lpn} maps to slot {slot}, which belongs to page {}",
+                    self.p2l[slot.index()]
+                ));
             }
             valid[self.layout.superblock_of(slot).index()] += 1;
         }
         for (index, (&counted, &kept)) in valid.iter().zip(&self.valid).enumerate() {
             let state = self.state[index];
             if kept & !NO_CANDIDATE != counted {
-                return Err(format!("superblock {index} has {counted} valid units, its count says {}", kept & !NO_CANDIDATE));
+                return Err(format!(
+                    "superblock {index} has {counted} valid units, its count says {}",
+                    kept & !NO_CANDIDATE
+                ));
             }
             if (kept & NO_CANDIDATE == 0) != (state == State::Sealed) {
                 return Err(format!("superblock {index} is {state:?} but its candidate flag disagrees"));

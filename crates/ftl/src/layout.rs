@@ -80,7 +80,9 @@ impl Layout {
         let rows_per_pu = pages_per_unit / gcd(pages_per_unit, planes_per_lane);
         let units_per_pu = planes_per_lane * rows_per_pu / pages_per_unit * units_per_page;
         if units_per_pu > 64 {
-            let limit = format!("gives {units_per_pu} units to one program operation of a die; at most 64 are tracked");
+            let limit = format!(
+                "gives {units_per_pu} units to one program operation of a die; at most 64 are tracked"
+            );
             return Err(ConfigError::new("device.ftl.mapping_unit", config.mapping_unit, limit));
         }
         if !geometry.pages_per_block.is_multiple_of(rows_per_pu) {
@@ -96,7 +98,10 @@ impl Layout {
         let units_per_superblock = pus_per_superblock * u64::from(units_per_pu);
         let slots = units_per_superblock * u64::from(superblocks);
         // The top bit of a valid count is a flag, and the last number means "none".
-        if slots >= u64::from(u32::MAX) || units_per_superblock >= 1 << 31 || logical_units >= u64::from(u32::MAX) {
+        if slots >= u64::from(u32::MAX)
+            || units_per_superblock >= 1 << 31
+            || logical_units >= u64::from(u32::MAX)
+        {
             let limit = format!(
                 "gives {slots} slots per flash core; at most {} can be mapped: enlarge the mapping unit or add flash cores",
                 u32::MAX - 1

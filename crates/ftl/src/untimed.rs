@@ -56,7 +56,7 @@ impl Ftl {
 
     fn collect(&mut self, victim: SuperblockId, to: Stream) {
         debug_assert!(self.cause_of(to) != Cause::Host, "relocated data goes to a stream of its own");
-        self.begin_relocation(victim);
+        self.take_out(victim);
         let first = self.layout().first_slot(victim) as usize;
         let end = first + self.layout().units_per_superblock() as usize;
         let mut start = first;
@@ -71,9 +71,10 @@ impl Ftl {
             for (&entry, slot) in current[..count].iter().zip(start..) {
                 if entry.index() == slot {
                     let page = self.layout().page_of(entry);
-                    self.untimed_reads += u64::from(page != last_page) * u64::from(self.layout().pages_per_unit());
+                    self.untimed_reads +=
+                        u64::from(page != last_page) * u64::from(self.layout().pages_per_unit());
                     last_page = page;
-                    let slot = self.relocate_valid(to, entry);
+                    let slot = self.relocate_valid(to, victim, entry);
                     self.complete(slot);
                 }
             }

@@ -1,8 +1,8 @@
 //! The state of every physical block: wear, how far it is programmed, whether it is bad.
 
 use crate::{ConfigError, Geometry};
-use outlast_units::rng::SplitMix;
 use outlast_units::BlockId;
+use outlast_units::rng::SplitMix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,7 @@ pub struct BlockAddress {
 #[derive(Clone, Debug)]
 pub struct Blocks {
     planes_per_die: usize,
-    blocks_per_plane: usize,
+    per_plane: usize,
     pages_per_block: u32,
     /// P/E cycles.
     cycles: Vec<u32>,
@@ -70,7 +70,7 @@ impl Blocks {
         let bad = (0..count).map(|_| defects.factory_bad > 0.0 && rng.unit() < defects.factory_bad).collect();
         Self {
             planes_per_die: usize::from(geometry.planes_per_die),
-            blocks_per_plane: geometry.blocks_per_plane as usize,
+            per_plane: geometry.blocks_per_plane as usize,
             pages_per_block: geometry.pages_per_block,
             cycles: vec![0; count],
             next_page: vec![0; count],
@@ -82,7 +82,8 @@ impl Blocks {
 
     #[inline]
     fn index(&self, at: BlockAddress) -> usize {
-        (usize::from(at.die) * self.planes_per_die + usize::from(at.plane)) * self.blocks_per_plane + at.block.index()
+        (usize::from(at.die) * self.planes_per_die + usize::from(at.plane)) * self.per_plane
+            + at.block.index()
     }
 
     /// Programs the `pages` pages from `first` on.
@@ -147,10 +148,12 @@ impl Blocks {
 
     /// Mean P/E cycles over good blocks.
     pub fn mean_cycles(&self) -> f64 {
-        let (sum, count) = self.cycles.iter().zip(&self.bad).filter(|&(_, &bad)| !bad).fold(
-            (0u64, 0u64),
-            |(sum, count), (&cycles, _)| (sum + u64::from(cycles), count + 1),
-        );
+        let (sum, count) = self
+            .cycles
+            .iter()
+            .zip(&self.bad)
+            .filter(|&(_, &bad)| !bad)
+            .fold((0u64, 0u64), |(sum, count), (&cycles, _)| (sum + u64::from(cycles), count + 1));
         if count == 0 { 0.0 } else { sum as f64 / count as f64 }
     }
 

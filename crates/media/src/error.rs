@@ -16,7 +16,7 @@ pub struct ConfigError {
 
 impl ConfigError {
     /// An error of setting `field` with `value`, breaking `limit`.
-    pub fn new(field: &str, value: impl ToString, limit: impl Into<String>) -> Self {
+    pub fn new(field: &str, value: impl std::fmt::Display, limit: impl Into<String>) -> Self {
         Self { field: field.to_owned(), value: value.to_string(), limit: limit.into() }
     }
 }

@@ -55,10 +55,15 @@ impl Geometry {
         ];
         for (name, value) in at_least_one {
             if value == 0 {
-                return Err(ConfigError::new(&format!("device.geometry.{name}"), value, "must be at least 1"));
+                return Err(ConfigError::new(
+                    &format!("device.geometry.{name}"),
+                    value,
+                    "must be at least 1",
+                ));
             }
         }
-        let dies = u64::from(self.channels) * u64::from(self.chips_per_channel) * u64::from(self.dies_per_chip);
+        let dies =
+            u64::from(self.channels) * u64::from(self.chips_per_channel) * u64::from(self.dies_per_chip);
         if dies > u64::from(u16::MAX) {
             return Err(ConfigError::new(
                 "device.geometry",

@@ -72,9 +72,11 @@ impl PageTimes {
 
     fn validate(&self, field: &str) -> Result<(), ConfigError> {
         match self {
-            Self::ByType(times) if times.is_empty() || times.len() > 8 => {
-                Err(ConfigError::new(field, format!("{} times", times.len()), "takes one to eight page types"))
-            }
+            Self::ByType(times) if times.is_empty() || times.len() > 8 => Err(ConfigError::new(
+                field,
+                format!("{} times", times.len()),
+                "takes one to eight page types",
+            )),
             _ => Ok(()),
         }
     }
@@ -150,13 +152,21 @@ impl TimingTable {
     ///
     /// # Errors
     /// A time above 4.29 s, which no flash operation takes and the table cannot hold.
-    pub fn new(timing: &Timing, geometry: &Geometry, unit: Bytes, max_units: u32) -> Result<Self, ConfigError> {
+    pub fn new(
+        timing: &Timing,
+        geometry: &Geometry,
+        unit: Bytes,
+        max_units: u32,
+    ) -> Result<Self, ConfigError> {
         let narrow = |field: &str, time: Nanos| {
-            u32::try_from(time.0)
-                .map_err(|_| ConfigError::new(field, time, format!("is limited to {}", Nanos(u64::from(u32::MAX)))))
+            u32::try_from(time.0).map_err(|_| {
+                ConfigError::new(field, time, format!("is limited to {}", Nanos(u64::from(u32::MAX))))
+            })
         };
         let by_page = |field: &str, times: &PageTimes| {
-            (0..geometry.pages_per_block).map(|page| narrow(field, times.of_page(page))).collect::<Result<Vec<_>, _>>()
+            (0..geometry.pages_per_block)
+                .map(|page| narrow(field, times.of_page(page)))
+                .collect::<Result<Vec<_>, _>>()
         };
         let with_spare = |units: u32| {
             let user = u128::from(unit.0) * u128::from(units);

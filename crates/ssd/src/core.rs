@@ -44,11 +44,11 @@ impl<W> Processor<W> {
 pub(crate) struct Relocation {
     pub(crate) superblock: SuperblockId,
     pub(crate) stream: Stream,
-    /// Which program units (of the superblock) held valid data when it was chosen.
-    pub(crate) pus: Vec<bool>,
-    /// Next program unit to look at, for each die: counted over the die's own.
-    pub(crate) cursors: Vec<u32>,
-    /// Dies whose cursor has not reached the end.
+    /// Program units (counted within the superblock) that held valid data when it was chosen: a stretch for each die.
+    pub(crate) todo: Vec<u32>,
+    /// Next entry of `todo`, and the end, for each die; equal when the die has nothing more to read.
+    pub(crate) cursors: Vec<(u32, u32)>,
+    /// Dies that have something more to read.
     pub(crate) dies_left: u32,
     pub(crate) reads_in_flight: u32,
     /// Lanes still to be erased; zero until erasing begins.
@@ -88,6 +88,6 @@ pub(crate) struct Core {
     pub(crate) blocked_since: Option<Nanos>,
     /// First die (over the drive) of each local die.
     pub(crate) dies: Vec<u16>,
-    /// Spare buffer for the next relocation's map.
-    pub(crate) spare_map: Vec<bool>,
+    /// Spare buffers for the next relocation's lists.
+    pub(crate) spare_lists: (Vec<u32>, Vec<(u32, u32)>),
 }

@@ -12,7 +12,10 @@ const HOST_IN_A_ROW: u8 = 8;
 
 impl Ssd {
     /// Queues the read of one unit; units of one command in one program unit are read together.
-    #[allow(clippy::too_many_arguments, reason = "the seven facts of a read; a struct would be built only to be taken apart")]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "the seven facts of a read; a struct would be built only to be taken apart"
+    )]
     #[inline]
     pub(crate) fn enqueue_read(
         &mut self,
@@ -27,7 +30,11 @@ impl Ssd {
         let queue = &mut self.dies[usize::from(die)].reads;
         if kind == OpKind::HostRead && !queue.is_empty() {
             let tail = &mut self.ops[queue.tail];
-            if tail.work.request == work.request && tail.pu == pu && tail.kind == kind && tail.mask >> unit & 1 == 0 {
+            if tail.work.request == work.request
+                && tail.pu == pu
+                && tail.kind == kind
+                && tail.mask >> unit & 1 == 0
+            {
                 tail.mask |= 1 << unit;
                 tail.units += 1;
                 return;
@@ -128,14 +135,16 @@ impl Ssd {
         let Op { pu, mask, core, .. } = self.ops[op];
         let layout = self.cores[usize::from(core)].ftl.layout();
         let first_page = layout.place(pu).first_page;
-        let (pages, sense) = if mask.is_power_of_two() && layout.pages_per_unit() == 1 && layout.rows_per_pu() == 1 {
-            (1, self.timing.read(first_page))
-        } else {
-            let (planes, rows) = layout.sensed(mask);
-            let times = (0..64).filter(|row| rows >> row & 1 == 1).map(|row| self.timing.read(first_page + row));
-            let pages = pages_sensed(planes, rows);
-            (pages, times.fold(Nanos::ZERO, |sum, time| sum + time))
-        };
+        let (pages, sense) =
+            if mask.is_power_of_two() && layout.pages_per_unit() == 1 && layout.rows_per_pu() == 1 {
+                (1, self.timing.read(first_page))
+            } else {
+                let (planes, rows) = layout.sensed(mask);
+                let times =
+                    (0..64).filter(|row| rows >> row & 1 == 1).map(|row| self.timing.read(first_page + row));
+                let pages = pages_sensed(planes, rows);
+                (pages, times.fold(Nanos::ZERO, |sum, time| sum + time))
+            };
         match (self.ops[op].kind, self.ops[op].task) {
             (OpKind::HostRead, _) => self.counters.host_reads += pages,
             (OpKind::RmwRead, _) => self.counters.rmw_reads += pages,
@@ -270,11 +279,14 @@ impl Ssd {
 
     /// Program operations waiting or under way on the dies of `core`.
     pub(crate) fn programs_in_flight(&self, core: usize) -> impl Iterator<Item = &Op> {
-        let queued = self.dies.iter().flat_map(|die| [die.programs, die.collection, die.background]).flat_map(|queue| {
-            std::iter::successors((!queue.is_empty()).then_some(queue.head), |&op| {
-                Some(self.ops[op].next).filter(|&next| next != NIL)
-            })
-        });
+        let queued =
+            self.dies.iter().flat_map(|die| [die.programs, die.collection, die.background]).flat_map(
+                |queue| {
+                    std::iter::successors((!queue.is_empty()).then_some(queue.head), |&op| {
+                        Some(self.ops[op].next).filter(|&next| next != NIL)
+                    })
+                },
+            );
         let current = self.dies.iter().filter(|die| die.phase == Phase::Array).map(|die| die.current);
         let suspended = self.dies.iter().filter_map(|die| die.suspended.map(|suspended| suspended.op));
         // While an operation waits to be suspended it is both current and suspended; count it once, as suspended.

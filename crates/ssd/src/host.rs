@@ -106,8 +106,14 @@ impl Ssd {
             HostOp::Read | HostOp::Trim => false,
         };
         // One part is held until the command has been split, so that it cannot complete halfway.
-        let request =
-            self.requests.insert(Request { command, tag, left: 1, ready: now, outcome, barrier: barrier && in_range });
+        let request = self.requests.insert(Request {
+            command,
+            tag,
+            left: 1,
+            ready: now,
+            outcome,
+            barrier: barrier && in_range,
+        });
         if self.config.bytes && command.op == HostOp::Write {
             self.host.data_in.insert(request, data.to_vec());
         }
@@ -223,7 +229,8 @@ impl Ssd {
         }
         if u32::from(work.sectors) != self.sectors_per_unit {
             self.counters.partial_writes += 1;
-            self.counters.partial_bytes += u64::from(self.sectors_per_unit - u32::from(work.sectors)) * SECTOR_BYTES;
+            self.counters.partial_bytes +=
+                u64::from(self.sectors_per_unit - u32::from(work.sectors)) * SECTOR_BYTES;
             let slot = ftl.lookup(Lpn(work.lpn));
             if slot.is_some() && ftl.is_programmed(slot) {
                 // The read's time is spent now; its content is merged when the write enters the buffer, with what is
@@ -477,9 +484,12 @@ impl Ssd {
         for (index, core) in self.cores.iter().enumerate() {
             let kept = core.ftl.buffered_units();
             let padding = self.padding_in_flight(index);
-            let counted = u64::from(core.buffered) + u64::from(core.relocating) + padding - self.units_being_relocated(index);
+            let counted = u64::from(core.buffered) + u64::from(core.relocating) + padding
+                - self.units_being_relocated(index);
             if kept != counted {
-                return Err(format!("core {index}: {kept} units await programming, the buffers count {counted}"));
+                return Err(format!(
+                    "core {index}: {kept} units await programming, the buffers count {counted}"
+                ));
             }
         }
         Ok(())
@@ -487,9 +497,12 @@ impl Ssd {
 
     /// Units for which room is kept while they are being read from a victim.
     fn units_being_relocated(&self, core: usize) -> u64 {
-        let reading = self.dies.iter().filter(|die| matches!(die.phase, Phase::Sensing | Phase::ReadTransfer));
+        let reading =
+            self.dies.iter().filter(|die| matches!(die.phase, Phase::Sensing | Phase::ReadTransfer));
         let ops = reading.map(|die| &self.ops[die.current]);
-        ops.filter(|op| usize::from(op.core) == core && op.kind == OpKind::RelocationRead).map(|op| u64::from(op.units)).sum()
+        ops.filter(|op| usize::from(op.core) == core && op.kind == OpKind::RelocationRead)
+            .map(|op| u64::from(op.units))
+            .sum()
     }
 
     fn padding_in_flight(&self, core: usize) -> u64 {

@@ -10,20 +10,26 @@ use outlast_media::ConfigError;
 use outlast_units::{DieId, Nanos, Ppn, SuperblockId};
 use std::collections::VecDeque;
 
-/// Cursor of a die that has nothing more to read: beyond "the last one is being read".
-const CURSOR_DONE: u32 = u32::MAX;
-
 impl Core {
     pub(crate) fn new(ftl: Ftl, dies: &[DieId], config: &SsdConfig) -> Result<Self, ConfigError> {
         let layout = ftl.layout();
         let buffer = config.controller.write_buffer.0 / config.ftl.mapping_unit.0;
-        let buffer_units = u32::try_from(buffer / u64::from(config.controller.flash_cores)).unwrap_or(u32::MAX);
+        let buffer_units =
+            u32::try_from(buffer / u64::from(config.controller.flash_cores)).unwrap_or(u32::MAX);
         // Each stream may hold a program unit that is begun and not full; one more must fit.
         let least = u32::from(config.ftl.streams) * layout.units_per_pu() + 1;
         if buffer_units < least {
-            let bytes = u64::from(least) * config.ftl.mapping_unit.0 * u64::from(config.controller.flash_cores);
-            let limit = format!("must hold a program unit of every stream and core: at least {}", outlast_units::Bytes(bytes));
-            return Err(ConfigError::new("device.controller.write_buffer", config.controller.write_buffer, limit));
+            let bytes =
+                u64::from(least) * config.ftl.mapping_unit.0 * u64::from(config.controller.flash_cores);
+            let limit = format!(
+                "must hold a program unit of every stream and core: at least {}",
+                outlast_units::Bytes(bytes)
+            );
+            return Err(ConfigError::new(
+                "device.controller.write_buffer",
+                config.controller.write_buffer,
+                limit,
+            ));
         }
         // Two superpages: one being programmed while the next is read.
         let relocating_max = 2 * layout.lanes().len() as u32 * layout.units_per_pu();
@@ -38,7 +44,7 @@ impl Core {
             credit: 0,
             blocked_since: None,
             dies: dies.iter().map(|die| die.0).collect(),
-            spare_map: Vec::new(),
+            spare_lists: Default::default(),
             ftl,
         })
     }
@@ -61,11 +67,18 @@ impl Ssd {
         }
     }
 
-    fn start_relocation(&mut self, now: Nanos, core: usize, task: Task, superblock: SuperblockId, stream: Stream) {
+    fn start_relocation(
+        &mut self,
+        now: Nanos,
+        core: usize,
+        task: Task,
+        superblock: SuperblockId,
+        stream: Stream,
+    ) {
         let state = &mut self.cores[core];
-        state.ftl.begin_relocation(superblock);
-        let mut pus = std::mem::take(&mut state.spare_map);
-        let valid = state.ftl.map_valid(superblock, &mut pus);
+        let valid = state.ftl.begin_relocation(superblock);
+        let (mut todo, mut cursors) = std::mem::take(&mut state.spare_lists);
+        list_by_die(&state.ftl, superblock, &mut todo, &mut cursors);
         let units = state.ftl.layout().units_per_superblock();
         let dies = state.ftl.layout().dies();
         if task == Task::Gc {
@@ -75,9 +88,9 @@ impl Ssd {
         state.relocations[task as usize] = Some(Relocation {
             superblock,
             stream,
-            pus,
-            cursors: vec![0; usize::from(dies)],
-            dies_left: u32::from(dies),
+            dies_left: cursors.iter().filter(|(next, end)| next != end).count() as u32,
+            todo,
+            cursors,
             reads_in_flight: 0,
             erases_left: 0,
             credit: u64::from(units - valid) * CREDIT_ONE / u64::from(valid.max(1)),
@@ -86,7 +99,7 @@ impl Ssd {
             let die = self.cores[core].dies[local];
             self.wake(now, die);
         }
-        // A victim without valid data needs no reads: idle dies have passed their cursors, busy ones will.
+        // A victim without valid data needs no reads.
         self.maybe_erase(now, core, task);
     }
 
@@ -131,13 +144,16 @@ impl Ssd {
 
     /// Starts an operation of a background task on an idle die, if there is one and it may.
     pub(crate) fn start_background(&mut self, now: Nanos, die: u16) -> bool {
-        self.start_queued(now, die, Task::WearLeveling) || self.start_relocation_read(now, die, Task::WearLeveling)
+        self.start_queued(now, die, Task::WearLeveling)
+            || self.start_relocation_read(now, die, Task::WearLeveling)
     }
 
     fn start_queued(&mut self, now: Nanos, die: u16, task: Task) -> bool {
         let state = &self.dies[usize::from(die)];
         let queue = if task == Task::Gc { state.collection } else { state.background };
-        if queue.is_empty() || (self.ops[queue.head].kind == OpKind::Erase && self.reads_want(die, queue.head)) {
+        if queue.is_empty()
+            || (self.ops[queue.head].kind == OpKind::Erase && self.reads_want(die, queue.head))
+        {
             return false;
         }
         if !self.may_start_internal(die) {
@@ -177,41 +193,30 @@ impl Ssd {
         loop {
             let state = &mut self.cores[core];
             let Some(relocation) = &mut state.relocations[task as usize] else { return false };
-            let layout = state.ftl.layout();
-            let lanes = layout.lanes_of_die(local);
-            let count = lanes.len() as u32 * layout.superpages();
-            let cursor = &mut relocation.cursors[usize::from(local)];
-            if *cursor == CURSOR_DONE {
+            let (next, end) = &mut relocation.cursors[usize::from(local)];
+            if next == end {
                 return false;
             }
-            if state.relocating >= state.relocating_max {
+            if state.relocating >= state.relocating_max || self.internal >= self.internal_max {
                 self.wait_for_leave(die);
                 return false;
             }
-            let next = (*cursor..count).find(|&k| {
-                let pu = k / lanes.len() as u32 * layout.lanes().len() as u32 + lanes[k as usize % lanes.len()];
-                relocation.pus[pu as usize]
-            });
-            let Some(k) = next else {
-                *cursor = CURSOR_DONE;
-                relocation.dies_left -= 1;
-                self.maybe_erase(now, core, task);
-                // The erasure just queued may be the next thing to do here.
-                return self.dies[usize::from(die)].phase != crate::die::Phase::Idle
-                    || self.start_queued(now, die, task);
-            };
-            if self.internal >= self.internal_max {
-                *cursor = k;
-                self.wait_for_leave(die);
-                return false;
-            }
-            *cursor = k + 1;
-            let within = k / lanes.len() as u32 * layout.lanes().len() as u32 + lanes[k as usize % lanes.len()];
-            let pu = relocation.superblock.0 * layout.pus_per_superblock() + within;
-            let mask = state.ftl.valid_units(pu);
+            let within = relocation.todo[*next as usize];
+            *next += 1;
+            relocation.dies_left -= u32::from(next == end);
+            let mask = state.ftl.valid_units(relocation.superblock, within);
             if mask == 0 {
+                // The host has overwritten all of it meanwhile. That may have been the last of the victim.
+                self.maybe_erase(now, core, task);
+                if self.dies[usize::from(die)].phase != crate::die::Phase::Idle {
+                    return true;
+                }
+                if self.start_queued(now, die, task) {
+                    return true;
+                }
                 continue;
             }
+            let pu = relocation.superblock.0 * state.ftl.layout().pus_per_superblock() + within;
             relocation.reads_in_flight += 1;
             let units = mask.count_ones();
             // Room is kept from the start of the read, so that data read always has a place to go.
@@ -243,7 +248,8 @@ impl Ssd {
         let core = usize::from(op.core);
         self.internal -= 1;
         let state = &mut self.cores[core];
-        let relocation = state.relocations[op.task as usize].as_ref().expect("a read belongs to a relocation");
+        let relocation =
+            state.relocations[op.task as usize].as_ref().expect("a read belongs to a relocation");
         let (stream, credit) = (relocation.stream, relocation.credit);
         let first = op.pu * state.ftl.layout().units_per_pu();
         let mut mask = op.mask;
@@ -362,12 +368,13 @@ impl Ssd {
         let core = usize::from(op.core);
         self.internal -= 1;
         let state = &mut self.cores[core];
-        let relocation = state.relocations[op.task as usize].as_mut().expect("an erasure belongs to a relocation");
+        let relocation =
+            state.relocations[op.task as usize].as_mut().expect("an erasure belongs to a relocation");
         relocation.erases_left -= 1;
         if relocation.erases_left == 0 {
             let superblock = relocation.superblock;
             if let Some(done) = state.relocations[op.task as usize].take() {
-                state.spare_map = done.pus;
+                state.spare_lists = (done.todo, done.cursors);
             }
             state.ftl.erased(superblock);
             if let Some(cold) = state.ftl.choose_cold()
@@ -380,5 +387,27 @@ impl Ssd {
             self.pump(now, core);
         }
         self.give_leave(now);
+    }
+}
+
+/// Lists the program units of `superblock` that hold valid data, die by die: `todo` has a stretch of equal length for each die, of
+/// which `cursors` gives the part in use.
+fn list_by_die(ftl: &Ftl, superblock: SuperblockId, todo: &mut Vec<u32>, cursors: &mut Vec<(u32, u32)>) {
+    let layout = ftl.layout();
+    let stretch = layout.pus_per_superblock() / u32::from(layout.dies());
+    todo.clear();
+    todo.resize(layout.pus_per_superblock() as usize, 0);
+    cursors.clear();
+    cursors.extend((0..u32::from(layout.dies())).map(|die| (die * stretch, die * stretch)));
+    let mut pu = 0;
+    for _ in 0..layout.superpages() {
+        for lane in layout.lanes() {
+            if ftl.valid_units(superblock, pu) != 0 {
+                let (_, end) = &mut cursors[usize::from(lane.local_die)];
+                todo[*end as usize] = pu;
+                *end += 1;
+            }
+            pu += 1;
+        }
     }
 }

@@ -87,8 +87,7 @@ impl Ssd {
             }
             // Unit u belongs to core u mod N, so the first cores get one more where N does not divide.
             let own_units = units / flash_cores + u64::from((index as u64) < units % flash_cores);
-            let ftl =
-                Ftl::new(geometry, &config.ftl, &config.defects, share, own_units, config.bytes, seed)?;
+            let ftl = Ftl::new(geometry, &config.ftl, &config.defects, share, own_units, config.bytes, seed)?;
             cores.push(Core::new(ftl, share, &config)?);
         }
         let most_units = cores[0].ftl.layout().units_per_pu();
@@ -228,7 +227,8 @@ impl Ssd {
         self.dies
             .iter()
             .map(|die| {
-                let current = if die.phase == Phase::Idle { Nanos::ZERO } else { now.saturating_sub(die.busy_since) };
+                let current =
+                    if die.phase == Phase::Idle { Nanos::ZERO } else { now.saturating_sub(die.busy_since) };
                 (die.busy + current).0 as f64 / span.0.max(1) as f64
             })
             .collect()
@@ -305,7 +305,8 @@ impl Ssd {
     /// Hands `work` to flash core `core`, which takes `cost` before it acts on it.
     #[inline]
     pub(crate) fn hand_over(&mut self, now: Nanos, core: usize, cost: Nanos, work: UnitWork) {
-        if cost == Nanos::ZERO && self.cores[core].cpu.free_at <= now && self.cores[core].cpu.queue.is_empty() {
+        if cost == Nanos::ZERO && self.cores[core].cpu.free_at <= now && self.cores[core].cpu.queue.is_empty()
+        {
             self.execute(now, core, work);
         } else {
             self.cores[core].cpu.take(now, cost, work);

@@ -43,7 +43,8 @@ impl Ssd {
         if command.op == Op::Flush {
             return Outcome::Ok;
         }
-        if command.lba.0.checked_add(u64::from(command.sectors)).is_none_or(|end| end > self.capacity_sectors) {
+        if command.lba.0.checked_add(u64::from(command.sectors)).is_none_or(|end| end > self.capacity_sectors)
+        {
             return Outcome::OutOfRange;
         }
         let (mut unit, mut offset) = self.unit_of(command.lba.0);
@@ -59,7 +60,8 @@ impl Ssd {
                 Op::Write => {
                     if sectors != self.sectors_per_unit {
                         self.counters.partial_writes += 1;
-                        self.counters.partial_bytes += u64::from(self.sectors_per_unit - sectors) * SECTOR_BYTES;
+                        self.counters.partial_bytes +=
+                            u64::from(self.sectors_per_unit - sectors) * SECTOR_BYTES;
                         self.counters.rmw_reads += u64::from(mapped) * pages;
                     }
                     if let Err(outcome) = self.write_unit_untimed(unit, command.stream.0) {

@@ -1,6 +1,8 @@
 //! Does every read return the last write? Random mixes of commands against a plain map, with real bytes, on tiny drives of many
 //! kinds, until everything has come to rest.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use outlast_device::{Command, Device, Op, Outcome, StreamId, Tag};
@@ -60,7 +62,14 @@ impl Host {
     fn new(ssd: Ssd) -> Self {
         let sectors = (ssd.identify().capacity.0 / SECTOR_BYTES) as usize;
         let empty = Sector { allowed: vec![0], ..Sector::default() };
-        Self { ssd, sectors: vec![empty; sectors], pending: BTreeMap::new(), version: 0, now: Nanos::ZERO, reads_checked: 0 }
+        Self {
+            ssd,
+            sectors: vec![empty; sectors],
+            pending: BTreeMap::new(),
+            version: 0,
+            now: Nanos::ZERO,
+            reads_checked: 0,
+        }
     }
 
     fn range(command: &Command) -> std::ops::Range<usize> {
@@ -74,7 +83,10 @@ impl Host {
         let version = self.version;
         match command.op {
             Op::Read => {
-                allowed = self.sectors[Self::range(&command)].iter().map(|s| [&s.allowed[..], &s.in_flight[..]].concat()).collect();
+                allowed = self.sectors[Self::range(&command)]
+                    .iter()
+                    .map(|s| [&s.allowed[..], &s.in_flight[..]].concat())
+                    .collect();
             }
             Op::Write | Op::Trim => {
                 // A trim of a part of a unit may or may not take effect: both are allowed from here on.
@@ -124,7 +136,11 @@ impl Host {
                 assert_eq!(data.len(), range.len() * SECTOR);
                 for ((lba, found), allowed) in range.zip(data.chunks_exact(SECTOR)).zip(&pending.allowed) {
                     let matches = allowed.iter().any(|&version| {
-                        if version == 0 { found.iter().all(|&b| b == 0) } else { found == stamp(lba as u64, version) }
+                        if version == 0 {
+                            found.iter().all(|&b| b == 0)
+                        } else {
+                            found == stamp(lba as u64, version)
+                        }
                     });
                     assert!(matches, "sector {lba} holds none of versions {allowed:?}");
                     self.reads_checked += 1;
@@ -136,7 +152,8 @@ impl Host {
                     let whole = lba / unit * unit >= range.start && (lba / unit + 1) * unit <= range.end;
                     let written = if pending.command.op == Op::Write { pending.version } else { 0 };
                     let sector = &mut self.sectors[lba];
-                    let position = sector.in_flight.iter().position(|&v| v == written).expect("was in flight");
+                    let position =
+                        sector.in_flight.iter().position(|&v| v == written).expect("was in flight");
                     sector.in_flight.remove(position);
                     sector.kept |= pending.command.op == Op::Trim && !whole;
                     sector.allowed.push(written);
@@ -221,38 +238,42 @@ fn configurations() -> impl Strategy<Value = SsdConfig> {
         (any::<bool>(), 1u8..4, prop::sample::select(vec![1u16, 2, 4]), any::<bool>()),
         (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
     )
-        .prop_map(|((policy, cache, (unit, page), order), (multi_plane, streams, cores, pacing), rest)| {
-            let (link, cpu, suspend, leveling, bound) = rest;
-            let mut config = tiny();
-            config.geometry.page_size = Bytes::kib(page);
-            config.geometry.blocks_per_plane = 24 * u32::from(streams);
-            config.geometry.pages_per_block = if page == 16 { 4 } else { 8 };
-            config.ftl.mapping_unit = Bytes::kib(unit);
-            let raw = config.geometry.raw_capacity().0;
-            config.ftl.capacity = Some(Bytes(raw / 2));
-            config.ftl.gc = GcConfig { policy, choices: 3, start_free: None, pacing };
-            config.ftl.allocation = Allocation::try_from(order.to_owned()).unwrap();
-            config.ftl.multi_plane = multi_plane;
-            config.ftl.streams = streams;
-            config.ftl.wear_leveling = WearLeveling { dynamic: !leveling, static_gap: leveling.then_some(2) };
-            config.controller.write_cache = cache;
-            config.controller.flash_cores = cores;
-            config.controller.write_buffer = Bytes::kib(512);
-            config.controller.link = link.then(|| ByteRate::new(500_000_000).unwrap());
-            config.controller.internal_operations = bound.then_some(1);
-            config.controller.queue_depth = if bound { 3 } else { 64 };
-            if cpu {
-                config.controller.master_cost = Nanos(700);
-                config.controller.read_cost = Nanos(900);
-                config.controller.write_cost = Nanos(1100);
-                config.controller.relocation_cost = Nanos(500);
-            }
-            if suspend {
-                config.timing.suspend = Some(Suspend { program: true, erase: true, overhead: Nanos::micros(5), limit: 3 });
-                config.timing.read = PageTimes::ByType(vec![Nanos::micros(40), Nanos::micros(70)]);
-            }
-            config
-        })
+        .prop_map(
+            |((policy, cache, (unit, page), order), (multi_plane, streams, cores, pacing), rest)| {
+                let (link, cpu, suspend, leveling, bound) = rest;
+                let mut config = tiny();
+                config.geometry.page_size = Bytes::kib(page);
+                config.geometry.blocks_per_plane = 24 * u32::from(streams);
+                config.geometry.pages_per_block = if page == 16 { 4 } else { 8 };
+                config.ftl.mapping_unit = Bytes::kib(unit);
+                let raw = config.geometry.raw_capacity().0;
+                config.ftl.capacity = Some(Bytes(raw / 2));
+                config.ftl.gc = GcConfig { policy, choices: 3, start_free: None, pacing };
+                config.ftl.allocation = Allocation::try_from(order.to_owned()).unwrap();
+                config.ftl.multi_plane = multi_plane;
+                config.ftl.streams = streams;
+                config.ftl.wear_leveling =
+                    WearLeveling { dynamic: !leveling, static_gap: leveling.then_some(2) };
+                config.controller.write_cache = cache;
+                config.controller.flash_cores = cores;
+                config.controller.write_buffer = Bytes::kib(512);
+                config.controller.link = link.then(|| ByteRate::new(500_000_000).unwrap());
+                config.controller.internal_operations = bound.then_some(1);
+                config.controller.queue_depth = if bound { 3 } else { 64 };
+                if cpu {
+                    config.controller.master_cost = Nanos(700);
+                    config.controller.read_cost = Nanos(900);
+                    config.controller.write_cost = Nanos(1100);
+                    config.controller.relocation_cost = Nanos(500);
+                }
+                if suspend {
+                    config.timing.suspend =
+                        Some(Suspend { program: true, erase: true, overhead: Nanos::micros(5), limit: 3 });
+                    config.timing.read = PageTimes::ByType(vec![Nanos::micros(40), Nanos::micros(70)]);
+                }
+                config
+            },
+        )
 }
 
 proptest! {

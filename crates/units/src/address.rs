@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes in one host sector: the unit in which an [`Lba`] counts. NVMe and SCSI drives, and every trace format that
+/// Bytes in one host sector: the unit in which an [`Lba`] counts. `NVMe` and SCSI drives, and every trace format that
 /// Outlast reads, address in 512-byte sectors or can be converted to them exactly.
 pub const SECTOR_BYTES: u64 = 512;
 

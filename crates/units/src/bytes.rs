@@ -82,7 +82,9 @@ impl<'de> Deserialize<'de> for Bytes {
                 Ok(Bytes(bytes))
             }
             fn visit_i64<E: de::Error>(self, bytes: i64) -> Result<Bytes, E> {
-                u64::try_from(bytes).map(Bytes).map_err(|_| E::custom(format!("size {bytes} is negative; the least is 0")))
+                u64::try_from(bytes)
+                    .map(Bytes)
+                    .map_err(|_| E::custom(format!("size {bytes} is negative; the least is 0")))
             }
         }
         deserializer.deserialize_any(Visitor)

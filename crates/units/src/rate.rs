@@ -28,8 +28,10 @@ impl ByteRate {
 impl std::str::FromStr for ByteRate {
     type Err = ParseUnitError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let malformed =
-            || ParseUnitError::Malformed { text: text.to_owned(), expected: "a bandwidth such as \"667MB/s\"" };
+        let malformed = || ParseUnitError::Malformed {
+            text: text.to_owned(),
+            expected: "a bandwidth such as \"667MB/s\"",
+        };
         let size = text.trim().strip_suffix("/s").ok_or_else(malformed)?;
         let bytes: Bytes = size.parse().map_err(|error| match error {
             ParseUnitError::Malformed { .. } => malformed(),

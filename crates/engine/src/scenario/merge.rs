@@ -4,8 +4,8 @@ use super::ScenarioError;
 use super::tree::{Kind, Node, Step, dotted};
 use std::collections::BTreeMap;
 
-/// In the table `table`, a layer that gives `given` drops what it inherited of `drops`: choices that exclude each other,
-/// or that made sense only with the choice before. What the layer itself gives stays.
+/// In the table `table`, a layer that gives `given` a new value drops what it inherited of `drops`: choices that exclude
+/// each other, or that made sense only with the choice before. What the layer itself gives stays.
 struct Rule {
     table: &'static str,
     given: &'static str,
@@ -118,7 +118,11 @@ fn drop_excluded(table: &mut BTreeMap<String, Node>, over: &BTreeMap<String, Nod
         .collect();
     let here = keys.join(".");
     for rule in RULES.iter().filter(|rule| rule.table == here) {
-        if over.get(rule.given).is_some_and(|node| node.kind != Kind::Null) {
+        let changed = over.get(rule.given).is_some_and(|new| {
+            new.kind != Kind::Null
+                && table.get(rule.given).is_none_or(|old| old.kind.plain() != new.kind.plain())
+        });
+        if changed {
             table.retain(|key, _| !rule.drops.contains(&key.as_str()));
         }
     }

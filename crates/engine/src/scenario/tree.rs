@@ -91,6 +91,14 @@ impl Kind {
         }
     }
 
+    /// The value itself, also of an override.
+    pub(super) fn plain(&self) -> &Self {
+        match self {
+            Self::Bare { value, .. } => value,
+            other => other,
+        }
+    }
+
     /// What kind of value this is, in words.
     pub(super) fn described(&self) -> &'static str {
         match self {

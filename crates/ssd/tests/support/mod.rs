@@ -25,7 +25,7 @@ pub(crate) fn tiny() -> SsdConfig {
             read: PageTimes::Same(Nanos::micros(60)),
             program: PageTimes::Same(Nanos::micros(700)),
             erase: Nanos::micros(3500),
-            bus: ByteRate::new(667_000_000).unwrap(),
+            bus: ByteRate::new(667_000_000).expect("not zero"),
             command: Nanos(200),
             suspend: None,
         },
@@ -59,7 +59,11 @@ pub(crate) fn closed_loop(
     }
     while latencies.len() < requests as usize {
         let reached = ssd.advance_to_completion(Nanos::MAX, &mut completions);
-        assert!(!completions.is_empty(), "{} of {requests} commands completed, then nothing", latencies.len());
+        assert!(
+            !completions.is_empty(),
+            "{} of {requests} commands completed, then nothing",
+            latencies.len()
+        );
         assert!(reached >= now, "time ran backwards");
         now = reached;
         for completion in completions.drain(..) {

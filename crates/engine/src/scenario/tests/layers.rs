@@ -80,6 +80,13 @@ fn choices_that_exclude_each_other_replace_each_other() {
     let synthetic = scenario.workload.synthetic.unwrap();
     assert_eq!((synthetic.queue_depth, synthetic.rate_iops, synthetic.arrival), (Some(3), None, None));
     assert_eq!(synthetic.hot_stream, None);
+    let again = "[workload.synthetic]\npattern = \"hotcold\"";
+    let hot = format!("{again}\nhot_stream = 1");
+    let scenario = layered(&[text(SMALL), text(&hot), text(again)]);
+    assert!(
+        scenario.workload.synthetic.unwrap().hot_stream.is_some(),
+        "nothing changed, so nothing is dropped"
+    );
     let limited = "[workload.synthetic]\nrequests = 5\nbytes = 4096";
     let scenario = layered(&[text(SMALL), text("[workload.synthetic]\nduration = \"1s\""), text(limited)]);
     let synthetic = scenario.workload.synthetic.unwrap();
