@@ -19,7 +19,7 @@ pub(crate) struct Case {
 /// The device of the comparison with `gib` GiB of raw flash, and `rest` of the scenario.
 pub(crate) fn scenario(gib: f64, rest: &str) -> String {
     // 32 dies x 2 planes x 256 pages x 4 KiB = 64 MiB to a superblock.
-    let blocks = (gib * 16.0).round().max(8.0);
+    let blocks = (gib * 16.0).round();
     let capacity = (blocks * 64.0 * 0.85) as u64;
     format!(
         "{rest}\n\
@@ -37,7 +37,7 @@ fn case(name: &str, goal: f64, gib: f64, rest: &str) -> Case {
 
 /// The cases that other simulators were measured on.
 pub(crate) fn all(quick: bool) -> Vec<Case> {
-    let (gib, scale) = if quick { (1.0, 0.01) } else { (32.0, 1.0) };
+    let (gib, scale) = if quick { (2.0, 0.01) } else { (32.0, 1.0) };
     let requests = |millions: f64| (millions * 1e6 * scale) as u64;
     let synthetic = |requests: u64, reads: u32, rest: &str| {
         format!(

@@ -49,7 +49,7 @@ impl Default for FtlConfig {
 }
 
 /// A permutation of the letters C (channel), W (way: chip), D (die) and P (plane): the first varies fastest. With
-/// `multi_plane`, planes always go together and P has no effect. The notation is that of Tavakkol et al., "MQSim", FAST 2018.
+/// `multi_plane`, planes always go together and P has no effect. The notation is that of Tavakkol et al., "`MQSim`", FAST 2018.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Allocation(pub [AllocationLevel; 4]);

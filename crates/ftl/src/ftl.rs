@@ -289,7 +289,7 @@ impl Ftl {
         let first = (pu_within * units) as usize;
         let low = victim.valid[first / 64] >> (first % 64);
         // A program unit may straddle two words.
-        let high = if first % 64 == 0 {
+        let high = if first.is_multiple_of(64) {
             0
         } else {
             victim.valid.get(first / 64 + 1).map_or(0, |w| w << (64 - first % 64))
@@ -472,6 +472,19 @@ impl Ftl {
         let frontier = &self.frontiers[usize::from(stream.0)];
         let units = self.layout.units_per_pu();
         if frontier.next == frontier.end { 0 } else { units - (frontier.pu_end - frontier.next) }
+    }
+
+    /// Slots left in the open superblock of `stream`.
+    #[inline]
+    pub fn room(&self, stream: Stream) -> u32 {
+        let frontier = &self.frontiers[usize::from(stream.0)];
+        frontier.end - frontier.next
+    }
+
+    /// Valid units of a superblock.
+    #[inline]
+    pub fn valid_count(&self, superblock: SuperblockId) -> u32 {
+        self.valid[superblock.index()] & !NO_CANDIDATE
     }
 
     /// Deallocates a logical page; true when there was data.

@@ -229,22 +229,35 @@ impl Layout {
         }
     }
 
-    /// What sensing the slots in bit mask `units` of one program unit takes: bit masks of planes and of page rows.
-    /// Units lie plane by plane, then row by row.
+    /// What sensing the slots in bit mask `units` of one program unit takes: how many pages, and a bit mask of its page rows.
+    #[inline]
     pub fn sensed(&self, units: u64) -> (u64, u64) {
+        if self.rows_per_pu == 1 && self.units_per_page == 1 {
+            (u64::from(units.count_ones() * self.pages_per_unit), 1)
+        } else {
+            self.sensed_slowly(units)
+        }
+    }
+
+    /// Units lie plane by plane, then row by row.
+    fn sensed_slowly(&self, units: u64) -> (u64, u64) {
         let planes = u32::from(self.lanes[0].planes);
-        let (mut plane_mask, mut row_mask) = (0u64, 0u64);
-        let mut rest = units;
+        let (mut pages, mut row_mask) = (0u64, 0u64);
+        let (mut rest, mut last) = (units, u32::MAX);
         while rest != 0 {
             let unit = rest.trailing_zeros();
             rest &= rest - 1;
             let first = unit / self.units_per_page * self.pages_per_unit;
-            for page in first..first + self.pages_per_unit {
-                plane_mask |= 1 << (page % planes);
-                row_mask |= 1 << (page / planes);
+            // Units of one page are neighbours, so a page sensed before is the last one.
+            if first != last {
+                last = first;
+                pages += u64::from(self.pages_per_unit);
+                for page in first..first + self.pages_per_unit {
+                    row_mask |= 1 << (page / planes);
+                }
             }
         }
-        (plane_mask, row_mask)
+        (pages, row_mask)
     }
 }
 
@@ -275,4 +288,69 @@ fn lanes_in_order(geometry: &Geometry, config: &FtlConfig, dies: &[DieId]) -> Ve
         key
     });
     lanes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outlast_units::Bytes;
+
+    fn layout(planes: u16, page: u64, unit: u64) -> Layout {
+        let geometry = Geometry {
+            channels: 2,
+            chips_per_channel: 2,
+            dies_per_chip: 1,
+            planes_per_die: planes,
+            blocks_per_plane: 8,
+            pages_per_block: 48,
+            page_size: Bytes(page),
+            spare_per_page: Bytes(0),
+        };
+        let config = FtlConfig { mapping_unit: Bytes(unit), ..FtlConfig::default() };
+        Layout::new(&geometry, &config, &[0, 1, 2, 3].map(DieId), 10).expect("a layout that divides")
+    }
+
+    #[test]
+    fn pages_and_units_of_every_relation() {
+        // (planes, page, unit) and what a program unit then is: units, page rows, pages.
+        let cases = [
+            ((2, 4096, 4096), (2, 1, 2)),
+            ((2, 16384, 4096), (8, 1, 2)),
+            ((4, 4096, 8192), (2, 1, 4)),
+            ((2, 4096, 16384), (1, 2, 2 * 2)),
+            ((1, 4096, 16384), (1, 4, 4)),
+            ((4, 4096, 24576), (2, 3, 4 * 3)),
+        ];
+        for ((planes, page, unit), (units, rows, pages)) in cases {
+            let layout = layout(planes, page, unit);
+            assert_eq!(
+                (layout.units_per_pu(), layout.rows_per_pu(), layout.pages_per_pu()),
+                (units, rows, pages)
+            );
+            assert_eq!(layout.sensed((1 << units) - 1), (u64::from(pages), (1 << rows) - 1));
+            assert_eq!(layout.sensed(1).0, unit.div_ceil(page));
+        }
+    }
+
+    #[test]
+    fn places_cover_every_page_row_of_every_lane_once() {
+        let layout = layout(2, 4096, 4096);
+        let mut seen = std::collections::BTreeSet::new();
+        for slot in 0..layout.slots() {
+            let (pu, _) = layout.pu_of(Ppn(slot));
+            let place = layout.place(pu);
+            assert_eq!(place.superblock, layout.superblock_of(Ppn(slot)));
+            assert_eq!(place.lane, layout.lane_of_pu(pu));
+            seen.insert((place.superblock, place.lane.die, place.first_page));
+        }
+        assert_eq!(seen.len(), 8 * 4 * 48);
+    }
+
+    #[test]
+    fn the_first_letter_of_the_allocation_order_varies_fastest() {
+        let layout = layout(2, 4096, 4096);
+        let dies: Vec<u16> = layout.lanes().iter().map(|lane| lane.die.0).collect();
+        // Dies are numbered chip by chip within a channel: channel first means 0, 2, then 1, 3.
+        assert_eq!(dies, [0, 2, 1, 3]);
+    }
 }

@@ -36,22 +36,28 @@ impl Ftl {
 
     #[cold]
     fn make_space(&mut self, stream: Stream) -> Result<(), Full> {
-        while !self.can_append(stream) {
+        while self.needs_gc() {
             if self.is_read_only() {
                 return Err(Full);
             }
-            let victim = self.choose_victim().ok_or(Full)?;
+            let Some(victim) = self.choose_victim() else { break };
             self.collect(victim, self.gc_stream());
             if let Some(cold) = self.choose_cold() {
                 self.collect(cold, self.wear_leveling_stream());
             }
         }
-        // Beyond what this write needs, collect as the timed drive would in the background.
-        while self.needs_gc() && self.free_superblocks() > self.reserve() {
+        if !self.can_append(stream) {
+            return Err(Full);
+        }
+        Ok(())
+    }
+
+    /// Collects until enough superblocks are free, as an idle drive does.
+    pub fn settle_untimed(&mut self) {
+        while self.needs_gc() && !self.is_read_only() {
             let Some(victim) = self.choose_victim() else { break };
             self.collect(victim, self.gc_stream());
         }
-        Ok(())
     }
 
     fn collect(&mut self, victim: SuperblockId, to: Stream) {

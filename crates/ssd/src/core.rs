@@ -53,8 +53,10 @@ pub(crate) struct Relocation {
     pub(crate) reads_in_flight: u32,
     /// Lanes still to be erased; zero until erasing begins.
     pub(crate) erases_left: u32,
-    /// Host units (in 2^-16) that may be written for each valid unit dealt with.
-    pub(crate) credit: u64,
+    /// Valid units that collection must still move until a superblock is gained for the host: of this victim, and of those
+    /// after it if the gain of this one goes into the stream's own next superblock. An estimate: later victims are taken
+    /// to hold what this one held.
+    pub(crate) work_left: u32,
 }
 
 /// Credit is counted in 2^-16 units.

@@ -135,16 +135,12 @@ impl Ssd {
         let Op { pu, mask, core, .. } = self.ops[op];
         let layout = self.cores[usize::from(core)].ftl.layout();
         let first_page = layout.place(pu).first_page;
-        let (pages, sense) =
-            if mask.is_power_of_two() && layout.pages_per_unit() == 1 && layout.rows_per_pu() == 1 {
-                (1, self.timing.read(first_page))
-            } else {
-                let (planes, rows) = layout.sensed(mask);
-                let times =
-                    (0..64).filter(|row| rows >> row & 1 == 1).map(|row| self.timing.read(first_page + row));
-                let pages = pages_sensed(planes, rows);
-                (pages, times.fold(Nanos::ZERO, |sum, time| sum + time))
-            };
+        let (pages, mut rows) = layout.sensed(mask);
+        let mut sense = Nanos::ZERO;
+        while rows != 0 {
+            sense += self.timing.read(first_page + rows.trailing_zeros());
+            rows &= rows - 1;
+        }
         match (self.ops[op].kind, self.ops[op].task) {
             (OpKind::HostRead, _) => self.counters.host_reads += pages,
             (OpKind::RmwRead, _) => self.counters.rmw_reads += pages,
@@ -294,9 +290,4 @@ impl Ssd {
             usize::from(op.core) == core && matches!(op.kind, OpKind::HostProgram | OpKind::RelocationProgram)
         })
     }
-}
-
-/// Pages sensed: all combinations of planes and rows for a unit that fills rows, which is how units larger than a page lie.
-fn pages_sensed(planes: u64, rows: u64) -> u64 {
-    u64::from(planes.count_ones()) * u64::from(rows.count_ones())
 }

@@ -81,10 +81,6 @@ impl Ssd {
         list_by_die(&state.ftl, superblock, &mut todo, &mut cursors);
         let units = state.ftl.layout().units_per_superblock();
         let dies = state.ftl.layout().dies();
-        if task == Task::Gc {
-            // A head start, so that the first writes after collection begins need not wait for its first reads.
-            state.credit = state.credit.max(u64::from(units / 16) * CREDIT_ONE);
-        }
         state.relocations[task as usize] = Some(Relocation {
             superblock,
             stream,
@@ -93,7 +89,7 @@ impl Ssd {
             cursors,
             reads_in_flight: 0,
             erases_left: 0,
-            credit: u64::from(units - valid) * CREDIT_ONE / u64::from(valid.max(1)),
+            work_left: work_until_gain(valid, state.ftl.room(stream), units),
         });
         for local in 0..usize::from(dies) {
             let die = self.cores[core].dies[local];
@@ -250,7 +246,7 @@ impl Ssd {
         let state = &mut self.cores[core];
         let relocation =
             state.relocations[op.task as usize].as_ref().expect("a read belongs to a relocation");
-        let (stream, credit) = (relocation.stream, relocation.credit);
+        let stream = relocation.stream;
         let first = op.pu * state.ftl.layout().units_per_pu();
         let mut mask = op.mask;
         while mask != 0 {
@@ -273,15 +269,30 @@ impl Ssd {
             relocation.reads_in_flight -= 1;
         }
         if op.task == Task::Gc {
-            let state = &mut self.cores[core];
-            let most = 2 * u64::from(state.ftl.layout().units_per_superblock()) * CREDIT_ONE;
-            state.credit = (state.credit + credit * u64::from(op.units)).min(most);
-            if !state.waiting.is_empty() {
+            self.grant_credit(core, u32::from(op.units));
+            if !self.cores[core].waiting.is_empty() {
                 self.pump(now, core);
             }
         }
         self.maybe_erase(now, core, op.task);
         self.give_leave(now);
+    }
+
+    /// Collection has dealt with `units` units of its victim: the host may write its share, such that its open superblock is
+    /// full when the next one has been gained. A sixteenth of the superblock is kept back for the time of the erasure and of
+    /// estimates that were off; then host writes go on at the pace of the estimate.
+    fn grant_credit(&mut self, core: usize, units: u32) {
+        let streams = self.config.ftl.streams;
+        let state = &mut self.cores[core];
+        let Some(relocation) = &mut state.relocations[Task::Gc as usize] else { return };
+        let open =
+            (0..streams).map(|hint| state.ftl.room(state.ftl.host_stream(hint))).filter(|&room| room != 0);
+        let room = open.min().unwrap_or(0);
+        let spendable = room.saturating_sub(state.ftl.layout().units_per_superblock() / 16);
+        let work = relocation.work_left.max(units);
+        let share = u64::from(spendable) * CREDIT_ONE * u64::from(units) / u64::from(work);
+        relocation.work_left = work - units;
+        state.credit = (state.credit + share).min(u64::from(room) * CREDIT_ONE);
     }
 
     fn program_relocated(&mut self, now: Nanos, core: usize, task: Task, pu: u32, units: u32) {
@@ -388,6 +399,19 @@ impl Ssd {
         }
         self.give_leave(now);
     }
+}
+
+/// Valid units to be moved until a victim's erasure leaves one superblock more than before: its own `valid` ones when they fit
+/// into the `room` of the stream's open superblock; otherwise a new one of `units` slots is opened for the rest, and the next
+/// victim counts too.
+fn work_until_gain(valid: u32, room: u32, units: u32) -> u32 {
+    let (mut work, mut room) = (valid, room);
+    // Each victim adds what it has stale; one without any adds nothing, and there is no end to be estimated.
+    while room < valid && valid < units {
+        room += units - valid;
+        work = work.saturating_add(valid);
+    }
+    work
 }
 
 /// Lists the program units of `superblock` that hold valid data, die by die: `todo` has a stretch of equal length for each die, of

@@ -81,9 +81,11 @@ impl Ssd {
         Outcome::Ok
     }
 
-    /// Takes up time after untimed writes: units that have begun a program unit are in the buffer.
+    /// Takes up time after untimed writes: collection is as far as an idle drive would have brought it, and units that have
+    /// begun a program unit are in the buffer.
     pub fn begin_timed(&mut self) {
         for core in &mut self.cores {
+            core.ftl.settle_untimed();
             let begun = |cause: Cause| -> u32 {
                 (0..core.ftl.streams())
                     .map(Stream)

@@ -19,6 +19,7 @@ fn every_example_loads_and_says_what_it_shows() {
             load_scenario(&[Layer::File(path.clone())], &[]).unwrap_or_else(|error| panic!("{error}"));
         assert!(!scenario.description.is_empty(), "{}", path.display());
         assert_eq!(scenario.name, path.file_stem().unwrap().to_str().unwrap());
+        opens(&scenario);
         if let Some(trace) = &scenario.workload.trace {
             assert!(Path::new(&trace.file).is_file(), "{}", trace.file);
         }

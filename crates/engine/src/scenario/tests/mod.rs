@@ -71,3 +71,15 @@ fn changed(from: &str, to: &str) -> String {
     assert!(SMALL.contains(from), "{from}");
     SMALL.replacen(from, to, 1)
 }
+
+/// Opens the scenario's workload on its drive: what the loader itself leaves to the run.
+fn opens(scenario: &Scenario) {
+    let target = outlast_workload::Target {
+        capacity: scenario.device.ftl.user_capacity(&scenario.device.geometry),
+        seed: scenario.seed,
+        unit: scenario.device.ftl.mapping_unit,
+    };
+    let workload =
+        scenario.workload.open(&target).unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
+    assert!(!workload.endless, "{}: nothing ends it", scenario.name);
+}

@@ -13,6 +13,7 @@ fn every_preset_loads_and_prints_and_loads_again_equal() {
     for known in presets() {
         let scenario = preset(known.name);
         assert_eq!(scenario.name, known.name);
+        opens(&scenario);
         assert!(!scenario.description.is_empty() && !known.title.is_empty(), "{}", known.name);
         let printed = scenario.to_toml().unwrap();
         let (again, _) =

@@ -1,0 +1,224 @@
+//! Do requests wait as queueing theory says?
+
+mod support;
+
+use outlast_engine::{Control, Scenario, Simulation};
+use outlast_models::queueing::md1_mean_wait;
+use outlast_units::Nanos;
+use support::{Run, assert_close, run, scenario};
+
+/// tR plus 4096 B at 4096 MB/s: 60 us + 1 us.
+const SERVICE_S: f64 = 61e-6;
+
+/// One die, filled, that serves reads of one page.
+fn one_die(workload: &str) -> Scenario {
+    scenario(&format!(
+        r#"
+[device.timing]
+read = "60us"
+program = "700us"
+erase = "3500us"
+bus = "4096MB/s"
+[device.geometry]
+channels = 1
+chips_per_channel = 1
+dies_per_chip = 1
+planes_per_die = 1
+blocks_per_plane = 64
+pages_per_block = 64
+page_size = "4KiB"
+[device.ftl]
+over_provisioning = 0.2
+[precondition]
+overwrite = "none"
+[workload.synthetic]
+read_percent = 100
+{workload}
+"#
+    ))
+}
+
+/// Mean time in the drive, from the exact sum of latencies (not the histogram, whose values are rounded).
+fn mean_latency_s(run: &Run) -> f64 {
+    let summary = run.summary();
+    let count = summary.host.reads + summary.host.writes + summary.host.trims + summary.host.flushes;
+    summary.queue.littles_law.lambda_w * summary.time.simulated_s / count as f64
+}
+
+/// Tolerance: waits of consecutive requests are correlated, so the variance of the mean wait over n requests is
+/// A·E[W]²/n with A well above the variance of one wait. Lindley's recursion with 4·10⁷ arrivals in batches of 20 000
+/// gives A = 10.7, 18.4, 56.5 at ρ = 0.3, 0.6, 0.8. The requests below make the standard error 0.5 % of the
+/// mean wait, so that 2 % are four standard errors; each seed is fixed, so the test never flickers.
+fn check_md1(load: f64, requests: u64) {
+    let rate = load / SERVICE_S;
+    let run = run(one_die(&format!("rate_iops = {rate}\narrival = \"poisson\"\nrequests = {requests}")));
+    let summary = run.summary();
+    assert_eq!(summary.host.reads, requests);
+    assert_eq!((summary.host.unmapped_reads, summary.host.buffer_hits), (0, 0), "every read must reach the die");
+    let wait = mean_latency_s(&run) - SERVICE_S;
+    assert_close(&format!("mean wait at {load}"), wait, md1_mean_wait(rate, SERVICE_S).unwrap(), 0.02);
+    // The histogram rounds to three digits.
+    let mean_us = summary.latency_us.read.as_ref().unwrap().mean;
+    assert_close("mean of the histogram", mean_us * 1e-6, mean_latency_s(&run), 1e-3);
+    // Nobody is faster than the service; an arrival that finds the die idle takes just that, and 1 − ρ of them do.
+    assert_close("least latency", summary.latency_us.read.as_ref().unwrap().min, 61.0, 1e-3);
+    // The die works for the share ρ of the time: n exponential gaps have a relative standard error of 1/sqrt(n).
+    let tolerance = 6.0 / (requests as f64).sqrt();
+    assert_close("utilisation of the die", summary.queue.die_utilisation.mean, load, tolerance);
+    assert!(summary.queue.littles_law.relative_error <= 1e-12, "{:?}", summary.queue.littles_law);
+}
+
+#[test]
+fn poisson_reads_of_one_die_wait_as_in_md1_at_30_percent() {
+    check_md1(0.3, 430_000);
+}
+
+#[test]
+fn poisson_reads_of_one_die_wait_as_in_md1_at_60_percent() {
+    check_md1(0.6, 740_000);
+}
+
+#[test]
+fn poisson_reads_of_one_die_wait_as_in_md1_at_80_percent() {
+    check_md1(0.8, 2_300_000);
+}
+
+/// Arrivals at equal gaps below the capacity never wait: D/D/1. A third of a nanosecond is lost per gap at most.
+#[test]
+fn equal_gaps_never_wait() {
+    let run = run(one_die("rate_iops = 16000\narrival = \"fixed\"\nrequests = 20000"));
+    assert_close("latency", mean_latency_s(&run), SERVICE_S, 1e-9);
+    assert_eq!(run.summary().queue.max_in_flight, 1);
+}
+
+#[test]
+fn a_closed_loop_keeps_its_depth_and_waits_for_it() {
+    for depth in [1u32, 4, 32] {
+        let requests = 20_000;
+        let run = run(one_die(&format!("queue_depth = {depth}\nrequests = {requests}")));
+        let summary = run.summary();
+        assert_eq!(summary.queue.host_queue_depth, Some(depth));
+        assert_eq!(summary.queue.max_in_flight, depth);
+        // One die serves them one by one, without a gap.
+        assert_close("span", summary.time.simulated_s, f64::from(requests) * SERVICE_S, 1e-9);
+        // Request k waits for min(k, depth − 1) others: depth·S each but for the first.
+        let first = f64::from(depth * (depth - 1)) / 2.0;
+        let expected = (f64::from(depth) - first / f64::from(requests)) * SERVICE_S;
+        assert_close("latency", mean_latency_s(&run), expected, 1e-9);
+    }
+}
+
+/// The same load offered both ways. A closed loop of depth one asks only when the die is free; an open one asks regardless, and
+/// beyond the capacity its queue grows with the run, which a closed one's cannot.
+#[test]
+fn open_and_closed_loops_differ() {
+    let closed = run(one_die("queue_depth = 1\nrequests = 20000"));
+    let rate = 0.9 / SERVICE_S;
+    let open = run(one_die(&format!("rate_iops = {rate}\nrequests = 20000")));
+    assert!(mean_latency_s(&open) > 2.0 * mean_latency_s(&closed));
+    assert!(open.summary().throughput.iops < closed.summary().throughput.iops);
+    assert_eq!(open.summary().queue.host_queue_depth, None);
+
+    // At a load of 1.5 request k finds k·(1 − 1/1.5) before it: after n requests n/3 are waiting, and the drive, which
+    // works without a pause, takes n services. n/3 has a standard deviation of sqrt(n)·2/3 (Poisson arrivals while n/1.5 are
+    // served): six of them, for n = 20 000, are 8.5 %.
+    let rate = 1.5 / SERVICE_S;
+    let overload = run(one_die(&format!("rate_iops = {rate}\nrequests = 20000")));
+    assert_close("most in flight", f64::from(overload.summary().queue.max_in_flight), 20_000.0 / 3.0, 0.085);
+    assert_close("span", overload.summary().time.simulated_s, 20_000.0 * SERVICE_S, 1e-3);
+}
+
+/// Drives and workloads of every kind.
+fn any_run(workload: &str, warm_up: &str, cache: &str) -> Scenario {
+    scenario(&format!(
+        r#"
+{timing}
+[device.geometry]
+channels = 2
+chips_per_channel = 1
+dies_per_chip = 2
+planes_per_die = 2
+blocks_per_plane = 32
+pages_per_block = 16
+page_size = "16KiB"
+[device.ftl]
+over_provisioning = 0.5
+[device.controller]
+write_buffer = "1MiB"
+write_cache = "{cache}"
+link = "1GB/s"
+master_cost = "1us"
+read_cost = "500ns"
+queue_depth = 24
+[run]
+warm_up = "{warm_up}"
+[workload.synthetic]
+read_percent = 40
+trim_percent = 5
+flush_every = 50
+fua_percent = 5
+sizes = "jesd219"
+{workload}
+"#,
+        timing = support::TIMING
+    ))
+}
+
+const WORKLOADS: [&str; 4] = [
+    "requests = 20000",
+    "queue_depth = 64\nrequests = 20000",
+    "rate_iops = 2000\nrequests = 20000",
+    "rate_iops = 500000\nrequests = 5000",
+];
+
+/// L = λW holds for every sample path that begins and ends empty; three sums kept apart must agree but for rounding.
+#[test]
+fn littles_law_is_exact_on_every_whole_run() {
+    for workload in WORKLOADS {
+        for cache in ["protected", "volatile", "off"] {
+            let run = run(any_run(workload, "0s", cache));
+            let law = &run.summary().queue.littles_law;
+            assert!(law.relative_error <= 1e-12, "{workload}, {cache}: {law:?}");
+            assert_close("L", law.l, run.summary().queue.mean_in_flight, 1e-12);
+        }
+    }
+}
+
+/// A warm-up cuts the commands in flight at its end: each contributes its whole latency to λW and only the rest of it to L. So
+/// they differ by at most (commands in flight) × (longest latency), over the time measured.
+#[test]
+fn littles_law_is_off_by_the_cut_of_the_warm_up_at_most() {
+    for workload in WORKLOADS {
+        let run = run(any_run(workload, "20ms", "volatile"));
+        let summary = run.summary();
+        assert!(summary.time.warm_up_s >= 0.02, "{workload}: {}", summary.time.warm_up_s);
+        let longest = [&summary.latency_us.read, &summary.latency_us.write, &summary.latency_us.trim, &summary.latency_us.flush]
+            .into_iter()
+            .flatten()
+            .map(|latency| latency.max * 1.001e-6)
+            .fold(0.0, f64::max);
+        let law = &summary.queue.littles_law;
+        let bound = f64::from(summary.queue.max_in_flight) * longest / summary.time.simulated_s;
+        assert!((law.l - law.lambda_w).abs() <= bound, "{workload}: {law:?}, bound {bound} {:?} {:?} {longest} {:?}", summary.time, summary.latency_us, summary.queue);
+        assert!(law.lambda_w >= law.l - 1e-9, "{workload}: a cut lowers L, never λW: {law:?}");
+    }
+}
+
+/// Stopped midway, L counts what is still in flight and λW does not.
+#[test]
+fn littles_law_of_a_stopped_run_is_off_by_what_was_in_flight() {
+    let mut simulation = Simulation::new(one_die("queue_depth = 8\nrequests = 100000000")).unwrap();
+    let mut calls = 0;
+    let result = simulation
+        .run(&mut |progress| {
+            calls += u32::from(progress.simulated > Nanos::ZERO);
+            if calls >= 2 { Control::Stop } else { Control::Continue }
+        })
+        .unwrap();
+    let summary = &result.summary;
+    assert!(summary.partial);
+    // Seven others are in flight, of 8·S each at most.
+    let law = &summary.queue.littles_law;
+    let bound = 8.0 * 8.0 * SERVICE_S / summary.time.simulated_s;
+    assert!((law.l - law.lambda_w).abs() <= bound, "{law:?}, bound {bound}");
+}

@@ -1,0 +1,58 @@
+//! Scenarios in a few lines, and what the tests look at in a result.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use outlast_engine::{Control, RunResult, Scenario, Simulation, Summary, Table, TimingMode, parse_text};
+
+/// Flash that is quick to simulate and has round times; the tests replace what they are about.
+pub(crate) const TIMING: &str = r#"
+[device.timing]
+read = "60us"
+program = "700us"
+erase = "3500us"
+bus = "800MB/s"
+"#;
+
+/// A scenario from its text.
+pub(crate) fn scenario(text: &str) -> Scenario {
+    parse_text(text).unwrap_or_else(|error| panic!("{error}\n{text}")).0
+}
+
+/// A run to its end, with the drive as it was left.
+pub(crate) struct Run {
+    pub(crate) simulation: Simulation,
+    pub(crate) result: RunResult,
+}
+
+impl Run {
+    pub(crate) fn summary(&self) -> &Summary {
+        &self.result.summary
+    }
+
+    pub(crate) fn table(&self, name: &str) -> &Table {
+        let found = self.result.tables.iter().find(|(table, _)| table == name);
+        &found.unwrap_or_else(|| panic!("no table {name}")).1
+    }
+
+    pub(crate) fn write_amplification(&self) -> f64 {
+        self.summary().write_amplification.as_ref().expect("something was written").total
+    }
+}
+
+/// Runs `scenario` and checks every invariant of the drive afterwards.
+pub(crate) fn run(scenario: Scenario) -> Run {
+    let mut simulation = Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"));
+    let result = simulation.run(&mut |_| Control::Continue).unwrap_or_else(|error| panic!("{error}"));
+    match simulation.scenario().run.timing {
+        TimingMode::Full => simulation.self_check().unwrap(),
+        // Without time there is no buffer, so only the translation layers have something to check.
+        TimingMode::None => simulation.ssd().ftls().for_each(|ftl| ftl.self_check().unwrap()),
+    }
+    Run { simulation, result }
+}
+
+/// Asserts that `measured` is within the share `tolerance` of `expected`.
+#[track_caller]
+pub(crate) fn assert_close(what: &str, measured: f64, expected: f64, tolerance: f64) {
+    let error = measured / expected - 1.0;
+    assert!(error.abs() <= tolerance, "{what}: {measured} against {expected}, {:+.3} %", error * 100.0);
+}
