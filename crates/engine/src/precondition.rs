@@ -8,8 +8,8 @@ use crate::steady::is_steady;
 use outlast_device::{Op, Outcome};
 use outlast_ssd::Ssd;
 use outlast_units::Nanos;
-use outlast_units::rng::SplitMix;
-use outlast_workload::Workload;
+use outlast_units::rng::{SplitMix, mix, sub_seed};
+use outlast_workload::{Target, WorkloadSpec};
 
 /// Units or commands between two looks at the clock.
 const CHUNK: usize = 64;
@@ -42,8 +42,8 @@ struct Preparer<'a, 'b> {
 pub(crate) fn prepare(
     ssd: &mut Ssd,
     spec: &PreconditionSpec,
-    workload: &mut Workload,
-    seed: u64,
+    workload: &WorkloadSpec,
+    target: &Target,
     progress: OnProgress<'_>,
 ) -> Result<Prepared, EngineError> {
     let watch = Stopwatch::start();
@@ -66,8 +66,8 @@ pub(crate) fn prepare(
             Overwrite::Random if filled == 0 => {
                 prepared.note = Some("Nothing was filled, so nothing was overwritten.".to_owned());
             }
-            Overwrite::Random => preparer.overwrite_randomly(filled, seed, &mut prepared)?,
-            Overwrite::Workload => preparer.overwrite_with(workload, &mut prepared)?,
+            Overwrite::Random => preparer.overwrite_randomly(filled, target.seed, &mut prepared)?,
+            Overwrite::Workload => preparer.overwrite_with(workload, target, &mut prepared)?,
         }
     }
     prepared.cpu_s = watch.cpu_s();
@@ -148,10 +148,13 @@ impl Preparer<'_, '_> {
         }
     }
 
-    /// The workload's own writes and trims, again and again, until the write amplification is steady.
+    /// The workload's own writes and trims, pass after pass, until the write amplification is steady. Every pass has a seed of
+    /// its own: the same random addresses in the same order again and again would be a workload that nobody runs (a trace
+    /// has no seed, and is replayed as it is).
     fn overwrite_with(
         &mut self,
-        workload: &mut Workload,
+        spec: &WorkloadSpec,
+        target: &Target,
         prepared: &mut Prepared,
     ) -> Result<(), EngineError> {
         let round = self.round_units();
@@ -159,6 +162,12 @@ impl Preparer<'_, '_> {
         let mut before = self.ssd.written();
         let mut pass_start = before.host;
         let (written_before, host_before) = (self.written, before.host);
+        let mut pass = 0u64;
+        let mut open = || {
+            pass += 1;
+            spec.open(&Target { seed: mix(sub_seed(target.seed, "engine.precondition") ^ pass), ..*target })
+        };
+        let mut workload = open()?;
         loop {
             batch.clear();
             if workload.source.fill(&mut batch, CHUNK)? == 0 {
@@ -168,7 +177,7 @@ impl Preparer<'_, '_> {
                     break;
                 }
                 pass_start = written;
-                workload.source.rewind()?;
+                workload = open()?;
                 continue;
             }
             for request in batch.iter().filter(|request| matches!(request.command.op, Op::Write | Op::Trim)) {
@@ -191,7 +200,6 @@ impl Preparer<'_, '_> {
                 }
             }
         }
-        workload.source.rewind()?;
         Ok(())
     }
 

@@ -18,11 +18,11 @@ use outlast_units::{Bytes, Nanos};
 use outlast_workload::{Pacing, Target, Workload};
 
 /// Width of a window where none was asked for and none follows from the workload; windows merge in pairs as they grow many.
-const FIRST_WINDOW: Nanos = Nanos::millis(1);
+const FIRST_WINDOW: Nanos = Nanos::millis(2);
 /// Windows into which a run of known length is divided.
 const WINDOWS: u64 = 200;
 /// Windows kept where their width was not asked for.
-const CHOSEN_WINDOWS: u32 = 400;
+const CHOSEN_WINDOWS: u32 = 256;
 
 /// A scenario, checked and ready to run.
 #[derive(Debug)]
@@ -30,6 +30,7 @@ pub struct Simulation {
     scenario: Scenario,
     ssd: Ssd,
     workload: Workload,
+    target: Target,
 }
 
 /// What a run found.
@@ -52,7 +53,8 @@ impl Simulation {
         // The workload before the drive: it costs little, and the drive may take gigabytes.
         let capacity =
             Bytes(scenario.device.ftl.user_capacity(&scenario.device.geometry).0 / unit.0 * unit.0);
-        let workload = scenario.workload.open(&Target { capacity, seed: scenario.seed, unit })?;
+        let target = Target { capacity, seed: scenario.seed, unit };
+        let workload = scenario.workload.open(&target)?;
         if workload.endless && workload.duration.is_none() {
             let limit = "the workload has no end: give requests, bytes or duration";
             return Err(ConfigError::new("workload", workload.label, limit).into());
@@ -65,7 +67,7 @@ impl Simulation {
             return Err(ConfigError::new("run.timing", "none", limit).into());
         }
         let ssd = Ssd::new(scenario.device.clone(), scenario.seed)?;
-        Ok(Self { scenario, ssd, workload })
+        Ok(Self { scenario, ssd, workload, target })
     }
 
     /// The scenario.
@@ -87,8 +89,8 @@ impl Simulation {
         let prepared = prepare(
             &mut self.ssd,
             &self.scenario.precondition,
-            &mut self.workload,
-            self.scenario.seed,
+            &self.scenario.workload,
+            &self.target,
             progress,
         )?;
         self.ssd.begin_timed();
