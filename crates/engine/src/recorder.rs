@@ -103,20 +103,27 @@ impl Recorder {
         let latency = (at - since).0;
         self.latency_sum += u128::from(latency);
         let op = command.op;
-        self.completed.commands[op as usize] += 1;
-        let window = &mut self.windows.current;
-        window.commands[op as usize] += 1;
-        if outcome == Outcome::Ok {
-            let bytes = u64::from(command.sectors) * SECTOR_BYTES;
-            self.completed.bytes[op as usize] += bytes;
-            window.bytes[op as usize] += bytes;
-        } else {
-            self.completed.errors += 1;
-            window.errors += 1;
-        }
+        self.counted(command, outcome);
         record(self.windows.latency.of_mut(op), latency);
         if command.stream.0 != 0 {
             self.record_stream(command.stream.0, op, latency);
+        }
+    }
+
+    /// A command has been carried out without time.
+    #[inline]
+    pub(crate) fn counted(&mut self, command: &Command, outcome: Outcome) {
+        let op = command.op as usize;
+        self.completed.commands[op] += 1;
+        let window = &mut self.windows.current;
+        window.commands[op] += 1;
+        if outcome == Outcome::Ok {
+            let bytes = u64::from(command.sectors) * SECTOR_BYTES;
+            self.completed.bytes[op] += bytes;
+            window.bytes[op] += bytes;
+        } else {
+            self.completed.errors += 1;
+            window.errors += 1;
         }
     }
 

@@ -131,6 +131,8 @@ pub struct Ftl {
     victims: u64,
     victim_units: u64,
     retired: u32,
+    /// A victim's data had no place to go: superblocks held back for relocation have worn out.
+    stuck: bool,
 }
 
 impl Ftl {
@@ -183,6 +185,7 @@ impl Ftl {
             victims: 0,
             victim_units: 0,
             retired: 0,
+            stuck: false,
             config: config.clone(),
             layout,
         };
@@ -373,21 +376,58 @@ impl Ftl {
 
     /// [`Ftl::relocate`] of a slot known to be valid.
     #[inline]
-    pub(crate) fn relocate_valid(&mut self, stream: Stream, superblock: SuperblockId, from: Ppn) -> Slot {
+    fn relocate_valid(&mut self, stream: Stream, superblock: SuperblockId, from: Ppn) -> Slot {
         let lpn = self.p2l[from.index()];
         let slot = self.advance(stream);
         self.l2p[lpn.index()] = slot.ppn;
-        self.valid[superblock.index()] -= 1;
         if let Some(contents) = &mut self.contents {
             contents.relocate(from.0, slot.ppn.0, lpn.0);
         }
         self.p2l[slot.ppn.index()] = lpn;
-        self.valid[self.frontiers[usize::from(stream.0)].superblock.index()] += 1;
-        match self.cause_of(stream) {
-            Cause::WearLeveling => self.written.wear_leveling += 1,
-            Cause::Host | Cause::Gc => self.written.gc += 1,
-        }
+        self.count_relocated(stream, superblock, 1);
         slot
+    }
+
+    /// Accounts for `units` valid units that have moved from `superblock` to the open superblock of `stream`.
+    #[inline]
+    fn count_relocated(&mut self, stream: Stream, superblock: SuperblockId, units: u32) {
+        self.valid[superblock.index()] -= units;
+        self.valid[self.frontiers[usize::from(stream.0)].superblock.index()] += units;
+        match self.cause_of(stream) {
+            Cause::WearLeveling => self.written.wear_leveling += u64::from(units),
+            Cause::Host | Cause::Gc => self.written.gc += u64::from(units),
+        }
+    }
+
+    /// Moves valid units, given with their slots in `superblock`, and programs what they complete: [`Ftl::relocate`] in bulk.
+    pub(crate) fn relocate_all(&mut self, stream: Stream, superblock: SuperblockId, units: &[(Lpn, Ppn)]) {
+        let index = usize::from(stream.0);
+        let mut rest = units;
+        while !rest.is_empty() {
+            if self.frontiers[index].next == self.frontiers[index].end {
+                self.open(stream);
+            }
+            let Frontier { next, end, mut pu_end, .. } = self.frontiers[index];
+            let (now, later) = rest.split_at(rest.len().min((end - next) as usize));
+            let targets = self.p2l[next as usize..].iter_mut().zip(next..);
+            for (&(lpn, from), (owner, slot)) in now.iter().zip(targets) {
+                self.l2p[lpn.index()] = Ppn(slot);
+                *owner = lpn;
+                if let Some(contents) = &mut self.contents {
+                    contents.relocate(from.0, slot, lpn.0);
+                }
+            }
+            let next = next + now.len() as u32;
+            self.count_relocated(stream, superblock, now.len() as u32);
+            while pu_end <= next {
+                let (pu, _) = self.layout.pu_of(Ppn(pu_end - 1));
+                self.programmed(pu);
+                pu_end += self.layout.units_per_pu();
+            }
+            self.frontiers[index].next = next;
+            self.frontiers[index].pu_end = pu_end;
+            rest = later;
+        }
     }
 
     #[inline]
@@ -531,8 +571,14 @@ impl Ftl {
         self.free.len() as u32
     }
 
+    /// Whether the valid units of `superblock` fit into the open superblock of `stream` and the free ones it may open.
+    fn fits(&self, superblock: SuperblockId, stream: Stream) -> bool {
+        let free = u64::from(self.free_superblocks()) * u64::from(self.layout.units_per_superblock());
+        u64::from(self.valid_count(superblock)) <= u64::from(self.room(stream)) + free
+    }
+
     /// The superblock that garbage collection should take next, by the configured policy; `None` when no sealed superblock has
-    /// a stale unit.
+    /// a stale unit, or, on a worn drive, when there is no place to move its valid ones to.
     pub fn choose_victim(&mut self) -> Option<SuperblockId> {
         let view = View {
             valid: &self.valid,
@@ -540,14 +586,21 @@ impl Ftl {
             clock: self.clock,
             units: self.layout.units_per_superblock(),
         };
-        policy::choose(&self.config.gc, &view, &mut self.rng)
+        let victim = policy::choose(&self.config.gc, &view, &mut self.rng)?;
+        if !self.fits(victim, self.gc_stream()) {
+            assert!(self.retired != 0, "a superblock is held back for relocation unless the drive is worn");
+            self.stuck = true;
+            return None;
+        }
+        Some(victim)
     }
 
     /// The superblock that static wear levelling should move: the least-worn sealed one, when the most-worn superblock is ahead of
     /// it by more than the configured gap and a well-worn one is free.
     pub fn choose_cold(&self) -> Option<SuperblockId> {
         let gap = self.config.wear_leveling.static_gap?;
-        if self.free.is_empty() {
+        // On a worn drive, what is left free is for garbage collection.
+        if self.free_superblocks() < self.reserve() {
             return None;
         }
         let coldest = (0..self.valid.len())
@@ -641,7 +694,7 @@ impl Ftl {
     /// Whether too few superblocks are left to take writes for ever: the core serves reads only.
     #[inline]
     pub fn is_read_only(&self) -> bool {
-        self.retired != 0 && self.layout.superblocks() - self.retired < self.superblocks_needed()
+        self.stuck || (self.retired != 0 && self.layout.superblocks() - self.retired < self.superblocks_needed())
     }
 
     /// Units written so far, by cause.

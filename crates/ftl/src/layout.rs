@@ -217,6 +217,12 @@ impl Layout {
         // A superblock holds a whole number of superpages, so the lane follows from the number over the core.
         self.lanes[self.by_lane.divide(pu).1 as usize]
     }
+    /// The first page row of program unit `pu` in its blocks.
+    #[inline]
+    pub fn first_page(&self, pu: u32) -> u32 {
+        let within = self.pus_per_superblock.divide(pu).1;
+        self.by_lane.quotient(within) * self.rows_per_pu
+    }
     /// Where program unit `pu` lies.
     #[inline]
     pub fn place(&self, pu: u32) -> PuPlace {

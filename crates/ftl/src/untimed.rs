@@ -65,26 +65,24 @@ impl Ftl {
         self.take_out(victim);
         let first = self.layout().first_slot(victim) as usize;
         let end = first + self.layout().units_per_superblock() as usize;
-        let mut start = first;
         let mut last_page = u32::MAX;
-        while start < end {
-            let count = BATCH.min(end - start);
-            let mut current = [Ppn::NONE; BATCH];
-            for (entry, &owner) in current[..count].iter_mut().zip(&self.p2l[start..start + count]) {
+        for start in (first..end).step_by(BATCH) {
+            // Two passes over a batch: loads that do not wait for each other, then moves whose targets are in the cache.
+            let mut valid = [(Lpn::NONE, Ppn::NONE); BATCH];
+            let mut count = 0;
+            for (slot, &owner) in (start..end).zip(&self.p2l[start..end.min(start + BATCH)]) {
                 // The table's last entry stands for "no page" and is always none.
-                *entry = self.l2p[owner.index().min(self.l2p.len() - 1)];
+                let current = self.l2p[owner.index().min(self.l2p.len() - 1)];
+                valid[count] = (owner, current);
+                count += usize::from(current.index() == slot);
             }
-            for (&entry, slot) in current[..count].iter().zip(start..) {
-                if entry.index() == slot {
-                    let page = self.layout().page_of(entry);
-                    self.untimed_reads +=
-                        u64::from(page != last_page) * u64::from(self.layout().pages_per_unit());
-                    last_page = page;
-                    let slot = self.relocate_valid(to, victim, entry);
-                    self.complete(slot);
-                }
+            for &(_, slot) in &valid[..count] {
+                let page = self.layout().page_of(slot);
+                self.untimed_reads +=
+                    u64::from(page != last_page) * u64::from(self.layout().pages_per_unit());
+                last_page = page;
             }
-            start += count;
+            self.relocate_all(to, victim, &valid[..count]);
         }
         self.erased(victim);
     }

@@ -3,46 +3,51 @@
 use outlast_units::Nanos;
 
 /// A tournament tree over a fixed set of sources, each with at most one pending event. Setting a time costs log₂(sources)
-/// comparisons and no allocation; the earliest is at the root. Equal times go to the source with the smaller number, so a
-/// run is reproducible.
+/// comparisons, without branches and without allocation; the earliest is at the root. Equal times go to the source with the
+/// smaller number, so a run is reproducible.
 #[derive(Clone, Debug)]
 pub(crate) struct EventTree {
-    /// A complete binary tree in heap order: node `i` is the earlier of `2i` and `2i + 1`; leaves start at `leaves`.
-    nodes: Vec<(Nanos, u32)>,
-    leaves: usize,
+    /// Node `i` is the least of `2i` and `2i + 1`; leaves start at `sources`. Any number of leaves will do, as the least of
+    /// all does not depend on their order. A key is time and source in one word: compared without a branch.
+    nodes: Vec<u128>,
+    sources: usize,
+}
+
+const SOURCE_BITS: u32 = 32;
+
+#[inline]
+const fn key(at: Nanos, source: u32) -> u128 {
+    (at.0 as u128) << SOURCE_BITS | source as u128
 }
 
 impl EventTree {
     pub(crate) fn new(sources: usize) -> Self {
-        let leaves = sources.next_power_of_two().max(2);
-        let mut nodes = vec![(Nanos::MAX, u32::MAX); leaves * 2];
-        for (source, node) in nodes[leaves..].iter_mut().enumerate() {
-            node.1 = source as u32;
+        let sources = sources.max(2);
+        let mut tree = Self { nodes: vec![u128::MAX; sources * 2], sources };
+        for source in 0..sources {
+            tree.set(source as u32, Nanos::MAX);
         }
-        for i in (1..leaves).rev() {
-            nodes[i] = nodes[2 * i].min(nodes[2 * i + 1]);
-        }
-        Self { nodes, leaves }
+        tree
     }
 
     /// Sets the time of `source`; [`Nanos::MAX`] for none.
     #[inline]
     pub(crate) fn set(&mut self, source: u32, at: Nanos) {
-        let mut i = self.leaves + source as usize;
-        let mut winner = (at, source);
-        self.nodes[i] = winner;
+        let nodes = self.nodes.as_mut_slice();
+        let mut i = self.sources + source as usize;
+        let mut least = key(at, source);
+        nodes[i] = least;
         while i > 1 {
-            let sibling = self.nodes[i ^ 1];
-            winner = if (sibling.0, sibling.1) < winner { sibling } else { winner };
+            least = least.min(nodes[i ^ 1]);
             i /= 2;
-            self.nodes[i] = winner;
+            nodes[i] = least;
         }
     }
 
     /// The earliest event: when and whose. [`Nanos::MAX`] when there is none.
     #[inline]
     pub(crate) fn first(&self) -> (Nanos, u32) {
-        self.nodes[1]
+        (Nanos((self.nodes[1] >> SOURCE_BITS) as u64), self.nodes[1] as u32)
     }
 }
 

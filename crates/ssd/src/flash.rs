@@ -134,7 +134,7 @@ impl Ssd {
         self.begin(now, die, op);
         let Op { pu, mask, core, .. } = self.ops[op];
         let layout = self.cores[usize::from(core)].ftl.layout();
-        let first_page = layout.place(pu).first_page;
+        let first_page = layout.first_page(pu);
         let (pages, mut rows) = layout.sensed(mask);
         let mut sense = Nanos::ZERO;
         while rows != 0 {
@@ -168,7 +168,7 @@ impl Ssd {
         self.begin(now, die, op);
         let Op { pu, core, .. } = self.ops[op];
         let layout = self.cores[usize::from(core)].ftl.layout();
-        let first_page = layout.place(pu).first_page;
+        let first_page = layout.first_page(pu);
         // The whole program unit travels, padding included.
         let transfer = self.timing.command() + self.timing.transfer(layout.units_per_pu());
         let rows = first_page..first_page + layout.rows_per_pu();

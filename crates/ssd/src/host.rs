@@ -39,6 +39,8 @@ pub(crate) struct HostSide {
     /// Completions whose data goes out over the link, and the others; each in order of time.
     linked: VecDeque<Completion>,
     direct: VecDeque<Completion>,
+    /// When the first of them is due: kept, as it is asked for at every event.
+    next_completion: Nanos,
     /// Flush epochs: host programs outstanding in each, the last one open; and who waits for which.
     epochs: VecDeque<u32>,
     first_epoch: u32,
@@ -61,6 +63,7 @@ impl HostSide {
             queue_depth: config.controller.queue_depth,
             linked: VecDeque::new(),
             direct: VecDeque::new(),
+            next_completion: Nanos::MAX,
             epochs: VecDeque::from([0]),
             first_epoch: 0,
             barriers: VecDeque::new(),
@@ -72,9 +75,7 @@ impl HostSide {
 
     #[inline]
     pub(crate) fn next_completion(&self) -> Nanos {
-        let linked = self.linked.front().map_or(Nanos::MAX, |completion| completion.at);
-        let direct = self.direct.front().map_or(Nanos::MAX, |completion| completion.at);
-        linked.min(direct)
+        self.next_completion
     }
 
     fn open_epoch(&self) -> u32 {
@@ -274,6 +275,11 @@ impl Ssd {
         }
         if !state.ftl.can_append(first.stream) {
             self.maybe_collect(now, core);
+            let ftl = &self.cores[core].ftl;
+            if ftl.is_read_only() && !ftl.can_append(first.stream) {
+                // Nothing will ever make room: the writes that wait end here.
+                self.pump(now, core);
+            }
         }
     }
 
@@ -422,11 +428,14 @@ impl Ssd {
                 self.host.data_out.insert(tag, data);
             }
         }
-        if command.op == HostOp::Read && self.host.link.is_some() {
+        let at = if command.op == HostOp::Read && self.host.link.is_some() {
             self.host.linked.push_back(Completion { at: ready.max(now), tag, outcome });
+            ready.max(now)
         } else {
             self.host.direct.push_back(Completion { at: now, tag, outcome });
-        }
+            now
+        };
+        self.host.next_completion = self.host.next_completion.min(at);
     }
 
     /// Hands out the next completion and lets in a command that waits at the door.
@@ -435,6 +444,8 @@ impl Ssd {
         let direct = self.host.direct.front().map_or(Nanos::MAX, |completion| completion.at);
         let queue = if direct <= linked { &mut self.host.direct } else { &mut self.host.linked };
         let Some(completion) = queue.pop_front() else { return };
+        let next = queue.front().map_or(Nanos::MAX, |completion| completion.at);
+        self.host.next_completion = next.min(linked.max(direct));
         completions.push(completion);
         self.host.in_flight -= 1;
         if let Some((command, tag, data)) = self.host.door.pop_front() {

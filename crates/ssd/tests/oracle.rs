@@ -304,3 +304,40 @@ fn one_seed_gives_one_history() {
     };
     assert_eq!(run(), run());
 }
+
+#[test]
+fn a_drive_that_wears_out_refuses_writes_and_still_returns_the_data() {
+    let mut config = tiny();
+    config.bytes = true;
+    config.ftl.spare_blocks = 2;
+    config.defects.endurance = Some(12);
+    let mut ssd = Ssd::new(config, 3).unwrap();
+    let units = ssd.units();
+    let mut rng = SplitMix::new(3, "wear");
+    let mut last = vec![0u64; units as usize];
+    let (mut now, mut refused) = (Nanos::ZERO, 0);
+    for version in 1..200_000u64 {
+        let unit = rng.below(units);
+        let data = stamp(unit, version).repeat(8);
+        ssd.submit_data(now, support::command(Op::Write, unit * 8, 8), Tag(0), &data);
+        let mut completions = Vec::new();
+        now = ssd.advance_to_completion(Nanos::MAX, &mut completions);
+        match completions[0].outcome {
+            Outcome::Ok => last[unit as usize] = version,
+            Outcome::ReadOnly => refused += 1,
+            Outcome::OutOfRange => unreachable!("within the capacity"),
+        }
+        if refused > 100 {
+            break;
+        }
+    }
+    assert!(refused > 100, "the drive never wore out");
+    for (unit, &version) in (0u64..).zip(&last) {
+        ssd.submit(now, support::command(Op::Read, unit * 8, 1), Tag(0));
+        now = ssd.advance_to_completion(Nanos::MAX, &mut Vec::new());
+        let data = ssd.take_data(Tag(0)).unwrap();
+        let expected = if version == 0 { [0; SECTOR] } else { stamp(unit, version) };
+        assert_eq!(data, expected, "unit {unit}");
+    }
+    ssd.self_check().unwrap();
+}
