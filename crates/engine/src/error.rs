@@ -1,6 +1,7 @@
 //! Why a run could not be made or finished.
 
 use outlast_media::ConfigError;
+use outlast_units::Nanos;
 use outlast_workload::WorkloadError;
 use thiserror::Error;
 
@@ -13,6 +14,16 @@ pub enum EngineError {
     /// The workload cannot be opened or read.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
+    /// A request arrives later than the drive can count time.
+    #[error(
+        "workload: a request arrives at {at}; a drive with so many dies is simulated until {latest}: scale time or cut the trace"
+    )]
+    BeyondHorizon {
+        /// Its arrival.
+        at: Nanos,
+        /// The limit.
+        latest: Nanos,
+    },
     /// The drive wore out while it was being prepared.
     #[error("the drive wore out while it was being prepared: {written} of {planned} units were written")]
     WornOut {

@@ -104,6 +104,7 @@ impl Recorder {
         self.latency_sum += u128::from(latency);
         let op = command.op;
         self.counted(command, outcome);
+        self.windows.current.latency_ns[op as usize] += latency;
         record(self.windows.latency.of_mut(op), latency);
         if command.stream.0 != 0 {
             self.record_stream(command.stream.0, op, latency);

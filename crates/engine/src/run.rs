@@ -195,7 +195,12 @@ impl<'a, 'b> Runner<'a, 'b> {
 
     fn open_loop(&mut self) -> Result<Ending, EngineError> {
         let mut completions = std::mem::take(&mut self.completions);
+        // A day is kept for what is in flight at the end.
+        let latest = self.ssd.horizon().saturating_sub(Nanos::secs(86_400));
         while let Some(request) = self.next_request()? {
+            if request.at > latest {
+                return Err(EngineError::BeyondHorizon { at: request.at, latest });
+            }
             self.ssd.advance(request.at, &mut completions);
             for completion in completions.drain(..) {
                 self.settle(&completion);

@@ -24,7 +24,6 @@ pub(crate) struct Snapshot {
 /// Latencies of one kind of command in a window, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct LatencySummary {
-    sum: f64,
     p50: f64,
     p99: f64,
     max: f64,
@@ -37,6 +36,8 @@ pub(crate) struct Window {
     end: Nanos,
     pub(crate) commands: [u64; 4],
     pub(crate) bytes: [u64; 4],
+    /// Sums of latencies, in nanoseconds.
+    pub(crate) latency_ns: [u64; 4],
     pub(crate) errors: u64,
     read: LatencySummary,
     write: LatencySummary,
@@ -130,16 +131,15 @@ impl Windows {
             ("write", (|w| w.write) as fn(&Window) -> _),
         ] {
             let index = if name == "read" { Op::Read } else { Op::Write } as usize;
-            let us = |value: fn(&LatencySummary, u64) -> f64| {
-                windows().map(move |w| {
-                    let count = w.commands[index];
-                    if count == 0 { f64::NAN } else { value(&summary(w), count) * 1e-3 }
-                })
+            let us = |value: fn(&LatencySummary) -> f64| {
+                windows()
+                    .map(move |w| if w.commands[index] == 0 { f64::NAN } else { value(&summary(w)) * 1e-3 })
             };
-            table.measures(&format!("{name}_mean_us"), us(|s, count| s.sum / count as f64));
-            table.measures(&format!("{name}_p50_us"), us(|s, _| s.p50));
-            table.measures(&format!("{name}_p99_us"), us(|s, _| s.p99));
-            table.measures(&format!("{name}_max_us"), us(|s, _| s.max));
+            let mean = windows().map(|w| w.latency_ns[index] as f64 * 1e-3 / w.commands[index] as f64);
+            table.measures(&format!("{name}_mean_us"), mean);
+            table.measures(&format!("{name}_p50_us"), us(|s| s.p50));
+            table.measures(&format!("{name}_p99_us"), us(|s| s.p99));
+            table.measures(&format!("{name}_max_us"), us(|s| s.max));
         }
         table
             .measures("in_flight_mean", windows().map(|w| w.area as f64 / (w.end - w.start).0.max(1) as f64));
@@ -170,9 +170,9 @@ impl Window {
         self.end - self.start
     }
 
-    /// Sum of latencies of reads and writes, in nanoseconds.
+    /// Sum of latencies, in nanoseconds.
     pub(crate) fn latency_sum(&self) -> f64 {
-        self.read.sum + self.write.sum
+        self.latency_ns.iter().map(|&sum| sum as f64).sum()
     }
 
     pub(crate) fn iops(&self) -> f64 {
@@ -198,6 +198,7 @@ impl Window {
             end: b.end,
             commands: std::array::from_fn(|i| a.commands[i] + b.commands[i]),
             bytes: std::array::from_fn(|i| a.bytes[i] + b.bytes[i]),
+            latency_ns: std::array::from_fn(|i| a.latency_ns[i] + b.latency_ns[i]),
             errors: a.errors + b.errors,
             read: a.read.merge(counts(a, Op::Read), &b.read, counts(b, Op::Read)),
             write: a.write.merge(counts(a, Op::Write), &b.write, counts(b, Op::Write)),
@@ -213,19 +214,17 @@ impl LatencySummary {
             return Self::default();
         }
         Self {
-            sum: histogram.mean() * histogram.len() as f64,
             p50: histogram.value_at_quantile(0.5) as f64,
             p99: histogram.value_at_quantile(0.99) as f64,
             max: histogram.max() as f64,
         }
     }
 
-    /// Of two windows seen as one: sums and maxima are exact; the median is the weighted mean of the two, the 99th
+    /// Of two windows seen as one: maxima are exact; the median is the weighted mean of the two, the 99th
     /// percentile the larger of the two, which bounds the true one from above.
     fn merge(&self, count: f64, other: &Self, other_count: f64) -> Self {
         let all = (count + other_count).max(1.0);
         Self {
-            sum: self.sum + other.sum,
             p50: (self.p50 * count + other.p50 * other_count) / all,
             p99: self.p99.max(other.p99),
             max: self.max.max(other.max),

@@ -8,34 +8,37 @@ use outlast_units::Nanos;
 #[derive(Clone, Debug)]
 pub(crate) struct EventTree {
     /// Node `i` is the least of `2i` and `2i + 1`; leaves start at `sources`. Any number of leaves will do, as the least of
-    /// all does not depend on their order. A key is time and source in one word: compared without a branch.
-    nodes: Vec<u128>,
+    /// all does not depend on their order. A node is time and source in one word, compared at once.
+    nodes: Vec<u64>,
     sources: usize,
-}
-
-const SOURCE_BITS: u32 = 32;
-
-#[inline]
-const fn key(at: Nanos, source: u32) -> u128 {
-    (at.0 as u128) << SOURCE_BITS | source as u128
+    /// Low bits that hold the source.
+    bits: u32,
 }
 
 impl EventTree {
     pub(crate) fn new(sources: usize) -> Self {
         let sources = sources.max(2);
-        let mut tree = Self { nodes: vec![u128::MAX; sources * 2], sources };
-        for source in 0..sources {
-            tree.set(source as u32, Nanos::MAX);
-        }
-        tree
+        let bits = usize::BITS - (sources - 1).leading_zeros();
+        Self { nodes: vec![u64::MAX; sources * 2], sources, bits }
+    }
+
+    /// The latest time that an event can have: years for small drives, 208 days with 1024 sources.
+    pub(crate) fn horizon(&self) -> Nanos {
+        Nanos((u64::MAX >> self.bits) - 1)
     }
 
     /// Sets the time of `source`; [`Nanos::MAX`] for none.
     #[inline]
     pub(crate) fn set(&mut self, source: u32, at: Nanos) {
+        let key = if at == Nanos::MAX {
+            u64::MAX
+        } else {
+            assert!(at <= self.horizon(), "an event at {at} lies beyond the horizon of {}", self.horizon());
+            at.0 << self.bits | u64::from(source)
+        };
         let nodes = self.nodes.as_mut_slice();
         let mut i = self.sources + source as usize;
-        let mut least = key(at, source);
+        let mut least = key;
         nodes[i] = least;
         while i > 1 {
             least = least.min(nodes[i ^ 1]);
@@ -44,10 +47,17 @@ impl EventTree {
         }
     }
 
-    /// The earliest event: when and whose. [`Nanos::MAX`] when there is none.
+    /// When the earliest event is due; [`Nanos::MAX`] when there is none.
     #[inline]
-    pub(crate) fn first(&self) -> (Nanos, u32) {
-        (Nanos((self.nodes[1] >> SOURCE_BITS) as u64), self.nodes[1] as u32)
+    pub(crate) fn next(&self) -> Nanos {
+        let first = self.nodes[1];
+        if first == u64::MAX { Nanos::MAX } else { Nanos(first >> self.bits) }
+    }
+
+    /// Whose the earliest event is.
+    #[inline]
+    pub(crate) fn next_source(&self) -> u32 {
+        (self.nodes[1] & ((1 << self.bits) - 1)) as u32
     }
 }
 
@@ -69,9 +79,9 @@ mod tests {
                 plain[source] = at;
                 tree.set(source as u32, Nanos(at));
                 let (&least, index) = plain.iter().zip(0u32..).min().unwrap();
-                proptest::prop_assert_eq!(tree.first().0, Nanos(least));
+                proptest::prop_assert_eq!(tree.next(), Nanos(least));
                 if least != u64::MAX {
-                    proptest::prop_assert_eq!(tree.first().1, index);
+                    proptest::prop_assert_eq!(tree.next_source(), index);
                 }
             }
         }

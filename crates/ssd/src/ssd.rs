@@ -244,6 +244,11 @@ impl Ssd {
         &self.cores[core].dies
     }
 
+    /// The latest simulated time that the drive can handle: 208 days or more.
+    pub fn horizon(&self) -> Nanos {
+        self.events.horizon()
+    }
+
     /// Free superblocks, over all cores.
     pub fn free_superblocks(&self) -> u32 {
         self.cores.iter().map(|core| core.ftl.free_superblocks()).sum()
@@ -265,18 +270,19 @@ impl Ssd {
 
     #[inline]
     fn next_event(&self) -> Nanos {
-        self.events.first().0.min(self.host.next_completion())
+        self.events.next().min(self.host.next_completion())
     }
 
     /// Does what is due first; the caller has checked that something is.
     #[inline]
     fn step(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
-        let (at, source) = self.events.first();
+        let at = self.events.next();
         if self.host.next_completion() <= at {
             self.emit(completions);
             return;
         }
         debug_assert!(at <= now, "an event of the future handled now");
+        let source = self.events.next_source();
         let dies = self.dies.len() as u32;
         if source < dies {
             self.die_event(at, source as u16);
@@ -360,7 +366,7 @@ impl Device for Ssd {
             if at > limit || at == Nanos::MAX {
                 return limit;
             }
-            let due = self.host.next_completion() <= self.events.first().0;
+            let due = self.host.next_completion() <= self.events.next();
             self.step(at, completions);
             if due {
                 return at;
