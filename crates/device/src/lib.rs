@@ -2,8 +2,11 @@
 //! reads a clock, opens a file or draws from a global generator: time comes in as `now`, effects go out as completions.
 
 mod command;
+mod smart;
 
 pub use command::{Command, Completion, Identity, Op, Outcome, StreamId, Tag};
+
+pub use smart::Smart;
 
 use outlast_units::Nanos;
 
@@ -59,6 +62,9 @@ pub trait Device {
 
     /// What the device is.
     fn identify(&self) -> Identity;
+
+    /// What the device tells about its health.
+    fn smart(&self) -> Smart;
 
     /// Checks every invariant, at a cost proportional to the device's size. For tests.
     ///

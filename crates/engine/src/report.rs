@@ -58,6 +58,7 @@ pub(crate) fn summarise(facts: &Facts<'_>) -> Summary {
         flash: flash(facts.ssd),
         gc: gc(facts.ssd),
         wear: wear(facts.ssd),
+        smart: facts.ssd.smart(),
         queue: queue(facts),
         steady_state: SteadyState {
             precondition: precondition_state(facts.prepared),

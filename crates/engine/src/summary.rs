@@ -2,6 +2,7 @@
 
 use crate::scenario::Scenario;
 use hdrhistogram::Histogram;
+use outlast_device::Smart;
 use serde::Serialize;
 
 /// Name and version of the schema.
@@ -38,6 +39,8 @@ pub struct Summary {
     pub gc: Gc,
     /// Wear over the drive's life, preconditioning included.
     pub wear: Wear,
+    /// What the drive itself tells about its health, over its life.
+    pub smart: Smart,
     /// Queues and utilisation.
     pub queue: Queue,
     /// Whether the drive, and the measurement, were steady.

@@ -579,6 +579,9 @@ impl Ftl {
 
     /// The superblock that garbage collection should take next, by the configured policy; `None` when no sealed superblock has
     /// a stale unit, or, on a worn drive, when there is no place to move its valid ones to.
+    ///
+    /// # Panics
+    /// If there is no such place on a drive that is not worn: a superblock is always held back.
     pub fn choose_victim(&mut self) -> Option<SuperblockId> {
         let view = View {
             valid: &self.valid,
@@ -694,7 +697,8 @@ impl Ftl {
     /// Whether too few superblocks are left to take writes for ever: the core serves reads only.
     #[inline]
     pub fn is_read_only(&self) -> bool {
-        self.stuck || (self.retired != 0 && self.layout.superblocks() - self.retired < self.superblocks_needed())
+        self.stuck
+            || (self.retired != 0 && self.layout.superblocks() - self.retired < self.superblocks_needed())
     }
 
     /// Units written so far, by cause.

@@ -24,6 +24,23 @@ pub(crate) struct Request {
     pub(crate) barrier: bool,
 }
 
+/// Commands carried out and sectors moved over the drive's life: reads, then writes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Life {
+    pub(crate) commands: [u64; 2],
+    pub(crate) sectors: [u64; 2],
+}
+
+impl Life {
+    #[inline]
+    pub(crate) fn count(&mut self, command: &Command, outcome: Outcome) {
+        if outcome == Outcome::Ok && matches!(command.op, HostOp::Read | HostOp::Write) {
+            self.commands[command.op as usize] += 1;
+            self.sectors[command.op as usize] += u64::from(command.sectors);
+        }
+    }
+}
+
 /// What the drive keeps about the host's commands.
 #[derive(Clone, Debug)]
 pub(crate) struct HostSide {
@@ -49,6 +66,7 @@ pub(crate) struct HostSide {
     data_in: BTreeMap<u32, Vec<u8>>,
     data_work: BTreeMap<u32, Vec<u8>>,
     pub(crate) data_out: BTreeMap<Tag, Vec<u8>>,
+    pub(crate) life: Life,
 }
 
 impl HostSide {
@@ -70,6 +88,7 @@ impl HostSide {
             data_in: BTreeMap::new(),
             data_work: BTreeMap::new(),
             data_out: BTreeMap::new(),
+            life: Life::default(),
         }
     }
 
@@ -422,6 +441,7 @@ impl Ssd {
         }
         let Request { command, tag, ready, outcome, .. } = *request;
         self.requests.remove(index);
+        self.host.life.count(&command, outcome);
         if self.config.bytes {
             self.host.data_in.remove(&index);
             if let Some(data) = self.host.data_work.remove(&index) {

@@ -8,7 +8,7 @@ use crate::events::EventTree;
 use crate::host::{HostSide, Request};
 use crate::op::{Op, UnitWork};
 use crate::slab::Slab;
-use outlast_device::{Command, Completion, Device, Identity, Tag};
+use outlast_device::{Command, Completion, Device, Identity, Smart, Tag};
 use outlast_ftl::{Ftl, UnitsWritten};
 use outlast_media::{ConfigError, Geometry, TimingTable};
 use outlast_units::{Bytes, DieId, Lpn, Nanos, SECTOR_BYTES};
@@ -387,6 +387,23 @@ impl Device for Ssd {
             model: self.config.model.clone(),
             capacity: Bytes(self.capacity_sectors * SECTOR_BYTES),
             optimal_io: self.config.ftl.mapping_unit,
+        }
+    }
+
+    fn smart(&self) -> Smart {
+        let worn = self.cores.iter().map(|core| core.ftl.blocks().max_cycles()).max().unwrap_or(0);
+        let rated = self.config.defects.endurance;
+        let left: u64 = self.cores.iter().map(|core| core.ftl.spare_blocks_left()).sum();
+        let made = u64::from(self.config.ftl.spare_blocks) * self.config.geometry.planes() as u64;
+        Smart {
+            host_read_commands: self.host.life.commands[0],
+            host_write_commands: self.host.life.commands[1],
+            data_units_read: self.host.life.sectors[0].div_ceil(1000),
+            data_units_written: self.host.life.sectors[1].div_ceil(1000),
+            media_errors: 0,
+            available_spare: if (left * 100).checked_div(made).map_or(100, |percent| percent as u8),
+            percentage_used: rated.map_or(0, |rated| (u64::from(worn) * 100 / u64::from(rated)) as u32),
+            read_only: self.cores.iter().any(|core| core.ftl.is_read_only()),
         }
     }
 

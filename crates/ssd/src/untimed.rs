@@ -15,6 +15,13 @@ impl Ssd {
     /// If `unit` lies beyond the capacity.
     #[inline]
     pub fn write_unit_untimed(&mut self, unit: u64, hint: u8) -> Result<(), Outcome> {
+        self.host.life.commands[Op::Write as usize] += 1;
+        self.host.life.sectors[Op::Write as usize] += u64::from(self.sectors_per_unit);
+        self.put_unit(unit, hint)
+    }
+
+    #[inline]
+    fn put_unit(&mut self, unit: u64, hint: u8) -> Result<(), Outcome> {
         let (core, lpn) = self.core_of(unit);
         let ftl = &mut self.cores[core].ftl;
         let stream = ftl.host_stream(hint);
@@ -64,7 +71,7 @@ impl Ssd {
                             u64::from(self.sectors_per_unit - sectors) * SECTOR_BYTES;
                         self.counters.rmw_reads += u64::from(mapped) * pages;
                     }
-                    if let Err(outcome) = self.write_unit_untimed(unit, command.stream.0) {
+                    if let Err(outcome) = self.put_unit(unit, command.stream.0) {
                         return outcome;
                     }
                     self.counters.host_bytes_written += u64::from(sectors) * SECTOR_BYTES;
@@ -78,6 +85,7 @@ impl Ssd {
             offset = 0;
             unit += 1;
         }
+        self.host.life.count(&command, Outcome::Ok);
         Outcome::Ok
     }
 
