@@ -1,9 +1,15 @@
 //! The translation layer of one flash core.
 
+mod figures;
+mod relocation;
+mod untimed;
+
+pub use untimed::Full;
+
 use crate::block_table::BlockTable;
-use crate::config::{FtlConfig, VictimPolicy};
+use crate::config::FtlConfig;
 use crate::layout::Layout;
-use crate::policy::{self, NO_CANDIDATE, View};
+use crate::policy::NO_CANDIDATE;
 use outlast_media::{Blocks, ConfigError, Contents, DefectConfig, Geometry};
 use outlast_units::rng::{SplitMix, mix};
 use outlast_units::{DieId, Lpn, Ppn, SuperblockId};
@@ -102,8 +108,8 @@ struct Victim {
 pub struct Ftl {
     layout: Layout,
     config: FtlConfig,
-    pub(crate) l2p: Vec<Ppn>,
-    pub(crate) p2l: Vec<Lpn>,
+    l2p: Vec<Ppn>,
+    p2l: Vec<Lpn>,
     /// Valid units of each superblock, with [`NO_CANDIDATE`] unless it is sealed.
     valid: Vec<u32>,
     sealed_at: Vec<u64>,
@@ -127,7 +133,7 @@ pub struct Ftl {
     written: UnitsWritten,
     pus_programmed: u64,
     /// Pages read while relocating without time.
-    pub(crate) untimed_reads: u64,
+    untimed_reads: u64,
     victims: u64,
     victim_units: u64,
     retired: u32,
@@ -284,36 +290,6 @@ impl Ftl {
         }
     }
 
-    /// Which slots of program unit `pu`, of a superblock being relocated, are valid, as a bit mask.
-    #[inline]
-    pub fn valid_units(&self, superblock: SuperblockId, pu_within: u32) -> u64 {
-        let units = self.layout.units_per_pu();
-        let Some(victim) = self.victim(superblock) else { return 0 };
-        let first = (pu_within * units) as usize;
-        let low = victim.valid[first / 64] >> (first % 64);
-        // A program unit may straddle two words.
-        let high = if first.is_multiple_of(64) {
-            0
-        } else {
-            victim.valid.get(first / 64 + 1).map_or(0, |w| w << (64 - first % 64))
-        };
-        (low | high) & (u64::MAX >> (64 - units))
-    }
-
-    #[inline]
-    fn victim(&self, superblock: SuperblockId) -> Option<&Victim> {
-        self.relocating.iter().find(|victim| victim.superblock == Some(superblock))
-    }
-
-    /// A slot of an open superblock or one being relocated has become stale.
-    fn note_stale(&mut self, superblock: SuperblockId, slot: Ppn) {
-        let within = (slot.0 - self.layout.first_slot(superblock)) as usize;
-        if let Some(victim) = self.relocating.iter_mut().find(|victim| victim.superblock == Some(superblock))
-        {
-            victim.valid[within / 64] &= !(1 << (within % 64));
-        }
-    }
-
     /// The entry of a logical page that may be none: the table ends with an entry that is always [`Ppn::NONE`].
     #[inline]
     fn l2p_index(&self, lpn: Lpn) -> usize {
@@ -356,78 +332,6 @@ impl Ftl {
         self.clock += 1;
         self.written.host += 1;
         slot
-    }
-
-    /// Moves the unit in slot `from`, of a superblock being relocated, to the frontier of `stream`; `None` when it has become
-    /// stale.
-    ///
-    /// # Panics
-    /// If the stream cannot take a unit.
-    #[inline]
-    pub fn relocate(&mut self, stream: Stream, from: Ppn) -> Option<Slot> {
-        let superblock = self.layout.superblock_of(from);
-        let within = (from.0 - self.layout.first_slot(superblock)) as usize;
-        let victim = self.victim(superblock)?;
-        (victim.valid[within / 64] >> (within % 64) & 1 == 1).then(|| {
-            self.note_stale(superblock, from);
-            self.relocate_valid(stream, superblock, from)
-        })
-    }
-
-    /// [`Ftl::relocate`] of a slot known to be valid.
-    #[inline]
-    fn relocate_valid(&mut self, stream: Stream, superblock: SuperblockId, from: Ppn) -> Slot {
-        let lpn = self.p2l[from.index()];
-        let slot = self.advance(stream);
-        self.l2p[lpn.index()] = slot.ppn;
-        if let Some(contents) = &mut self.contents {
-            contents.relocate(from.0, slot.ppn.0, lpn.0);
-        }
-        self.p2l[slot.ppn.index()] = lpn;
-        self.count_relocated(stream, superblock, 1);
-        slot
-    }
-
-    /// Accounts for `units` valid units that have moved from `superblock` to the open superblock of `stream`.
-    #[inline]
-    fn count_relocated(&mut self, stream: Stream, superblock: SuperblockId, units: u32) {
-        self.valid[superblock.index()] -= units;
-        self.valid[self.frontiers[usize::from(stream.0)].superblock.index()] += units;
-        match self.cause_of(stream) {
-            Cause::WearLeveling => self.written.wear_leveling += u64::from(units),
-            Cause::Host | Cause::Gc => self.written.gc += u64::from(units),
-        }
-    }
-
-    /// Moves valid units, given with their slots in `superblock`, and programs what they complete: [`Ftl::relocate`] in bulk.
-    pub(crate) fn relocate_all(&mut self, stream: Stream, superblock: SuperblockId, units: &[(Lpn, Ppn)]) {
-        let index = usize::from(stream.0);
-        let mut rest = units;
-        while !rest.is_empty() {
-            if self.frontiers[index].next == self.frontiers[index].end {
-                self.open(stream);
-            }
-            let Frontier { next, end, mut pu_end, .. } = self.frontiers[index];
-            let (now, later) = rest.split_at(rest.len().min((end - next) as usize));
-            let targets = self.p2l[next as usize..].iter_mut().zip(next..);
-            for (&(lpn, from), (owner, slot)) in now.iter().zip(targets) {
-                self.l2p[lpn.index()] = Ppn(slot);
-                *owner = lpn;
-                if let Some(contents) = &mut self.contents {
-                    contents.relocate(from.0, slot, lpn.0);
-                }
-            }
-            let next = next + now.len() as u32;
-            self.count_relocated(stream, superblock, now.len() as u32);
-            while pu_end <= next {
-                let (pu, _) = self.layout.pu_of(Ppn(pu_end - 1));
-                self.programmed(pu);
-                pu_end += self.layout.units_per_pu();
-            }
-            self.frontiers[index].next = next;
-            self.frontiers[index].pu_end = pu_end;
-            rest = later;
-        }
     }
 
     #[inline]
@@ -559,190 +463,10 @@ impl Ftl {
         }
     }
 
-    /// Whether space must be collected: few superblocks are free.
-    #[inline]
-    pub fn needs_gc(&self) -> bool {
-        self.free.len() <= self.config.gc.start_free.unwrap_or(0) as usize
-    }
-
     /// Free superblocks.
     #[inline]
     pub fn free_superblocks(&self) -> u32 {
         self.free.len() as u32
-    }
-
-    /// Whether the valid units of `superblock` fit into the open superblock of `stream` and the free ones it may open.
-    fn fits(&self, superblock: SuperblockId, stream: Stream) -> bool {
-        let free = u64::from(self.free_superblocks()) * u64::from(self.layout.units_per_superblock());
-        u64::from(self.valid_count(superblock)) <= u64::from(self.room(stream)) + free
-    }
-
-    /// The superblock that garbage collection should take next, by the configured policy; `None` when no sealed superblock has
-    /// a stale unit, or, on a worn drive, when there is no place to move its valid ones to.
-    ///
-    /// # Panics
-    /// If there is no such place on a drive that is not worn: a superblock is always held back.
-    pub fn choose_victim(&mut self) -> Option<SuperblockId> {
-        let view = View {
-            valid: &self.valid,
-            sealed_at: &self.sealed_at,
-            clock: self.clock,
-            units: self.layout.units_per_superblock(),
-        };
-        let victim = policy::choose(&self.config.gc, &view, &mut self.rng)?;
-        if !self.fits(victim, self.gc_stream()) {
-            assert!(self.retired != 0, "a superblock is held back for relocation unless the drive is worn");
-            self.stuck = true;
-            return None;
-        }
-        Some(victim)
-    }
-
-    /// The superblock that static wear levelling should move: the least-worn sealed one, when the most-worn superblock is ahead of
-    /// it by more than the configured gap and a well-worn one is free.
-    pub fn choose_cold(&self) -> Option<SuperblockId> {
-        let gap = self.config.wear_leveling.static_gap?;
-        // On a worn drive, what is left free is for garbage collection.
-        if self.free_superblocks() < self.reserve() {
-            return None;
-        }
-        let coldest = (0..self.valid.len())
-            .filter(|&index| self.valid[index] & NO_CANDIDATE == 0)
-            .min_by_key(|&index| self.cycles[index])?;
-        let worn = self.free.iter().map(|superblock| self.cycles[superblock.index()]).max()?;
-        (worn - worn.min(self.cycles[coldest]) > gap).then_some(SuperblockId(coldest as u32))
-    }
-
-    /// Takes `superblock` out of the candidates and maps its valid slots, which are now to be relocated; returns their number.
-    ///
-    /// # Panics
-    /// If it is not sealed, or two others are being relocated.
-    pub fn begin_relocation(&mut self, superblock: SuperblockId) -> u32 {
-        self.take_out(superblock);
-        let place = self.relocating.iter().position(|victim| victim.superblock.is_none());
-        let place =
-            place.expect("no more superblocks are relocated at once than there are relocating streams");
-        let mut victim = std::mem::take(&mut self.relocating[place]);
-        let first = self.layout.first_slot(superblock);
-        let owners = &self.p2l[first as usize..(first + self.layout.units_per_superblock()) as usize];
-        victim.superblock = Some(superblock);
-        victim.valid.clear();
-        // One pass of loads that do not wait for each other, so that their cache misses overlap.
-        victim.valid.extend(owners.chunks(64).zip((first..).step_by(64)).map(|(owners, slot)| {
-            owners.iter().zip(0u32..).fold(0u64, |word, (&owner, bit)| {
-                word | u64::from(self.l2p[self.l2p_index(owner)] == Ppn(slot + bit)) << bit
-            })
-        }));
-        let valid = victim.valid.iter().map(|word| word.count_ones()).sum();
-        assert!(
-            valid | NO_CANDIDATE == self.valid[superblock.index()],
-            "valid count of superblock {superblock} is off"
-        );
-        self.relocating[place] = victim;
-        valid
-    }
-
-    /// Takes `superblock` out of the candidates.
-    pub(crate) fn take_out(&mut self, superblock: SuperblockId) {
-        let index = superblock.index();
-        assert!(
-            self.state[index] == State::Sealed,
-            "superblock {superblock} is {:?}, not sealed",
-            self.state[index]
-        );
-        self.state[index] = State::Collecting;
-        self.victims += 1;
-        self.victim_units += u64::from(self.valid[index]);
-        self.valid[index] |= NO_CANDIDATE;
-    }
-
-    /// Reports that every block of `superblock` has been erased. It is free again, unless a block went bad and no spare block
-    /// could replace it.
-    ///
-    /// # Panics
-    /// If it still holds valid units: erasing them would lose data.
-    pub fn erased(&mut self, superblock: SuperblockId) {
-        let index = superblock.index();
-        assert!(
-            self.state[index] == State::Collecting,
-            "superblock {superblock} erased while {:?}",
-            self.state[index]
-        );
-        assert!(self.valid[index] == NO_CANDIDATE, "superblock {superblock} erased with valid units");
-        if let Some(victim) = self.relocating.iter_mut().find(|victim| victim.superblock == Some(superblock))
-        {
-            victim.superblock = None;
-        }
-        self.cycles[index] += 1;
-        let mut whole = true;
-        for die in 0..self.layout.dies() {
-            for plane in 0..self.layout.planes_per_die() {
-                let block = self.table.block(superblock, die, plane);
-                self.blocks.erase(block);
-                if self.endurance.is_some_and(|limit| self.blocks.cycles(block) >= limit) {
-                    self.blocks.retire(block);
-                    whole &= self.table.replace(superblock, die, plane);
-                }
-            }
-        }
-        if whole {
-            self.state[index] = State::Free;
-            self.free.push(superblock);
-        } else {
-            self.state[index] = State::Retired;
-            self.retired += 1;
-        }
-    }
-
-    /// Whether too few superblocks are left to take writes for ever: the core serves reads only.
-    #[inline]
-    pub fn is_read_only(&self) -> bool {
-        self.stuck
-            || (self.retired != 0 && self.layout.superblocks() - self.retired < self.superblocks_needed())
-    }
-
-    /// Units written so far, by cause.
-    pub fn written(&self) -> UnitsWritten {
-        self.written
-    }
-    /// Pages programmed so far.
-    pub fn pages_programmed(&self) -> u64 {
-        self.pus_programmed * u64::from(self.layout.pages_per_pu())
-    }
-    /// Pages read so far by relocation in [untimed](Ftl::write_untimed) writes.
-    pub fn untimed_reads(&self) -> u64 {
-        self.untimed_reads
-    }
-    /// Superblocks relocated so far, and the valid units they held.
-    pub fn victims(&self) -> (u64, u64) {
-        (self.victims, self.victim_units)
-    }
-    /// The physical blocks.
-    pub fn blocks(&self) -> &Blocks {
-        &self.blocks
-    }
-    /// Spare blocks left.
-    pub fn spare_blocks_left(&self) -> u64 {
-        self.table.spares_left()
-    }
-    /// Whether the live bytes are kept.
-    pub fn keeps_bytes(&self) -> bool {
-        self.contents.is_some()
-    }
-    /// The least-worn and the most-worn superblock's P/E cycles.
-    pub fn cycle_range(&self) -> (u32, u32) {
-        let live = || {
-            self.cycles
-                .iter()
-                .zip(&self.state)
-                .filter(|&(_, &state)| state != State::Retired)
-                .map(|(&c, _)| c)
-        };
-        (live().min().unwrap_or(0), live().max().unwrap_or(0))
-    }
-    /// The victim policy in force.
-    pub fn victim_policy(&self) -> VictimPolicy {
-        self.config.gc.policy
     }
 
     /// Stores the bytes of a unit just appended.
@@ -756,68 +480,6 @@ impl Ftl {
     /// The bytes of a live slot, when bytes are kept.
     pub fn load(&self, slot: Ppn) -> Option<&[u8]> {
         self.contents.as_ref().map(|contents| contents.read(slot.0, self.p2l[slot.index()].0))
-    }
-
-    /// Resident bytes of all tables. [`Ftl::new`] allocates them once; they do not grow.
-    pub fn heap_bytes(&self) -> usize {
-        size_of_val(self.l2p.as_slice())
-            + size_of_val(self.p2l.as_slice())
-            + self.valid.len() * (size_of::<u32>() * 3 + size_of::<u64>() + size_of::<State>())
-            + size_of_val(self.pu_programmed.as_slice())
-            + size_of_val(self.blocks.all_cycles()) * 2
-            + self.table.heap_bytes()
-    }
-
-    /// Units written but still in the buffer: in program units begun, or full and not yet reported as programmed.
-    pub fn buffered_units(&self) -> u64 {
-        self.written.total() - self.pus_programmed * u64::from(self.layout.units_per_pu())
-    }
-
-    /// Checks every invariant, in time proportional to the device.
-    ///
-    /// # Errors
-    /// The first broken invariant.
-    pub fn self_check(&self) -> Result<(), String> {
-        let units = self.layout.units_per_superblock();
-        let mut valid = vec![0u32; self.valid.len()];
-        for (lpn, &slot) in self.l2p.iter().enumerate() {
-            if !slot.is_some() {
-                continue;
-            }
-            if self.p2l[slot.index()].index() != lpn {
-                return Err(format!(
-                    "page {lpn} maps to slot {slot}, which belongs to page {}",
-                    self.p2l[slot.index()]
-                ));
-            }
-            valid[self.layout.superblock_of(slot).index()] += 1;
-        }
-        for (index, (&counted, &kept)) in valid.iter().zip(&self.valid).enumerate() {
-            let state = self.state[index];
-            if kept & !NO_CANDIDATE != counted {
-                return Err(format!(
-                    "superblock {index} has {counted} valid units, its count says {}",
-                    kept & !NO_CANDIDATE
-                ));
-            }
-            if (kept & NO_CANDIDATE == 0) != (state == State::Sealed) {
-                return Err(format!("superblock {index} is {state:?} but its candidate flag disagrees"));
-            }
-            if counted > units || (matches!(state, State::Free | State::Retired) && counted != 0) {
-                return Err(format!("superblock {index} is {state:?} with {counted} valid units"));
-            }
-        }
-        let free = self.state.iter().filter(|&&state| state == State::Free).count();
-        if free != self.free.len() {
-            return Err(format!("{free} superblocks are free, the list holds {}", self.free.len()));
-        }
-        if let Some(contents) = &self.contents {
-            let live: u32 = valid.iter().sum();
-            if contents.len() != live as usize {
-                return Err(format!("{} units have bytes, {live} are valid", contents.len()));
-            }
-        }
-        Ok(())
     }
 }
 

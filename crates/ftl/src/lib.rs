@@ -6,9 +6,7 @@ mod divider;
 mod ftl;
 mod layout;
 mod policy;
-mod untimed;
 
 pub use config::{Allocation, AllocationLevel, FtlConfig, GcConfig, VictimPolicy, WearLeveling};
-pub use ftl::{Cause, Ftl, Slot, State, Stream, UnitsWritten};
+pub use ftl::{Cause, Ftl, Full, Slot, State, Stream, UnitsWritten};
 pub use layout::{Lane, Layout, PuPlace};
-pub use untimed::Full;

@@ -401,7 +401,7 @@ impl Device for Ssd {
             data_units_read: self.host.life.sectors[0].div_ceil(1000),
             data_units_written: self.host.life.sectors[1].div_ceil(1000),
             media_errors: 0,
-            available_spare: if (left * 100).checked_div(made).map_or(100, |percent| percent as u8),
+            available_spare: (left * 100).checked_div(made).map_or(100, |percent| percent as u8),
             percentage_used: rated.map_or(0, |rated| (u64::from(worn) * 100 / u64::from(rated)) as u32),
             read_only: self.cores.iter().any(|core| core.ftl.is_read_only()),
         }

@@ -1,6 +1,6 @@
 //! The same translation layer without time: preconditioning and endurance studies.
 
-use crate::ftl::{Cause, Ftl, Slot, Stream};
+use super::{Cause, Ftl, Slot, Stream};
 use outlast_units::{Lpn, Ppn, SuperblockId};
 
 /// Slots looked at together while relocating: enough loads in flight to hide a cache miss behind the others.

@@ -1,0 +1,122 @@
+//! What the translation layer counts, and the check of its invariants.
+
+use super::{Ftl, State, UnitsWritten};
+use crate::config::VictimPolicy;
+use crate::policy::NO_CANDIDATE;
+use outlast_media::Blocks;
+
+impl Ftl {
+    /// Units written so far, by cause.
+    pub fn written(&self) -> UnitsWritten {
+        self.written
+    }
+
+    /// Pages programmed so far.
+    pub fn pages_programmed(&self) -> u64 {
+        self.pus_programmed * u64::from(self.layout.pages_per_pu())
+    }
+
+    /// Pages read so far by relocation in [untimed](Ftl::write_untimed) writes.
+    pub fn untimed_reads(&self) -> u64 {
+        self.untimed_reads
+    }
+
+    /// Superblocks relocated so far, and the valid units they held.
+    pub fn victims(&self) -> (u64, u64) {
+        (self.victims, self.victim_units)
+    }
+
+    /// The physical blocks.
+    pub fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    /// Spare blocks left.
+    pub fn spare_blocks_left(&self) -> u64 {
+        self.table.spares_left()
+    }
+
+    /// Whether the live bytes are kept.
+    pub fn keeps_bytes(&self) -> bool {
+        self.contents.is_some()
+    }
+
+    /// The least-worn and the most-worn superblock's P/E cycles.
+    pub fn cycle_range(&self) -> (u32, u32) {
+        let live = || {
+            self.cycles
+                .iter()
+                .zip(&self.state)
+                .filter(|&(_, &state)| state != State::Retired)
+                .map(|(&c, _)| c)
+        };
+        (live().min().unwrap_or(0), live().max().unwrap_or(0))
+    }
+
+    /// The victim policy in force.
+    pub fn victim_policy(&self) -> VictimPolicy {
+        self.config.gc.policy
+    }
+
+    /// Resident bytes of all tables. [`Ftl::new`] allocates them once; they do not grow.
+    pub fn heap_bytes(&self) -> usize {
+        size_of_val(self.l2p.as_slice())
+            + size_of_val(self.p2l.as_slice())
+            + self.valid.len() * (size_of::<u32>() * 3 + size_of::<u64>() + size_of::<State>())
+            + size_of_val(self.pu_programmed.as_slice())
+            + size_of_val(self.blocks.all_cycles()) * 2
+            + self.table.heap_bytes()
+    }
+
+    /// Units written but still in the buffer: in program units begun, or full and not yet reported as programmed.
+    pub fn buffered_units(&self) -> u64 {
+        self.written.total() - self.pus_programmed * u64::from(self.layout.units_per_pu())
+    }
+
+    /// Checks every invariant, in time proportional to the device.
+    ///
+    /// # Errors
+    /// The first broken invariant.
+    pub fn self_check(&self) -> Result<(), String> {
+        let units = self.layout.units_per_superblock();
+        let mut valid = vec![0u32; self.valid.len()];
+        for (lpn, &slot) in self.l2p.iter().enumerate() {
+            if !slot.is_some() {
+                continue;
+            }
+            if self.p2l[slot.index()].index() != lpn {
+                return Err(format!(
+                    "page {lpn} maps to slot {slot}, which belongs to page {}",
+                    self.p2l[slot.index()]
+                ));
+            }
+            valid[self.layout.superblock_of(slot).index()] += 1;
+        }
+        for (index, (&counted, &kept)) in valid.iter().zip(&self.valid).enumerate() {
+            let state = self.state[index];
+            if kept & !NO_CANDIDATE != counted {
+                return Err(format!(
+                    "superblock {index} has {counted} valid units, its count says {}",
+                    kept & !NO_CANDIDATE
+                ));
+            }
+            if (kept & NO_CANDIDATE == 0) != (state == State::Sealed) {
+                return Err(format!("superblock {index} is {state:?} but its candidate flag disagrees"));
+            }
+            if counted > units || (matches!(state, State::Free | State::Retired) && counted != 0) {
+                return Err(format!("superblock {index} is {state:?} with {counted} valid units"));
+            }
+        }
+        let free = self.state.iter().filter(|&&state| state == State::Free).count();
+        if free != self.free.len() {
+            return Err(format!("{free} superblocks are free, the list holds {}", self.free.len()));
+        }
+        if let Some(contents) = &self.contents {
+            let live: u32 = valid.iter().sum();
+            if contents.len() != live as usize {
+                return Err(format!("{} units have bytes, {live} are valid", contents.len()));
+            }
+        }
+        Ok(())
+    }
+}
