@@ -73,6 +73,18 @@ pub enum State {
     Retired,
 }
 
+/// What the controller around a translation layer decides for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FtlOptions {
+    /// Keep the bytes of live data.
+    pub keep_bytes: bool,
+    /// Whether a victim is erased only when its data is on flash, not already when it is in the buffer. Each relocating stream
+    /// then needs a superblock more: the next victim is begun before the last one is erased.
+    pub erases_late: bool,
+    /// Seed of factory bad blocks and of random victims.
+    pub seed: u64,
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Frontier {
     /// Next slot.
@@ -122,11 +134,13 @@ pub struct Ftl {
     /// Free superblocks, the one freed longest ago first.
     free: Vec<SuperblockId>,
     frontiers: Vec<Frontier>,
-    /// Superblocks being relocated: at most one for each relocating stream.
-    relocating: [Victim; 2],
+    /// Superblocks being relocated: for each relocating stream one under way and one that waits for its erasure.
+    relocating: [Victim; 4],
     blocks: Blocks,
     table: BlockTable,
     endurance: Option<u32>,
+    /// Free superblocks held back for each relocating stream.
+    held_back: u32,
     contents: Option<Contents>,
     rng: SplitMix,
     clock: u64,
@@ -154,10 +168,14 @@ impl Ftl {
         defects: &DefectConfig,
         dies: &[DieId],
         logical_units: u64,
-        keep_bytes: bool,
-        seed: u64,
+        options: FtlOptions,
     ) -> Result<Self, ConfigError> {
         let layout = Layout::new(geometry, config, dies, logical_units)?;
+        let FtlOptions { keep_bytes, erases_late, seed } = options;
+        if erases_late && layout.pus_per_superblock() < 2 {
+            let limit = "without a protected buffer a superblock must take at least two program operations";
+            return Err(ConfigError::new("device.geometry.pages_per_block", geometry.pages_per_block, limit));
+        }
         let seed = mix(seed ^ dies.first().map_or(0, |die| u64::from(die.0)));
         let blocks = Blocks::new(geometry, dies.len() as u16, defects, seed);
         let superblocks = layout.superblocks();
@@ -182,6 +200,7 @@ impl Ftl {
             blocks,
             table,
             endurance: defects.endurance,
+            held_back: u32::from(options.erases_late) + 1,
             contents: keep_bytes.then(Contents::default),
             rng: SplitMix::new(seed, "ftl.gc"),
             clock: 0,
@@ -221,15 +240,21 @@ impl Ftl {
         self.layout.logical_units().div_ceil(self.layout.units_per_superblock())
     }
 
-    /// Open superblocks of every stream, held-back ones, and one more so that sealed superblocks hold more slots than the
-    /// host has units: then some sealed superblock has a stale unit whenever no superblock is free.
+    /// Open superblocks of every stream, held-back ones, victims that wait for their erasure, and one more so that sealed
+    /// superblocks hold more slots than the host has units: then some sealed superblock has a stale unit whenever the host
+    /// can open none.
     fn superblocks_needed(&self) -> u32 {
-        self.superblocks_for_data() + self.frontiers.len() as u32 + self.reserve() + 1
+        let waiting = self.relocating_streams() * (self.held_back - 1);
+        self.superblocks_for_data() + self.frontiers.len() as u32 + self.reserve() + waiting + 1
+    }
+
+    fn relocating_streams(&self) -> u32 {
+        (self.frontiers.len() - usize::from(self.config.streams)) as u32
     }
 
     /// Free superblocks held back for relocation.
     pub fn reserve(&self) -> u32 {
-        (self.frontiers.len() - usize::from(self.config.streams)) as u32
+        self.relocating_streams() * self.held_back
     }
 
     /// The arithmetic of slots.
@@ -416,6 +441,12 @@ impl Ftl {
         let frontier = &self.frontiers[usize::from(stream.0)];
         let units = self.layout.units_per_pu();
         if frontier.next == frontier.end { 0 } else { units - (frontier.pu_end - frontier.next) }
+    }
+
+    /// The program unit that `stream` has begun and not filled.
+    pub fn begun_pu(&self, stream: Stream) -> Option<u32> {
+        let frontier = &self.frontiers[usize::from(stream.0)];
+        (self.begun_units(stream) != 0).then(|| self.layout.pu_of(Ppn(frontier.next)).0)
     }
 
     /// Slots left in the open superblock of `stream`.

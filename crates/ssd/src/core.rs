@@ -59,6 +59,30 @@ pub(crate) struct Relocation {
     pub(crate) work_left: u32,
 }
 
+/// A victim whose data has all been read and relocated, but is not all on flash: it is erased when it is. Meanwhile the next
+/// victim may begin, and its data fills the program unit that this one's has begun.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    pub(crate) superblock: SuperblockId,
+    /// Programs with this epoch are of this victim's data (or older), and so many of them have not ended.
+    pub(crate) epoch: u32,
+    pub(crate) programs: u32,
+    /// The program unit that its last data has begun, until it is programmed.
+    pub(crate) begun: Option<u32>,
+    /// Lanes still to be erased; zero until erasing begins.
+    pub(crate) erases_left: u32,
+}
+
+/// What an internal task has on its way to flash.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Outgoing {
+    /// Program operations of the current epoch that have not ended.
+    pub(crate) programs: u32,
+    /// Counts victims, so that programs of different ones are told apart.
+    pub(crate) epoch: u32,
+    pub(crate) waiting: Option<Waiting>,
+}
+
 /// Credit is counted in 2^-16 units.
 pub(crate) const CREDIT_ONE: u64 = 1 << 16;
 
@@ -81,6 +105,8 @@ pub(crate) struct Core {
     pub(crate) waiting: VecDeque<WaitingWrite>,
     /// Garbage collection and wear levelling, by [`crate::op::Task`].
     pub(crate) relocations: [Option<Relocation>; 2],
+    /// Relocated data on its way to flash, by task.
+    pub(crate) outgoing: [Outgoing; 2],
     /// Relocated units on their way to flash, and how many there may be.
     pub(crate) relocating: u32,
     pub(crate) relocating_max: u32,

@@ -1,7 +1,7 @@
 //! Internal tasks, all of one kind: read a superblock's valid units, write them to a stream of their own, erase it.
 
 use crate::config::{SsdConfig, WriteCache};
-use crate::core::{CREDIT_ONE, Core, Processor, Relocation};
+use crate::core::{CREDIT_ONE, Core, Outgoing, Processor, Relocation, Waiting};
 use crate::op::{Op, OpKind, Task};
 use crate::slab::NIL;
 use crate::ssd::Ssd;
@@ -39,6 +39,7 @@ impl Core {
             buffer_units,
             waiting: VecDeque::new(),
             relocations: [None, None],
+            outgoing: Default::default(),
             relocating: 0,
             relocating_max,
             credit: 0,
@@ -296,6 +297,9 @@ impl Ssd {
     }
 
     fn program_relocated(&mut self, now: Nanos, core: usize, task: Task, pu: u32, units: u32) {
+        let outgoing = &mut self.cores[core].outgoing[task as usize];
+        outgoing.programs += 1;
+        let epoch = outgoing.epoch;
         let op = Op {
             kind: OpKind::RelocationProgram,
             task,
@@ -303,7 +307,7 @@ impl Ssd {
             units: units as u16,
             pu,
             mask: 0,
-            epoch: 0,
+            epoch,
             next: NIL,
             work: Op::NO_WORK,
         };
@@ -323,15 +327,23 @@ impl Ssd {
     pub(crate) fn relocation_programmed(&mut self, now: Nanos, op: &Op) {
         let core = usize::from(op.core);
         self.internal -= 1;
-        self.cores[core].ftl.programmed(op.pu);
-        self.cores[core].relocating -= u32::from(op.units);
-        self.maybe_erase(now, core, Task::Gc);
-        self.maybe_erase(now, core, Task::WearLeveling);
+        let state = &mut self.cores[core];
+        state.ftl.programmed(op.pu);
+        state.relocating -= u32::from(op.units);
+        let outgoing = &mut state.outgoing[op.task as usize];
+        if let Some(waiting) = &mut outgoing.waiting {
+            waiting.programs -= u32::from(waiting.epoch == op.epoch);
+            waiting.begun = waiting.begun.filter(|&pu| pu != op.pu);
+        }
+        outgoing.programs -= u32::from(outgoing.epoch == op.epoch);
+        self.maybe_erase_waiting(now, core, op.task);
+        self.maybe_erase(now, core, op.task);
         self.maybe_collect(now, core);
         self.give_leave(now);
     }
 
-    /// Begins to erase a victim once its data is out of it; and, where the buffer is not protected, on flash.
+    /// Begins to erase a victim once its data is out of it: at once where the buffer is protected; else when the data is on
+    /// flash, until when the victim waits and makes way for the next.
     fn maybe_erase(&mut self, now: Nanos, core: usize, task: Task) {
         let cache = self.write_cache();
         let state = &mut self.cores[core];
@@ -339,26 +351,57 @@ impl Ssd {
         if relocation.dies_left != 0 || relocation.reads_in_flight != 0 || relocation.erases_left != 0 {
             return;
         }
-        if cache != WriteCache::Protected {
-            let stream = relocation.stream;
-            let begun = state.ftl.begun_units(stream);
-            if let Some(pu) = state.ftl.pad(stream) {
-                self.program_relocated(now, core, task, pu, begun);
-            }
-            // One count serves both tasks: where both are under way, the first to end waits for the other.
-            if self.cores[core].relocating != 0 {
-                return;
-            }
-        }
-        let state = &mut self.cores[core];
-        let Some(relocation) = &mut state.relocations[task as usize] else { return };
-        if relocation.erases_left != 0 {
+        let (superblock, stream) = (relocation.superblock, relocation.stream);
+        let outgoing = &mut state.outgoing[task as usize];
+        let begun = state.ftl.begun_pu(stream);
+        if cache == WriteCache::Protected
+            || (outgoing.programs == 0 && outgoing.waiting.is_none() && begun.is_none())
+        {
+            relocation.erases_left = state.ftl.layout().lanes().len() as u32;
+            self.queue_erasures(now, core, task, superblock);
             return;
         }
+        match outgoing.waiting {
+            // The victim before this one waits for a program unit that this one's data did not fill either: between them
+            // they gain so much that a padded one is little.
+            Some(waiting) if waiting.begun.is_some() && waiting.begun == begun => {
+                let units = state.ftl.begun_units(stream);
+                if let Some(pu) = state.ftl.pad(stream) {
+                    self.program_relocated(now, core, task, pu, units);
+                }
+            }
+            // It waits for programs that are under way; their end comes back here.
+            Some(_) => {}
+            None => {
+                let Outgoing { programs, epoch, .. } = *outgoing;
+                let waiting = Waiting { superblock, epoch, programs, begun, erases_left: 0 };
+                *outgoing = Outgoing { programs: 0, epoch: epoch.wrapping_add(1), waiting: Some(waiting) };
+                if let Some(done) = state.relocations[task as usize].take() {
+                    state.spare_lists = (done.todo, done.cursors);
+                }
+                self.maybe_collect(now, core);
+                // Where no other victim follows, nothing holds host writes back any more.
+                self.pump(now, core);
+            }
+        }
+    }
+
+    /// Begins to erase a waiting victim when its data is on flash.
+    fn maybe_erase_waiting(&mut self, now: Nanos, core: usize, task: Task) {
+        let state = &mut self.cores[core];
         let lanes = state.ftl.layout().lanes().len() as u32;
-        relocation.erases_left = lanes;
-        let first_pu = relocation.superblock.0 * state.ftl.layout().pus_per_superblock();
-        for lane in 0..lanes {
+        let Some(waiting) = &mut state.outgoing[task as usize].waiting else { return };
+        if waiting.programs == 0 && waiting.begun.is_none() && waiting.erases_left == 0 {
+            waiting.erases_left = lanes;
+            let superblock = waiting.superblock;
+            self.queue_erasures(now, core, task, superblock);
+        }
+    }
+
+    fn queue_erasures(&mut self, now: Nanos, core: usize, task: Task, superblock: SuperblockId) {
+        let layout = self.cores[core].ftl.layout();
+        let first_pu = superblock.0 * layout.pus_per_superblock();
+        for lane in 0..layout.lanes().len() as u32 {
             let die = self.cores[core].ftl.layout().lanes()[lane as usize].die.0;
             let op = Op {
                 kind: OpKind::Erase,
@@ -379,17 +422,32 @@ impl Ssd {
         let core = usize::from(op.core);
         self.internal -= 1;
         let state = &mut self.cores[core];
-        let relocation =
-            state.relocations[op.task as usize].as_mut().expect("an erasure belongs to a relocation");
-        relocation.erases_left -= 1;
-        if relocation.erases_left == 0 {
-            let superblock = relocation.superblock;
-            if let Some(done) = state.relocations[op.task as usize].take() {
+        let superblock = state.ftl.layout().place(op.pu).superblock;
+        let waiting = &mut state.outgoing[op.task as usize].waiting;
+        let erased = if let Some(waits) = waiting.as_mut().filter(|waits| waits.superblock == superblock) {
+            waits.erases_left -= 1;
+            let done = waits.erases_left == 0;
+            if done {
+                *waiting = None;
+            }
+            done
+        } else {
+            let relocation = &mut state.relocations[op.task as usize];
+            let left = &mut relocation.as_mut().expect("an erasure belongs to a victim").erases_left;
+            *left -= 1;
+            let done = *left == 0;
+            if done && let Some(done) = relocation.take() {
                 state.spare_lists = (done.todo, done.cursors);
             }
+            done
+        };
+        if erased {
             state.ftl.erased(superblock);
-            if let Some(cold) = state.ftl.choose_cold()
-                && state.relocations[Task::WearLeveling as usize].is_none()
+            // The victim after this one may have been waiting for it to be gone.
+            self.maybe_erase(now, core, op.task);
+            let state = &mut self.cores[core];
+            if state.relocations[Task::WearLeveling as usize].is_none()
+                && let Some(cold) = state.ftl.choose_cold()
             {
                 let stream = state.ftl.wear_leveling_stream();
                 self.start_relocation(now, core, Task::WearLeveling, cold, stream);

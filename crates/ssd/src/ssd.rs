@@ -9,7 +9,7 @@ use crate::host::{HostSide, Request};
 use crate::op::{Op, UnitWork};
 use crate::slab::Slab;
 use outlast_device::{Command, Completion, Device, Identity, Smart, Tag};
-use outlast_ftl::{Ftl, UnitsWritten};
+use outlast_ftl::{Ftl, FtlOptions, UnitsWritten};
 use outlast_media::{ConfigError, Geometry, TimingTable};
 use outlast_units::{Bytes, DieId, Lpn, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
@@ -87,7 +87,12 @@ impl Ssd {
             }
             // Unit u belongs to core u mod N, so the first cores get one more where N does not divide.
             let own_units = units / flash_cores + u64::from((index as u64) < units % flash_cores);
-            let ftl = Ftl::new(geometry, &config.ftl, &config.defects, share, own_units, config.bytes, seed)?;
+            let options = FtlOptions {
+                keep_bytes: config.bytes,
+                erases_late: config.controller.write_cache != WriteCache::Protected,
+                seed,
+            };
+            let ftl = Ftl::new(geometry, &config.ftl, &config.defects, share, own_units, options)?;
             cores.push(Core::new(ftl, share, &config)?);
         }
         let most_units = cores[0].ftl.layout().units_per_pu();
