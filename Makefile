@@ -1,0 +1,78 @@
+# Everything that a developer does here. `make setup` needs Rust, Python 3.11 or newer, a C compiler and make.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+CARGO_FLAGS := --locked --workspace --exclude outlast-python
+
+.PHONY: help setup demo test test-rust test-python lint format bench docs picture schema lock clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
+
+.venv/tools: requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; say make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@command -v cargo >/dev/null || { echo "Rust is needed: no cargo on the PATH" >&2; exit 1; }
+	@echo "== Python packages into .venv (about a minute)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	@touch $@
+
+setup: .venv/tools ## build and install into .venv; leaves .venv/bin/outlast
+	@test -x $(BIN)/outlast || echo "== Building the simulator, optimised: the first time takes a few minutes, later ones seconds"
+	@env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --locked --quiet
+	@echo "== Ready: .venv/bin/outlast --help"
+
+demo: setup ## run the demo and write out/demo/report.html
+	@echo "== Running the demo: a small drive is filled, reaches its steady state, and is measured for 20 simulated seconds"
+	@$(BIN)/outlast run demo --out out/demo --force
+	@echo "== Open $(CURDIR)/out/demo/report.html in a browser"
+
+test: test-rust test-python ## all tests
+
+test-rust: ## the simulator's own tests
+	@echo "== Rust tests (the first build takes a few minutes)"
+	@if cargo nextest --version >/dev/null 2>&1; \
+	then cargo nextest run $(CARGO_FLAGS) --no-fail-fast && cargo test $(CARGO_FLAGS) --doc --quiet; \
+	else cargo test $(CARGO_FLAGS); fi
+
+test-python: setup ## tests of the command line, the Python package, reports and the documentation
+	@echo "== Python tests"
+	@$(BIN)/python -m pytest
+
+lint: .venv/tools ## formatting, clippy, ruff, mypy
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff check python tests docs
+	$(BIN)/ruff format --check python tests docs
+	$(BIN)/mypy
+
+format: .venv/tools ## format all sources
+	cargo fmt --all
+	$(BIN)/ruff check --fix-only python tests docs
+	$(BIN)/ruff format python tests docs
+
+bench: ## requests per CPU-second and bytes per unit
+	cargo run --locked --release --package outlast-bench -- $(ARGS)
+
+docs: .venv/tools ## the documentation as a site in site/
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "== Documentation: site/index.html"
+
+picture: demo ## the picture of the README, from the demo's report (needs Chromium)
+	$(BIN)/python docs/make_picture.py out/demo/report.html docs/report.png
+
+schema: setup ## the committed JSON Schema of scenario files
+	$(BIN)/outlast schema > docs/reference/scenario.schema.json
+
+lock: .venv/tools ## requirements.lock from pyproject.toml
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra arrow --generate-hashes --universal \
+	  --python-version 3.11 --custom-compile-command "make lock" --quiet -o requirements.lock
+
+clean: ## remove what was built
+	rm -rf target .venv out site dist .mypy_cache .ruff_cache .pytest_cache .hypothesis python/outlast/*.so
+	find python tests docs -name __pycache__ -type d -exec rm -rf {} +

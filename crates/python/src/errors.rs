@@ -1,0 +1,60 @@
+//! The core's errors as Python exceptions.
+
+use outlast_engine::{EngineError, Provenance, ScenarioError as CoreScenarioError};
+use outlast_workload::WorkloadError as CoreWorkloadError;
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+
+create_exception!(outlast, OutlastError, PyException, "Whatever Outlast refuses; the message is one line.");
+create_exception!(
+    outlast,
+    ScenarioError,
+    OutlastError,
+    "A scenario is wrong: file, line, setting, value and limit."
+);
+create_exception!(
+    outlast,
+    WorkloadError,
+    OutlastError,
+    "A trace or job file is wrong: file, line, field and value."
+);
+create_exception!(
+    outlast,
+    DeviceError,
+    OutlastError,
+    "The device cannot be built, or cannot go on, as configured."
+);
+create_exception!(outlast, InternalError, OutlastError, "A defect of Outlast itself; please report it.");
+
+/// A scenario's error; what is wrong in a workload's files keeps its own kind.
+pub(crate) fn of_scenario(error: CoreScenarioError) -> PyErr {
+    match error {
+        CoreScenarioError::Workload(error) => of_workload(error),
+        other => ScenarioError::new_err(other.to_string()),
+    }
+}
+
+/// A workload's error.
+pub(crate) fn of_workload(error: CoreWorkloadError) -> PyErr {
+    WorkloadError::new_err(error.to_string())
+}
+
+/// The engine's error; a setting's comes with the place where it was written.
+pub(crate) fn of_engine(error: EngineError, provenance: &Provenance) -> PyErr {
+    match error {
+        EngineError::Config(error) => of_scenario(CoreScenarioError::invalid(provenance, &error)),
+        EngineError::Workload(error) => of_scenario(CoreScenarioError::invalid_workload(provenance, error)),
+        late @ EngineError::BeyondHorizon { .. } => WorkloadError::new_err(late.to_string()),
+        worn @ EngineError::WornOut { .. } => DeviceError::new_err(worn.to_string()),
+    }
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("OutlastError", py.get_type::<OutlastError>())?;
+    module.add("ScenarioError", py.get_type::<ScenarioError>())?;
+    module.add("WorkloadError", py.get_type::<WorkloadError>())?;
+    module.add("DeviceError", py.get_type::<DeviceError>())?;
+    module.add("InternalError", py.get_type::<InternalError>())
+}

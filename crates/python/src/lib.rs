@@ -1,0 +1,25 @@
+//! `outlast._core`: what the Python package needs from the simulator, and nothing more.
+//!
+//! Architecture Invariant: no simulation logic lives here. Each function turns Python's arguments into the core's, releases
+//! the interpreter lock, calls the core, and turns the outcome back. Whatever goes wrong becomes one of the exceptions of
+//! [`errors`]; a panic never crosses into Python.
+
+mod errors;
+mod guard;
+mod run;
+mod scenario;
+mod tables;
+mod trace;
+
+use pyo3::prelude::*;
+
+/// Outlast's simulator. Private: use the package `outlast`.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    guard::install();
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    errors::register(module)?;
+    scenario::register(module)?;
+    run::register(module)?;
+    trace::register(module)
+}

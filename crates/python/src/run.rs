@@ -1,0 +1,108 @@
+//! Running a scenario.
+
+use crate::errors::{InternalError, of_engine};
+use crate::guard::unlocked;
+use crate::scenario::{Override, RawLayer, load};
+use crate::tables;
+use outlast_engine::{Control, Progress, Simulation};
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::time::{Duration, Instant};
+
+/// Time between two looks at signals and two calls of Python's progress function.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// Runs a scenario and returns its summary as JSON, its tables, and whether it was asked to stop.
+///
+/// `progress(phase, fraction, requests, simulated_s)` is called about ten times a second; `False` stops the run. The first
+/// Ctrl-C stops it too, and what was measured is kept; the second one raises `KeyboardInterrupt`.
+#[pyfunction]
+#[pyo3(signature = (layers, overrides, progress = None))]
+fn run(
+    py: Python<'_>,
+    layers: Vec<RawLayer>,
+    overrides: Vec<Override>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(String, Bound<'_, PyDict>, bool)> {
+    let (summary, tables, stopped) = unlocked(py, || {
+        let (scenario, provenance) = load(layers, &overrides)?;
+        let mut simulation = Simulation::new(scenario).map_err(|error| of_engine(error, &provenance))?;
+        let mut watch = Watch::new(progress);
+        let outcome = simulation.run(&mut |now| watch.look(now));
+        if let Some(error) = watch.failure {
+            return Err(error);
+        }
+        let result = outcome.map_err(|error| of_engine(error, &provenance))?;
+        let summary = serde_json::to_string(&result.summary)
+            .map_err(|error| InternalError::new_err(error.to_string()))?;
+        Ok((summary, result.tables, watch.stopping))
+    })?;
+    Ok((summary, tables::to_python(py, tables)?, stopped))
+}
+
+/// Checks a scenario as far as can be told without running it.
+#[pyfunction]
+fn validate(py: Python<'_>, layers: Vec<RawLayer>, overrides: Vec<Override>) -> PyResult<()> {
+    unlocked(py, || {
+        let (scenario, provenance) = load(layers, &overrides)?;
+        Simulation::new(scenario).map(drop).map_err(|error| of_engine(error, &provenance))
+    })
+}
+
+/// Between the engine and the person who waits: progress out, Ctrl-C in.
+struct Watch {
+    progress: Option<Py<PyAny>>,
+    last: Instant,
+    stopping: bool,
+    /// What Python raised, to be raised again when the engine has returned.
+    failure: Option<PyErr>,
+}
+
+impl Watch {
+    fn new(progress: Option<Py<PyAny>>) -> Self {
+        Self { progress, last: wall_clock(), stopping: false, failure: None }
+    }
+
+    fn look(&mut self, now: &Progress) -> Control {
+        let time = wall_clock();
+        if time.duration_since(self.last) >= PERIOD {
+            self.last = time;
+            Python::attach(|py| self.ask(py, now));
+        }
+        if self.stopping { Control::Stop } else { Control::Continue }
+    }
+
+    fn ask(&mut self, py: Python<'_>, now: &Progress) {
+        let answer = py.check_signals().and_then(|()| match &self.progress {
+            None => Ok(None),
+            Some(progress) => {
+                let arguments =
+                    (now.phase.to_string(), now.fraction, now.requests, now.simulated.as_secs_f64());
+                progress.call1(py, arguments)?.extract::<Option<bool>>(py)
+            }
+        });
+        match answer {
+            Ok(Some(false)) => self.stopping = true,
+            Ok(_) => {}
+            Err(error) => {
+                // A Ctrl-C may also strike in the middle of Python's progress function.
+                let first_interrupt = !self.stopping && error.is_instance_of::<PyKeyboardInterrupt>(py);
+                self.stopping = true;
+                if !first_interrupt {
+                    self.failure = Some(error);
+                }
+            }
+        }
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "how long a person has waited; no simulated time comes from it")]
+fn wall_clock() -> Instant {
+    Instant::now()
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(validate, module)?)
+}

@@ -1,0 +1,63 @@
+//! Scenarios: reading, checking, writing out in full, schema, presets.
+
+use crate::errors::{ScenarioError, of_scenario};
+use crate::guard::unlocked;
+use outlast_engine::{Layer, Provenance, Scenario, json_schema, load_scenario, presets};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// A layer as Python writes it: its kind and the name, path or text.
+pub(crate) type RawLayer = (String, String);
+/// An override: dotted name and value.
+pub(crate) type Override = (String, String);
+
+/// Loads a scenario from layers and overrides.
+pub(crate) fn load(layers: Vec<RawLayer>, overrides: &[Override]) -> PyResult<(Scenario, Provenance)> {
+    let layers = layers.into_iter().map(layer).collect::<PyResult<Vec<_>>>()?;
+    load_scenario(&layers, overrides).map_err(of_scenario)
+}
+
+fn layer((kind, text): RawLayer) -> PyResult<Layer> {
+    match kind.as_str() {
+        "preset" => Ok(Layer::Preset(text)),
+        "file" => Ok(Layer::File(PathBuf::from(text))),
+        "json" => Ok(Layer::Json { name: "settings".to_owned(), text }),
+        other => Err(ScenarioError::new_err(format!("layer kind \"{other}\": must be preset, file or json"))),
+    }
+}
+
+/// The scenario in full, as "json" or "toml".
+#[pyfunction]
+fn resolve(
+    py: Python<'_>,
+    layers: Vec<RawLayer>,
+    overrides: Vec<Override>,
+    format: &str,
+) -> PyResult<String> {
+    unlocked(py, || {
+        let (scenario, _) = load(layers, &overrides)?;
+        if format == "toml" {
+            return scenario.to_toml().map_err(of_scenario);
+        }
+        serde_json::to_string(&scenario).map_err(|error| ScenarioError::new_err(error.to_string()))
+    })
+}
+
+/// The JSON Schema of scenario files.
+#[pyfunction]
+fn schema(py: Python<'_>) -> PyResult<String> {
+    unlocked(py, || Ok(json_schema().to_string()))
+}
+
+/// Name, title and text of every preset.
+#[pyfunction]
+#[pyo3(name = "presets")]
+fn all_presets() -> Vec<(&'static str, &'static str, &'static str)> {
+    presets().iter().map(|preset| (preset.name, preset.title, preset.text)).collect()
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(resolve, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(all_presets, module)?)
+}

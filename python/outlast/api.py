@@ -1,0 +1,179 @@
+"""Running scenarios from Python."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from outlast import _core
+from outlast.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from outlast.result import Result
+
+ScenarioLike: TypeAlias = str | Path | Mapping[str, Any]
+"""The name of a preset, the path of a scenario file, or settings as nested dictionaries."""
+
+Overrides: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, str]]
+"""Settings by dotted name, such as `{"device.ftl.gc.policy": "fifo"}`. `None` takes an inherited setting away."""
+
+Progress: TypeAlias = Callable[[str, float | None, int, float], bool | None]
+"""Called about ten times a second with the phase, the fraction done (if it can be told), the requests so far and the
+simulated seconds; `False` stops the run, which keeps what was measured."""
+
+AMPLIFICATION = ("total", "gc", "padding", "wear_leveling", "partial_write")
+_BARE_NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def layer(scenario: ScenarioLike) -> _core.Layer:
+    """What the scenario stands for: a preset, a file or settings."""
+    if isinstance(scenario, Mapping):
+        return "json", json.dumps(_plain(scenario))
+    if isinstance(scenario, Path):
+        return "file", str(scenario)
+    if _BARE_NAME.fullmatch(scenario) and not Path(scenario).is_file():
+        return "preset", scenario
+    return "file", scenario
+
+
+def layers(scenario: ScenarioLike | Sequence[ScenarioLike]) -> list[_core.Layer]:
+    """The layers of a scenario; later ones win."""
+    if isinstance(scenario, (str, Path, Mapping)):
+        return [layer(scenario)]
+    if not scenario:
+        raise ScenarioError("an empty list of scenarios; give at least one")
+    return [layer(each) for each in scenario]
+
+
+def override_list(overrides: Overrides | None) -> list[tuple[str, str]]:
+    """Overrides as the texts that `--set` takes."""
+    if overrides is None:
+        return []
+    pairs = overrides.items() if isinstance(overrides, Mapping) else overrides
+    return [(name, _override_text(value)) for name, value in pairs]
+
+
+def _override_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{json.dumps(key)} = {_toml_text(item)}" for key, item in value.items()) + " }"
+    return _toml_text(value)
+
+
+def _toml_text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return _override_text(value)
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_toml_text(item) for item in value) + "]"
+    return json.dumps(_plain(value))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, Path):
+        return str(value)
+    if hasattr(value, "item") and callable(value.item):
+        return value.item()  # a numpy scalar
+    return value
+
+
+def run(
+    scenario: ScenarioLike | Sequence[ScenarioLike],
+    overrides: Overrides | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Result:
+    """Runs a scenario: a preset's name, a file's path, settings as a dictionary, or a list of these (later ones win).
+
+    Ctrl-C stops within a second and gives a result marked `partial`; a second Ctrl-C raises `KeyboardInterrupt`.
+    Other Python threads go on while it runs.
+    """
+    chosen, changes = layers(scenario), override_list(overrides)
+    toml = _core.resolve(chosen, changes, "toml")
+    text, tables, stopped = _core.run(chosen, changes, progress)
+    # Before polars or plotly are imported, so that the figure is the simulator's.
+    peak_mib = _peak_rss_mib()
+    summary = json.loads(text)
+    summary["memory"]["peak_rss_mib"] = peak_mib
+    # A key that readers count on is there even where it has nothing to say.
+    summary["write_amplification"] = summary["write_amplification"] or dict.fromkeys(AMPLIFICATION)
+    from outlast.result import Result
+
+    return Result(summary, tables, toml, stopped=stopped and summary["partial"])
+
+
+def _peak_rss_mib() -> float | None:
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return None
+    import sys
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)
+
+
+def validate(scenario: ScenarioLike | Sequence[ScenarioLike], overrides: Overrides | None = None) -> None:
+    """Checks a scenario as `run` would before it starts, files of the workload included; raises what is wrong."""
+    _core.validate(layers(scenario), override_list(overrides))
+
+
+def resolve(scenario: ScenarioLike | Sequence[ScenarioLike], overrides: Overrides | None = None) -> dict[str, Any]:
+    """The whole scenario with everything inherited and every default written out."""
+    resolved: dict[str, Any] = json.loads(_core.resolve(layers(scenario), override_list(overrides), "json"))
+    return resolved
+
+
+def scenario_schema() -> dict[str, Any]:
+    """The JSON Schema of scenario files."""
+    schema: dict[str, Any] = json.loads(_core.schema())
+    return schema
+
+
+def presets() -> dict[str, str]:
+    """The presets: a line on each by name."""
+    return {name: title for name, title, _ in _core.presets()}
+
+
+def show_preset(name: str) -> str:
+    """The text of a preset's scenario file, with the source of each number."""
+    known = {preset: text for preset, _, text in _core.presets()}
+    if name not in known:
+        import difflib
+
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        hint = f'did you mean "{near[0]}"?' if near else f"there are {', '.join(known)}"
+        raise ScenarioError(f'no preset "{name}"; {hint}')
+    return known[name]
+
+
+def trace_info(file: str | Path, **settings: Any) -> dict[str, Any]:
+    """What is in a trace. `settings` are those of `[workload.trace]`, such as `format="msr"`."""
+    info: dict[str, Any] = json.loads(_core.trace_info(json.dumps(_plain({"file": str(file), **settings}))))
+    return info
+
+
+def trace_convert(
+    file: str | Path,
+    output: str | Path,
+    to: str,
+    *,
+    progress: Callable[[float], bool | None] | None = None,
+    **settings: Any,
+) -> int:
+    """Writes a trace in another format and returns the number of requests. The file appears only when complete.
+
+    `to` is one of msr, spc, ascii, fio-iolog, fio-iolog-v2, vscsi, alibaba; `settings` are those of `[workload.trace]`.
+    """
+    from outlast.output import staged_file
+
+    spec = json.dumps(_plain({"file": str(file), **settings}))
+    with staged_file(Path(output)) as staging:
+        return _core.trace_convert(spec, to, str(staging), progress)

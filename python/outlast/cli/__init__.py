@@ -1,0 +1,115 @@
+"""The command line. Each command is loaded when it is called, so that `outlast --help` answers at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+COMMANDS = {
+    "run": ("outlast.cli.run", "Run a scenario and show, write or print what it measured."),
+    "validate": ("outlast.cli.scenario", "Check a scenario without running it."),
+    "presets": ("outlast.cli.scenario", "List the built-in scenarios, or show one."),
+    "schema": ("outlast.cli.scenario", "Print the JSON Schema of scenario files."),
+    "trace": ("outlast.cli.trace", "Look into block traces and convert them."),
+    "report": ("outlast.cli.report", "Write the HTML page of a result, or of several beside each other."),
+    "compare": ("outlast.cli.report", "Show what differs between results."),
+}
+
+BAD_INPUT, INTERNAL, INTERRUPTED = 2, 3, 130
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands' names and one-line helps without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(COMMANDS[cmd_name][0])
+        command: click.Command = getattr(module, f"{cmd_name}_command")
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            import difflib
+
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1, cutoff=0.5)
+            hint = f'did you mean "{near[0]}"?' if near else f"there are {', '.join(COMMANDS)}"
+            raise click.UsageError(f'no command "{args[0]}"; {hint}')
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from outlast import __version__
+
+        click.echo(f"outlast {__version__}")
+        ctx.exit()
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="""\b
+Examples:
+  outlast run demo --out out/demo
+  outlast run --preset hrm-200g --trace web.csv.gz --json
+  outlast presets show demo > mine.toml
+Exit codes: 0 done, 2 bad input (nothing was written), 3 defect of Outlast, 130 stopped by Ctrl-C (what was
+measured is kept).""",
+)
+@click.option("--version", is_flag=True, callback=_print_version, expose_value=False, is_eager=True)
+def cli() -> None:
+    """Simulate solid-state drives: latency, write amplification and wear under a workload."""
+
+
+def main() -> NoReturn:
+    """Runs the command line and turns every failure into one line and an exit code."""
+    try:
+        code = cli.main(prog_name="outlast", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        code = BAD_INPUT
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        hint = f" (see {context.command_path} --help)" if context is not None else ""
+        code = _fail(f"{error.format_message()}{hint}", BAD_INPUT)
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        code = _fail("stopped; nothing was written", INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our output, such as `head`, has enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except Exception as error:
+        code = _of_exception(error)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _of_exception(error: Exception) -> int:
+    if os.environ.get("OUTLAST_DEBUG"):
+        raise error
+    from outlast.errors import InternalError, OutlastError
+
+    if isinstance(error, OutlastError) and not isinstance(error, InternalError):
+        return _fail(str(error), BAD_INPUT)
+    kind = "" if isinstance(error, InternalError) else f"{type(error).__name__}: "
+    return _fail(f"internal error: {kind}{error}; please report this with the scenario", INTERNAL)
+
+
+def _fail(message: str, code: int) -> int:
+    line = " ".join(message.split())
+    click.secho("error: ", fg="red", bold=True, nl=False, err=True)
+    click.echo(line, err=True)
+    return code

@@ -1,0 +1,77 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Setting(click.ParamType[tuple[str, str]]):
+    """`a.b=c`."""
+
+    name = "NAME=VALUE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        name, equals, text = str(value).partition("=")
+        if not equals or not name.strip():
+            self.fail(f'"{value}" is not of the form name=value, such as device.ftl.gc.policy=fifo', param, ctx)
+        return name.strip(), text.strip()
+
+
+def scenario_options(command: Command) -> Command:
+    """SCENARIO, --preset, --set and --seed."""
+    for decorate in (
+        click.option("--seed", type=click.IntRange(min=0, max=2**63 - 1), help="Seed of every random choice."),
+        click.option(
+            "--set",
+            "settings",
+            type=Setting(),
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Change one setting by its dotted name; repeatable.",
+        ),
+        click.option("--preset", metavar="NAME", help="Start from a built-in scenario (see outlast presets)."),
+        click.argument("scenario", required=False),
+    ):
+        command = decorate(command)
+    return command
+
+
+def layers_of(
+    scenario: str | None, preset: str | None, trace: str | None = None, trace_format: str | None = None
+) -> list[Any]:
+    """The layers that the options name, the strongest last."""
+    if scenario is None and preset is None:
+        raise click.UsageError("name a SCENARIO.toml, or a built-in one with --preset", click.get_current_context())
+    layers: list[Any] = []
+    if preset is not None:
+        layers.append({"extends": preset})
+    if scenario is not None:
+        layers.append(scenario)
+    if trace is not None:
+        spec = {"file": trace} | ({"format": trace_format} if trace_format else {})
+        layers.append({"workload": {"trace": spec}})
+    elif trace_format is not None:
+        raise click.UsageError("--format belongs to --trace", click.get_current_context())
+    return layers
+
+
+def overrides_of(settings: tuple[tuple[str, str], ...], seed: int | None) -> list[tuple[str, str]]:
+    """The overrides that the options name, the strongest last."""
+    return [*settings, *([("seed", str(seed))] if seed is not None else [])]
+
+
+def print_json(value: Any) -> None:
+    """JSON on standard output, without colours."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def path_option(*names: str, **settings: Any) -> Callable[[Command], Command]:
+    """An option that takes a path; whether it can be used is checked by the command."""
+    return click.option(*names, type=click.Path(path_type=Path), **settings)

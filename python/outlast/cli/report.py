@@ -1,0 +1,97 @@
+"""`outlast report` and `outlast compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from outlast.cli.options import path_option, print_json
+
+
+@click.command(
+    "report",
+    epilog="""\b
+Examples:
+  outlast report out/demo
+  outlast report out/greedy out/fifo -o policies.html""",
+)
+@click.argument("results", nargs=-1, required=True, metavar="RESULT...")
+@path_option(
+    "-o", "--output", metavar="FILE", help="Where to; else report.html in the result, or comparison.html here."
+)
+def report_command(results: tuple[str, ...], output: Path | None) -> None:
+    """Write the HTML page of one RESULT, or one page that lays several beside each other.
+
+    A RESULT is a folder that `outlast run --out` wrote, or the result.json in it.
+    """
+    from outlast.output import check_file, write_file
+    from outlast.report import render
+    from outlast.result import load
+
+    if output is None:
+        first = Path(results[0])
+        home = first if first.is_dir() else first.parent
+        output = home / "report.html" if len(results) == 1 else Path("comparison.html")
+    loaded = [load(result) for result in results]
+    check_file(output)
+    write_file(output, render(loaded))
+    click.echo(f"written: {output}", err=True)
+
+
+@click.command(
+    "compare",
+    epilog="""\b
+Examples:
+  outlast compare out/greedy out/fifo
+  outlast compare out/*/ --json""",
+)
+@click.argument("results", nargs=-1, required=True, metavar="RESULT RESULT...")
+@click.option("--json", "as_json", is_flag=True, help="Print every setting and figure that differs as JSON.")
+def compare_command(results: tuple[str, ...], as_json: bool) -> None:
+    """Show which settings and figures differ between results; changes are against the first."""
+    if len(results) < 2:
+        raise click.UsageError("comparing takes two results or more", click.get_current_context())
+    from outlast.compare import compare
+    from outlast.result import load
+
+    differences = compare([load(result) for result in results])
+    if as_json:
+        print_json(differences)
+    else:
+        _show(differences)
+
+
+def _show(differences: dict[str, Any]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False, soft_wrap=True)
+    if not differences["settings"] and not differences["figures"]:
+        console.print("no difference, but for what the runs cost")
+        return
+    for title, rows in (("setting", differences["settings"]), ("figure", differences["figures"])):
+        if not rows:
+            continue
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        table.add_column(title)
+        for name in differences["names"]:
+            table.add_column(name, justify="right")
+        for name, row in rows.items():
+            values = row if isinstance(row, list) else row["values"]
+            changes = [None] * len(values) if isinstance(row, list) else row["change"]
+            pairs = zip(values, changes, strict=True)
+            table.add_row(name, *(_cell(value, change, first=i == 0) for i, (value, change) in enumerate(pairs)))
+        console.print(table)
+
+
+def _cell(value: Any, change: float | None, *, first: bool) -> str:
+    if value is None:
+        text = "–"
+    elif isinstance(value, float):
+        text = f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    else:
+        text = str(value)
+    return text if first or change is None else f"{text} [dim]{change:+.1%}[/]"

@@ -1,0 +1,96 @@
+"""`outlast validate`, `outlast schema`, `outlast presets`."""
+
+from __future__ import annotations
+
+import click
+
+from outlast.cli.options import layers_of, overrides_of, print_json, scenario_options
+
+
+@click.command(
+    "validate",
+    epilog="""\b
+Examples:
+  outlast validate mine.toml
+  outlast validate demo --set device.geometry.channels=16
+  outlast validate mine.toml --toml     # with everything inherited and every default written out""",
+)
+@scenario_options
+@click.option("--toml", "as_toml", is_flag=True, help="Print the whole scenario as TOML.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole scenario as JSON.")
+def validate_command(
+    scenario: str | None,
+    preset: str | None,
+    settings: tuple[tuple[str, str], ...],
+    seed: int | None,
+    as_toml: bool,
+    as_json: bool,
+) -> None:
+    """Check SCENARIO, a file or the name of a preset, as `run` would before it starts."""
+    layers, overrides = layers_of(scenario, preset), overrides_of(settings, seed)
+    from outlast import _core, api
+
+    api.validate(layers, overrides)
+    if as_json:
+        print_json(api.resolve(layers, overrides))
+    elif as_toml:
+        click.echo(_core.resolve(api.layers(layers), overrides, "toml"), nl=False)
+    else:
+        click.echo(f"{scenario or preset}: ok")
+
+
+@click.command(
+    "schema",
+    epilog="""\b
+Example:
+  outlast schema > scenario.schema.json""",
+)
+def schema_command() -> None:
+    """Print the JSON Schema of scenario files, for editors that complete and check them."""
+    from outlast.api import scenario_schema
+
+    print_json(scenario_schema())
+
+
+@click.group(
+    "presets",
+    invoke_without_command=True,
+    epilog="""\b
+Examples:
+  outlast presets
+  outlast presets show demo > mine.toml""",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print names and titles as JSON.")
+@click.pass_context
+def presets_command(ctx: click.Context, as_json: bool) -> None:
+    """List the built-in scenarios, or show one."""
+    if ctx.invoked_subcommand is None:
+        _list(as_json)
+
+
+@presets_command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print names and titles as JSON.")
+def list_command(as_json: bool) -> None:
+    """List the built-in scenarios."""
+    _list(as_json)
+
+
+@presets_command.command("show")
+@click.argument("name")
+def show_command(name: str) -> None:
+    """Print the scenario file of preset NAME, with the source of each number."""
+    from outlast.api import show_preset
+
+    click.echo(show_preset(name), nl=False)
+
+
+def _list(as_json: bool) -> None:
+    from outlast.api import presets
+
+    titles = presets()
+    if as_json:
+        print_json(titles)
+        return
+    width = max(len(name) for name in titles)
+    for name, title in titles.items():
+        click.echo(f"{click.style(name.ljust(width), bold=True)}  {title}")

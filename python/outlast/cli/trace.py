@@ -1,0 +1,127 @@
+"""`outlast trace info` and `outlast trace convert`."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from outlast.cli.options import print_json
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@click.group("trace")
+def trace_command() -> None:
+    """Look into block traces and convert them.
+
+    Formats: msr, spc, ascii (MQSim, DiskSim, SSDSim), blkparse, fio-iolog, vscsi, alibaba; plain, gzip or zstd.
+    """
+
+
+def trace_options(command: Command) -> Command:
+    """How to read the trace, as in `[workload.trace]`."""
+    for decorate in (
+        click.option("--head", type=click.IntRange(min=1), help="Only so many records."),
+        click.option("--skip", type=click.IntRange(min=0), help="Leave out so many records first."),
+        click.option("--device", help="Only this device's records."),
+        click.option("--unordered", help="error, sort or clamp: what becomes of records out of order."),
+        click.option("--address-unit", help="sector or byte, for ascii."),
+        click.option("--time-unit", help="ns, us, ms, s or filetime, for ascii and fio-iolog."),
+        click.option("--format", help="Its format; recognised if left out."),
+    ):
+        command = decorate(command)
+    return command
+
+
+@trace_command.command(
+    "info",
+    epilog="""\b
+Examples:
+  outlast trace info web.csv.gz
+  outlast trace info old.trace --format ascii --time-unit us --json""",
+)
+@click.argument("file")
+@trace_options
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def info_command(file: str, as_json: bool, **settings: Any) -> None:
+    """Read the trace FILE once and say what is in it."""
+    from outlast.api import trace_info
+
+    # Nothing is written, so Ctrl-C may end the program on the spot.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    info = trace_info(file, **_given(settings))
+    if as_json:
+        print_json(info)
+    else:
+        _show(info)
+
+
+@trace_command.command(
+    "convert",
+    epilog="""\b
+Example:
+  outlast trace convert vm.vscsi.zst vm.iolog --to fio-iolog""",
+)
+@click.argument("file")
+@click.argument("output", type=click.Path(path_type=Path))
+@click.option("--to", required=True, help="The format to write.")
+@trace_options
+def convert_command(file: str, output: Path, to: str, **settings: Any) -> None:
+    """Write the requests of trace FILE to OUTPUT in another format."""
+    from outlast.api import trace_convert
+    from outlast.cli.progress import RunProgress
+    from outlast.output import check_file
+
+    check_file(output)
+    with RunProgress() as bar:
+        progress = None if bar is None else (lambda fraction: bar("converting", fraction, 0, 0.0))
+        written = trace_convert(file, output, to, progress=progress, **_given(settings))
+    click.echo(f"{written} requests written to {output}", err=True)
+
+
+def _given(settings: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def _show(info: dict[str, Any]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    from outlast.report.numbers import seconds, short, size
+
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(
+        f"[bold]{info['file']}[/]  {info['format']}, compression {info['compression']}, times in {info['time_unit']}, "
+        f"addresses in {info['address_unit']}s"
+    )
+    hot = (
+        "" if info["hot20_percent"] is None else f", {short(info['hot20_percent'])} % of accesses to the hottest fifth"
+    )
+    console.print(
+        f"{short(info['records'])} requests over {seconds(info['span_s'])}; {short(info['footprint_mib'])} MiB touched"
+        f"{hot}; {short(info['aligned_percent'])} % aligned to 4 KiB, {short(info['sequential_percent'])} % sequential"
+    )
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for title in ("", "requests", "share", "bytes", "mean size", "median", "largest", "touched"):
+        table.add_column(title, justify="right" if title else "left")
+    for kind in ("reads", "writes", "trims", "flushes"):
+        stats = info[kind]
+        if stats["count"]:
+            table.add_row(
+                kind,
+                short(stats["count"]),
+                f"{short(stats['percent'])} %",
+                size(stats["bytes"]),
+                size(stats["mean_bytes"]),
+                size(stats["median_bytes"]),
+                size(stats["max_bytes"]),
+                f"{short(stats['footprint_mib'])} MiB",
+            )
+    console.print(table)
+    for note in info["notes"]:
+        console.print(f"note: {note}", markup=False)

@@ -1,0 +1,138 @@
+"""Writing results so that a folder or file is there complete or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from outlast.errors import OutputError
+
+if TYPE_CHECKING:
+    from outlast.result import Result
+
+
+class OutputFolder:
+    """A folder that is to hold a result. Making one checks that it can be written, and leaves nothing behind."""
+
+    def __init__(self, path: Path, *, force: bool = False) -> None:
+        self.path = Path(os.path.abspath(path))
+        self._force = force
+        self._check_vacant()
+        _check_writable(self.path)
+
+    def _check_vacant(self) -> None:
+        if self.path.is_symlink() or (self.path.exists() and not self.path.is_dir()):
+            raise OutputError(f"{self.path}: not a folder")
+        try:
+            occupied = self.path.is_dir() and any(self.path.iterdir())
+        except OSError as error:
+            raise OutputError(f"{self.path}: cannot be read: {error.strerror}") from error
+        if not occupied:
+            return
+        if not self._force:
+            raise OutputError(f"{self.path}: the folder is not empty; name another or add --force to replace a result")
+        if not (self.path / "result.json").is_file():
+            raise OutputError(f"{self.path}: not empty and holds no result.json, so --force does not replace it")
+
+    def write(self, result: Result) -> Path:
+        """Writes all files beside the folder first, then puts them in its place."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            staging = Path(tempfile.mkdtemp(prefix=f".{self.path.name}.", dir=self.path.parent))
+        except OSError as error:
+            raise _cannot_write(self.path, error) from error
+        try:
+            write_all(result, staging)
+            staging.chmod(0o777 & ~_umask())
+            self._check_vacant()
+            if self.path.is_dir():
+                displaced = Path(tempfile.mkdtemp(prefix=f".{self.path.name}.old.", dir=self.path.parent))
+                self.path.rename(displaced)
+                staging.rename(self.path)
+                shutil.rmtree(displaced)
+            else:
+                staging.rename(self.path)
+        except OSError as error:
+            raise _cannot_write(self.path, error) from error
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+        return self.path
+
+
+def write_all(result: Result, folder: Path) -> None:
+    """Writes every file of a result into an existing folder."""
+    from outlast.report import render
+
+    (folder / "result.json").write_text(result.to_json(), encoding="utf-8")
+    (folder / "scenario.toml").write_text(result.scenario_toml, encoding="utf-8")
+    (folder / "report.html").write_text(render([result]), encoding="utf-8")
+    for name in result.tables:
+        result.table(name).write_parquet(folder / f"{name}.parquet", compression="zstd", statistics=False)
+
+
+def check_file(path: Path) -> None:
+    """Checks that a file could be written there, leaving nothing behind."""
+    if path.is_dir():
+        raise OutputError(f"{path}: is a folder, not a file")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise OutputError(f"{path}: cannot be written: Permission denied")
+    _check_writable(path)
+
+
+def write_file(path: Path, text: str) -> Path:
+    """Writes a text file whole or not at all."""
+    with staged_file(path) as staging:
+        try:
+            staging.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise _cannot_write(path, error) from error
+    return path
+
+
+@contextmanager
+def staged_file(path: Path) -> Iterator[Path]:
+    """A file beside `path` that takes its place if the block ends well, and goes away otherwise."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+    os.close(handle)
+    staging = Path(name)
+    try:
+        yield staging
+        try:
+            staging.chmod(0o666 & ~_umask())
+            staging.replace(path)
+        except OSError as error:
+            raise _cannot_write(path, error) from error
+    finally:
+        staging.unlink(missing_ok=True)
+
+
+def _check_writable(path: Path) -> None:
+    # A trial is the only certain answer: permissions say nothing of read-only mounts, nor to root.
+    ancestor = Path(os.path.abspath(path)).parent
+    while not os.path.lexists(ancestor):
+        ancestor = ancestor.parent
+    if not ancestor.is_dir():
+        raise OutputError(f"{path}: cannot be written: {ancestor} is not a folder")
+    try:
+        Path(tempfile.mkdtemp(prefix=".outlast.", dir=ancestor)).rmdir()
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+
+
+def _cannot_write(path: Path, error: OSError) -> OutputError:
+    return OutputError(f"{path}: cannot be written: {error.strerror or error}")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

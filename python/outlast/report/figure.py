@@ -1,0 +1,78 @@
+"""Charts as plain data for plotly.js. Colours are names ("var:--read") that the page fills in for light and dark."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from outlast.report.numbers import micros
+
+READ, WRITE, TRIM, FLUSH = "var:--read", "var:--write", "var:--trim", "var:--flush"
+OP_COLOURS = {"read": READ, "write": WRITE, "trim": TRIM, "flush": FLUSH}
+CAUSES = {
+    "host": ("host data", "var:--host"),
+    "partial_write": ("partial units", "var:--trim"),
+    "gc": ("garbage collection", "var:--gc"),
+    "wear_leveling": ("wear levelling", "var:--flush"),
+    "padding": ("padding", "var:--padding"),
+}
+RUN_COLOURS = ["var:--read", "var:--write", "var:--trim", "var:--flush", "var:--padding", "var:--gc"]
+
+
+@dataclass
+class Figure:
+    """One chart: plotly traces and the layout beyond the page's own defaults."""
+
+    name: str
+    data: list[dict[str, Any]]
+    layout: dict[str, Any] = field(default_factory=dict)
+    title: str = ""
+    hint: str = ""
+    height: int = 300
+
+    def html(self) -> str:
+        """The figure's place in the page with its data; the page's script draws it."""
+        spec = json.dumps(
+            {"data": self.data, "layout": self.layout}, allow_nan=False, separators=(",", ":"), ensure_ascii=False
+        ).replace("<", "\\u003c")
+        hint = f'<span class="hint">{self.hint}</span>' if self.hint else ""
+        caption = f"<figcaption>{self.title}{hint}</figcaption>" if self.title else ""
+        return (
+            f'<figure class="card chart" id="{self.name}">{caption}'
+            f'<div class="plot" style="height:{self.height}px" role="img" aria-label="{self.title}"></div>'
+            f'<script type="application/json">{spec}</script></figure>'
+        )
+
+
+def line(x: list[Any], y: list[Any], name: str, colour: str, **more: Any) -> dict[str, Any]:
+    """A line trace."""
+    style = {"color": colour, "width": more.pop("width", 1.8)}
+    if "dash" in more:
+        style["dash"] = more.pop("dash")
+    if "shape" in more:
+        style["shape"] = more.pop("shape")
+    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "name": name, "line": style, **more}
+
+
+def axis(title: str, **more: Any) -> dict[str, Any]:
+    """An axis with a title that names the unit."""
+    return {"title": {"text": title}, **more}
+
+
+def latency_axis(lowest_us: float, highest_us: float, title: str = "latency") -> dict[str, Any]:
+    """A logarithmic axis of latencies in microseconds, labelled in the unit that suits each tick."""
+    low, high = max(lowest_us, 1e-3), max(highest_us, lowest_us * 1.01, 1e-3)
+    decades = math.log10(high / low)
+    steps = (1.0,) if decades > 3 else (1.0, 2.0, 5.0)
+    exponents = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
+    ticks = [step * 10.0**exponent for exponent in exponents for step in steps]
+    pad = 0.04 * decades + 0.01
+    return axis(
+        title,
+        type="log",
+        range=[math.log10(low) - pad, math.log10(high) + pad],
+        tickvals=ticks,
+        ticktext=[micros(tick).replace(".00", "").replace(".0", "") for tick in ticks],
+    )

@@ -1,0 +1,91 @@
+"""Latency: the table of percentiles and the distribution with its tail drawn out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from outlast.report.figure import OP_COLOURS, Figure, axis, latency_axis, line
+from outlast.report.numbers import floats, micros, plain, short
+
+ROWS = [
+    ("mean", "mean"),
+    ("min", "min"),
+    ("p50", "50 %"),
+    ("p90", "90 %"),
+    ("p95", "95 %"),
+    ("p99", "99 %"),
+    ("p99_9", "99.9 %"),
+    ("p99_99", "99.99 %"),
+    ("max", "max"),
+]
+OPS = ("read", "write", "trim", "flush")
+TAIL = [1.0, 0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8]
+TAIL_TEXT = ["0 %", "50 %", "90 %", "99 %", "99.9 %", "99.99 %", "99.999 %", "six nines", "seven nines", "eight nines"]
+
+
+def percentile_table(summary: dict[str, Any]) -> str:
+    """Percentiles by kind of request, in the unit that suits each."""
+    ops = [op for op in OPS if summary["latency_us"].get(op)]
+    if not ops:
+        return '<div class="card"><p class="empty">No request was timed in this run.</p></div>'
+    head = "".join(f'<th scope="col"><i class="dot {op}"></i>{op}</th>' for op in ops)
+    body = "".join(
+        f'<tr><th scope="row">{label}</th>'
+        + "".join(f"<td>{micros(summary['latency_us'][op][key])}</td>" for op in ops)
+        + "</tr>"
+        for key, label in ROWS
+    )
+    counts = "".join(f"<td>{short(summary['latency_us'][op]['count'])}</td>" for op in ops)
+    return (
+        f'<div class="card"><table class="figures"><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody>'
+        f'<tfoot><tr><th scope="row">requests</th>{counts}</tr></tfoot></table></div>'
+    )
+
+
+def curve(table: dict[str, Any], op: str, stream: str = "all") -> tuple[list[Any], list[Any]] | None:
+    """Latency and the share of requests that take longer, for one kind of request; `None` if there is none."""
+    if not table:
+        return None
+    chosen = (np.asarray(table["op"]) == op) & (np.asarray(table["stream"]) == stream)
+    if not chosen.any():
+        return None
+    latency, quantile = floats(table["latency_us"])[chosen], floats(table["quantile"])[chosen]
+    count = floats(table["count"])[chosen]
+    # The slowest request of n stands at 1 - 1/(2n): on a scale of nines, 100 % lies nowhere.
+    exceeding = np.maximum(1.0 - quantile, 0.5 / max(count.max(), 1.0))
+    step = max(1, len(latency) // 1500)
+    keep = np.unique(np.append(np.arange(0, len(latency), step), len(latency) - 1))
+    # Every request takes longer than the fastest one, or as long: the curve starts at the bottom.
+    return plain(latency[np.append(0, keep)]), [1.0, *plain(exceeding[keep])]
+
+
+def tail_axis(lowest: float) -> dict[str, Any]:
+    """A y axis that gives every further nine the same room."""
+    floor = max(min(lowest, 1e-2), 1e-9)
+    return axis(
+        "requests that are done",
+        type="log",
+        range=[0.02, float(np.log10(floor)) - 0.1],
+        tickvals=TAIL,
+        ticktext=TAIL_TEXT,
+    )
+
+
+def distribution(table: dict[str, Any]) -> Figure | None:
+    """The cumulative distribution of every kind of request."""
+    data, lowest, reach = [], 1.0, []
+    for op in OPS:
+        points = curve(table, op)
+        if points is None:
+            continue
+        x, y = points
+        lowest = min(lowest, y[-1])
+        reach += [x[0], x[-1]]
+        hover = f"%{{x:,.3~r}} µs<br>%{{y:.2~e}} of {op}s take longer<extra></extra>"
+        data.append(line(x, y, op, OP_COLOURS[op], shape="hv", hovertemplate=hover, width=2.2))
+    if not data:
+        return None
+    layout = {"xaxis": latency_axis(min(reach), max(reach)), "yaxis": tail_axis(lowest), "hovermode": "closest"}
+    return Figure("distribution", data, layout, "Distribution", "each nine has the same room", 372)

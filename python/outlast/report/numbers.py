@@ -1,0 +1,138 @@
+"""Numbers as a person reads them, and the arrays behind a chart."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def short(value: float | None, digits: int = 3) -> str:
+    """1234567 as `1.23 M`; absent figures as a dash."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    size = abs(value)
+    for limit, suffix in ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e4, " k")):
+        if size >= limit:
+            divisor = 1e3 if suffix == " k" else limit
+            return f"{_significant(value / divisor, digits)}{suffix}"
+    if float(value).is_integer():
+        return f"{int(value):,}".replace(",", "\u202f")
+    return _significant(value, digits)
+
+
+def _significant(value: float, digits: int) -> str:
+    if value == 0:
+        return "0"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{min(decimals, 6)}f}".replace(",", "\u202f")
+
+
+def micros(value: float | None) -> str:
+    """A latency given in microseconds, in the unit that suits it."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    if value >= 1e6:
+        return f"{_significant(value / 1e6, 3)} s"
+    if value >= 1e3:
+        return f"{_significant(value / 1e3, 3)} ms"
+    return f"{_significant(value, 3)} µs"
+
+
+def seconds(value: float | None) -> str:
+    """A time given in seconds, in the unit that suits it."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    if value >= 7200:
+        return f"{_significant(value / 3600, 3)} h"
+    if value >= 120:
+        return f"{_significant(value / 60, 3)} min"
+    return f"{_significant(value, 3)} s" if value >= 1 or value == 0 else micros(value * 1e6)
+
+
+def size(value: float | None) -> str:
+    """A number of bytes in binary units."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    scaled, units = float(value), ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
+    while abs(scaled) >= 1024 and len(units) > 1:
+        scaled /= 1024
+        units.pop(0)
+    return f"{short(scaled) if scaled.is_integer() else _significant(scaled, 3)} {units[0]}"
+
+
+def percent(value: float | None, digits: int = 3) -> str:
+    """A share in 0..1 as a percentage."""
+    return "–" if value is None else f"{_significant(100 * value, digits)} %"
+
+
+def text(value: object) -> str:
+    """Text made safe for HTML."""
+    return escape(str(value), quote=True)
+
+
+def plain(values: Any, digits: int = 5) -> list[Any]:
+    """Values as JSON can hold them: rounded to so many digits, what is not finite as null."""
+    if isinstance(values, list):
+        return values
+    array = np.asarray(values)
+    if array.dtype.kind in "iu":
+        return [int(value) for value in array]
+    # Rounding the largest floats up leads to infinity, so what is finite is asked afterwards.
+    rounded = (float(f"{value:.{digits}g}") for value in array.tolist())
+    return [value if math.isfinite(value) else None for value in rounded]
+
+
+def floats(values: Any) -> Floats:
+    """A column as floating point."""
+    return np.asarray(values, dtype=np.float64)
+
+
+def share(part: Floats, whole: Floats) -> Floats:
+    """The quotient of part and whole, not a number where whole is zero."""
+    quotient: Floats = np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
+    return quotient
+
+
+SUMS = (
+    *("reads", "writes", "trims", "flushes", "errors", "read_mib", "write_mib"),
+    *("host_units", "gc_units", "padding_units", "wear_leveling_units", "partial_write_bytes"),
+    *("flash_reads", "flash_programs", "flash_erases"),
+)
+WORST = ("read_p99_us", "read_max_us", "write_p99_us", "write_max_us")
+
+
+def thinned(series: dict[str, Any], most: int = 900) -> dict[str, Floats]:
+    """The time series with neighbouring windows joined until at most `most` are left.
+
+    Counts add up, means are weighted, and of percentiles and maxima the worst stays.
+    """
+    columns = {name: floats(values) for name, values in series.items()}
+    rows = len(columns["start_s"])
+    group = -(-rows // most) if rows else 1
+    if group <= 1:
+        return columns
+    starts = np.arange(0, rows, group)
+    ends = np.minimum(starts + group, rows) - 1
+    span = columns["end_s"] - columns["start_s"]
+    weights = {"read_mean_us": columns["reads"], "write_mean_us": columns["writes"]}
+    joined: dict[str, Floats] = {}
+    for name, values in columns.items():
+        if name == "start_s":
+            joined[name] = values[starts]
+        elif name == "end_s":
+            joined[name] = values[ends]
+        elif name in SUMS:
+            joined[name] = np.add.reduceat(np.nan_to_num(values), starts)
+        elif name in WORST:
+            joined[name] = np.fmax.reduceat(values, starts)
+        else:
+            weight = np.where(np.isfinite(values), weights.get(name, span), 0.0)
+            total = np.add.reduceat(weight, starts)
+            joined[name] = share(np.add.reduceat(np.nan_to_num(values) * weight, starts), total)
+    return joined

@@ -1,0 +1,79 @@
+"""Queueing: requests in flight, how busy channels and dies were, Little's law."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outlast.report.figure import READ, Figure, axis, line
+from outlast.report.numbers import Floats, percent, plain, short
+from outlast.report.timeline import OVER_TIME, middles
+
+
+def in_flight(series: dict[str, Floats]) -> Figure:
+    """Mean number of requests between arrival and completion."""
+    hover = "%{y:,.4~r} in flight"
+    trace = line(middles(series), plain(series["in_flight_mean"]), "in flight", READ, hovertemplate=hover)
+    trace |= {"fill": "tozeroy", "fillcolor": "var:--read-soft"}
+    layout = OVER_TIME | {"yaxis": axis("requests in flight", rangemode="tozero"), "showlegend": False}
+    return Figure("in-flight", [trace], layout, "Requests in flight", "mean of each window")
+
+
+def utilisation(queue: dict[str, Any]) -> Figure | None:
+    """The share of time that each channel was busy, and the spread over dies."""
+    channels, dies = queue.get("channel_utilisation") or [], queue.get("die_utilisation")
+    if not channels:
+        return None
+    names = [f"ch {number}" for number in range(len(channels))]
+    hover = "%{x}: %{y:.1%} busy<extra></extra>"
+    data: list[dict[str, Any]] = [
+        {
+            "type": "bar",
+            "x": names,
+            "y": plain(channels),
+            "marker": {"color": "var:--read"},
+            "name": "channels",
+            "hovertemplate": hover,
+        }
+    ]
+    if dies and dies.get("mean") is not None:
+        low, mean, high = dies["min"], dies["mean"], dies["max"]
+        data.append(
+            {
+                "type": "bar",
+                "x": ["dies"],
+                "y": [mean],
+                "marker": {"color": "var:--trim"},
+                "name": "dies (mean, min to max)",
+                "error_y": {
+                    "type": "data",
+                    "symmetric": False,
+                    "array": [high - mean],
+                    "arrayminus": [mean - low],
+                    "color": "var:--ink",
+                    "thickness": 1.2,
+                    "width": 5,
+                },
+                "hovertemplate": f"dies: {mean:.1%} busy on average, {low:.1%} to {high:.1%}<extra></extra>",
+            }
+        )
+    layout = {
+        "yaxis": axis("busy", tickformat=".0%", range=[0, 1.02]),
+        "xaxis": {"showgrid": False, "tickangle": 0},
+        "bargap": 0.25,
+        "hovermode": "closest",
+    }
+    return Figure("utilisation", data, layout, "Channels and dies", "share of the time that each was busy")
+
+
+def littles_law(queue: dict[str, Any]) -> str:
+    """Little's law as a check of the run's own book-keeping."""
+    law = queue.get("littles_law") or {}
+    if law.get("l") is None or law.get("lambda_w") is None:
+        return ""
+    error = abs(law.get("relative_error") or 0.0)
+    mark, word = ("good", "holds") if error <= 0.01 else ("warn", "is off")
+    return (
+        f'<p class="law"><span class="badge {mark}">Little’s law {word}</span> mean in flight '
+        f"<b>{short(law['l'], 4)}</b> = arrival rate × mean time in the drive <b>{short(law['lambda_w'], 4)}</b> "
+        f'<span class="muted">(off by {percent(error, 2)})</span></p>'
+    )

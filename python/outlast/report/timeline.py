@@ -1,0 +1,139 @@
+"""What happened when: throughput, latency and write amplification over simulated time; preconditioning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from outlast.report.figure import CAUSES, OP_COLOURS, READ, WRITE, Figure, axis, latency_axis, line
+from outlast.report.numbers import Floats, plain, share
+
+TIME_AXIS = axis("simulated time, s")
+OVER_TIME = {"xaxis": TIME_AXIS, "hovermode": "x unified"}
+
+
+def middles(series: dict[str, Floats]) -> list[Any]:
+    """The middle of each window, in seconds."""
+    return plain((series["start_s"] + series["end_s"]) / 2, 7)
+
+
+def _spans(series: dict[str, Floats]) -> Floats:
+    return series["end_s"] - series["start_s"]
+
+
+def throughput(series: dict[str, Floats]) -> Figure:
+    """Requests per second, reads and writes stacked."""
+    x, span = middles(series), _spans(series)
+    data = []
+    for op in ("read", "write", "trim"):
+        rate = share(series[f"{op}s"], span)
+        if np.nansum(rate) == 0:
+            continue
+        trace = line(x, plain(rate), op, OP_COLOURS[op], width=1.1, stackgroup="one", hovertemplate="%{y:,.4~s}")
+        data.append(trace)
+    layout = OVER_TIME | {"yaxis": axis("requests per second", rangemode="tozero", tickformat="~s")}
+    return Figure("throughput", data, layout, "Throughput", "reads and writes stacked")
+
+
+def bandwidth(series: dict[str, Floats]) -> Figure:
+    """MiB per second by direction."""
+    x, span = middles(series), _spans(series)
+    data = [
+        line(x, plain(share(series[f"{op}_mib"], span)), op, OP_COLOURS[op], hovertemplate="%{y:,.4~r} MiB/s")
+        for op in ("read", "write")
+        if series[f"{op}s"].any()
+    ]
+    layout = OVER_TIME | {"yaxis": axis("MiB/s", rangemode="tozero")}
+    return Figure("bandwidth", data, layout, "Bandwidth")
+
+
+def latency_over_time(series: dict[str, Floats], *, joined: bool = False) -> Figure | None:
+    """Median and 99th percentile of each window, on a logarithmic scale."""
+    x, data = middles(series), []
+    reach: list[float] = []
+    for op, colour in (("read", READ), ("write", WRITE)):
+        active = series[f"{op}s"] > 0
+        if not active.any():
+            continue
+        for key, label, dash, width in (("p50", "median", "dot", 1.3), ("p99", "99 %", "solid", 1.8)):
+            values = np.where(active, series[f"{op}_{key}_us"], np.nan)
+            values = np.where(values > 0, values, np.nan)
+            if not np.isfinite(values).any():
+                continue
+            reach += [float(np.nanmin(values)), float(np.nanmax(values))]
+            hover = "%{y:,.4~r} µs"
+            data.append(line(x, plain(values), f"{op} {label}", colour, dash=dash, width=width, hovertemplate=hover))
+    if not data:
+        return None
+    layout = OVER_TIME | {"yaxis": latency_axis(min(reach), max(reach))}
+    return Figure("latency-time", data, layout, "Latency over time", "of joined windows the worst" if joined else "")
+
+
+def rolling(values: Floats, weights: Floats) -> tuple[Floats, int]:
+    """The weighted mean of the windows around each, and their number: a fifteenth of the run."""
+    width = len(values) // 15 | 1
+    known = np.isfinite(values) & np.isfinite(weights)
+    kernel = np.ones(width)
+    total = np.convolve(np.where(known, weights, 0.0), kernel, mode="same")
+    return share(np.convolve(np.where(known, values * weights, 0.0), kernel, mode="same"), total), width
+
+
+def amplification(series: dict[str, Floats], unit_bytes: float, closed_form: float | None) -> Figure | None:
+    """Bytes programmed for each byte that the host wrote, stacked by cause, with the closed form beside it."""
+    host = series["write_mib"] * 2**20
+    if not host.any():
+        return None
+    # A window with hardly a write says nothing about a ratio.
+    host = np.where(host >= 0.02 * host.max(), host, np.nan)
+    parts = {
+        "host": np.where(np.isfinite(host), 1.0, np.nan),
+        "partial_write": series["partial_write_bytes"] / host,
+        "gc": series["gc_units"] * unit_bytes / host,
+        "wear_leveling": series["wear_leveling_units"] * unit_bytes / host,
+        "padding": series["padding_units"] * unit_bytes / host,
+    }
+    x, data = middles(series), []
+    for cause, values in parts.items():
+        label, colour = CAUSES[cause]
+        if cause == "host" or np.nansum(values) > 0:
+            y = plain(np.nan_to_num(values))
+            data.append(line(x, y, label, colour, width=0.8, stackgroup="one", hovertemplate="%{y:.3f}"))
+    if closed_form is not None:
+        ends = [x[0], x[-1]]
+        hover = "%{y:.3f}"
+        name = "closed form, greedy"
+        data.append(line(ends, [closed_form] * 2, name, "var:--ink", dash="dash", hovertemplate=hover))
+    smooth, width = rolling(np.nansum(list(parts.values()), axis=0), host)
+    if width > 1:
+        name = f"mean of {width} windows"
+        data.append(line(x, plain(smooth), name, "var:--ink", width=1.6, hovertemplate="%{y:.3f}"))
+    layout = OVER_TIME | {"yaxis": axis("bytes programmed per byte written", rangemode="tozero")}
+    return Figure("amplification", data, layout, "Write amplification over time", "stacked by cause", 320)
+
+
+def preconditioning(rounds: dict[str, Any], facts: dict[str, Any], closed_form: float | None) -> Figure | None:
+    """Write amplification of each round of overwrites."""
+    if not rounds or not len(rounds["drive_writes"]):
+        return None
+    x, y = plain(rounds["drive_writes"]), plain(rounds["write_amplification"])
+    trace = line(x, y, "round", WRITE, hovertemplate="after %{x:.2f} drive writes: %{y:.3f}<extra></extra>")
+    trace |= {"mode": "lines+markers", "marker": {"size": 6, "color": WRITE}}
+    shapes = []
+    level = facts.get("write_amplification")
+    if facts.get("reached") and level is not None:
+        line_style = {"color": "var:--good", "width": 1.2, "dash": "dash"}
+        shapes.append({"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": level, "y1": level, "line": line_style})
+    data = [trace]
+    if closed_form is not None:
+        hover = "closed form %{y:.3f}<extra></extra>"
+        data.append(
+            line([x[0], x[-1]], [closed_form] * 2, "closed form", "var:--ink", dash="dash", hovertemplate=hover)
+        )
+    layout = {
+        "xaxis": axis("drive writes"),
+        "yaxis": axis("write amplification of the round", rangemode="tozero"),
+        "shapes": shapes,
+        "hovermode": "closest",
+    }
+    return Figure("preconditioning", data, layout, "Preconditioning", "until it is steady", 320)

@@ -1,0 +1,166 @@
+"""What a run measured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from outlast.errors import OutputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.uint64] | NDArray[np.float64] | list[str]
+
+SCHEMA_NAME = "outlast-result/1"
+
+
+class Figures(Mapping[str, Any]):
+    """A read-only part of the summary whose keys are attributes too: `figures.read.p99` is `figures["read"]["p99"]`."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = values
+
+    def __getitem__(self, key: str) -> Any:
+        return _wrapped(self._values[key])
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            known = ", ".join(self._values)
+            raise AttributeError(f"no figure '{name}' here; there are {known}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __dir__(self) -> list[str]:
+        return [*self._values, "items", "keys", "values", "get"]
+
+    def __repr__(self) -> str:
+        return f"Figures({dict(self._values)!r})"
+
+
+def _wrapped(value: Any) -> Any:
+    return Figures(value) if isinstance(value, dict) else value
+
+
+class Result:
+    """The summary of a run, its tables and the scenario that gives it again.
+
+    Top-level figures are attributes: `result.throughput.iops`, `result.latency_us.read.p99`, `result.partial`.
+    """
+
+    def __init__(
+        self,
+        summary: dict[str, Any],
+        tables: Mapping[str, Mapping[str, Column]],
+        scenario_toml: str,
+        *,
+        stopped: bool = False,
+    ) -> None:
+        self.summary = summary
+        """Everything that `result.json` holds, under the same names."""
+        self.tables = tables
+        """Columns by table and name, as numpy arrays (texts as lists)."""
+        self.scenario_toml = scenario_toml
+        """The resolved scenario: every default and inherited setting written out."""
+        self.stopped = stopped
+        """Whether Ctrl-C or the progress function ended the run early."""
+
+    def __getattr__(self, name: str) -> Any:
+        summary = self.__dict__.get("summary", {})
+        if name in summary:
+            return _wrapped(summary[name])
+        raise AttributeError(f"a Result has no '{name}'; its summary has {', '.join(summary)}")
+
+    def __repr__(self) -> str:
+        name, partial = self.summary["name"], ", partial" if self.summary["partial"] else ""
+        iops = self.summary["throughput"]["iops"]
+        rate = "no requests" if iops is None else f"{iops:,.0f} IOPS"
+        return f"<Result {name}: {rate}{partial}; tables {', '.join(self.tables)}>"
+
+    def table(self, name: str) -> pl.DataFrame:
+        """The table as a polars DataFrame: `timeseries`, `latency`, `wear` or `precondition`."""
+        import polars as pl
+
+        return pl.DataFrame(dict(self._columns(name)))
+
+    def to_arrow(self, name: str) -> pa.Table:
+        """The table as a pyarrow Table. Needs pyarrow, which Outlast itself does without."""
+        return self.table(name).to_arrow()
+
+    def _columns(self, name: str) -> Mapping[str, Column]:
+        if name not in self.tables:
+            known = ", ".join(self.tables) or "none"
+            raise OutputError(f"no table '{name}' in this result; there are: {known}")
+        return self.tables[name]
+
+    def to_json(self) -> str:
+        """The text of `result.json`."""
+        return json.dumps(self.summary, indent=2, allow_nan=False) + "\n"
+
+    def write(self, directory: str | Path, *, force: bool = False) -> Path:
+        """Writes result.json, the tables as Parquet, scenario.toml and report.html into a new folder.
+
+        The folder appears only when it is complete. It may exist if it is empty; `force` replaces an earlier result.
+        """
+        from outlast.output import OutputFolder
+
+        return OutputFolder(Path(directory), force=force).write(self)
+
+    def report(self, path: str | Path) -> Path:
+        """Writes one self-contained HTML page that needs no network."""
+        from outlast.output import write_file
+        from outlast.report import render
+
+        return write_file(Path(path), render([self]))
+
+
+def load(path: str | Path) -> Result:
+    """Reads a result back: its folder, or the result.json in it. Tables that are absent there are absent here."""
+    place = Path(path)
+    folder = place if place.is_dir() else place.parent
+    file = place / "result.json" if place.is_dir() else place
+    try:
+        summary = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise OutputError(f"{file}: cannot read a result: {error.strerror}") from error
+    except ValueError as error:
+        raise OutputError(f"{file}: not JSON: {error}") from error
+    schema = summary.get("schema") if isinstance(summary, dict) else None
+    if schema != SCHEMA_NAME:
+        raise OutputError(f'{file}: schema is {json.dumps(schema)}, this version reads "{SCHEMA_NAME}"')
+    scenario = folder / "scenario.toml"
+    toml = scenario.read_text(encoding="utf-8") if scenario.is_file() else ""
+    return Result(summary, _tables(folder), toml)
+
+
+def _tables(folder: Path) -> dict[str, dict[str, Column]]:
+    files = [folder / f"{name}.parquet" for name in ("timeseries", "latency", "wear", "precondition")]
+    present = [file for file in files if file.is_file()]
+    if not present:
+        return {}
+    import polars as pl
+
+    tables: dict[str, dict[str, Column]] = {}
+    for file in present:
+        try:
+            frame = pl.read_parquet(file)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            reason = str(error).splitlines()[0]
+            raise OutputError(f"{file}: cannot read the table: {reason}") from error
+        tables[file.stem] = {
+            column.name: column.to_list() if column.dtype == pl.String else column.to_numpy() for column in frame
+        }
+    return tables

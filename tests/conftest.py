@@ -1,0 +1,140 @@
+"""What the tests share: the program as a person calls it, a scenario that runs in a moment, a browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+TINY = """\
+extends = "demo"
+name = "tiny"
+
+[device]
+model = "tiny 26 MiB"
+
+[device.geometry]
+channels = 2
+dies_per_chip = 1
+planes_per_die = 1
+blocks_per_plane = 128
+pages_per_block = 32
+page_size = "4KiB"
+
+[device.ftl]
+capacity = "26MiB"
+
+[device.controller]
+write_buffer = "64KiB"
+
+[workload.synthetic]
+rate_iops = 3000
+duration = "1s"
+
+[run]
+warm_up = "20ms"
+window = "20ms"
+"""
+
+Outlast = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def call(*arguments: str | Path, cwd: Path | None = None, check: bool = True) -> subprocess.CompletedProcess[str]:
+    """Runs `outlast` as a person would, without a terminal."""
+    command = [sys.executable, "-m", "outlast", *map(str, arguments)]
+    done = subprocess.run(command, cwd=cwd, text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=280)
+    if check:
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done
+
+
+@pytest.fixture
+def outlast(tmp_path: Path) -> Outlast:
+    """The program, in an empty folder."""
+
+    def run(*arguments: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
+        return call(*arguments, cwd=tmp_path, check=check)
+
+    return run
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """A scenario file of a drive so small that its run takes a moment."""
+    file = tmp_path / "tiny.toml"
+    file.write_text(TINY)
+    return file
+
+
+@pytest.fixture(scope="session")
+def tiny_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run of the tiny scenario."""
+    folder = tmp_path_factory.mktemp("result")
+    (folder / "tiny.toml").write_text(TINY)
+    call("run", "tiny.toml", "--out", "out", "--quiet", cwd=folder)
+    return folder / "out"
+
+
+@pytest.fixture(scope="session")
+def demo_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run of the demo."""
+    folder = tmp_path_factory.mktemp("demo")
+    call("run", "demo", "--out", "out", "--quiet", cwd=folder)
+    return folder / "out"
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Headless Chromium that keeps its console's messages and stays off the network."""
+    chromium, driver_path = shutil.which("chromium"), shutil.which("chromedriver")
+    if chromium is None or driver_path is None:
+        pytest.skip("chromium and chromedriver are not installed")
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    quiet = "headless=new no-sandbox disable-gpu no-first-run disable-sync disable-quic"
+    for name in f"{quiet} disable-background-networking disable-component-update window-size=1400,1000".split():
+        options.add_argument(f"--{name}")
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver_path))
+    yield driver
+    driver.quit()
+
+
+def traces_folder() -> Path | None:
+    """Where real traces lie: `OUTLAST_TRACES`, or `shared/traces` beside the checkout."""
+    place = Path(os.environ.get("OUTLAST_TRACES", ROOT.parent / "shared" / "traces"))
+    return place if place.is_dir() else None
+
+
+def files_below(folder: Path) -> set[Path]:
+    """Every file and folder, hidden ones included."""
+    return {path.relative_to(folder) for path in folder.rglob("*")}
+
+
+def mean_from_histograms(summary: dict[str, Any]) -> float:
+    """The mean latency over all kinds of requests in microseconds, from the distributions alone."""
+    figures = [each for op in ("read", "write", "trim", "flush") if (each := summary["latency_us"][op])]
+    return float(sum(each["mean"] * each["count"] for each in figures) / sum(each["count"] for each in figures))
+
+
+def mean_from_queue(summary: dict[str, Any]) -> float:
+    """The same from the number in flight and the rate, by Little's law, which histograms have no part in."""
+    return float(summary["queue"]["mean_in_flight"] / summary["throughput"]["iops"] * 1e6)
+
+
+def summary_of(folder: Path) -> dict[str, Any]:
+    """The result.json in a folder."""
+    summary: dict[str, Any] = json.loads((folder / "result.json").read_text())
+    return summary

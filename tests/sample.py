@@ -1,0 +1,223 @@
+"""A made-up but plausible result, so that reports can be tested without a simulation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from outlast.result import Result
+
+UNIT_BYTES = 4096
+DIES = 16
+BLOCKS_PER_DIE = 64
+
+
+def _latency(count: int, scale_us: float) -> dict[str, Any] | None:
+    if count == 0:
+        return None
+    factors = {"p50": 1.0, "p90": 2.1, "p95": 3.0, "p99": 7.5, "p99_9": 21.0, "p99_99": 44.0, "max": 61.0}
+    figures: dict[str, Any] = {"count": count, "mean": 1.4 * scale_us, "min": 0.6 * scale_us}
+    return figures | {name: factor * scale_us for name, factor in factors.items()}
+
+
+def _timeseries(rng: np.random.Generator, windows: int) -> dict[str, Any]:
+    start = np.arange(windows) * 0.1
+    wave = 1.0 + 0.15 * np.sin(start * 1.7) + 0.05 * rng.standard_normal(windows)
+    reads = np.asarray(4200 * wave, dtype=np.uint64)
+    writes = np.asarray(1800 * wave, dtype=np.uint64)
+    gc_units = np.asarray(writes * (1.3 + 0.12 * rng.standard_normal(windows)), dtype=np.uint64)
+    zeros = np.zeros(windows, dtype=np.uint64)
+    padding = np.asarray(writes * 0.03, dtype=np.uint64)
+    leveling = np.asarray(writes * 0.02, dtype=np.uint64)
+    columns: dict[str, Any] = {
+        "start_s": start,
+        "end_s": start + 0.1,
+        "reads": reads,
+        "writes": writes,
+        "trims": zeros,
+        "flushes": zeros,
+        "errors": zeros,
+        "read_mib": reads * UNIT_BYTES / 2**20,
+        "write_mib": writes * UNIT_BYTES / 2**20,
+        "iops": (reads + writes) / 0.1,
+        "in_flight_mean": 31.0 * wave,
+        "write_amplification": 1.0 + (gc_units + padding + leveling) / writes,
+        "host_units": writes,
+        "gc_units": gc_units,
+        "padding_units": padding,
+        "wear_leveling_units": leveling,
+        "partial_write_bytes": zeros,
+        "flash_reads": reads + gc_units,
+        "flash_programs": writes + gc_units,
+        "flash_erases": np.asarray(gc_units / 200, dtype=np.uint64),
+        "free_superblocks": np.asarray(6 + rng.integers(0, 4, windows), dtype=np.uint64),
+    }
+    for op, scale in (("read", 90.0), ("write", 24.0)):
+        noise = 1.0 + 0.1 * np.abs(rng.standard_normal(windows))
+        columns[f"{op}_mean_us"] = 1.4 * scale * noise
+        columns[f"{op}_p50_us"] = scale * noise
+        columns[f"{op}_p99_us"] = 7.5 * scale * noise
+        columns[f"{op}_max_us"] = 40.0 * scale * noise * noise
+    return columns
+
+
+def _distribution(op: str, count: int, scale_us: float) -> dict[str, Any]:
+    quantile = 1.0 - np.logspace(0.0, -5.5, 220)
+    return {
+        "op": [op] * len(quantile),
+        "stream": ["all"] * len(quantile),
+        "latency_us": scale_us * (0.6 - 5.0 * np.log10(1.0 - quantile + 1e-9) ** 1 * (0.5 + quantile)),
+        "quantile": quantile,
+        "count": np.asarray(quantile * count, dtype=np.uint64),
+    }
+
+
+def _wear(rng: np.random.Generator) -> dict[str, Any]:
+    rows = DIES * BLOCKS_PER_DIE
+    die = np.repeat(np.arange(DIES, dtype=np.uint64), BLOCKS_PER_DIE)
+    return {
+        "core": np.zeros(rows, dtype=np.uint64),
+        "die": die,
+        "channel": die // 2,
+        "plane": np.tile(np.arange(BLOCKS_PER_DIE, dtype=np.uint64) // 32, DIES),
+        "block": np.tile(np.arange(BLOCKS_PER_DIE, dtype=np.uint64) % 32, DIES),
+        "cycles": np.asarray(rng.poisson(14, rows), dtype=np.uint64),
+        "bad": np.asarray(rng.random(rows) < 0.01, dtype=np.uint64),
+    }
+
+
+def sample_summary(name: str = "sample", *, partial: bool = False) -> dict[str, Any]:
+    """The summary of the made-up result."""
+    reads, writes = 420_000, 180_000
+    return {
+        "schema": "outlast-result/1",
+        "version": "0.1.0",
+        "name": name,
+        "seed": 7,
+        "partial": partial,
+        "notes": ["times of the trace were taken as microseconds"],
+        "host": {
+            "reads": reads,
+            "writes": writes,
+            "trims": 0,
+            "flushes": 0,
+            "bytes_read": reads * UNIT_BYTES,
+            "bytes_written": writes * UNIT_BYTES,
+            "bytes_trimmed": 0,
+            "errors": 0,
+            "unmapped_reads": 12,
+        },
+        "time": {
+            "simulated_s": 10.0,
+            "warm_up_s": 1.0,
+            "wall_s": 0.61,
+            "cpu_s": 0.58,
+            "precondition_cpu_s": 1.9,
+            "precondition_wall_s": 2.0,
+        },
+        "throughput": {
+            "iops": 60_000.0,
+            "read_iops": 42_000.0,
+            "write_iops": 18_000.0,
+            "read_mib_s": 164.06,
+            "write_mib_s": 70.31,
+            "requests_per_cpu_s": 1_034_000.0,
+        },
+        "latency_us": {
+            "read": _latency(reads, 90.0),
+            "write": _latency(writes, 24.0),
+            "trim": None,
+            "flush": None,
+            "by_stream": [{"stream": 0, "read": _latency(reads, 90.0), "write": _latency(writes, 24.0)}],
+        },
+        "write_amplification": {
+            "total": 2.35,
+            "gc": 1.3,
+            "padding": 0.03,
+            "wear_leveling": 0.02,
+            "partial_write": 0.0,
+        },
+        "flash": {
+            "reads": 654_000,
+            "programs": 423_000,
+            "erases": 1_640,
+            "multi_plane_programs": 180_000,
+            "suspends": 950,
+            "by_cause": {
+                "host_reads": 420_000,
+                "rmw_reads": 0,
+                "gc_reads": 230_000,
+                "wear_leveling_reads": 4_000,
+                "host_programs": 180_000,
+                "gc_programs": 234_000,
+                "padding_programs": 5_400,
+                "wear_leveling_programs": 3_600,
+            },
+        },
+        "gc": {"victims": 1_630, "mean_valid": 0.565, "blocked_s": 0.02},
+        "wear": {"mean_pe": 14.0, "max_pe": 27, "min_pe": 4, "bad_blocks": 9, "spare_blocks_left": 23},
+        "queue": {
+            "mean_in_flight": 31.2,
+            "max_in_flight": 32,
+            "littles_law": {"l": 31.2, "lambda_w": 31.19, "relative_error": 0.0003},
+            "channel_utilisation": [0.61, 0.6, 0.62, 0.59, 0.61, 0.6, 0.6, 0.61],
+            "die_utilisation": {"mean": 0.83, "min": 0.79, "max": 0.88},
+            "host_queue_depth": 32,
+        },
+        "steady_state": {
+            "precondition": {
+                "reached": True,
+                "drive_writes": 3.4,
+                "write_amplification": 2.36,
+                "rounds": 24,
+            },
+            "measured": {"reached": not partial, "why": "the write amplification moved by 0.8 % over the run"},
+        },
+        "closed_form": {
+            "greedy_waf": 2.41,
+            "spare_factor": 0.125,
+            "note": "uniform random writes of one unit under greedy collection",
+        },
+        "device": {
+            "model": "Sample 4G",
+            "capacity_bytes": 4 * 2**30,
+            "raw_bytes": 4_831_838_208,
+            "mapping_unit": UNIT_BYTES,
+            "units": 2**20,
+            "superblocks": 64,
+            "units_per_superblock": 18_432,
+            "spare_factor": 0.125,
+            "effective_spare_factor": 0.12,
+        },
+        "memory": {"mapping_bytes_per_unit": 9.1, "peak_rss_mib": 74.0},
+        "scenario": {
+            "name": name,
+            "seed": 7,
+            "device": {"model": "Sample 4G", "ftl": {"gc": {"victim": "greedy"}}},
+            "workload": {"synthetic": {"pattern": "uniform", "read_percent": 70.0, "queue_depth": 32}},
+        },
+    }
+
+
+def sample_result(name: str = "sample", *, seed: int = 1, partial: bool = False, windows: int = 100) -> Result:
+    """A made-up result of 70 % reads over 10 s on a small drive."""
+    rng = np.random.default_rng(seed)
+    read, write = _distribution("read", 420_000, 90.0), _distribution("write", 180_000, 24.0)
+    latency = {
+        key: read[key] + write[key] if isinstance(read[key], list) else np.concatenate([read[key], write[key]])
+        for key in read
+    }
+    rounds = np.arange(1, 25)
+    tables = {
+        "timeseries": _timeseries(rng, windows),
+        "latency": latency,
+        "wear": _wear(rng),
+        "precondition": {
+            "round": rounds.astype(np.uint64),
+            "drive_writes": 1.0 + 0.1 * rounds,
+            "write_amplification": 2.36 - 1.4 * np.exp(-rounds / 4.0) + 0.004 * rng.standard_normal(24),
+        },
+    }
+    scenario_toml = f'name = "{name}"\nseed = 7\n\n[workload.synthetic]\npattern = "uniform"\n'
+    return Result(sample_summary(name, partial=partial), tables, scenario_toml)

@@ -1,0 +1,148 @@
+"""Is bad input refused with exit code 2 and one line that names place, value and limit, and is nothing left behind?"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+
+from conftest import Outlast, files_below
+
+GOOD_ROWS = [f"{128166372003061629 + 10_000 * i},web,0,Write,{8192 * i},4096,100" for i in range(200)]
+
+
+def refused(outlast: Outlast, folder: Path, *arguments: str | Path, says: list[str]) -> None:
+    """The call must fail as bad input does, and leave the folder as it was."""
+    before = files_below(folder)
+    done = outlast(*arguments, check=False)
+    assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
+    assert done.stdout == ""
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("error: ")
+    for part in says:
+        assert part in lines[0], (part, lines[0])
+    assert files_below(folder) == before
+
+
+def changed(tiny: Path, old: str, new: str) -> int:
+    """Changes a line of the scenario and returns its number."""
+    text = tiny.read_text()
+    assert old in text
+    tiny.write_text(text.replace(old, new))
+    return text[: text.index(old)].count("\n") + 1
+
+
+def test_misspelt_key(outlast: Outlast, tmp_path: Path, tiny: Path) -> None:
+    line = changed(tiny, "channels = 2", "chanels = 2")
+    says = [f"tiny.toml:{line}", "device.geometry.chanels", "did you mean `channels`"]
+    refused(outlast, tmp_path, "run", "tiny.toml", "--out", "out", says=says)
+    refused(outlast, tmp_path, "validate", "tiny.toml", says=says)
+
+
+def test_negative_size(outlast: Outlast, tmp_path: Path, tiny: Path) -> None:
+    line = changed(tiny, 'page_size = "4KiB"', 'page_size = "-4KiB"')
+    says = [f"tiny.toml:{line}", "device.geometry.page_size", "-4KiB"]
+    refused(outlast, tmp_path, "run", "tiny.toml", "--out", "out", says=says)
+    refused(outlast, tmp_path, "validate", "demo", "--set", "device.geometry.page_size=-1", says=["page_size", "-1"])
+
+
+def test_value_beyond_its_limit(outlast: Outlast, tmp_path: Path, tiny: Path) -> None:
+    line = changed(tiny, "channels = 2", "channels = 0")
+    says = [f"tiny.toml:{line}", "device.geometry.channels = 0", "at least 1"]
+    refused(outlast, tmp_path, "validate", "tiny.toml", says=says)
+
+
+def test_not_toml(outlast: Outlast, tmp_path: Path, tiny: Path) -> None:
+    tiny.write_text('name = "x"\nseed = = 1\n')
+    refused(outlast, tmp_path, "run", "tiny.toml", "--json", says=["tiny.toml:2", "TOML"])
+
+
+def test_unknown_preset_and_file(outlast: Outlast, tmp_path: Path) -> None:
+    refused(outlast, tmp_path, "run", "--preset", "hrm-200", says=['"hrm-200"', "did you mean", "hrm-200g"])
+    refused(outlast, tmp_path, "run", "none.toml", says=["none.toml", "No such file"])
+    refused(outlast, tmp_path, "presets", "show", "dmo", says=['"dmo"', "did you mean", "demo"])
+
+
+def test_override_without_value(outlast: Outlast, tmp_path: Path) -> None:
+    refused(outlast, tmp_path, "run", "demo", "--set", "seed", says=['"seed"', "name=value"])
+    refused(outlast, tmp_path, "run", "demo", "--set", "seed=many", says=["seed", "many"])
+
+
+def test_spare_space_cannot_hold_the_open_superblocks(outlast: Outlast, tmp_path: Path, tiny: Path) -> None:
+    changed(tiny, 'capacity = "26MiB"', 'capacity = "31.75MiB"')
+    refused(outlast, tmp_path, "run", "tiny.toml", "--out", "out", says=["tiny.toml:16", "capacity = 32512KiB", "128"])
+    refused(outlast, tmp_path, "validate", "tiny.toml", says=["superblock"])
+
+
+def test_truncated_gzip(outlast: Outlast, tmp_path: Path, tiny: Path) -> None:
+    whole = gzip.compress("\n".join(GOOD_ROWS).encode())
+    (tmp_path / "cut.csv.gz").write_bytes(whole[: len(whole) // 2])
+    says = ["cut.csv.gz", "line", "gzip", "truncated"]
+    refused(outlast, tmp_path, "run", "tiny.toml", "--trace", "cut.csv.gz", "--out", "out", says=says)
+    refused(outlast, tmp_path, "trace", "info", "cut.csv.gz", says=says)
+    refused(outlast, tmp_path, "trace", "convert", "cut.csv.gz", "new.iolog", "--to", "fio-iolog", says=says)
+
+
+def test_wrong_column(outlast: Outlast, tmp_path: Path, tiny: Path) -> None:
+    rows = [*GOOD_ROWS]
+    rows[119] = rows[119].replace("Write", "Wriet")
+    (tmp_path / "column.csv").write_text("\n".join(rows))
+    says = ["column.csv", "line 120", '"Wriet"', "Read"]
+    refused(outlast, tmp_path, "run", "tiny.toml", "--trace", "column.csv", "--out", "out", says=says)
+
+
+def test_times_that_run_backwards(outlast: Outlast, tmp_path: Path, tiny: Path) -> None:
+    rows = [*GOOD_ROWS]
+    rows[49], rows[50] = rows[50], rows[49]
+    (tmp_path / "back.csv").write_text("\n".join(rows))
+    says = ["back.csv", "line 51", "backwards", "sort"]
+    refused(outlast, tmp_path, "run", "tiny.toml", "--trace", "back.csv", "--json", says=says)
+
+
+def test_address_past_the_end(outlast: Outlast, tmp_path: Path, tiny: Path) -> None:
+    rows = [*GOOD_ROWS]
+    rows[149] = rows[149].replace(f",{8192 * 149},", f",{2**40},")
+    (tmp_path / "far.csv").write_text("\n".join(rows))
+    strict = ("--set", "workload.trace.addresses=strict")
+    says = ["far.csv", "line 150", str(2**40 // 512), "capacity", "wrap"]
+    refused(outlast, tmp_path, "run", "tiny.toml", "--trace", "far.csv", *strict, "--out", "out", says=says)
+
+
+def test_output_below_a_file(outlast: Outlast, tmp_path: Path, tiny: Path) -> None:
+    (tmp_path / "file").write_text("")
+    says = ["file/out", "cannot be written"]
+    refused(outlast, tmp_path, "run", "tiny.toml", "--out", "file/out", says=says)
+    refused(outlast, tmp_path, "run", "tiny.toml", "--report", "file/page.html", says=["file/page.html"])
+    refused(outlast, tmp_path, "run", "tiny.toml", "--out", "file", says=["not a folder"])
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere; the test below a file covers the check")
+def test_read_only_output_folder(outlast: Outlast, tmp_path: Path, tiny: Path) -> None:
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o555)
+    refused(outlast, tmp_path, "run", "tiny.toml", "--out", "locked/out", says=["locked/out", "Permission denied"])
+
+
+def test_output_that_would_be_overwritten(outlast: Outlast, tmp_path: Path, tiny: Path) -> None:
+    folder = tmp_path / "full"
+    folder.mkdir()
+    (folder / "thesis.tex").write_text("years of work")
+    refused(outlast, tmp_path, "run", "tiny.toml", "--out", "full", says=["full", "not empty"])
+    refused(outlast, tmp_path, "run", "tiny.toml", "--out", "full", "--force", says=["no result.json"])
+
+
+def test_results_that_cannot_be_read(outlast: Outlast, tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text('{"schema": "outlast-result/99"}')
+    refused(outlast, tmp_path, "report", ".", says=["result.json", "outlast-result/99", "outlast-result/1"])
+    refused(outlast, tmp_path, "compare", "absent", "result.json", says=["absent", "No such file"])
+    refused(outlast, tmp_path, "compare", "result.json", says=["two results"])
+
+
+def test_misspelt_commands_and_options(outlast: Outlast, tmp_path: Path) -> None:
+    refused(outlast, tmp_path, "runn", says=['"runn"', 'did you mean "run"'])
+    refused(outlast, tmp_path, "run", "demo", "--sed", "1", says=["--sed"])
+    refused(outlast, tmp_path, "run", says=["SCENARIO", "--preset"])
+    refused(outlast, tmp_path, "run", "demo", "--format", "msr", says=["--trace"])

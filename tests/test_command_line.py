@@ -1,0 +1,180 @@
+"""Does each command do what its help says?"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from conftest import Outlast, files_below, summary_of
+from outlast.cli import COMMANDS
+
+FILES = {"result.json", "timeseries.parquet", "latency.parquet", "wear.parquet", "scenario.toml", "report.html"}
+
+
+def test_help_names_every_command_and_gives_examples(outlast: Outlast) -> None:
+    text = outlast("--help").stdout
+    for command in COMMANDS:
+        assert f"  {command} " in text
+        own = outlast(command, "--help").stdout
+        assert own.startswith(f"Usage: outlast {command}")
+        if command != "trace":
+            assert "Example" in own, command
+    for command in ("info", "convert"):
+        assert "Example" in outlast("trace", command, "--help").stdout
+
+
+def test_help_loads_nothing_heavy() -> None:
+    import subprocess
+    import sys
+
+    script = (
+        "import sys\nfrom outlast.cli import cli\n"
+        "try: cli.main(['--help'], prog_name='outlast')\nexcept SystemExit: pass\n"
+        "heavy = {'polars', 'plotly', 'numpy', 'rich', 'outlast._core'} & set(sys.modules)\n"
+        "print(heavy, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "set()"
+
+
+def test_no_arguments_shows_the_help(outlast: Outlast) -> None:
+    done = outlast(check=False)
+    assert done.returncode == 2
+    assert "Commands:" in done.stdout + done.stderr
+
+
+def test_version(outlast: Outlast) -> None:
+    import outlast as package
+
+    assert outlast("--version").stdout == f"outlast {package.__version__}\n"
+
+
+def test_run_writes_a_whole_folder(tiny_result: Path) -> None:
+    assert {path.name for path in tiny_result.iterdir()} >= FILES
+    assert {path.name for path in tiny_result.parent.iterdir()} == {"tiny.toml", "out"}
+    assert "<html" in (tiny_result / "report.html").read_text()[:100]
+    for table in ("timeseries", "latency", "wear"):
+        assert pl.read_parquet(tiny_result / f"{table}.parquet").height > 0
+
+
+def test_the_written_scenario_gives_the_result_again(tiny_result: Path, outlast: Outlast) -> None:
+    from outlast.compare import VARYING, flatten
+
+    again = json.loads(outlast("run", tiny_result / "scenario.toml", "--json").stdout)
+    first, second = flatten(summary_of(tiny_result)), flatten(again)
+    assert {k: v for k, v in first.items() if k not in VARYING} == {k: v for k, v in second.items() if k not in VARYING}
+
+
+def test_json_is_all_of_standard_output(outlast: Outlast, tiny: Path, tmp_path: Path) -> None:
+    done = outlast("run", "tiny.toml", "--json", "--seed", "42")
+    summary = json.loads(done.stdout)
+    assert summary["schema"] == "outlast-result/1"
+    assert summary["seed"] == 42
+    assert summary["scenario"]["seed"] == 42
+    assert done.stderr == ""
+    assert files_below(tmp_path) == {Path("tiny.toml")}
+
+
+def test_the_summary_for_people(outlast: Outlast, tiny: Path) -> None:
+    text = outlast("run", "tiny.toml").stdout
+    for part in ("tiny", "IOPS", "write amplification", "99.99 %", "steady state"):
+        assert part in text
+
+
+def test_overrides_win_in_order(outlast: Outlast, tiny: Path) -> None:
+    scenario = outlast("validate", "tiny.toml", "--set", "seed=3", "--set", "seed=4", "--json").stdout
+    assert json.loads(scenario)["seed"] == 4
+    scenario = outlast("validate", "tiny.toml", "--set", "seed=3", "--seed", "5", "--toml").stdout
+    assert tomllib.loads(scenario)["seed"] == 5
+
+
+def test_force_replaces_an_earlier_result(outlast: Outlast, tiny: Path, tmp_path: Path) -> None:
+    outlast("run", "tiny.toml", "--out", "out", "--quiet")
+    outlast("run", "tiny.toml", "--out", "out", "--quiet", "--force", "--seed", "9")
+    assert summary_of(tmp_path / "out")["seed"] == 9
+    assert {path.name for path in tmp_path.iterdir()} == {"tiny.toml", "out"}
+
+
+def test_presets_can_be_listed_shown_and_checked(outlast: Outlast, tmp_path: Path) -> None:
+    titles = json.loads(outlast("presets", "--json").stdout)
+    assert {"demo", "hrm-200g", "msapl-128g", "x25m-80g", "pm1643-4t"} <= set(titles)
+    listing = outlast("presets").stdout
+    for name in titles:
+        assert name in listing
+        (tmp_path / "copy.toml").write_text(outlast("presets", "show", name).stdout)
+        assert outlast("validate", "copy.toml", "--json").stdout == outlast("validate", name, "--json").stdout
+
+
+def test_schema_is_the_committed_one(outlast: Outlast) -> None:
+    from conftest import ROOT
+
+    committed = (ROOT / "docs" / "reference" / "scenario.schema.json").read_text()
+    same = outlast("schema").stdout == committed
+    assert same, "docs/reference/scenario.schema.json is out of date: run make schema"
+
+
+def test_schema_accepts_what_runs_and_refuses_what_does_not(outlast: Outlast) -> None:
+    import jsonschema
+
+    schema = json.loads(outlast("schema").stdout)
+    checker = jsonschema.Draft202012Validator(schema)
+    checker.check_schema(schema)
+    for name in json.loads(outlast("presets", "--json").stdout):
+        checker.validate(tomllib.loads(outlast("presets", "show", name).stdout))
+    assert not checker.is_valid({"device": {"geometry": {"chanels": 2}}})
+
+
+def test_trace_info_and_convert(outlast: Outlast, tmp_path: Path) -> None:
+    rows = [f"{1000 * i},{'RW'[i % 2]}" for i in range(100)]
+    lines = [f"0,{row[1]},{8192 * i},4096,{row[0]}" for i, row in enumerate(r.split(",") for r in rows)]
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    info = json.loads(outlast("trace", "info", "a.csv", "--format", "alibaba", "--json").stdout)
+    assert (info["records"], info["reads"]["count"], info["writes"]["bytes"]) == (100, 50, 50 * 4096)
+    assert "100 requests" in outlast("trace", "info", "a.csv", "--format", "alibaba").stdout
+    done = outlast("trace", "convert", "a.csv", "b.iolog", "--format", "alibaba", "--to", "fio-iolog")
+    assert "100 requests" in done.stderr
+    again = json.loads(outlast("trace", "info", "b.iolog", "--json").stdout)
+    assert again["format"] == "fio-iolog"
+    for kind in ("reads", "writes"):
+        assert again[kind] == info[kind]
+
+
+@pytest.mark.parametrize(
+    "arguments", [("report", "{r}", "-o", "page.html"), ("report", "{r}", "{r}", "-o", "page.html")]
+)
+def test_report_of_one_and_of_several(
+    outlast: Outlast, tiny_result: Path, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    outlast(*(part.format(r=tiny_result) for part in arguments))
+    assert (tmp_path / "page.html").stat().st_size > 1_000_000
+
+
+def test_compare_shows_settings_and_figures(outlast: Outlast, tiny: Path, tmp_path: Path) -> None:
+    outlast("run", "tiny.toml", "--out", "a", "--quiet")
+    outlast("run", "tiny.toml", "--out", "b", "--quiet", "--set", "device.ftl.gc.policy=fifo")
+    difference = json.loads(outlast("compare", "a", "b", "--json").stdout)
+    assert difference["settings"] == {"device.ftl.gc.policy": ["greedy", "fifo"]}
+    row = difference["figures"]["write_amplification.total"]
+    assert row["change"][0] == 0.0
+    assert row["change"][1] == pytest.approx(row["values"][1] / row["values"][0] - 1)
+    assert "time.cpu_s" not in difference["figures"]
+    text = outlast("compare", "a", "b").stdout
+    assert "device.ftl.gc.policy" in text
+    assert "fifo" in text
+    assert "no difference" in outlast("compare", "a", "a").stdout
+
+
+def test_defects_are_one_line_and_exit_code_3(capsys: pytest.CaptureFixture[str]) -> None:
+    from outlast import InternalError
+    from outlast.cli import INTERNAL, _of_exception
+
+    for defect in (InternalError("index out of bounds (ftl.rs:1)"), KeyError("iops")):
+        assert _of_exception(defect) == INTERNAL
+        message = capsys.readouterr().err
+        assert message.startswith("error: internal error: ")
+        assert "please report" in message
+        assert message.count("\n") == 1

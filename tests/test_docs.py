@@ -1,0 +1,109 @@
+"""Do the documentation's examples run, and is every figure documented?"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, summary_of
+from outlast.compare import flatten
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """Language and text of each fenced block."""
+    return FENCE.findall(page.read_text())
+
+
+@pytest.fixture
+def program_on_path(tmp_path: Path) -> dict[str, str]:
+    """An environment in which `outlast` is this checkout's."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    script = folder / "outlast"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m outlast "$@"\n')
+    script.chmod(0o755)
+    return os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if any(language in ("sh", "python") for language, _ in blocks(page))],
+    ids=lambda page: page.stem,
+)
+def test_examples_run(page: Path, tmp_path: Path, program_on_path: dict[str, str]) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    python: list[str] = []  # blocks that follow each other are one program
+    for language, text in [*blocks(page), ("sh", "")]:
+        name = re.match(r"# (\S+\.toml)\n", text)
+        if language == "toml" and name:
+            (folder / name[1]).write_text(text)
+        elif language == "python":
+            python.append(text)
+        elif language == "sh":
+            if python:
+                run([sys.executable, "-c", "\n".join(python)], folder, program_on_path)
+                python.clear()
+            run(["bash", "-eu", "-c", text], folder, program_on_path)
+
+
+def run(command: list[str], folder: Path, environment: dict[str, str]) -> None:
+    done = subprocess.run(
+        command, cwd=folder, env=environment, text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=200
+    )
+    assert done.returncode == 0, f"{command[-1]}\n{done.stdout}\n{done.stderr}"
+
+
+def test_examples_that_are_only_shown_say_what_the_program_says(
+    program_on_path: dict[str, str], tmp_path: Path
+) -> None:
+    shown = [
+        text
+        for page in PAGES
+        for language, text in blocks(page)
+        if language == "console" and "$ outlast" in text and "\nerror:" in text
+    ]
+    assert shown
+    (tmp_path / "mine.toml").write_text('extends = "demo"\n')
+    for text in shown:
+        command, expected = text.strip().split("\n", 1)
+        done = subprocess.run(
+            command.removeprefix("$ "), shell=True, cwd=tmp_path, env=program_on_path, text=True, capture_output=True
+        )
+        assert done.stderr.strip() == expected
+
+
+def test_every_figure_is_documented_and_no_other(demo_result: Path) -> None:
+    summary = summary_of(demo_result)
+    summary["scenario"] = None
+    summary["latency_us"]["by_stream"] = None
+    real = {re.sub(r"^latency_us\.(read|write|trim|flush)\.", "latency_us.OP.", name) for name in flatten(summary)}
+    real -= {f"latency_us.{op}" for op in ("read", "write", "trim", "flush")}
+    text = (ROOT / "docs" / "reference" / "metrics.md").read_text()
+    documented = set(re.findall(r"^\| `([^`]+)` \|", text, re.M))
+    assert documented == real
+
+
+def test_every_column_is_documented(demo_result: Path) -> None:
+    import polars as pl
+
+    text = (ROOT / "docs" / "reference" / "metrics.md").read_text().split("## Tables")[1]
+    for file in sorted(demo_result.glob("*.parquet")):
+        assert f"`{file.stem}`" in text
+        for column in pl.read_parquet(file).columns:
+            short = re.sub(r"^(read|write)_(?=mean_us|p50_us|p99_us|max_us)", "", column)
+            assert f"`{short}`" in text, (file.stem, column)
+
+
+def test_links_between_pages_hold() -> None:
+    for page in [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
