@@ -35,6 +35,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) workload: &'a Workload,
     pub(crate) recorder: &'a Recorder,
     pub(crate) prepared: &'a Prepared,
+    /// Whether the run ended within its warm-up.
+    pub(crate) warming: bool,
     pub(crate) partial: bool,
     pub(crate) run_cpu_s: f64,
     pub(crate) cpu_s: f64,
@@ -86,6 +88,12 @@ fn notes(facts: &Facts<'_>) -> Vec<String> {
     let unmapped = facts.ssd.counters().unmapped_reads;
     if unmapped != 0 {
         notes.push(format!("{unmapped} mapping units read had never been written and cost no flash read."));
+    }
+    if facts.warming {
+        let warm_up = facts.scenario.run.warm_up;
+        notes.push(format!(
+            "The run ended within its warm-up of {warm_up}: what is shown is the warm-up itself."
+        ));
     }
     if facts.partial {
         notes.push(

@@ -57,7 +57,7 @@ pub(crate) struct Runner<'a, 'b> {
     batch: Batch,
     completions: Vec<Completion>,
     warm_up: Nanos,
-    warming: bool,
+    pub(crate) warming: bool,
     done: u64,
     now: Nanos,
     progress: OnProgress<'b>,
@@ -244,6 +244,7 @@ impl<'a, 'b> Runner<'a, 'b> {
                 break;
             }
         }
+        self.ssd.end_untimed();
         let counts = snapshot(self.ssd);
         self.recorder.finish(counts);
         Ok(ending)

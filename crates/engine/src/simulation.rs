@@ -96,8 +96,8 @@ impl Simulation {
         self.ssd.begin_timed();
         let recorder = Recorder::new(self.scenario.run.histogram_digits, self.windows());
         let run_watch = Stopwatch::start();
-        let (recorder, ending) = if prepared.stopped {
-            (recorder, Ending::Stopped)
+        let (recorder, ending, warming) = if prepared.stopped {
+            (recorder, Ending::Stopped, false)
         } else {
             let mut runner =
                 Runner::new(&mut self.ssd, &mut self.workload, recorder, self.scenario.run.warm_up, progress);
@@ -105,7 +105,7 @@ impl Simulation {
                 TimingMode::Full => runner.run()?,
                 TimingMode::None => runner.run_untimed()?,
             };
-            (runner.recorder, ending)
+            (runner.recorder, ending, runner.warming)
         };
         let facts = Facts {
             scenario: &self.scenario,
@@ -113,6 +113,7 @@ impl Simulation {
             workload: &self.workload,
             recorder: &recorder,
             prepared: &prepared,
+            warming,
             partial: ending == Ending::Stopped,
             run_cpu_s: run_watch.cpu_s(),
             cpu_s: watch.cpu_s(),

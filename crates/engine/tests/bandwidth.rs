@@ -6,6 +6,8 @@
 //! below 0.5 % for the 1 GiB that is moved. A write is acknowledged in the buffer, so a run of writes ends at most one buffer
 //! (1 MiB of 1 GiB: 0.1 %) early.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use outlast_engine::Summary;
@@ -132,7 +134,12 @@ requests = 1024
         let limits = self.flash().sequential_write(self.link()).unwrap();
         let summary = self.measured(0, "none");
         assert_eq!((summary.gc.victims, summary.flash.erases), (0, 0), "the drive must stay empty enough");
-        check(&limits, bottleneck, summary.throughput.write_mib_s, summary.closed_form.sequential_write_mib_s);
+        check(
+            &limits,
+            bottleneck,
+            summary.throughput.write_mib_s,
+            summary.closed_form.sequential_write_mib_s,
+        );
     }
 }
 
@@ -177,9 +184,15 @@ fn writes_over_a_slow_link_run_at_the_speed_of_the_link() {
 #[test]
 fn the_limiting_part_is_the_busy_one() {
     let dies = DIES.measured(100, "sequential").queue;
-    assert!(dies.die_utilisation.min > 0.99 && dies.channel_utilisation.iter().all(|&busy| busy < 0.9), "{dies:?}");
+    assert!(
+        dies.die_utilisation.min > 0.99 && dies.channel_utilisation.iter().all(|&busy| busy < 0.9),
+        "{dies:?}"
+    );
     let channels = CHANNELS.measured(100, "sequential").queue;
     assert!(channels.channel_utilisation.iter().all(|&busy| busy > 0.99), "{channels:?}");
     let link = LINK.measured(100, "sequential").queue;
-    assert!(link.die_utilisation.max < 0.9 && link.channel_utilisation.iter().all(|&busy| busy < 0.9), "{link:?}");
+    assert!(
+        link.die_utilisation.max < 0.9 && link.channel_utilisation.iter().all(|&busy| busy < 0.9),
+        "{link:?}"
+    );
 }

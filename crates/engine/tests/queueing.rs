@@ -1,5 +1,7 @@
 //! Do requests wait as queueing theory says?
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use outlast_engine::{Control, Scenario, Simulation};
@@ -54,7 +56,11 @@ fn check_md1(load: f64, requests: u64) {
     let run = run(one_die(&format!("rate_iops = {rate}\narrival = \"poisson\"\nrequests = {requests}")));
     let summary = run.summary();
     assert_eq!(summary.host.reads, requests);
-    assert_eq!((summary.host.unmapped_reads, summary.host.buffer_hits), (0, 0), "every read must reach the die");
+    assert_eq!(
+        (summary.host.unmapped_reads, summary.host.buffer_hits),
+        (0, 0),
+        "every read must reach the die"
+    );
     let wait = mean_latency_s(&run) - SERVICE_S;
     assert_close(&format!("mean wait at {load}"), wait, md1_mean_wait(rate, SERVICE_S).unwrap(), 0.02);
     // The histogram rounds to three digits.
@@ -180,6 +186,12 @@ fn littles_law_is_exact_on_every_whole_run() {
             let law = &run.summary().queue.littles_law;
             assert!(law.relative_error <= 1e-12, "{workload}, {cache}: {law:?}");
             assert_close("L", law.l, run.summary().queue.mean_in_flight, 1e-12);
+            // The histograms know the same latencies to three digits, from microseconds to seconds.
+            let latency = &run.summary().latency_us;
+            let ops = [&latency.read, &latency.write, &latency.trim, &latency.flush];
+            let counted: u64 = ops.into_iter().flatten().map(|op| op.count).sum();
+            let sum: f64 = ops.into_iter().flatten().map(|op| op.count as f64 * op.mean).sum();
+            assert_close("mean of the histograms", sum / counted as f64 * 1e-6, mean_latency_s(&run), 1e-3);
         }
     }
 }
@@ -192,14 +204,19 @@ fn littles_law_is_off_by_the_cut_of_the_warm_up_at_most() {
         let run = run(any_run(workload, "20ms", "volatile"));
         let summary = run.summary();
         assert!(summary.time.warm_up_s >= 0.02, "{workload}: {}", summary.time.warm_up_s);
-        let longest = [&summary.latency_us.read, &summary.latency_us.write, &summary.latency_us.trim, &summary.latency_us.flush]
-            .into_iter()
-            .flatten()
-            .map(|latency| latency.max * 1.001e-6)
-            .fold(0.0, f64::max);
+        let longest = [
+            &summary.latency_us.read,
+            &summary.latency_us.write,
+            &summary.latency_us.trim,
+            &summary.latency_us.flush,
+        ]
+        .into_iter()
+        .flatten()
+        .map(|latency| latency.max * 1.001e-6)
+        .fold(0.0, f64::max);
         let law = &summary.queue.littles_law;
         let bound = f64::from(summary.queue.max_in_flight) * longest / summary.time.simulated_s;
-        assert!((law.l - law.lambda_w).abs() <= bound, "{workload}: {law:?}, bound {bound} {:?} {:?} {longest} {:?}", summary.time, summary.latency_us, summary.queue);
+        assert!((law.l - law.lambda_w).abs() <= bound, "{workload}: {law:?}, bound {bound}");
         assert!(law.lambda_w >= law.l - 1e-9, "{workload}: a cut lowers L, never λW: {law:?}");
     }
 }

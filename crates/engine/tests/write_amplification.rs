@@ -17,6 +17,8 @@
 //! **Steady state.** After the sequential fill, block ages forget the beginning over a few rotations of the drive. A rotation
 //! is α/WAF drive writes; preconditioning takes 8 of them, measuring 4 (V = 8000).
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use outlast_models::write_amplification::{fifo, greedy, greedy_finite_blocks};
@@ -122,7 +124,12 @@ fn fifo_is_what_desnoyers_says() {
         let run = uniform(spare, expected, "none", "policy = \"fifo\"", "");
         let measured = run.write_amplification();
         assert_close(&format!("fifo at {spare}"), measured, expected, 0.02);
-        assert_close(&format!("fifo at {spare}, effective"), measured, fifo(effective_spare(&run)).unwrap(), 0.008);
+        assert_close(
+            &format!("fifo at {spare}, effective"),
+            measured,
+            fifo(effective_spare(&run)).unwrap(),
+            0.008,
+        );
     }
 }
 
@@ -132,8 +139,10 @@ fn fifo_is_what_desnoyers_says() {
 fn more_choices_never_cost_more() {
     let spare = 0.28;
     let measured = |gc: &str| uniform(spare, greedy(spare).unwrap(), "none", gc, "");
-    let choices: Vec<Run> =
-        [1, 2, 4, 10].into_iter().map(|d| measured(&format!("policy = \"d-choices\", choices = {d}"))).collect();
+    let choices: Vec<Run> = [1, 2, 4, 10]
+        .into_iter()
+        .map(|d| measured(&format!("policy = \"d-choices\", choices = {d}")))
+        .collect();
     let random = &choices[0];
     let rho = effective_spare(random);
     // A wholly valid superblock drawn alone gives way to the emptiest of all. Superblocks are sealed at WAF/N per host write and
@@ -160,8 +169,7 @@ fn more_choices_never_cost_more() {
 #[test]
 fn cost_benefit_does_not_lose_to_fifo_under_skew() {
     let skew = |gc: &str| {
-        let mut scenario =
-            scenario(&uniform_text_of_skew(gc));
+        let mut scenario = scenario(&uniform_text_of_skew(gc));
         scenario.name = gc.to_owned();
         run(scenario).write_amplification()
     };

@@ -15,7 +15,7 @@ use outlast_units::rng::{SplitMix, mix};
 use outlast_units::{DieId, Lpn, Ppn, SuperblockId};
 
 /// A write frontier with its own open superblock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stream(pub u8);
 
 /// Why a unit was written.
@@ -94,6 +94,8 @@ struct Frontier {
     /// First slot beyond the superblock; equal to `next` when no superblock is open.
     end: u32,
     superblock: SuperblockId,
+    /// A relocation under way may have to open a superblock more for this stream: one that is free is promised to it.
+    promised: bool,
 }
 
 /// The valid slots of a superblock being relocated, kept exact while the host overwrites and trims: relocation then asks this
@@ -101,6 +103,8 @@ struct Frontier {
 #[derive(Clone, Debug, Default)]
 struct Victim {
     superblock: Option<SuperblockId>,
+    /// Where its valid units go.
+    stream: Stream,
     /// One bit for each slot, counted from the superblock's first.
     valid: Vec<u64>,
 }
@@ -415,6 +419,7 @@ impl Ftl {
             pu_end: first + self.layout.units_per_pu(),
             end: first + self.layout.units_per_superblock(),
             superblock,
+            promised: false,
         };
     }
 

@@ -49,6 +49,8 @@ pub(crate) struct Die {
     pub(crate) background: Queue,
     /// Host operations since the last internal one, while internal ones were urgent.
     pub(crate) host_in_a_row: u8,
+    /// Operations since the last one of a background task, while one was under way.
+    pub(crate) since_background: u8,
     /// Whether it stands in the list of dies that wait for leave to start an internal operation.
     pub(crate) waiting: bool,
     pub(crate) busy_since: Nanos,
@@ -72,6 +74,7 @@ impl Die {
             collection: Queue::default(),
             background: Queue::default(),
             host_in_a_row: 0,
+            since_background: 0,
             waiting: false,
             busy_since: Nanos::ZERO,
             busy: Nanos::ZERO,
@@ -79,7 +82,7 @@ impl Die {
     }
 }
 
-/// One channel: operations book it first come, first served.
+/// One channel: transfers book it first come, first served; commands, which are short, go in between.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Channel {
     pub(crate) free_at: Nanos,
@@ -94,5 +97,12 @@ impl Channel {
         self.free_at = end;
         self.busy += span;
         end
+    }
+
+    /// Puts `span` of command cycles in between transfers that are booked or under way, which it delays; returns its end.
+    #[inline]
+    pub(crate) fn interleave(&mut self, now: Nanos, span: Nanos) -> Nanos {
+        self.book(now, span);
+        now + span
     }
 }

@@ -10,6 +10,9 @@ use outlast_units::{Nanos, SECTOR_BYTES};
 /// While collection is urgent, so many host operations may go before one internal operation on a die.
 const HOST_IN_A_ROW: u8 = 8;
 
+/// On a die that is never idle, one operation in so many is one of a background task, if there is one: slow, but not starved.
+const BACKGROUND_EVERY: u8 = 32;
+
 impl Ssd {
     /// Queues the read of one unit; units of one command in one program unit are read together.
     #[allow(
@@ -93,6 +96,16 @@ impl Ssd {
             }
             return;
         }
+        if self.cores[core].relocations[Task::WearLeveling as usize].is_some() || !state.background.is_empty()
+        {
+            if state.since_background >= BACKGROUND_EVERY && self.start_background(now, die) {
+                self.dies[index].since_background = 0;
+                return;
+            }
+            let state = &mut self.dies[index];
+            state.since_background = state.since_background.saturating_add(1);
+        }
+        let state = &self.dies[index];
         let urgent = self.cores[core].blocked_since.is_some();
         if !state.reads.is_empty() {
             let yielding = urgent && state.host_in_a_row >= HOST_IN_A_ROW;
@@ -160,7 +173,7 @@ impl Ssd {
             return now;
         }
         let channel = usize::from(self.dies[usize::from(die)].channel);
-        self.channels[channel].book(now, cycles)
+        self.channels[channel].interleave(now, cycles)
     }
 
     #[inline]

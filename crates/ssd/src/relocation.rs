@@ -77,7 +77,7 @@ impl Ssd {
         stream: Stream,
     ) {
         let state = &mut self.cores[core];
-        let valid = state.ftl.begin_relocation(superblock);
+        let valid = state.ftl.begin_relocation(superblock, stream);
         let (mut todo, mut cursors) = std::mem::take(&mut state.spare_lists);
         list_by_die(&state.ftl, superblock, &mut todo, &mut cursors);
         let units = state.ftl.layout().units_per_superblock();

@@ -94,6 +94,13 @@ impl Ssd {
     pub fn begin_timed(&mut self) {
         for core in &mut self.cores {
             core.ftl.settle_untimed();
+        }
+        self.end_untimed();
+    }
+
+    /// Takes account of what untimed writes have left in the buffer: units of program units begun and not full.
+    pub fn end_untimed(&mut self) {
+        for core in &mut self.cores {
             let begun = |cause: Cause| -> u32 {
                 (0..core.ftl.streams())
                     .map(Stream)

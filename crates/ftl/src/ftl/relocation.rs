@@ -113,10 +113,14 @@ impl Ftl {
         self.free.len() <= self.config.gc.start_free.unwrap_or(0) as usize
     }
 
-    /// Whether the valid units of `superblock` fit into the open superblock of `stream` and the free ones it may open.
+    /// Whether the valid units of `superblock` fit into the open superblock of `stream` and the free ones that are not promised
+    /// to another.
     fn fits(&self, superblock: SuperblockId, stream: Stream) -> bool {
-        let free = u64::from(self.free_superblocks()) * u64::from(self.layout.units_per_superblock());
-        u64::from(self.valid_count(superblock)) <= u64::from(self.room(stream)) + free
+        let others = self.frontiers.iter().enumerate().filter(|&(index, _)| index != usize::from(stream.0));
+        let promised = others.filter(|(_, frontier)| frontier.promised).count() as u64;
+        let free = u64::from(self.free_superblocks()).saturating_sub(promised);
+        let room = u64::from(self.room(stream)) + free * u64::from(self.layout.units_per_superblock());
+        u64::from(self.valid_count(superblock)) <= room
     }
 
     /// The superblock that garbage collection should take next, by the configured policy; `None` when no sealed superblock has
@@ -144,22 +148,22 @@ impl Ftl {
     /// it by more than the configured gap and a well-worn one is free.
     pub fn choose_cold(&self) -> Option<SuperblockId> {
         let gap = self.config.wear_leveling.static_gap?;
-        // On a worn drive, what is left free is for garbage collection.
-        if self.free_superblocks() < self.reserve() {
-            return None;
-        }
         let coldest = (0..self.valid.len())
             .filter(|&index| self.valid[index] & NO_CANDIDATE == 0)
             .min_by_key(|&index| self.cycles[index])?;
         let worn = self.free.iter().map(|superblock| self.cycles[superblock.index()]).max()?;
-        (worn - worn.min(self.cycles[coldest]) > gap).then_some(SuperblockId(coldest as u32))
+        let coldest_cycles = self.cycles[coldest];
+        let coldest = SuperblockId(coldest as u32);
+        (worn.saturating_sub(coldest_cycles) > gap && self.fits(coldest, self.wear_leveling_stream()))
+            .then_some(coldest)
     }
 
-    /// Takes `superblock` out of the candidates and maps its valid slots, which are now to be relocated; returns their number.
+    /// Takes `superblock` out of the candidates and maps its valid slots, which are now to be relocated to `stream`; returns their
+    /// number.
     ///
     /// # Panics
     /// If it is not sealed, or two others are being relocated.
-    pub fn begin_relocation(&mut self, superblock: SuperblockId) -> u32 {
+    pub fn begin_relocation(&mut self, superblock: SuperblockId, stream: Stream) -> u32 {
         self.take_out(superblock);
         let place = self.relocating.iter().position(|victim| victim.superblock.is_none());
         let place =
@@ -168,6 +172,7 @@ impl Ftl {
         let first = self.layout.first_slot(superblock);
         let owners = &self.p2l[first as usize..(first + self.layout.units_per_superblock()) as usize];
         victim.superblock = Some(superblock);
+        victim.stream = stream;
         victim.valid.clear();
         // One pass of loads that do not wait for each other, so that their cache misses overlap.
         victim.valid.extend(owners.chunks(64).zip((first..).step_by(64)).map(|(owners, slot)| {
@@ -181,6 +186,7 @@ impl Ftl {
             "valid count of superblock {superblock} is off"
         );
         self.relocating[place] = victim;
+        self.frontiers[usize::from(stream.0)].promised = valid > self.room(stream);
         valid
     }
 

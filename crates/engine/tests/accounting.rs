@@ -1,0 +1,448 @@
+//! Does every page have a cause, and does every table add up to the totals?
+//!
+//! Everything here is exact: counts are compared with `==`, ratios up to rounding of 64-bit floats.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::float_cmp, reason = "neighbouring windows share the very same number")]
+
+mod support;
+
+use outlast_device::Device;
+use outlast_engine::{Column, Latency, Scenario, Summary};
+use outlast_ftl::Stream;
+use outlast_media::BlockAddress;
+use outlast_ssd::{Ssd, WriteCache};
+use outlast_units::{BlockId, Nanos};
+use support::{Run, TIMING, assert_close, run, scenario};
+
+const POLICIES: [&str; 4] = ["greedy", "cost-benefit", "fifo", "d-choices"];
+const CACHES: [&str; 3] = ["protected", "volatile", "off"];
+
+/// Mapping unit and page in KiB: one to a page, four to a page, one over two pages (of two planes), one over four pages (two
+/// rows of two planes).
+const SIZES: [(u32, u32); 4] = [(4, 4), (4, 16), (8, 4), (16, 4)];
+
+#[derive(Clone, Copy)]
+struct Case {
+    policy: &'static str,
+    cache: &'static str,
+    unit: u32,
+    page: u32,
+    timing: &'static str,
+    cores: u32,
+    leveling: bool,
+    multi_plane: bool,
+}
+
+const PLAIN: Case = Case {
+    policy: "greedy",
+    cache: "protected",
+    unit: 4,
+    page: 4,
+    timing: "full",
+    cores: 1,
+    leveling: false,
+    multi_plane: true,
+};
+
+impl Case {
+    fn scenario(&self, fill: &str, workload: &str) -> Scenario {
+        let Self { policy, cache, unit, page, timing, cores, leveling, multi_plane } = *self;
+        let blocks = 48;
+        let pages = if page == 16 { 8 } else { 16 };
+        let leveling = if leveling { "wear_leveling = { dynamic = true, static_gap = 3 }" } else { "" };
+        scenario(&format!(
+            r#"
+{TIMING}
+[device.geometry]
+channels = 2
+chips_per_channel = 1
+dies_per_chip = 2
+planes_per_die = 2
+blocks_per_plane = {blocks}
+pages_per_block = {pages}
+page_size = "{page}KiB"
+[device.ftl]
+mapping_unit = "{unit}KiB"
+over_provisioning = 0.4
+multi_plane = {multi_plane}
+gc = {{ policy = "{policy}", choices = 4 }}
+{leveling}
+[device.controller]
+flash_cores = {cores}
+write_buffer = "1MiB"
+write_cache = "{cache}"
+[precondition]
+fill = "{fill}"
+overwrite = "none"
+[run]
+timing = "{timing}"
+window = "5ms"
+max_windows = 64
+[workload.synthetic]
+{workload}
+"#
+        ))
+    }
+}
+
+/// Writes of all sizes, whole units and parts of them, hot and cold, with trims, flushes and forced writes.
+const MIX: &str = r#"
+pattern = "hotcold"
+read_percent = 20
+trim_percent = 3
+flush_every = 40
+fua_percent = 5
+sizes = [{ size = "4KiB", weight = 5 }, { size = "1536B", weight = 2 }, { size = "64KiB", weight = 2 }]
+align = "512B"
+queue_depth = 16
+requests = 12000
+"#;
+
+/// The drive some time later, when all that was under way has ended.
+fn at_rest(ssd: &Ssd) -> Ssd {
+    let mut ssd = ssd.clone();
+    let mut late = Vec::new();
+    ssd.advance(Nanos(u64::MAX - 1), &mut late);
+    assert!(late.is_empty(), "a command completed after the run");
+    assert!(ssd.is_idle());
+    ssd
+}
+
+/// Pages of all blocks that are programmed now, looked at one by one.
+fn pages_on_flash(ssd: &Ssd) -> u64 {
+    let geometry = &ssd.config().geometry;
+    let mut pages = 0;
+    for ftl in ssd.ftls() {
+        for die in 0..ftl.layout().dies() {
+            for plane in 0..geometry.planes_per_die {
+                for block in 0..geometry.blocks_per_plane {
+                    let at = BlockAddress { die, plane, block: BlockId(block) };
+                    let is_programmed = |&page: &u32| ftl.blocks().is_programmed(at, page);
+                    pages += (0..geometry.pages_per_block).filter(is_programmed).count() as u64;
+                }
+            }
+        }
+    }
+    pages
+}
+
+/// Units in program units that are begun and not full: all that an idle drive holds back.
+fn begun(ssd: &Ssd) -> u64 {
+    ssd.ftls()
+        .map(|ftl| (0..ftl.streams()).map(|stream| u64::from(ftl.begun_units(Stream(stream)))).sum::<u64>())
+        .sum()
+}
+
+/// A drive that was empty at the start, so that nothing was begun before.
+fn check_flash(run: &Run) {
+    let summary = run.summary();
+    let ssd = run.simulation.ssd();
+    let geometry = &ssd.config().geometry;
+    let rest = at_rest(ssd);
+    let unit = ssd.config().ftl.mapping_unit.0;
+    let page = geometry.page_size.0;
+
+    // Programs, counted where pages are programmed, against units, counted where they are written.
+    let (written, counters) = (rest.written(), rest.counters());
+    let causes = written.host + written.gc + written.padding + written.wear_leveling;
+    assert_eq!(written.total(), causes);
+    assert_eq!(counters.programs * page, (causes - begun(&rest)) * unit, "programs by cause");
+    // And against the flash itself: an erased superblock had every page programmed.
+    let erased = counters.erases * u64::from(geometry.pages_per_block);
+    assert_eq!(counters.programs, pages_on_flash(&rest) + erased, "pages on flash and erased");
+
+    // Erasures: every victim, and no other superblock, loses all its blocks.
+    let blocks_per_superblock = geometry.planes() as u64 / u64::from(ssd.config().controller.flash_cores);
+    let (victims, valid) = rest.victims();
+    assert_eq!(counters.erases % blocks_per_superblock, 0, "a superblock was erased in part");
+    let config = &summary.scenario.device;
+    let waiting = victims - counters.erases / blocks_per_superblock;
+    // Where the buffer is not protected, the last victim of each task may wait until its data is on flash, which an idle
+    // drive has no reason to hasten.
+    let protected = config.controller.write_cache == WriteCache::Protected;
+    let tasks = 1 + u64::from(config.ftl.wear_leveling.static_gap.is_some());
+    let most = if protected { 0 } else { tasks * u64::from(config.controller.flash_cores) };
+    assert!(waiting <= most, "{waiting} victims were never erased");
+    assert!(valid >= written.gc + written.wear_leveling, "more units moved than the victims held");
+    // Units that the host overwrote or trimmed while their victim was read are in `valid` and were not moved.
+    if summary.scenario.run.timing == outlast_engine::TimingMode::None {
+        assert_eq!(valid, written.gc + written.wear_leveling, "units moved");
+    }
+
+    // The summary says what the drive counted when the run ended.
+    let by_cause = &summary.flash.by_cause;
+    let pages = |units: u64| units as f64 * unit as f64 / page as f64;
+    let at_end = ssd.written();
+    assert_close("host programs", by_cause.host_programs, pages(at_end.host), 1e-12);
+    for (shown, units) in [
+        (by_cause.gc_programs, at_end.gc),
+        (by_cause.padding_programs, at_end.padding),
+        (by_cause.wear_leveling_programs, at_end.wear_leveling),
+    ] {
+        assert!((shown - pages(units)).abs() < 1e-9);
+    }
+    assert_eq!(
+        summary.flash.reads,
+        by_cause.host_reads + by_cause.rmw_reads + by_cause.gc_reads + by_cause.wear_leveling_reads
+    );
+    assert_eq!(summary.gc.victims, ssd.victims().0);
+    check_amplification(summary);
+}
+
+/// `total` = 1 + all causes = bytes programmed (or about to be) over bytes written.
+fn check_amplification(summary: &Summary) {
+    let waf = summary.write_amplification.as_ref().expect("something was written");
+    assert_close(
+        "total",
+        waf.total,
+        1.0 + waf.gc + waf.padding + waf.wear_leveling + waf.partial_write,
+        1e-12,
+    );
+    let by_cause = &summary.flash.by_cause;
+    let pages = by_cause.host_programs
+        + by_cause.gc_programs
+        + by_cause.padding_programs
+        + by_cause.wear_leveling_programs;
+    let page = summary.scenario.device.geometry.page_size.0 as f64;
+    // The drive counts bytes as they enter the buffer, the host as commands complete: after a warm-up up to the commands
+    // then in flight, 16 of 64 KiB, may be counted by one and not by the other.
+    let bytes = summary.host.bytes_written as f64;
+    let cut = if summary.time.warm_up_s > 0.0 { 16.0 * 65536.0 / bytes } else { 0.0 };
+    assert_close("total", waf.total, pages * page / bytes, 1e-12 + cut);
+}
+
+/// Every command asked for came back, and every table adds up to the totals.
+fn check_tables(run: &Run, requests: u64) {
+    let summary = run.summary();
+    let host = &summary.host;
+    assert_eq!(host.reads + host.writes + host.trims + host.flushes, requests, "commands lost or made up");
+    assert_eq!(host.errors, 0);
+    assert!(!summary.partial);
+
+    let series = run.table("timeseries");
+    let sum = |name: &str| series.u64(name).iter().sum::<u64>();
+    let by_cause = &summary.flash.by_cause;
+    let unit = summary.device.mapping_unit as f64 / summary.scenario.device.geometry.page_size.0 as f64;
+    for (name, total) in [
+        ("reads", host.reads),
+        ("writes", host.writes),
+        ("trims", host.trims),
+        ("flushes", host.flushes),
+        ("errors", host.errors),
+        ("flash_reads", summary.flash.reads),
+        ("flash_programs", summary.flash.programs),
+        ("flash_erases", summary.flash.erases),
+    ] {
+        assert_eq!(sum(name), total, "{name}");
+    }
+    for (name, pages) in [
+        ("host_units", by_cause.host_programs),
+        ("gc_units", by_cause.gc_programs),
+        ("padding_units", by_cause.padding_programs),
+        ("wear_leveling_units", by_cause.wear_leveling_programs),
+    ] {
+        assert!((sum(name) as f64 * unit - pages).abs() < 1e-6, "{name}: {} units, {pages} pages", sum(name));
+    }
+    let mib = |name: &str| series.f64(name).iter().sum::<f64>();
+    assert_close("read_mib", mib("read_mib") + 1.0, host.bytes_read as f64 / 1_048_576.0 + 1.0, 1e-9);
+    assert_close("write_mib", mib("write_mib") + 1.0, host.bytes_written as f64 / 1_048_576.0 + 1.0, 1e-9);
+    if summary.scenario.run.timing == outlast_engine::TimingMode::Full {
+        check_time(run);
+    }
+    check_latencies(run);
+}
+
+/// The windows follow each other without a gap from the first moment to the last.
+fn check_time(run: &Run) {
+    let summary = run.summary();
+    let series = run.table("timeseries");
+    let (start, end) = (series.f64("start_s"), series.f64("end_s"));
+    assert!(start.len() <= 64, "{} windows", start.len());
+    assert!((start[0] - summary.time.warm_up_s).abs() < 1e-9);
+    assert!(end.iter().zip(&start[1..]).all(|(end, next)| end == next), "a gap between windows");
+    assert!(start.iter().zip(end).all(|(start, end)| start < end), "an empty window");
+    let last = summary.time.warm_up_s + summary.time.simulated_s;
+    assert!((end[end.len() - 1] - last).abs() < 1e-9, "{} against {last}", end[end.len() - 1]);
+    // Little's L again, from the windows.
+    let area: f64 =
+        series.f64("in_flight_mean").iter().zip(start.iter().zip(end)).map(|(l, (s, e))| l * (e - s)).sum();
+    assert_close("in flight", area / summary.time.simulated_s, summary.queue.mean_in_flight, 1e-6);
+}
+
+fn check_latencies(run: &Run) {
+    let summary = run.summary();
+    let table = run.table("latency");
+    let text = |name: &str| match table.columns.iter().find(|(column, _)| column == name) {
+        Some((_, Column::Text(values))) => values.clone(),
+        other => panic!("{name}: {other:?}"),
+    };
+    let (ops, streams) = (text("op"), text("stream"));
+    let (counts, quantiles, values) = (table.u64("count"), table.f64("quantile"), table.f64("latency_us"));
+    let latency = &summary.latency_us;
+    let check = |op: &str, stream: &str, expected: Option<&Latency>| {
+        let rows: Vec<usize> =
+            (0..ops.len()).filter(|&row| ops[row] == op && streams[row] == stream).collect();
+        let counted: u64 = rows.iter().map(|&row| counts[row]).sum();
+        assert_eq!(counted, expected.map_or(0, |latency| latency.count), "{op}, stream {stream}");
+        assert!(rows.windows(2).all(|w| values[w[0]] < values[w[1]] && quantiles[w[0]] < quantiles[w[1]]));
+        assert_eq!(rows.last().map(|&row| quantiles[row]), expected.map(|_| 1.0));
+        if let Some(expected) = expected {
+            let ordered = [
+                expected.min,
+                expected.p50,
+                expected.p90,
+                expected.p95,
+                expected.p99,
+                expected.p99_9,
+                expected.p99_99,
+            ];
+            assert!(ordered.is_sorted() && expected.p99_99 <= expected.max * 1.001, "{expected:?}");
+            // Each row's value is the upper end of a bucket of three digits.
+            let sum: f64 = rows.iter().map(|&row| values[row] * counts[row] as f64).sum();
+            assert_close("mean", sum / counted as f64 + 1e-9, expected.mean + 1e-9, 1e-3);
+        }
+    };
+    check("read", "all", latency.read.as_ref());
+    check("write", "all", latency.write.as_ref());
+    check("trim", "all", latency.trim.as_ref());
+    check("flush", "all", latency.flush.as_ref());
+    for stream in &latency.by_stream {
+        check("read", &stream.stream.to_string(), stream.read.as_ref());
+        check("write", &stream.stream.to_string(), stream.write.as_ref());
+    }
+    if summary.scenario.run.timing == outlast_engine::TimingMode::None {
+        // There are no latencies, or they are all zero.
+        return;
+    }
+    let host = &summary.host;
+    let count = |op: &Option<Latency>| op.as_ref().map_or(0, |latency| latency.count);
+    assert_eq!(
+        [host.reads, host.writes, host.trims, host.flushes],
+        [count(&latency.read), count(&latency.write), count(&latency.trim), count(&latency.flush)]
+    );
+}
+
+#[test]
+fn flash_programs_have_causes_to_the_page_with_every_policy_cache_and_unit() {
+    for policy in POLICIES {
+        for cache in CACHES {
+            for (unit, page) in SIZES {
+                let case = Case { policy, cache, unit, page, ..PLAIN };
+                let run = run(case.scenario("none", MIX));
+                assert!(
+                    run.summary().gc.victims > 0,
+                    "nothing was collected: {policy}, {cache}, {unit}, {page}"
+                );
+                check_flash(&run);
+                check_tables(&run, 12_000);
+            }
+        }
+    }
+}
+
+#[test]
+fn flash_programs_have_causes_without_time() {
+    for policy in POLICIES {
+        for (unit, page) in SIZES {
+            for leveling in [false, true] {
+                let case = Case { policy, unit, page, leveling, timing: "none", ..PLAIN };
+                let run = run(case.scenario("none", MIX));
+                check_flash(&run);
+                check_tables(&run, 12_000);
+            }
+        }
+    }
+}
+
+#[test]
+fn flash_programs_have_causes_with_wear_levelling_cores_and_single_planes() {
+    for (cache, cores, multi_plane) in [
+        ("protected", 1, true),
+        ("volatile", 1, true),
+        ("off", 2, true),
+        ("volatile", 4, false),
+        ("protected", 2, false),
+    ] {
+        for (unit, page) in [(4, 4), (4, 16)] {
+            let case = Case { cache, cores, multi_plane, unit, page, leveling: true, ..PLAIN };
+            let run = run(case.scenario("none", MIX));
+            check_flash(&run);
+            check_tables(&run, 12_000);
+        }
+    }
+}
+
+#[test]
+fn tables_add_up_with_streams() {
+    let workload = r#"
+pattern = "hotcold"
+hot_stream = 1
+cold_stream = 2
+read_percent = 30
+size = "8KiB"
+queue_depth = 8
+requests = 8000
+"#;
+    let run = run(PLAIN.scenario("sequential", workload));
+    let streams: Vec<u8> = run.summary().latency_us.by_stream.iter().map(|stream| stream.stream).collect();
+    assert_eq!(streams, [0, 1, 2]);
+    let writes: u64 =
+        run.summary().latency_us.by_stream.iter().filter_map(|s| s.write.as_ref()).map(|w| w.count).sum();
+    assert_eq!(writes, run.summary().host.writes);
+    check_tables(&run, 8000);
+    check_amplification(run.summary());
+}
+
+/// A filled drive has units in the buffer when the measurement begins: what they add to the programs is bounded by what
+/// was begun then and what is under way now.
+#[test]
+fn programs_of_a_preconditioned_drive_are_off_by_the_buffer_at_most() {
+    for timing in ["full", "none"] {
+        let mut scenario = Case { timing, page: 16, ..PLAIN }.scenario("sequential", MIX);
+        scenario.run.warm_up = if timing == "full" { Nanos::millis(20) } else { Nanos::ZERO };
+        let run = run(scenario);
+        let summary = run.summary();
+        check_amplification(summary);
+        let by_cause = &summary.flash.by_cause;
+        let causes = by_cause.host_programs
+            + by_cause.gc_programs
+            + by_cause.padding_programs
+            + by_cause.wear_leveling_programs;
+        // Host data: the write buffer, 1 MiB = 64 pages. Collected data: two superpages of 4 dies × 2 planes.
+        let most = if timing == "full" { 64.0 + 16.0 } else { 2.0 * 2.0 };
+        assert!(
+            (causes - summary.flash.programs as f64).abs() <= most,
+            "{causes} against {}",
+            summary.flash.programs
+        );
+    }
+}
+
+#[test]
+fn wear_adds_up_to_the_erasures() {
+    let run = run(Case { timing: "none", ..PLAIN }.scenario("none", MIX));
+    let cycles = run.table("wear").u64("cycles");
+    assert_eq!(cycles.iter().sum::<u64>(), run.summary().flash.erases);
+    assert_eq!(cycles.len(), 4 * 2 * 48);
+    let wear = &run.summary().wear;
+    assert_eq!(cycles.iter().max(), Some(&u64::from(wear.max_pe)));
+    assert_close("mean", wear.mean_pe, run.summary().flash.erases as f64 / cycles.len() as f64, 1e-12);
+}
+
+/// After a run without time nothing is under way, and the drive's own check must agree.
+#[test]
+fn a_run_without_time_leaves_a_consistent_drive() {
+    let run = run(Case { timing: "none", page: 16, ..PLAIN }.scenario("none", MIX));
+    run.simulation.self_check().unwrap();
+}
+
+/// A warm-up that the run never gets past must not pass unnoticed: what is reported was not meant to be measured.
+#[test]
+fn a_run_shorter_than_its_warm_up_says_so() {
+    let mut scenario = PLAIN.scenario("none", MIX);
+    scenario.run.warm_up = Nanos::secs(1000);
+    let run = run(scenario);
+    let notes = run.summary().notes.join(" ");
+    assert!(notes.contains("warm"), "notes: {notes:?}");
+}

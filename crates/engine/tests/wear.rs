@@ -1,0 +1,166 @@
+//! Is wear kept even, and does a drive wear out without losing its mind?
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use outlast_engine::{Control, Simulation};
+use support::{Run, TIMING, run, scenario};
+
+/// 64 superblocks of 64 units; 90 % of the writes go to 10 % of the space. `more` sets wear levelling, defects, spare blocks.
+fn skewed(requests: u64, timing: &str, ftl: &str, defects: &str) -> outlast_engine::Scenario {
+    scenario(&format!(
+        r#"
+{TIMING}
+[device.geometry]
+channels = 1
+chips_per_channel = 1
+dies_per_chip = 2
+planes_per_die = 1
+blocks_per_plane = 64
+pages_per_block = 32
+page_size = "4KiB"
+[device.defects]
+{defects}
+[device.ftl]
+over_provisioning = 0.3
+{ftl}
+[device.controller]
+write_buffer = "256KiB"
+[precondition]
+overwrite = "none"
+[run]
+timing = "{timing}"
+[workload.synthetic]
+pattern = "hotcold"
+hot_fraction = 0.1
+hot_access = 1.0
+queue_depth = 16
+requests = {requests}
+"#
+    ))
+}
+
+/// Most less least P/E cycles of a superblock, with cold data never rewritten.
+fn spread(requests: u64, timing: &str, wear_leveling: &str) -> (u32, Run) {
+    let mut scenario = skewed(requests, timing, &format!("wear_leveling = {{ {wear_leveling} }}"), "");
+    if timing == "full" {
+        // Two dies at 700 us a page write 2800 a second: about 60 % load with collection and levelling.
+        let synthetic = scenario.workload.synthetic.as_mut().unwrap();
+        (synthetic.queue_depth, synthetic.rate_iops) = (None, Some(1500.0));
+    }
+    let run = run(scenario);
+    let wear = &run.summary().wear;
+    (wear.max_pe - wear.min_pe, run)
+}
+
+/// Cold data is never written, so without static levelling its superblocks are never erased and the spread grows with the
+/// writes; with it the spread stays near the gap: a superblock is moved as soon as a free one is more than the gap ahead of the
+/// coldest, one for each collected superblock, so the spread exceeds the gap by the few cycles that happen meanwhile.
+#[test]
+fn static_levelling_bounds_the_spread_and_its_absence_does_not() {
+    for timing in ["none", "full"] {
+        let (short, _) = spread(20_000, timing, "dynamic = true");
+        let (long, _) = spread(80_000, timing, "dynamic = true");
+        assert!(short > 12 && long > 3 * short, "{timing}: {short}, then {long}");
+        for gap in [4, 8] {
+            for requests in [20_000, 80_000] {
+                let (levelled, run) =
+                    spread(requests, timing, &format!("dynamic = true, static_gap = {gap}"));
+                assert!(
+                    levelled <= gap + 4,
+                    "{timing}: gap {gap}, spread {levelled} after {requests} writes"
+                );
+                let waf = run.summary().write_amplification.as_ref().unwrap();
+                assert!(waf.wear_leveling > 0.0, "{timing}: the gap was kept by moving nothing");
+            }
+        }
+    }
+}
+
+/// Also when the host never pauses: levelling may be slow, but it must not starve, or the drive wears out at its hottest blocks.
+#[test]
+fn static_levelling_does_not_starve_under_full_load() {
+    let levelled = |requests: u64| {
+        let run = run(skewed(requests, "full", "wear_leveling = { dynamic = true, static_gap = 4 }", ""));
+        assert!(run.summary().queue.die_utilisation.min > 0.95, "the host pauses");
+        run.summary().wear.max_pe - run.summary().wear.min_pe
+    };
+    let (short, long) = (levelled(40_000), levelled(160_000));
+    assert!(long < 2 * short + 8, "the spread grows with the writes: {short}, then {long}");
+}
+
+/// A smaller gap moves more data.
+#[test]
+fn a_smaller_gap_costs_more() {
+    let cost = |gap: u32| {
+        let (_, run) = spread(60_000, "none", &format!("dynamic = true, static_gap = {gap}"));
+        run.summary().write_amplification.as_ref().unwrap().wear_leveling
+    };
+    let costs = [cost(2), cost(8), cost(32)];
+    assert!(costs[0] > costs[1] && costs[1] > costs[2], "{costs:?}");
+}
+
+/// Among superblocks in use, taking the least-worn free one keeps them closer than taking the one freed longest ago can be worse.
+#[test]
+fn dynamic_levelling_is_not_worse_than_none() {
+    let ((with, _), (without, _)) =
+        (spread(60_000, "none", "dynamic = true"), spread(60_000, "none", "dynamic = false"));
+    assert!(with <= without + 2, "{with} against {without}");
+}
+
+/// Blocks retire to spares, then superblocks are given up, then the drive serves reads only: writes fail, and are counted.
+#[test]
+fn a_drive_wears_out_into_read_only() {
+    for timing in ["none", "full"] {
+        for gap in ["", ", static_gap = 4"] {
+            let ftl = format!("spare_blocks = 4\nwear_leveling = {{ dynamic = true{gap} }}");
+            let mut scenario = skewed(400_000, timing, &ftl, "endurance = 40");
+            scenario.workload.synthetic.as_mut().unwrap().read_percent = Some(30.0);
+            let run = run(scenario);
+            let summary = run.summary();
+            assert!(summary.host.errors > 0, "{timing}{gap}: it never wore out");
+            assert_eq!(summary.wear.max_pe, 40, "a block was used beyond its endurance, or none reached it");
+            assert!(
+                summary.wear.bad_blocks > 8,
+                "{timing}: only {} blocks went bad",
+                summary.wear.bad_blocks
+            );
+            assert_eq!(summary.wear.spare_blocks_left, 0);
+            assert!(run.simulation.ssd().ftls().all(outlast_ftl::Ftl::is_read_only));
+            let series = run.table("timeseries");
+            assert_eq!(series.u64("errors").iter().sum::<u64>(), summary.host.errors);
+            if timing == "full" {
+                // Reads go on, and every command is answered.
+                assert_eq!(summary.host.reads + summary.host.writes, 400_000);
+                assert!(summary.host.errors <= summary.host.writes, "a read failed");
+            } else {
+                assert_eq!(summary.host.errors, 1, "a study without time ends at the first error");
+            }
+        }
+    }
+}
+
+/// A drive that wears out while it is being prepared is an error in words.
+#[test]
+fn a_drive_that_wears_out_while_it_is_prepared_says_so() {
+    let mut scenario = skewed(100, "none", "", "endurance = 2");
+    scenario.precondition.overwrite = outlast_engine::Overwrite::Random;
+    scenario.precondition.min_drive_writes = 50.0;
+    scenario.precondition.max_drive_writes = 50.0;
+    let error = Simulation::new(scenario).unwrap().run(&mut |_| Control::Continue).unwrap_err().to_string();
+    assert!(error.contains("wore out") && error.contains("units"), "{error}");
+}
+
+/// More endurance, more writes: the lifetime is proportional to it, but for the first fill and the last cycle.
+#[test]
+fn lifetime_grows_with_endurance() {
+    let written = |endurance: u32| {
+        let ftl = "wear_leveling = { dynamic = true, static_gap = 2 }";
+        let run = run(skewed(4_000_000, "none", ftl, &format!("endurance = {endurance}")));
+        assert_eq!(run.summary().host.errors, 1);
+        run.summary().host.writes as f64
+    };
+    let (short, long) = (written(25), written(100));
+    assert!((3.2..4.8).contains(&(long / short)), "{short}, then {long}");
+}
