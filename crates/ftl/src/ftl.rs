@@ -129,6 +129,8 @@ pub struct Ftl {
     /// Valid units of each superblock, with [`NO_CANDIDATE`] unless it is sealed.
     valid: Vec<u32>,
     sealed_at: Vec<u64>,
+    sealed_order: Vec<u64>,
+    seals: u64,
     state: Vec<State>,
     cycles: Vec<u32>,
     /// Program units of each superblock that are not programmed yet.
@@ -191,6 +193,8 @@ impl Ftl {
             p2l: vec![Lpn::NONE; layout.slots() as usize],
             valid: vec![NO_CANDIDATE; superblocks as usize],
             sealed_at: vec![0; superblocks as usize],
+            sealed_order: vec![0; superblocks as usize],
+            seals: 0,
             state: vec![State::Free; superblocks as usize],
             cycles: vec![0; superblocks as usize],
             unprogrammed: vec![0; superblocks as usize],
@@ -496,6 +500,8 @@ impl Ftl {
             self.state[place.superblock.index()] = State::Sealed;
             self.valid[place.superblock.index()] &= !NO_CANDIDATE;
             self.sealed_at[place.superblock.index()] = self.clock;
+            self.sealed_order[place.superblock.index()] = self.seals;
+            self.seals += 1;
         }
     }
 

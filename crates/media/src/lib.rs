@@ -10,4 +10,4 @@ pub use blocks::{BlockAddress, Blocks, DefectConfig};
 pub use contents::Contents;
 pub use error::ConfigError;
 pub use geometry::{DieAddress, Geometry};
-pub use timing::{PageTimes, Suspend, Timing, TimingTable};
+pub use timing::{PageTimes, Suspend, Timing, TimingTable, at_most_a_second};

@@ -128,8 +128,24 @@ impl Timing {
     /// The first setting that is out of range.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.read.validate("device.timing.read")?;
-        self.program.validate("device.timing.program")
+        self.program.validate("device.timing.program")?;
+        at_most_a_second("device.timing.command", self.command)?;
+        at_most_a_second(
+            "device.timing.suspend.overhead",
+            self.suspend.map_or(Nanos::ZERO, |suspend| suspend.overhead),
+        )
     }
+}
+
+/// Checks a time that is added up many times, so that sums cannot overflow.
+///
+/// # Errors
+/// More than a second.
+pub fn at_most_a_second(field: &str, time: Nanos) -> Result<(), ConfigError> {
+    if time > Nanos::secs(1) {
+        return Err(ConfigError::new(field, time, "must be at most 1s"));
+    }
+    Ok(())
 }
 
 /// Timing looked up by page and unit count, computed once: no division on the hot path.

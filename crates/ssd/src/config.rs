@@ -1,7 +1,7 @@
 //! Settings of a drive: its flash, its translation layer, its controller.
 
 use outlast_ftl::FtlConfig;
-use outlast_media::{ConfigError, DefectConfig, Geometry, Timing};
+use outlast_media::{ConfigError, DefectConfig, Geometry, Timing, at_most_a_second};
 use outlast_units::{ByteRate, Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -129,6 +129,15 @@ impl ControllerConfig {
         if self.queue_depth == 0 || self.queue_depth > 1 << 20 {
             let limit = "must be between 1 and 1048576";
             return Err(ConfigError::new("device.controller.queue_depth", self.queue_depth, limit));
+        }
+        let costs = [
+            ("master_cost", self.master_cost),
+            ("read_cost", self.read_cost),
+            ("write_cost", self.write_cost),
+            ("relocation_cost", self.relocation_cost),
+        ];
+        for (name, cost) in costs {
+            at_most_a_second(&format!("device.controller.{name}"), cost)?;
         }
         if self.internal_operations == Some(0) {
             let limit = "must be at least 1, or garbage collection could never run";

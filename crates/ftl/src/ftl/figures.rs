@@ -62,7 +62,7 @@ impl Ftl {
     pub fn heap_bytes(&self) -> usize {
         size_of_val(self.l2p.as_slice())
             + size_of_val(self.p2l.as_slice())
-            + self.valid.len() * (size_of::<u32>() * 3 + size_of::<u64>() + size_of::<State>())
+            + self.valid.len() * (size_of::<u32>() * 3 + size_of::<u64>() * 2 + size_of::<State>())
             + size_of_val(self.pu_programmed.as_slice())
             + size_of_val(self.blocks.all_cycles()) * 2
             + self.table.heap_bytes()

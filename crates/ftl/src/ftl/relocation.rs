@@ -132,6 +132,7 @@ impl Ftl {
         let view = View {
             valid: &self.valid,
             sealed_at: &self.sealed_at,
+            sealed_order: &self.sealed_order,
             clock: self.clock,
             units: self.layout.units_per_superblock(),
         };

@@ -4,7 +4,16 @@ use super::{NO_CANDIDATE, View, greedy};
 use outlast_units::SuperblockId;
 use outlast_units::rng::SplitMix;
 
+/// Draws that may all be wholly valid before every superblock is looked at.
+const ROUNDS: u32 = 64;
+
 pub(super) fn choose(view: &View<'_>, choices: u32, rng: &mut SplitMix) -> Option<SuperblockId> {
+    // Collecting a wholly valid superblock gains nothing: then draw again.
+    (0..ROUNDS).find_map(|_| draw(view, choices, rng)).or_else(|| greedy::choose(view))
+}
+
+/// The fewest valid units among so many random candidates; `None` when all drawn are wholly valid.
+fn draw(view: &View<'_>, choices: u32, rng: &mut SplitMix) -> Option<SuperblockId> {
     let mut best: Option<(u32, u32)> = None;
     let mut drawn = 0;
     // Most superblocks are candidates; the bound only matters on a drive that is nearly empty.
@@ -22,9 +31,5 @@ pub(super) fn choose(view: &View<'_>, choices: u32, rng: &mut SplitMix) -> Optio
             break;
         }
     }
-    match best {
-        Some((valid, index)) if valid < view.units => Some(SuperblockId(index)),
-        // Only wholly valid superblocks were drawn: collecting one gains nothing, so look at all.
-        _ => greedy::choose(view),
-    }
+    best.filter(|&(valid, _)| valid < view.units).map(|(_, index)| SuperblockId(index))
 }

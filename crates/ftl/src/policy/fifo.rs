@@ -6,7 +6,7 @@ use outlast_units::SuperblockId;
 pub(super) fn choose(view: &View<'_>) -> Option<SuperblockId> {
     let oldest = |accept: &dyn Fn(u32) -> bool| {
         let candidates =
-            view.valid.iter().zip(view.sealed_at).enumerate().filter(|&(_, (&valid, _))| accept(valid));
+            view.valid.iter().zip(view.sealed_order).enumerate().filter(|&(_, (&valid, _))| accept(valid));
         candidates.min_by_key(|&(_, (_, &at))| at).map(|(index, _)| SuperblockId(index as u32))
     };
     // Collecting a wholly valid superblock gains nothing, but order is order; only where nothing at all could be gained

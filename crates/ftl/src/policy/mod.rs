@@ -19,6 +19,8 @@ pub(crate) struct View<'a> {
     pub(crate) valid: &'a [u32],
     /// The write clock when the superblock was sealed.
     pub(crate) sealed_at: &'a [u64],
+    /// The order in which superblocks were sealed. Not the clock, which stands still while the host waits.
+    pub(crate) sealed_order: &'a [u64],
     /// The write clock now: host units written since the beginning.
     pub(crate) clock: u64,
     /// Slots of a superblock.
@@ -55,7 +57,7 @@ mod tests {
             let valid: Vec<u32> =
                 superblocks.iter().map(|&(valid, candidate, _)| if candidate { valid } else { valid | NO_CANDIDATE }).collect();
             let sealed_at: Vec<u64> = superblocks.iter().map(|&(_, _, at)| at).collect();
-            let view = View { valid: &valid, sealed_at: &sealed_at, clock: 100, units: 8 };
+            let view = View { valid: &valid, sealed_at: &sealed_at, sealed_order: &sealed_at, clock: 100, units: 8 };
             let space = valid.iter().any(|&v| v < 8);
             for policy in ALL {
                 let victim = choose(&config(policy), &view, &mut SplitMix::new(seed, "test"));
@@ -69,7 +71,13 @@ mod tests {
 
     #[test]
     fn each_policy_prefers_what_its_name_says() {
-        let view = View { valid: &[5, 3, 7, 3], sealed_at: &[10, 40, 5, 20], clock: 50, units: 8 };
+        let view = View {
+            valid: &[5, 3, 7, 3],
+            sealed_at: &[10, 40, 5, 20],
+            sealed_order: &[1, 3, 0, 2],
+            clock: 50,
+            units: 8,
+        };
         let mut rng = SplitMix::new(1, "test");
         assert_eq!(choose(&config(VictimPolicy::Greedy), &view, &mut rng), Some(SuperblockId(1)));
         assert_eq!(choose(&config(VictimPolicy::Fifo), &view, &mut rng), Some(SuperblockId(2)));
