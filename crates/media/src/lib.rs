@@ -4,6 +4,7 @@ mod blocks;
 mod contents;
 mod error;
 mod geometry;
+pub mod reliability;
 mod timing;
 
 pub use blocks::{BlockAddress, Blocks, DefectConfig};

@@ -1,0 +1,129 @@
+//! Sums of probabilities too different in size for one `f64`.
+
+use std::f64::consts::LN_2;
+
+/// A sum of very many probabilities from 1 down to 1e-300 and far below (e^-1 400 000), none lost to underflow or to rounding:
+/// one compensated sum (Neumaier 1974) for each factor of 2^512 in size. Adding n terms costs a relative error of about
+/// 2^-52 + n·2^-106, so it does not grow with the length of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Accumulator {
+    /// Sum b holds terms of 2^(-512·(b+1)) to 2^(-512·b), each times 2^(512·b).
+    scales: Vec<Compensated>,
+    count: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Compensated {
+    sum: f64,
+    lost: f64,
+}
+
+impl Compensated {
+    #[inline]
+    fn add(&mut self, term: f64) {
+        let sum = self.sum + term;
+        self.lost += if self.sum >= term { (self.sum - sum) + term } else { (term - sum) + self.sum };
+        self.sum = sum;
+    }
+
+    fn value(self) -> f64 {
+        self.sum + self.lost
+    }
+}
+
+/// Binary orders of magnitude in one sum.
+const BITS: f64 = 512.0;
+/// 2^512 and 2^-512.
+const UP: f64 = f64::from_bits((1023 + 512) << 52);
+const DOWN: f64 = f64::from_bits((1023 - 512) << 52);
+/// Sums kept at most: terms below 2^(-512·4096) are counted and else ignored.
+const SCALES: usize = 4096;
+
+impl Accumulator {
+    /// An empty sum.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the probability `p`, within 0..=1. No exponential or logarithm is taken.
+    #[inline]
+    pub fn add(&mut self, p: f64) {
+        debug_assert!((0.0..=1.0).contains(&p), "probability {p}");
+        self.count += 1;
+        if p >= DOWN {
+            self.put(0, p);
+        } else if p > 0.0 {
+            self.put(1, p * UP);
+        }
+    }
+
+    /// Adds the probability `e^ln_p`, which may be too small for an `f64`; `-inf` is 0.
+    #[inline]
+    pub fn add_ln(&mut self, ln_p: f64) {
+        self.add_ln_times(ln_p, 1);
+    }
+
+    /// Adds `times` equal probabilities `e^ln_p` at once: reads of a block whose state has not changed.
+    #[inline]
+    pub fn add_ln_times(&mut self, ln_p: f64, times: u64) {
+        debug_assert!(ln_p <= 1e-12, "ln of a probability: {ln_p}");
+        self.count += times;
+        let scale = (ln_p * (-1.0 / (BITS * LN_2))).max(0.0);
+        if scale < SCALES as f64 {
+            let index = scale as usize;
+            self.put(index, (ln_p + index as f64 * (BITS * LN_2)).exp() * times as f64);
+        }
+    }
+
+    /// Adds what `other` has summed and counted.
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        for (index, scale) in other.scales.iter().enumerate() {
+            self.put(index, scale.sum);
+            self.scales[index].lost += scale.lost;
+        }
+    }
+
+    /// Probabilities added, zeros included.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// ln of the sum: of the expected number of events; `-inf` if there is nothing but zeros.
+    pub fn ln_total(&self) -> f64 {
+        let Some(top) = self.scales.iter().position(|scale| scale.sum > 0.0) else {
+            return f64::NEG_INFINITY;
+        };
+        self.scaled_total(top).ln() - top as f64 * (BITS * LN_2)
+    }
+
+    /// The sum; 0 if it is below 1e-308 (see [`Accumulator::ln_total`]).
+    pub fn total(&self) -> f64 {
+        self.scaled_total(0)
+    }
+
+    /// ln of the mean probability; `-inf` if nothing was added.
+    pub fn ln_mean(&self) -> f64 {
+        if self.count == 0 { f64::NEG_INFINITY } else { self.ln_total() - (self.count as f64).ln() }
+    }
+
+    #[inline]
+    fn put(&mut self, index: usize, term: f64) {
+        if index >= self.scales.len() {
+            self.scales.resize(index + 1, Compensated::default());
+        }
+        self.scales[index].add(term);
+    }
+
+    /// The sum times 2^(512·top), with all sums above `top` empty.
+    fn scaled_total(&self, top: usize) -> f64 {
+        let mut total = Compensated::default();
+        let mut weight = 1.0;
+        for scale in self.scales.iter().skip(top) {
+            total.add(scale.sum * weight);
+            total.add(scale.lost * weight);
+            weight *= DOWN;
+        }
+        total.value()
+    }
+}

@@ -1,0 +1,32 @@
+//! The mathematics of flash that fails: raw bit error rates, what an ECC makes of them, re-reads, and exact tails.
+//!
+//! Architecture Invariant: pure functions of numbers. No state of a drive, no clock and no generator: a random outcome is a
+//! function of a uniform number that the caller derives from seed, address and state, so that reading the same cells again
+//! tells the same story (a re-read is not a fresh coin).
+//!
+//! One convention holds throughout: **small u is bad luck**. A read with the uniform number u fails while
+//! `u < P(fail)`, and [`sample_errors`] returns more than t errors just when `u < P(more than t)`; so a histogram of bit
+//! errors and the outcomes of the ECC agree read by read.
+//!
+//! Independence assumed: the bits of a codeword err independently with one rate, codewords of a page likewise. Correlation
+//! enters through the rate itself (block factor, wear, age, reads are shared), never through the coin.
+
+mod accumulator;
+pub mod binomial;
+mod chips;
+mod ecc;
+pub mod normal;
+mod rber;
+mod reread;
+mod sampling;
+mod table;
+mod variation;
+
+pub use accumulator::Accumulator;
+pub use chips::{Chip, Trust, chip, chips};
+pub use ecc::Ecc;
+pub use rber::{Exponential, PowerLaw, RberModel, RberParts, SATURATED_RBER, Saturated, TwoPoint};
+pub use reread::{ReadLadder, Rereads};
+pub use sampling::{sample_errors, sample_worst_errors};
+pub use table::FailTable;
+pub use variation::{BlockVariation, PageTypes, open_unit};
