@@ -32,3 +32,20 @@ fn main() -> ExitCode {
     }
     ExitCode::SUCCESS
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{case, scale};
+
+    /// At a hundredth of the size: a benchmark that no longer runs, or measures an empty run, is noticed by the tests.
+    #[test]
+    fn every_benchmark_runs_and_simulates_something() {
+        for case in case::all(true).into_iter().chain(scale::all(true).into_iter().take(2)) {
+            let line = case.measure().unwrap();
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            assert_eq!(fields[0], case.name);
+            assert!(fields[1].parse::<u64>().unwrap() >= 20_000, "{line}");
+            assert!(fields[2].parse::<f64>().unwrap() > 0.0, "{line}");
+        }
+    }
+}

@@ -43,7 +43,7 @@ impl Ssd {
                 return;
             }
         }
-        let op = Op { kind, task: Task::Gc, core, units: 1, pu, mask: 1 << unit, epoch: 0, next: NIL, work };
+        let op = Op { units: 1, mask: 1 << unit, work, ..Op::new(kind, Task::Gc, usize::from(core), pu) };
         let op = self.ops.insert(op);
         queue.push(&mut self.ops, op);
         let die_state = &self.dies[usize::from(die)];

@@ -4,7 +4,6 @@ use crate::config::{SsdConfig, WriteCache};
 use crate::core::{CREDIT_ONE, WaitingWrite};
 use crate::die::Phase;
 use crate::op::{Op, OpKind, Task, UnitWork};
-use crate::slab::NIL;
 use crate::ssd::Ssd;
 use outlast_device::{Command, Completion, Op as HostOp, Outcome, Tag};
 use outlast_units::{ByteRate, Bytes, Lpn, Nanos, SECTOR_BYTES};
@@ -352,17 +351,7 @@ impl Ssd {
     fn program_host(&mut self, now: Nanos, core: usize, pu: u32, units: u32) {
         let epoch = self.host.open_epoch();
         *self.host.epochs.back_mut().expect("an epoch is always open") += 1;
-        let op = Op {
-            kind: OpKind::HostProgram,
-            task: Task::Gc,
-            core: core as u16,
-            units: units as u16,
-            pu,
-            mask: 0,
-            epoch,
-            next: NIL,
-            work: Op::NO_WORK,
-        };
+        let op = Op { units: units as u16, epoch, ..Op::new(OpKind::HostProgram, Task::Gc, core, pu) };
         let die = self.cores[core].ftl.layout().lane_of_pu(pu).die.0;
         let op = self.ops.insert(op);
         self.dies[usize::from(die)].programs.push(&mut self.ops, op);

@@ -56,7 +56,11 @@ pub(crate) struct Op {
 }
 
 impl Op {
-    pub(crate) const NO_WORK: UnitWork = UnitWork { request: NIL, lpn: NIL, first: 0, sectors: 0 };
+    /// An operation of no command's unit, carrying nothing yet.
+    pub(crate) fn new(kind: OpKind, task: Task, core: usize, pu: u32) -> Self {
+        let work = UnitWork { request: NIL, lpn: NIL, first: 0, sectors: 0 };
+        Self { kind, task, core: core as u16, units: 0, pu, mask: 0, epoch: 0, next: NIL, work }
+    }
 }
 
 /// An intrusive first-in-first-out list of operations.

@@ -219,17 +219,7 @@ impl Ssd {
             // Room is kept from the start of the read, so that data read always has a place to go.
             state.relocating += units;
             self.internal += 1;
-            let op = Op {
-                kind: OpKind::RelocationRead,
-                task,
-                core: core as u16,
-                units: units as u16,
-                pu,
-                mask,
-                epoch: 0,
-                next: NIL,
-                work: Op::NO_WORK,
-            };
+            let op = Op { units: units as u16, mask, ..Op::new(OpKind::RelocationRead, task, core, pu) };
             let op = self.ops.insert(op);
             let cost = self.config.controller.relocation_cost;
             if cost != Nanos::ZERO {
@@ -300,17 +290,7 @@ impl Ssd {
         let outgoing = &mut self.cores[core].outgoing[task as usize];
         outgoing.programs += 1;
         let epoch = outgoing.epoch;
-        let op = Op {
-            kind: OpKind::RelocationProgram,
-            task,
-            core: core as u16,
-            units: units as u16,
-            pu,
-            mask: 0,
-            epoch,
-            next: NIL,
-            work: Op::NO_WORK,
-        };
+        let op = Op { units: units as u16, epoch, ..Op::new(OpKind::RelocationProgram, task, core, pu) };
         let die = self.cores[core].ftl.layout().lane_of_pu(pu).die.0;
         self.queue_internal(now, die, op);
     }
@@ -403,17 +383,7 @@ impl Ssd {
         let first_pu = superblock.0 * layout.pus_per_superblock();
         for lane in 0..layout.lanes().len() as u32 {
             let die = self.cores[core].ftl.layout().lanes()[lane as usize].die.0;
-            let op = Op {
-                kind: OpKind::Erase,
-                task,
-                core: core as u16,
-                units: 0,
-                pu: first_pu + lane,
-                mask: 0,
-                epoch: 0,
-                next: NIL,
-                work: Op::NO_WORK,
-            };
+            let op = Op::new(OpKind::Erase, task, core, first_pu + lane);
             self.queue_internal(now, die, op);
         }
     }
