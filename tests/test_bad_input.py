@@ -6,8 +6,6 @@ import gzip
 import os
 from pathlib import Path
 
-import pytest
-
 from conftest import Outlast, files_below
 
 GOOD_ROWS = [f"{128166372003061629 + 10_000 * i},web,0,Write,{8192 * i},4096,100" for i in range(200)]

@@ -6,7 +6,7 @@ use outlast_workload::{Request, Workload};
 
 const BATCH: usize = 1024;
 /// Commands hinted to the device together: enough cache misses in flight to hide each behind the others.
-const HINT: usize = 32;
+const HINT: usize = 64;
 
 #[derive(Debug, Default)]
 pub(crate) struct Batch {

@@ -59,17 +59,18 @@ impl Ssd {
         while rest != 0 {
             let sectors = rest.min(self.sectors_per_unit - offset);
             let (core, lpn) = self.core_of(unit);
-            let mapped = self.cores[core].ftl.lookup(Lpn(lpn)).is_some();
+            let mapped = || self.cores[core].ftl.lookup(Lpn(lpn)).is_some();
             let pages = u64::from(self.cores[core].ftl.layout().pages_per_unit());
             match command.op {
-                Op::Read if mapped => self.counters.host_reads += pages,
+                Op::Read if mapped() => self.counters.host_reads += pages,
                 Op::Read => self.counters.unmapped_reads += 1,
                 Op::Write => {
                     if sectors != self.sectors_per_unit {
+                        let read = u64::from(mapped()) * pages;
                         self.counters.partial_writes += 1;
                         self.counters.partial_bytes +=
                             u64::from(self.sectors_per_unit - sectors) * SECTOR_BYTES;
-                        self.counters.rmw_reads += u64::from(mapped) * pages;
+                        self.counters.rmw_reads += read;
                     }
                     if let Err(outcome) = self.put_unit(unit, command.stream.0) {
                         return outcome;

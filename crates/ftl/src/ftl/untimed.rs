@@ -4,7 +4,7 @@ use super::{Cause, Ftl, Slot, Stream};
 use outlast_units::{Lpn, Ppn, SuperblockId};
 
 /// Slots looked at together while relocating: enough loads in flight to hide a cache miss behind the others.
-const BATCH: usize = 64;
+const BATCH: usize = 128;
 
 /// A core that can take no more data: collection found no superblock with stale units. A configuration that [`Ftl::new`]
 /// accepts comes here only by wearing out.
@@ -67,14 +67,19 @@ impl Ftl {
         let end = first + self.layout().units_per_superblock() as usize;
         let mut last_page = u32::MAX;
         for start in (first..end).step_by(BATCH) {
-            // Two passes over a batch: loads that do not wait for each other, then moves whose targets are in the cache.
+            // First only loads, each to a place known beforehand, so that their cache misses overlap; then the moves, whose
+            // targets are in the cache by now.
+            let owners = &self.p2l[start..end.min(start + BATCH)];
+            let mut current = [Ppn::NONE; BATCH];
+            for (entry, &owner) in current.iter_mut().zip(owners) {
+                // The table's last entry stands for "no page" and is always none.
+                *entry = self.l2p[owner.index().min(self.l2p.len() - 1)];
+            }
             let mut valid = [(Lpn::NONE, Ppn::NONE); BATCH];
             let mut count = 0;
-            for (slot, &owner) in (start..end).zip(&self.p2l[start..end.min(start + BATCH)]) {
-                // The table's last entry stands for "no page" and is always none.
-                let current = self.l2p[owner.index().min(self.l2p.len() - 1)];
-                valid[count] = (owner, current);
-                count += usize::from(current.index() == slot);
+            for ((&owner, &entry), slot) in owners.iter().zip(&current).zip(start..) {
+                valid[count] = (owner, entry);
+                count += usize::from(entry.index() == slot);
             }
             for &(_, slot) in &valid[..count] {
                 let page = self.layout().page_of(slot);
