@@ -49,6 +49,15 @@ impl UnitsWritten {
     }
 }
 
+/// Pages read so far by relocation without time, by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UntimedReads {
+    /// By garbage collection.
+    pub gc: u64,
+    /// By wear levelling.
+    pub wear_leveling: u64,
+}
+
 /// Where a unit was put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
@@ -153,7 +162,7 @@ pub struct Ftl {
     written: UnitsWritten,
     pus_programmed: u64,
     /// Pages read while relocating without time.
-    untimed_reads: u64,
+    untimed_reads: UntimedReads,
     victims: u64,
     victim_units: u64,
     retired: u32,
@@ -214,7 +223,7 @@ impl Ftl {
             clock: 0,
             written: UnitsWritten::default(),
             pus_programmed: 0,
-            untimed_reads: 0,
+            untimed_reads: UntimedReads::default(),
             victims: 0,
             victim_units: 0,
             retired: 0,

@@ -8,5 +8,5 @@ mod layout;
 mod policy;
 
 pub use config::{Allocation, AllocationLevel, FtlConfig, GcConfig, VictimPolicy, WearLeveling};
-pub use ftl::{Cause, Ftl, FtlOptions, Full, Slot, State, Stream, UnitsWritten};
+pub use ftl::{Cause, Ftl, FtlOptions, Full, Slot, State, Stream, UnitsWritten, UntimedReads};
 pub use layout::{Lane, Layout, PuPlace};

@@ -9,7 +9,7 @@ use crate::host::{HostSide, Request};
 use crate::op::{Op, UnitWork};
 use crate::slab::Slab;
 use outlast_device::{Command, Completion, Device, Identity, Smart, Tag};
-use outlast_ftl::{Ftl, FtlOptions, UnitsWritten};
+use outlast_ftl::{Ftl, FtlOptions, UnitsWritten, UntimedReads};
 use outlast_media::{ConfigError, Geometry, TimingTable};
 use outlast_units::{Bytes, DieId, Lpn, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
@@ -59,7 +59,7 @@ pub(crate) struct Totals {
     pub(crate) written: UnitsWritten,
     pub(crate) programs: u64,
     pub(crate) erases: u64,
-    pub(crate) untimed_reads: u64,
+    pub(crate) untimed_reads: UntimedReads,
     pub(crate) victims: u64,
     pub(crate) victim_units: u64,
 }
@@ -174,7 +174,9 @@ impl Ssd {
             sum.written.padding += written.padding;
             sum.programs += core.ftl.pages_programmed();
             sum.erases += core.ftl.blocks().erases();
-            sum.untimed_reads += core.ftl.untimed_reads();
+            let reads = core.ftl.untimed_reads();
+            sum.untimed_reads.gc += reads.gc;
+            sum.untimed_reads.wear_leveling += reads.wear_leveling;
             let (victims, units) = core.ftl.victims();
             sum.victims += victims;
             sum.victim_units += units;
@@ -188,7 +190,9 @@ impl Ssd {
         let mut counters = self.counters;
         counters.programs = now.programs - self.base.programs;
         counters.erases = now.erases - self.base.erases;
-        counters.gc_reads += now.untimed_reads - self.base.untimed_reads;
+        counters.gc_reads += now.untimed_reads.gc - self.base.untimed_reads.gc;
+        counters.wear_leveling_reads +=
+            now.untimed_reads.wear_leveling - self.base.untimed_reads.wear_leveling;
         counters
     }
 

@@ -1,7 +1,7 @@
 //! Scenarios in a few lines, and what the tests look at in a result.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
-use outlast_engine::{Control, RunResult, Scenario, Simulation, Summary, Table, TimingMode, parse_text};
+use outlast_engine::{Control, RunResult, Scenario, Simulation, Summary, Table, parse_text};
 
 /// Flash that is quick to simulate and has round times; the tests replace what they are about.
 pub(crate) const TIMING: &str = r#"
@@ -42,11 +42,7 @@ impl Run {
 pub(crate) fn run(scenario: Scenario) -> Run {
     let mut simulation = Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"));
     let result = simulation.run(&mut |_| Control::Continue).unwrap_or_else(|error| panic!("{error}"));
-    match simulation.scenario().run.timing {
-        TimingMode::Full => simulation.self_check().unwrap(),
-        // Without time there is no buffer, so only the translation layers have something to check.
-        TimingMode::None => simulation.ssd().ftls().for_each(|ftl| ftl.self_check().unwrap()),
-    }
+    simulation.self_check().unwrap();
     Run { simulation, result }
 }
 

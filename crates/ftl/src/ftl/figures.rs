@@ -1,6 +1,6 @@
 //! What the translation layer counts, and the check of its invariants.
 
-use super::{Ftl, State, UnitsWritten};
+use super::{Ftl, State, UnitsWritten, UntimedReads};
 use crate::config::VictimPolicy;
 use crate::policy::NO_CANDIDATE;
 use outlast_media::Blocks;
@@ -17,7 +17,7 @@ impl Ftl {
     }
 
     /// Pages read so far by relocation in [untimed](Ftl::write_untimed) writes.
-    pub fn untimed_reads(&self) -> u64 {
+    pub fn untimed_reads(&self) -> UntimedReads {
         self.untimed_reads
     }
 

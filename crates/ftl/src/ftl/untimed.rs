@@ -65,7 +65,7 @@ impl Ftl {
         self.take_out(victim);
         let first = self.layout().first_slot(victim) as usize;
         let end = first + self.layout().units_per_superblock() as usize;
-        let mut last_page = u32::MAX;
+        let (mut last_page, mut reads) = (u32::MAX, 0);
         for start in (first..end).step_by(BATCH) {
             // First only loads, each to a place known beforehand, so that their cache misses overlap; then the moves, whose
             // targets are in the cache by now.
@@ -83,11 +83,14 @@ impl Ftl {
             }
             for &(_, slot) in &valid[..count] {
                 let page = self.layout().page_of(slot);
-                self.untimed_reads +=
-                    u64::from(page != last_page) * u64::from(self.layout().pages_per_unit());
+                reads += u64::from(page != last_page) * u64::from(self.layout().pages_per_unit());
                 last_page = page;
             }
             self.relocate_all(to, victim, &valid[..count]);
+        }
+        match self.cause_of(to) {
+            Cause::WearLeveling => self.untimed_reads.wear_leveling += reads,
+            Cause::Host | Cause::Gc => self.untimed_reads.gc += reads,
         }
         self.erased(victim);
     }
