@@ -1,0 +1,200 @@
+//! Systematic (k, m) codes on bytes.
+
+use crate::decoder::Decoder;
+use crate::kernels::{self, Engine, Kernel, Linear};
+use crate::matrix::Matrix;
+use crate::{CodeError, ShardSet};
+
+/// A systematic maximum-distance-separable code: `k` data shards as they are, `m` parity shards, and every `k` of the `k + m`
+/// determine the rest. (k, 0) is no code at all, (k, 1) is XOR, (k, 2) is the P and Q of RAID-6, and above that the parity
+/// rows are a scaled Cauchy matrix whose first row is XOR again.
+///
+/// A shard is any run of bytes; all shards of one call have the same length, which may be zero and need not be even. Bytes do
+/// not depend on the kernel, nor on how a stripe was put together: by [`encode`](Self::encode) at once, or by
+/// [`accumulate`](Self::accumulate) shard by shard onto zeroed parities, in any order, shards left out being zero.
+#[derive(Clone, Debug)]
+pub struct Code {
+    data: usize,
+    parity: usize,
+    kernel: Kernel,
+    engine: Engine,
+    matrix: Matrix,
+    encoder: Linear,
+}
+
+impl Code {
+    /// Shards of a code at most: the nonzero elements of GF(2^8).
+    pub const SHARDS_MAX: usize = 255;
+
+    /// The code of `k` data and `m` parity shards, with the fastest kernel of this processor.
+    ///
+    /// # Errors
+    /// [`CodeError::Shape`] unless k ≥ 1 and k + m ≤ 255.
+    pub fn new(k: usize, m: usize) -> Result<Self, CodeError> {
+        Self::with_kernel(k, m, Kernel::best())
+    }
+
+    /// The same code with a kernel of the caller's choice: the bytes are the same.
+    ///
+    /// # Errors
+    /// [`CodeError::Shape`] unless k ≥ 1 and k + m ≤ 255; [`CodeError::KernelMissing`] if the processor lacks it.
+    pub fn with_kernel(k: usize, m: usize, kernel: Kernel) -> Result<Self, CodeError> {
+        if k == 0 || k.saturating_add(m) > Self::SHARDS_MAX {
+            return Err(CodeError::Shape { data: k, parity: m });
+        }
+        let engine = Engine::new(kernel).ok_or(CodeError::KernelMissing(kernel))?;
+        let matrix = Matrix::parity(k, m);
+        let encoder = Linear::new(engine, &matrix);
+        Ok(Self { data: k, parity: m, kernel, engine, matrix, encoder })
+    }
+
+    /// k.
+    pub fn data_shards(&self) -> usize {
+        self.data
+    }
+
+    /// m.
+    pub fn parity_shards(&self) -> usize {
+        self.parity
+    }
+
+    /// k + m.
+    pub fn shards(&self) -> usize {
+        self.data + self.parity
+    }
+
+    /// The kernel in use.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// The factor with which data shard `data` enters parity shard `parity` (0 to m − 1), in the field of RAID-6.
+    ///
+    /// # Errors
+    /// [`CodeError::Index`] if there is no such shard.
+    pub fn coefficient(&self, parity: usize, data: usize) -> Result<u8, CodeError> {
+        below(parity, self.parity)?;
+        below(data, self.data)?;
+        Ok(self.matrix.at(parity, data))
+    }
+
+    /// Overwrites `parity`, m shards, with the parities of `data`, k shards.
+    ///
+    /// # Errors
+    /// [`CodeError::Count`] or [`CodeError::Length`] if the shards are not so many, or not of one length.
+    pub fn encode(&self, data: &[&[u8]], parity: &mut [&mut [u8]]) -> Result<(), CodeError> {
+        count("data", data.len(), self.data)?;
+        count("parity", parity.len(), self.parity)?;
+        lengths("data", data, data[0].len())?;
+        lengths("parity", parity, data[0].len())?;
+        self.encoder.apply(data, parity);
+        Ok(())
+    }
+
+    /// Adds what data shard `index` contributes to `parity`, m shards. On parities that do not know the shard yet, `data` is its
+    /// content; on parities that do, it is the XOR of its old and new content.
+    ///
+    /// # Errors
+    /// [`CodeError::Index`], [`CodeError::Count`] or [`CodeError::Length`] if a shard does not fit.
+    pub fn accumulate(&self, index: usize, data: &[u8], parity: &mut [&mut [u8]]) -> Result<(), CodeError> {
+        self.add(index, data, None, parity)
+    }
+
+    /// Changes `parity`, m shards, for data shard `index` whose content changes from `old` to `new`, without reading the others.
+    ///
+    /// # Errors
+    /// [`CodeError::Index`], [`CodeError::Count`] or [`CodeError::Length`] if a shard does not fit.
+    pub fn update(
+        &self,
+        index: usize,
+        old: &[u8],
+        new: &[u8],
+        parity: &mut [&mut [u8]],
+    ) -> Result<(), CodeError> {
+        lengths("old", &[old], new.len())?;
+        self.add(index, new, Some(old), parity)
+    }
+
+    /// Whether the data can be had from the shards of `present`. Numbers from k + m on do not count.
+    pub fn can_recover(&self, present: &ShardSet) -> bool {
+        (0..self.shards()).filter(|&shard| present.contains(shard)).count() >= self.data
+    }
+
+    /// A plan to rebuild the shards `wanted`, and no others, from some k of those `present`.
+    ///
+    /// # Errors
+    /// [`CodeError::TooFew`] if k shards are not present; [`CodeError::AlreadyPresent`] if a wanted one is;
+    /// [`CodeError::Index`] if there is no such shard.
+    pub fn decoder(&self, present: &ShardSet, wanted: &ShardSet) -> Result<Decoder, CodeError> {
+        Decoder::new(self.engine, &self.matrix, present, wanted)
+    }
+
+    /// Rebuilds every missing shard of a stripe, data and parity. Without loss nothing is done; [`Code::decoder`] rebuilds into
+    /// the caller's buffers, and can be used again for the next stripe with the same shards missing.
+    ///
+    /// # Errors
+    /// [`CodeError::Count`] unless there are k + m places, [`CodeError::Length`] unless the shards present are of one length,
+    /// [`CodeError::TooFew`] unless there are k of them.
+    pub fn decode(&self, shards: &mut [Option<Vec<u8>>]) -> Result<(), CodeError> {
+        count("shards", shards.len(), self.shards())?;
+        let is_there = |present: bool| {
+            let shards = shards.iter().enumerate().filter(move |(_, shard)| shard.is_some() == present);
+            shards.map(|(index, _)| index).collect::<ShardSet>()
+        };
+        let (present, missing) = (is_there(true), is_there(false));
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let decoder = self.decoder(&present, &missing)?;
+        let length = shards.iter().flatten().map(Vec::len).next().unwrap_or(0);
+        for (index, shard) in shards.iter().enumerate() {
+            if let Some(shard) = shard {
+                same_length("shards", index, shard.len(), length)?;
+            }
+        }
+        let mut rebuilt = vec![vec![0; length]; missing.len()];
+        let sources: Vec<&[u8]> =
+            decoder.sources().iter().filter_map(|&index| shards[index].as_deref()).collect();
+        let mut targets: Vec<&mut [u8]> = rebuilt.iter_mut().map(Vec::as_mut_slice).collect();
+        decoder.rebuild(&sources, &mut targets)?;
+        for (index, shard) in missing.iter().zip(rebuilt) {
+            shards[index] = Some(shard);
+        }
+        Ok(())
+    }
+
+    fn add(
+        &self,
+        index: usize,
+        new: &[u8],
+        old: Option<&[u8]>,
+        parity: &mut [&mut [u8]],
+    ) -> Result<(), CodeError> {
+        below(index, self.data)?;
+        count("parity", parity.len(), self.parity)?;
+        lengths("parity", parity, new.len())?;
+        kernels::multiply_add(self.engine, |row| self.matrix.at(row, index), new, old, parity);
+        Ok(())
+    }
+}
+
+fn below(index: usize, limit: usize) -> Result<(), CodeError> {
+    if index < limit { Ok(()) } else { Err(CodeError::Index { index, limit }) }
+}
+
+pub(crate) fn count(list: &'static str, found: usize, expected: usize) -> Result<(), CodeError> {
+    if found == expected { Ok(()) } else { Err(CodeError::Count { list, found, expected }) }
+}
+
+pub(crate) fn lengths<S: AsRef<[u8]>>(
+    list: &'static str,
+    shards: &[S],
+    expected: usize,
+) -> Result<(), CodeError> {
+    let mut shards = shards.iter().enumerate();
+    shards.try_for_each(|(index, shard)| same_length(list, index, shard.as_ref().len(), expected))
+}
+
+fn same_length(list: &'static str, index: usize, found: usize, expected: usize) -> Result<(), CodeError> {
+    if found == expected { Ok(()) } else { Err(CodeError::Length { list, index, found, expected }) }
+}
