@@ -80,10 +80,30 @@ impl Blocks {
         }
     }
 
+    /// The number of a block: its place in [`Blocks::all_cycles`].
     #[inline]
-    fn index(&self, at: BlockAddress) -> usize {
+    pub fn index(&self, at: BlockAddress) -> usize {
         (usize::from(at.die) * self.planes_per_die + usize::from(at.plane)) * self.per_plane
             + at.block.index()
+    }
+
+    /// The block of that number: the inverse of [`Blocks::index`].
+    pub fn address(&self, index: u32) -> BlockAddress {
+        let (plane, block) = (index as usize / self.per_plane, index as usize % self.per_plane);
+        BlockAddress {
+            die: (plane / self.planes_per_die) as u16,
+            plane: (plane % self.planes_per_die) as u16,
+            block: BlockId(block as u32),
+        }
+    }
+
+    /// Gives every block the wear that it comes with, in order of [`Blocks::index`].
+    ///
+    /// # Panics
+    /// If there is not one number for each block.
+    pub fn set_cycles(&mut self, cycles: &[u32]) {
+        self.cycles.copy_from_slice(cycles);
+        self.max_cycles = cycles.iter().copied().max().unwrap_or(0);
     }
 
     /// Programs the `pages` pages from `first` on.

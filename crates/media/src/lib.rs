@@ -1,14 +1,18 @@
 //! What NAND is and does: geometry, timing, block wear and order of programming, the bytes themselves. Knows no logical page.
 
 mod blocks;
+mod cells;
 mod contents;
 mod error;
+mod faults;
 mod geometry;
 pub mod reliability;
 mod timing;
 
 pub use blocks::{BlockAddress, Blocks, DefectConfig};
+pub use cells::{AgeRange, Cells, CellsConfig, InitialState, ReadScope, Saturation};
 pub use contents::Contents;
 pub use error::ConfigError;
+pub use faults::{Damage, Fault, FaultKind, FaultSpec, Faults, HazardClock, HazardConfig};
 pub use geometry::{DieAddress, Geometry};
 pub use timing::{PageTimes, Suspend, Timing, TimingTable, at_most_a_second};

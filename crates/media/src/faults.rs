@@ -1,0 +1,317 @@
+//! Damaged hardware: an overlay over the truth that decides what a sensing, a program or an erasure of it does.
+
+mod hazard;
+mod spec;
+
+pub use hazard::{HazardClock, HazardConfig};
+pub use spec::{FaultKind, FaultSpec};
+
+use crate::Geometry;
+use outlast_units::rng::{mix, sub_seed};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// Something that breaks, at a place in the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The die, counted over the drive; of a chip, its first.
+    pub die: u16,
+    /// What breaks in it.
+    pub damage: Damage,
+}
+
+/// What breaks in a die. Planes count within the die, blocks within the plane, pages within the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Damage {
+    /// One page can be neither read nor programmed any more.
+    #[allow(missing_docs, reason = "said above")]
+    Page { plane: u16, block: u32, page: u32 },
+    /// Nor can any page of the wordline that holds this one.
+    #[allow(missing_docs, reason = "said above")]
+    Wordline { plane: u16, block: u32, page: u32 },
+    /// Nor any page of a block.
+    #[allow(missing_docs, reason = "said above")]
+    Block { plane: u16, block: u32 },
+    /// Every operation of a plane fails, for ever.
+    #[allow(missing_docs, reason = "said above")]
+    Plane { plane: u16 },
+    /// Every operation of a die fails, for ever.
+    Die,
+    /// The same of all dies of a chip: see [`Fault::dies`].
+    Chip,
+    /// The next `reads` sensings of the die, or of one block (plane, block) in it, fail; the data are whole.
+    #[allow(missing_docs, reason = "said above")]
+    TransientRead { block: Option<(u16, u32)>, reads: u32 },
+    /// The next program of a block fails, and the block must be retired.
+    #[allow(missing_docs, reason = "said above")]
+    Program { plane: u16, block: u32 },
+    /// The next erasure of a block fails, and the block must be retired.
+    #[allow(missing_docs, reason = "said above")]
+    Erase { plane: u16, block: u32 },
+}
+
+impl Fault {
+    /// The dies that the fault concerns, counted over the drive: one, or those of a chip. [`Faults::inject`] each.
+    pub fn dies(&self, geometry: &Geometry) -> Range<u16> {
+        let count = if self.damage == Damage::Chip { geometry.dies_per_chip } else { 1 };
+        self.die..self.die + count
+    }
+}
+
+/// The faults of a set of dies. Dies count within the set; blocks are numbered as by [`crate::Blocks::index`].
+///
+/// Damage of pages, wordlines and blocks is permanent, and the block must be retired when it is next erased. A dead plane, die
+/// or chip fails every sensing, program and erasure for ever. With nothing broken, a question costs one comparison.
+#[derive(Clone, Debug)]
+pub struct Faults {
+    planes_per_die: u16,
+    blocks_per_plane: u32,
+    pages_per_block: u32,
+    pages_per_wordline: u32,
+    /// Whether any row or plane is broken.
+    broken: bool,
+    /// By die, then plane.
+    dead_planes: Vec<bool>,
+    /// Ranges of broken rows by block.
+    broken_rows: BTreeMap<u32, Vec<Range<u32>>>,
+    /// Blocks to be retired though no row is broken: a program or erasure failed.
+    worn_out: BTreeSet<u32>,
+    /// Blocks whose next program, or erasure, fails.
+    program_next: BTreeSet<u32>,
+    erase_next: BTreeSet<u32>,
+    /// Sensings that are still to fail, by die and by block.
+    transient_dies: BTreeMap<u32, u32>,
+    transient_blocks: BTreeMap<u32, u32>,
+    /// Whether any sensing can fail transiently.
+    transient: bool,
+    transient_read: Chance,
+    program_failure: Chance,
+    erase_failure: Chance,
+}
+
+impl Faults {
+    /// `dies` sound dies, which in the drive begin at die `first_die`: each set has its own fortune. `pages_per_wordline`
+    /// consecutive rows share a wordline (the number of page types). `hazards` gives the probabilities of single operations;
+    /// its rates are for a [`HazardClock`].
+    ///
+    /// # Panics
+    /// If `pages_per_wordline` is 0.
+    pub fn new(
+        geometry: &Geometry,
+        dies: u16,
+        first_die: u16,
+        pages_per_wordline: u32,
+        hazards: &HazardConfig,
+        seed: u64,
+    ) -> Self {
+        assert!(pages_per_wordline > 0, "a wordline has at least one page");
+        let chance = |name, probability| {
+            Chance::new(mix(sub_seed(seed, name) ^ mix(u64::from(first_die))), probability)
+        };
+        Self {
+            planes_per_die: geometry.planes_per_die,
+            blocks_per_plane: geometry.blocks_per_plane,
+            pages_per_block: geometry.pages_per_block,
+            pages_per_wordline,
+            broken: false,
+            dead_planes: vec![false; usize::from(dies) * usize::from(geometry.planes_per_die)],
+            broken_rows: BTreeMap::new(),
+            worn_out: BTreeSet::new(),
+            program_next: BTreeSet::new(),
+            erase_next: BTreeSet::new(),
+            transient_dies: BTreeMap::new(),
+            transient_blocks: BTreeMap::new(),
+            transient: hazards.transient_read > 0.0,
+            transient_read: chance("media.transient_read", hazards.transient_read),
+            program_failure: chance("media.program_failure", hazards.program_failure),
+            erase_failure: chance("media.erase_failure", hazards.erase_failure),
+        }
+    }
+
+    /// Breaks what `damage` says in die `die` of the set.
+    ///
+    /// # Panics
+    /// If the place is not in the set: validation refuses such specifications.
+    pub fn inject(&mut self, die: u16, damage: Damage) {
+        let rows = self.pages_per_block;
+        match damage {
+            Damage::Page { plane, block, page } => self.break_rows(die, plane, block, page..page + 1),
+            Damage::Wordline { plane, block, page } => {
+                let first = page - page % self.pages_per_wordline;
+                self.break_rows(die, plane, block, first..rows.min(first + self.pages_per_wordline));
+            }
+            Damage::Block { plane, block } => self.break_rows(die, plane, block, 0..rows),
+            Damage::Plane { plane } => {
+                let plane = self.plane_index(die, plane);
+                self.dead_planes[plane] = true;
+                self.broken = true;
+            }
+            Damage::Die | Damage::Chip => {
+                (0..self.planes_per_die).for_each(|plane| self.inject(die, Damage::Plane { plane }));
+            }
+            Damage::TransientRead { block, reads } => {
+                self.plane_index(die, 0);
+                let left = match block {
+                    Some((plane, block)) => {
+                        self.transient_blocks.entry(self.block_index(die, plane, block)).or_default()
+                    }
+                    None => self.transient_dies.entry(u32::from(die)).or_default(),
+                };
+                *left = left.saturating_add(reads);
+                self.transient = true;
+            }
+            Damage::Program { plane, block } => {
+                self.program_next.insert(self.block_index(die, plane, block));
+            }
+            Damage::Erase { plane, block } => {
+                self.erase_next.insert(self.block_index(die, plane, block));
+            }
+        }
+    }
+
+    /// Whether a row of a block can be sensed at all.
+    #[inline]
+    pub fn is_readable(&self, block: u32, row: u32) -> bool {
+        !self.broken || !self.is_broken(block, row)
+    }
+
+    /// Whether this sensing of a block fails although its data are whole. Ask once for each sensing, a re-read included: the
+    /// answer is a pure function of seed and the number of times asked, but for injected failures, which are used up.
+    #[inline]
+    pub fn sense_fails_transiently(&mut self, block: u32) -> bool {
+        self.transient && self.draw_transient(block)
+    }
+
+    /// Whether this program of a row fails: its row is broken or its plane dead, or it was to fail once, or by chance. After
+    /// the latter two the block must be retired.
+    #[inline]
+    pub fn program_fails(&mut self, block: u32, row: u32) -> bool {
+        if !self.is_readable(block, row) {
+            return true;
+        }
+        let by_chance = self.program_failure.draw();
+        let fails = by_chance || (!self.program_next.is_empty() && self.program_next.remove(&block));
+        if fails {
+            self.worn_out.insert(block);
+        }
+        fails
+    }
+
+    /// Whether this erasure of a block fails: its plane is dead, or it was to fail once, or by chance. It must then be retired.
+    #[inline]
+    pub fn erase_fails(&mut self, block: u32) -> bool {
+        if self.broken && self.dead_planes[(block / self.blocks_per_plane) as usize] {
+            return true;
+        }
+        let by_chance = self.erase_failure.draw();
+        let fails = by_chance || (!self.erase_next.is_empty() && self.erase_next.remove(&block));
+        if fails {
+            self.worn_out.insert(block);
+        }
+        fails
+    }
+
+    /// Whether a block must be retired instead of being used after its next erasure: a row of it is broken, a program or erasure
+    /// of it has failed, or its plane is dead.
+    #[inline]
+    pub fn block_must_retire(&self, block: u32) -> bool {
+        (self.broken && self.has_broken_rows(block))
+            || (!self.worn_out.is_empty() && self.worn_out.contains(&block))
+    }
+
+    /// Whether every operation of a plane fails.
+    pub fn plane_is_dead(&self, die: u16, plane: u16) -> bool {
+        self.dead_planes[self.plane_index(die, plane)]
+    }
+
+    /// Whether every operation of a die fails: all its planes are dead.
+    pub fn die_is_dead(&self, die: u16) -> bool {
+        (0..self.planes_per_die).all(|plane| self.plane_is_dead(die, plane))
+    }
+
+    /// Whether any page, plane or die is broken.
+    pub fn any_broken(&self) -> bool {
+        self.broken
+    }
+
+    fn plane_index(&self, die: u16, plane: u16) -> usize {
+        assert!(plane < self.planes_per_die, "no plane {plane}");
+        let index = usize::from(die) * usize::from(self.planes_per_die) + usize::from(plane);
+        assert!(index < self.dead_planes.len(), "no die {die} in the set");
+        index
+    }
+
+    fn block_index(&self, die: u16, plane: u16, block: u32) -> u32 {
+        assert!(block < self.blocks_per_plane, "no block {block}");
+        self.plane_index(die, plane) as u32 * self.blocks_per_plane + block
+    }
+
+    fn break_rows(&mut self, die: u16, plane: u16, block: u32, rows: Range<u32>) {
+        assert!(rows.end <= self.pages_per_block && !rows.is_empty(), "no pages {rows:?}");
+        let block = self.block_index(die, plane, block);
+        let broken = self.broken_rows.entry(block).or_default();
+        // Hazards may strike a block for ever: what is broken already takes no more room.
+        if !broken.iter().any(|other| other.start <= rows.start && rows.end <= other.end) {
+            broken.retain(|other| !(rows.start <= other.start && other.end <= rows.end));
+            broken.push(rows);
+        }
+        self.broken = true;
+    }
+
+    #[cold]
+    fn is_broken(&self, block: u32, row: u32) -> bool {
+        self.dead_planes[(block / self.blocks_per_plane) as usize]
+            || self.broken_rows.get(&block).is_some_and(|rows| rows.iter().any(|rows| rows.contains(&row)))
+    }
+
+    #[cold]
+    fn has_broken_rows(&self, block: u32) -> bool {
+        self.dead_planes[(block / self.blocks_per_plane) as usize] || self.broken_rows.contains_key(&block)
+    }
+
+    fn draw_transient(&mut self, block: u32) -> bool {
+        let by_chance = self.transient_read.draw();
+        let die = block / self.blocks_per_plane / u32::from(self.planes_per_die);
+        let injected = use_up(&mut self.transient_blocks, block) || use_up(&mut self.transient_dies, die);
+        self.transient = self.transient_read.threshold > 0
+            || !self.transient_blocks.is_empty()
+            || !self.transient_dies.is_empty();
+        by_chance || injected
+    }
+}
+
+/// Takes one from the count of `key`; whether there was one.
+fn use_up(counts: &mut BTreeMap<u32, u32>, key: u32) -> bool {
+    let Some(left) = counts.get_mut(&key) else { return false };
+    let any = *left > 0;
+    *left = left.saturating_sub(1);
+    if *left == 0 {
+        counts.remove(&key);
+    }
+    any
+}
+
+/// Independent draws with one probability: the n-th is a pure function of the seed and n.
+#[derive(Clone, Debug)]
+struct Chance {
+    seed: u64,
+    /// A random word below it is a hit.
+    threshold: u64,
+    drawn: u64,
+}
+
+impl Chance {
+    fn new(seed: u64, probability: f64) -> Self {
+        // 2^64: the conversion saturates.
+        Self { seed, threshold: (probability * 18_446_744_073_709_551_616.0) as u64, drawn: 0 }
+    }
+
+    #[inline]
+    fn draw(&mut self) -> bool {
+        if self.threshold == 0 {
+            return false;
+        }
+        self.drawn += 1;
+        mix(self.seed ^ self.drawn) < self.threshold
+    }
+}

@@ -1,0 +1,186 @@
+//! Faults that come by themselves.
+
+use super::{Damage, Fault};
+use crate::reliability::open_unit;
+use crate::{ConfigError, Geometry};
+use outlast_units::Nanos;
+use outlast_units::rng::SplitMix;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How often hardware breaks. Default: never. Damage of each kind comes as a Poisson process of its own, spread evenly over the
+/// drive; failures of single operations are independent. Both are this simulator's assumptions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HazardConfig {
+    /// Mean number of pages of the drive that break in a year of 365 days.
+    pub page_per_year: f64,
+    /// Mean number of wordlines of the drive that break in a year.
+    pub wordline_per_year: f64,
+    /// Mean number of blocks of the drive that break in a year.
+    pub block_per_year: f64,
+    /// Mean number of planes of the drive that die in a year.
+    pub plane_per_year: f64,
+    /// Mean number of dies of the drive that die in a year.
+    pub die_per_year: f64,
+    /// Mean number of chips of the drive that die in a year.
+    pub chip_per_year: f64,
+    /// Probability that a program of a block fails; 0 to 0.5.
+    pub program_failure: f64,
+    /// Probability that an erasure of a block fails; 0 to 0.5.
+    pub erase_failure: f64,
+    /// Probability that a sensing fails although the data are whole; 0 to 0.5.
+    pub transient_read: f64,
+}
+
+impl HazardConfig {
+    /// Highest rate accepted, in events per year: 32 in a second.
+    pub const MAX_PER_YEAR: f64 = 1e9;
+
+    /// Checks the rates; `field` is their dotted name, such as `device.hazards`.
+    ///
+    /// # Errors
+    /// The first that is out of range.
+    pub fn validate(&self, field: &str) -> Result<(), ConfigError> {
+        for (kind, rate) in self.rates() {
+            if !(0.0..=Self::MAX_PER_YEAR).contains(&rate) {
+                let limit = "must be between 0 and 1e9 events per year";
+                return Err(ConfigError::new(&format!("{field}.{}", kind.setting()), rate, limit));
+            }
+        }
+        let shares = [
+            ("program_failure", self.program_failure),
+            ("erase_failure", self.erase_failure),
+            ("transient_read", self.transient_read),
+        ];
+        match shares.into_iter().find(|(_, share)| !(0.0..=0.5).contains(share)) {
+            Some((name, share)) => {
+                Err(ConfigError::new(&format!("{field}.{name}"), share, "must be between 0 and 0.5"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn rates(&self) -> [(Kind, f64); 6] {
+        [
+            (Kind::Page, self.page_per_year),
+            (Kind::Wordline, self.wordline_per_year),
+            (Kind::Block, self.block_per_year),
+            (Kind::Plane, self.plane_per_year),
+            (Kind::Die, self.die_per_year),
+            (Kind::Chip, self.chip_per_year),
+        ]
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Page,
+    Wordline,
+    Block,
+    Plane,
+    Die,
+    Chip,
+}
+
+impl Kind {
+    fn setting(self) -> &'static str {
+        match self {
+            Self::Page => "page_per_year",
+            Self::Wordline => "wordline_per_year",
+            Self::Block => "block_per_year",
+            Self::Plane => "plane_per_year",
+            Self::Die => "die_per_year",
+            Self::Chip => "chip_per_year",
+        }
+    }
+
+    /// The name of its stream: each kind has its own, so that switching one on shifts no other.
+    fn stream(self) -> &'static str {
+        match self {
+            Self::Page => "media.hazard.page",
+            Self::Wordline => "media.hazard.wordline",
+            Self::Block => "media.hazard.block",
+            Self::Plane => "media.hazard.plane",
+            Self::Die => "media.hazard.die",
+            Self::Chip => "media.hazard.chip",
+        }
+    }
+}
+
+/// Draws when and where a drive breaks next.
+#[derive(Clone, Debug)]
+pub struct HazardClock {
+    geometry: Geometry,
+    processes: Vec<Process>,
+}
+
+/// The Poisson process of one kind.
+#[derive(Clone, Debug)]
+struct Process {
+    kind: Kind,
+    mean_gap_ns: f64,
+    next: Nanos,
+    rng: SplitMix,
+}
+
+impl HazardClock {
+    /// The clock of a drive from time `start` on, with the rates of a validated `config`.
+    pub fn new(config: &HazardConfig, geometry: &Geometry, start: Nanos, seed: u64) -> Self {
+        let year_ns = Nanos::secs(365 * 86_400).0 as f64;
+        let rates = config.rates().into_iter().filter(|&(_, rate)| rate > 0.0);
+        let processes = rates
+            .map(|(kind, rate)| {
+                let rng = SplitMix::new(seed, kind.stream());
+                let mut process = Process { kind, mean_gap_ns: year_ns / rate, next: start, rng };
+                process.advance();
+                process
+            })
+            .collect();
+        Self { geometry: geometry.clone(), processes }
+    }
+
+    /// When something breaks next; [`Nanos::MAX`]: never.
+    pub fn next(&self) -> Nanos {
+        self.processes.iter().map(|process| process.next).min().unwrap_or(Nanos::MAX)
+    }
+
+    /// What breaks at [`HazardClock::next`], and where; the clock then goes on to the one after.
+    ///
+    /// # Panics
+    /// If nothing ever breaks: `next` was `Nanos::MAX`.
+    pub fn draw(&mut self) -> Fault {
+        let earliest = self.processes.iter_mut().min_by_key(|process| process.next);
+        let process = earliest.filter(|process| process.next < Nanos::MAX).expect("nothing ever breaks");
+        let fault = process.place(&self.geometry);
+        process.advance();
+        fault
+    }
+}
+
+impl Process {
+    /// On to the next event: exponential gaps; times beyond the end of time are never.
+    fn advance(&mut self) {
+        let gap_ns = -open_unit(self.rng.next_u64()).ln() * self.mean_gap_ns;
+        self.next = Nanos(self.next.0.saturating_add(gap_ns as u64));
+    }
+
+    fn place(&mut self, geometry: &Geometry) -> Fault {
+        let mut below = |count: u32| self.rng.below(u64::from(count)) as u32;
+        let die = below(u32::from(geometry.dies())) as u16;
+        let plane = below(u32::from(geometry.planes_per_die)) as u16;
+        let block = below(geometry.blocks_per_plane);
+        let page = below(geometry.pages_per_block);
+        let damage = match self.kind {
+            Kind::Page => Damage::Page { plane, block, page },
+            Kind::Wordline => Damage::Wordline { plane, block, page },
+            Kind::Block => Damage::Block { plane, block },
+            Kind::Plane => Damage::Plane { plane },
+            Kind::Die => Damage::Die,
+            Kind::Chip => {
+                return Fault { die: die - die % geometry.dies_per_chip, damage: Damage::Chip };
+            }
+        };
+        Fault { die, damage }
+    }
+}

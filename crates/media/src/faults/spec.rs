@@ -1,0 +1,183 @@
+//! Faults that a scenario schedules.
+
+use super::{Damage, Fault};
+use crate::{ConfigError, DieAddress, Geometry};
+use outlast_units::{ChannelId, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What breaks. The fields that each kind needs are named; all others are refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FaultKind {
+    /// A page: `die`, `plane`, `block`, `page`.
+    Page,
+    /// The wordline of a page, that is, all page types that share its cells: `die`, `plane`, `block`, `page`.
+    Wordline,
+    /// A block: `die`, `plane`, `block`.
+    Block,
+    /// A plane: `die`, `plane`.
+    Plane,
+    /// A die: `die`.
+    Die,
+    /// All dies of a chip: `channel`, `chip`.
+    Chip,
+    /// The next `reads` sensings fail once each, the data being whole: `die`, `reads`, and `plane` with `block` for one block
+    /// only.
+    TransientRead,
+    /// The next program of a block: `die`, `plane`, `block`.
+    Program,
+    /// The next erasure of a block: `die`, `plane`, `block`.
+    Erase,
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
+/// A fault at a time and a place: one `[[faults]]` of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FaultSpec {
+    /// When, from the start of the measurement.
+    pub at: Nanos,
+    /// What breaks.
+    pub kind: FaultKind,
+    /// Channel of a chip.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<u16>,
+    /// Chip on the channel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chip: Option<u16>,
+    /// Die, counted over the drive: channel by channel, chip by chip.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub die: Option<u16>,
+    /// Plane of the die.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plane: Option<u16>,
+    /// Block of the plane.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<u32>,
+    /// Page of the block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<u32>,
+    /// How many sensings fail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads: Option<u32>,
+}
+
+impl FaultSpec {
+    /// A fault of `kind` at `at` without a place.
+    pub fn new(at: Nanos, kind: FaultKind) -> Self {
+        let (channel, chip, die, plane, block, page, reads) = (None, None, None, None, None, None, None);
+        Self { at, kind, channel, chip, die, plane, block, page, reads }
+    }
+
+    /// Checks the fault against the drive; `field` is its dotted name, such as `faults[3]`.
+    ///
+    /// # Errors
+    /// A field that the kind needs and lacks, or has and does not take, or one beyond the drive.
+    pub fn resolve(&self, field: &str, geometry: &Geometry) -> Result<Fault, ConfigError> {
+        use FaultKind::{Block, Chip, Die, Erase, Page, Plane, Program, TransientRead, Wordline};
+        let kind = self.kind;
+        let (page, block) = match kind {
+            Page | Wordline => (Use::Needed, Use::Needed),
+            Block | Program | Erase => (Use::Refused, Use::Needed),
+            TransientRead => (Use::Refused, Use::Optional),
+            Plane | Die | Chip => (Use::Refused, Use::Refused),
+        };
+        let plane = if kind == Plane { Use::Needed } else { block };
+        let (chip, die) =
+            if kind == Chip { (Use::Needed, Use::Refused) } else { (Use::Refused, Use::Needed) };
+        let reads = if kind == TransientRead { Use::Needed } else { Use::Refused };
+
+        let check = Check { field, kind };
+        let channel = check.below("channel", self.channel, geometry.channels, chip)?;
+        let chip = check.below("chip", self.chip, geometry.chips_per_channel, chip)?;
+        let die = check.below("die", self.die, geometry.dies(), die)?;
+        let plane = check.below("plane", self.plane, geometry.planes_per_die, plane)?;
+        let block = check.below("block", self.block, geometry.blocks_per_plane, block)?;
+        let page = check.below("page", self.page, geometry.pages_per_block, page)?;
+        let reads = check.present("reads", self.reads, reads)?;
+        if reads == Some(0) {
+            return Err(ConfigError::new(&format!("{field}.reads"), 0, "must be at least 1"));
+        }
+        if plane.is_some() != block.is_some() && kind == TransientRead {
+            let name = if plane.is_none() { "plane" } else { "block" };
+            let limit = "plane and block are given together, or neither for the whole die";
+            return Err(ConfigError::new(&format!("{field}.{name}"), "absent", limit));
+        }
+        let damage = match (kind, plane, block, page) {
+            (Page, Some(plane), Some(block), Some(page)) => Damage::Page { plane, block, page },
+            (Wordline, Some(plane), Some(block), Some(page)) => Damage::Wordline { plane, block, page },
+            (Block, Some(plane), Some(block), _) => Damage::Block { plane, block },
+            (Program, Some(plane), Some(block), _) => Damage::Program { plane, block },
+            (Erase, Some(plane), Some(block), _) => Damage::Erase { plane, block },
+            (Plane, Some(plane), ..) => Damage::Plane { plane },
+            (TransientRead, plane, block, _) => {
+                Damage::TransientRead { block: plane.zip(block), reads: reads.unwrap_or(1) }
+            }
+            (Chip, ..) => Damage::Chip,
+            (Die, ..) => Damage::Die,
+            (Page | Wordline | Block | Program | Erase | Plane, ..) => {
+                unreachable!("needed fields were checked")
+            }
+        };
+        let first_of_chip = channel.zip(chip).map(|(channel, chip)| {
+            geometry.die_at(DieAddress { channel: ChannelId(channel), chip, die: 0 }).0
+        });
+        Ok(Fault { die: die.or(first_of_chip).unwrap_or(0), damage })
+    }
+}
+
+/// What a kind makes of a field.
+#[derive(Clone, Copy, PartialEq)]
+enum Use {
+    Needed,
+    Optional,
+    Refused,
+}
+
+struct Check<'a> {
+    field: &'a str,
+    kind: FaultKind,
+}
+
+impl Check<'_> {
+    fn present<T: Copy + fmt::Display>(
+        &self,
+        name: &str,
+        value: Option<T>,
+        usage: Use,
+    ) -> Result<Option<T>, ConfigError> {
+        let field = format!("{}.{name}", self.field);
+        match (value, usage) {
+            (None, Use::Needed) => {
+                Err(ConfigError::new(&field, "absent", format!("is needed by kind = \"{}\"", self.kind)))
+            }
+            (Some(value), Use::Refused) => {
+                Err(ConfigError::new(&field, value, format!("kind = \"{}\" takes none", self.kind)))
+            }
+            _ => Ok(value),
+        }
+    }
+
+    fn below<T: Copy + fmt::Display + PartialOrd>(
+        &self,
+        name: &str,
+        value: Option<T>,
+        count: T,
+        usage: Use,
+    ) -> Result<Option<T>, ConfigError> {
+        match self.present(name, value, usage)? {
+            Some(value) if value >= count => {
+                let limit = format!("must be less than {count}, the number there are");
+                Err(ConfigError::new(&format!("{}.{name}", self.field), value, limit))
+            }
+            value => Ok(value),
+        }
+    }
+}
