@@ -15,7 +15,12 @@ pub struct DomainError {
 
 impl fmt::Display for DomainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {}: must be {}", self.argument, self.value, self.domain)
+        let Self { argument, value, domain } = self;
+        if *value != 0.0 && !(1e-4..1e15).contains(&value.abs()) {
+            // Zeros are not to be counted.
+            return write!(f, "{argument} = {value:e}: must be {domain}");
+        }
+        write!(f, "{argument} = {value}: must be {domain}")
     }
 }
 

@@ -1,14 +1,32 @@
-//! Closed forms against which simulations are checked, and curves that reports draw beside what was measured: write
-//! amplification of garbage collection, waiting in queues, bandwidth limits.
+//! Closed forms against which simulations are checked, and curves that reports draw beside what was measured: error rates of
+//! pages and stripes, data loss and ages of arrays, mean time to data loss, lifetime, write amplification of garbage
+//! collection, waiting in queues, bandwidth limits.
 //!
 //! Architecture Invariant: this room knows plain numbers only, no configuration and no device. Every function states its
 //! equation, source and domain; outside the domain it returns a [`DomainError`], never a number and never a panic.
+//! Probabilities are kept as natural logarithms and summed as what remains, never as 1 minus something, so that they stay
+//! positive, monotone and accurate however small they are.
 
+pub mod ages;
+pub mod array_loss;
 pub mod bandwidth;
+pub mod dies;
 mod error;
 mod lambert;
+pub mod lifetime;
+mod logs;
+pub mod mttdl;
+pub mod page;
 pub mod queueing;
+mod tail;
+pub mod two_level;
+pub mod uber;
+pub mod uper;
 pub mod write_amplification;
 
 pub use error::DomainError;
 pub use lambert::lambert_w0;
+pub use outlast_media::reliability::{Chip, RberModel, chip, chips};
+pub use page::{PageCode, PageOutcome};
+pub use uber::Sector;
+pub use uper::Stripe;

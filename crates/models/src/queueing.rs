@@ -3,7 +3,7 @@
 use crate::DomainError;
 use crate::error::{not_negative, positive, within};
 
-/// Utilisation of a server: λ·E[S], with arrivals per second and the mean service time in seconds.
+/// Utilisation of a server: `λ·E[S]`, with arrivals per second and the mean service time in seconds.
 ///
 /// # Errors
 /// A rate or time that is negative or not finite.
