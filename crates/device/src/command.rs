@@ -54,6 +54,9 @@ pub enum Outcome {
     OutOfRange,
     /// The device has become read-only: too few good blocks are left to accept writes.
     ReadOnly,
+    /// Some sector's data could not be had, by no means that the device knows: nothing of it is returned as if it were
+    /// good. Of a write: old data that had to be kept could not be read, and nothing of that unit was written.
+    MediumError,
 }
 
 /// One command that has ended.

@@ -7,6 +7,7 @@ mod histogram;
 mod precondition;
 mod progress;
 mod recorder;
+mod reliability;
 mod report;
 mod run;
 mod scenario;

@@ -54,6 +54,8 @@ pub(crate) struct Recorder {
     pub(crate) start: Nanos,
     pub(crate) end: Nanos,
     pub(crate) completed: Completed,
+    /// Commands that ended with a medium error.
+    pub(crate) medium_errors: u64,
     /// Sum of all latencies, in nanoseconds: for Little's law, independent of the histograms.
     pub(crate) latency_sum: u128,
     pub(crate) in_flight: InFlight,
@@ -70,6 +72,7 @@ impl Recorder {
             start: Nanos::ZERO,
             end: Nanos::ZERO,
             completed: Completed::default(),
+            medium_errors: 0,
             latency_sum: 0,
             in_flight: InFlight::default(),
             latency: ByOp::new(digits),
@@ -124,6 +127,7 @@ impl Recorder {
             window.bytes[op] += bytes;
         } else {
             self.completed.errors += 1;
+            self.medium_errors += u64::from(outcome == Outcome::MediumError);
             window.errors += 1;
         }
     }

@@ -35,6 +35,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) workload: &'a Workload,
     pub(crate) recorder: &'a Recorder,
     pub(crate) prepared: &'a Prepared,
+    /// What the twin without errors found.
+    pub(crate) twin: Option<&'a Summary>,
     /// Whether the run ended within its warm-up.
     pub(crate) warming: bool,
     pub(crate) partial: bool,
@@ -59,6 +61,7 @@ pub(crate) fn summarise(facts: &Facts<'_>) -> Summary {
         write_amplification: amplification(facts.ssd),
         flash: flash(facts.ssd),
         gc: gc(facts.ssd),
+        reliability: crate::reliability::reliability(facts),
         wear: wear(facts.ssd),
         smart: facts.ssd.smart(),
         queue: queue(facts),
@@ -89,6 +92,7 @@ fn notes(facts: &Facts<'_>) -> Vec<String> {
     if unmapped != 0 {
         notes.push(format!("{unmapped} mapping units read had never been written and cost no flash read."));
     }
+    notes.extend(crate::reliability::notes(facts));
     if facts.warming {
         let warm_up = facts.scenario.run.warm_up;
         notes.push(format!(
@@ -192,11 +196,19 @@ fn amplification(ssd: &Ssd) -> Option<WriteAmplification> {
         return None;
     }
     let share = |units: u64| units as f64 * unit / host;
-    let (gc, padding, wear_leveling) =
-        (share(written.gc), share(written.padding), share(written.wear_leveling));
-    let partial_write = share(written.host) - 1.0;
-    let total = share(written.total());
-    Some(WriteAmplification { total, gc, padding, wear_leveling, partial_write })
+    Some(WriteAmplification {
+        total: share(written.total()),
+        gc: share(written.gc),
+        padding: share(written.padding),
+        wear_leveling: share(written.wear_leveling),
+        scrub: share(written.scrub),
+        rewritten: share(written.rewritten),
+        host_parity: share(written.host_parity),
+        gc_parity: share(written.gc_parity),
+        wear_leveling_parity: share(written.wear_leveling_parity),
+        scrub_parity: share(written.scrub_parity),
+        partial_write: share(written.host) - 1.0,
+    })
 }
 
 fn flash(ssd: &Ssd) -> Flash {
@@ -217,10 +229,17 @@ fn flash(ssd: &Ssd) -> Flash {
             rmw_reads: counters.rmw_reads,
             gc_reads: counters.gc_reads,
             wear_leveling_reads: counters.wear_leveling_reads,
+            scrub_reads: counters.scrub_reads,
+            patrol_reads: counters.patrol_reads,
+            rereads: counters.rereads,
+            stripe_reads: counters.stripe_reads,
             host_programs: pages(written.host),
             gc_programs: pages(written.gc),
             padding_programs: pages(written.padding),
             wear_leveling_programs: pages(written.wear_leveling),
+            scrub_programs: pages(written.scrub),
+            rewritten_programs: pages(written.rewritten),
+            parity_programs: pages(written.parity()),
         },
     }
 }
@@ -323,9 +342,7 @@ fn device_facts(ssd: &Ssd) -> DeviceFacts {
         .ftls()
         .map(|ftl| {
             let lost = f64::from(ftl.reserve()) + 0.5 * f64::from(ftl.streams());
-            (f64::from(ftl.layout().superblocks()) - lost)
-                * f64::from(ftl.layout().units_per_superblock())
-                * unit
+            (f64::from(ftl.layout().superblocks()) - lost) * f64::from(ftl.data_units(ftl.gc_stream())) * unit
         })
         .sum();
     DeviceFacts {
@@ -395,13 +412,20 @@ fn why_not_uniform(facts: &Facts<'_>) -> Option<&'static str> {
         return Some("the workload is skewed, sequential or has phases");
     }
     let counters = facts.ssd.counters();
+    let written = facts.ssd.written();
+    if written.scrub + written.rewritten != 0 {
+        return Some("scrubbing moves data, or failed programs are repeated");
+    }
+    if facts.ssd.config().protection.as_ref().is_some_and(|p| p.streams != outlast_ftl::ProtectedStreams::All)
+    {
+        return Some("some superblocks hold parity and some do not");
+    }
     if counters.partial_writes != 0 {
         return Some("some writes cover mapping units only in part");
     }
     if facts.recorder.completed.commands[Op::Trim as usize] != 0 {
         return Some("some space is trimmed");
     }
-    let written = facts.ssd.written();
     if written.host == 0 {
         return Some("nothing is written");
     }

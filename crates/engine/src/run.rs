@@ -14,6 +14,9 @@ use outlast_workload::{Pacing, Request, Workload};
 /// Completions between two looks at the clock.
 const BETWEEN_CLOCKS: u64 = 4096;
 
+/// Blocks whose error rates are looked at for a window.
+const WINDOW_BLOCKS: usize = 256;
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
@@ -24,7 +27,7 @@ pub(crate) enum Ending {
 }
 
 /// What the drive counts now.
-pub(crate) fn snapshot(ssd: &Ssd) -> Snapshot {
+pub(crate) fn snapshot(ssd: &Ssd, now: Nanos) -> Snapshot {
     let written = ssd.written();
     let counters = ssd.counters();
     Snapshot {
@@ -32,6 +35,13 @@ pub(crate) fn snapshot(ssd: &Ssd) -> Snapshot {
         gc_units: written.gc,
         padding_units: written.padding,
         wear_leveling_units: written.wear_leveling,
+        scrub_units: written.scrub,
+        rewritten_units: written.rewritten,
+        parity_units: written.parity(),
+        rereads: counters.rereads,
+        stripe_reads: counters.stripe_reads,
+        medium_errors: counters.medium_errors,
+        rber: ssd.rber_levels(now, WINDOW_BLOCKS).unwrap_or_default(),
         partial_bytes: counters.partial_bytes,
         host_bytes: counters.host_bytes_written,
         flash_reads: counters.reads(),
@@ -96,7 +106,7 @@ impl<'a, 'b> Runner<'a, 'b> {
             Pacing::Open => self.open_loop()?,
             Pacing::Closed { queue_depth } => self.closed_loop(queue_depth)?,
         };
-        let counts = snapshot(self.ssd);
+        let counts = snapshot(self.ssd, self.now);
         self.recorder.finish(counts);
         Ok(ending)
     }
@@ -130,13 +140,13 @@ impl<'a, 'b> Runner<'a, 'b> {
         let at = completion.at;
         self.now = at;
         if self.recorder.window_ends_by(at) {
-            let counts = snapshot(self.ssd);
+            let counts = snapshot(self.ssd, at);
             self.recorder.close_windows(at, counts);
         }
         if self.warming && at >= self.warm_up {
             self.warming = false;
             self.ssd.reset_counters(at);
-            let counts = snapshot(self.ssd);
+            let counts = snapshot(self.ssd, at);
             self.recorder.restart(at, counts);
         }
         let issued = self.issued[completion.tag.0 as usize].take().expect("a completion has a command");
@@ -245,7 +255,7 @@ impl<'a, 'b> Runner<'a, 'b> {
             }
         }
         self.ssd.end_untimed();
-        let counts = snapshot(self.ssd);
+        let counts = snapshot(self.ssd, self.now);
         self.recorder.finish(counts);
         Ok(ending)
     }

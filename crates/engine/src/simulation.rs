@@ -5,6 +5,7 @@ use crate::error::EngineError;
 use crate::precondition::{Prepared, prepare};
 use crate::progress::OnProgress;
 use crate::recorder::Recorder;
+use crate::reliability::reliability_tables;
 use crate::report::{Facts, latency_table, precondition_table, summarise, wear_table};
 use crate::run::{Ending, Runner};
 use crate::scenario::{Scenario, TimingMode};
@@ -38,7 +39,8 @@ pub struct Simulation {
 pub struct RunResult {
     /// `result.json`.
     pub summary: Summary,
-    /// Tables by name: `timeseries`, `precondition`, `latency`, `wear`.
+    /// Tables by name: `timeseries`, `precondition`, `latency`, `wear`; of a drive that can fail `decisions`, and of one whose flash
+    /// errs `errors`.
     pub tables: Vec<(String, Table)>,
 }
 
@@ -86,6 +88,11 @@ impl Simulation {
     /// The trace turns out to be unreadable midway, or the drive wears out while it is being prepared.
     pub fn run(&mut self, progress: OnProgress<'_>) -> Result<RunResult, EngineError> {
         let watch = Stopwatch::start();
+        let twin = if self.scenario.run.twin {
+            Some(Self::new(self.scenario.twin())?.run(progress)?.summary)
+        } else {
+            None
+        };
         let prepared = prepare(
             &mut self.ssd,
             &self.scenario.precondition,
@@ -94,6 +101,10 @@ impl Simulation {
             progress,
         )?;
         self.ssd.begin_timed();
+        self.ssd.schedule_faults(&self.scenario.resolved_faults()?);
+        for ageing in &self.scenario.run.ageing {
+            self.ssd.schedule_ageing(ageing.at, ageing.by);
+        }
         let recorder = Recorder::new(self.scenario.run.histogram_digits, self.windows());
         let run_watch = Stopwatch::start();
         let (recorder, ending, warming) = if prepared.stopped {
@@ -113,6 +124,7 @@ impl Simulation {
             workload: &self.workload,
             recorder: &recorder,
             prepared: &prepared,
+            twin: twin.as_ref(),
             warming,
             partial: ending == Ending::Stopped,
             run_cpu_s: run_watch.cpu_s(),
@@ -151,5 +163,6 @@ fn tables(facts: &Facts<'_>, prepared: &Prepared, recorder: &Recorder) -> Vec<(S
     if let Some(wear) = wear_table(facts.ssd) {
         tables.push(("wear".to_owned(), wear));
     }
+    tables.extend(reliability_tables(facts.ssd));
     tables
 }

@@ -37,6 +37,8 @@ pub struct Summary {
     pub flash: Flash,
     /// Garbage collection.
     pub gc: Gc,
+    /// What errors did and what was done about them.
+    pub reliability: Reliability,
     /// Wear over the drive's life, preconditioning included.
     pub wear: Wear,
     /// What the drive itself tells about its health, over its life.
@@ -166,6 +168,18 @@ pub struct WriteAmplification {
     pub padding: f64,
     /// Data moved by static wear levelling.
     pub wear_leveling: f64,
+    /// Data moved by scrubbing.
+    pub scrub: f64,
+    /// Data written again because its program operation failed.
+    pub rewritten: f64,
+    /// Parity of stripes of host data.
+    pub host_parity: f64,
+    /// Parity of stripes that garbage collection wrote.
+    pub gc_parity: f64,
+    /// Parity of stripes that wear levelling wrote.
+    pub wear_leveling_parity: f64,
+    /// Parity of stripes that scrubbing wrote.
+    pub scrub_parity: f64,
     /// The parts of mapping units that a partial write did not cover.
     pub partial_write: f64,
 }
@@ -190,11 +204,140 @@ pub struct FlashByCause {
     pub rmw_reads: u64,
     pub gc_reads: u64,
     pub wear_leveling_reads: u64,
+    pub scrub_reads: u64,
+    pub patrol_reads: u64,
+    pub rereads: u64,
+    pub stripe_reads: u64,
     /// Programs, in pages; fractions where several units share a page.
     pub host_programs: f64,
     pub gc_programs: f64,
     pub padding_programs: f64,
     pub wear_leveling_programs: f64,
+    pub scrub_programs: f64,
+    pub rewritten_programs: f64,
+    pub parity_programs: f64,
+}
+
+/// Errors, what was done about them, and the exact probability that it would not have sufficed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reliability {
+    /// Uncorrectable units expected over bits that the host read: the exact probabilities of all host reads, after ECC, re-reads and
+    /// stripes. Absent where the flash never errs or nothing was read.
+    pub uber_exact: Option<f64>,
+    /// The same after each mechanism.
+    pub exact: Option<Exact>,
+    /// Units that host reads asked for and did not get, as sampled.
+    pub uncorrectable_reads: u64,
+    /// Pages re-read for each page read.
+    pub rereads_per_read: f64,
+    /// Units by what gave them, whoever read them.
+    pub corrected_by: CorrectedBy,
+    /// Commands that ended with a medium error.
+    pub medium_errors: u64,
+    /// Attempts to rebuild units from their stripe.
+    pub stripe_recovery: StripeRecovery,
+    /// Pages that scrubbing moved or patrol read.
+    pub scrub_pages: u64,
+    /// Superblocks that scrubbing moved, by reason.
+    pub scrubbed: Scrubbed,
+    /// Bytes whose only copy could not be read when it had to be moved.
+    pub data_loss_bytes: u64,
+    /// Bytes lost and not written or trimmed since, at the end.
+    pub lost_bytes: u64,
+    /// Program operations and erasures that failed.
+    pub program_failures: u64,
+    #[allow(missing_docs, reason = "said above")]
+    pub erase_failures: u64,
+    /// Faults that happened, scheduled or by chance, over the drive's life.
+    pub faults: u64,
+    /// Raw bit error rate over blocks with data, at the end.
+    pub rber: Option<Rber>,
+    /// The drive beside its twin without errors; absent unless asked for.
+    pub twin: Option<Twin>,
+}
+
+/// Exact probabilities after each mechanism.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Exact {
+    pub units_read: u64,
+    pub after_ecc: Tail,
+    pub after_rereads: Tail,
+    pub after_stripe: Tail,
+}
+
+/// A mean probability of a host read's mapping unit not to be had.
+#[derive(Clone, Debug, Serialize)]
+pub struct Tail {
+    /// For each unit.
+    pub per_unit: f64,
+    /// For each bit.
+    pub uber: f64,
+    /// The common logarithm of `uber`, which may be below what a number can hold; absent for zero.
+    pub log10_uber: Option<f64>,
+}
+
+/// Mapping units by what gave them.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct CorrectedBy {
+    pub ecc: u64,
+    pub reread: u64,
+    pub stripe: u64,
+}
+
+/// Units that were to be rebuilt from their stripe, and those of them that could not be.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct StripeRecovery {
+    pub attempts: u64,
+    pub failures: u64,
+}
+
+/// Superblocks moved by scrubbing.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Scrubbed {
+    pub superblocks: u64,
+    /// Of these, the ones that scrubbing itself had written.
+    pub again: u64,
+    pub by_reads: u64,
+    pub by_age: u64,
+    pub by_expected_errors: u64,
+    pub by_rereads: u64,
+    pub by_patrol: u64,
+}
+
+/// Raw bit error rates.
+#[derive(Clone, Debug, Serialize)]
+pub struct Rber {
+    /// Over blocks.
+    pub mean: f64,
+    #[allow(missing_docs, reason = "the names say it")]
+    pub p50: f64,
+    #[allow(missing_docs, reason = "the names say it")]
+    pub p99: f64,
+    #[allow(missing_docs, reason = "the names say it")]
+    pub max: f64,
+    /// Mean wrong bits of a codeword just written, at the wear that the run began with.
+    pub fresh_errors: f64,
+    /// Reads at a rate beyond 0.5, where the model has no meaning; the rate was held there.
+    pub saturated_reads: u64,
+}
+
+/// The twin without errors, and how much longer this drive took.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Twin {
+    pub read_us: Option<Latency>,
+    pub write_us: Option<Latency>,
+    pub write_amplification: Option<f64>,
+    /// Over the twin's: 1 is no overhead.
+    pub read_mean_ratio: Option<f64>,
+    pub read_p99_9_ratio: Option<f64>,
+    pub write_mean_ratio: Option<f64>,
+    /// Of all commands.
+    pub mean_ratio: Option<f64>,
 }
 
 /// Garbage collection and wear levelling.

@@ -4,15 +4,24 @@ use crate::histogram::ByOp;
 use crate::table::Table;
 use hdrhistogram::Histogram;
 use outlast_device::Op;
+use outlast_ssd::RberLevels;
 use outlast_units::{Bytes, Nanos};
 
 /// What the drive counts, at one moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Snapshot {
     pub(crate) host_units: u64,
     pub(crate) gc_units: u64,
     pub(crate) padding_units: u64,
     pub(crate) wear_leveling_units: u64,
+    pub(crate) scrub_units: u64,
+    pub(crate) rewritten_units: u64,
+    pub(crate) parity_units: u64,
+    pub(crate) rereads: u64,
+    pub(crate) stripe_reads: u64,
+    pub(crate) medium_errors: u64,
+    /// Levels, not counts.
+    pub(crate) rber: RberLevels,
     pub(crate) partial_bytes: u64,
     pub(crate) host_bytes: u64,
     pub(crate) flash_reads: u64,
@@ -148,11 +157,21 @@ impl Windows {
         table.counts("gc_units", windows().map(|w| w.counts.gc_units));
         table.counts("padding_units", windows().map(|w| w.counts.padding_units));
         table.counts("wear_leveling_units", windows().map(|w| w.counts.wear_leveling_units));
+        table.counts("scrub_units", windows().map(|w| w.counts.scrub_units));
+        table.counts("rewritten_units", windows().map(|w| w.counts.rewritten_units));
+        table.counts("parity_units", windows().map(|w| w.counts.parity_units));
         table.counts("partial_write_bytes", windows().map(|w| w.counts.partial_bytes));
         table.counts("flash_reads", windows().map(|w| w.counts.flash_reads));
         table.counts("flash_programs", windows().map(|w| w.counts.flash_programs));
         table.counts("flash_erases", windows().map(|w| w.counts.flash_erases));
         table.counts("free_superblocks", windows().map(|w| w.counts.free_superblocks));
+        table.counts("rereads", windows().map(|w| w.counts.rereads));
+        table.counts("stripe_reads", windows().map(|w| w.counts.stripe_reads));
+        table.counts("uncorrectable_reads", windows().map(|w| w.counts.medium_errors));
+        table.measures("rber_mean", windows().map(|w| w.counts.rber.mean));
+        table.measures("rber_p50", windows().map(|w| w.counts.rber.p50));
+        table.measures("rber_p99", windows().map(|w| w.counts.rber.p99));
+        table.measures("rber_max", windows().map(|w| w.counts.rber.max));
         table
     }
 }
@@ -185,7 +204,13 @@ impl Window {
         if counts.host_bytes == 0 || counts.host_units == 0 {
             return f64::NAN;
         }
-        let units = counts.host_units + counts.gc_units + counts.padding_units + counts.wear_leveling_units;
+        let units = counts.host_units
+            + counts.gc_units
+            + counts.padding_units
+            + counts.wear_leveling_units
+            + counts.scrub_units
+            + counts.rewritten_units
+            + counts.parity_units;
         let unit_bytes = (counts.host_bytes + counts.partial_bytes) as f64 / counts.host_units as f64;
         units as f64 * unit_bytes / counts.host_bytes as f64
     }
@@ -239,6 +264,13 @@ impl Snapshot {
             gc_units: f(self.gc_units, other.gc_units),
             padding_units: f(self.padding_units, other.padding_units),
             wear_leveling_units: f(self.wear_leveling_units, other.wear_leveling_units),
+            scrub_units: f(self.scrub_units, other.scrub_units),
+            rewritten_units: f(self.rewritten_units, other.rewritten_units),
+            parity_units: f(self.parity_units, other.parity_units),
+            rereads: f(self.rereads, other.rereads),
+            stripe_reads: f(self.stripe_reads, other.stripe_reads),
+            medium_errors: f(self.medium_errors, other.medium_errors),
+            rber: self.rber,
             partial_bytes: f(self.partial_bytes, other.partial_bytes),
             host_bytes: f(self.host_bytes, other.host_bytes),
             flash_reads: f(self.flash_reads, other.flash_reads),
@@ -254,6 +286,6 @@ impl Snapshot {
     }
 
     fn plus(&self, later: &Self) -> Self {
-        Self { free_superblocks: later.free_superblocks, ..self.zip(later, |a, b| a + b) }
+        Self { free_superblocks: later.free_superblocks, rber: later.rber, ..self.zip(later, |a, b| a + b) }
     }
 }

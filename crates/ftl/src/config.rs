@@ -169,6 +169,59 @@ pub enum VictimPolicy {
     DChoices,
 }
 
+/// Parity across the dies of a superblock: every stripe of `data` program units in write order is followed by `parity` more that
+/// protect it. A stripe at the end of a superblock may be shorter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProtectionConfig {
+    /// Program units of data in a stripe (s in HRM, k of a (k, m) code); at least 1. Default: 15.
+    pub data: u16,
+    /// Parity program units in a stripe: how many may fail together. Default: 1.
+    pub parity: u8,
+    /// Which data is protected. Default: all.
+    pub streams: ProtectedStreams,
+}
+
+impl Default for ProtectionConfig {
+    fn default() -> Self {
+        Self { data: 15, parity: 1, streams: ProtectedStreams::All }
+    }
+}
+
+/// Which data is protected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProtectedStreams {
+    /// Everything.
+    All,
+    /// What garbage collection and static wear levelling gathered: cold data (HRM, section 5).
+    Gathered,
+}
+
+impl ProtectionConfig {
+    /// Checks the settings by themselves.
+    ///
+    /// # Errors
+    /// The first setting that is out of range.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        if self.data == 0 {
+            return Err(ConfigError::new("device.protection.data", 0, "must be at least 1 program unit"));
+        }
+        if self.parity == 0 || self.parity > 16 {
+            return Err(ConfigError::new(
+                "device.protection.parity",
+                self.parity,
+                "must be between 1 and 16",
+            ));
+        }
+        if u32::from(self.data) + u32::from(self.parity) > 255 {
+            let limit = format!("with {} parity a code has at most 255 members", self.parity);
+            return Err(ConfigError::new("device.protection.data", self.data, limit));
+        }
+        Ok(())
+    }
+}
+
 /// How wear is kept even.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

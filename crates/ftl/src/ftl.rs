@@ -1,18 +1,26 @@
 //! The translation layer of one flash core.
 
+mod damage;
 mod figures;
+mod parity;
+mod protection;
 mod relocation;
 mod untimed;
 
+pub use protection::Member;
 pub use untimed::Full;
 
+use protection::Gaps;
+
 use crate::block_table::BlockTable;
-use crate::config::FtlConfig;
+use crate::config::{FtlConfig, ProtectedStreams, ProtectionConfig};
 use crate::layout::Layout;
 use crate::policy::NO_CANDIDATE;
+use crate::stripes::{LaneSet, Stripes};
 use outlast_media::{Blocks, ConfigError, Contents, DefectConfig, Geometry};
 use outlast_units::rng::{SplitMix, mix};
 use outlast_units::{DieId, Lpn, Ppn, SuperblockId};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A write frontier with its own open superblock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,6 +35,8 @@ pub enum Cause {
     Gc,
     /// Static wear levelling moved it.
     WearLeveling,
+    /// Scrubbing moved it.
+    Scrub,
 }
 
 /// Mapping units written so far, by cause. Their sum is what the flash programmed, or still will from the buffer.
@@ -38,14 +48,58 @@ pub struct UnitsWritten {
     pub gc: u64,
     /// Moved by wear levelling.
     pub wear_leveling: u64,
+    /// Moved by scrubbing.
+    pub scrub: u64,
+    /// Written again because their program operation failed.
+    pub rewritten: u64,
     /// Empty, to fill a program unit that could not wait.
     pub padding: u64,
+    /// Parity of stripes of host data.
+    pub host_parity: u64,
+    /// Parity of stripes that garbage collection wrote.
+    pub gc_parity: u64,
+    /// Parity of stripes that wear levelling wrote.
+    pub wear_leveling_parity: u64,
+    /// Parity of stripes that scrubbing wrote.
+    pub scrub_parity: u64,
 }
 
 impl UnitsWritten {
+    fn combine(&self, other: &Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        Self {
+            host: f(self.host, other.host),
+            gc: f(self.gc, other.gc),
+            wear_leveling: f(self.wear_leveling, other.wear_leveling),
+            scrub: f(self.scrub, other.scrub),
+            rewritten: f(self.rewritten, other.rewritten),
+            padding: f(self.padding, other.padding),
+            host_parity: f(self.host_parity, other.host_parity),
+            gc_parity: f(self.gc_parity, other.gc_parity),
+            wear_leveling_parity: f(self.wear_leveling_parity, other.wear_leveling_parity),
+            scrub_parity: f(self.scrub_parity, other.scrub_parity),
+        }
+    }
+
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.host + self.gc + self.wear_leveling + self.padding
+        self.host + self.gc + self.wear_leveling + self.scrub + self.rewritten + self.padding + self.parity()
+    }
+
+    /// All parity.
+    pub fn parity(&self) -> u64 {
+        self.host_parity + self.gc_parity + self.wear_leveling_parity + self.scrub_parity
+    }
+
+    /// What was written since `base`.
+    #[must_use]
+    pub fn since(&self, base: &Self) -> Self {
+        self.combine(base, |now, then| now - then)
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        self.combine(other, |a, b| a + b)
     }
 }
 
@@ -56,6 +110,8 @@ pub struct UntimedReads {
     pub gc: u64,
     /// By wear levelling.
     pub wear_leveling: u64,
+    /// By scrubbing.
+    pub scrub: u64,
 }
 
 /// Where a unit was put.
@@ -83,10 +139,14 @@ pub enum State {
 }
 
 /// What the controller around a translation layer decides for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FtlOptions {
-    /// Keep the bytes of live data.
+    /// Keep the bytes that are on flash.
     pub keep_bytes: bool,
+    /// Parity across dies.
+    pub protection: Option<ProtectionConfig>,
+    /// Whether there is a stream for data moved by scrubbing.
+    pub scrub: bool,
     /// Whether a victim is erased only when its data is on flash, not already when it is in the buffer. Each relocating stream
     /// then needs a superblock more: the next victim is begun before the last one is erased.
     pub erases_late: bool,
@@ -105,6 +165,13 @@ struct Frontier {
     superblock: SuperblockId,
     /// A relocation under way may have to open a superblock more for this stream: one that is free is promised to it.
     promised: bool,
+    /// Some program units of the superblock hold no data: parity, or lanes that are gone.
+    irregular: bool,
+    /// Where irregular: data slots after the program unit under way.
+    later: u32,
+    /// Stripes that are complete and whose parity is still to be written: the first one, the one after the last, and how many
+    /// parity program units of the first have been handed out.
+    due: (u32, u32, u32),
 }
 
 /// The valid slots of a superblock being relocated, kept exact while the host overwrites and trims: relocation then asks this
@@ -150,7 +217,29 @@ pub struct Ftl {
     free: Vec<SuperblockId>,
     frontiers: Vec<Frontier>,
     /// Superblocks being relocated: for each relocating stream one under way and one that waits for its erasure.
-    relocating: [Victim; 4],
+    relocating: [Victim; 6],
+    /// How the code instances divide superblocks.
+    codes: Vec<Stripes>,
+    /// The code of what each stream writes, and of each superblock since it was opened: an index into `codes`, or [`NO_CODE`].
+    stream_code: Vec<u8>,
+    code: Vec<u8>,
+    /// The stream that opened each superblock.
+    opened_by: Vec<Stream>,
+    /// Data slots of a superblock that each stream opens.
+    data_units: Vec<u32>,
+    /// Lanes that are gone, for each superblock that has such.
+    gaps: Vec<Option<Box<Gaps>>>,
+    /// Lanes that are gone for good: their die or plane has failed.
+    dead_lanes: LaneSet,
+    /// Program units whose program operation failed after their stripe's parity was computed.
+    failed_pus: BTreeSet<u32>,
+    /// Whether a program operation has ever failed.
+    damaged: bool,
+    /// Bytes of slots whose program operation failed, while they are written again.
+    in_hand: BTreeMap<u32, Box<[u8]>>,
+    /// Logical pages whose data has been lost, until they are written or trimmed.
+    lost: BTreeSet<u32>,
+    scrub: bool,
     blocks: Blocks,
     table: BlockTable,
     endurance: Option<u32>,
@@ -161,6 +250,7 @@ pub struct Ftl {
     clock: u64,
     written: UnitsWritten,
     pus_programmed: u64,
+    pus_failed: u64,
     /// Pages read while relocating without time.
     untimed_reads: UntimedReads,
     victims: u64,
@@ -186,7 +276,7 @@ impl Ftl {
         options: FtlOptions,
     ) -> Result<Self, ConfigError> {
         let layout = Layout::new(geometry, config, dies, logical_units)?;
-        let FtlOptions { keep_bytes, erases_late, seed } = options;
+        let FtlOptions { keep_bytes, protection, scrub, erases_late, seed } = options;
         if erases_late && layout.pus_per_superblock() < 2 {
             let limit = "without a protected buffer a superblock must take at least two program operations";
             return Err(ConfigError::new("device.geometry.pages_per_block", geometry.pages_per_block, limit));
@@ -195,8 +285,20 @@ impl Ftl {
         let blocks = Blocks::new(geometry, dies.len() as u16, defects, seed);
         let superblocks = layout.superblocks();
         let table = BlockTable::new(geometry, dies.len() as u16, superblocks, &blocks)?;
-        let relocating = 1 + u32::from(config.wear_leveling.static_gap.is_some());
+        let leveling = config.wear_leveling.static_gap.is_some();
+        let relocating = 1 + u32::from(leveling) + u32::from(scrub);
         let streams = usize::from(config.streams) + relocating as usize;
+        let codes = match &protection {
+            Some(protection) => vec![Stripes::new(protection, &layout)?],
+            None => Vec::new(),
+        };
+        let gathered = usize::from(config.streams)..usize::from(config.streams) + 1 + usize::from(leveling);
+        let stream_code = (0..streams)
+            .map(|stream| match &protection {
+                Some(p) if p.streams == ProtectedStreams::All || gathered.contains(&stream) => 0,
+                _ => NO_CODE,
+            })
+            .collect();
         let mut ftl = Self {
             l2p: vec![Ppn::NONE; layout.logical_units() as usize + 1],
             p2l: vec![Lpn::NONE; layout.slots() as usize],
@@ -214,15 +316,28 @@ impl Ftl {
             free: (0..superblocks).map(SuperblockId).collect(),
             frontiers: vec![Frontier::default(); streams],
             relocating: Default::default(),
+            stream_code,
+            code: vec![NO_CODE; superblocks as usize],
+            opened_by: vec![Stream::default(); superblocks as usize],
+            data_units: Vec::new(),
+            gaps: vec![None; superblocks as usize],
+            dead_lanes: LaneSet::new(layout.lanes().len()),
+            failed_pus: BTreeSet::new(),
+            damaged: false,
+            in_hand: BTreeMap::new(),
+            lost: BTreeSet::new(),
+            scrub,
             blocks,
             table,
             endurance: defects.endurance,
             held_back: u32::from(options.erases_late) + 1,
-            contents: keep_bytes.then(Contents::default),
+            contents: keep_bytes.then(|| Contents::new(!codes.is_empty())),
+            codes,
             rng: SplitMix::new(seed, "ftl.gc"),
             clock: 0,
             written: UnitsWritten::default(),
             pus_programmed: 0,
+            pus_failed: 0,
             untimed_reads: UntimedReads::default(),
             victims: 0,
             victim_units: 0,
@@ -231,6 +346,7 @@ impl Ftl {
             config: config.clone(),
             layout,
         };
+        ftl.count_data_units();
         if let Some(wanted) = ftl.config.gc.start_free {
             let most = superblocks.saturating_sub(ftl.superblocks_needed()) + ftl.reserve();
             if wanted < ftl.reserve() || wanted > most {
@@ -246,7 +362,7 @@ impl Ftl {
             let limit = format!(
                 "the user data fills {data} superblocks of {} and {over} more are needed for open and held-back ones, but \
                  the drive has {superblocks}: lower the capacity, or make superblocks smaller (fewer pages to a block)",
-                outlast_units::Bytes(u64::from(ftl.layout.units_per_superblock()) * config.mapping_unit.0),
+                outlast_units::Bytes(u64::from(ftl.least_data_units()) * config.mapping_unit.0),
             );
             return Err(ConfigError::new("device.ftl.capacity", config.user_capacity(geometry), limit));
         }
@@ -254,7 +370,7 @@ impl Ftl {
     }
 
     fn superblocks_for_data(&self) -> u32 {
-        self.layout.logical_units().div_ceil(self.layout.units_per_superblock())
+        self.layout.logical_units().div_ceil(self.least_data_units().max(1))
     }
 
     /// Open superblocks of every stream, held-back ones, victims that wait for their erasure, and one more so that sealed
@@ -297,12 +413,21 @@ impl Ftl {
         assert!(self.config.wear_leveling.static_gap.is_some(), "static wear levelling is off");
         Stream(self.config.streams + 1)
     }
+    /// The stream of data moved by scrubbing.
+    ///
+    /// # Panics
+    /// If there is no scrubbing.
+    pub fn scrub_stream(&self) -> Stream {
+        assert!(self.scrub, "scrubbing is off");
+        Stream(self.streams() - 1)
+    }
     /// Why units of `stream` are written.
     #[inline]
     pub fn cause_of(&self, stream: Stream) -> Cause {
         match stream.0.checked_sub(self.config.streams) {
             None => Cause::Host,
             Some(0) => Cause::Gc,
+            Some(_) if self.scrub && stream.0 + 1 == self.streams() => Cause::Scrub,
             Some(_) => Cause::WearLeveling,
         }
     }
@@ -338,6 +463,48 @@ impl Ftl {
         lpn.0.min(self.layout.logical_units()) as usize
     }
 
+    /// The state of a superblock.
+    #[inline]
+    pub fn state(&self, superblock: SuperblockId) -> State {
+        self.state[superblock.index()]
+    }
+
+    /// The stream that opened a superblock last.
+    pub fn stream_of(&self, superblock: SuperblockId) -> Stream {
+        self.opened_by[superblock.index()]
+    }
+
+    /// Whether what a superblock holds was put there by scrubbing.
+    pub fn is_scrubbed(&self, superblock: SuperblockId) -> bool {
+        self.cause_of(self.opened_by[superblock.index()]) == Cause::Scrub
+    }
+
+    /// The block of a superblock in one plane of a die, numbered as by [`Blocks::index`].
+    #[inline]
+    pub fn block_index(&self, superblock: SuperblockId, local_die: u16, plane: u16) -> u32 {
+        self.blocks.index(self.table.block(superblock, local_die, plane)) as u32
+    }
+
+    /// All blocks of a superblock, but for those whose lane is gone, numbered as by [`Blocks::index`].
+    pub fn block_indices(&self, superblock: SuperblockId) -> impl Iterator<Item = u32> {
+        self.live_lanes()
+            .flat_map(move |lane| self.blocks_of(superblock, lane))
+            .map(|at| self.blocks.index(at) as u32)
+    }
+
+    /// The superblock that a block, numbered as by [`Blocks::index`], belongs to; `None` of a spare or bad one.
+    pub fn superblock_of_block(&self, block: u32) -> Option<SuperblockId> {
+        let at = self.blocks.address(block);
+        (0..self.layout.superblocks())
+            .map(SuperblockId)
+            .find(|&superblock| self.table.block(superblock, at.die, at.plane).block == at.block)
+    }
+
+    /// Gives the blocks the wear that they come with, in the order of [`Blocks::all_cycles`].
+    pub fn wear(&mut self, cycles: &[u32]) {
+        self.blocks.set_cycles(cycles);
+    }
+
     /// Brings the entries of logical pages that will soon be needed into the processor's cache: loads that do not wait for
     /// each other.
     #[inline]
@@ -355,7 +522,7 @@ impl Ftl {
 
     fn may_open(&self, stream: Stream) -> bool {
         let held_back = if stream.0 < self.config.streams { self.reserve() as usize } else { 0 };
-        self.free.len() > held_back
+        self.free.len() > held_back && self.data_units[usize::from(stream.0)] != 0
     }
 
     /// Puts host data of `lpn` at the frontier of `stream`; the old copy becomes stale.
@@ -368,6 +535,8 @@ impl Ftl {
         let old = std::mem::replace(&mut self.l2p[lpn.index()], slot.ppn);
         if old.is_some() {
             self.invalidate(old);
+        } else if !self.lost.is_empty() {
+            self.lost.remove(&lpn.0);
         }
         self.p2l[slot.ppn.index()] = lpn;
         self.valid[self.frontiers[usize::from(stream.0)].superblock.index()] += 1;
@@ -389,6 +558,9 @@ impl Ftl {
         let completes_pu = frontier.next == frontier.pu_end;
         if completes_pu {
             frontier.pu_end += units;
+            if frontier.irregular {
+                self.skip(stream);
+            }
         }
         Slot { ppn, completes_pu }
     }
@@ -427,13 +599,21 @@ impl Ftl {
         self.unprogrammed[superblock.index()] = pus;
         clear_bits(&mut self.pu_programmed, superblock.index() * pus as usize, pus as usize);
         let first = self.layout.first_slot(superblock);
+        self.code[superblock.index()] = self.stream_code[usize::from(stream.0)];
+        self.opened_by[superblock.index()] = stream;
         self.frontiers[usize::from(stream.0)] = Frontier {
             next: first,
             pu_end: first + self.layout.units_per_pu(),
             end: first + self.layout.units_per_superblock(),
             superblock,
             promised: false,
+            irregular: false,
+            later: 0,
+            due: (0, 0, 0),
         };
+        if self.code[superblock.index()] != NO_CODE || !self.dead_lanes.is_empty() {
+            self.open_irregular(stream);
+        }
     }
 
     /// Fills the program unit that `stream` has begun with empty slots; returns it, or `None` when none is begun.
@@ -451,6 +631,9 @@ impl Ftl {
         frontier.next = frontier.pu_end;
         frontier.pu_end += units;
         self.written.padding += u64::from(missing);
+        if frontier.irregular {
+            self.skip(stream);
+        }
         Some(pu)
     }
 
@@ -467,11 +650,17 @@ impl Ftl {
         (self.begun_units(stream) != 0).then(|| self.layout.pu_of(Ppn(frontier.next)).0)
     }
 
-    /// Slots left in the open superblock of `stream`.
+    /// Data slots left in the open superblock of `stream`.
     #[inline]
     pub fn room(&self, stream: Stream) -> u32 {
         let frontier = &self.frontiers[usize::from(stream.0)];
-        frontier.end - frontier.next
+        if !frontier.irregular {
+            frontier.end - frontier.next
+        } else if frontier.next == frontier.end {
+            0
+        } else {
+            frontier.later + (frontier.pu_end - frontier.next)
+        }
     }
 
     /// Valid units of a superblock.
@@ -485,16 +674,22 @@ impl Ftl {
         let old = std::mem::replace(&mut self.l2p[lpn.index()], Ppn::NONE);
         if old.is_some() {
             self.invalidate(old);
+        } else {
+            self.lost.remove(&lpn.0);
         }
         old.is_some()
     }
 
-    /// Reports that program unit `pu` is on flash.
+    /// Reports that program unit `pu` is on flash; whether it was the last of its superblock.
     ///
     /// # Panics
     /// If its pages were not the next ones of their blocks.
-    #[inline]
-    pub fn programmed(&mut self, pu: u32) {
+    #[allow(
+        clippy::inline_always,
+        reason = "a twelfth of the instructions of relocation without time (callgrind)"
+    )]
+    #[inline(always)]
+    pub fn programmed(&mut self, pu: u32) -> bool {
         let place = self.layout.place(pu);
         let rows = self.layout.rows_per_pu();
         for plane in place.lane.first_plane..place.lane.first_plane + place.lane.planes {
@@ -505,13 +700,31 @@ impl Ftl {
         self.pus_programmed += 1;
         let left = &mut self.unprogrammed[place.superblock.index()];
         *left -= 1;
-        if *left == 0 {
-            self.state[place.superblock.index()] = State::Sealed;
-            self.valid[place.superblock.index()] &= !NO_CANDIDATE;
-            self.sealed_at[place.superblock.index()] = self.clock;
-            self.sealed_order[place.superblock.index()] = self.seals;
-            self.seals += 1;
+        let sealed = *left == 0;
+        if sealed {
+            self.seal(place.superblock);
         }
+        sealed
+    }
+
+    /// `pus` program units of an open superblock never will be programmed; whether that was the last of it.
+    fn settle_pus(&mut self, superblock: SuperblockId, pus: u32) -> bool {
+        let left = &mut self.unprogrammed[superblock.index()];
+        *left -= pus;
+        let sealed = *left == 0 && pus != 0;
+        if sealed {
+            self.seal(superblock);
+        }
+        sealed
+    }
+
+    #[cold]
+    fn seal(&mut self, superblock: SuperblockId) {
+        self.state[superblock.index()] = State::Sealed;
+        self.valid[superblock.index()] &= !NO_CANDIDATE;
+        self.sealed_at[superblock.index()] = self.clock;
+        self.sealed_order[superblock.index()] = self.seals;
+        self.seals += 1;
     }
 
     /// Free superblocks.
@@ -533,6 +746,9 @@ impl Ftl {
         self.contents.as_ref().map(|contents| contents.read(slot.0, self.p2l[slot.index()].0))
     }
 }
+
+/// In place of the number of a code: no parity.
+const NO_CODE: u8 = u8::MAX;
 
 fn clear_bits(words: &mut [u64], first: usize, count: usize) {
     let mut bit = first;

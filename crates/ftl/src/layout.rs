@@ -217,6 +217,25 @@ impl Layout {
         // A superblock holds a whole number of superpages, so the lane follows from the number over the core.
         self.lanes[self.by_lane.divide(pu).1 as usize]
     }
+    /// The superpage of program unit `pu`, numbered over the core.
+    #[inline]
+    pub fn group_of_pu(&self, pu: u32) -> u32 {
+        self.by_lane.quotient(pu)
+    }
+    /// The pages of a program unit over which its unit `unit` lies: plane by plane, then row by row.
+    #[inline]
+    pub fn pages_of_unit(&self, unit: u32) -> std::ops::Range<u32> {
+        let first = self.by_page.quotient(unit) * self.pages_per_unit;
+        first..first + self.pages_per_unit
+    }
+    /// Plane of the die and row of the block of page `page` (counted as by [`Layout::pages_of_unit`]) of the program unit at
+    /// `place`.
+    #[inline]
+    pub fn page_place(&self, place: PuPlace, page: u32) -> (u16, u32) {
+        let planes = u32::from(place.lane.planes);
+        let (row, plane) = if page < planes { (0, page) } else { (page / planes, page % planes) };
+        (place.lane.first_plane + plane as u16, place.first_page + row)
+    }
     /// The first page row of program unit `pu` in its blocks.
     #[inline]
     pub fn first_page(&self, pu: u32) -> u32 {

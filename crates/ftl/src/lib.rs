@@ -6,7 +6,12 @@ mod divider;
 mod ftl;
 mod layout;
 mod policy;
+mod stripes;
 
-pub use config::{Allocation, AllocationLevel, FtlConfig, GcConfig, VictimPolicy, WearLeveling};
-pub use ftl::{Cause, Ftl, FtlOptions, Full, Slot, State, Stream, UnitsWritten, UntimedReads};
+pub use config::{
+    Allocation, AllocationLevel, FtlConfig, GcConfig, ProtectedStreams, ProtectionConfig, VictimPolicy,
+    WearLeveling,
+};
+pub use ftl::{Cause, Ftl, FtlOptions, Full, Member, Slot, State, Stream, UnitsWritten, UntimedReads};
 pub use layout::{Lane, Layout, PuPlace};
+pub use stripes::{Role, Stripes};

@@ -7,7 +7,7 @@ use outlast_units::{Bytes, DieId, Lpn};
 use proptest::prelude::*;
 
 fn options(seed: u64) -> FtlOptions {
-    FtlOptions { keep_bytes: false, erases_late: false, seed }
+    FtlOptions { seed, ..FtlOptions::default() }
 }
 
 fn geometry(blocks: u32, pages: u32, dies: u16) -> Geometry {

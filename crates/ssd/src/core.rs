@@ -1,7 +1,10 @@
 //! One flash core: its translation layer, its processor, and the internal tasks under way.
 
-use crate::op::UnitWork;
+use crate::op::{Task, UnitWork};
+use crate::reliability::CoreCells;
+use crate::scrub::Scrub;
 use outlast_ftl::{Ftl, Stream};
+use outlast_media::Faults;
 use outlast_units::{Nanos, SuperblockId};
 use std::collections::VecDeque;
 
@@ -103,10 +106,17 @@ pub(crate) struct Core {
     pub(crate) buffer_units: u32,
     /// Host writes that wait for the buffer, for space, or for credit: first come, first served.
     pub(crate) waiting: VecDeque<WaitingWrite>,
-    /// Garbage collection and wear levelling, by [`crate::op::Task`].
-    pub(crate) relocations: [Option<Relocation>; 2],
+    /// Garbage collection, wear levelling and scrubbing, by [`Task`].
+    pub(crate) relocations: [Option<Relocation>; Task::COUNT],
     /// Relocated data on its way to flash, by task.
-    pub(crate) outgoing: [Outgoing; 2],
+    pub(crate) outgoing: [Outgoing; Task::COUNT],
+    /// Units of relocation reads that are further down the recovery ladder than the die that read them.
+    pub(crate) recovering: u32,
+    /// What the cells have been through; absent where the flash never errs.
+    pub(crate) cells: Option<CoreCells>,
+    /// What is broken; absent where nothing ever is.
+    pub(crate) faults: Option<Faults>,
+    pub(crate) scrub: Option<Scrub>,
     /// Relocated units on their way to flash, and how many there may be.
     pub(crate) relocating: u32,
     pub(crate) relocating_max: u32,

@@ -23,6 +23,22 @@ pub struct Counters {
     pub gc_reads: u64,
     /// Pages read by wear levelling.
     pub wear_leveling_reads: u64,
+    /// Pages read by scrubbing to move them.
+    pub scrub_reads: u64,
+    /// Pages read by patrol.
+    pub patrol_reads: u64,
+    /// Pages read again because the ECC could not correct them.
+    pub rereads: u64,
+    /// Pages read to rebuild others of their stripe.
+    pub stripe_reads: u64,
+    /// Mapping units that the host asked for and did not get.
+    pub medium_errors: u64,
+    /// Mapping units whose data is gone: relocation could not read them.
+    pub lost_units: u64,
+    /// Program operations that failed.
+    pub program_failures: u64,
+    /// Erasures that failed.
+    pub erase_failures: u64,
     /// Pages programmed.
     pub programs: u64,
     /// Program operations that used more than one plane.
@@ -38,6 +54,13 @@ pub struct Counters {
 impl Counters {
     /// Pages read, for whatever reason.
     pub fn reads(&self) -> u64 {
-        self.host_reads + self.rmw_reads + self.gc_reads + self.wear_leveling_reads
+        self.host_reads
+            + self.rmw_reads
+            + self.gc_reads
+            + self.wear_leveling_reads
+            + self.scrub_reads
+            + self.patrol_reads
+            + self.rereads
+            + self.stripe_reads
     }
 }

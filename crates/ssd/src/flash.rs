@@ -46,8 +46,13 @@ impl Ssd {
         let op = Op { units: 1, mask: 1 << unit, work, ..Op::new(kind, Task::Gc, usize::from(core), pu) };
         let op = self.ops.insert(op);
         queue.push(&mut self.ops, op);
-        let die_state = &self.dies[usize::from(die)];
-        match die_state.phase {
+        self.look_up(now, die);
+    }
+
+    /// A read waits: an idle die takes it up, a busy one may interrupt what it does.
+    #[inline]
+    pub(crate) fn look_up(&mut self, now: Nanos, die: u16) {
+        match self.dies[usize::from(die)].phase {
             Phase::Idle => self.start_next(now, die),
             Phase::Array => self.maybe_suspend(now, die),
             _ => {}
@@ -96,7 +101,10 @@ impl Ssd {
             }
             return;
         }
-        if self.cores[core].relocations[Task::WearLeveling as usize].is_some() || !state.background.is_empty()
+        let relocations = &self.cores[core].relocations;
+        if relocations[Task::WearLeveling as usize].is_some()
+            || relocations[Task::Scrub as usize].is_some()
+            || !state.background.is_empty()
         {
             if state.since_background >= BACKGROUND_EVERY && self.start_background(now, die) {
                 self.dies[index].since_background = 0;
@@ -145,7 +153,14 @@ impl Ssd {
     #[inline]
     pub(crate) fn start_read(&mut self, now: Nanos, die: u16, op: u32) {
         self.begin(now, die, op);
-        let Op { pu, mask, core, .. } = self.ops[op];
+        let Op { pu, mut mask, core, rereads, .. } = self.ops[op];
+        if self.fallible {
+            if self.ops[op].failing == 0 {
+                self.ops[op].failing = mask;
+            }
+            mask = self.ops[op].failing;
+            self.sense(now, op);
+        }
         let layout = self.cores[usize::from(core)].ftl.layout();
         let first_page = layout.first_page(pu);
         let (pages, mut rows) = layout.sensed(mask);
@@ -155,10 +170,14 @@ impl Ssd {
             rows &= rows - 1;
         }
         match (self.ops[op].kind, self.ops[op].task) {
+            _ if rereads != 0 => self.counters.rereads += pages,
             (OpKind::HostRead, _) => self.counters.host_reads += pages,
             (OpKind::RmwRead, _) => self.counters.rmw_reads += pages,
+            (OpKind::StripeRead, _) => self.counters.stripe_reads += pages,
+            (OpKind::PatrolRead, _) => self.counters.patrol_reads += pages,
             (_, Task::Gc) => self.counters.gc_reads += pages,
             (_, Task::WearLeveling) => self.counters.wear_leveling_reads += pages,
+            (_, Task::Scrub) => self.counters.scrub_reads += pages,
         }
         let start = self.command_cycles(now, die);
         self.dies[usize::from(die)].phase = Phase::Sensing;
@@ -226,12 +245,19 @@ impl Ssd {
         match state.phase {
             Phase::Sensing => {
                 let op = &self.ops[current];
-                let transfer = self.timing.transfer(u32::from(op.units));
+                let units = if self.fallible { op.sent } else { op.units };
+                let transfer = self.timing.transfer(u32::from(units));
                 state.phase = Phase::ReadTransfer;
                 let end = self.channels[usize::from(state.channel)].book(now, transfer);
                 self.events.set(u32::from(die), end);
             }
             Phase::ReadTransfer | Phase::Array => {
+                if state.phase == Phase::ReadTransfer
+                    && self.ops[current].failing != 0
+                    && self.reread(now, die, current)
+                {
+                    return;
+                }
                 let op = self.ops[current];
                 self.ops.remove(current);
                 self.release(now, die);
@@ -260,29 +286,64 @@ impl Ssd {
 
     #[inline]
     fn end_op(&mut self, now: Nanos, op: &Op) {
-        let core = usize::from(op.core);
         match op.kind {
-            OpKind::HostRead => {
-                if self.config.controller.link.is_some() {
-                    // Only the last unit of a command can be partial at its end; the link carries what was asked for.
-                    let asked = u64::from(self.requests[op.work.request].command.sectors);
-                    let units = u64::from(op.units) * u64::from(self.sectors_per_unit);
-                    self.data_moved(now, op.work.request, asked.min(units) * SECTOR_BYTES);
-                }
-                self.finish_parts(now, op.work.request, u32::from(op.units));
+            OpKind::HostRead if op.failing == 0 && op.recovery == NIL => self.host_read(now, op),
+            OpKind::RmwRead if op.failing == 0 && op.recovery == NIL => self.old_data_read(now, op),
+            OpKind::RelocationRead if op.failing == 0 && op.recovery == NIL => {
+                self.relocation_read(now, op, 0);
             }
-            OpKind::RmwRead => {
-                let hint = self.requests[op.work.request].command.stream.0;
-                let stream = self.cores[core].ftl.host_stream(hint);
-                self.queue_write(now, core, WaitingWrite { work: op.work, stream });
+            OpKind::StripeRead => self.stripe_read(now, op),
+            OpKind::PatrolRead => self.patrol_read(now, op),
+            OpKind::HostRead | OpKind::RmwRead | OpKind::RelocationRead if op.failing == 0 => {
+                self.finish_read(now, op, 0);
+            }
+            OpKind::HostRead | OpKind::RmwRead | OpKind::RelocationRead => self.uncorrectable(now, op),
+            OpKind::HostProgram | OpKind::RelocationProgram if self.fallible && self.program_fails(op) => {
+                self.program_failed(now, op);
             }
             OpKind::HostProgram => {
-                self.cores[core].ftl.programmed(op.pu);
+                self.flash_programmed(now, op);
                 self.host_programmed(now, op);
             }
-            OpKind::RelocationRead => self.relocation_read(now, op),
-            OpKind::RelocationProgram => self.relocation_programmed(now, op),
+            OpKind::RelocationProgram => {
+                self.flash_programmed(now, op);
+                self.relocation_programmed(now, op);
+            }
             OpKind::Erase => self.relocation_erased(now, op),
+        }
+    }
+
+    /// The units of a host read are in the controller.
+    pub(crate) fn host_read(&mut self, now: Nanos, op: &Op) {
+        if self.config.controller.link.is_some() {
+            // Only the last unit of a command can be partial at its end; the link carries what was asked for.
+            let asked = u64::from(self.requests[op.work.request].command.sectors);
+            let units = u64::from(op.units) * u64::from(self.sectors_per_unit);
+            self.data_moved(now, op.work.request, asked.min(units) * SECTOR_BYTES);
+        }
+        self.finish_parts(now, op.work.request, u32::from(op.units));
+    }
+
+    /// The old data of a partly written unit is in the controller.
+    pub(crate) fn old_data_read(&mut self, now: Nanos, op: &Op) {
+        let core = usize::from(op.core);
+        let hint = self.requests[op.work.request].command.stream.0;
+        let stream = self.cores[core].ftl.host_stream(hint);
+        self.queue_write(now, core, WaitingWrite { work: op.work, stream });
+    }
+
+    /// A program unit is on flash.
+    #[inline]
+    fn flash_programmed(&mut self, now: Nanos, op: &Op) {
+        let core = usize::from(op.core);
+        let state = &mut self.cores[core];
+        let sealed = state.ftl.programmed(op.pu);
+        if let Some(own) = &mut state.cells {
+            own.cells.programmed(state.ftl.layout().group_of_pu(op.pu), now + self.aged);
+            if sealed {
+                let superblock = state.ftl.layout().place(op.pu).superblock;
+                self.sealed(now, core, superblock);
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use crate::config::{SsdConfig, WriteCache};
 use crate::core::{CREDIT_ONE, WaitingWrite};
 use crate::die::Phase;
 use crate::op::{Op, OpKind, Task, UnitWork};
+use crate::slab::NIL;
 use crate::ssd::Ssd;
 use outlast_device::{Command, Completion, Op as HostOp, Outcome, Tag};
 use outlast_units::{ByteRate, Bytes, Lpn, Nanos, SECTOR_BYTES};
@@ -28,11 +29,13 @@ pub(crate) struct Request {
 pub(crate) struct Life {
     pub(crate) commands: [u64; 2],
     pub(crate) sectors: [u64; 2],
+    pub(crate) media_errors: u64,
 }
 
 impl Life {
     #[inline]
     pub(crate) fn count(&mut self, command: &Command, outcome: Outcome) {
+        self.media_errors += u64::from(outcome == Outcome::MediumError);
         if outcome == Outcome::Ok && matches!(command.op, HostOp::Read | HostOp::Write) {
             self.commands[command.op as usize] += 1;
             self.sectors[command.op as usize] += u64::from(command.sectors);
@@ -218,6 +221,12 @@ impl Ssd {
         let ftl = &self.cores[core].ftl;
         let slot = ftl.lookup(Lpn(work.lpn));
         if !slot.is_some() {
+            if ftl.is_lost(Lpn(work.lpn)) {
+                self.counters.medium_errors += 1;
+                self.requests[work.request].outcome = Outcome::MediumError;
+                self.finish_parts(now, work.request, 1);
+                return;
+            }
             self.counters.unmapped_reads += 1;
             self.data_moved(now, work.request, u64::from(work.sectors) * SECTOR_BYTES);
             self.finish_parts(now, work.request, 1);
@@ -251,6 +260,10 @@ impl Ssd {
             self.counters.partial_bytes +=
                 u64::from(self.sectors_per_unit - u32::from(work.sectors)) * SECTOR_BYTES;
             let slot = ftl.lookup(Lpn(work.lpn));
+            if self.is_rest_lost(core, work) {
+                self.refuse_rest(now, work);
+                return;
+            }
             if slot.is_some() && ftl.is_programmed(slot) {
                 // The read's time is spent now; its content is merged when the write enters the buffer, with what is
                 // current then, so that two partial writes of one unit cannot lose each other's sectors.
@@ -261,6 +274,19 @@ impl Ssd {
             }
         }
         self.queue_write(now, core, WaitingWrite { work, stream });
+    }
+
+    /// Whether a write covers only a part of a unit the rest of which cannot be had: nothing whole could be written.
+    #[inline]
+    fn is_rest_lost(&self, core: usize, work: UnitWork) -> bool {
+        self.cores[core].ftl.is_lost(Lpn(work.lpn)) && u32::from(work.sectors) != self.sectors_per_unit
+    }
+
+    #[cold]
+    fn refuse_rest(&mut self, now: Nanos, work: UnitWork) {
+        self.counters.medium_errors += 1;
+        self.requests[work.request].outcome = Outcome::MediumError;
+        self.finish_parts(now, work.request, 1);
     }
 
     /// A write that needs no (more) old data enters the buffer, or waits its turn.
@@ -328,6 +354,11 @@ impl Ssd {
             self.counters.blocked_ns += (now - since).0;
         }
         let WaitingWrite { work, stream } = write;
+        if self.is_rest_lost(core, work) {
+            // Lost while the write waited.
+            self.refuse_rest(now, work);
+            return;
+        }
         let bytes = self.config.bytes.then(|| self.merged(core, work));
         let state = &mut self.cores[core];
         if state.relocations[Task::Gc as usize].is_some() {
@@ -343,14 +374,22 @@ impl Ssd {
             let (pu, _) = self.cores[core].ftl.layout().pu_of(slot.ppn);
             let units = self.cores[core].ftl.layout().units_per_pu();
             self.program_host(now, core, pu, units);
+            self.program_parity(now, core, stream);
             self.maybe_collect(now, core);
         }
         self.finish_parts(now, work.request, 1);
     }
 
-    fn program_host(&mut self, now: Nanos, core: usize, pu: u32, units: u32) {
+    pub(crate) fn program_host(&mut self, now: Nanos, core: usize, pu: u32, units: u32) {
         let epoch = self.host.open_epoch();
-        *self.host.epochs.back_mut().expect("an epoch is always open") += 1;
+        self.program_host_in(now, core, pu, units, epoch);
+    }
+
+    /// [`Ssd::program_host`] as a part of a flush epoch that has not ended.
+    #[inline]
+    pub(crate) fn program_host_in(&mut self, now: Nanos, core: usize, pu: u32, units: u32, epoch: u32) {
+        let index = epoch.wrapping_sub(self.host.first_epoch) as usize;
+        self.host.epochs[index] += 1;
         let op = Op { units: units as u16, epoch, ..Op::new(OpKind::HostProgram, Task::Gc, core, pu) };
         let die = self.cores[core].ftl.layout().lane_of_pu(pu).die.0;
         let op = self.ops.insert(op);
@@ -380,6 +419,7 @@ impl Ssd {
                 let units = self.cores[core].ftl.begun_units(stream);
                 if let Some(pu) = self.cores[core].ftl.pad(stream) {
                     self.program_host(now, core, pu, units);
+                    self.program_parity(now, core, stream);
                 }
             }
         }
@@ -433,7 +473,10 @@ impl Ssd {
         self.host.life.count(&command, outcome);
         if self.config.bytes {
             self.host.data_in.remove(&index);
-            if let Some(data) = self.host.data_work.remove(&index) {
+            // Nothing of a read that failed is handed out as if it were good.
+            if let Some(data) = self.host.data_work.remove(&index)
+                && outcome == Outcome::Ok
+            {
                 self.host.data_out.insert(tag, data);
             }
         }
@@ -479,6 +522,20 @@ impl Ssd {
         }
     }
 
+    /// Puts the bytes of a unit, rebuilt from its stripe, where the read that asked for it returns them.
+    pub(crate) fn deliver(&mut self, request: u32, core: usize, lpn: Lpn, unit: &[u8]) {
+        let command = self.requests[request].command;
+        let number = u64::from(lpn.0) * self.cores.len() as u64 + core as u64;
+        let first = number * u64::from(self.sectors_per_unit);
+        let (start, end) = (first.max(command.lba.0), command.lba.0 + u64::from(command.sectors));
+        let end = end.min(first + u64::from(self.sectors_per_unit));
+        let Some(data) = self.host.data_work.get_mut(&request).filter(|_| start < end) else { return };
+        let to = (start - command.lba.0) as usize * SECTOR_BYTES as usize;
+        let from = (start - first) as usize * SECTOR_BYTES as usize;
+        let bytes = (end - start) as usize * SECTOR_BYTES as usize;
+        data[to..to + bytes].copy_from_slice(&unit[from..from + bytes]);
+    }
+
     /// The unit's new content: the old one under the sectors written.
     fn merged(&self, core: usize, work: UnitWork) -> Box<[u8]> {
         let unit_bytes = self.sectors_per_unit as usize * SECTOR_BYTES as usize;
@@ -505,7 +562,8 @@ impl Ssd {
             let kept = core.ftl.buffered_units();
             let padding = self.padding_in_flight(index);
             let counted = u64::from(core.buffered) + u64::from(core.relocating) + padding
-                - self.units_being_relocated(index);
+                - self.units_being_relocated(index)
+                - u64::from(core.recovering);
             if kept != counted {
                 return Err(format!(
                     "core {index}: {kept} units await programming, the buffers count {counted}"
@@ -520,9 +578,11 @@ impl Ssd {
         let reading =
             self.dies.iter().filter(|die| matches!(die.phase, Phase::Sensing | Phase::ReadTransfer));
         let ops = reading.map(|die| &self.ops[die.current]);
-        ops.filter(|op| usize::from(op.core) == core && op.kind == OpKind::RelocationRead)
-            .map(|op| u64::from(op.units))
-            .sum()
+        ops.filter(|op| {
+            usize::from(op.core) == core && op.kind == OpKind::RelocationRead && op.recovery == NIL
+        })
+        .map(|op| u64::from(op.units))
+        .sum()
     }
 
     fn padding_in_flight(&self, core: usize) -> u64 {

@@ -1,18 +1,29 @@
 //! Firmware: cores, channel and die scheduling, write buffer, host commands, SMART.
 
+mod chances;
 mod config;
 mod core;
 mod counters;
 mod die;
 mod events;
+mod faulting;
+mod figures;
 mod flash;
 mod host;
+mod housekeeping;
+mod ladder;
 mod op;
+mod reliability;
 mod relocation;
+mod scrub;
+mod sensing;
 mod slab;
 mod ssd;
 mod untimed;
 
-pub use config::{ControllerConfig, SsdConfig, WriteCache};
+pub use config::{ControllerConfig, ReliabilityConfig, ScrubConfig, SsdConfig, WriteCache};
 pub use counters::Counters;
+pub use figures::RberLevels;
+pub use reliability::{Corrections, ExactTails};
+pub use scrub::{Decision, Reason};
 pub use ssd::Ssd;

@@ -17,6 +17,19 @@ pub(crate) enum OpKind {
     RelocationProgram,
     /// Erasure of a victim's block(s) on one lane.
     Erase,
+    /// Read of a member of a stripe, to rebuild another.
+    StripeRead,
+    /// Read that only looks how many bits are wrong.
+    PatrolRead,
+}
+
+/// How far down the recovery ladder a read is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rung {
+    /// ECC, then re-reads.
+    Rereads,
+    /// The stripe could not give the data either: the re-reads that were left out before.
+    LastRereads,
 }
 
 /// Which internal task an operation serves; indexes a core's relocations.
@@ -24,6 +37,12 @@ pub(crate) enum OpKind {
 pub(crate) enum Task {
     Gc = 0,
     WearLeveling = 1,
+    Scrub = 2,
+}
+
+impl Task {
+    /// Number of tasks.
+    pub(crate) const COUNT: usize = 3;
 }
 
 /// The part of a host command that falls on one mapping unit.
@@ -48,6 +67,18 @@ pub(crate) struct Op {
     pub(crate) pu: u32,
     /// Bit mask of units read.
     pub(crate) mask: u64,
+    /// Of these, the ones that the last sensing did not get; before it, all.
+    pub(crate) failing: u64,
+    /// Units that the sensing under way sends over the channel.
+    pub(crate) sent: u16,
+    /// Step of the sensing: 0 is the plain read, every re-read is one further.
+    pub(crate) step: u16,
+    /// Re-reads made.
+    pub(crate) rereads: u16,
+    /// How far down the ladder a read has come.
+    pub(crate) rung: Rung,
+    /// The recovery that a stripe read belongs to.
+    pub(crate) recovery: u32,
     /// Flush epoch of a host program.
     pub(crate) epoch: u32,
     /// Next in the same queue.
@@ -59,7 +90,23 @@ impl Op {
     /// An operation of no command's unit, carrying nothing yet.
     pub(crate) fn new(kind: OpKind, task: Task, core: usize, pu: u32) -> Self {
         let work = UnitWork { request: NIL, lpn: NIL, first: 0, sectors: 0 };
-        Self { kind, task, core: core as u16, units: 0, pu, mask: 0, epoch: 0, next: NIL, work }
+        Self {
+            kind,
+            task,
+            core: core as u16,
+            units: 0,
+            pu,
+            mask: 0,
+            failing: 0,
+            sent: 0,
+            step: 0,
+            rereads: 0,
+            rung: Rung::Rereads,
+            recovery: NIL,
+            epoch: 0,
+            next: NIL,
+            work,
+        }
     }
 }
 

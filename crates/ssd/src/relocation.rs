@@ -3,9 +3,10 @@
 use crate::config::{SsdConfig, WriteCache};
 use crate::core::{CREDIT_ONE, Core, Outgoing, Processor, Relocation, Waiting};
 use crate::op::{Op, OpKind, Task};
+use crate::scrub::{Reason, Scrub};
 use crate::slab::NIL;
 use crate::ssd::Ssd;
-use outlast_ftl::{Ftl, Stream};
+use outlast_ftl::{Cause, Ftl, Stream};
 use outlast_media::ConfigError;
 use outlast_units::{DieId, Nanos, Ppn, SuperblockId};
 use std::collections::VecDeque;
@@ -38,8 +39,12 @@ impl Core {
             buffered: 0,
             buffer_units,
             waiting: VecDeque::new(),
-            relocations: [None, None],
+            relocations: Default::default(),
             outgoing: Default::default(),
+            recovering: 0,
+            cells: None,
+            faults: None,
+            scrub: config.scrub.is_some().then(|| Scrub::new(&ftl)),
             relocating: 0,
             relocating_max,
             credit: 0,
@@ -64,23 +69,27 @@ impl Ssd {
         // No victim yet: the stale units are in superblocks still being programmed. Every program that ends asks again.
         if let Some(victim) = self.cores[core].ftl.choose_victim() {
             let stream = self.cores[core].ftl.gc_stream();
-            self.start_relocation(now, core, Task::Gc, victim, stream);
+            self.start_relocation(now, core, Task::Gc, victim, stream, Reason::Space);
         }
     }
 
-    fn start_relocation(
+    pub(crate) fn start_relocation(
         &mut self,
         now: Nanos,
         core: usize,
         task: Task,
         superblock: SuperblockId,
         stream: Stream,
+        reason: Reason,
     ) {
+        if self.fallible {
+            self.note_decision(now, core, superblock, reason);
+        }
         let state = &mut self.cores[core];
         let valid = state.ftl.begin_relocation(superblock, stream);
         let (mut todo, mut cursors) = std::mem::take(&mut state.spare_lists);
         list_by_die(&state.ftl, superblock, &mut todo, &mut cursors);
-        let units = state.ftl.layout().units_per_superblock();
+        let units = state.ftl.data_units(stream);
         let dies = state.ftl.layout().dies();
         state.relocations[task as usize] = Some(Relocation {
             superblock,
@@ -118,7 +127,7 @@ impl Ssd {
     }
 
     /// An internal operation has ended or relocated data has left the buffer: dies that waited for that may go on.
-    fn give_leave(&mut self, now: Nanos) {
+    pub(crate) fn give_leave(&mut self, now: Nanos) {
         for _ in 0..self.waiting_dies.len() {
             let Some(die) = self.waiting_dies.pop_front() else { break };
             self.dies[usize::from(die)].waiting = false;
@@ -143,6 +152,7 @@ impl Ssd {
     pub(crate) fn start_background(&mut self, now: Nanos, die: u16) -> bool {
         self.start_queued(now, die, Task::WearLeveling)
             || self.start_relocation_read(now, die, Task::WearLeveling)
+            || self.start_relocation_read(now, die, Task::Scrub)
     }
 
     fn start_queued(&mut self, now: Nanos, die: u16, task: Task) -> bool {
@@ -162,6 +172,7 @@ impl Ssd {
         self.internal += 1;
         match self.ops[op].kind {
             OpKind::Erase => self.start_erase(now, die, op),
+            OpKind::PatrolRead => self.start_read(now, die, op),
             _ => self.start_program(now, die, op),
         }
         true
@@ -230,8 +241,8 @@ impl Ssd {
         }
     }
 
-    /// Valid units of a victim have been read: they go to the frontier of the relocation's stream.
-    pub(crate) fn relocation_read(&mut self, now: Nanos, op: &Op) {
+    /// Valid units of a victim have been read, but for those in `lost`: they go to the frontier of the relocation's stream.
+    pub(crate) fn relocation_read(&mut self, now: Nanos, op: &Op, lost: u64) {
         let core = usize::from(op.core);
         self.internal -= 1;
         let state = &mut self.cores[core];
@@ -244,6 +255,16 @@ impl Ssd {
             let unit = mask.trailing_zeros();
             mask &= mask - 1;
             let state = &mut self.cores[core];
+            if lost >> unit & 1 == 1 {
+                state.relocating -= 1;
+                self.counters.lost_units += u64::from(state.ftl.lose(Ppn(first + unit)).is_some());
+                continue;
+            }
+            if self.fallible && !state.ftl.can_append(stream) {
+                // Flash has failed where the data was to go: it stays where it is.
+                state.relocating -= 1;
+                continue;
+            }
             match state.ftl.relocate(stream, Ppn(first + unit)) {
                 // Written or trimmed by the host since the read began.
                 None => state.relocating -= 1,
@@ -251,6 +272,7 @@ impl Ssd {
                     let (pu, _) = state.ftl.layout().pu_of(slot.ppn);
                     let units = state.ftl.layout().units_per_pu();
                     self.program_relocated(now, core, op.task, pu, units);
+                    self.program_parity(now, core, stream);
                 }
                 Some(_) => {}
             }
@@ -286,16 +308,53 @@ impl Ssd {
         state.credit = (state.credit + share).min(u64::from(room) * CREDIT_ONE);
     }
 
-    fn program_relocated(&mut self, now: Nanos, core: usize, task: Task, pu: u32, units: u32) {
+    /// Programs the parity of the stripes that `stream` has completed.
+    #[inline]
+    pub(crate) fn program_parity(&mut self, now: Nanos, core: usize, stream: Stream) {
+        if self.striped {
+            self.program_due_parity(now, core, stream);
+        }
+    }
+
+    #[inline(never)]
+    fn program_due_parity(&mut self, now: Nanos, core: usize, stream: Stream) {
+        while let Some(pu) = self.cores[core].ftl.take_parity(stream) {
+            match self.cores[core].ftl.cause_of(stream) {
+                Cause::Host => self.program_host(now, core, pu, 0),
+                Cause::Gc => self.program_relocated(now, core, Task::Gc, pu, 0),
+                Cause::WearLeveling => self.program_relocated(now, core, Task::WearLeveling, pu, 0),
+                Cause::Scrub => self.program_relocated(now, core, Task::Scrub, pu, 0),
+            }
+        }
+    }
+
+    pub(crate) fn program_relocated(&mut self, now: Nanos, core: usize, task: Task, pu: u32, units: u32) {
+        let epoch = self.cores[core].outgoing[task as usize].epoch;
+        self.program_relocated_in(now, core, task, pu, units, epoch);
+    }
+
+    /// [`Ssd::program_relocated`] for the victim with that epoch.
+    #[inline]
+    pub(crate) fn program_relocated_in(
+        &mut self,
+        now: Nanos,
+        core: usize,
+        task: Task,
+        pu: u32,
+        units: u32,
+        epoch: u32,
+    ) {
         let outgoing = &mut self.cores[core].outgoing[task as usize];
-        outgoing.programs += 1;
-        let epoch = outgoing.epoch;
+        outgoing.programs += u32::from(outgoing.epoch == epoch);
+        if let Some(waiting) = outgoing.waiting.as_mut().filter(|waiting| waiting.epoch == epoch) {
+            waiting.programs += 1;
+        }
         let op = Op { units: units as u16, epoch, ..Op::new(OpKind::RelocationProgram, task, core, pu) };
         let die = self.cores[core].ftl.layout().lane_of_pu(pu).die.0;
         self.queue_internal(now, die, op);
     }
 
-    fn queue_internal(&mut self, now: Nanos, die: u16, op: Op) {
+    pub(crate) fn queue_internal(&mut self, now: Nanos, die: u16, op: Op) {
         let task = op.task;
         let op = self.ops.insert(op);
         let state = &mut self.dies[usize::from(die)];
@@ -308,7 +367,6 @@ impl Ssd {
         let core = usize::from(op.core);
         self.internal -= 1;
         let state = &mut self.cores[core];
-        state.ftl.programmed(op.pu);
         state.relocating -= u32::from(op.units);
         let outgoing = &mut state.outgoing[op.task as usize];
         if let Some(waiting) = &mut outgoing.waiting {
@@ -332,12 +390,20 @@ impl Ssd {
             return;
         }
         let (superblock, stream) = (relocation.superblock, relocation.stream);
+        if state.ftl.valid_count(superblock) != 0 {
+            // Not all of it found room. Another victim, with less to move, may.
+            state.ftl.end_relocation(superblock);
+            state.relocations[task as usize] = None;
+            self.maybe_collect(now, core);
+            self.pump(now, core);
+            return;
+        }
         let outgoing = &mut state.outgoing[task as usize];
         let begun = state.ftl.begun_pu(stream);
         if cache == WriteCache::Protected
             || (outgoing.programs == 0 && outgoing.waiting.is_none() && begun.is_none())
         {
-            relocation.erases_left = state.ftl.layout().lanes().len() as u32;
+            relocation.erases_left = state.ftl.live_lanes().count() as u32;
             self.queue_erasures(now, core, task, superblock);
             return;
         }
@@ -348,6 +414,7 @@ impl Ssd {
                 let units = state.ftl.begun_units(stream);
                 if let Some(pu) = state.ftl.pad(stream) {
                     self.program_relocated(now, core, task, pu, units);
+                    self.program_parity(now, core, stream);
                 }
             }
             // It waits for programs that are under way; their end comes back here.
@@ -369,7 +436,7 @@ impl Ssd {
     /// Begins to erase a waiting victim when its data is on flash.
     fn maybe_erase_waiting(&mut self, now: Nanos, core: usize, task: Task) {
         let state = &mut self.cores[core];
-        let lanes = state.ftl.layout().lanes().len() as u32;
+        let lanes = state.ftl.live_lanes().count() as u32;
         let Some(waiting) = &mut state.outgoing[task as usize].waiting else { return };
         if waiting.programs == 0 && waiting.begun.is_none() && waiting.erases_left == 0 {
             waiting.erases_left = lanes;
@@ -379,9 +446,9 @@ impl Ssd {
     }
 
     fn queue_erasures(&mut self, now: Nanos, core: usize, task: Task, superblock: SuperblockId) {
-        let layout = self.cores[core].ftl.layout();
-        let first_pu = superblock.0 * layout.pus_per_superblock();
-        for lane in 0..layout.lanes().len() as u32 {
+        let first_pu = superblock.0 * self.cores[core].ftl.layout().pus_per_superblock();
+        let lanes: Vec<u32> = self.cores[core].ftl.live_lanes().collect();
+        for lane in lanes {
             let die = self.cores[core].ftl.layout().lanes()[lane as usize].die.0;
             let op = Op::new(OpKind::Erase, task, core, first_pu + lane);
             self.queue_internal(now, die, op);
@@ -391,6 +458,7 @@ impl Ssd {
     pub(crate) fn relocation_erased(&mut self, now: Nanos, op: &Op) {
         let core = usize::from(op.core);
         self.internal -= 1;
+        self.note_erase_failure(op);
         let state = &mut self.cores[core];
         let superblock = state.ftl.layout().place(op.pu).superblock;
         let waiting = &mut state.outgoing[op.task as usize].waiting;
@@ -412,7 +480,11 @@ impl Ssd {
             done
         };
         if erased {
-            state.ftl.erased(superblock);
+            match &state.faults {
+                Some(faults) => state.ftl.erased_but(superblock, |block| faults.block_must_retire(block)),
+                None => state.ftl.erased(superblock),
+            }
+            self.cells_erased(core, superblock);
             // The victim after this one may have been waiting for it to be gone.
             self.maybe_erase(now, core, op.task);
             let state = &mut self.cores[core];
@@ -420,9 +492,10 @@ impl Ssd {
                 && let Some(cold) = state.ftl.choose_cold()
             {
                 let stream = state.ftl.wear_leveling_stream();
-                self.start_relocation(now, core, Task::WearLeveling, cold, stream);
+                self.start_relocation(now, core, Task::WearLeveling, cold, stream, Reason::Wear);
             }
             self.maybe_collect(now, core);
+            self.maybe_scrub(now, core);
             self.pump(now, core);
         }
         self.give_leave(now);

@@ -5,12 +5,16 @@ use crate::core::{Core, Processor};
 use crate::counters::Counters;
 use crate::die::{Channel, Die, Phase};
 use crate::events::EventTree;
+use crate::faulting::Fate;
 use crate::host::{HostSide, Request};
+use crate::ladder::{Recovery, Retries};
 use crate::op::{Op, UnitWork};
+use crate::reliability::{CoreCells, Corrections, Reliability};
+use crate::scrub::{Decision, Reason};
 use crate::slab::Slab;
 use outlast_device::{Command, Completion, Device, Identity, Smart, Tag};
 use outlast_ftl::{Ftl, FtlOptions, UnitsWritten, UntimedReads};
-use outlast_media::{ConfigError, Geometry, TimingTable};
+use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig, TimingTable};
 use outlast_units::{Bytes, DieId, Lpn, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
 
@@ -51,6 +55,25 @@ pub struct Ssd {
     pub(crate) counters: Counters,
     /// Sums at the last reset, to be subtracted.
     pub(crate) base: Totals,
+    /// Whether anything can fail: errors are modelled, or faults expected.
+    pub(crate) fallible: bool,
+    /// Whether any data has parity.
+    pub(crate) striped: bool,
+    /// Absent where the flash never errs.
+    pub(crate) reliability: Option<Box<Reliability>>,
+    pub(crate) retries: Retries,
+    pub(crate) corrections: Corrections,
+    pub(crate) recoveries: Slab<Option<Recovery>>,
+    /// By how much the data is older than the time that has passed.
+    pub(crate) aged: Nanos,
+    /// When housekeeping is next due.
+    pub(crate) house_at: Nanos,
+    pub(crate) decisions: Vec<Decision>,
+    /// Relocations begun, by reason.
+    pub(crate) moved: [u64; Reason::COUNT],
+    pub(crate) fate: Fate,
+    pub(crate) faults_injected: u64,
+    pub(crate) seed: u64,
 }
 
 /// Sums that the translation layers keep since the beginning.
@@ -90,16 +113,43 @@ impl Ssd {
             let options = FtlOptions {
                 keep_bytes: config.bytes,
                 erases_late: config.controller.write_cache != WriteCache::Protected,
+                protection: config.protection.clone(),
+                scrub: config.scrub.is_some(),
                 seed,
             };
-            let ftl = Ftl::new(geometry, &config.ftl, &config.defects, share, own_units, options)?;
-            cores.push(Core::new(ftl, share, &config)?);
+            let mut ftl = Ftl::new(geometry, &config.ftl, &config.defects, share, own_units, options)?;
+            let cells = match &config.reliability {
+                None => None,
+                Some(reliability) => {
+                    let own = CoreCells::new(&config, reliability, ftl.layout(), share[0].0, seed)?;
+                    ftl.wear(&own.cells.draw_cycles(&reliability.initial));
+                    Some(own)
+                }
+            };
+            cores.push(Core { cells, ..Core::new(ftl, share, &config)? });
         }
         let most_units = cores[0].ftl.layout().units_per_pu();
         let timing = TimingTable::new(&config.timing, geometry, unit, most_units)?;
         let sectors_per_unit = (unit.0 / SECTOR_BYTES) as u32;
-        let sources = dies.len() + cores.len() + 2;
-        Ok(Self {
+        let sources = dies.len() + cores.len() + 3;
+        let reliability = config.reliability.as_ref().map(|r| Box::new(Reliability::new(&config, r)));
+        let max = config.reliability.as_ref().map_or(Some(FAULT_RETRIES), |r| r.rereads.max_retries);
+        let if_protected = config.reliability.as_ref().and_then(|r| r.rereads_if_protected);
+        let hazards = HazardClock::new(&config.hazards, geometry, Nanos::ZERO, seed);
+        let mut ssd = Self {
+            fallible: reliability.is_some(),
+            striped: config.protection.is_some(),
+            reliability,
+            retries: Retries { max, if_protected },
+            corrections: Corrections::default(),
+            recoveries: Slab::default(),
+            aged: Nanos::ZERO,
+            house_at: Nanos::MAX,
+            decisions: Vec::new(),
+            moved: [0; Reason::COUNT],
+            fate: Fate::default(),
+            faults_injected: 0,
+            seed,
             timing,
             channels: vec![Channel::default(); usize::from(geometry.channels)],
             events: EventTree::new(sources),
@@ -119,7 +169,12 @@ impl Ssd {
             cores,
             dies,
             config,
-        })
+        };
+        if ssd.config.hazards != HazardConfig::default() {
+            ssd.expect_faults();
+            ssd.fate.hazards = Some(hazards);
+        }
+        Ok(ssd)
     }
 
     /// The settings.
@@ -165,13 +220,13 @@ impl Ssd {
         self.master_source() + 1
     }
 
+    pub(crate) fn house_source(&self) -> u32 {
+        self.link_source() + 1
+    }
+
     fn totals(&self) -> Totals {
         self.cores.iter().fold(Totals::default(), |mut sum, core| {
-            let written = core.ftl.written();
-            sum.written.host += written.host;
-            sum.written.gc += written.gc;
-            sum.written.wear_leveling += written.wear_leveling;
-            sum.written.padding += written.padding;
+            sum.written = sum.written.plus(&core.ftl.written());
             sum.programs += core.ftl.pages_programmed();
             sum.erases += core.ftl.blocks().erases();
             let reads = core.ftl.untimed_reads();
@@ -198,13 +253,7 @@ impl Ssd {
 
     /// Units written since the last reset, by cause; what still waits in the buffer included.
     pub fn written(&self) -> UnitsWritten {
-        let (now, base) = (self.totals().written, self.base.written);
-        UnitsWritten {
-            host: now.host - base.host,
-            gc: now.gc - base.gc,
-            wear_leveling: now.wear_leveling - base.wear_leveling,
-            padding: now.padding - base.padding,
-        }
+        self.totals().written.since(&self.base.written)
     }
 
     /// Superblocks relocated since the last reset, and the valid units they held.
@@ -216,6 +265,15 @@ impl Ssd {
     /// Starts counting anew. Wear and state stay.
     pub fn reset_counters(&mut self, now: Nanos) {
         self.counters = Counters::default();
+        self.corrections = Corrections::default();
+        self.decisions.clear();
+        self.moved = [0; Reason::COUNT];
+        if let Some(reliability) = &mut self.reliability {
+            reliability.reset();
+        }
+        for scrub in self.cores.iter_mut().filter_map(|core| core.scrub.as_mut()) {
+            scrub.again = 0;
+        }
         self.base = self.totals();
         for channel in &mut self.channels {
             channel.busy = Nanos::ZERO;
@@ -263,9 +321,11 @@ impl Ssd {
         self.cores.iter().map(|core| core.ftl.free_superblocks()).sum()
     }
 
-    /// Whether nothing is under way: no command, no flash operation, no internal task.
+    /// Whether nothing is under way: no command, no flash operation, no internal task. Housekeeping may be waiting for its time.
     pub fn is_idle(&self) -> bool {
-        self.next_deadline().is_none()
+        self.commands_in_flight() == 0
+            && self.dies.iter().all(|die| die.phase == Phase::Idle)
+            && self.host.next_completion() == Nanos::MAX
     }
 
     /// Resident bytes of the mapping and superblock tables.
@@ -299,8 +359,10 @@ impl Ssd {
             self.cpu_event(at, (source - dies) as usize);
         } else if source == self.master_source() {
             self.master_event(at);
-        } else {
+        } else if source == self.link_source() {
             self.link_event(at);
+        } else {
+            self.house_event(at);
         }
     }
 
@@ -330,6 +392,9 @@ impl Ssd {
         }
     }
 }
+
+/// Re-reads of a drive whose flash never errs, after a sensing that failed for a passing reason.
+const FAULT_RETRIES: u32 = 3;
 
 /// The dies of each flash core: whole channels where they divide evenly, else every N-th die, so that each core has dies on
 /// as many channels as possible.
@@ -409,7 +474,7 @@ impl Device for Ssd {
             host_write_commands: self.host.life.commands[1],
             data_units_read: self.host.life.sectors[0].div_ceil(1000),
             data_units_written: self.host.life.sectors[1].div_ceil(1000),
-            media_errors: 0,
+            media_errors: self.host.life.media_errors,
             available_spare: (left * 100).checked_div(made).map_or(100, |percent| percent as u8),
             percentage_used: rated.map_or(0, |rated| (u64::from(worn) * 100 / u64::from(rated)) as u32),
             read_only: self.cores.iter().any(|core| core.ftl.is_read_only()),

@@ -3,7 +3,7 @@
 use crate::ssd::Ssd;
 use outlast_device::{Command, Op, Outcome};
 use outlast_ftl::{Cause, Stream};
-use outlast_units::{Lpn, SECTOR_BYTES};
+use outlast_units::{Lpn, Nanos, SECTOR_BYTES};
 
 impl Ssd {
     /// Writes one whole mapping unit at once, with all that follows from it. Only while the drive is idle.
@@ -26,13 +26,7 @@ impl Ssd {
         let ftl = &mut self.cores[core].ftl;
         let stream = ftl.host_stream(hint);
         match ftl.write_untimed(stream, Lpn(lpn)) {
-            Ok(slot) => {
-                if ftl.keeps_bytes() {
-                    let bytes = vec![0; self.sectors_per_unit as usize * SECTOR_BYTES as usize];
-                    ftl.store(slot, bytes.into_boxed_slice());
-                }
-                Ok(())
-            }
+            Ok(_) => Ok(()),
             Err(outlast_ftl::Full) => Err(Outcome::ReadOnly),
         }
     }
@@ -97,6 +91,25 @@ impl Ssd {
             core.ftl.settle_untimed();
         }
         self.end_untimed();
+        self.begin_cells();
+    }
+
+    /// The cells are brought into the state in which the run begins.
+    fn begin_cells(&mut self) {
+        let Some(reliability) = &self.config.reliability else { return };
+        for core in &mut self.cores {
+            let Some(own) = &mut core.cells else { continue };
+            own.cells.begin(core.ftl.blocks().all_cycles(), &reliability.initial, Nanos::ZERO);
+            own.rereads.fill(0);
+            own.steps.fill(0);
+            let superpages = core.ftl.layout().superpages();
+            for (superblock, oldest) in (0u32..).zip(&mut own.oldest) {
+                let groups = superblock * superpages..(superblock + 1) * superpages;
+                let age = |&group: &u32| own.cells.days(group, Nanos::ZERO);
+                *oldest = groups.max_by(|a, b| age(a).total_cmp(&age(b))).unwrap_or(superblock * superpages);
+            }
+        }
+        self.begin_scrub(Nanos::ZERO);
     }
 
     /// Takes account of what untimed writes have left in the buffer: units of program units begun and not full.

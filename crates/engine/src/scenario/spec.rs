@@ -1,7 +1,7 @@
 //! The settings of a run.
 
 use super::ScenarioError;
-use outlast_media::ConfigError;
+use outlast_media::{ConfigError, Fault, FaultSpec, HazardConfig};
 use outlast_ssd::SsdConfig;
 use outlast_units::Nanos;
 use outlast_workload::WorkloadSpec;
@@ -25,6 +25,9 @@ pub struct Scenario {
     pub device: SsdConfig,
     /// What the host asks.
     pub workload: WorkloadSpec,
+    /// Sudden failures at given times.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultSpec>,
     /// How the drive is brought into the state in which it is measured.
     #[serde(default)]
     pub precondition: PreconditionSpec,
@@ -120,6 +123,22 @@ pub struct RunSpec {
     pub max_windows: u32,
     /// Significant decimal digits of latency histograms; 1 to 5. Default: 3.
     pub histogram_digits: u8,
+    /// Leaps of age: the data on flash becomes older at once, as if the drive had lain there. Default: none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ageing: Vec<Ageing>,
+    /// Whether a twin of the drive whose ECC corrects everything, without parity, scrubbing and faults, is run first with the same
+    /// seed, so that what reliability costs can be told. Default: false.
+    pub twin: bool,
+}
+
+/// A leap of age.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ageing {
+    /// When, from the start of the run.
+    pub at: Nanos,
+    /// By how much all data becomes older.
+    pub by: Nanos,
 }
 
 impl Default for RunSpec {
@@ -130,6 +149,8 @@ impl Default for RunSpec {
             window: None,
             max_windows: 10_000,
             histogram_digits: 3,
+            ageing: Vec::new(),
+            twin: false,
         }
     }
 }
@@ -158,6 +179,7 @@ impl Scenario {
         self.device.validate()?;
         self.precondition.validate()?;
         self.run.validate()?;
+        self.resolved_faults()?;
         let workload = &self.workload;
         let sources = [
             ("synthetic", workload.synthetic.is_some()),
@@ -171,6 +193,32 @@ impl Scenario {
             return Err(ConfigError::new("workload", value, limit));
         }
         Ok(())
+    }
+
+    /// The scheduled faults with their times.
+    ///
+    /// # Errors
+    /// A fault at a place that the drive has not, or that is not one of its kind.
+    pub fn resolved_faults(&self) -> Result<Vec<(Nanos, Fault)>, ConfigError> {
+        let resolve = |(index, fault): (usize, &FaultSpec)| {
+            Ok((fault.at, fault.resolve(&format!("faults[{index}]"), &self.device.geometry)?))
+        };
+        self.faults.iter().enumerate().map(resolve).collect()
+    }
+
+    /// The same without whatever has to do with errors: the twin with which what reliability costs is compared.
+    #[must_use]
+    pub fn twin(&self) -> Self {
+        let mut twin = self.clone();
+        if let Some(reliability) = &mut twin.device.reliability {
+            reliability.ecc.strength = None;
+        }
+        twin.device.protection = None;
+        twin.device.scrub = None;
+        twin.device.hazards = HazardConfig::default();
+        twin.faults.clear();
+        twin.run.twin = false;
+        twin
     }
 
     /// The scenario as a scenario file that needs no other: what [`super::parse_text`] reads back equal.
@@ -232,6 +280,16 @@ impl RunSpec {
                 self.max_windows,
                 "must be between 2 and 10000000",
             ));
+        }
+        // Ages are told apart for 13.6 years, of which ten may have passed before the run.
+        let most = Nanos::secs(1000 * 86_400);
+        let mut sum = 0u64;
+        for (index, ageing) in self.ageing.iter().enumerate() {
+            sum = sum.saturating_add(ageing.by.0);
+            if sum > most.0 {
+                let limit = "all leaps together must be at most 1000d";
+                return Err(ConfigError::new(&format!("run.ageing[{index}].by"), ageing.by, limit));
+            }
         }
         if !(1..=5).contains(&self.histogram_digits) {
             return Err(ConfigError::new(

@@ -70,7 +70,7 @@ impl Ftl {
 
     /// Units written but still in the buffer: in program units begun, or full and not yet reported as programmed.
     pub fn buffered_units(&self) -> u64 {
-        self.written.total() - self.pus_programmed * u64::from(self.layout.units_per_pu())
+        self.written.total() - (self.pus_programmed + self.pus_failed) * u64::from(self.layout.units_per_pu())
     }
 
     /// Checks every invariant, in time proportional to the device.
@@ -113,10 +113,10 @@ impl Ftl {
         }
         if let Some(contents) = &self.contents {
             let live: u32 = valid.iter().sum();
-            if contents.len() != live as usize {
+            if self.codes.is_empty() && contents.len() != live as usize {
                 return Err(format!("{} units have bytes, {live} are valid", contents.len()));
             }
         }
-        Ok(())
+        self.check_parity()
     }
 }

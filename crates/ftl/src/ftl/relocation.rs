@@ -72,6 +72,7 @@ impl Ftl {
         self.valid[self.frontiers[usize::from(stream.0)].superblock.index()] += units;
         match self.cause_of(stream) {
             Cause::WearLeveling => self.written.wear_leveling += u64::from(units),
+            Cause::Scrub => self.written.scrub += u64::from(units),
             Cause::Host | Cause::Gc => self.written.gc += u64::from(units),
         }
     }
@@ -84,7 +85,11 @@ impl Ftl {
             if self.frontiers[index].next == self.frontiers[index].end {
                 self.open(stream);
             }
-            let Frontier { next, end, mut pu_end, .. } = self.frontiers[index];
+            let Frontier { next, mut end, mut pu_end, irregular, .. } = self.frontiers[index];
+            if irregular {
+                // What follows the program unit may hold no data.
+                end = pu_end;
+            }
             let (now, later) = rest.split_at(rest.len().min((end - next) as usize));
             let targets = self.p2l[next as usize..].iter_mut().zip(next..);
             for (&(lpn, from), (owner, slot)) in now.iter().zip(targets) {
@@ -101,8 +106,13 @@ impl Ftl {
                 self.programmed(pu);
                 pu_end += self.layout.units_per_pu();
             }
+            let completed = pu_end != self.frontiers[index].pu_end;
             self.frontiers[index].next = next;
             self.frontiers[index].pu_end = pu_end;
+            if irregular && completed {
+                self.skip(stream);
+                self.program_parity(stream);
+            }
             rest = later;
         }
     }
@@ -113,13 +123,17 @@ impl Ftl {
         self.free.len() <= self.config.gc.start_free.unwrap_or(0) as usize
     }
 
-    /// Whether the valid units of `superblock` fit into the open superblock of `stream` and the free ones that are not promised
+    /// Whether there is a place to move the valid units of `superblock` to: they fit into the open superblock of `stream` and the free ones that are not promised
     /// to another.
+    pub fn can_relocate(&self, superblock: SuperblockId, stream: Stream) -> bool {
+        self.fits(superblock, stream)
+    }
+
     fn fits(&self, superblock: SuperblockId, stream: Stream) -> bool {
         let others = self.frontiers.iter().enumerate().filter(|&(index, _)| index != usize::from(stream.0));
         let promised = others.filter(|(_, frontier)| frontier.promised).count() as u64;
         let free = u64::from(self.free_superblocks()).saturating_sub(promised);
-        let room = u64::from(self.room(stream)) + free * u64::from(self.layout.units_per_superblock());
+        let room = u64::from(self.room(stream)) + free * u64::from(self.data_units(stream));
         u64::from(self.valid_count(superblock)) <= room
     }
 
@@ -134,11 +148,12 @@ impl Ftl {
             sealed_at: &self.sealed_at,
             sealed_order: &self.sealed_order,
             clock: self.clock,
-            units: self.layout.units_per_superblock(),
+            units: self.data_units(self.gc_stream()),
         };
         let victim = policy::choose(&self.config.gc, &view, &mut self.rng)?;
         if !self.fits(victim, self.gc_stream()) {
-            assert!(self.retired != 0, "a superblock is held back for relocation unless the drive is worn");
+            let damaged = self.retired != 0 || !self.dead_lanes.is_empty() || self.damaged;
+            assert!(damaged, "a superblock is held back for relocation unless the drive is worn or damaged");
             self.stuck = true;
             return None;
         }
@@ -191,6 +206,16 @@ impl Ftl {
         valid
     }
 
+    /// Gives up the relocation of `superblock`, which is a candidate again.
+    pub fn end_relocation(&mut self, superblock: SuperblockId) {
+        if let Some(victim) = self.relocating.iter_mut().find(|victim| victim.superblock == Some(superblock))
+        {
+            victim.superblock = None;
+        }
+        self.state[superblock.index()] = State::Sealed;
+        self.valid[superblock.index()] &= !NO_CANDIDATE;
+    }
+
     /// Takes `superblock` out of the candidates.
     pub(super) fn take_out(&mut self, superblock: SuperblockId) {
         let index = superblock.index();
@@ -211,6 +236,15 @@ impl Ftl {
     /// # Panics
     /// If it still holds valid units: erasing them would lose data.
     pub fn erased(&mut self, superblock: SuperblockId) {
+        self.erased_but(superblock, |_| false);
+    }
+
+    /// As [`Ftl::erased`], but blocks of which `is_bad` says so (numbered as by [`outlast_media::Blocks::index`]) are retired and
+    /// replaced by spare ones.
+    ///
+    /// # Panics
+    /// As [`Ftl::erased`].
+    pub fn erased_but(&mut self, superblock: SuperblockId, is_bad: impl Fn(u32) -> bool) {
         let index = superblock.index();
         assert!(
             self.state[index] == State::Collecting,
@@ -223,17 +257,8 @@ impl Ftl {
             victim.superblock = None;
         }
         self.cycles[index] += 1;
-        let mut whole = true;
-        for die in 0..self.layout.dies() {
-            for plane in 0..self.layout.planes_per_die() {
-                let block = self.table.block(superblock, die, plane);
-                self.blocks.erase(block);
-                if self.endurance.is_some_and(|limit| self.blocks.cycles(block) >= limit) {
-                    self.blocks.retire(block);
-                    whole &= self.table.replace(superblock, die, plane);
-                }
-            }
-        }
+        let whole = self.erase_blocks(superblock, is_bad);
+        self.forget(superblock);
         if whole {
             self.state[index] = State::Free;
             self.free.push(superblock);
@@ -247,6 +272,11 @@ impl Ftl {
     #[inline]
     pub fn is_read_only(&self) -> bool {
         self.stuck
-            || (self.retired != 0 && self.layout.superblocks() - self.retired < self.superblocks_needed())
+            || (self.is_damaged() && self.layout.superblocks() - self.retired < self.superblocks_needed())
+    }
+
+    #[inline]
+    fn is_damaged(&self) -> bool {
+        self.retired != 0 || !self.dead_lanes.is_empty()
     }
 }

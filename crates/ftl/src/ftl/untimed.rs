@@ -22,15 +22,22 @@ impl Ftl {
             self.make_space(stream)?;
         }
         let slot = self.append(stream, lpn);
-        self.complete(slot);
+        if self.keeps_bytes() {
+            // What is written without time has no content of its own.
+            self.store(slot.ppn, vec![0; self.config.mapping_unit.0 as usize].into_boxed_slice());
+        }
+        self.complete(stream, slot);
         Ok(slot.ppn)
     }
 
     #[inline]
-    fn complete(&mut self, slot: Slot) {
+    fn complete(&mut self, stream: Stream, slot: Slot) {
         if slot.completes_pu {
             let (pu, _) = self.layout().pu_of(slot.ppn);
             self.programmed(pu);
+            if !self.codes.is_empty() {
+                self.program_parity(stream);
+            }
         }
     }
 
@@ -90,6 +97,7 @@ impl Ftl {
         }
         match self.cause_of(to) {
             Cause::WearLeveling => self.untimed_reads.wear_leveling += reads,
+            Cause::Scrub => self.untimed_reads.scrub += reads,
             Cause::Host | Cause::Gc => self.untimed_reads.gc += reads,
         }
         self.erased(victim);

@@ -1,6 +1,8 @@
 //! A small drive for tests, and a host that drives it.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub(crate) mod host;
+
 use outlast_device::{Command, Completion, Device, Op, Outcome, StreamId, Tag};
 use outlast_ftl::FtlConfig;
 use outlast_media::{DefectConfig, Geometry, PageTimes, Timing};
@@ -32,6 +34,10 @@ pub(crate) fn tiny() -> SsdConfig {
         defects: DefectConfig::default(),
         ftl: FtlConfig { capacity: Some(Bytes(600 * 4096)), ..FtlConfig::default() },
         controller: ControllerConfig { write_buffer: Bytes::kib(256), ..ControllerConfig::default() },
+        reliability: None,
+        protection: None,
+        scrub: None,
+        hazards: outlast_media::HazardConfig::default(),
         bytes: false,
     }
 }

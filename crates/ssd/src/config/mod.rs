@@ -1,7 +1,11 @@
 //! Settings of a drive: its flash, its translation layer, its controller.
 
-use outlast_ftl::FtlConfig;
-use outlast_media::{ConfigError, DefectConfig, Geometry, Timing, at_most_a_second};
+mod reliability;
+
+pub use reliability::{ReliabilityConfig, ScrubConfig};
+
+use outlast_ftl::{FtlConfig, ProtectionConfig};
+use outlast_media::{ConfigError, DefectConfig, Geometry, HazardConfig, Timing, at_most_a_second};
 use outlast_units::{ByteRate, Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,6 +29,18 @@ pub struct SsdConfig {
     /// Processors, scheduling, write buffer and host link.
     #[serde(default)]
     pub controller: ControllerConfig,
+    /// How the flash errs, and what reading does about it. Absent: it never errs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reliability: Option<ReliabilityConfig>,
+    /// Parity across the dies of the drive. Absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protection: Option<ProtectionConfig>,
+    /// Moving data before it goes bad. Absent: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scrub: Option<ScrubConfig>,
+    /// Sudden failures that come by chance. Default: none.
+    #[serde(default)]
+    pub hazards: HazardConfig,
     /// Keep the real bytes of live data. Slow and memory-hungry: for tests.
     #[serde(default)]
     pub bytes: bool,
@@ -41,6 +57,18 @@ impl SsdConfig {
         self.defects.validate()?;
         self.ftl.validate(&self.geometry)?;
         self.controller.validate(&self.geometry)?;
+        if let Some(reliability) = &self.reliability {
+            reliability.validate()?;
+            reliability.check_codeword(&self.geometry, self.ftl.mapping_unit)?;
+        }
+        if let Some(protection) = &self.protection {
+            protection.validate()?;
+        }
+        if let Some(scrub) = &self.scrub {
+            scrub.validate(self.reliability.as_ref())?;
+            scrub.check_pace(&self.geometry, &self.timing)?;
+        }
+        self.hazards.validate("device.hazards")?;
         let (user, raw) = (self.ftl.user_capacity(&self.geometry), self.geometry.raw_capacity());
         if user.0 / self.ftl.mapping_unit.0 < u64::from(self.controller.flash_cores) {
             let limit = "must hold at least one mapping unit for each flash core";

@@ -1,0 +1,196 @@
+//! Summing up what errors did.
+
+use crate::report::Facts;
+use crate::summary::{CorrectedBy, Exact, Latency, Rber, Reliability, Scrubbed, StripeRecovery, Tail, Twin};
+use crate::table::{Column, Table};
+use outlast_device::Op;
+use outlast_ssd::{Reason, Ssd};
+use std::f64::consts::LN_10;
+
+/// Blocks whose error rates are looked at when the run has ended.
+const BLOCKS: usize = 65_536;
+
+pub(crate) fn reliability(facts: &Facts<'_>) -> Reliability {
+    let ssd = facts.ssd;
+    let counters = ssd.counters();
+    let corrections = ssd.corrections();
+    let unit = ssd.config().ftl.mapping_unit.0;
+    let exact = exact(ssd);
+    let first_reads = counters.reads() - counters.rereads - counters.stripe_reads;
+    Reliability {
+        uber_exact: exact.as_ref().map(|exact| exact.after_stripe.uber),
+        exact,
+        uncorrectable_reads: counters.medium_errors,
+        rereads_per_read: if first_reads == 0 { 0.0 } else { counters.rereads as f64 / first_reads as f64 },
+        corrected_by: CorrectedBy {
+            ecc: corrections.ecc,
+            reread: corrections.reread,
+            stripe: corrections.stripe,
+        },
+        medium_errors: facts.recorder.medium_errors,
+        stripe_recovery: StripeRecovery {
+            attempts: corrections.stripe_attempts,
+            failures: corrections.stripe_failures,
+        },
+        scrub_pages: counters.scrub_reads + counters.patrol_reads,
+        scrubbed: scrubbed(ssd),
+        data_loss_bytes: counters.lost_units * unit,
+        lost_bytes: ssd.lost_units() * unit,
+        program_failures: counters.program_failures,
+        erase_failures: counters.erase_failures,
+        faults: ssd.faults_injected(),
+        rber: rber(facts),
+        twin: twin(facts),
+    }
+}
+
+fn exact(ssd: &Ssd) -> Option<Exact> {
+    let exact = ssd.exact_tails().filter(|exact| exact.units() != 0)?;
+    let bits = ssd.config().ftl.mapping_unit.0 as f64 * 8.0;
+    let tail = |ln_sum: f64| {
+        let ln_mean = ln_sum - (exact.units() as f64).ln();
+        let ln = ln_mean - bits.ln();
+        let log10 = ln / LN_10;
+        Tail { per_unit: ln_mean.exp(), uber: ln.exp(), log10_uber: log10.is_finite().then_some(log10) }
+    };
+    Some(Exact {
+        units_read: exact.units(),
+        after_ecc: tail(exact.ln_after_ecc()),
+        after_rereads: tail(exact.ln_after_rereads()),
+        after_stripe: tail(exact.ln_after_stripe()),
+    })
+}
+
+fn scrubbed(ssd: &Ssd) -> Scrubbed {
+    let count = |reason| ssd.moved_for(reason);
+    let (by_reads, by_age, by_expected_errors, by_rereads, by_patrol) = (
+        count(Reason::Reads),
+        count(Reason::Age),
+        count(Reason::ExpectedErrors),
+        count(Reason::Rereads),
+        count(Reason::Patrol),
+    );
+    Scrubbed {
+        superblocks: by_reads + by_age + by_expected_errors + by_rereads + by_patrol,
+        again: ssd.scrubbed_again(),
+        by_reads,
+        by_age,
+        by_expected_errors,
+        by_rereads,
+        by_patrol,
+    }
+}
+
+fn rber(facts: &Facts<'_>) -> Option<Rber> {
+    let levels = facts.ssd.rber_levels(facts.recorder.end, BLOCKS)?;
+    let config = facts.ssd.config().reliability.as_ref()?;
+    Some(Rber {
+        mean: levels.mean,
+        p50: levels.p50,
+        p99: levels.p99,
+        max: levels.max,
+        fresh_errors: config.fresh_errors(config.initial.pe_cycles).0,
+        saturated_reads: facts.ssd.saturations().0,
+    })
+}
+
+fn twin(facts: &Facts<'_>) -> Option<Twin> {
+    let twin = facts.twin?;
+    let latency = &facts.recorder.latency;
+    let of = |op: Op| Latency::of(latency.of(op));
+    let ratio =
+        |own: &Option<Latency>, other: &Option<Latency>, value: fn(&Latency) -> f64| match (own, other) {
+            (Some(own), Some(other)) if value(other) > 0.0 => Some(value(own) / value(other)),
+            _ => None,
+        };
+    let (read, write) = (of(Op::Read), of(Op::Write));
+    let all = |read: &Option<Latency>, write: &Option<Latency>| {
+        let parts = || read.iter().chain(write);
+        let count: u64 = parts().map(|part| part.count).sum();
+        (count != 0).then(|| parts().map(|part| part.mean * part.count as f64).sum::<f64>() / count as f64)
+    };
+    let (twin_read, twin_write) = (twin.latency_us.read.clone(), twin.latency_us.write.clone());
+    let mean_ratio = match (all(&read, &write), all(&twin_read, &twin_write)) {
+        (Some(own), Some(other)) if other > 0.0 => Some(own / other),
+        _ => None,
+    };
+    Some(Twin {
+        read_mean_ratio: ratio(&read, &twin_read, |latency| latency.mean),
+        read_p99_9_ratio: ratio(&read, &twin_read, |latency| latency.p99_9),
+        write_mean_ratio: ratio(&write, &twin_write, |latency| latency.mean),
+        mean_ratio,
+        write_amplification: twin.write_amplification.as_ref().map(|waf| waf.total),
+        read_us: twin_read,
+        write_us: twin_write,
+    })
+}
+
+/// What the reader should know about errors.
+pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    let ssd = facts.ssd;
+    if let (count, Some(first)) = ssd.saturations() {
+        notes.push(format!(
+            "The error model was used beyond its validity: {count} reads at an RBER held at 0.5, first at {} P/E cycles, {:.1} days \
+             after writing and {} reads of the block.",
+            first.cycles, first.days, first.reads
+        ));
+    }
+    if let (Some(reliability), Some(scrub)) = (&ssd.config().reliability, &ssd.config().scrub) {
+        let cycles = reliability.initial.pe_cycles;
+        let (_, fresh) = reliability.fresh_errors(cycles);
+        if let Some(threshold) = scrub.expected_errors.filter(|&threshold| fresh >= threshold) {
+            notes.push(format!(
+                "Scrubbing chases itself for ever: data just written on blocks of {cycles} P/E cycles already has {fresh:.1} expected \
+                 wrong bits in a codeword, and device.scrub.expected_errors is {threshold}."
+            ));
+        }
+    }
+    let (moved, again) = (scrubbed(ssd).superblocks, ssd.scrubbed_again());
+    if moved >= 4 && again * 2 > moved {
+        notes.push(format!(
+            "Scrubbing mostly moves what it has moved before: {again} of {moved} superblocks. Its thresholds may be too low."
+        ));
+    }
+    let scenario = facts.scenario;
+    if ssd.can_fail() && scenario.run.timing == crate::scenario::TimingMode::None {
+        notes.push("Errors and faults need time: a run without it does not know them.".to_owned());
+    } else if ssd.scheduled() != 0 {
+        notes.push(format!(
+            "{} scheduled faults or leaps of age lie beyond the end of the run and did not happen.",
+            ssd.scheduled()
+        ));
+    }
+    notes
+}
+
+/// `errors`: codewords by wrong bits; `decisions`: what was moved, and why.
+pub(crate) fn reliability_tables(ssd: &Ssd) -> Vec<(String, Table)> {
+    let mut tables = Vec::new();
+    if ssd.config().reliability.is_some() {
+        let histogram = ssd.error_histogram();
+        let mut table = Table::default();
+        table.counts("wrong_bits", 0..histogram.len() as u64);
+        table.counts("codewords", histogram.iter().copied());
+        tables.push(("errors".to_owned(), table));
+    }
+    if ssd.can_fail() {
+        let decisions = ssd.decisions();
+        let mut table = Table::default();
+        table.measures("at_s", decisions.iter().map(|decision| decision.at.as_secs_f64()));
+        table.counts("core", decisions.iter().map(|decision| u64::from(decision.core)));
+        table.counts("superblock", decisions.iter().map(|decision| u64::from(decision.superblock.0)));
+        let reasons = decisions.iter().map(|decision| decision.reason.name().to_owned());
+        table.push("reason", Column::Text(reasons.collect()));
+        table.counts("valid_units", decisions.iter().map(|decision| u64::from(decision.valid)));
+        table.counts("rereads", decisions.iter().map(|decision| u64::from(decision.rereads)));
+        table.measures("expected_errors", decisions.iter().map(|decision| decision.expected_errors));
+        table.counts("protected", decisions.iter().map(|decision| u64::from(decision.protected)));
+        table.counts(
+            "will_be_protected",
+            decisions.iter().map(|decision| u64::from(decision.will_be_protected)),
+        );
+        tables.push(("decisions".to_owned(), table));
+    }
+    tables
+}

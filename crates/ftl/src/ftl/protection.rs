@@ -1,0 +1,289 @@
+//! Where parity goes, and which lanes hold nothing.
+
+use super::{Ftl, NO_CODE, State, Stream};
+use crate::stripes::{LaneSet, Role, Stripes};
+use outlast_media::BlockAddress;
+use outlast_units::SuperblockId;
+
+/// Lanes of a superblock that hold nothing, or nothing more.
+#[derive(Clone, Debug)]
+pub(super) struct Gaps {
+    /// Gone when the superblock was opened: its stripes are laid around them.
+    pub(super) opened: LaneSet,
+    /// Given up since: nothing more is programmed there.
+    pub(super) since: LaneSet,
+}
+
+/// Where the unit of one member of a stripe is to be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Member {
+    /// Nothing was ever written there: zeroes, free to use.
+    Empty,
+    /// In the controller's memory: data not programmed yet, or the parity of a stripe that is not complete.
+    Buffered(u32),
+    /// On flash, in this program unit.
+    OnFlash(u32),
+    /// Nowhere: its program operation failed.
+    Gone,
+}
+
+impl Ftl {
+    pub(super) fn code_of(&self, superblock: SuperblockId) -> Option<&Stripes> {
+        self.codes.get(usize::from(self.code[superblock.index()]))
+    }
+
+    fn stream_code(&self, stream: Stream) -> Option<&Stripes> {
+        self.codes.get(usize::from(self.stream_code[usize::from(stream.0)]))
+    }
+
+    pub(super) fn opened_gaps(&self, superblock: SuperblockId) -> Option<&LaneSet> {
+        self.gaps[superblock.index()].as_ref().map(|gaps| &gaps.opened).filter(|opened| !opened.is_empty())
+    }
+
+    pub(super) fn lane_position(&self, pu_within: u32) -> u32 {
+        pu_within % self.layout.lanes().len() as u32
+    }
+
+    pub(super) fn is_skipped(&self, superblock: SuperblockId, pu_within: u32) -> bool {
+        let lane = self.lane_position(pu_within);
+        self.gaps[superblock.index()].as_ref().is_some_and(|gaps| gaps.since.contains(lane))
+    }
+
+    /// What program unit `pu_within` of `superblock` is for.
+    pub(super) fn role(&self, superblock: SuperblockId, pu_within: u32) -> Role {
+        let gaps = self.opened_gaps(superblock);
+        match self.code_of(superblock) {
+            Some(code) => code.role(pu_within, gaps),
+            None if gaps.is_some_and(|gaps| gaps.contains(self.lane_position(pu_within))) => Role::Gap,
+            None => Role::Data,
+        }
+    }
+
+    /// Whether the stripes of a superblock that `stream` opens have parity.
+    pub fn is_protected(&self, stream: Stream) -> bool {
+        self.stream_code[usize::from(stream.0)] != NO_CODE
+    }
+
+    /// Whether the data of `superblock` has parity.
+    #[inline]
+    pub fn has_parity(&self, superblock: SuperblockId) -> bool {
+        self.code[superblock.index()] != NO_CODE
+    }
+
+    /// Data slots that a superblock has when `stream` opens it now.
+    pub fn data_units(&self, stream: Stream) -> u32 {
+        self.data_units[usize::from(stream.0)]
+    }
+
+    /// Data slots of the superblocks with the most parity.
+    pub(super) fn least_data_units(&self) -> u32 {
+        self.data_units.iter().copied().min().unwrap_or(0)
+    }
+
+    /// To be called when lanes have gone.
+    pub(super) fn count_data_units(&mut self) {
+        let streams = (0..self.streams()).map(Stream);
+        self.data_units = streams.map(|stream| self.data_units_of(self.stream_code(stream))).collect();
+    }
+
+    fn data_units_of(&self, code: Option<&Stripes>) -> u32 {
+        let gaps = Some(&self.dead_lanes).filter(|dead| !dead.is_empty());
+        let pus = self.layout.pus_per_superblock();
+        let data = match (code, gaps) {
+            (None, None) => pus,
+            (None, Some(gaps)) => pus - gaps.len() * self.layout.superpages(),
+            (Some(code), gaps) => (0..pus).filter(|&pu| code.role(pu, gaps) == Role::Data).count() as u32,
+        };
+        data * self.layout.units_per_pu()
+    }
+
+    /// A superblock has been opened in which some program units hold no data.
+    #[cold]
+    pub(super) fn open_irregular(&mut self, stream: Stream) {
+        let index = usize::from(stream.0);
+        let superblock = self.frontiers[index].superblock;
+        if !self.dead_lanes.is_empty() {
+            let lanes = self.layout.lanes().len();
+            self.gaps[superblock.index()] =
+                Some(Box::new(Gaps { opened: self.dead_lanes.clone(), since: LaneSet::new(lanes) }));
+        }
+        let pus = 0..self.layout.pus_per_superblock();
+        let gone = pus.filter(|&pu| self.role(superblock, pu) == Role::Gap).count() as u32;
+        self.settle_pus(superblock, gone);
+        let data = self.data_units(stream);
+        let units = self.layout.units_per_pu();
+        let first = self.frontiers[index].next;
+        let frontier = &mut self.frontiers[index];
+        frontier.irregular = true;
+        // `advance` looks for the first program unit with data as it does for every other; as yet none is under way.
+        frontier.later = data;
+        frontier.pu_end = first + units;
+        self.seek(stream, 0);
+    }
+
+    /// The program unit under way is full: on to the next one that holds data; stripes left behind are due their parity.
+    #[cold]
+    pub(super) fn skip(&mut self, stream: Stream) {
+        let frontier = &self.frontiers[usize::from(stream.0)];
+        let first = self.layout.first_slot(frontier.superblock);
+        let from = (frontier.next - first) / self.layout.units_per_pu();
+        self.seek(stream, from);
+    }
+
+    /// Puts the frontier at the first program unit from `from` on that holds data.
+    pub(super) fn seek(&mut self, stream: Stream, from: u32) {
+        let index = usize::from(stream.0);
+        let superblock = self.frontiers[index].superblock;
+        let (pus, units) = (self.layout.pus_per_superblock(), self.layout.units_per_pu());
+        let usable = |pu: &u32| self.role(superblock, *pu) == Role::Data && !self.is_skipped(superblock, *pu);
+        let pu = (from..pus).find(usable).unwrap_or(pus);
+        if let Some(code) = self.code_of(superblock) {
+            let reached = if pu == pus { code.stripe_of(pus - 1) + 1 } else { code.stripe_of(pu) };
+            self.frontiers[index].due.1 = reached;
+        }
+        let first = self.layout.first_slot(superblock);
+        let frontier = &mut self.frontiers[index];
+        frontier.next = first + pu * units;
+        frontier.pu_end = frontier.next + units;
+        if pu < pus {
+            frontier.later -= units;
+        }
+        debug_assert!(frontier.next <= frontier.end);
+    }
+
+    /// The next parity program unit that can be programmed now, as the data of its stripe is complete. To be asked for after every
+    /// program unit that is full, until there is none.
+    pub fn take_parity(&mut self, stream: Stream) -> Option<u32> {
+        let index = usize::from(stream.0);
+        loop {
+            let (stripe, end, nth) = self.frontiers[index].due;
+            if stripe >= end {
+                return None;
+            }
+            let superblock = self.frontiers[index].superblock;
+            let gaps = self.opened_gaps(superblock);
+            let code = self.code_of(superblock)?;
+            let Some(within) = code.parity_of(stripe, gaps).nth(nth as usize) else {
+                self.frontiers[index].due = (stripe + 1, end, 0);
+                continue;
+            };
+            self.frontiers[index].due.2 += 1;
+            if self.is_skipped(superblock, within) {
+                continue;
+            }
+            let pu = superblock.0 * self.layout.pus_per_superblock() + within;
+            self.compute_parity(superblock, stripe, pu);
+            let units = u64::from(self.layout.units_per_pu());
+            match self.cause_of(stream) {
+                super::Cause::Host => self.written.host_parity += units,
+                super::Cause::Gc => self.written.gc_parity += units,
+                super::Cause::WearLeveling => self.written.wear_leveling_parity += units,
+                super::Cause::Scrub => self.written.scrub_parity += units,
+            }
+            return Some(pu);
+        }
+    }
+
+    /// Programs, without time, all parity that is due.
+    pub(super) fn program_parity(&mut self, stream: Stream) {
+        while let Some(pu) = self.take_parity(stream) {
+            self.programmed(pu);
+        }
+    }
+
+    /// How many members of the stripe of program unit `pu` it takes to rebuild another; `None` where the data has no parity.
+    pub fn stripe_needs(&self, pu: u32) -> Option<u32> {
+        let (superblock, within) = self.within_superblock(pu);
+        let code = self.code_of(superblock)?;
+        let (stripe, gaps) = (code.stripe_of(within), self.opened_gaps(superblock));
+        // A stripe whose parity could not be placed has none.
+        code.parity_of(stripe, gaps).next()?;
+        Some(code.members(stripe).filter(|&pu| code.role(pu, gaps) == Role::Data).count() as u32)
+    }
+
+    /// The other members of the stripe of program unit `pu`, and where each is to be had; none where the data has no parity.
+    pub fn stripe_of(&self, pu: u32) -> impl Iterator<Item = Member> {
+        let (superblock, within) = self.within_superblock(pu);
+        let gaps = self.opened_gaps(superblock);
+        let first = superblock.0 * self.layout.pus_per_superblock();
+        let is_open = self.state[superblock.index()] == State::Open;
+        self.code_of(superblock)
+            .into_iter()
+            .flat_map(move |code| code.members(code.stripe_of(within)).map(move |other| (code, other)))
+            .filter(move |&(_, other)| other != within)
+            .filter_map(move |(code, other)| {
+                let role = code.role(other, gaps);
+                let pu = first + other;
+                if role == Role::Gap {
+                    None
+                } else if self.is_on_flash(superblock, pu) {
+                    Some(Member::OnFlash(pu))
+                } else if self.failed_pus.contains(&pu) {
+                    Some(Member::Gone)
+                } else if !self.is_skipped(superblock, other) && is_open {
+                    Some(Member::Buffered(pu))
+                } else {
+                    Some(if role == Role::Parity { Member::Gone } else { Member::Empty })
+                }
+            })
+    }
+
+    pub(super) fn within_superblock(&self, pu: u32) -> (SuperblockId, u32) {
+        let pus = self.layout.pus_per_superblock();
+        (SuperblockId(pu / pus), pu % pus)
+    }
+
+    pub(super) fn is_on_flash(&self, superblock: SuperblockId, pu: u32) -> bool {
+        let regular = self.unprogrammed[superblock.index()] == 0 && self.gaps[superblock.index()].is_none();
+        regular || self.pu_programmed[pu as usize / 64] >> (pu % 64) & 1 == 1
+    }
+
+    /// The lanes that are not gone for good, as positions in allocation order.
+    pub fn live_lanes(&self) -> impl Iterator<Item = u32> {
+        (0..self.layout.lanes().len() as u32).filter(|&lane| !self.dead_lanes.contains(lane))
+    }
+
+    /// Erases the blocks of `superblock`, retires those that have failed or worn out and puts spare ones in their place; false when
+    /// one is missing.
+    pub(super) fn erase_blocks(&mut self, superblock: SuperblockId, is_bad: impl Fn(u32) -> bool) -> bool {
+        let mut whole = true;
+        for (lane, place) in self.layout.lanes().iter().enumerate() {
+            if self.dead_lanes.contains(lane as u32) {
+                continue;
+            }
+            for plane in place.first_plane..place.first_plane + place.planes {
+                let block = self.table.block(superblock, place.local_die, plane);
+                self.blocks.erase(block);
+                if is_bad(self.blocks.index(block) as u32)
+                    || self.endurance.is_some_and(|limit| self.blocks.cycles(block) >= limit)
+                {
+                    self.blocks.retire(block);
+                    whole &= self.table.replace(superblock, place.local_die, plane);
+                }
+            }
+        }
+        whole
+    }
+
+    /// What was known about the content of `superblock` ends with its erasure.
+    pub(super) fn forget(&mut self, superblock: SuperblockId) {
+        self.gaps[superblock.index()] = None;
+        self.code[superblock.index()] = NO_CODE;
+        if !self.failed_pus.is_empty() {
+            let pus = self.layout.pus_per_superblock();
+            let first = superblock.0 * pus;
+            self.failed_pus.retain(|pu| !(first..first + pus).contains(pu));
+        }
+        let (first, count) = (self.layout.first_slot(superblock), self.layout.units_per_superblock());
+        if let Some(contents) = &mut self.contents {
+            contents.erase(first, count);
+        }
+    }
+
+    /// The physical blocks of lane `lane` of `superblock`.
+    pub fn blocks_of(&self, superblock: SuperblockId, lane: u32) -> impl Iterator<Item = BlockAddress> {
+        let place = self.layout.lanes()[lane as usize];
+        (place.first_plane..place.first_plane + place.planes)
+            .map(move |plane| self.table.block(superblock, place.local_die, plane))
+    }
+}

@@ -1,0 +1,253 @@
+//! Settings of bit errors, of what reading does about them, and of scrubbing.
+
+use outlast_media::reliability::{BlockVariation, Ecc, PageTypes, RberModel, Rereads, chip, chips};
+use outlast_media::{ConfigError, Geometry, InitialState, ReadScope, Timing};
+use outlast_units::{ByteRate, Bytes, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How the flash errs and what reading does about it. Independence assumed: bits err independently at their page's rate, and pages
+/// fail independently given their rates; what is shared (wear, age, reads, the block's factor) is shared through the rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReliabilityConfig {
+    /// A published chip, such as `tlc-72-layer`; its error rates and their source are known. Give this or `model`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chip: Option<String>,
+    /// Error rates of your own. Give this or `chip`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<RberModel>,
+    /// What a read disturbs. Default: its block.
+    pub read_scope: ReadScope,
+    /// The error-correcting code.
+    pub ecc: Ecc,
+    /// Re-reads after the code has failed.
+    pub rereads: Rereads,
+    /// Re-reads of data that has parity across dies before it is rebuilt from its stripe (HRM's conditional re-reads); the rest of
+    /// `rereads.max_retries` comes after the stripe has failed. Absent: all re-reads come first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rereads_if_protected: Option<u32>,
+    /// Whether the first read of a block is made at the step that last worked there (until its next erasure) instead of the plain
+    /// one. Default: false.
+    pub reread_history: bool,
+    /// In which state the flash is when the run begins.
+    pub initial: InitialState,
+    /// How blocks differ.
+    pub variation: BlockVariation,
+    /// How page types differ; absent: not at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_types: Option<PageTypes>,
+    /// One in so many checked units gives a codeword to the histogram of raw bit errors; 0: none. Default: 256.
+    pub histogram_every: u32,
+    /// Of data with parity, the exact probability that the stripe does not help is worked out for one in so many units that the host
+    /// reads, and scaled: it takes the error rates of all members. 1: for each. Default: 16.
+    pub stripe_exact_every: u32,
+}
+
+impl Default for ReliabilityConfig {
+    fn default() -> Self {
+        Self {
+            chip: None,
+            model: None,
+            read_scope: ReadScope::default(),
+            ecc: Ecc::default(),
+            rereads: Rereads::default(),
+            rereads_if_protected: None,
+            reread_history: false,
+            initial: InitialState::default(),
+            variation: BlockVariation::default(),
+            page_types: None,
+            histogram_every: 256,
+            stripe_exact_every: 16,
+        }
+    }
+}
+
+const FIELD: &str = "device.reliability";
+
+impl ReliabilityConfig {
+    /// The error rates asked for.
+    ///
+    /// # Errors
+    /// Neither or both of `chip` and `model` are given, or the chip is unknown.
+    pub fn rber_model(&self) -> Result<&RberModel, ConfigError> {
+        match (&self.chip, &self.model) {
+            (Some(name), None) => chip(name).map(|chip| &chip.model).ok_or_else(|| {
+                let known: Vec<&str> = chips().iter().map(|chip| chip.name).collect();
+                ConfigError::new(
+                    "device.reliability.chip",
+                    name,
+                    format!("must be one of {}", known.join(", ")),
+                )
+            }),
+            (None, Some(model)) => Ok(model),
+            (Some(name), Some(_)) => {
+                Err(ConfigError::new("device.reliability.chip", name, "give either chip or model, not both"))
+            }
+            (None, None) => Err(ConfigError::new("device.reliability.chip", "absent", "give chip or model")),
+        }
+    }
+
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// The first setting that is out of range.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.rber_model()?.validate(&format!("{FIELD}.model"))?;
+        self.ecc.validate(&format!("{FIELD}.ecc"))?;
+        self.rereads.validate(&format!("{FIELD}.rereads"))?;
+        if self.stripe_exact_every == 0 {
+            return Err(ConfigError::new("device.reliability.stripe_exact_every", 0, "must be at least 1"));
+        }
+        self.initial.validate(&format!("{FIELD}.initial"))?;
+        self.variation.validate(&format!("{FIELD}.variation"))?;
+        if let Some(types) = &self.page_types {
+            types.validate(&format!("{FIELD}.page_types"))?;
+        }
+        Ok(())
+    }
+
+    /// Mean wrong bits of a codeword that has just been written to a mean block of `cycles` P/E cycles: over all page types, and
+    /// of the worst.
+    pub fn fresh_errors(&self, cycles: u32) -> (f64, f64) {
+        let rber = self.rber_model().map_or(0.0, |model| model.saturated(f64::from(cycles), 0.0, 0.0).rber);
+        let factors: Vec<f64> = match &self.page_types {
+            Some(types) => types.ln_factors().iter().map(|ln| ln.exp()).collect(),
+            None => vec![1.0],
+        };
+        let errors = rber * f64::from(self.ecc.codeword_bits());
+        let mean = factors.iter().sum::<f64>() / factors.len() as f64;
+        (errors * mean, errors * factors.iter().copied().fold(0.0, f64::max))
+    }
+
+    /// Checks the code against what is decoded at once: a mapping unit, or a page where a unit spans several.
+    ///
+    /// # Errors
+    /// A codeword whose data is longer, or does not divide it.
+    pub(super) fn check_codeword(&self, geometry: &Geometry, unit: Bytes) -> Result<(), ConfigError> {
+        let decoded = unit.0.min(geometry.page_size.0) * 8;
+        if decoded.is_multiple_of(u64::from(self.ecc.data_bits)) {
+            return Ok(());
+        }
+        let limit = format!(
+            "must divide the {decoded} bits that are decoded at once: a mapping unit, or a page if that is smaller"
+        );
+        Err(ConfigError::new("device.reliability.ecc.data_bits", self.ecc.data_bits, limit))
+    }
+}
+
+/// When data is moved before it goes bad: scrubbing. Each trigger works by itself; any number may be given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ScrubConfig {
+    /// Read reclaim: a superblock is moved when one of its blocks has been read so often since its erasure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads: Option<u32>,
+    /// Read refresh: a superblock is moved when its oldest data is so old. Looked for every hundredth of that time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub age: Option<Nanos>,
+    /// Oracle: a superblock is moved when the expected wrong bits of a codeword anywhere in it exceed this (HRM, section 4.3).
+    /// No real drive can know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_errors: Option<f64>,
+    /// Cost and benefit (HRM, section 5): a superblock is moved when its re-reads since its erasure, for each unit that would have
+    /// to be moved, reach this; the one with the most first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rereads_per_unit: Option<f64>,
+    /// Patrol read: every program unit is read once in this time, and a superblock is moved when a codeword has more wrong bits than
+    /// `patrol_errors`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patrol: Option<Nanos>,
+    /// See `patrol`; absent: half of what the ECC corrects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patrol_errors: Option<u32>,
+    /// Most bytes that scrubbing moves in a second, over all cores; absent: what idle dies allow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<ByteRate>,
+}
+
+impl ScrubConfig {
+    /// Refuses thresholds that data just moved would pass again in the course of ordinary use, so that scrubbing would never end.
+    pub(super) fn check_pace(&self, geometry: &Geometry, timing: &Timing) -> Result<(), ConfigError> {
+        if let Some(reads) = self.reads.filter(|&reads| reads <= geometry.pages_per_block) {
+            let limit = format!(
+                "must be above the {} pages of a block: reading it once would have it moved, for ever",
+                geometry.pages_per_block
+            );
+            return Err(ConfigError::new("device.scrub.reads", reads, limit));
+        }
+        // All dies at work, nothing else to do.
+        let rows = f64::from(geometry.blocks_per_plane) * f64::from(geometry.pages_per_block);
+        let rewrite = Nanos((rows * timing.program.mean_ns()) as u64);
+        if let Some(age) = self.age.filter(|&age| age < rewrite) {
+            let limit =
+                format!("must be at least the {rewrite} that it takes to write all pages of the drive once");
+            return Err(ConfigError::new("device.scrub.age", age, limit));
+        }
+        Ok(())
+    }
+
+    /// Checks the settings by themselves.
+    ///
+    /// # Errors
+    /// No trigger, or one out of range.
+    pub fn validate(&self, reliability: Option<&ReliabilityConfig>) -> Result<(), ConfigError> {
+        let error = |name: &str, value: &dyn std::fmt::Display, limit: &str| {
+            Err(ConfigError::new(&format!("device.scrub.{name}"), value, limit))
+        };
+        let triggers = [
+            self.reads.is_some(),
+            self.age.is_some(),
+            self.expected_errors.is_some(),
+            self.rereads_per_unit.is_some(),
+            self.patrol.is_some(),
+        ];
+        if !triggers.contains(&true) {
+            let limit = "needs a trigger: reads, age, expected_errors, rereads_per_unit or patrol";
+            return Err(ConfigError::new("device.scrub", "empty", limit));
+        }
+        if self.reads == Some(0) {
+            return error("reads", &0, "must be at least 1");
+        }
+        if let Some(age) = self.age.filter(|&age| age < Nanos::secs(1)) {
+            return error("age", &age, "must be at least 1s");
+        }
+        if let Some(errors) = self.expected_errors.filter(|errors| !(errors.is_finite() && *errors > 0.0)) {
+            return error("expected_errors", &errors, "must be a number above 0");
+        }
+        if let Some(ratio) = self.rereads_per_unit.filter(|ratio| !(ratio.is_finite() && *ratio > 0.0)) {
+            return error("rereads_per_unit", &ratio, "must be a number above 0");
+        }
+        if let Some(period) = self.patrol.filter(|&period| period < Nanos::secs(1)) {
+            return error("patrol", &period, "must be at least 1s");
+        }
+        if self.patrol_errors.is_some() && self.patrol.is_none() {
+            return error("patrol_errors", &self.patrol_errors.unwrap_or(0), "needs patrol");
+        }
+        if reliability.is_none() {
+            let needs = "needs device.reliability, which says how the flash errs";
+            let given = [
+                ("expected_errors", self.expected_errors.is_some()),
+                ("rereads_per_unit", self.rereads_per_unit.is_some()),
+                ("patrol", self.patrol.is_some()),
+                ("reads", self.reads.is_some()),
+                ("age", self.age.is_some()),
+            ];
+            if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
+                return error(name, &"given", needs);
+            }
+        }
+        if let Some(reliability) = reliability
+            && self.patrol.is_some()
+            && self.patrol_errors.is_none()
+            && reliability.ecc.strength.is_none()
+        {
+            return error(
+                "patrol_errors",
+                &"absent",
+                "must be given where the ECC corrects any number of errors",
+            );
+        }
+        Ok(())
+    }
+}

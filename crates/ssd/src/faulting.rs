@@ -1,0 +1,235 @@
+//! Sudden failures: what breaks, when, and what the drive does about operations that fail.
+
+use crate::op::{Op, OpKind, Task};
+use crate::ssd::Ssd;
+use outlast_ftl::{Cause, Stream};
+use outlast_media::{Damage, Fault, Faults, HazardClock};
+use outlast_units::{Nanos, Ppn};
+
+/// When what breaks, and when time is skipped.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fate {
+    /// Scheduled faults, the next one last.
+    scheduled: Vec<(Nanos, Fault)>,
+    /// Scheduled leaps of age, the next one last.
+    leaps: Vec<(Nanos, Nanos)>,
+    pub(crate) hazards: Option<HazardClock>,
+}
+
+impl Fate {
+    pub(crate) fn scheduled(&self) -> usize {
+        self.scheduled.len() + self.leaps.len()
+    }
+
+    fn next(&self) -> Nanos {
+        let fault = self.scheduled.last().map_or(Nanos::MAX, |&(at, _)| at);
+        let leap = self.leaps.last().map_or(Nanos::MAX, |&(at, _)| at);
+        let hazard = self.hazards.as_ref().map_or(Nanos::MAX, HazardClock::next);
+        fault.min(leap).min(hazard)
+    }
+}
+
+impl Ssd {
+    /// Has `faults` happen at their times.
+    pub fn schedule_faults(&mut self, faults: &[(Nanos, Fault)]) {
+        if faults.is_empty() {
+            return;
+        }
+        self.expect_faults();
+        self.fate.scheduled.extend_from_slice(faults);
+        // The sort is stable: of equal times the first given comes first, that is, last.
+        self.fate.scheduled.reverse();
+        self.fate.scheduled.sort_by_key(|&(at, _)| std::cmp::Reverse(at));
+        self.call_housekeeping(self.fate.next());
+    }
+
+    /// Has the data on flash become older by `by` at time `at`, as if the drive had lain there; nothing else takes time.
+    pub fn schedule_ageing(&mut self, at: Nanos, by: Nanos) {
+        self.fate.leaps.push((at, by));
+        self.fate.leaps.sort_by_key(|&(at, _)| std::cmp::Reverse(at));
+        self.call_housekeeping(self.fate.next());
+    }
+
+    /// From now on operations may fail.
+    pub(crate) fn expect_faults(&mut self) {
+        self.fallible = true;
+        let wordline = self.config.reliability.as_ref().and_then(|r| r.page_types.as_ref());
+        let wordline = wordline.map_or(1, |types| types.factors.len() as u32);
+        for core in &mut self.cores {
+            core.faults.get_or_insert_with(|| {
+                let dies = core.dies.len() as u16;
+                let first = core.dies[0];
+                Faults::new(&self.config.geometry, dies, first, wordline, &self.config.hazards, self.seed)
+            });
+        }
+    }
+
+    /// Everything that fate has had in store until now; returns when the next thing is due.
+    pub(crate) fn keep_failing(&mut self, now: Nanos) -> Nanos {
+        while let Some(&(at, fault)) = self.fate.scheduled.last()
+            && at <= now
+        {
+            self.fate.scheduled.pop();
+            self.inject(now, fault);
+        }
+        while let Some(hazards) = &mut self.fate.hazards
+            && hazards.next() <= now
+        {
+            let fault = hazards.draw();
+            self.inject(now, fault);
+        }
+        while let Some(&(at, by)) = self.fate.leaps.last()
+            && at <= now
+        {
+            self.fate.leaps.pop();
+            self.aged += by;
+            self.begin_scrub(now);
+        }
+        self.fate.next()
+    }
+
+    /// Something breaks now.
+    pub fn inject(&mut self, now: Nanos, fault: Fault) {
+        self.expect_faults();
+        for die in fault.dies(&self.config.geometry) {
+            let (core, local) =
+                (usize::from(self.dies[usize::from(die)].core), self.dies[usize::from(die)].local);
+            let state = &mut self.cores[core];
+            if let Some(faults) = &mut state.faults {
+                faults.inject(local, fault.damage);
+            }
+            match fault.damage {
+                Damage::Plane { plane } => state.ftl.give_up_die(local, Some(plane)),
+                Damage::Die | Damage::Chip => state.ftl.give_up_die(local, None),
+                _ => continue,
+            }
+            // Stripes may have ended where the die would have come next.
+            for stream in 0..self.cores[core].ftl.streams() {
+                self.program_parity(now, core, Stream(stream));
+            }
+            self.pump(now, core);
+            self.maybe_collect(now, core);
+        }
+        self.faults_injected += 1;
+    }
+
+    /// Whether the program operation that has just ended failed.
+    #[inline(never)]
+    pub(crate) fn program_fails(&mut self, op: &Op) -> bool {
+        let state = &mut self.cores[usize::from(op.core)];
+        let Some(faults) = &mut state.faults else { return false };
+        let layout = state.ftl.layout();
+        let place = layout.place(op.pu);
+        // What was queued behind a failed program of the same block goes elsewhere, too.
+        let mut fails = state.ftl.is_given_up(op.pu);
+        for plane in place.lane.first_plane..place.lane.first_plane + place.lane.planes {
+            let block = state.ftl.block_index(place.superblock, place.lane.local_die, plane);
+            for row in place.first_page..place.first_page + layout.rows_per_pu() {
+                fails |= faults.program_fails(block, row);
+            }
+        }
+        fails
+    }
+
+    /// A program operation has failed: its data, still in the controller, is written again elsewhere, and counts as on its way
+    /// to flash since the first attempt.
+    #[cold]
+    pub(crate) fn program_failed(&mut self, now: Nanos, op: &Op) {
+        self.counters.program_failures += 1;
+        let core = usize::from(op.core);
+        let ftl = &mut self.cores[core].ftl;
+        let superblock = ftl.layout().place(op.pu).superblock;
+        let own = ftl.stream_of(superblock);
+        let sealed = ftl.program_failed(op.pu);
+        let units = ftl.layout().units_per_pu();
+        // A stripe may have ended where its lane would have come next; its parity goes before all that follows.
+        self.program_parity(now, core, own);
+        let mut stranded = 0;
+        if op.units != 0 {
+            for slot in op.pu * units..(op.pu + 1) * units {
+                stranded += u64::from(!self.write_again(now, core, own, Ppn(slot), op));
+            }
+        }
+        self.counters.lost_units += stranded;
+        self.cores[core].ftl.drop_failed();
+        // What has begun a program unit waits there no longer than its first attempt did.
+        self.fill_up(now, core, own, op);
+        self.program_parity(now, core, own);
+        match op.kind {
+            OpKind::HostProgram => self.host_programmed(now, op),
+            _ => self.relocation_programmed(now, op),
+        }
+        if sealed {
+            self.sealed(now, core, superblock);
+        }
+    }
+
+    /// Puts a unit of a failed program at the frontier again; false when it had no place to go and is lost.
+    fn write_again(&mut self, now: Nanos, core: usize, own: Stream, slot: Ppn, op: &Op) -> bool {
+        let gc = self.cores[core].ftl.gc_stream();
+        let any = (0..self.cores[core].ftl.streams()).map(Stream);
+        for stream in [own, gc].into_iter().chain(any) {
+            let ftl = &mut self.cores[core].ftl;
+            if let Some(to) = ftl.rewrite(stream, slot) {
+                let host = ftl.cause_of(stream) == Cause::Host;
+                if host {
+                    self.cores[core].buffered += 1;
+                } else {
+                    self.cores[core].relocating += 1;
+                }
+                if to.completes_pu {
+                    let (pu, _) = self.cores[core].ftl.layout().pu_of(to.ppn);
+                    let units = self.cores[core].ftl.layout().units_per_pu();
+                    self.program_of(now, core, stream, pu, units, op);
+                    self.program_parity(now, core, stream);
+                }
+                return true;
+            }
+        }
+        self.cores[core].ftl.lose(slot).is_none()
+    }
+
+    /// Pads and programs what `stream` has begun, where something waits for the failed operation's data to be on flash.
+    fn fill_up(&mut self, now: Nanos, core: usize, stream: Stream, op: &Op) {
+        if self.write_cache() == crate::config::WriteCache::Protected {
+            return;
+        }
+        let units = self.cores[core].ftl.begun_units(stream);
+        if let Some(pu) = self.cores[core].ftl.pad(stream) {
+            self.program_of(now, core, stream, pu, units, op);
+        }
+    }
+
+    /// Programs `pu` of `stream` for whoever waits for operation `op`, which failed.
+    fn program_of(&mut self, now: Nanos, core: usize, stream: Stream, pu: u32, units: u32, op: &Op) {
+        // A stream's program units go through one queue each, lest they overtake each other.
+        let task = match self.cores[core].ftl.cause_of(stream) {
+            Cause::Host if op.kind == OpKind::HostProgram => {
+                return self.program_host_in(now, core, pu, units, op.epoch);
+            }
+            Cause::Host => return self.program_host(now, core, pu, units),
+            Cause::Gc => Task::Gc,
+            Cause::WearLeveling => Task::WearLeveling,
+            Cause::Scrub => Task::Scrub,
+        };
+        if op.kind == OpKind::RelocationProgram && op.task == task {
+            self.program_relocated_in(now, core, task, pu, units, op.epoch);
+        } else {
+            self.program_relocated(now, core, task, pu, units);
+        }
+    }
+
+    /// A lane of a victim has been erased: or has it?
+    #[inline(never)]
+    pub(crate) fn note_erase_failure(&mut self, op: &Op) {
+        let state = &mut self.cores[usize::from(op.core)];
+        let Some(faults) = &mut state.faults else { return };
+        let place = state.ftl.layout().place(op.pu);
+        let mut failed = false;
+        for plane in place.lane.first_plane..place.lane.first_plane + place.lane.planes {
+            let block = state.ftl.block_index(place.superblock, place.lane.local_die, plane);
+            failed |= faults.erase_fails(block);
+        }
+        self.counters.erase_failures += u64::from(failed);
+    }
+}

@@ -1,0 +1,26 @@
+//! What the drive does at times of its own: scrubbing, sudden failures, ageing.
+
+use crate::ssd::Ssd;
+use outlast_units::Nanos;
+
+impl Ssd {
+    /// Sees that housekeeping is done at `at` at the latest.
+    pub(crate) fn call_housekeeping(&mut self, at: Nanos) {
+        if at < self.house_at {
+            self.house_at = at;
+            let at = if at > self.events.horizon() { Nanos::MAX } else { at };
+            self.events.set(self.house_source(), at);
+        }
+    }
+
+    pub(crate) fn house_event(&mut self, now: Nanos) {
+        self.house_at = Nanos::MAX;
+        self.events.set(self.house_source(), Nanos::MAX);
+        let mut next = self.keep_failing(now);
+        for core in 0..self.cores.len() {
+            next = next.min(self.keep_scrubbing(now, core));
+        }
+        // Nothing is ever due twice at one time, else the clock would stand still.
+        self.call_housekeeping(next.max(Nanos(now.0 + 1)));
+    }
+}

@@ -1,0 +1,321 @@
+//! The ladder for what a sensing did not give: re-reads, the stripe, the last re-reads, a medium error.
+
+use crate::op::{Op, OpKind, Rung, UnitWork};
+use crate::sensing::{beyond_hope, units};
+use crate::slab::NIL;
+use crate::ssd::Ssd;
+use outlast_device::Outcome;
+use outlast_ftl::Member;
+use outlast_units::{Lpn, Nanos, Ppn};
+
+/// Units of one read that are being rebuilt from their stripe.
+#[derive(Clone, Debug)]
+pub(crate) struct Recovery {
+    op: Op,
+    /// Members that it takes, and how many are known to be empty.
+    needed: u32,
+    known: u32,
+    /// Reads under way.
+    left: u32,
+    /// Program units of members that have not been read yet.
+    later: Vec<u32>,
+    /// Those that have been read, or were in the controller's memory, with the units that they did not give.
+    read: Vec<(u32, u64)>,
+    /// Logical page of each unit of `op.failing`, in order.
+    owners: Vec<Lpn>,
+}
+
+impl Recovery {
+    /// How many more members it takes to rebuild `unit`.
+    fn lacking(&self, unit: u32) -> u32 {
+        let had = self.read.iter().filter(|(_, bad)| bad >> unit & 1 == 0).count() as u32;
+        self.needed.saturating_sub(self.known + had)
+    }
+}
+
+impl Ssd {
+    /// The data of a sensing has arrived and some of it cannot be corrected. Reads again if that may help; false when it may not.
+    #[inline(never)]
+    pub(crate) fn reread(&mut self, now: Nanos, die: u16, index: u32) -> bool {
+        let op = self.ops[index];
+        let superblock = self.cores[usize::from(op.core)].ftl.layout().place(op.pu).superblock;
+        let protected = self.cores[usize::from(op.core)].ftl.has_parity(superblock);
+        let limit = match op.rung {
+            Rung::Rereads => self.retries.first(protected),
+            Rung::LastRereads => self.retries.all(),
+        };
+        if op.kind == OpKind::PatrolRead
+            || limit.is_some_and(|limit| u32::from(op.step) >= limit)
+            || op.failing & !self.beyond_hope(&op) == 0
+        {
+            return false;
+        }
+        self.count_reread(now, usize::from(op.core), superblock, op.failing);
+        let op = &mut self.ops[index];
+        op.step += 1;
+        op.rereads = op.rereads.saturating_add(1);
+        self.start_read(now, die, index);
+        true
+    }
+
+    /// Units of `op` on flash that is broken for good: no re-read helps.
+    fn beyond_hope(&self, op: &Op) -> u64 {
+        let state = &self.cores[usize::from(op.core)];
+        beyond_hope(&state.ftl, state.faults.as_ref(), op.pu, op.failing)
+    }
+
+    /// A read has ended and units in `op.failing` could not be had: down the ladder.
+    #[cold]
+    pub(crate) fn uncorrectable(&mut self, now: Nanos, op: &Op) {
+        match op.kind {
+            OpKind::StripeRead => self.stripe_read(now, op),
+            OpKind::PatrolRead => self.patrol_read(now, op),
+            _ => {
+                let ftl = &self.cores[usize::from(op.core)].ftl;
+                let first = op.pu * ftl.layout().units_per_pu();
+                let owners = units(op.failing).map(|unit| ftl.owner(Ppn(first + unit))).collect();
+                let mut op = *op;
+                if op.recovery == NIL {
+                    op.recovery = 0;
+                    if op.kind == OpKind::RelocationRead {
+                        self.cores[usize::from(op.core)].recovering += u32::from(op.units);
+                    }
+                }
+                self.next_rung(now, op, owners);
+            }
+        }
+    }
+
+    fn next_rung(&mut self, now: Nanos, mut op: Op, owners: Vec<Lpn>) {
+        let owners = self.drop_stale(now, &mut op, owners);
+        if op.failing == 0 || op.rung == Rung::LastRereads {
+            self.finish_read(now, &op, op.failing);
+            return;
+        }
+        let count = u64::from(op.failing.count_ones());
+        let ftl = &self.cores[usize::from(op.core)].ftl;
+        let Some(needed) = ftl.stripe_needs(op.pu) else {
+            self.finish_read(now, &op, op.failing);
+            return;
+        };
+        let (mut known, mut later, mut read) = (0, Vec::new(), Vec::new());
+        for member in ftl.stripe_of(op.pu) {
+            match member {
+                Member::Empty => known += 1,
+                Member::Buffered(pu) => read.push((pu, 0)),
+                Member::OnFlash(pu) => later.push(pu),
+                Member::Gone => {}
+            }
+        }
+        self.corrections.stripe_attempts += count;
+        if known + ((later.len() + read.len()) as u32) < needed {
+            self.corrections.stripe_failures += count;
+            self.last_rereads(now, op);
+            return;
+        }
+        // Read in order: taken from the end.
+        later.reverse();
+        let recovery = Recovery { op, needed, known, left: 0, later, read, owners };
+        self.go_on_recovering(now, recovery);
+    }
+
+    /// Reads as many more members as are lacking; with none lacking, or none left, the recovery ends.
+    fn go_on_recovering(&mut self, now: Nanos, mut recovery: Recovery) {
+        let op = recovery.op;
+        let lacking = units(op.failing).map(|unit| recovery.lacking(unit)).max().unwrap_or(0) as usize;
+        let rest = recovery.later.len().saturating_sub(lacking);
+        let now_read = recovery.later.split_off(rest);
+        if now_read.is_empty() {
+            self.end_recovery(now, &recovery);
+            return;
+        }
+        recovery.left = now_read.len() as u32;
+        let index = self.recoveries.insert(Some(recovery));
+        for pu in now_read.into_iter().rev() {
+            let read = Op {
+                mask: op.failing,
+                units: op.failing.count_ones() as u16,
+                recovery: index,
+                ..Op::new(OpKind::StripeRead, op.task, usize::from(op.core), pu)
+            };
+            self.queue_read(now, read);
+        }
+    }
+
+    /// Data that has meanwhile moved, or been replaced, is not looked for here any more. Returns the owners of what is left.
+    fn drop_stale(&mut self, now: Nanos, op: &mut Op, owners: Vec<Lpn>) -> Vec<Lpn> {
+        let core = usize::from(op.core);
+        let first = op.pu * self.cores[core].ftl.layout().units_per_pu();
+        let mut left = Vec::with_capacity(owners.len());
+        for (unit, lpn) in units(op.failing).zip(owners) {
+            let current = if lpn.is_some() { self.cores[core].ftl.lookup(lpn) } else { Ppn::NONE };
+            if current == Ppn(first + unit) {
+                left.push(lpn);
+                continue;
+            }
+            if !current.is_some() && lpn.is_some() && self.cores[core].ftl.is_lost(lpn) {
+                // Given up since, by a relocation that could not read it either.
+                left.push(lpn);
+                continue;
+            }
+            op.failing &= !(1 << unit);
+            if op.kind == OpKind::HostRead && current.is_some() && self.cores[core].ftl.is_programmed(current)
+            {
+                // The copy made since is as good as what was asked for: relocation moved it, or the host rewrote it while
+                // this read was under way.
+                op.units -= 1;
+                let (pu, unit) = self.cores[core].ftl.layout().pu_of(current);
+                let work = UnitWork { lpn: lpn.0, ..op.work };
+                let read =
+                    Op { mask: 1 << unit, units: 1, work, ..Op::new(OpKind::HostRead, op.task, core, pu) };
+                self.queue_read(now, read);
+            }
+        }
+        left
+    }
+
+    /// Puts a read into the queue of its die.
+    fn queue_read(&mut self, now: Nanos, op: Op) {
+        let die = self.cores[usize::from(op.core)].ftl.layout().lane_of_pu(op.pu).die.0;
+        let op = self.ops.insert(op);
+        self.dies[usize::from(die)].reads.push(&mut self.ops, op);
+        self.look_up(now, die);
+    }
+
+    /// A member of a stripe has been read, or could not be.
+    #[inline(never)]
+    pub(crate) fn stripe_read(&mut self, now: Nanos, op: &Op) {
+        let recovery = self.recoveries[op.recovery].as_mut().expect("a stripe read belongs to a recovery");
+        recovery.left -= 1;
+        recovery.read.push((op.pu, op.failing));
+        if recovery.left == 0 {
+            let recovery = self.recoveries[op.recovery].take().expect("looked at above");
+            self.recoveries.remove(op.recovery);
+            self.go_on_recovering(now, recovery);
+        }
+    }
+
+    fn end_recovery(&mut self, now: Nanos, recovery: &Recovery) {
+        let mut op = recovery.op;
+        let bad = units(op.failing)
+            .filter(|&unit| recovery.lacking(unit) != 0)
+            .fold(0u64, |mask, unit| mask | 1 << unit);
+        let good = op.failing & !bad;
+        self.corrections.stripe += u64::from(good.count_ones());
+        self.corrections.stripe_failures += u64::from(bad.count_ones());
+        let mut bad_owners = Vec::new();
+        for (&lpn, unit) in recovery.owners.iter().zip(units(op.failing)) {
+            if bad >> unit & 1 == 1 {
+                bad_owners.push(lpn);
+            } else if self.config.bytes {
+                let had = recovery.read.iter().filter(|(_, bad)| bad >> unit & 1 == 0).map(|&(pu, _)| pu);
+                self.take_rebuilt(&op, lpn, unit, &had.collect::<Vec<_>>());
+            }
+        }
+        op.failing = bad;
+        let _ = self.drop_stale(now, &mut op, bad_owners);
+        if op.failing == 0 { self.finish_read(now, &op, 0) } else { self.last_rereads(now, op) }
+    }
+
+    /// The stripe did not help: the re-reads that were kept for this moment, if any, else the end.
+    fn last_rereads(&mut self, now: Nanos, mut op: Op) {
+        let (first, all) = (self.retries.first(true), self.retries.all());
+        let more = first.is_some_and(|first| all.is_none_or(|all| all > first));
+        if !more || op.failing & !self.beyond_hope(&op) == 0 {
+            self.finish_read(now, &op, op.failing);
+            return;
+        }
+        op.rung = Rung::LastRereads;
+        op.step += 1;
+        op.rereads = op.rereads.saturating_add(1);
+        let superblock = self.cores[usize::from(op.core)].ftl.layout().place(op.pu).superblock;
+        self.count_reread(now, usize::from(op.core), superblock, op.failing);
+        self.queue_read(now, op);
+    }
+
+    /// Where bytes are kept: what the stripe gave must be what was written, and is what the host gets.
+    fn take_rebuilt(&mut self, op: &Op, lpn: Lpn, unit: u32, had: &[u32]) {
+        let core = usize::from(op.core);
+        let ftl = &self.cores[core].ftl;
+        let slot = Ppn(op.pu * ftl.layout().units_per_pu() + unit);
+        if ftl.lookup(lpn) != slot {
+            return;
+        }
+        let (owner, bytes) = ftl.rebuild(slot, had);
+        assert!(owner == lpn, "the stripe of page {lpn} gave page {owner}");
+        assert!(
+            ftl.load(slot) == Some(&bytes[..]),
+            "the stripe of page {lpn} gave other bytes than were written"
+        );
+        if op.kind == OpKind::HostRead {
+            self.deliver(op.work.request, core, lpn, &bytes);
+        }
+    }
+
+    /// A read has come to its end: all of it had but the units in `lost`.
+    #[inline(never)]
+    pub(crate) fn finish_read(&mut self, now: Nanos, op: &Op, lost: u64) {
+        self.corrections.uncorrectable += u64::from(lost.count_ones());
+        match op.kind {
+            OpKind::HostRead => {
+                if lost != 0 {
+                    self.counters.medium_errors += u64::from(lost.count_ones());
+                    self.requests[op.work.request].outcome = Outcome::MediumError;
+                }
+                if op.units != 0 {
+                    self.host_read(now, op);
+                }
+            }
+            OpKind::RmwRead => {
+                if lost != 0 {
+                    self.counters.medium_errors += 1;
+                    self.requests[op.work.request].outcome = Outcome::MediumError;
+                    self.finish_parts(now, op.work.request, 1);
+                } else {
+                    self.old_data_read(now, op);
+                }
+            }
+            OpKind::RelocationRead => {
+                if op.recovery != NIL {
+                    self.cores[usize::from(op.core)].recovering -= u32::from(op.units);
+                }
+                self.relocation_read(now, op, lost);
+            }
+            _ => unreachable!("no read of {:?}", op.kind),
+        }
+    }
+}
+
+/// How many re-reads there are before and after the stripe is asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Retries {
+    /// Of all data; `None`: unlimited.
+    pub(crate) max: Option<u32>,
+    /// Of data with parity, before the stripe; `None`: all.
+    pub(crate) if_protected: Option<u32>,
+}
+
+impl Retries {
+    fn all(self) -> Option<u32> {
+        self.max
+    }
+
+    pub(crate) fn first(self, protected: bool) -> Option<u32> {
+        match (self.max, self.if_protected.filter(|_| protected)) {
+            (Some(max), Some(own)) => Some(max.min(own)),
+            (max, own) => max.or(own),
+        }
+    }
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retries_before_the_stripe_never_exceed_all_retries() {
+        let retries = Retries { max: Some(3), if_protected: Some(5) };
+        assert_eq!((retries.first(true), retries.first(false), retries.all()), (Some(3), Some(3), Some(3)));
+        let retries = Retries { max: None, if_protected: Some(1) };
+        assert_eq!((retries.first(true), retries.first(false), retries.all()), (Some(1), None, None));
+    }
+}

@@ -1,0 +1,463 @@
+//! Scrubbing: which superblocks should be moved before their data goes bad, and when. The moving itself is relocation.
+
+use crate::op::{Op, OpKind, Task};
+use crate::ssd::Ssd;
+use outlast_ftl::{Ftl, State};
+use outlast_units::{Bytes, Nanos, SuperblockId};
+use serde::Serialize;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Why a superblock was chosen to be moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// Garbage collection: space was short.
+    Space,
+    /// Static wear levelling.
+    Wear,
+    /// Scrubbing: read too often.
+    Reads,
+    /// Scrubbing: too old.
+    Age,
+    /// Scrubbing: the oracle expects too many errors.
+    ExpectedErrors,
+    /// Scrubbing: re-reads have cost more than moving would.
+    Rereads,
+    /// Scrubbing: a patrol read found too many wrong bits.
+    Patrol,
+}
+
+impl Reason {
+    /// Number of reasons.
+    pub(crate) const COUNT: usize = 7;
+
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Space => "space",
+            Self::Wear => "wear",
+            Self::Reads => "reads",
+            Self::Age => "age",
+            Self::ExpectedErrors => "expected-errors",
+            Self::Rereads => "rereads",
+            Self::Patrol => "patrol",
+        }
+    }
+}
+
+/// A decision to move a superblock, with what was known: the trace of the policies in force.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decision {
+    /// When.
+    pub at: Nanos,
+    /// Of which flash core.
+    pub core: u16,
+    /// Which superblock.
+    pub superblock: SuperblockId,
+    /// Why.
+    pub reason: Reason,
+    /// Units that have to be moved.
+    pub valid: u32,
+    /// Pages re-read since its erasure.
+    pub rereads: u32,
+    /// The greatest expected number of wrong bits of a codeword in it; not a number where the flash never errs.
+    pub expected_errors: f64,
+    /// Whether its data has parity.
+    pub protected: bool,
+    /// Whether what is moved gets parity.
+    pub will_be_protected: bool,
+}
+
+/// Decisions kept.
+const MOST_DECISIONS: usize = 100_000;
+/// The oracle looks again at a superblock at the latest when its data is half as old again, but not more often than this.
+const ORACLE_AT_MOST_EVERY: Nanos = Nanos::secs(60);
+
+/// The scrubbing of one flash core.
+#[derive(Clone, Debug)]
+pub(crate) struct Scrub {
+    flagged: Vec<(SuperblockId, Reason)>,
+    is_flagged: Vec<bool>,
+    /// When the oracle looks at which superblock again, if it has not been erased (counted) since.
+    looks: BinaryHeap<Reverse<(Nanos, u32, u32)>>,
+    lives: Vec<u32>,
+    next_age_check: Nanos,
+    next_patrol: Nanos,
+    patrol_pu: u32,
+    patrolling: bool,
+    /// Until when the bandwidth is used up.
+    ready_at: Nanos,
+    /// Superblocks that scrubbing itself had written and now moves again.
+    pub(crate) again: u64,
+    written_by_it: Vec<bool>,
+}
+
+impl Scrub {
+    pub(crate) fn new(ftl: &Ftl) -> Self {
+        let superblocks = ftl.layout().superblocks() as usize;
+        Self {
+            flagged: Vec::new(),
+            is_flagged: vec![false; superblocks],
+            looks: BinaryHeap::new(),
+            lives: vec![0; superblocks],
+            next_age_check: Nanos::MAX,
+            next_patrol: Nanos::MAX,
+            patrol_pu: 0,
+            patrolling: false,
+            ready_at: Nanos::ZERO,
+            again: 0,
+            written_by_it: vec![false; superblocks],
+        }
+    }
+
+    /// When something is to be done by itself.
+    fn next(&self, now: Nanos) -> Nanos {
+        let look = self.looks.peek().map_or(Nanos::MAX, |&Reverse((at, ..))| at);
+        let budget = if self.ready_at > now && !self.flagged.is_empty() { self.ready_at } else { Nanos::MAX };
+        look.min(budget).min(self.next_age_check).min(self.next_patrol)
+    }
+
+    fn unflag(&mut self, superblock: SuperblockId) {
+        if std::mem::take(&mut self.is_flagged[superblock.index()]) {
+            self.flagged.retain(|&(other, _)| other != superblock);
+        }
+    }
+}
+
+impl Ssd {
+    /// Time begins: alarms and timers are set for the drive as it is.
+    pub(crate) fn begin_scrub(&mut self, now: Nanos) {
+        let Some(config) = self.config.scrub else { return };
+        for core in 0..self.cores.len() {
+            let Some(scrub) = &mut self.cores[core].scrub else { continue };
+            scrub.next_age_check = config.age.map_or(Nanos::MAX, |_| now);
+            scrub.next_patrol = config.patrol.map_or(Nanos::MAX, |_| now);
+            for superblock in 0..self.cores[core].ftl.layout().superblocks() {
+                self.arm(now, core, SuperblockId(superblock));
+            }
+        }
+        self.call_housekeeping(now);
+    }
+
+    /// Sets the alarms of a sealed superblock for the reads that its triggers wait for.
+    fn arm(&mut self, now: Nanos, core: usize, superblock: SuperblockId) {
+        let Some(config) = self.config.scrub else { return };
+        let at = now + self.aged;
+        let state = &mut self.cores[core];
+        if state.ftl.state(superblock) != State::Sealed
+            || (config.reads.is_none() && config.expected_errors.is_none())
+        {
+            return;
+        }
+        let (Some(own), Some(scrub), Some(reliability)) =
+            (&mut state.cells, &mut state.scrub, &self.reliability)
+        else {
+            return;
+        };
+        let group = own.oldest[superblock.index()];
+        let limit = config.expected_errors.map(|errors| errors / f64::from(reliability.ecc.codeword_bits()));
+        let mut crossing = Nanos::MAX;
+        if let Some(limit) = limit {
+            for block in state.ftl.block_indices(superblock) {
+                crossing = crossing.min(own.cells.time_until(block, group, limit, at).unwrap_or(Nanos::MAX));
+            }
+        }
+        let age = Nanos((own.cells.days(group, at) * 86_400e9) as u64);
+        let later = Nanos(at.0 + (age.0 / 2).max(ORACLE_AT_MOST_EVERY.0));
+        let look = later.min(crossing);
+        for block in state.ftl.block_indices(superblock) {
+            let by_errors = limit.and_then(|limit| {
+                // As old as the data will be at the next look; if it would then be bad even unread, as old as it is.
+                let soon = own.cells.reads_until(block, None, group, limit, look)?;
+                if soon > own.cells.reads(block) {
+                    Some(soon)
+                } else {
+                    own.cells.reads_until(block, None, group, limit, at)
+                }
+            });
+            let alarm = config.reads.unwrap_or(u32::MAX).min(by_errors.unwrap_or(u32::MAX));
+            own.cells.set_alarm(block, alarm);
+        }
+        if limit.is_some() {
+            let life = scrub.lives[superblock.index()];
+            let look = Nanos(look.0 - self.aged.0).max(now);
+            // What is due now is found by the alarms, which go off at once.
+            let look = if look == now { Nanos(now.0 + ORACLE_AT_MOST_EVERY.0) } else { look };
+            scrub.looks.push(Reverse((look, superblock.0, life)));
+        }
+        self.look_at_alarms(now, core);
+    }
+
+    /// Blocks have been read as often as a trigger waited for.
+    #[inline]
+    pub(crate) fn look_at_alarms(&mut self, now: Nanos, core: usize) {
+        while let Some(block) = self.cores[core].cells.as_mut().and_then(|own| own.cells.take_alarm()) {
+            self.alarm(now, core, block);
+        }
+    }
+
+    #[cold]
+    fn alarm(&mut self, now: Nanos, core: usize, block: u32) {
+        let Some(config) = self.config.scrub else { return };
+        let state = &self.cores[core];
+        let (Some(superblock), Some(own)) = (state.ftl.superblock_of_block(block), &state.cells) else {
+            return;
+        };
+        if config.reads.is_some_and(|reads| own.cells.reads(block) >= reads) {
+            self.flag(now, core, superblock, Reason::Reads);
+        } else {
+            self.look(now, core, superblock);
+        }
+    }
+
+    /// The oracle looks at a superblock: it is flagged, or the alarms are set anew.
+    fn look(&mut self, now: Nanos, core: usize, superblock: SuperblockId) {
+        let Some(threshold) = self.config.scrub.and_then(|scrub| scrub.expected_errors) else { return };
+        if self.expected_errors(now, core, superblock) >= threshold * (1.0 - 1e-6) {
+            self.flag(now, core, superblock, Reason::ExpectedErrors);
+        } else if self.cores[core].scrub.as_ref().is_some_and(|scrub| !scrub.is_flagged[superblock.index()]) {
+            self.arm(now, core, superblock);
+        }
+    }
+
+    /// The greatest expected number of wrong bits of a codeword in a superblock; not a number where the flash never errs.
+    pub(crate) fn expected_errors(&self, now: Nanos, core: usize, superblock: SuperblockId) -> f64 {
+        let state = &self.cores[core];
+        let (Some(own), Some(reliability)) = (&state.cells, &self.reliability) else { return f64::NAN };
+        let (group, bits) = (own.oldest[superblock.index()], reliability.ecc.codeword_bits());
+        let at = now + self.aged;
+        let rows = self
+            .config
+            .reliability
+            .as_ref()
+            .and_then(|r| r.page_types.as_ref())
+            .map_or(1, |t| t.factors.len());
+        let of = |block: u32| {
+            (0..rows as u32).map(move |row| own.cells.expected_errors(block, row, group, at, bits))
+        };
+        state.ftl.block_indices(superblock).flat_map(of).fold(0.0, f64::max)
+    }
+
+    /// Pages of a superblock have been read again.
+    pub(crate) fn count_reread(&mut self, now: Nanos, core: usize, superblock: SuperblockId, units: u64) {
+        let (pages, _) = self.cores[core].ftl.layout().sensed(units);
+        let Some(own) = &mut self.cores[core].cells else { return };
+        let sum = &mut own.rereads[superblock.index()];
+        *sum = sum.saturating_add(pages as u32);
+        let sum = f64::from(*sum);
+        if let Some(ratio) = self.config.scrub.and_then(|scrub| scrub.rereads_per_unit)
+            && sum >= ratio * f64::from(self.cores[core].ftl.valid_count(superblock).max(1))
+        {
+            self.flag(now, core, superblock, Reason::Rereads);
+        }
+    }
+
+    fn flag(&mut self, now: Nanos, core: usize, superblock: SuperblockId, reason: Reason) {
+        let Some(scrub) = &mut self.cores[core].scrub else { return };
+        if !scrub.is_flagged[superblock.index()] {
+            scrub.is_flagged[superblock.index()] = true;
+            scrub.flagged.push((superblock, reason));
+            self.call_housekeeping(now);
+        }
+    }
+
+    /// Starts moving a flagged superblock, if there is one and scrubbing may go on.
+    #[inline(never)]
+    pub(crate) fn maybe_scrub(&mut self, now: Nanos, core: usize) {
+        let state = &mut self.cores[core];
+        let Some(scrub) = &mut state.scrub else { return };
+        if scrub.flagged.is_empty()
+            || state.relocations[Task::Scrub as usize].is_some()
+            || now < scrub.ready_at
+        {
+            return;
+        }
+        let ftl = &state.ftl;
+        // What has been erased meanwhile, or soon will be, needs no scrubbing.
+        let gone = |superblock: SuperblockId| {
+            matches!(ftl.state(superblock), State::Free | State::Collecting | State::Retired)
+                || (ftl.state(superblock) == State::Sealed && ftl.valid_count(superblock) == 0)
+        };
+        let (flagged, is_flagged) = (&mut scrub.flagged, &mut scrub.is_flagged);
+        flagged.retain(|&(superblock, _)| {
+            let keep = !gone(superblock);
+            is_flagged[superblock.index()] = keep;
+            keep
+        });
+        let stream = ftl.scrub_stream();
+        let rereads = |superblock: SuperblockId| {
+            state.cells.as_ref().map_or(0.0, |own| f64::from(own.rereads[superblock.index()]))
+                / f64::from(ftl.valid_count(superblock).max(1))
+        };
+        let best = scrub
+            .flagged
+            .iter()
+            .enumerate()
+            .filter(|&(_, &(superblock, _))| {
+                ftl.state(superblock) == State::Sealed && ftl.can_relocate(superblock, stream)
+            })
+            // The one with the most to gain; the first flagged of equal ones.
+            .max_by(|a, b| rereads(a.1.0).total_cmp(&rereads(b.1.0)).then(b.0.cmp(&a.0)))
+            .map(|(_, &best)| best);
+        let Some((superblock, reason)) = best else { return };
+        scrub.unflag(superblock);
+        scrub.again += u64::from(scrub.written_by_it[superblock.index()]);
+        if let Some(bandwidth) = self.config.scrub.and_then(|scrub| scrub.bandwidth) {
+            let units = u64::from(ftl.valid_count(superblock)) * self.config.ftl.mapping_unit.0;
+            let cores = u64::from(self.config.controller.flash_cores);
+            scrub.ready_at = now + bandwidth.time_for(Bytes(units * cores));
+        }
+        self.start_relocation(now, core, Task::Scrub, superblock, stream, reason);
+        self.call_housekeeping(now);
+    }
+
+    pub(crate) fn note_decision(
+        &mut self,
+        now: Nanos,
+        core: usize,
+        superblock: SuperblockId,
+        reason: Reason,
+    ) {
+        self.moved[reason as usize] += 1;
+        if self.decisions.len() >= MOST_DECISIONS {
+            return;
+        }
+        let ftl = &self.cores[core].ftl;
+        let stream = match reason {
+            Reason::Space => ftl.gc_stream(),
+            Reason::Wear => ftl.wear_leveling_stream(),
+            _ => ftl.scrub_stream(),
+        };
+        self.decisions.push(Decision {
+            at: now,
+            core: core as u16,
+            superblock,
+            reason,
+            valid: ftl.valid_count(superblock),
+            rereads: self.cores[core].cells.as_ref().map_or(0, |own| own.rereads[superblock.index()]),
+            expected_errors: self.expected_errors(now, core, superblock),
+            protected: ftl.has_parity(superblock),
+            will_be_protected: ftl.is_protected(stream),
+        });
+    }
+
+    /// A superblock has been filled.
+    #[cold]
+    pub(crate) fn sealed(&mut self, now: Nanos, core: usize, superblock: SuperblockId) {
+        let ftl = &self.cores[core].ftl;
+        let written_by_it = ftl.is_scrubbed(superblock);
+        if let Some(scrub) = &mut self.cores[core].scrub {
+            scrub.written_by_it[superblock.index()] = written_by_it;
+            self.arm(now, core, superblock);
+        }
+    }
+
+    /// A superblock has been erased: its cells are fresh, and what was known about it is past.
+    pub(crate) fn cells_erased(&mut self, core: usize, superblock: SuperblockId) {
+        let state = &mut self.cores[core];
+        if let Some(scrub) = &mut state.scrub {
+            scrub.unflag(superblock);
+            scrub.lives[superblock.index()] = scrub.lives[superblock.index()].wrapping_add(1);
+        }
+        let Some(own) = &mut state.cells else { return };
+        let superpages = state.ftl.layout().superpages();
+        own.oldest[superblock.index()] = superblock.0 * superpages;
+        own.rereads[superblock.index()] = 0;
+        for block in state.ftl.block_indices(superblock) {
+            own.cells.erased(block, state.ftl.blocks().all_cycles()[block as usize]);
+            if let Some(step) = own.steps.get_mut(block as usize) {
+                *step = 0;
+            }
+        }
+    }
+
+    /// Everything that scrubbing has to do by now.
+    pub(crate) fn keep_scrubbing(&mut self, now: Nanos, core: usize) -> Nanos {
+        let Some(config) = self.config.scrub else { return Nanos::MAX };
+        while let Some(scrub) = &mut self.cores[core].scrub
+            && let Some(&Reverse((at, superblock, life))) = scrub.looks.peek()
+            && at <= now
+        {
+            scrub.looks.pop();
+            if scrub.lives[superblock as usize] == life {
+                self.look(now, core, SuperblockId(superblock));
+            }
+        }
+        if let Some(age) = config.age {
+            self.look_for_age(now, core, age);
+        }
+        if let Some(period) = config.patrol {
+            self.patrol(now, core, period);
+        }
+        self.maybe_scrub(now, core);
+        self.cores[core].scrub.as_ref().map_or(Nanos::MAX, |scrub| scrub.next(now))
+    }
+
+    fn look_for_age(&mut self, now: Nanos, core: usize, age: Nanos) {
+        let at = now + self.aged;
+        let state = &mut self.cores[core];
+        let (Some(own), Some(scrub)) = (&state.cells, &mut state.scrub) else { return };
+        if scrub.next_age_check > now {
+            return;
+        }
+        scrub.next_age_check = now + Nanos(age.0 / 100);
+        let limit = age.as_secs_f64() / 86_400.0;
+        let old: Vec<SuperblockId> = (0..state.ftl.layout().superblocks())
+            .map(SuperblockId)
+            .filter(|&superblock| state.ftl.state(superblock) == State::Sealed)
+            .filter(|superblock| own.cells.days(own.oldest[superblock.index()], at) >= limit)
+            .collect();
+        for superblock in old {
+            self.flag(now, core, superblock, Reason::Age);
+        }
+    }
+
+    /// Reads the next program unit of a sealed superblock, when it is time and the last one has been read.
+    fn patrol(&mut self, now: Nanos, core: usize, period: Nanos) {
+        let state = &mut self.cores[core];
+        let Some(scrub) = &mut state.scrub else { return };
+        if scrub.next_patrol > now {
+            return;
+        }
+        let layout = state.ftl.layout();
+        let per_superblock = layout.pus_per_superblock();
+        let pus = layout.superblocks() * per_superblock;
+        scrub.next_patrol = now + Nanos((period.0 / u64::from(pus)).max(1));
+        if scrub.patrolling {
+            return;
+        }
+        for _ in 0..layout.superblocks() {
+            if state.ftl.state(SuperblockId(scrub.patrol_pu / per_superblock)) == State::Sealed {
+                break;
+            }
+            scrub.patrol_pu = (scrub.patrol_pu / per_superblock + 1) * per_superblock % pus;
+        }
+        let pu = scrub.patrol_pu;
+        scrub.patrol_pu = (pu + 1) % pus;
+        if state.ftl.state(SuperblockId(pu / per_superblock)) != State::Sealed || state.ftl.is_dead_lane(pu) {
+            return;
+        }
+        scrub.patrolling = true;
+        let units = layout.units_per_pu();
+        let mask = u64::MAX >> (64 - units);
+        let die = layout.lane_of_pu(pu).die.0;
+        let op = Op { units: units as u16, mask, ..Op::new(OpKind::PatrolRead, Task::Scrub, core, pu) };
+        self.queue_internal(now, die, op);
+    }
+
+    /// A patrol read has ended; `op.failing` are the units with too many wrong bits.
+    #[inline(never)]
+    pub(crate) fn patrol_read(&mut self, now: Nanos, op: &Op) {
+        self.internal -= 1;
+        let core = usize::from(op.core);
+        let superblock = self.cores[core].ftl.layout().place(op.pu).superblock;
+        if let Some(scrub) = &mut self.cores[core].scrub {
+            scrub.patrolling = false;
+        }
+        if op.failing != 0 && self.cores[core].ftl.state(superblock) == State::Sealed {
+            self.flag(now, core, superblock, Reason::Patrol);
+        }
+        self.give_leave(now);
+    }
+}

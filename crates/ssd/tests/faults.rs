@@ -1,0 +1,175 @@
+//! Does a drive that breaks ever return wrong bytes? Random failures under random commands, with real bytes and real parity:
+//! every read returns the truth or an error.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use outlast_device::{Command, Device, Op, StreamId, Tag};
+use outlast_ftl::{ProtectedStreams, ProtectionConfig, WearLeveling};
+use outlast_media::reliability::{Ecc, Rereads};
+use outlast_media::{Damage, Fault, HazardConfig, InitialState};
+use outlast_ssd::{ReliabilityConfig, ScrubConfig, Ssd, SsdConfig, WriteCache};
+use outlast_units::rng::SplitMix;
+use outlast_units::{Bytes, Lba, Nanos};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use support::host::Host;
+use support::tiny;
+
+fn random_fault(rng: &mut SplitMix, config: &SsdConfig) -> Fault {
+    let geometry = &config.geometry;
+    let mut below = |n: u32| rng.below(u64::from(n)) as u32;
+    let die = below(u32::from(geometry.dies())) as u16;
+    let plane = below(u32::from(geometry.planes_per_die)) as u16;
+    let (block, page) = (below(geometry.blocks_per_plane), below(geometry.pages_per_block));
+    let damage = match below(20) {
+        0..5 => Damage::Page { plane, block, page },
+        5..8 => Damage::Wordline { plane, block, page },
+        8..11 => Damage::Block { plane, block },
+        11 => Damage::Plane { plane },
+        12 => Damage::Die,
+        13..15 => Damage::TransientRead { block: None, reads: 1 + below(9) },
+        15..17 => Damage::TransientRead { block: Some((plane, block)), reads: 1 + below(9) },
+        17..19 => Damage::Program { plane, block },
+        _ => Damage::Erase { plane, block },
+    };
+    Fault { die, damage }
+}
+
+/// Runs `commands` random commands on a drive to which `faults` random failures happen, and reads everything back.
+fn torture(mut config: SsdConfig, seed: u64, commands: u32, faults: u32) -> Host {
+    config.bytes = true;
+    let mut rng = SplitMix::new(seed, "torture");
+    let mut ssd = Ssd::new(config.clone(), seed).expect("a drive that works");
+    ssd.begin_timed();
+    let mut host = Host::new(ssd);
+    host.may_fail = true;
+    let sectors = host.sectors.len() as u64;
+    let every = u64::from(commands / (faults + 1)).max(1);
+    for number in 0..commands {
+        while host.pending.len() >= 8 {
+            assert!(host.step(), "commands are pending and nothing happens");
+        }
+        if faults != 0 && rng.below(every) == 0 {
+            let fault = random_fault(&mut rng, &config);
+            host.ssd.inject(host.now, fault);
+        }
+        let op = match rng.below(100) {
+            0..55 => Op::Write,
+            55..92 => Op::Read,
+            92..97 => Op::Trim,
+            _ => Op::Flush,
+        };
+        let longest = if rng.below(4) == 0 { 100 } else { 9 };
+        let length = if op == Op::Flush { 0 } else { 1 + rng.below(longest) };
+        let command = Command {
+            lba: Lba(rng.below(sectors - length)),
+            sectors: length as u32,
+            op,
+            stream: StreamId(0),
+            fua: op == Op::Write && rng.below(10) == 0,
+        };
+        host.submit(Tag(number), command);
+        if number % 512 == 0 {
+            host.ssd.self_check().unwrap();
+        }
+    }
+    host.settle_down();
+    host.ssd.self_check().unwrap();
+    host.read_everything(commands);
+    host.ssd.self_check().unwrap();
+    host
+}
+
+fn weak_flash(retries: Option<u32>, if_protected: Option<u32>) -> ReliabilityConfig {
+    ReliabilityConfig {
+        chip: Some("tlc-72-layer".to_owned()),
+        // About one unit in a thousand fails its first read.
+        ecc: Ecc { strength: Some(96), ..Ecc::default() },
+        rereads: Rereads { scale_factor: 1.05, max_retries: retries },
+        rereads_if_protected: if_protected,
+        initial: InitialState { pe_cycles: 5000, pe_spread: 100.0, ..InitialState::default() },
+        ..ReliabilityConfig::default()
+    }
+}
+
+fn configurations() -> impl Strategy<Value = SsdConfig> {
+    let cache = prop::sample::select(vec![WriteCache::Protected, WriteCache::Volatile, WriteCache::Off]);
+    let streams = prop::sample::select(vec![ProtectedStreams::All, ProtectedStreams::Gathered]);
+    let protection = prop::option::weighted(0.8, (1u16..4, 1u8..3, streams));
+    let sizes = prop::sample::select(vec![(4, 4), (2, 4), (4, 16), (8, 4), (16, 4)]);
+    let errs = prop::option::of((prop::option::of(0u32..4), prop::option::of(0u32..3), any::<bool>()));
+    let scrub = prop::option::of(0usize..4);
+    (cache, protection, sizes, errs, scrub, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
+        |(cache, protection, (unit, page), errs, scrub, leveling, multi_plane, hazards)| {
+            let mut config = tiny();
+            config.geometry.page_size = Bytes::kib(page);
+            config.geometry.blocks_per_plane = 40;
+            config.geometry.pages_per_block = if page == 16 { 4 } else { 8 };
+            config.ftl.mapping_unit = Bytes::kib(unit);
+            config.ftl.capacity = Some(Bytes(config.geometry.raw_capacity().0 / 8));
+            config.ftl.spare_blocks = 8;
+            config.ftl.multi_plane = multi_plane;
+            config.ftl.wear_leveling = WearLeveling { dynamic: true, static_gap: leveling.then_some(3) };
+            config.controller.write_cache = cache;
+            config.controller.write_buffer = Bytes::mib(1);
+            config.protection = protection.map(|(data, parity, streams)| ProtectionConfig {
+                data: data.min(4 - u16::from(parity)),
+                parity,
+                streams,
+            });
+            config.reliability = errs.map(|(retries, if_protected, history)| ReliabilityConfig {
+                reread_history: history,
+                ..weak_flash(retries, if_protected)
+            });
+            if config.reliability.is_some() {
+                config.scrub = scrub.map(|which| ScrubConfig {
+                    reads: (which == 0).then_some(20),
+                    expected_errors: (which == 1).then_some(80.0),
+                    rereads_per_unit: (which == 2).then_some(0.05),
+                    patrol: (which == 3).then_some(Nanos::secs(1)),
+                    patrol_errors: (which == 3).then_some(90),
+                    ..ScrubConfig::default()
+                });
+            }
+            if hazards {
+                config.hazards = HazardConfig {
+                    program_failure: 2e-3,
+                    erase_failure: 0.01,
+                    transient_read: 5e-3,
+                    ..HazardConfig::default()
+                };
+            }
+            config
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_breaking_drive_returns_the_truth_or_an_error(config in configurations(), seed: u64, faults in 0u32..8) {
+        torture(config, seed, 4000, faults);
+    }
+}
+
+#[test]
+fn ten_thousand_short_lives() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let configurations = configurations();
+    let (mut errors, mut rebuilt) = (0, 0);
+    for seed in 0..10_000 {
+        let mut config = configurations.new_tree(&mut runner).unwrap().current();
+        // Small enough that ten thousand of them take seconds.
+        config.geometry.blocks_per_plane = 28;
+        config.ftl.spare_blocks = 3;
+        config.ftl.capacity = Some(Bytes((config.ftl.mapping_unit.0 * 24).max(56 << 10)));
+        let host = torture(config, seed, 60, 6);
+        errors += host.medium_errors;
+        rebuilt += host.ssd.corrections().stripe;
+    }
+    // Both ends of the ladder were reached, often.
+    assert!(errors > 1000 && rebuilt > 1000, "{errors} medium errors, {rebuilt} units rebuilt");
+}
