@@ -1,0 +1,103 @@
+//! What an array refuses, and what it tells about its life.
+
+use outlast_units::{Bytes, Nanos};
+use serde::Serialize;
+use thiserror::Error;
+
+/// Why an array does not do what it was told.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ArrayError {
+    /// There is no such column.
+    #[error("member = {member}: must be below {members}, the number of members")]
+    NoSuchMember {
+        /// The column asked for.
+        member: usize,
+        /// Columns there are.
+        members: usize,
+    },
+    /// The device there is gone already.
+    #[error("member = {member}: there is no device in its place")]
+    Absent {
+        /// The column asked for.
+        member: usize,
+    },
+    /// Data would be lost.
+    #[error(
+        "member = {member}: holds the only copy of some data; replacing it loses that (force does it nevertheless)"
+    )]
+    OnlyCopy {
+        /// The column asked for.
+        member: usize,
+    },
+    /// The new device cannot hold what the others do.
+    #[error("capacity = {capacity}: the new device must have at least {needed}, as every member has")]
+    TooSmall {
+        /// Of the new device.
+        capacity: Bytes,
+        /// Of the members.
+        needed: Bytes,
+    },
+    /// Power came back with a member missing and parity in doubt.
+    #[error(
+        "{groups} groups may be inconsistent and a member is missing: its data there may be wrong (force starts nevertheless)"
+    )]
+    DirtyDegraded {
+        /// Groups whose parity cannot be trusted.
+        groups: u64,
+    },
+}
+
+/// Something that happened to an array.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Event {
+    /// When.
+    pub at: Nanos,
+    /// What.
+    pub kind: EventKind,
+}
+
+/// See [`Event`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "what")]
+pub enum EventKind {
+    /// A member is gone; `failed`: the array cannot give back everything.
+    MemberFailed {
+        /// Its column.
+        member: usize,
+        /// Whether more members are missing than redundancy makes good.
+        failed: bool,
+    },
+    /// A member was replaced because of its age, or on demand.
+    Replaced {
+        /// Its column.
+        member: usize,
+        /// The ages of all devices at that moment, the old one's included; absent where none was there.
+        ages: Vec<Option<f64>>,
+    },
+    /// A member is complete again.
+    Rebuilt {
+        /// Its column.
+        member: usize,
+    },
+    /// Parity began to move.
+    ShiftStarted {
+        /// Parity chunks to move, per period of the placement.
+        parity_moves: u32,
+        /// Stripes of the period.
+        period: u32,
+    },
+    /// Parity is where it shall be.
+    ShiftDone,
+    /// Parity fits the data again after a loss of power.
+    Resynced,
+    /// Every sector has been looked at.
+    Scrubbed {
+        /// Sectors of redundancy that did not fit.
+        mismatches: u64,
+    },
+    /// A member refuses writes and cannot be spared: the array refuses writes.
+    ReadOnly {
+        /// Its column.
+        member: usize,
+    },
+}

@@ -1,0 +1,580 @@
+//! The first half of an operation: getting its lock, and learning what it must know.
+
+use crate::array::{Array, command};
+use crate::config::StripeWrites;
+use crate::layout::Rows;
+use crate::op::{Content, Method, Op, OpKind, Sub, SubKind, first_roles, roles};
+use outlast_device::{Device, Op as HostOp, Outcome, Tag};
+use outlast_units::{Nanos, SECTOR_BYTES};
+
+/// What a window needs next.
+enum Plan {
+    /// Read these roles.
+    Read(u64),
+    /// Everything is known that this method needs.
+    Ready(Method),
+    /// Too few chunks can be read.
+    Short,
+}
+
+impl<D: Device> Array<D> {
+    /// Begins an operation: it asks for its lock.
+    pub(crate) fn start(&mut self, now: Nanos, op: Op) -> u32 {
+        let whole = op.whole || matches!(op.kind, OpKind::Transform | OpKind::Verify { .. });
+        let rows = if whole { self.whole_chunk() } else { op.rows };
+        let (group, shared) = (op.group, op.kind == OpKind::Read);
+        let index = self.ops.insert(op);
+        let (lock, held) = self.locks.acquire(group, rows, shared, index);
+        self.ops[index].lock = lock;
+        if held {
+            self.locked(now, index);
+        }
+        index
+    }
+
+    /// Roles of `group` that cannot be read in `rows`: because their member does not have them at all, or because of bad sectors.
+    pub(crate) fn unreadable(&self, group: u64, rows: Rows) -> (u64, u64) {
+        if !self.degraded {
+            return (0, 0);
+        }
+        let (mut hard, mut soft) = (0, 0);
+        for role in 0..self.layout.roles {
+            let (column, base) = self.layout.locate(group, role, false);
+            let column = &self.columns[column];
+            if group >= column.valid_to {
+                hard |= 1 << role;
+            } else if !column.bad.is_empty() {
+                let first = base + u64::from(rows.first);
+                soft |= u64::from(column.bad.overlaps(&(first..first + u64::from(rows.len())))) << role;
+            }
+        }
+        (hard, soft)
+    }
+
+    /// Roles of `group` whose member is not there to be written.
+    pub(crate) fn absent(&self, group: u64, target: bool) -> u64 {
+        if !self.degraded {
+            return 0;
+        }
+        let gone = |&role: &usize| self.columns[self.layout.locate(group, role, target).0].device.is_none();
+        (0..self.layout.roles).filter(gone).fold(0, |set, role| set | 1 << role)
+    }
+
+    /// Roles that lie elsewhere in the shift's target.
+    fn moved_roles(&self, group: u64) -> u64 {
+        let moved = |&role: &usize| {
+            self.layout.locate(group, role, false).0 != self.layout.locate(group, role, true).0
+        };
+        (0..self.layout.roles).filter(moved).fold(0, |set, role| set | 1 << role)
+    }
+
+    /// The lock is held.
+    pub(crate) fn locked(&mut self, now: Nanos, index: u32) {
+        let op = &self.ops[index];
+        let (group, kind, host) = (op.group, op.kind, op.host);
+        match kind {
+            OpKind::Read | OpKind::Verify { .. } => {}
+            OpKind::Write | OpKind::Trim => {
+                let redundancy = self.layout.roles - self.layout.data;
+                if self.read_only || self.absent(group, false).count_ones() as usize > redundancy {
+                    self.hosts[host].outcome = Outcome::ReadOnly;
+                    self.end(now, index);
+                    return;
+                }
+                if kind == OpKind::Write {
+                    self.prepare_write(index);
+                } else {
+                    self.ops[index].write_set = self.role_set();
+                }
+                if !self.bitmap.mark(group, index) {
+                    self.ops[index].marked = self.bitmap.is_used();
+                    self.bitmap_pump(now);
+                    return;
+                }
+                self.ops[index].marked = self.bitmap.is_used();
+            }
+            OpKind::Transform => self.prepare_transform(index),
+            OpKind::Replay => {
+                // It must outlive another loss of power.
+                if let Some(record) = self.ops[index].record.clone() {
+                    self.records.insert(index, *record);
+                }
+            }
+        }
+        self.gather(now, index);
+    }
+
+    fn prepare_write(&mut self, index: u32) {
+        let chunk = self.whole_chunk();
+        let (group, whole) = (self.ops[index].group, self.ops[index].whole);
+        let moves = whole
+            && self.layout.shift().is_some_and(|shift| shift.lazy && !shift.is_moved(group))
+            && self.moved_roles(group) != 0;
+        let parity = self.role_set() & !self.data_set();
+        let mut set = self.ops[index].roles | parity;
+        if moves {
+            set |= self.moved_roles(group);
+            self.ops[index].rows = chunk;
+            self.ops[index].window = chunk;
+        }
+        let op = &mut self.ops[index];
+        (op.moves, op.write_set) = (moves, set);
+    }
+
+    fn prepare_transform(&mut self, index: u32) {
+        let group = self.ops[index].group;
+        let moves = self.layout.shift().is_some_and(|shift| !shift.is_moved(group));
+        let mut set = if moves { self.moved_roles(group) } else { 0 };
+        for role in 0..self.layout.roles {
+            let column = &self.columns[self.layout.locate(group, role, moves).0];
+            if column.device.is_some() && group >= column.valid_to {
+                set |= 1 << role;
+            }
+        }
+        let op = &mut self.ops[index];
+        (op.moves, op.write_set) = (moves, set);
+    }
+
+    /// The region is marked where that is needed: gathering begins.
+    pub(crate) fn gather(&mut self, now: Nanos, index: u32) {
+        if self.bytes && self.ops[index].cells.is_empty() {
+            let bytes = self.ops[index].rows.len() as usize * SECTOR_BYTES as usize;
+            self.ops[index].cells = vec![vec![0; bytes]; self.layout.roles];
+        }
+        loop {
+            match self.plan(index) {
+                Plan::Read(set) => {
+                    self.read_roles(now, index, set);
+                    return;
+                }
+                Plan::Ready(method) => {
+                    self.ops[index].method = method;
+                    self.window_done(index);
+                    let op = &mut self.ops[index];
+                    if op.window.end == op.rows.end {
+                        self.gathered(now, index);
+                        return;
+                    }
+                    op.window = Rows::new(op.window.end, op.rows.end);
+                    (op.have, op.failed, op.lost) = (0, 0, 0);
+                }
+                Plan::Short => {
+                    if !self.shorten(index) {
+                        self.end(now, index);
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn plan(&self, index: u32) -> Plan {
+        let op = &self.ops[index];
+        let known = op.known();
+        let (hard, soft) = self.unreadable(op.group, op.window);
+        let missing = (hard | soft | op.failed) & !known;
+        match op.kind {
+            OpKind::Trim => Plan::Ready(Method::Full),
+            OpKind::Read => self.plan_for(op.roles, missing, known),
+            OpKind::Transform => {
+                // Sectors that are lost are zeroes from here on, so parity must be computed from data.
+                let wanted = op.write_set | if op.lost == 0 { 0 } else { self.data_set() };
+                self.plan_for(wanted, missing, known)
+            }
+            OpKind::Verify { .. } => {
+                let wanted = self.role_set() & !missing;
+                if (wanted | known).count_ones() < self.layout.data as u32 {
+                    Plan::Short
+                } else if wanted & !known != 0 {
+                    Plan::Read(wanted & !known)
+                } else if missing & self.data_set() != 0 {
+                    Plan::Ready(Method::Decode)
+                } else {
+                    Plan::Ready(Method::Complete)
+                }
+            }
+            OpKind::Replay => {
+                let Some(record) = &op.record else { return Plan::Ready(Method::Full) };
+                let Content::Partial { written, extra, .. } = &record.content else {
+                    return Plan::Ready(Method::Full);
+                };
+                let needed = written & !extra;
+                if needed & missing != 0 {
+                    Plan::Short
+                } else if needed & !known != 0 {
+                    Plan::Read(needed & !known)
+                } else {
+                    Plan::Ready(Method::Full)
+                }
+            }
+            OpKind::Write => self.plan_write(op, missing, known),
+        }
+    }
+
+    /// How to know the roles in `wanted`: read them, or any chunks that give them.
+    fn plan_for(&self, wanted: u64, missing: u64, known: u64) -> Plan {
+        let mirrored = self.layout.data == 1;
+        if mirrored && known != 0 {
+            return Plan::Ready(Method::Decode);
+        }
+        if !mirrored && wanted & missing == 0 {
+            let more = wanted & !known;
+            return if more == 0 { Plan::Ready(Method::Complete) } else { Plan::Read(more) };
+        }
+        self.plan_decode(wanted, missing, known)
+    }
+
+    /// How to know everything: any `k` chunks, those known already first, then data, then parity; and what is wanted anyway.
+    fn plan_decode(&self, wanted: u64, missing: u64, known: u64) -> Plan {
+        let available = self.role_set() & !missing;
+        let (mut chosen, mut count) = (0u64, 0);
+        for set in [known, available & !known & self.data_set(), available & !known & !self.data_set()] {
+            for role in roles(set) {
+                if count < self.layout.data {
+                    chosen |= 1 << role;
+                    count += 1;
+                }
+            }
+        }
+        if count < self.layout.data {
+            return Plan::Short;
+        }
+        let more = (chosen | wanted & available & self.data_set()) & !known;
+        if more == 0 || self.layout.data == 1 && known != 0 {
+            Plan::Ready(Method::Decode)
+        } else {
+            Plan::Read(more)
+        }
+    }
+
+    fn plan_write(&self, op: &Op, missing: u64, known: u64) -> Plan {
+        let data = self.data_set();
+        let written = op.roles;
+        let partial = !op.is_overlaid();
+        let targets = op.write_set & !data & !self.absent(op.group, op.moves);
+        let full = written == data && !partial;
+        if full && (self.config.writes != StripeWrites::ChunkByChunk || self.layout.data == 1)
+            || targets == 0 && !op.moves
+        {
+            return Plan::Ready(Method::Full);
+        }
+        let moved = if op.moves { op.write_set & data & !written } else { 0 };
+        let delta = written | targets | moved;
+        let complete = if partial { data } else { data & !written };
+        let delta_works = delta & missing == 0 && op.lost == 0;
+        let complete_works = complete & missing == 0;
+        let cost = |set: u64| (set & !known).count_ones();
+        let reconstruct = self.config.writes == StripeWrites::Cheapest && cost(complete) <= cost(delta);
+        let (method, needed) = if delta_works && !(complete_works && reconstruct) {
+            (Method::Delta, delta)
+        } else if complete_works {
+            (Method::Complete, complete)
+        } else {
+            return self.plan_decode(0, missing, known);
+        };
+        let more = needed & !known;
+        if more == 0 { Plan::Ready(method) } else { Plan::Read(more) }
+    }
+
+    fn read_roles(&mut self, now: Nanos, index: u32, set: u64) {
+        let (group, window) = (self.ops[index].group, self.ops[index].window);
+        self.ops[index].left = set.count_ones();
+        for role in roles(set) {
+            let (column, base) = self.layout.locate(group, role, false);
+            let (column, role) = (column as u8, role as u8);
+            let kind = SubKind::Read;
+            let sub = Sub { live: true, kind, column, role, owner: index, group, rows: window };
+            self.send(now, sub, command(HostOp::Read, base + u64::from(window.first), window), &[]);
+        }
+    }
+
+    /// A read of an operation has ended.
+    pub(crate) fn gather_done(&mut self, now: Nanos, sub: Sub, tag: Tag, outcome: Outcome) {
+        let (index, role) = (sub.owner, usize::from(sub.role));
+        if outcome == Outcome::Ok {
+            self.ops[index].have |= 1 << role;
+            if self.bytes {
+                let device = self.columns[usize::from(sub.column)].device.as_mut();
+                if let Some(data) = device.and_then(|device| device.take_data(tag)) {
+                    let op = &mut self.ops[index];
+                    let range = sub.rows.bytes(op.rows.first);
+                    op.cells[role][range].copy_from_slice(&data);
+                }
+            }
+        } else {
+            self.ops[index].failed |= 1 << role;
+            self.note_read_error(now, usize::from(sub.column));
+        }
+        self.gather_part(now, index);
+    }
+
+    /// A read of an operation went to a member that is no longer there.
+    pub(crate) fn gather_gone(&mut self, now: Nanos, sub: Sub) {
+        self.gather_part(now, sub.owner);
+    }
+
+    fn gather_part(&mut self, now: Nanos, index: u32) {
+        self.ops[index].left -= 1;
+        if self.ops[index].left == 0 {
+            self.gather(now, index);
+        }
+    }
+
+    /// Too few chunks of the window can be read: tries half of it, or gives its missing data up. Returns whether to go on; a read
+    /// of the host does not.
+    fn shorten(&mut self, index: u32) -> bool {
+        let op = &self.ops[index];
+        let (group, window) = (op.group, op.window);
+        let (hard, soft) = self.unreadable(group, window);
+        let hopeless = match (&op.kind, &op.record) {
+            (OpKind::Replay, Some(record)) => match &record.content {
+                Content::Partial { written, extra, .. } => written & !extra & hard != 0,
+                _ => false,
+            },
+            _ => ((self.role_set() & !hard).count_ones() as usize) < self.layout.data,
+        };
+        if !hopeless && window.len() > 1 {
+            let middle = window.first + window.len() / 2;
+            let op = &mut self.ops[index];
+            op.window = Rows::new(window.first, middle);
+            op.failed = 0;
+            return true;
+        }
+        if op.kind == OpKind::Read {
+            let host = op.host;
+            self.hosts[host].outcome = Outcome::MediumError;
+            return false;
+        }
+        let missing = (hard | soft | op.failed) & !op.known();
+        let overwritten = if op.is_overlaid() { op.roles } else { 0 };
+        let needed = match op.record.as_deref().map(|record| &record.content) {
+            Some(Content::Partial { written, extra, .. }) if op.kind == OpKind::Replay => written & !extra,
+            _ => self.data_set(),
+        };
+        let lost = missing & needed & !overwritten;
+        self.give_up(index, lost);
+        true
+    }
+
+    /// Data of the window that nothing can bring back becomes zeroes, and is remembered as lost.
+    fn give_up(&mut self, index: u32, lost: u64) {
+        let (group, window) = (self.ops[index].group, self.ops[index].window);
+        // With mirrors the one data chunk is lost when no copy is left.
+        let lost = if self.layout.data == 1 { 1 } else { lost };
+        assert!(lost & !self.ops[index].lost != 0, "a window that lacks nothing is not short");
+        for role in roles(lost) {
+            let first = self.layout.logical(group, role, window.first);
+            self.lost.insert(first..first + u64::from(window.len()));
+            self.counters.sectors_lost += u64::from(window.len());
+        }
+        let rewrite = if self.ops[index].kind == OpKind::Write {
+            lost
+        } else {
+            lost | self.role_set() & !self.data_set()
+        };
+        let op = &mut self.ops[index];
+        op.lost |= lost;
+        op.repairs.extend(roles(rewrite).map(|role| (role as u8, window)));
+        if !op.cells.is_empty() {
+            let range = window.bytes(op.rows.first);
+            for role in roles(lost) {
+                op.cells[role][range.clone()].fill(0);
+            }
+        }
+    }
+
+    /// The window is gathered: computes what it gives, and notes what a repair can write back.
+    fn window_done(&mut self, index: u32) {
+        let op = &self.ops[index];
+        let (method, window, known, kind) = (op.method, op.window, op.known(), op.kind);
+        let decoded = method == Method::Decode;
+        let repairable = match kind {
+            OpKind::Verify { .. } => self.role_set(),
+            OpKind::Write if decoded => self.data_set() & !op.write_set,
+            OpKind::Read | OpKind::Transform if decoded => {
+                if self.layout.data == 1 {
+                    self.role_set()
+                } else {
+                    self.data_set()
+                }
+            }
+            _ => 0,
+        };
+        let repaired = op.failed & !op.lost & repairable;
+        if decoded && kind == OpKind::Read {
+            self.counters.degraded_reads += 1;
+        }
+        if self.bytes {
+            self.compute_window(index, known);
+        }
+        let op = &mut self.ops[index];
+        for role in roles(repaired) {
+            op.repairs.push((role as u8, window));
+        }
+        if let OpKind::Verify { repair, resync } = kind {
+            self.compare(index, repair, resync);
+        }
+    }
+
+    fn compute_window(&mut self, index: u32, known: u64) {
+        let (data, parities) = (self.layout.data, self.layout.roles - self.layout.data);
+        let mut cells = std::mem::take(&mut self.ops[index].cells);
+        let op = &self.ops[index];
+        let range = op.window.bytes(op.rows.first);
+        if op.method == Method::Decode && known & self.data_set() != self.data_set() {
+            self.code.recover_data(&mut cells, range.clone(), known);
+        }
+        match op.kind {
+            OpKind::Write => {
+                // Each parity cell becomes the sum over what is not written.
+                for j in 0..parities {
+                    let (rest, parity) = cells.split_at_mut(data + j);
+                    let parity = &mut parity[0][range.clone()];
+                    let summed = if op.method == Method::Delta {
+                        op.roles
+                    } else {
+                        parity.fill(0);
+                        if op.method == Method::Full { 0 } else { self.data_set() & !op.roles }
+                    };
+                    for role in roles(summed) {
+                        crate::parity::mul_add(
+                            parity,
+                            &rest[role][range.clone()],
+                            self.code.coefficient(j, role),
+                        );
+                    }
+                }
+            }
+            OpKind::Transform => {
+                for j in 0..parities {
+                    let role = data + j;
+                    if (op.write_set | op.failed) >> role & 1 == 1 && known >> role & 1 == 0 || op.lost != 0 {
+                        self.code.encode(&mut cells, range.clone(), j);
+                    }
+                }
+            }
+            OpKind::Verify { .. } => {
+                for j in 0..parities {
+                    if known >> (data + j) & 1 == 0 {
+                        self.code.encode(&mut cells, range.clone(), j);
+                    }
+                }
+            }
+            OpKind::Read if data == 1 => {
+                for j in (0..parities).filter(|j| op.failed >> (data + j) & 1 == 1) {
+                    self.code.encode(&mut cells, range.clone(), j);
+                }
+            }
+            OpKind::Read | OpKind::Trim | OpKind::Replay => {}
+        }
+        self.ops[index].cells = cells;
+    }
+
+    /// Compares redundancy with data, and notes what is to be rewritten.
+    fn compare(&mut self, index: u32, repair: bool, resync: bool) {
+        let op = &self.ops[index];
+        let window = op.window;
+        let parities = op.have & !self.data_set();
+        let mut differ = 0;
+        let mut sectors = 0;
+        for role in roles(parities) {
+            let count = if self.bytes {
+                self.code.mismatches(&op.cells, window.bytes(op.rows.first), role - self.layout.data)
+            } else if resync {
+                window.len()
+            } else {
+                0
+            };
+            if count > 0 {
+                differ |= 1 << role;
+                sectors += u64::from(count);
+            }
+        }
+        let known_losses = op.lost != 0;
+        if !known_losses && (self.bytes || !resync) {
+            if resync {
+                self.counters.sectors_resynced += sectors;
+            } else {
+                self.counters.mismatches += sectors;
+            }
+        }
+        if differ != 0 && (repair || known_losses) {
+            let mut cells = std::mem::take(&mut self.ops[index].cells);
+            for role in roles(differ) {
+                if self.bytes {
+                    let range = window.bytes(self.ops[index].rows.first);
+                    self.code.encode(&mut cells, range, role - self.layout.data);
+                }
+                self.ops[index].repairs.push((role as u8, window));
+            }
+            self.ops[index].cells = cells;
+        }
+    }
+
+    /// Every window is gathered.
+    fn gathered(&mut self, now: Nanos, index: u32) {
+        let kind = self.ops[index].kind;
+        match kind {
+            OpKind::Read => self.answer(now, index),
+            OpKind::Write => self.combine(index),
+            OpKind::Replay => self.replayed(index),
+            OpKind::Trim | OpKind::Transform | OpKind::Verify { .. } => {}
+        }
+        self.record(now, index);
+    }
+
+    /// Gives the host what it asked for; the operation goes on where something is to be repaired.
+    fn answer(&mut self, now: Nanos, index: u32) {
+        let op = &mut self.ops[index];
+        let (host, group, rows, set) = (op.host, op.group, op.rows, op.roles);
+        op.host = crate::slab::NIL;
+        if self.bytes {
+            for role in roles(set) {
+                let cell = std::mem::take(&mut self.ops[index].cells[role]);
+                self.give_to_host(host, group, role, rows, &cell);
+                self.ops[index].cells[role] = cell;
+            }
+        }
+        self.finish_part(now, host);
+    }
+
+    /// Puts the host's data into the cells of a write, and its share into the parity.
+    fn combine(&mut self, index: u32) {
+        match self.ops[index].method {
+            Method::Full => self.counters.full_writes += 1,
+            Method::Delta => self.counters.delta_writes += 1,
+            Method::Complete => self.counters.complete_writes += 1,
+            Method::Decode => self.counters.decoded_writes += 1,
+        }
+        if !self.bytes {
+            return;
+        }
+        let (data, parities) = (self.layout.data, self.layout.roles - self.layout.data);
+        let mut cells = std::mem::take(&mut self.ops[index].cells);
+        let op = &self.ops[index];
+        let host = &self.hosts[op.host];
+        for role in roles(op.roles) {
+            let first = self.layout.logical(op.group, role, op.overlay.first) - host.command.lba.0;
+            let bytes = op.overlay.len() as usize * SECTOR_BYTES as usize;
+            let from = (first * SECTOR_BYTES) as usize;
+            cells[role][op.overlay.bytes(op.rows.first)].copy_from_slice(&host.data_in[from..from + bytes]);
+        }
+        let sums = self.uses_partial_log().then(|| cells[data..].to_vec());
+        for j in 0..parities {
+            let (rest, parity) = cells.split_at_mut(data + j);
+            for role in roles(op.roles) {
+                crate::parity::mul_add(&mut parity[0], &rest[role], self.code.coefficient(j, role));
+            }
+        }
+        self.ops[index].cells = cells;
+        if let Some(sums) = sums {
+            self.keep_sums(index, sums);
+        }
+    }
+
+    /// Whether some member lacks group `group` so much that data of it is lost.
+    pub(crate) fn is_beyond_repair(&self, group: u64) -> bool {
+        let (hard, _) = self.unreadable(group, Rows::new(0, 1));
+        (first_roles(self.layout.roles) & !hard).count_ones() < self.layout.data as u32
+    }
+}

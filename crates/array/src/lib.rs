@@ -1,0 +1,40 @@
+//! Arrays of devices: RAID in its common forms, and Diff-RAID.
+//!
+//! An [`Array`] is a [`Device`](outlast_device::Device) made of devices: drives, plain devices, or arrays again. It knows their
+//! interface and nothing of what is behind it. [`placement`] says where parity lies, as data; [`coarse`]
+//! runs whole lifetimes from the same placements without a single command.
+
+mod array;
+mod bitmap;
+pub mod coarse;
+mod commit;
+mod config;
+mod error;
+mod gather;
+mod host;
+mod layout;
+mod locks;
+mod log;
+mod members;
+mod op;
+mod parity;
+mod pass;
+pub mod placement;
+mod plain;
+mod power;
+mod ranges;
+mod slab;
+mod status;
+
+pub use array::Array;
+pub use config::{
+    ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, Level, LogConfig, LogPlace,
+    ReplacementConfig, ShiftWay, StripeWrites,
+};
+pub use error::{ArrayError, Event, EventKind};
+pub use layout::CopyLayout;
+pub use pass::PassKind;
+pub use placement::ParityLayout;
+pub use plain::{PlainConfig, PlainDevice, PowerCycle};
+pub use ranges::RangeSet;
+pub use status::{Counters, MemberStatus, Progress, State, Status};

@@ -1,0 +1,152 @@
+//! Locks on rows of groups: who writes parity must be alone with the rows that it covers.
+
+use crate::layout::Rows;
+use crate::slab::{NIL, Slab};
+use outlast_units::rng::mix;
+
+const BUCKETS: usize = 1 << 12;
+
+#[derive(Clone, Debug)]
+struct Node {
+    group: u64,
+    rows: Rows,
+    shared: bool,
+    /// Earlier locks in the way.
+    blockers: u32,
+    op: u32,
+    next: u32,
+}
+
+impl Node {
+    fn conflicts(&self, group: u64, rows: Rows, shared: bool) -> bool {
+        self.group == group && self.rows.overlaps(rows) && !(self.shared && shared)
+    }
+}
+
+/// First come, first served: a lock waits for every earlier one that it overlaps, held or waiting, unless both are shared.
+#[derive(Clone, Debug)]
+pub(crate) struct Locks {
+    heads: Vec<u32>,
+    nodes: Slab<Node>,
+}
+
+impl Locks {
+    pub(crate) fn new() -> Self {
+        Self { heads: vec![NIL; BUCKETS], nodes: Slab::default() }
+    }
+
+    fn bucket(group: u64) -> usize {
+        mix(group) as usize % BUCKETS
+    }
+
+    /// Asks for a lock for operation `op`; returns its number and whether it is held already.
+    pub(crate) fn acquire(&mut self, group: u64, rows: Rows, shared: bool, op: u32) -> (u32, bool) {
+        let bucket = Self::bucket(group);
+        let mut blockers = 0;
+        let (mut at, mut last) = (self.heads[bucket], NIL);
+        while at != NIL {
+            let node = &self.nodes[at];
+            blockers += u32::from(node.conflicts(group, rows, shared));
+            (last, at) = (at, node.next);
+        }
+        let index = self.nodes.insert(Node { group, rows, shared, blockers, op, next: NIL });
+        if last == NIL {
+            self.heads[bucket] = index;
+        } else {
+            self.nodes[last].next = index;
+        }
+        (index, blockers == 0)
+    }
+
+    /// Gives a held lock back; `woken` gets the operations whose locks are now held.
+    pub(crate) fn release(&mut self, lock: u32, mut woken: impl FnMut(u32)) {
+        let Node { group, rows, shared, blockers, next, .. } = self.nodes[lock];
+        assert!(blockers == 0, "a lock is given back that was not held");
+        let bucket = Self::bucket(group);
+        if self.heads[bucket] == lock {
+            self.heads[bucket] = next;
+        } else {
+            let mut before = self.heads[bucket];
+            while self.nodes[before].next != lock {
+                before = self.nodes[before].next;
+            }
+            self.nodes[before].next = next;
+        }
+        self.nodes.remove(lock);
+        let mut at = next;
+        while at != NIL {
+            let node = &mut self.nodes[at];
+            at = node.next;
+            if node.conflicts(group, rows, shared) {
+                node.blockers -= 1;
+                if node.blockers == 0 {
+                    woken(node.op);
+                }
+            }
+        }
+    }
+
+    /// Locks held or waited for.
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.used()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.heads.fill(NIL);
+        self.nodes.clear();
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.heads.capacity() * 4 + self.nodes.heap_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outlast_units::rng::SplitMix;
+
+    /// Against a plain list: whatever is held never conflicts, and everything is held in the end.
+    #[test]
+    fn held_locks_never_conflict_and_none_is_forgotten() {
+        let mut rng = SplitMix::new(3, "locks");
+        let mut locks = Locks::new();
+        let mut wanted: Vec<(u64, Rows, bool, u32)> = Vec::new();
+        let mut held: Vec<u32> = Vec::new();
+        let mut granted = 0;
+        for step in 0..20_000u32 {
+            if step < 15_000 && (held.is_empty() || rng.below(2) == 0) {
+                let first = rng.below(8) as u32;
+                let rows = Rows::new(first, first + 1 + rng.below(8) as u32);
+                let (group, shared) = (rng.below(3) * 4096, rng.below(3) == 0);
+                let (lock, now) = locks.acquire(group, rows, shared, wanted.len() as u32);
+                if now {
+                    held.push(wanted.len() as u32);
+                    granted += 1;
+                }
+                wanted.push((group, rows, shared, lock));
+            } else if !held.is_empty() {
+                let op = held.swap_remove(rng.below(held.len() as u64) as usize);
+                locks.release(wanted[op as usize].3, |op| {
+                    held.push(op);
+                    granted += 1;
+                });
+            }
+            for (i, &a) in held.iter().enumerate() {
+                for &b in &held[i + 1..] {
+                    let (group, rows, shared, _) = wanted[a as usize];
+                    let (other, other_rows, other_shared, _) = wanted[b as usize];
+                    let apart = group != other || !rows.overlaps(other_rows) || (shared && other_shared);
+                    assert!(apart, "locks {a} and {b} are held together");
+                }
+            }
+        }
+        while let Some(op) = held.pop() {
+            locks.release(wanted[op as usize].3, |op| {
+                held.push(op);
+                granted += 1;
+            });
+        }
+        assert_eq!((granted, locks.len()), (wanted.len(), 0));
+    }
+}

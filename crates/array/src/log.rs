@@ -1,0 +1,62 @@
+//! Room for records on the members: a ring of which only the fill matters.
+
+use std::collections::VecDeque;
+
+/// The ring, the same on every member.
+#[derive(Clone, Debug)]
+pub(crate) struct Log {
+    size: u64,
+    used: u64,
+    next: u64,
+    waiting: VecDeque<(u32, u64)>,
+}
+
+impl Log {
+    pub(crate) fn new(size: u64) -> Self {
+        Self { size, used: 0, next: 0, waiting: VecDeque::new() }
+    }
+
+    /// Takes room for a record of operation `op`; where there is none the operation waits its turn.
+    pub(crate) fn reserve(&mut self, bytes: u64, op: u32) -> bool {
+        let fits = self.waiting.is_empty() && self.used + bytes <= self.size;
+        if fits {
+            self.used += bytes;
+        } else {
+            self.waiting.push_back((op, bytes));
+        }
+        fits
+    }
+
+    /// Where a record of `bytes` goes; records do not wrap.
+    pub(crate) fn place(&mut self, bytes: u64) -> u64 {
+        if self.next + bytes > self.size {
+            self.next = 0;
+        }
+        let at = self.next;
+        self.next += bytes;
+        at
+    }
+
+    pub(crate) fn release(&mut self, bytes: u64) {
+        self.used -= bytes;
+    }
+
+    /// The operation that has waited longest, if its record now fits; room is taken for it.
+    pub(crate) fn next_waiting(&mut self) -> Option<(u32, u64)> {
+        let &(op, bytes) = self.waiting.front()?;
+        if self.used + bytes > self.size {
+            return None;
+        }
+        self.waiting.pop_front();
+        self.used += bytes;
+        Some((op, bytes))
+    }
+
+    pub(crate) fn in_use(&self) -> u64 {
+        self.used
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Self::new(self.size);
+    }
+}

@@ -1,0 +1,240 @@
+//! Members come and go: failures, spares, replacement, wear.
+
+use crate::array::{Array, Column};
+use crate::error::{ArrayError, Event, EventKind};
+use crate::layout::Map;
+use crate::op::roles;
+use outlast_device::Device;
+use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
+
+/// An array remembers this many events; the first ones, since they tell how it began.
+const EVENTS_MAX: usize = 1 << 16;
+
+impl<D: Device> Array<D> {
+    /// The device in column `column` fails: nothing can be read from it or written to it. A spare takes its place, if there is one.
+    ///
+    /// # Errors
+    /// Where there is no such member.
+    pub fn fail_member(&mut self, now: Nanos, column: usize) -> Result<(), ArrayError> {
+        self.known_member(column)?;
+        if self.columns[column].device.is_none() {
+            return Err(ArrayError::Absent { member: column });
+        }
+        self.catch_up(now);
+        self.fail_column(now, column);
+        self.settle(now);
+        Ok(())
+    }
+
+    /// Puts `device` in the place of the one in column `column`, which comes back if it was there, and rebuilds it. With
+    /// `parity_percent`, parity moves to the oldest members.
+    ///
+    /// # Errors
+    /// Where the column does not exist, the device is too small, or the old one holds the only copy of something, unless `force`.
+    pub fn replace(
+        &mut self,
+        now: Nanos,
+        column: usize,
+        device: D,
+        force: bool,
+    ) -> Result<Option<D>, ArrayError> {
+        self.known_member(column)?;
+        self.check_size(&device)?;
+        if !force && self.columns[column].is_in_sync() && self.is_missing_too_many(Some(column)) {
+            return Err(ArrayError::OnlyCopy { member: column });
+        }
+        self.catch_up(now);
+        let old = self.swap_in(now, column, device);
+        self.settle(now);
+        Ok(old)
+    }
+
+    /// One more device stands by; it is used at once where a member is missing.
+    ///
+    /// # Errors
+    /// Where the device is too small.
+    pub fn add_spare(&mut self, now: Nanos, device: D) -> Result<(), ArrayError> {
+        self.check_size(&device)?;
+        self.catch_up(now);
+        self.spares.push_back(device);
+        self.use_spares(now);
+        self.settle(now);
+        Ok(())
+    }
+
+    /// What has happened to members, oldest first; at most 65 536 events are kept.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// The ages of the members, by the array's measure.
+    pub fn ages(&self) -> Vec<Option<f64>> {
+        self.columns.iter().map(|column| column.device.as_ref().map(self.age_of)).collect()
+    }
+
+    fn known_member(&self, column: usize) -> Result<(), ArrayError> {
+        let members = self.columns.len();
+        if column < members { Ok(()) } else { Err(ArrayError::NoSuchMember { member: column, members }) }
+    }
+
+    fn check_size(&self, device: &D) -> Result<(), ArrayError> {
+        let capacity = device.identify().capacity;
+        let needed = Bytes(self.member_sectors * SECTOR_BYTES + self.config.reserved().0);
+        if capacity < needed { Err(ArrayError::TooSmall { capacity, needed }) } else { Ok(()) }
+    }
+
+    pub(crate) fn event(&mut self, at: Nanos, kind: EventKind) {
+        if self.events.len() < EVENTS_MAX {
+            self.events.push(Event { at, kind });
+        }
+    }
+
+    /// Whether some group lacks more chunks than redundancy makes good, counting members that are being rebuilt as missing, and also
+    /// column `extra`.
+    pub(crate) fn is_missing_too_many(&self, extra: Option<usize>) -> bool {
+        let missing = |column: usize| !self.columns[column].is_in_sync() || extra == Some(column);
+        let redundancy = self.layout.roles - self.layout.data;
+        match &self.layout.map {
+            Map::Striped(_) => (0..self.columns.len()).filter(|&column| missing(column)).count() > redundancy,
+            // The pattern of copies repeats after as many groups as there are columns, or fewer.
+            Map::Copies { columns, .. } => (0..self.layout.groups.min(*columns)).any(|group| {
+                (0..self.layout.roles).all(|role| missing(self.layout.locate(group, role, false).0))
+            }),
+        }
+    }
+
+    pub(crate) fn update_degraded(&mut self) {
+        self.degraded = self.columns.iter().any(|column| !column.is_in_sync() || !column.bad.is_empty());
+    }
+
+    /// Throws a member out as soon as the event at hand is done, if the array can do without it.
+    pub(crate) fn eject(&mut self, column: usize) -> bool {
+        if self.to_fail.contains(&column) {
+            return true;
+        }
+        let possible = self.columns[column].device.is_some() && !self.is_missing_too_many(Some(column));
+        if possible {
+            self.counters.ejected += 1;
+            self.to_fail.push(column);
+        }
+        possible
+    }
+
+    /// A member could not read something. Too many of these in too short a time, and it goes.
+    pub(crate) fn note_read_error(&mut self, now: Nanos, column: usize) {
+        self.counters.read_errors += 1;
+        let hour = now.0 / Nanos::secs(3600).0;
+        let member = &mut self.columns[column];
+        let past = (hour - member.error_hour).min(31) as u32;
+        member.read_errors >>= past;
+        member.error_hour = hour;
+        member.read_errors += 1;
+        if member.read_errors > self.config.ejection.read_errors {
+            self.eject(column);
+        }
+    }
+
+    pub(crate) fn fail_column(&mut self, now: Nanos, column: usize) {
+        let Some(device) = self.take_out(now, column) else { return };
+        self.removed.push((column, device));
+        let failed = self.is_missing_too_many(None);
+        self.event(now, EventKind::MemberFailed { member: column, failed });
+        self.use_spares(now);
+    }
+
+    /// Takes the device out of a column. Commands that it had are as good as never answered.
+    fn take_out(&mut self, now: Nanos, column: usize) -> Option<D> {
+        let device = self.columns[column].device.take()?;
+        self.widen_records(column);
+        // What was torn and not made right yet may now come back wrong from parity.
+        let data = self.data_set();
+        let holes = self.torn.iter().filter(|&&group| {
+            roles(data).any(|role| self.layout.locate(group, role, false).0 == column)
+                && group < self.columns[column].valid_to
+        });
+        self.counters.write_holes += holes.count() as u64;
+        let member = &mut self.columns[column];
+        (member.valid_to, member.in_flight, member.read_errors) = (0, 0, 0);
+        member.bad = crate::ranges::RangeSet::default();
+        self.deadlines[column] = Nanos::MAX;
+        self.degraded = true;
+        let theirs = |sub: &crate::op::Sub| sub.live && usize::from(sub.column) == column;
+        let gone: Vec<u32> =
+            (0u32..).zip(self.subs.slots()).filter(|(_, sub)| theirs(sub)).map(|(index, _)| index).collect();
+        for &index in &gone {
+            self.subs[index].live = false;
+        }
+        for index in gone {
+            let sub = self.subs[index];
+            self.subs.remove(index);
+            self.member_gone(now, sub);
+        }
+        self.background.pump = true;
+        Some(device)
+    }
+
+    /// Puts spares where members are missing, unless that would be the end of data that the missing members may still hold.
+    pub(crate) fn use_spares(&mut self, now: Nanos) {
+        if self.is_missing_too_many(None) {
+            return;
+        }
+        for column in 0..self.columns.len() {
+            if self.columns[column].device.is_none()
+                && let Some(spare) = self.spares.pop_front()
+            {
+                self.install(now, column, spare);
+            }
+        }
+    }
+
+    /// Exchanges the device of a column.
+    fn swap_in(&mut self, now: Nanos, column: usize, device: D) -> Option<D> {
+        let ages = self.ages();
+        let old = self.take_out(now, column);
+        self.event(now, EventKind::Replaced { member: column, ages });
+        self.install(now, column, device);
+        old
+    }
+
+    fn install(&mut self, now: Nanos, column: usize, device: D) {
+        self.deadlines[column] = device.next_deadline().unwrap_or(Nanos::MAX);
+        self.columns[column] = Column { valid_to: 0, ..Column::new(device) };
+        self.degraded = true;
+        self.start_rebuild();
+        self.plan_shift(now);
+    }
+
+    /// Counts host writes, and now and then looks for members at the end of their life.
+    pub(crate) fn check_wear(&mut self, now: Nanos, sectors: u64) {
+        if self.config.replacement.limit_percent.is_none() {
+            return;
+        }
+        self.wear_checks += sectors;
+        // A thousandth of a member's capacity is a thousandth of a cycle, or less than a fiftieth of one where 64 members share it.
+        if self.wear_checks * 1000 >= self.member_sectors {
+            self.wear_checks = 0;
+            self.retire_worn(now);
+        }
+    }
+
+    /// Replaces the oldest member that has reached its limit by a spare, one at a time.
+    pub(crate) fn retire_worn(&mut self, now: Nanos) {
+        let Some(limit) = self.config.replacement.limit_percent else { return };
+        if self.spares.is_empty() || self.background.pass.is_some() || self.background.pending_shift.is_some()
+        {
+            return;
+        }
+        let worn = |column: &usize| {
+            let age = self.columns[*column].device.as_ref().map(self.age_of);
+            age.is_some_and(|age| age >= limit) && !self.is_missing_too_many(Some(*column))
+        };
+        let age = |column: usize| self.columns[column].device.as_ref().map_or(0.0, self.age_of);
+        let oldest = (0..self.columns.len()).filter(worn).max_by(|&a, &b| age(a).total_cmp(&age(b)));
+        if let Some(column) = oldest
+            && let Some(spare) = self.spares.pop_front()
+            && let Some(old) = self.swap_in(now, column, spare)
+        {
+            self.removed.push((column, old));
+        }
+    }
+}

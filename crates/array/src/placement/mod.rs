@@ -1,0 +1,11 @@
+//! Where the chunks of a stripe lie, as data: a table over a period of stripes.
+
+mod moves;
+mod shares;
+mod spread;
+mod table;
+
+pub use moves::ShiftPlan;
+pub use shares::{MEMBERS_MAX, Shares};
+pub use spread::spread;
+pub use table::{ParityLayout, Placement};

@@ -1,0 +1,210 @@
+//! The table itself, and the named layouts as such tables.
+
+use super::{Shares, spread};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The common ways to rotate parity, named as in Linux md (`md(4)`, `raid5.h`). "Left" moves parity from the last member
+/// towards the first, "right" the other way; "symmetric" starts the data after the parity, "asymmetric" at the first member.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ParityLayout {
+    /// Parity moves left, data follows it: the usual choice, since long reads then use every member.
+    #[default]
+    LeftSymmetric,
+    /// Parity moves left, data stays in order of members.
+    LeftAsymmetric,
+    /// Parity moves right, data follows it.
+    RightSymmetric,
+    /// Parity moves right, data stays in order of members.
+    RightAsymmetric,
+    /// Parity always on the first members.
+    ParityFirst,
+    /// Parity always on the last members: RAID-4.
+    ParityLast,
+}
+
+/// For each stripe of a period, which column holds which *role*: roles `0..data` are the data chunks in the order of
+/// addresses, roles `data..` the parity chunks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    columns: usize,
+    data: usize,
+    period: u32,
+    /// Column of each role, stripe by stripe.
+    column_of: Vec<u8>,
+    /// Role on each column, stripe by stripe.
+    role_of: Vec<u8>,
+}
+
+impl Placement {
+    /// A named layout of `data` + `parities` columns.
+    pub fn named(layout: ParityLayout, data: usize, parities: usize) -> Self {
+        let columns = data + parities;
+        let period = match layout {
+            ParityLayout::ParityFirst | ParityLayout::ParityLast => 1,
+            _ if parities == 0 => 1,
+            _ => columns,
+        };
+        let mut column_of = Vec::with_capacity(period * columns);
+        for stripe in 0..period {
+            let first = match layout {
+                ParityLayout::LeftSymmetric | ParityLayout::LeftAsymmetric => columns - 1 - stripe,
+                ParityLayout::RightSymmetric | ParityLayout::RightAsymmetric => stripe,
+                ParityLayout::ParityFirst => 0,
+                ParityLayout::ParityLast => data,
+            };
+            let symmetric = matches!(layout, ParityLayout::LeftSymmetric | ParityLayout::RightSymmetric);
+            let parity = |column: usize| (column + columns - first) % columns < parities;
+            let start = if symmetric { first + parities } else { 0 };
+            let order = (start..start + columns).map(|column| column % columns);
+            column_of.extend(order.filter(|&column| !parity(column)).map(|column| column as u8));
+            column_of.extend((first..first + parities).map(|column| (column % columns) as u8));
+        }
+        Self::from_columns(columns, data, column_of)
+    }
+
+    /// Parity in the given shares, finely interleaved (see [`spread`]); data follows the parity, as in the symmetric layouts.
+    pub fn from_shares(shares: &Shares) -> Self {
+        let columns = shares.counts.len();
+        let data = columns - shares.parities();
+        let mut column_of = Vec::with_capacity(shares.period as usize * columns);
+        for set in spread(shares) {
+            let start = set.trailing_zeros() as usize;
+            let order = (start..start + columns).map(|column| column % columns);
+            let is_parity = |column: &usize| set >> column & 1 == 1;
+            column_of.extend(order.clone().filter(|column| !is_parity(column)).map(|column| column as u8));
+            column_of.extend(order.filter(is_parity).map(|column| column as u8));
+        }
+        Self::from_columns(columns, data, column_of)
+    }
+
+    fn from_columns(columns: usize, data: usize, column_of: Vec<u8>) -> Self {
+        let mut role_of = vec![u8::MAX; column_of.len()];
+        for (place, &column) in column_of.iter().enumerate() {
+            let stripe = place / columns;
+            role_of[stripe * columns + usize::from(column)] = (place % columns) as u8;
+        }
+        assert!(role_of.iter().all(|&role| role != u8::MAX), "a stripe has two chunks on one column");
+        let period = (column_of.len() / columns) as u32;
+        Self { columns, data, period, column_of, role_of }
+    }
+
+    /// Members of the array.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Data chunks of a stripe.
+    pub fn data(&self) -> usize {
+        self.data
+    }
+
+    /// Stripes after which the table repeats.
+    pub fn period(&self) -> u32 {
+        self.period
+    }
+
+    /// The place of `stripe` within the period.
+    #[inline]
+    pub fn phase(&self, stripe: u64) -> usize {
+        (stripe % u64::from(self.period)) as usize
+    }
+
+    /// The columns of a stripe's roles.
+    #[inline]
+    pub fn columns_at(&self, phase: usize) -> &[u8] {
+        &self.column_of[phase * self.columns..][..self.columns]
+    }
+
+    /// The roles on a stripe's columns.
+    #[inline]
+    pub fn roles_at(&self, phase: usize) -> &[u8] {
+        &self.role_of[phase * self.columns..][..self.columns]
+    }
+
+    /// Stripes of the period in which each column holds parity.
+    pub fn parity_counts(&self) -> Vec<u32> {
+        let mut counts = vec![0; self.columns];
+        for phase in 0..self.period as usize {
+            for &column in &self.columns_at(phase)[self.data..] {
+                counts[usize::from(column)] += 1;
+            }
+        }
+        counts
+    }
+
+    /// The same table with every column renamed: what lay on column `c` lies on `to[c]`. This is the paper's naive shift,
+    /// which keeps the mapping function and shifts the order of the devices.
+    #[must_use]
+    pub fn renamed(&self, to: &[u8]) -> Self {
+        let column_of = self.column_of.iter().map(|&column| to[usize::from(column)]).collect();
+        Self::from_columns(self.columns, self.data, column_of)
+    }
+
+    /// Lets two columns change places in the stripe at `phase`.
+    pub(super) fn swap(&mut self, phase: usize, a: u8, b: u8) {
+        let base = phase * self.columns;
+        let (role_a, role_b) = (self.role_of[base + usize::from(a)], self.role_of[base + usize::from(b)]);
+        self.role_of.swap(base + usize::from(a), base + usize::from(b));
+        self.column_of[base + usize::from(role_a)] = b;
+        self.column_of[base + usize::from(role_b)] = a;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(layout: ParityLayout, data: usize, parities: usize) -> Vec<Vec<u8>> {
+        let placement = Placement::named(layout, data, parities);
+        (0..placement.period() as usize).map(|phase| placement.columns_at(phase).to_vec()).collect()
+    }
+
+    /// The four rotating layouts of RAID-5 over five members, written out as in the literature (roles 0..4, then parity).
+    #[test]
+    fn raid5_layouts_are_those_of_the_literature() {
+        assert_eq!(
+            table(ParityLayout::LeftSymmetric, 4, 1),
+            [[0, 1, 2, 3, 4], [4, 0, 1, 2, 3], [3, 4, 0, 1, 2], [2, 3, 4, 0, 1], [1, 2, 3, 4, 0]]
+        );
+        assert_eq!(
+            table(ParityLayout::LeftAsymmetric, 4, 1),
+            [[0, 1, 2, 3, 4], [0, 1, 2, 4, 3], [0, 1, 3, 4, 2], [0, 2, 3, 4, 1], [1, 2, 3, 4, 0]]
+        );
+        assert_eq!(
+            table(ParityLayout::RightSymmetric, 4, 1),
+            [[1, 2, 3, 4, 0], [2, 3, 4, 0, 1], [3, 4, 0, 1, 2], [4, 0, 1, 2, 3], [0, 1, 2, 3, 4]]
+        );
+        assert_eq!(
+            table(ParityLayout::RightAsymmetric, 4, 1),
+            [[1, 2, 3, 4, 0], [0, 2, 3, 4, 1], [0, 1, 3, 4, 2], [0, 1, 2, 4, 3], [0, 1, 2, 3, 4]]
+        );
+        assert_eq!(table(ParityLayout::ParityFirst, 4, 1), [[1, 2, 3, 4, 0]]);
+        assert_eq!(table(ParityLayout::ParityLast, 4, 1), [[0, 1, 2, 3, 4]]);
+    }
+
+    /// md's RAID-6: Q follows P, and wraps to the first column (`raid5_compute_sector`).
+    #[test]
+    fn raid6_layouts_put_q_after_p() {
+        assert_eq!(
+            table(ParityLayout::LeftSymmetric, 3, 2),
+            [[1, 2, 3, 4, 0], [0, 1, 2, 3, 4], [4, 0, 1, 2, 3], [3, 4, 0, 1, 2], [2, 3, 4, 0, 1]]
+        );
+        assert_eq!(
+            table(ParityLayout::LeftAsymmetric, 3, 2),
+            [[1, 2, 3, 4, 0], [0, 1, 2, 3, 4], [0, 1, 4, 2, 3], [0, 3, 4, 1, 2], [2, 3, 4, 0, 1]]
+        );
+    }
+
+    #[test]
+    fn percentages_have_raid4_and_raid5_as_extremes() {
+        let raid4 = Shares::from_percent("p", &[100.0, 0.0, 0.0, 0.0, 0.0], 1).unwrap();
+        assert_eq!(
+            Placement::from_shares(&raid4).parity_counts(),
+            Placement::named(ParityLayout::ParityFirst, 4, 1).parity_counts()
+        );
+        let raid5 = Shares::from_percent("p", &[20.0; 5], 1).unwrap();
+        assert_eq!(Placement::from_shares(&raid5), Placement::named(ParityLayout::RightSymmetric, 4, 1));
+    }
+}

@@ -1,0 +1,390 @@
+//! A device without firmware: fixed latency, bandwidth, and the faults that an array must live with.
+
+use outlast_device::{Command, Completion, Device, Identity, Op, Outcome, Smart, Tag};
+use outlast_media::ConfigError;
+use outlast_units::rng::SplitMix;
+use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+const SECTOR: usize = SECTOR_BYTES as usize;
+/// Sectors that are allocated together.
+const PAGE_SECTORS: u64 = 8;
+
+/// A device whose power can fail.
+pub trait PowerCycle {
+    /// Power fails at `now` and is there again at once: commands in flight are forgotten, each sector of a write in flight may or may
+    /// not have been written, and what was only in a volatile cache may be lost.
+    fn power_cut(&mut self, now: Nanos);
+}
+
+/// Settings of a [`PlainDevice`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlainConfig {
+    /// Capacity; a multiple of 512 bytes.
+    pub capacity: Bytes,
+    /// Time of a read besides its transfer.
+    #[serde(default)]
+    pub read_latency: Nanos,
+    /// Time of a write besides its transfer.
+    #[serde(default)]
+    pub write_latency: Nanos,
+    /// Bandwidth of reads; absent: unlimited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_rate: Option<ByteRate>,
+    /// Bandwidth of writes; absent: unlimited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_rate: Option<ByteRate>,
+    /// Commands carried out at once, each with the whole bandwidth; 1 makes latency and bandwidth a common limit.
+    #[serde(default = "one")]
+    pub lanes: u16,
+    /// Completed writes may be lost with power until a flush, unless they are FUA.
+    #[serde(default)]
+    pub volatile_cache: bool,
+    /// Rated cycles. One cycle is one capacity's worth of writes: perfect wear levelling, no write amplification (Diff-RAID,
+    /// section 4.1). Absent: wear is counted but has no rating.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endurance: Option<u32>,
+    /// Keep the bytes.
+    #[serde(default)]
+    pub bytes: bool,
+}
+
+fn one() -> u16 {
+    1
+}
+
+impl PlainConfig {
+    /// A device of `capacity` with no delay at all.
+    pub fn new(capacity: Bytes) -> Self {
+        Self {
+            capacity,
+            read_latency: Nanos::ZERO,
+            write_latency: Nanos::ZERO,
+            read_rate: None,
+            write_rate: None,
+            lanes: 1,
+            volatile_cache: false,
+            endurance: None,
+            bytes: false,
+        }
+    }
+
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// The first that cannot work.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        if self.capacity.0 == 0 || !self.capacity.0.is_multiple_of(SECTOR_BYTES) {
+            let limit = "must be a multiple of 512 bytes, above 0";
+            return Err(ConfigError::new("device.capacity", self.capacity, limit));
+        }
+        if self.lanes == 0 || self.lanes > 1024 {
+            return Err(ConfigError::new("device.lanes", self.lanes, "must be between 1 and 1024"));
+        }
+        if self.endurance == Some(0) {
+            return Err(ConfigError::new("device.endurance", 0, "must be above 0"));
+        }
+        outlast_media::at_most_a_second("device.read_latency", self.read_latency)?;
+        outlast_media::at_most_a_second("device.write_latency", self.write_latency)
+    }
+}
+
+#[derive(Clone, Debug)]
+struct InFlight {
+    command: Command,
+    tag: Tag,
+    data: Vec<u8>,
+}
+
+/// A device with fixed times. It stands in for a drive where only its speed, its wear and its faults matter.
+///
+/// A command takes the lane that is free first, for its latency and its transfer. Bytes are read and written when it ends.
+#[derive(Clone, Debug)]
+pub struct PlainDevice {
+    config: PlainConfig,
+    lanes: Vec<Nanos>,
+    /// Ends of commands in flight, with their number in `entries`.
+    queue: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
+    entries: Vec<InFlight>,
+    free: Vec<u32>,
+    sequence: u64,
+    pages: Vec<Option<Box<[u8]>>>,
+    data_out: BTreeMap<Tag, Vec<u8>>,
+    /// Sectors that cannot be read until they are written.
+    unreadable: BTreeSet<u64>,
+    /// What sectors held before writes that a loss of power may undo.
+    unflushed: BTreeMap<u64, Option<Box<[u8]>>>,
+    rng: SplitMix,
+    read_only: bool,
+    smart: Smart,
+    sectors_read: u64,
+    sectors_written: u64,
+    /// Cycles spent before this life.
+    worn: f64,
+}
+
+impl PlainDevice {
+    /// An empty device.
+    ///
+    /// # Errors
+    /// The first setting that cannot work.
+    pub fn new(config: PlainConfig, seed: u64) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let pages = if config.bytes { config.capacity.0.div_ceil(PAGE_SECTORS * SECTOR_BYTES) } else { 0 };
+        Ok(Self {
+            lanes: vec![Nanos::ZERO; usize::from(config.lanes)],
+            queue: BinaryHeap::new(),
+            entries: Vec::new(),
+            free: Vec::new(),
+            sequence: 0,
+            pages: vec![None; pages as usize],
+            data_out: BTreeMap::new(),
+            unreadable: BTreeSet::new(),
+            unflushed: BTreeMap::new(),
+            rng: SplitMix::new(seed, "plain device"),
+            read_only: false,
+            smart: Smart { available_spare: 100, ..Smart::default() },
+            sectors_read: 0,
+            sectors_written: 0,
+            worn: 0.0,
+            config,
+        })
+    }
+
+    /// The device as one that has already spent `cycles`.
+    #[must_use]
+    pub fn pre_worn(mut self, cycles: f64) -> Self {
+        self.worn = cycles;
+        self
+    }
+
+    /// Cycles spent: capacities written, and those it came with.
+    pub fn cycles(&self) -> f64 {
+        self.worn + (self.sectors_written * SECTOR_BYTES) as f64 / self.config.capacity.0 as f64
+    }
+
+    /// Bytes written in this life.
+    pub fn bytes_written(&self) -> Bytes {
+        Bytes(self.sectors_written * SECTOR_BYTES)
+    }
+
+    /// From now on sector `sector` cannot be read, until it is written.
+    pub fn make_unreadable(&mut self, sector: u64) {
+        self.unreadable.insert(sector);
+    }
+
+    /// Whether sector `sector` cannot be read.
+    pub fn is_unreadable(&self, sector: u64) -> bool {
+        self.unreadable.contains(&sector)
+    }
+
+    /// Sectors that cannot be read.
+    pub fn unreadable_sectors(&self) -> usize {
+        self.unreadable.len()
+    }
+
+    /// Flips a bit of sector `sector`, and nothing tells.
+    pub fn corrupt(&mut self, sector: u64) {
+        let mut bytes = self.sector(sector).map_or_else(|| vec![0; SECTOR], <[u8]>::to_vec);
+        bytes[(sector % SECTOR_BYTES) as usize] ^= 0x10;
+        self.store(sector, Some(&bytes));
+    }
+
+    /// From now on every write ends with [`Outcome::ReadOnly`].
+    pub fn refuse_writes(&mut self) {
+        self.read_only = true;
+    }
+
+    /// The content of a sector; `None`: zeroes.
+    pub fn sector(&self, sector: u64) -> Option<&[u8]> {
+        let page = self.pages.get((sector / PAGE_SECTORS) as usize)?.as_deref()?;
+        Some(&page[(sector % PAGE_SECTORS) as usize * SECTOR..][..SECTOR])
+    }
+
+    fn store(&mut self, sector: u64, bytes: Option<&[u8]>) {
+        if !self.config.bytes {
+            return;
+        }
+        let page = &mut self.pages[(sector / PAGE_SECTORS) as usize];
+        let page = page.get_or_insert_with(|| vec![0; PAGE_SECTORS as usize * SECTOR].into_boxed_slice());
+        let place = &mut page[(sector % PAGE_SECTORS) as usize * SECTOR..][..SECTOR];
+        match bytes {
+            Some(bytes) => place.copy_from_slice(bytes),
+            None => place.fill(0),
+        }
+    }
+
+    fn enqueue(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+        let bytes = Bytes(u64::from(command.sectors) * SECTOR_BYTES);
+        let (latency, rate) = match command.op {
+            Op::Read => (self.config.read_latency, self.config.read_rate),
+            Op::Write => (self.config.write_latency, self.config.write_rate),
+            Op::Trim | Op::Flush => (Nanos::ZERO, None),
+        };
+        let span = latency + rate.map_or(Nanos::ZERO, |rate| rate.time_for(bytes));
+        let end = if span == Nanos::ZERO {
+            now
+        } else {
+            let lane = self.lanes.iter_mut().min().expect("there is at least one lane");
+            *lane = (*lane).max(now) + span;
+            *lane
+        };
+        let data = if self.config.bytes { data.to_vec() } else { Vec::new() };
+        let entry = InFlight { command, tag, data };
+        let index = if let Some(index) = self.free.pop() {
+            self.entries[index as usize] = entry;
+            index
+        } else {
+            self.entries.push(entry);
+            self.entries.len() as u32 - 1
+        };
+        self.queue.push(Reverse((end, self.sequence, index)));
+        self.sequence += 1;
+    }
+
+    fn finish(&mut self, index: u32) -> Outcome {
+        let InFlight { command, tag, data } = &mut self.entries[index as usize];
+        let (command, tag, data) = (*command, *tag, std::mem::take(data));
+        self.free.push(index);
+        let range = command.lba.0..command.lba.0 + u64::from(command.sectors);
+        if command.op != Op::Flush && range.end * SECTOR_BYTES > self.config.capacity.0 {
+            return Outcome::OutOfRange;
+        }
+        match command.op {
+            Op::Read => {
+                self.smart.host_read_commands += 1;
+                self.sectors_read += u64::from(command.sectors);
+                if self.unreadable.range(range.clone()).next().is_some() {
+                    self.smart.media_errors += 1;
+                    return Outcome::MediumError;
+                }
+                if self.config.bytes {
+                    let mut bytes = vec![0; command.sectors as usize * SECTOR];
+                    for (sector, place) in range.zip(bytes.chunks_exact_mut(SECTOR)) {
+                        if let Some(content) = self.sector(sector) {
+                            place.copy_from_slice(content);
+                        }
+                    }
+                    self.data_out.insert(tag, bytes);
+                }
+            }
+            Op::Write | Op::Trim if self.read_only => return Outcome::ReadOnly,
+            Op::Write | Op::Trim => {
+                for (i, sector) in range.enumerate() {
+                    self.remember(sector, command.fua);
+                    self.store(sector, data.get(i * SECTOR..(i + 1) * SECTOR));
+                    self.unreadable.remove(&sector);
+                }
+                if command.op == Op::Write {
+                    self.smart.host_write_commands += 1;
+                    self.sectors_written += u64::from(command.sectors);
+                }
+            }
+            Op::Flush => self.unflushed.clear(),
+        }
+        Outcome::Ok
+    }
+
+    /// Notes what a sector holds before a write that a loss of power may undo.
+    fn remember(&mut self, sector: u64, durable: bool) {
+        if durable || !self.config.bytes {
+            self.unflushed.remove(&sector);
+        } else if self.config.volatile_cache && !self.unflushed.contains_key(&sector) {
+            let before = self.sector(sector).map(Into::into);
+            self.unflushed.insert(sector, before);
+        }
+    }
+}
+
+impl PowerCycle for PlainDevice {
+    fn power_cut(&mut self, now: Nanos) {
+        let mut queue = std::mem::take(&mut self.queue);
+        while let Some(Reverse((_, _, index))) = queue.pop() {
+            let InFlight { command, data, .. } = self.entries[index as usize].clone();
+            self.free.push(index);
+            if command.op != Op::Write || self.read_only {
+                continue;
+            }
+            for i in 0..u64::from(command.sectors) {
+                let (sector, from) = (command.lba.0 + i, i as usize * SECTOR);
+                if self.rng.below(2) == 0 && sector * SECTOR_BYTES < self.config.capacity.0 {
+                    self.store(sector, data.get(from..from + SECTOR));
+                    self.unreadable.remove(&sector);
+                    self.unflushed.remove(&sector);
+                }
+            }
+        }
+        for (sector, before) in std::mem::take(&mut self.unflushed) {
+            if self.rng.below(2) == 0 {
+                self.store(sector, before.as_deref());
+            }
+        }
+        self.data_out.clear();
+        self.lanes.fill(now);
+    }
+}
+
+impl Device for PlainDevice {
+    fn submit(&mut self, now: Nanos, command: Command, tag: Tag) {
+        self.enqueue(now, command, tag, &[]);
+    }
+
+    fn submit_data(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+        self.enqueue(now, command, tag, data);
+    }
+
+    fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
+        self.data_out.remove(&tag)
+    }
+
+    fn next_deadline(&self) -> Option<Nanos> {
+        self.queue.peek().map(|&Reverse((at, _, _))| at)
+    }
+
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
+        while let Some(&Reverse((at, _, index))) = self.queue.peek() {
+            if at > now {
+                break;
+            }
+            self.queue.pop();
+            let tag = self.entries[index as usize].tag;
+            let outcome = self.finish(index);
+            completions.push(Completion { at, tag, outcome });
+        }
+    }
+
+    fn identify(&self) -> Identity {
+        Identity {
+            model: "plain".to_owned(),
+            capacity: self.config.capacity,
+            optimal_io: Bytes(SECTOR_BYTES),
+        }
+    }
+
+    fn smart(&self) -> Smart {
+        let used = self.config.endurance.map_or(0.0, |rated| self.cycles() * 100.0 / f64::from(rated));
+        Smart {
+            data_units_read: self.sectors_read.div_ceil(1000),
+            data_units_written: self.sectors_written.div_ceil(1000),
+            percentage_used: used as u32,
+            read_only: self.read_only,
+            ..self.smart
+        }
+    }
+
+    fn self_check(&self) -> Result<(), String> {
+        if self.queue.len() + self.free.len() != self.entries.len() {
+            return Err(format!(
+                "{} entries, {} queued, {} free",
+                self.entries.len(),
+                self.queue.len(),
+                self.free.len()
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,160 @@
+//! Loss of power, and what is done when it is back.
+
+use crate::array::Array;
+use crate::config::Consistency;
+use crate::error::ArrayError;
+use crate::op::{Content, Op, OpKind, roles};
+use crate::plain::PowerCycle;
+use outlast_device::Device;
+use outlast_units::Nanos;
+
+impl<D: Device + PowerCycle> PowerCycle for Array<D> {
+    /// Power fails and comes back: a nested array starts by itself, forced if it has to.
+    fn power_cut(&mut self, now: Nanos) {
+        Array::power_cut(self, now);
+        let started = self.power_on(now, true);
+        assert!(started.is_ok(), "a forced start is never refused");
+    }
+}
+
+impl<D: Device + PowerCycle> Array<D> {
+    /// Power fails at `now`: commands in flight are forgotten and will not complete. What survives is what members have written, and
+    /// the array's own records: which members are how far rebuilt, where parity has moved, bad blocks, lost data, and what
+    /// [`Consistency`] provides. The array is off until [`Array::power_on`].
+    pub fn power_cut(&mut self, now: Nanos) {
+        self.catch_up(now);
+        for column in &mut self.columns {
+            if let Some(device) = &mut column.device {
+                device.power_cut(now);
+            }
+            column.in_flight = 0;
+        }
+        for spare in &mut self.spares {
+            spare.power_cut(now);
+        }
+        self.deadlines.fill(Nanos::MAX);
+        for op in self.ops.slots() {
+            let recorded = self.records.values().any(|record| record.group == op.group);
+            let changes = matches!(op.kind, OpKind::Write | OpKind::Trim | OpKind::Verify { .. });
+            if op.committing && changes && !recorded {
+                self.torn.insert(op.group);
+            }
+        }
+        self.powered = false;
+        self.subs.clear();
+        self.ops.clear();
+        self.hosts.clear();
+        self.locks.clear();
+        self.runnable.clear();
+        self.ready.clear();
+        self.data_out.clear();
+        self.door.clear();
+        self.flushes.clear();
+        self.log.clear();
+        (self.host_in_flight, self.direct_reads, self.committing, self.replaying) = (0, 0, 0, 0);
+        self.background.after_power_cut();
+        let marked = self.bitmap.after_power_cut();
+        let in_doubt = match self.config.consistency {
+            Consistency::Resync => self.unclean,
+            Consistency::Bitmap => marked,
+            Consistency::Ppl | Consistency::Journal => false,
+        };
+        if in_doubt && self.layout.roles > self.layout.data {
+            self.background.resync = Some(0);
+        }
+    }
+
+    /// Power is back: records are carried out before the host is served, then whatever is in doubt is made right beside it. Without a loss of power
+    /// nothing happens.
+    ///
+    /// # Errors
+    /// Where parity is in doubt and a member is missing, as md refuses: what the missing member held cannot be trusted. `force`
+    /// starts nevertheless.
+    pub fn power_on(&mut self, now: Nanos, force: bool) -> Result<(), ArrayError> {
+        if self.powered {
+            return Ok(());
+        }
+        if self.background.resync.is_some() && self.degraded && !force {
+            let missing = |group: &u64| {
+                let (hard, _) = self.unreadable(*group, self.whole_chunk());
+                hard & self.data_set() != 0
+            };
+            let doubtful = |group: &u64| !self.bitmap.is_used() || self.bitmap.is_in_doubt(*group);
+            let groups = (0..self.layout.groups).filter(doubtful).filter(missing).count() as u64;
+            if groups > 0 {
+                return Err(ArrayError::DirtyDegraded { groups });
+            }
+        }
+        self.powered = true;
+        let torn = std::mem::take(&mut self.torn);
+        for &group in &torn {
+            let (hard, _) = self.unreadable(group, self.whole_chunk());
+            self.counters.write_holes += u64::from(hard & self.data_set() != 0);
+        }
+        self.torn = torn;
+        let records = std::mem::take(&mut self.records);
+        // The host waits until the last record is carried out, and operations may end as soon as they begin.
+        self.replaying = 1;
+        for (_, record) in records {
+            self.replaying += 1;
+            let mut op = Op::new(OpKind::Replay, record.group, record.rows);
+            op.record = Some(Box::new(record));
+            self.start(now, op);
+            self.counters.records_replayed += 1;
+        }
+        self.replay_done(now);
+        self.background.pump = true;
+        self.settle(now);
+        Ok(())
+    }
+}
+
+impl<D: Device> Array<D> {
+    /// A record has been gathered: the cells are what they shall become.
+    pub(crate) fn replayed(&mut self, index: u32) {
+        let Some(record) = self.ops[index].record.clone() else { return };
+        let group = record.group;
+        let parity = self.role_set() & !self.data_set();
+        match record.content {
+            Content::Trim => self.ops[index].write_set = self.role_set(),
+            Content::Cells { set, cells, moves } => {
+                let op = &mut self.ops[index];
+                (op.write_set, op.moves) = (set, moves);
+                for (role, cell) in cells.into_iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
+                    op.cells[role] = cell;
+                }
+            }
+            Content::Partial { written, sums, extra, cells } => {
+                // A member that was being rebuilt may have become readable since: it gets what the parity now says.
+                self.ops[index].write_set = (parity | extra) & !self.absent(group, false);
+                if !self.bytes {
+                    return;
+                }
+                let data = self.layout.data;
+                let mut own = std::mem::take(&mut self.ops[index].cells);
+                for role in roles(extra) {
+                    own[role].clone_from(&cells[role]);
+                }
+                for (j, sum) in sums.into_iter().enumerate() {
+                    own[data + j] = sum;
+                    let (rest, parity) = own.split_at_mut(data + j);
+                    for role in roles(written) {
+                        crate::parity::mul_add(&mut parity[0], &rest[role], self.code.coefficient(j, role));
+                    }
+                }
+                self.ops[index].cells = own;
+            }
+        }
+    }
+
+    /// One thing less that the host waits for.
+    pub(crate) fn replay_done(&mut self, now: Nanos) {
+        self.replaying -= 1;
+        if self.replaying == 0 {
+            while let Some((command, tag, data)) = self.door.pop_front() {
+                self.accept(now, command, tag, &data);
+            }
+            self.background.pump = true;
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! What an array tells about itself.
+
+use crate::array::Array;
+use crate::pass::PassKind;
+use crate::ranges::RangeSet;
+use outlast_device::Device;
+use outlast_units::{Bytes, Nanos};
+use serde::Serialize;
+use std::fmt;
+
+/// Figures since the beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counters {
+    /// Host reads ended.
+    pub reads: u64,
+    /// Host writes ended.
+    pub writes: u64,
+    /// Sectors of those reads.
+    pub sectors_read: u64,
+    /// Sectors of those writes.
+    pub sectors_written: u64,
+    /// Host commands that ended with a medium error.
+    pub medium_errors: u64,
+    /// Reads sent to members, for whatever cause.
+    pub member_reads: u64,
+    /// Writes sent to members, records included.
+    pub member_writes: u64,
+    /// Writes of records among them.
+    pub log_writes: u64,
+    /// Group writes that needed no reading.
+    pub full_writes: u64,
+    /// Group writes from old data and old parity.
+    pub delta_writes: u64,
+    /// Group writes from the rest of the data.
+    pub complete_writes: u64,
+    /// Group writes for which missing data had to be computed first.
+    pub decoded_writes: u64,
+    /// Windows of host reads that were computed from redundancy.
+    pub degraded_reads: u64,
+    /// Reads that a member could not do.
+    pub read_errors: u64,
+    /// Sectors rewritten because they could not be read, or because redundancy did not fit.
+    pub sectors_repaired: u64,
+    /// Sectors of host data that became lost.
+    pub sectors_lost: u64,
+    /// Sectors of redundancy that a scrub found not to fit.
+    pub mismatches: u64,
+    /// The same, found while resynchronising.
+    pub sectors_resynced: u64,
+    /// Members thrown out by thresholds.
+    pub ejected: u32,
+    /// Records carried out after a loss of power.
+    pub records_replayed: u64,
+    /// Groups whose data came to depend on parity that a loss of power had left wrong: the write hole.
+    pub write_holes: u64,
+}
+
+/// The array as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// Every member is there and complete.
+    Clean,
+    /// Members are missing or being rebuilt; redundancy makes that good.
+    Degraded,
+    /// More is missing than redundancy makes good.
+    Failed,
+}
+
+/// One member.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MemberStatus {
+    /// Whether a device is there.
+    pub present: bool,
+    /// Whether all of it can be read.
+    pub in_sync: bool,
+    /// Age by the array's measure.
+    pub age: Option<f64>,
+    /// Share of the parity chunks, in percent.
+    pub parity_percent: Option<f64>,
+    /// Read errors not yet forgotten.
+    pub read_errors: u32,
+    /// Sectors that could not be written.
+    pub bad_sectors: u64,
+    /// Commands under way.
+    pub in_flight: u32,
+}
+
+/// A pass over the array.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Progress {
+    /// What it does.
+    pub kind: PassKind,
+    /// Bytes of each member done.
+    pub done: Bytes,
+    /// Bytes of each member in all.
+    pub total: Bytes,
+    /// Bytes of a member per second since it began.
+    pub bytes_per_s: f64,
+    /// Time left at that speed; absent where nothing is done yet.
+    pub left: Option<Nanos>,
+}
+
+/// See [`Array::status`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Status {
+    /// Level, as in scenarios.
+    pub level: &'static str,
+    /// Whether data is safe.
+    pub state: State,
+    /// Whether writes are refused.
+    pub read_only: bool,
+    /// The members, by column.
+    pub members: Vec<MemberStatus>,
+    /// Devices standing by.
+    pub spares: usize,
+    /// What the array is doing for itself.
+    pub progress: Option<Progress>,
+    /// Stripes whose parity is still to move.
+    pub stripes_to_move: u64,
+    /// Age of the oldest member less that of the youngest.
+    pub age_differential: f64,
+    /// Sectors of host data that nothing can bring back.
+    pub lost_sectors: u64,
+    /// Marked regions of the bitmap.
+    pub marked_regions: u64,
+    /// How the devices fit, in words.
+    pub notices: Vec<String>,
+}
+
+impl<D: Device> Array<D> {
+    /// How the array is.
+    pub fn status(&self, now: Nanos) -> Status {
+        let percent = self.parity_percent();
+        let member = |(index, column): (usize, &crate::array::Column<D>)| MemberStatus {
+            present: column.device.is_some(),
+            in_sync: column.is_in_sync(),
+            age: column.device.as_ref().map(self.age_of),
+            parity_percent: percent.get(index).copied(),
+            read_errors: column.read_errors,
+            bad_sectors: column.bad.sectors(),
+            in_flight: column.in_flight,
+        };
+        let members: Vec<MemberStatus> = self.columns.iter().enumerate().map(member).collect();
+        let ages = || members.iter().filter_map(|member| member.age);
+        let oldest = ages().fold(f64::NEG_INFINITY, f64::max);
+        let youngest = ages().fold(f64::INFINITY, f64::min);
+        let state = if self.is_missing_too_many(None) {
+            State::Failed
+        } else if members.iter().all(|member| member.in_sync) {
+            State::Clean
+        } else {
+            State::Degraded
+        };
+        Status {
+            level: self.config.level.name(),
+            state,
+            read_only: self.read_only,
+            spares: self.spares.len(),
+            progress: self.progress(now),
+            stripes_to_move: self.stripes_to_move(),
+            age_differential: (oldest - youngest).max(0.0),
+            lost_sectors: self.lost.sectors(),
+            marked_regions: self.bitmap.marked(),
+            notices: self.notices.clone(),
+            members,
+        }
+    }
+
+    /// The pass under way.
+    pub fn progress(&self, now: Nanos) -> Option<Progress> {
+        let pass = self.background.pass.as_ref()?;
+        let (done, total) = (self.pass_bytes(pass.base), self.pass_bytes(self.layout.groups));
+        let elapsed = now.saturating_sub(pass.started).as_secs_f64();
+        let worked = self.pass_bytes(pass.base - pass.first).0 as f64;
+        let bytes_per_s = if elapsed > 0.0 { worked / elapsed } else { 0.0 };
+        let seconds = (total.0 - done.0) as f64 / bytes_per_s;
+        let left = seconds.is_finite().then_some(Nanos((seconds * 1e9) as u64));
+        Some(Progress { kind: pass.kind, done, total, bytes_per_s, left })
+    }
+
+    /// Figures since the beginning.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Sectors of the array whose content nothing can bring back. They read as medium errors until they are written.
+    pub fn lost(&self) -> &RangeSet {
+        &self.lost
+    }
+
+    /// The bad-block log of a member: its sectors that could not be written.
+    pub fn bad_blocks(&self, column: usize) -> Option<&RangeSet> {
+        Some(&self.columns.get(column)?.bad)
+    }
+}
+
+impl fmt::Display for Status {
+    /// As `/proc/mdstat` shows an array: `raid5 [5/4] [UUU_U] recovery = 12.6% finish=3.2min speed=98304K/sec`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let up = self.members.iter().filter(|member| member.in_sync).count();
+        write!(f, "{} [{}/{up}] [", self.level, self.members.len())?;
+        for member in &self.members {
+            f.write_str(if member.in_sync { "U" } else { "_" })?;
+        }
+        f.write_str("]")?;
+        if self.spares > 0 {
+            write!(f, " spares={}", self.spares)?;
+        }
+        if self.read_only {
+            f.write_str(" (read-only)")?;
+        }
+        if let Some(progress) = &self.progress {
+            let name = match progress.kind {
+                PassKind::Rebuild => "recovery",
+                PassKind::Resync => "resync",
+                PassKind::Shift => "reshape",
+                PassKind::Scrub => "check",
+            };
+            let percent = progress.done.0 as f64 * 100.0 / progress.total.0.max(1) as f64;
+            write!(f, " {name} = {percent:.1}%")?;
+            if let Some(left) = progress.left {
+                write!(f, " finish={:.1}min", left.as_secs_f64() / 60.0)?;
+            }
+            write!(f, " speed={:.0}K/sec", progress.bytes_per_s / 1024.0)?;
+        }
+        if self.lost_sectors > 0 {
+            write!(f, " lost={} sectors", self.lost_sectors)?;
+        }
+        Ok(())
+    }
+}

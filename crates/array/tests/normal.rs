@@ -1,0 +1,202 @@
+//! Does every read return the last write, with every member well? Every level and layout, with bytes, and how much each write costs.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use outlast_array::{Array, ArrayConfig, CopyLayout, Level, ParityLayout, PlainDevice, StripeWrites};
+use outlast_device::{Device, Op};
+use outlast_ftl::FtlConfig;
+use outlast_media::{DefectConfig, Geometry, HazardConfig, PageTimes, Timing};
+use outlast_ssd::{ControllerConfig, Ssd, SsdConfig};
+use outlast_units::rng::SplitMix;
+use outlast_units::{ByteRate, Bytes, Nanos};
+use support::{Host, array, command, plain};
+
+fn small(level: Level, members: u16) -> ArrayConfig {
+    ArrayConfig { chunk: Bytes::kib(4), ..ArrayConfig::new(level, members) }
+}
+
+/// One configuration of each kind.
+fn every_kind() -> Vec<ArrayConfig> {
+    let mut kinds = vec![
+        small(Level::Raid0, 3),
+        small(Level::Raid1, 3),
+        small(Level::Raid4, 4),
+        small(Level::Raid6, 6),
+        ArrayConfig { parities: Some(3), ..small(Level::Code, 7) },
+        ArrayConfig { parities: Some(1), ..small(Level::Code, 2) },
+    ];
+    for layout in [
+        ParityLayout::LeftSymmetric,
+        ParityLayout::LeftAsymmetric,
+        ParityLayout::RightSymmetric,
+        ParityLayout::RightAsymmetric,
+        ParityLayout::ParityFirst,
+        ParityLayout::ParityLast,
+    ] {
+        kinds.push(ArrayConfig { layout, ..small(Level::Raid5, 5) });
+    }
+    for copy_layout in [CopyLayout::Near, CopyLayout::Far, CopyLayout::Offset] {
+        kinds.push(ArrayConfig { copy_layout, ..small(Level::Raid10, 3) });
+        kinds.push(ArrayConfig { copy_layout, copies: 3, ..small(Level::Raid10, 4) });
+    }
+    for writes in [StripeWrites::NoReconstruct, StripeWrites::ChunkByChunk] {
+        let percent = vec![80.0, 5.0, 5.0, 5.0, 5.0];
+        kinds.push(ArrayConfig { parity_percent: Some(percent), writes, ..small(Level::Raid5, 5) });
+        let percent = vec![40.0, 20.0, 20.0, 10.0, 10.0];
+        kinds.push(ArrayConfig { parity_percent: Some(percent), writes, ..small(Level::Raid6, 5) });
+    }
+    kinds
+}
+
+#[test]
+fn every_read_returns_the_last_write() {
+    for (seed, config) in every_kind().into_iter().enumerate() {
+        let mut rng = SplitMix::new(seed as u64, "normal");
+        let mut host = Host::new(array(config.clone(), 200));
+        for _ in 0..1_000 {
+            while host.in_flight() >= 16 {
+                assert!(host.step());
+            }
+            let next = host.random(&mut rng, 90);
+            host.submit(next);
+        }
+        host.drain();
+        host.device.self_check().unwrap();
+        assert_eq!(host.read_all(), [0u64; 0], "{config:?}");
+        assert!(host.reads_checked > 3_000);
+        host.device.start_scrub(host.now, false);
+        host.drain();
+        assert_eq!(host.device.counters().mismatches, 0, "{config:?}");
+        let counters = host.device.counters();
+        assert_eq!((counters.sectors_lost, counters.read_errors), (0, 0));
+    }
+}
+
+/// Arrays are devices: RAID-0 over RAID-5 over plain devices (RAID-50).
+#[test]
+fn arrays_nest() {
+    let inner = |seed: u64| {
+        let config = small(Level::Raid5, 3);
+        Array::new(config, (0..3).map(|i| plain(200, seed * 3 + i)).collect::<Vec<PlainDevice>>(), true)
+            .unwrap()
+    };
+    let outer = Array::new(small(Level::Raid0, 2), vec![inner(0), inner(1)], true).unwrap();
+    let mut host = Host::new(outer);
+    let mut rng = SplitMix::new(5, "nested");
+    for step in 0..2_000 {
+        while host.in_flight() >= 16 {
+            assert!(host.step());
+        }
+        if step == 1_000 {
+            let now = host.now;
+            host.device.member_mut(1).unwrap().fail_member(now, 2).unwrap();
+        }
+        let next = host.random(&mut rng, 90);
+        host.submit(next);
+    }
+    assert_eq!(host.read_all(), [0u64; 0]);
+    assert!(host.device.member(1).unwrap().counters().degraded_reads > 50);
+}
+
+/// A drive of 16 superblocks of 64 units of 4 KiB, of which the host sees 600 units.
+fn drive(seed: u64) -> Ssd {
+    let config = SsdConfig {
+        model: "tiny".to_owned(),
+        geometry: Geometry {
+            channels: 2,
+            chips_per_channel: 1,
+            dies_per_chip: 2,
+            planes_per_die: 2,
+            blocks_per_plane: 16,
+            pages_per_block: 8,
+            page_size: Bytes::kib(4),
+            spare_per_page: Bytes(0),
+        },
+        timing: Timing {
+            read: PageTimes::Same(Nanos::micros(60)),
+            program: PageTimes::Same(Nanos::micros(700)),
+            erase: Nanos::micros(3500),
+            bus: ByteRate::new(667_000_000).unwrap(),
+            command: Nanos(200),
+            suspend: None,
+        },
+        defects: DefectConfig::default(),
+        ftl: FtlConfig { capacity: Some(Bytes(600 * 4096)), ..FtlConfig::default() },
+        controller: ControllerConfig { write_buffer: Bytes::kib(256), ..ControllerConfig::default() },
+        reliability: None,
+        protection: None,
+        scrub: None,
+        hazards: HazardConfig::default(),
+        bytes: true,
+    };
+    Ssd::new(config, seed).unwrap()
+}
+
+/// Simulated drives as members: garbage collection below, a member failed and replaced above.
+#[test]
+fn drives_are_members_too() {
+    for level in [Level::Raid5, Level::Raid1, Level::Raid6] {
+        let array = Array::new(small(level, 4), (0..4).map(drive).collect(), true).unwrap();
+        let mut host = Host::new(array);
+        let mut rng = SplitMix::new(9, "drives");
+        for step in 0..6_000 {
+            while host.in_flight() >= 16 {
+                assert!(host.step());
+            }
+            match step {
+                2_000 => host.device.fail_member(host.now, 1).unwrap(),
+                3_000 => {
+                    host.device.replace(host.now, 1, drive(7), false).unwrap();
+                }
+                _ => {}
+            }
+            let next = host.random(&mut rng, 90);
+            host.submit(next);
+        }
+        assert_eq!(host.read_all(), [0u64; 0]);
+        host.device.start_scrub(host.now, false);
+        host.drain();
+        assert_eq!(host.device.counters().mismatches, 0);
+        host.device.self_check().unwrap();
+    }
+}
+
+/// Member commands of one write of `sectors` at `lba` on a five-member RAID-5 with chunks of 8 sectors.
+fn cost(writes: StripeWrites, lba: u64, sectors: u32) -> (u64, u64) {
+    let mut host = Host::new(array(ArrayConfig { writes, ..small(Level::Raid5, 5) }, 200));
+    host.submit(command(Op::Write, lba, sectors));
+    host.drain();
+    (host.device.counters().member_reads, host.device.counters().member_writes)
+}
+
+/// Reads and writes by method: old data and parity for one chunk of four (2 + 2), the rest for three (1 + 4), nothing for all (0 + 5).
+#[test]
+fn the_cheapest_way_is_taken() {
+    use StripeWrites::{Cheapest, ChunkByChunk, NoReconstruct};
+    assert_eq!(cost(Cheapest, 0, 8), (2, 2));
+    assert_eq!(cost(Cheapest, 0, 16), (2, 3), "two of four: the other two, rather than two and parity");
+    assert_eq!(cost(Cheapest, 0, 24), (1, 4));
+    assert_eq!(cost(Cheapest, 0, 32), (0, 5));
+    assert_eq!(cost(NoReconstruct, 0, 24), (4, 4));
+    assert_eq!(cost(NoReconstruct, 0, 32), (0, 5));
+    assert_eq!(cost(ChunkByChunk, 0, 32), (8, 8));
+    // Rows 4..8 of chunk 0 and all of chunks 1 to 3: one band over three chunks, one over all.
+    assert_eq!(cost(Cheapest, 4, 28), (1, 9));
+}
+
+/// Two writes of one sector that are under way at once leave copies and parity in agreement.
+#[test]
+fn overlapping_writes_leave_redundancy_right() {
+    for config in [small(Level::Raid1, 2), small(Level::Raid5, 3), small(Level::Raid6, 5)] {
+        let mut host = Host::new(array(config, 64));
+        for _ in 0..200 {
+            host.submit(command(Op::Write, 3, 2));
+        }
+        host.device.start_scrub(Nanos::ZERO, false);
+        host.drain();
+        assert_eq!(host.device.counters().mismatches, 0);
+        assert_eq!(host.read_all(), [0u64; 0]);
+    }
+}
