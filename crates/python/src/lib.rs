@@ -6,6 +6,7 @@
 
 mod errors;
 mod guard;
+mod models;
 mod run;
 mod scenario;
 mod tables;
@@ -21,5 +22,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::register(module)?;
     scenario::register(module)?;
     run::register(module)?;
-    trace::register(module)
+    trace::register(module)?;
+    models::register(module)
 }

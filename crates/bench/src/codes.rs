@@ -1,0 +1,244 @@
+//! Erasure codes: GB/s (10^9 bytes) of every kernel beside libisal, in one run, on the same shards.
+//!
+//! `encode`: k data shards a stripe. `decode`: as many, m data shards being lost; the plan is made before, as libisal's users
+//! do. `delta`: one data shard, from its old and new content. libisal goes the fastest of its own ways, and what both wrote is
+//! compared before anything is measured. All shards of a stripe stay in the second-level cache.
+
+use outlast_codes::{Code, CodeError, Decoder, Kernel, ShardSet};
+use outlast_isal::{Isal, Tables};
+use outlast_units::rng::{SplitMix, mix};
+use std::fmt::Write as _;
+use std::time::Instant;
+
+/// Bytes of a shard: a flash page.
+const SHARD_BYTES: usize = 16 << 10;
+/// The data shard that a delta changes.
+const CHANGED: usize = 3;
+
+/// The shapes that are measured.
+const SHAPES: [(usize, usize); 4] = [(7, 1), (15, 1), (6, 2), (8, 3)];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    Encode,
+    Delta,
+    Decode,
+}
+
+/// What is measured, in the order of the table.
+pub(crate) fn cases() -> impl Iterator<Item = ((usize, usize), Work)> {
+    SHAPES.into_iter().flat_map(|shape| [Work::Encode, Work::Delta, Work::Decode].map(|work| (shape, work)))
+}
+
+/// The columns of [`measure`].
+pub(crate) fn header() -> String {
+    let kernels = Kernel::ALL.iter().fold(String::new(), |mut line, kernel| {
+        let _ = write!(line, " {:>9}", format!("{kernel:?}").to_lowercase());
+        line
+    });
+    format!("{:<16}{kernels}   libisal  best/libisal  goal  result hash", "codes, GB/s")
+}
+
+/// Reads a stripe, writes the shards.
+type Run<'a> = Box<dyn FnMut(&Stripe, &mut [&mut [u8]]) + 'a>;
+
+/// One kernel, or one way of libisal.
+struct Contender<'a> {
+    name: &'static str,
+    run: Run<'a>,
+    seconds: Vec<f64>,
+}
+
+/// The shards that are read.
+struct Stripe<'a> {
+    data: Vec<&'a [u8]>,
+    new: &'a [u8],
+    /// What a decoder reads.
+    sources: Vec<&'a [u8]>,
+}
+
+/// A line for the work on codes of a shape. In a `quick` run hardly anything is repeated.
+///
+/// # Errors
+/// None but from a broken code.
+pub(crate) fn measure((k, m): (usize, usize), work: Work, quick: bool) -> Result<String, CodeError> {
+    let code = Code::new(k, m)?;
+    let mut rng = SplitMix::new(1, "bench.codes");
+    let mut memory = vec![0; (k + 2 * m + 1) * SHARD_BYTES + 64];
+    // libisal's XOR wants aligned shards, and flash pages in memory are aligned.
+    let skip = memory.as_ptr().align_offset(64);
+    for byte in &mut memory[skip..] {
+        *byte = rng.next_u64() as u8;
+    }
+    let mut shards: Vec<&mut [u8]> = memory[skip..].chunks_exact_mut(SHARD_BYTES).collect();
+    let mut targets = shards.split_off(k + m + 1);
+    let (data, rest) = shards.split_at_mut(k);
+    let data: Vec<&[u8]> = data.iter().map(|shard| &**shard).collect();
+    let (parity, new) = rest.split_at_mut(m);
+    code.encode(&data, parity)?;
+    let lost = ShardSet::first(m);
+    let present: ShardSet = (m..k + m).collect();
+    let sources = data[m..].iter().copied().chain(parity.iter().map(|shard| &**shard)).collect();
+    let stripe = Stripe { data, new: &*new[0], sources };
+
+    let isal = Isal::load().ok();
+    let mut contenders = Vec::new();
+    for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+        let code = Code::with_kernel(k, m, kernel)?;
+        let decoder = code.decoder(&present, &lost)?;
+        contenders.push(Contender {
+            name: name(kernel),
+            run: ours(code, decoder, work),
+            seconds: Vec::new(),
+        });
+    }
+    if let Some(isal) = &isal {
+        let encode = isal.tables(k, m, &rows(&code)?);
+        let decode = isal.tables(k, m, &decoding_rows(&code.decoder(&present, &lost)?, k, m)?);
+        for run in theirs(isal, encode, decode, work, m) {
+            contenders.push(Contender { name: "libisal", run, seconds: Vec::new() });
+        }
+    }
+    let hash = compare(&mut contenders, &stripe, &mut targets);
+    race(&mut contenders, &stripe, &mut targets, quick);
+
+    let bytes = if work == Work::Delta { SHARD_BYTES } else { k * SHARD_BYTES } as f64;
+    let rate = |name: &str| {
+        let seconds = contenders
+            .iter()
+            .filter(|contender| contender.name == name)
+            .map(|contender| median(&contender.seconds));
+        seconds.map(|seconds| bytes / seconds / 1e9).max_by(f64::total_cmp)
+    };
+    let mut line = format!("{:<16}", format!("({k},{m}) {work:?}").to_lowercase());
+    let figure = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"));
+    for kernel in Kernel::ALL {
+        let _ = write!(line, " {:>9}", figure(rate(name(kernel))));
+    }
+    let (best, libisal) = (rate(name(Kernel::best())), rate("libisal"));
+    let ratio =
+        best.zip(libisal).map_or_else(|| "-".to_owned(), |(best, libisal)| format!("{:.2}x", best / libisal));
+    let _ = write!(line, " {:>9} {ratio:>13} 1.00x  {hash:016x}", figure(libisal));
+    Ok(line)
+}
+
+fn name(kernel: Kernel) -> &'static str {
+    match kernel {
+        Kernel::Portable => "portable",
+        Kernel::Avx2 => "avx2",
+        Kernel::Gfni256 => "gfni256",
+        Kernel::Gfni512 => "gfni512",
+    }
+}
+
+fn ours<'a>(code: Code, decoder: Decoder, work: Work) -> Run<'a> {
+    const FITS: &str = "the shards were made for the code";
+    match work {
+        Work::Encode => Box::new(move |stripe, targets| code.encode(&stripe.data, targets).expect(FITS)),
+        Work::Delta => Box::new(move |stripe, targets| {
+            code.update(CHANGED, stripe.data[CHANGED], stripe.new, targets).expect(FITS);
+        }),
+        Work::Decode => {
+            Box::new(move |stripe, targets| decoder.rebuild(&stripe.sources, targets).expect(FITS))
+        }
+    }
+}
+
+/// The ways in which libisal can do it: its general functions, and where they apply those of RAID.
+fn theirs(isal: &Isal, encode: Tables, decode: Tables, work: Work, m: usize) -> Vec<Run<'_>> {
+    const ALIGNED: &str = "the shards are aligned";
+    let mut ways: Vec<Run> = Vec::new();
+    match (work, m) {
+        (Work::Encode, 1) => ways.push(Box::new(|stripe, targets| {
+            assert!(isal.xor(&stripe.data, targets[0]), "{ALIGNED}");
+        })),
+        (Work::Decode, 1) => ways.push(Box::new(|stripe, targets| {
+            assert!(isal.xor(&stripe.sources, targets[0]), "{ALIGNED}");
+        })),
+        (Work::Delta, 1) => ways.push(Box::new(|stripe, targets| {
+            assert!(isal.xor_into(stripe.data[CHANGED], stripe.new, targets[0]), "{ALIGNED}");
+        })),
+        (Work::Encode, 2) => ways.push(Box::new(|stripe, targets| {
+            let [p, q] = targets else { unreachable!("two parities") };
+            assert!(isal.p_and_q(&stripe.data, &mut [&mut **p, &mut **q]), "{ALIGNED}");
+        })),
+        _ => {}
+    }
+    match work {
+        Work::Encode => {
+            ways.push(Box::new(move |stripe, targets| isal.encode(&encode, &stripe.data, targets)));
+        }
+        Work::Decode => {
+            ways.push(Box::new(move |stripe, targets| isal.encode(&decode, &stripe.sources, targets)));
+        }
+        Work::Delta => {
+            let mut memory = vec![0; SHARD_BYTES + 64];
+            let skip = memory.as_ptr().align_offset(64);
+            ways.push(Box::new(move |stripe, targets| {
+                let delta = &mut memory[skip..][..SHARD_BYTES];
+                assert!(isal.xor(&[stripe.data[CHANGED], stripe.new], delta), "{ALIGNED}");
+                isal.update(&encode, CHANGED, delta, targets);
+            }));
+        }
+    }
+    ways
+}
+
+/// Our matrix, row by row.
+fn rows(code: &Code) -> Result<Vec<u8>, CodeError> {
+    let (k, m) = (code.data_shards(), code.parity_shards());
+    (0..k * m).map(|cell| code.coefficient(cell / k, cell % k)).collect()
+}
+
+/// The matrix of a decoder, row by row: what it makes of sources that are 1 in one place.
+fn decoding_rows(decoder: &Decoder, k: usize, m: usize) -> Result<Vec<u8>, CodeError> {
+    let units: Vec<Vec<u8>> =
+        (0..k).map(|source| (0..k).map(|byte| u8::from(byte == source)).collect()).collect();
+    let mut rows = vec![0; k * m];
+    let sources: Vec<&[u8]> = units.iter().map(Vec::as_slice).collect();
+    decoder.rebuild(&sources, &mut rows.chunks_mut(k).collect::<Vec<_>>())?;
+    Ok(rows)
+}
+
+/// All write the same bytes; a hash of them.
+fn compare(contenders: &mut [Contender], stripe: &Stripe, targets: &mut [&mut [u8]]) -> u64 {
+    let mut first: Option<Vec<Vec<u8>>> = None;
+    for contender in contenders {
+        // A delta adds to what is there.
+        for target in targets.iter_mut() {
+            target.fill(1);
+        }
+        (contender.run)(stripe, targets);
+        let written = targets.iter().map(|target| target.to_vec()).collect();
+        let first = first.get_or_insert(written);
+        assert!(
+            first.iter().zip(targets.iter()).all(|(first, target)| first == target),
+            "{} differs",
+            contender.name
+        );
+    }
+    first.iter().flatten().flatten().fold(0, |sum, &byte| mix(sum ^ u64::from(byte)))
+}
+
+/// Takes turns, so that whatever disturbs the machine disturbs all alike.
+#[allow(clippy::disallowed_methods, reason = "a benchmark measures")]
+fn race(contenders: &mut [Contender], stripe: &Stripe, targets: &mut [&mut [u8]], quick: bool) {
+    let (rounds, calls) = if quick { (3, 10) } else { (101, 100) };
+    for _ in 0..rounds {
+        for contender in &mut *contenders {
+            (contender.run)(stripe, targets);
+            let start = Instant::now();
+            for _ in 0..calls {
+                (contender.run)(stripe, targets);
+                std::hint::black_box(&mut *targets);
+            }
+            contender.seconds.push(start.elapsed().as_secs_f64() / f64::from(calls));
+        }
+    }
+}
+
+fn median(seconds: &[f64]) -> f64 {
+    let mut sorted = seconds.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
+}
