@@ -45,6 +45,38 @@ warm_up = "20ms"
 window = "20ms"
 """
 
+WEAK = """\
+extends = "tiny.toml"
+name = "weak"
+
+[device.geometry]
+channels = 4
+blocks_per_plane = 64
+
+[device.ftl]
+capacity = "16MiB"
+
+[device.controller]
+write_buffer = "256KiB"
+
+[device.reliability]
+chip = "tlc-72-layer"
+ecc = { strength = 40 }
+rereads = { scale_factor = 1.3, max_retries = 3 }
+initial = { pe_cycles = 3000, pe_spread = 100, age = ["1d", "60d"] }
+histogram_every = 4
+
+[device.protection]
+data = 3
+
+[device.scrub]
+expected_errors = 38
+
+[workload.synthetic]
+read_percent = 90
+"""
+"""The tiny drive with four dies and worn flash, so that much is re-read; parity over its dies, and a scrubber."""
+
 Outlast = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -73,6 +105,24 @@ def tiny(tmp_path: Path) -> Path:
     file = tmp_path / "tiny.toml"
     file.write_text(TINY)
     return file
+
+
+@pytest.fixture
+def weak(tmp_path: Path, tiny: Path) -> Path:
+    """A scenario file of a tiny drive whose flash errs."""
+    file = tmp_path / "weak.toml"
+    file.write_text(WEAK)
+    return file
+
+
+@pytest.fixture(scope="session")
+def weak_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run of a tiny drive whose flash errs, beside its twin."""
+    folder = tmp_path_factory.mktemp("weak")
+    (folder / "tiny.toml").write_text(TINY)
+    (folder / "weak.toml").write_text(WEAK)
+    call("run", "weak.toml", "--set", "run.twin=true", "--out", "out", "--quiet", cwd=folder)
+    return folder / "out"
 
 
 @pytest.fixture(scope="session")

@@ -47,11 +47,18 @@ def _timeseries(rng: np.random.Generator, windows: int) -> dict[str, Any]:
         "gc_units": gc_units,
         "padding_units": padding,
         "wear_leveling_units": leveling,
+        "scrub_units": zeros,
+        "rewritten_units": zeros,
+        "parity_units": zeros,
         "partial_write_bytes": zeros,
         "flash_reads": reads + gc_units,
         "flash_programs": writes + gc_units,
         "flash_erases": np.asarray(gc_units / 200, dtype=np.uint64),
         "free_superblocks": np.asarray(6 + rng.integers(0, 4, windows), dtype=np.uint64),
+        "rereads": zeros,
+        "stripe_reads": zeros,
+        "uncorrectable_reads": zeros,
+        **{f"rber_{level}": np.zeros(windows) for level in ("mean", "p50", "p99", "max")},
     }
     for op, scale in (("read", 90.0), ("write", 24.0)):
         noise = 1.0 + 0.1 * np.abs(rng.standard_normal(windows))
@@ -84,6 +91,29 @@ def _wear(rng: np.random.Generator) -> dict[str, Any]:
         "block": np.tile(np.arange(BLOCKS_PER_DIE, dtype=np.uint64) % 32, DIES),
         "cycles": np.asarray(rng.poisson(14, rows), dtype=np.uint64),
         "bad": np.asarray(rng.random(rows) < 0.01, dtype=np.uint64),
+    }
+
+
+def _reliability() -> dict[str, Any]:
+    """What a drive that never errs says of errors."""
+    reasons = ("superblocks", "again", "by_reads", "by_age", "by_expected_errors", "by_rereads", "by_patrol")
+    return {
+        "uber_exact": None,
+        "exact": None,
+        "uncorrectable_reads": 0,
+        "rereads_per_read": 0.0,
+        "corrected_by": {"ecc": 650_000, "reread": 0, "stripe": 0},
+        "medium_errors": 0,
+        "stripe_recovery": {"attempts": 0, "failures": 0},
+        "scrub_pages": 0,
+        "scrubbed": dict.fromkeys(reasons, 0),
+        "data_loss_bytes": 0,
+        "lost_bytes": 0,
+        "program_failures": 0,
+        "erase_failures": 0,
+        "faults": 0,
+        "rber": None,
+        "twin": None,
     }
 
 
@@ -136,6 +166,12 @@ def sample_summary(name: str = "sample", *, partial: bool = False) -> dict[str, 
             "gc": 1.3,
             "padding": 0.03,
             "wear_leveling": 0.02,
+            "scrub": 0.0,
+            "rewritten": 0.0,
+            "host_parity": 0.0,
+            "gc_parity": 0.0,
+            "wear_leveling_parity": 0.0,
+            "scrub_parity": 0.0,
             "partial_write": 0.0,
         },
         "flash": {
@@ -149,13 +185,21 @@ def sample_summary(name: str = "sample", *, partial: bool = False) -> dict[str, 
                 "rmw_reads": 0,
                 "gc_reads": 230_000,
                 "wear_leveling_reads": 4_000,
+                "scrub_reads": 0,
+                "patrol_reads": 0,
+                "rereads": 0,
+                "stripe_reads": 0,
                 "host_programs": 180_000,
                 "gc_programs": 234_000,
                 "padding_programs": 5_400,
                 "wear_leveling_programs": 3_600,
+                "scrub_programs": 0.0,
+                "rewritten_programs": 0.0,
+                "parity_programs": 0.0,
             },
         },
         "gc": {"victims": 1_630, "mean_valid": 0.565, "blocked_s": 0.02},
+        "reliability": _reliability(),
         "wear": {"mean_pe": 14.0, "max_pe": 27, "min_pe": 4, "bad_blocks": 9, "spare_blocks_left": 23},
         "queue": {
             "mean_in_flight": 31.2,
@@ -221,3 +265,59 @@ def sample_result(name: str = "sample", *, seed: int = 1, partial: bool = False,
     }
     scenario_toml = f'name = "{name}"\nseed = 7\n\n[workload.synthetic]\npattern = "uniform"\n'
     return Result(sample_summary(name, partial=partial), tables, scenario_toml)
+
+
+def with_errors(result: Result, *, seed: int = 1) -> Result:
+    """The made-up result as if its flash had erred, with exact tails beyond what floats hold."""
+    rng = np.random.default_rng(seed)
+    summary = dict(result.summary)
+    tables: dict[str, dict[str, Any]] = {name: dict(columns) for name, columns in result.tables.items()}
+    ecc = {"data_bits": 4096, "parity_bits": 0, "strength": 40}
+    device = summary["scenario"]["device"] | {"reliability": {"chip": "tlc-72-layer", "ecc": ecc}}
+    summary["scenario"] = summary["scenario"] | {"device": device}
+    summary["write_amplification"] = summary["write_amplification"] | {"scrub": 0.2, "gc_parity": 0.3, "total": 2.85}
+    tails = {"after_ecc": -6.2, "after_rereads": -17.4, "after_stripe": -352.8}
+    exact = {name: {"per_unit": 32768 * 10.0**log, "uber": 10.0**log, "log10_uber": log} for name, log in tails.items()}
+    summary["reliability"] = _reliability() | {
+        "uber_exact": 10.0**-352.8,
+        "exact": {"units_read": 420_000, **exact},
+        "uncorrectable_reads": 3,
+        "rereads_per_read": 0.08,
+        "corrected_by": {"ecc": 600_000, "reread": 49_000, "stripe": 1_000},
+        "medium_errors": 3,
+        "scrubbed": _reliability()["scrubbed"] | {"superblocks": 41, "again": 2, "by_age": 41},
+        "lost_bytes": 8192,
+        "faults": 1,
+        "rber": {"mean": 7e-3, "p50": 6.9e-3, "p99": 9e-3, "max": 1e-2, "fresh_errors": 20.0, "saturated_reads": 5},
+        "twin": {
+            "read_us": _latency(420_000, 80.0),
+            "write_us": _latency(180_000, 24.0),
+            "write_amplification": 2.2,
+            "read_mean_ratio": 1.125,
+            "read_p99_9_ratio": 1.125,
+            "write_mean_ratio": 1.0,
+            "mean_ratio": 1.1,
+        },
+    }
+    series = tables["timeseries"]
+    windows = len(series["start_s"])
+    series["rereads"] = np.asarray(series["reads"] * 0.08, dtype=np.uint64)
+    series["stripe_reads"] = np.asarray(rng.poisson(3, windows), dtype=np.uint64)
+    series["scrub_units"] = series["parity_units"] = np.asarray(series["writes"] * 0.2, dtype=np.uint64)
+    for level, rate in (("mean", 7e-3), ("p50", 6.9e-3), ("p99", 9e-3), ("max", 1e-2)):
+        series[f"rber_{level}"] = rate * (1.0 + 0.001 * np.arange(windows))
+    bits = np.arange(60, dtype=np.uint64)
+    tables["errors"] = {"wrong_bits": bits, "codewords": np.asarray(3e5 * np.exp(-((bits - 28.0) ** 2) / 60)).round()}
+    moved = 9_000
+    tables["decisions"] = {
+        "at_s": np.sort(rng.uniform(0, 10, moved)),
+        "core": np.zeros(moved, dtype=np.uint64),
+        "superblock": np.asarray(rng.integers(0, 64, moved), dtype=np.uint64),
+        "reason": ["age" if index % 200 == 0 else "space" for index in range(moved)],
+        "valid_units": np.asarray(rng.integers(0, 18_432, moved), dtype=np.uint64),
+        "rereads": np.asarray(rng.poisson(40, moved), dtype=np.uint64),
+        "expected_errors": rng.normal(28, 3, moved),
+        "protected": np.ones(moved, dtype=np.uint64),
+        "will_be_protected": np.ones(moved, dtype=np.uint64),
+    }
+    return Result(summary, tables, result.scenario_toml)

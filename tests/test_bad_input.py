@@ -6,6 +6,8 @@ import gzip
 import os
 from pathlib import Path
 
+import pytest
+
 from conftest import Outlast, files_below
 
 GOOD_ROWS = [f"{128166372003061629 + 10_000 * i},web,0,Write,{8192 * i},4096,100" for i in range(200)]
@@ -51,6 +53,60 @@ def test_value_beyond_its_limit(outlast: Outlast, tmp_path: Path, tiny: Path) ->
     line = changed(tiny, "channels = 2", "channels = 0")
     says = [f"tiny.toml:{line}", "device.geometry.channels = 0", "at least 1"]
     refused(outlast, tmp_path, "validate", "tiny.toml", says=says)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (
+            'chip = "tlc-72-layer"',
+            'model = { form = "power-law", epsilon = 1e-3, alpha = -4e-10, beta = 0, gamma = 0, k = 2, m = 1, n = 1, '
+            "p = 1, q = 1 }",
+            ["device.reliability.model.alpha = -0.0000000004", "at least 0"],
+        ),
+        ('chip = "tlc-72-layer"', 'chip = "tlc-72"', ["device.reliability.chip = tlc-72", "tlc-72-layer"]),
+        ("strength = 40", "strength = 4097", ["device.reliability.ecc.strength = 4097", "4096 bits of a codeword"]),
+        ("scale_factor = 1.3", "scale_factor = 0.9", ["rereads.scale_factor = 0.9", "at least 1"]),
+        ("data = 3", "data = 4", ["device.protection.data = 4", "5 dies wide", "has 4"]),
+        ("data = 3", "data = 0", ["device.protection.data = 0", "at least 1"]),
+        ("expected_errors = 38", "reads = 32", ["device.scrub.reads = 32", "32 pages of a block"]),
+        ("expected_errors = 38", 'age = "1s"', ["device.scrub.age = 1s", "1433600us"]),
+        ("expected_errors = 38", "", ["device.scrub = empty", "needs a trigger"]),
+        ('age = ["1d", "60d"]', 'age = ["60d", "1d"]', ["initial.age = [60d, 1d]", "begin with the youngest"]),
+    ],
+    ids=lambda value: value if isinstance(value, str) and len(value) < 30 else "",
+)
+def test_settings_of_errors(outlast: Outlast, tmp_path: Path, weak: Path, old: str, new: str, says: list[str]) -> None:
+    line = changed(weak, old, new)
+    # A table that is refused as a whole is named by the line of its heading.
+    line -= 1 if says[0] == "device.scrub = empty" else 0
+    refused(outlast, tmp_path, "run", "weak.toml", "--out", "out", says=[f"weak.toml:{line}", *says])
+
+
+@pytest.mark.parametrize(
+    ("fault", "line", "says"),
+    [
+        ('at = "1s"\nkind = "die"\ndie = 4', 3, ["faults[0].die = 4", "less than 4"]),
+        ('at = "1s"\nkind = "chip"\nchannel = 0\nchip = 1', 4, ["faults[0].chip = 1", "less than 1"]),
+        ('at = "1s"\nkind = "plane"\ndie = 1', 0, ["faults[0].plane = absent", "plane"]),
+        ('at = "1s"\nkind = "dye"', 2, ['faults[0].kind = "dye"', "did you mean `die`"]),
+    ],
+    ids=["die", "chip", "plane", "kind"],
+)
+def test_a_fault_where_there_is_nothing(
+    outlast: Outlast, tmp_path: Path, weak: Path, fault: str, line: int, says: list[str]
+) -> None:
+    text = weak.read_text()
+    weak.write_text(f"{text}\n[[faults]]\n{fault}\n")
+    heading = text.count("\n") + 2
+    refused(outlast, tmp_path, "run", "weak.toml", "--json", says=[f"weak.toml:{heading + line}", *says])
+
+
+def test_rates_of_hazards_and_leaps_of_age(outlast: Outlast, tmp_path: Path, weak: Path) -> None:
+    hazard, leap = "device.hazards.die_per_year", "run.ageing"
+    refused(outlast, tmp_path, "run", "weak.toml", "--set", f"{hazard}=-1", says=[f"{hazard} = -1", "between 0 and"])
+    say = [f"{leap}[0].by = 40000d", "1000d"]
+    refused(outlast, tmp_path, "run", "weak.toml", "--set", leap + '=[{ at = "1s", by = "40000d" }]', says=say)
 
 
 def test_not_toml(outlast: Outlast, tmp_path: Path, tiny: Path) -> None:

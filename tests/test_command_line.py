@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from conftest import Outlast, files_below, summary_of
+from conftest import WEAK, Outlast, files_below, summary_of
 from outlast.cli import COMMANDS
 
 FILES = {"result.json", "timeseries.parquet", "latency.parquet", "wear.parquet", "scenario.toml", "report.html"}
@@ -125,7 +125,11 @@ def test_schema_accepts_what_runs_and_refuses_what_does_not(outlast: Outlast) ->
     checker.check_schema(schema)
     for name in json.loads(outlast("presets", "--json").stdout):
         checker.validate(tomllib.loads(outlast("presets", "show", name).stdout))
+    checker.validate(tomllib.loads(WEAK))
+    checker.validate({"faults": [{"at": "1s", "kind": "die", "die": 0}], "run": {"ageing": [{"at": 0, "by": "1d"}]}})
     assert not checker.is_valid({"device": {"geometry": {"chanels": 2}}})
+    assert not checker.is_valid({"device": {"reliability": {"model": {"form": "powerlaw"}}}})
+    assert not checker.is_valid({"faults": [{"at": "1s", "kind": "dye"}]})
 
 
 def test_trace_info_and_convert(outlast: Outlast, tmp_path: Path) -> None:

@@ -34,9 +34,24 @@ def test_size(count: int, shown: str) -> None:
     assert numbers.size(count) == shown
 
 
+@pytest.mark.parametrize(
+    ("value", "log10", "shown"),
+    [
+        (None, None, "–"),
+        (0.0, None, "0"),
+        (0.25, None, "0.250"),
+        (2.5e-17, None, "2.50 · 10⁻¹⁷"),
+        (0.0, -352.8, "1.58 · 10⁻³⁵³"),
+        (9.999e-7, None, "1.00 · 10⁻⁶"),
+    ],
+)
+def test_tiny(value: float | None, log10: float | None, shown: str) -> None:
+    assert numbers.tiny(value, log10) == shown
+
+
 @given(st.floats(allow_nan=True, allow_infinity=True))
 def test_every_float_is_shown_somehow(value: float) -> None:
-    for show in (numbers.short, numbers.micros, numbers.seconds, numbers.size):
+    for show in (numbers.short, numbers.micros, numbers.seconds, numbers.size, numbers.tiny):
         assert show(value)
 
 

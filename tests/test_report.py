@@ -10,13 +10,16 @@ import pytest
 
 from outlast.report import render
 from outlast.result import Result
-from sample import sample_result, sample_summary
+from sample import sample_result, sample_summary, with_errors
 
 SECTIONS = ("latency", "time", "amplification", "wear", "queueing", "scenario")
 CHARTS = (
     *("distribution", "throughput", "bandwidth", "latency-time", "amplification", "preconditioning"),
     *("wear-map", "wear-histogram", "in-flight", "utilisation"),
 )
+
+
+ERROR_CHARTS = ("error-rates", "wrong-bits", "read-again", "tails", "decisions", "decisions-errors", "twin")
 
 
 def own_html(page: str) -> str:
@@ -32,8 +35,44 @@ def test_every_section_and_chart_is_there() -> None:
         assert f'id="{name}"' in page, name
 
 
+def test_errors_have_a_part_where_there_are_any() -> None:
+    without, with_them = (own_html(render([each])) for each in (sample_result(), with_errors(sample_result())))
+    assert "errors" not in without.split("<main>")[1]
+    assert '<section id="errors">' in with_them
+    for name in ERROR_CHARTS:
+        assert f'id="{name}"' in with_them, name
+    # A rate that no float can hold is told from its logarithm.
+    assert "1.58 · 10⁻³⁵³" in with_them
+    assert "8 KiB were lost for good" in with_them
+    assert "41 superblocks (41 too old); 2 of them it had written itself" in with_them
+
+
+def test_a_drive_that_only_breaks_has_a_part_without_error_rates() -> None:
+    result = sample_result()
+    result.summary["scenario"]["faults"] = [{"at": "1s", "kind": "die", "die": 1}]
+    result.summary["reliability"]["faults"] = 1
+    page = own_html(render([result]))
+    assert "1 sudden failure happened." in page
+    for name in ("error-rates", "wrong-bits", "tails", "twin"):
+        assert f'id="{name}"' not in page
+
+
+def test_results_of_earlier_versions_still_have_reports() -> None:
+    old = sample_result("old")
+    del old.summary["reliability"]
+    for cause in ("scrub", "rewritten", "host_parity", "gc_parity", "wear_leveling_parity", "scrub_parity"):
+        del old.summary["write_amplification"][cause]
+    later = ("scrub_", "rewritten_", "parity_", "rereads", "stripe_reads", "uncorrectable_reads", "rber_")
+    series = {name: column for name, column in old.tables["timeseries"].items() if not name.startswith(later)}
+    old = Result(old.summary, {**old.tables, "timeseries": series}, "")
+    assert "1.300" in own_html(render([old]))
+    both = own_html(render([old, with_errors(sample_result("new"))]))
+    assert 'id="tails"' in both
+    assert "UBER, exact" in both
+
+
 def test_the_page_loads_nothing() -> None:
-    page = own_html(render([sample_result()]))
+    page = own_html(render([with_errors(sample_result())]))
     assert not re.search(r'(?:src|href)="(?!#|data:)', page)
     assert "connect-src" not in page
     assert "default-src 'none'" in page
@@ -100,9 +139,16 @@ def test_the_demos_report_opens_without_errors(browser: Any, demo_result: Path, 
     assert browser.execute_script(overflow) <= 0
 
 
+def test_the_report_of_a_drive_that_errs_opens_without_errors(browser: Any, weak_result: Path) -> None:
+    assert opened(browser, weak_result / "report.html") == []
+    charts = browser.execute_script("return [...document.querySelectorAll('figure.chart')].map(f => f.id)")
+    assert set(ERROR_CHARTS) <= set(charts)
+    assert drawn(browser) == len(charts)
+
+
 def test_the_page_fits_a_telephone(browser: Any, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    page.write_text(render([sample_result()]))
+    page.write_text(render([with_errors(sample_result())]))
     metrics = {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": True}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     try:
@@ -116,7 +162,7 @@ def test_the_page_fits_a_telephone(browser: Any, tmp_path: Path) -> None:
 
 def test_a_comparison_opens_without_errors(browser: Any, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    page.write_text(render([sample_result("a"), sample_result("b", seed=2, partial=True)]))
+    page.write_text(render([with_errors(sample_result("a")), sample_result("b", seed=2, partial=True)]))
     assert opened(browser, page) == []
     assert drawn(browser) == browser.execute_script("return document.querySelectorAll('figure.chart').length") >= 5
 

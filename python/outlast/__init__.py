@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from outlast._core import (
         DeviceError,
         InternalError,
+        ModelError,
         OutlastError,
         ScenarioError,
         WorkloadError,
@@ -41,6 +42,7 @@ _HOMES = {
     "__version__": "outlast._core",
     "DeviceError": "outlast._core",
     "InternalError": "outlast._core",
+    "ModelError": "outlast._core",
     "OutlastError": "outlast._core",
     "ScenarioError": "outlast._core",
     "WorkloadError": "outlast._core",
@@ -62,6 +64,7 @@ __all__ = [
     "DeviceError",
     "Figures",
     "InternalError",
+    "ModelError",
     "OutlastError",
     "OutputError",
     "Result",

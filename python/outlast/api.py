@@ -24,7 +24,10 @@ Progress: TypeAlias = Callable[[str, float | None, int, float], bool | None]
 """Called about ten times a second with the phase, the fraction done (if it can be told), the requests so far and the
 simulated seconds; `False` stops the run, which keeps what was measured."""
 
-AMPLIFICATION = ("total", "gc", "padding", "wear_leveling", "partial_write")
+AMPLIFICATION = (
+    *("total", "gc", "padding", "wear_leveling", "scrub", "rewritten"),
+    *("host_parity", "gc_parity", "wear_leveling_parity", "scrub_parity", "partial_write"),
+)
 _BARE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 

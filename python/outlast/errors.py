@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from outlast._core import DeviceError, InternalError, OutlastError, ScenarioError, WorkloadError
+from outlast._core import DeviceError, InternalError, ModelError, OutlastError, ScenarioError, WorkloadError
 
 
 class OutputError(OutlastError):
     """A result cannot be written or read; the message names the place and the reason."""
 
 
-__all__ = ["DeviceError", "InternalError", "OutlastError", "OutputError", "ScenarioError", "WorkloadError"]
+__all__ = [
+    "DeviceError",
+    "InternalError",
+    "ModelError",
+    "OutlastError",
+    "OutputError",
+    "ScenarioError",
+    "WorkloadError",
+]

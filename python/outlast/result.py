@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Column = NDArray[np.uint64] | NDArray[np.float64] | list[str]
 
 SCHEMA_NAME = "outlast-result/1"
+TABLES = ("timeseries", "latency", "wear", "precondition", "errors", "decisions")
 
 
 class Figures(Mapping[str, Any]):
@@ -91,7 +92,10 @@ class Result:
         return f"<Result {name}: {rate}{partial}; tables {', '.join(self.tables)}>"
 
     def table(self, name: str) -> pl.DataFrame:
-        """The table as a polars DataFrame: `timeseries`, `latency`, `wear` or `precondition`."""
+        """The table as a polars DataFrame: `timeseries`, `latency`, `wear` or `precondition`.
+
+        A drive that can fail has `decisions`, too, and one whose flash errs `errors`.
+        """
         import polars as pl
 
         return pl.DataFrame(dict(self._columns(name)))
@@ -147,7 +151,7 @@ def load(path: str | Path) -> Result:
 
 
 def _tables(folder: Path) -> dict[str, dict[str, Column]]:
-    files = [folder / f"{name}.parquet" for name in ("timeseries", "latency", "wear", "precondition")]
+    files = [folder / f"{name}.parquet" for name in TABLES]
     present = [file for file in files if file.is_file()]
     if not present:
         return {}

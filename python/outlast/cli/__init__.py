@@ -17,6 +17,8 @@ COMMANDS = {
     "trace": ("outlast.cli.trace", "Look into block traces and convert them."),
     "report": ("outlast.cli.report", "Write the HTML page of a result, or of several beside each other."),
     "compare": ("outlast.cli.report", "Show what differs between results."),
+    "model": ("outlast.cli.model", "Evaluate closed forms: error rates, data loss, ages, lifetime."),
+    "reproduce": ("outlast.reproduce.command", "Run the figures of a published paper again and judge what it says."),
 }
 
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 3, 130

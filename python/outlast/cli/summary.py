@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from outlast.report.findings import workload
+from outlast.report.errors import can_fail
+from outlast.report.figure import amplification_by_cause
+from outlast.report.findings import counted, workload
 from outlast.report.latency import OPS, ROWS
-from outlast.report.numbers import micros, percent, seconds, short, size
+from outlast.report.numbers import micros, percent, seconds, short, size, tiny
 
 if TYPE_CHECKING:
     from outlast.result import Result
@@ -31,10 +33,11 @@ def show(result: Result) -> None:
         )
     if wa["total"] is not None:
         formula = summary["closed_form"]["greedy_waf"]
-        beside = f"; closed form {formula:.3f}" if formula is not None else ""
+        without = " without parity" if amplification_by_cause(wa)["parity"] else ""
+        beside = f"; closed form{without} {formula:.3f}" if formula is not None else ""
         console.print(
             f"[bold]{wa['total']:.3f}[/] write amplification   collection {wa['gc']:.3f}, padding {wa['padding']:.3f}, "
-            f"wear levelling {wa['wear_leveling']:.3f}, partial units {wa['partial_write']:.3f}{beside}"
+            f"wear levelling {wa['wear_leveling']:.3f}, partial units {wa['partial_write']:.3f}{_rarer(wa)}{beside}"
         )
     ops = [op for op in OPS if summary["latency_us"].get(op)]
     if ops:
@@ -45,7 +48,39 @@ def show(result: Result) -> None:
         for key, label in ROWS:
             table.add_row(label, *(micros(summary["latency_us"][op][key]) for op in ops))
         console.print(table)
+    if can_fail(summary):
+        _errors(summary, console)
     _state(result, console)
+
+
+def _rarer(wa: dict[str, Any]) -> str:
+    parts = amplification_by_cause(wa)
+    causes = (("scrub", "scrubbing"), ("parity", "parity"), ("rewritten", "failed programs"))
+    return "".join(f", {label} {parts[cause]:.3f}" for cause, label in causes if parts[cause])
+
+
+def _errors(summary: dict[str, Any], console: Console) -> None:
+    figures = summary["reliability"]
+    by, exact, twin = figures["corrected_by"], figures["exact"], figures["twin"]
+    console.print(
+        f"[bold]{short(figures['rereads_per_read'])}[/] re-reads a read   units had at once {short(by['ecc'])}, by "
+        f"re-reads {short(by['reread'])}, from their stripe {short(by['stripe'])}"
+    )
+    if exact:
+        steps = (("after_ecc", "after ECC"), ("after_rereads", "after re-reads"))
+        before = ", ".join(f"{label} {tiny(exact[key]['uber'], exact[key]['log10_uber'])}" for key, label in steps)
+        last = exact["after_stripe"]
+        console.print(f"[bold]{tiny(last['uber'], last['log10_uber'])}[/] UBER, exact   {before}")
+    if figures["medium_errors"] or figures["lost_bytes"]:
+        lost = f", {size(figures['lost_bytes'])} lost for good" if figures["lost_bytes"] else ""
+        console.print(f"[bold red]{short(figures['medium_errors'])}[/] requests ended with a medium error{lost}")
+    if figures["scrubbed"]["superblocks"] or figures["scrub_pages"]:
+        moved, read = figures["scrubbed"]["superblocks"], figures["scrub_pages"]
+        console.print(f"scrubbing: {counted(moved, 'superblock')} moved, {counted(read, 'page')} read")
+    if twin and twin["mean_ratio"] is not None:
+        ratios = [(op, twin[f"{op}_mean_ratio"]) for op in ("read", "write")]
+        each = ", ".join(f"{op}s {ratio:.2f}" for op, ratio in ratios if ratio is not None)
+        console.print(f"[bold]{twin['mean_ratio']:.2f}[/] times the latency of its twin without errors   {each}")
 
 
 def _state(result: Result, console: Console) -> None:

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from outlast.report import latency, timeline
-from outlast.report.figure import CAUSES, RUN_COLOURS, Figure, axis, latency_axis, line
-from outlast.report.numbers import micros, plain, share, short, text, thinned
+from outlast.report import errors, latency, timeline
+from outlast.report.figure import CAUSES, RUN_COLOURS, Figure, amplification_by_cause, axis, latency_axis, line
+from outlast.report.numbers import micros, plain, share, short, text, thinned, tiny
 from outlast.report.page import Section, document
 
 if TYPE_CHECKING:
     from outlast.result import Result
+
+
+def of_log(log10: float | None) -> str:
+    """A probability that is given as a common logarithm, since no float may hold it."""
+    return "–" if log10 is None else tiny(None, log10)
+
 
 ROWS: list[tuple[str, tuple[str, ...], Any]] = [
     ("IOPS", ("throughput", "iops"), short),
@@ -25,6 +31,13 @@ ROWS: list[tuple[str, tuple[str, ...], Any]] = [
     ("write, 99.99 %", ("latency_us", "write", "p99_99"), micros),
     ("write amplification", ("write_amplification", "total"), lambda value: short(value, 4)),
     ("closed form, greedy", ("closed_form", "greedy_waf"), lambda value: short(value, 4)),
+    ("re-reads a read", ("reliability", "rereads_per_read"), short),
+    ("UBER after ECC", ("reliability", "exact", "after_ecc", "log10_uber"), of_log),
+    ("UBER after re-reads", ("reliability", "exact", "after_rereads", "log10_uber"), of_log),
+    ("UBER, exact", ("reliability", "exact", "after_stripe", "log10_uber"), of_log),
+    ("medium errors", ("reliability", "medium_errors"), short),
+    ("superblocks scrubbed", ("reliability", "scrubbed", "superblocks"), short),
+    ("reads over the twin’s", ("reliability", "twin", "read_mean_ratio"), short),
     ("cycles, mean", ("wear", "mean_pe"), short),
     ("cycles, most", ("wear", "max_pe"), short),
     ("in flight, mean", ("queue", "mean_in_flight"), short),
@@ -58,6 +71,7 @@ def page(results: Sequence[Result]) -> str:
         _distributions(runs),
         _over_time(runs),
         _amplification(runs),
+        _errors(runs),
         _scenarios(runs),
     ]
     title = " against ".join(names) if len(names) == 2 else f"{len(names)} results"
@@ -78,17 +92,17 @@ def _table(runs: Runs) -> str:
         for _, name, colour in runs
     )
     body = []
+    anything_fails = any(errors.can_fail(result.summary) for result, _, _ in runs)
     for label, path, shown in ROWS:
+        if path[0] == "reliability" and not anything_fails:
+            continue
         values = [figure_at(result.summary, path) for result, _, _ in runs]
         if all(value is None for value in values):
             continue
         cells = [f"<td>{shown(values[0])}</td>"]
         for value in values[1:]:
-            change = ""
-            if value is not None and values[0]:
-                ratio = value / values[0]
-                words = f"{ratio - 1:+.1%}" if ratio < 10 else f"× {short(ratio, 2)}"
-                change = f'<span class="change">{words}</span>'
+            words = _change(values[0], value, logs=shown is of_log)
+            change = f'<span class="change">{words}</span>' if words else ""
             cells.append(f"<td>{shown(value)}{change}</td>")
         body.append(f'<tr><th scope="row">{label}</th>{"".join(cells)}</tr>')
     states = []
@@ -101,6 +115,15 @@ def _table(runs: Runs) -> str:
         '<div class="card scroll"><table class="figures wide"><thead><tr><th></th>'
         f"{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
     )
+
+
+def _change(first: float | None, value: float | None, *, logs: bool) -> str:
+    if value is None or not first:
+        return ""
+    if logs:
+        return f"× {tiny(None, value - first)}"
+    ratio = value / first
+    return f"{ratio - 1:+.1%}" if ratio < 10 else f"× {short(ratio, 2)}"
 
 
 def _css(colour: str) -> str:
@@ -162,7 +185,7 @@ def _amplification(runs: Runs) -> Section:
         names = [name for _, name in written]
         bars = []
         for cause, (label, colour) in CAUSES.items():
-            values = [1.0 if cause == "host" else r.summary["write_amplification"][cause] or 0.0 for r, _ in written]
+            values = [amplification_by_cause(r.summary["write_amplification"])[cause] for r, _ in written]
             if any(values):
                 hover = f"{label}: %{{x:.3f}}<extra></extra>"
                 bar = {"type": "bar", "orientation": "h", "name": label, "x": plain(values), "y": names}
@@ -184,6 +207,33 @@ def _amplification(runs: Runs) -> Section:
     if curves:
         layout = {"xaxis": axis("drive writes"), "yaxis": axis("write amplification of the round", rangemode="tozero")}
         section.add(Figure("preconditioning", curves, layout, "Preconditioning"))
+    return section
+
+
+def _errors(runs: Runs) -> Section:
+    section = Section("errors", "Errors and what was done about them")
+    if not any(errors.can_fail(result.summary) for result, _, _ in runs):
+        return section
+    exact = [(name, colour, figure_at(r.summary, ("reliability", "exact"))) for r, name, colour in runs]
+    section.add(errors.tails([each for each in exact if each[2]]))
+    rates, again = [], []
+    for result, name, colour in runs:
+        rows = dict(result.tables.get("timeseries", {}))
+        if "rereads" not in rows or len(rows["start_s"]) < 2:
+            continue
+        series = thinned(rows, 600)
+        x, span = timeline.middles(series), series["end_s"] - series["start_s"]
+        if series["rereads"].any():
+            rate = plain(share(series["rereads"], span))
+            again.append(line(x, rate, name, colour, hovertemplate="%{y:,.4~s}"))
+        if series["rber_mean"].any():
+            rates.append(line(x, plain(series["rber_mean"]), name, colour, hovertemplate="%{y:.3~e}"))
+    if rates:
+        layout = timeline.OVER_TIME | {"yaxis": axis("wrong bits a bit", type="log", exponentformat="power")}
+        section.add(Figure("error-rates", rates, layout, "Raw bit error rate", "mean over blocks with data"))
+    if again:
+        layout = timeline.OVER_TIME | {"yaxis": axis("pages a second", rangemode="tozero")}
+        section.add(Figure("read-again", again, layout, "Re-reads"))
     return section
 
 

@@ -17,8 +17,19 @@ CAUSES = {
     "gc": ("garbage collection", "var:--gc"),
     "wear_leveling": ("wear levelling", "var:--flush"),
     "padding": ("padding", "var:--padding"),
+    "scrub": ("scrubbing", "var:--scrub"),
+    "rewritten": ("failed programs written again", "var:--bad"),
+    "parity": ("parity", "var:--parity"),
 }
+PARITIES = ("host_parity", "gc_parity", "wear_leveling_parity", "scrub_parity")
 RUN_COLOURS = ["var:--read", "var:--write", "var:--trim", "var:--flush", "var:--padding", "var:--gc"]
+
+
+def amplification_by_cause(factors: dict[str, Any]) -> dict[str, float]:
+    """The parts of a write amplification under the names of `CAUSES`; parity of all streams together."""
+    # A result of an earlier version lacks some causes, and had none of them.
+    parts = {cause: factors.get(cause) or 0.0 for cause in CAUSES}
+    return parts | {"host": 1.0, "parity": sum(factors.get(name) or 0.0 for name in PARITIES)}
 
 
 @dataclass

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from outlast.report.numbers import micros, percent, seconds, short, size, text
+from outlast.report.figure import CAUSES, amplification_by_cause
+from outlast.report.numbers import micros, percent, seconds, short, size, text, tiny
 
 
 def workload(summary: dict[str, Any]) -> str:
@@ -48,24 +49,101 @@ def amplification(summary: dict[str, Any]) -> str:
     wa, gc, closed = summary["write_amplification"], summary["gc"], summary["closed_form"]
     if wa["total"] is None:
         return "Nothing was written."
-    causes = {
-        "garbage collection": wa["gc"],
-        "padding": wa["padding"],
-        "wear levelling": wa["wear_leveling"],
-        "partial units": wa["partial_write"],
-    }
+    parts = amplification_by_cause(wa)
+    causes = {label: parts[cause] for cause, (label, _) in CAUSES.items() if cause != "host"}
     named = ", ".join(f"{label} {value:.3f}" for label, value in causes.items() if value)
     sentence = f"For each byte that the host wrote, <b>{wa['total']:.3f}</b> went to flash"
     sentence += f": 1 of the host’s own, {named}." if named else "; nothing was added."
     if gc["victims"] and gc["mean_valid"] is not None:
-        sentence += f" {short(gc['victims'])} superblocks were collected, {percent(gc['mean_valid'])} valid on average."
+        sentence += f" {short(gc['victims'])} superblocks were moved, {percent(gc['mean_valid'])} valid on average."
     note = text(closed["note"] or "")
     if closed["greedy_waf"] is not None:
-        off = wa["total"] / closed["greedy_waf"] - 1
-        sentence += f" Closed form: <b>{closed['greedy_waf']:.3f}</b>, measured {off:+.1%} from it. {note}"
+        # The formula knows data that the host wrote and data that collection moved; of parity it knows nothing.
+        off = (wa["total"] - parts["parity"]) / closed["greedy_waf"] - 1
+        without = " without parity" if parts["parity"] else ""
+        sentence += f" Closed form: <b>{closed['greedy_waf']:.3f}</b>"
+        if parts["scrub"]:
+            sentence += ", which knows no scrubbing."
+        else:
+            sentence += f", measured{without} {off:+.1%} from it. {note}"
     elif note:
         sentence += f' <span class="muted">No closed form beside it: {note}</span>'
     return sentence
+
+
+REASONS = {
+    "by_reads": "read too often",
+    "by_age": "too old",
+    "by_expected_errors": "too many errors expected",
+    "by_rereads": "re-reads cost more than moving",
+    "by_patrol": "patrol found too many wrong bits",
+}
+
+
+def errors(summary: dict[str, Any]) -> str:
+    """How often the flash erred, what gave the data then, what was lost, and what all of it cost."""
+    figures = summary["reliability"]
+    return " ".join(part for part in (_flash_errs(figures), _had(figures), _moved(figures), _twin(figures)) if part)
+
+
+def _flash_errs(figures: dict[str, Any]) -> str:
+    parts = []
+    if rber := figures["rber"]:
+        parts.append(
+            f"At the end one bit in <b>{short(1 / rber['mean'])}</b> was wrong as read, in the worst block one in "
+            f"{short(1 / rber['max'])}."
+            if rber["mean"] > 0
+            else "No bit was ever wrong."
+        )
+        if rber["saturated_reads"]:
+            parts.append("Some rates were beyond what the model can say, see the notes.")
+    if figures["faults"]:
+        parts.append(f"{counted(figures['faults'], 'sudden failure')} happened.")
+    return " ".join(parts)
+
+
+def _had(figures: dict[str, Any]) -> str:
+    by, lost = figures["corrected_by"], figures["uncorrectable_reads"]
+    sentence = (
+        f"Of the units read, {short(by['ecc'])} were had at the first read, {short(by['reread'])} at a re-read, "
+        f"{short(by['stripe'])} from their stripe; <b>{short(lost)}</b> that the host asked for could not be had."
+    )
+    if exact := figures["exact"]:
+        last = exact["after_stripe"]
+        if last["log10_uber"] is None:
+            sentence += " Computed exactly, no unit could have been lost to wrong bits."
+        else:
+            rate = tiny(last["uber"], last["log10_uber"])
+            sentence += (
+                f" Computed exactly rather than counted, the uncorrectable bit error rate was <b>{rate}</b> after all "
+                "that was done about errors."
+            )
+    if figures["lost_bytes"]:
+        sentence += f" {size(figures['lost_bytes'])} were lost for good and fail until they are written again."
+    return sentence
+
+
+def _moved(figures: dict[str, Any]) -> str:
+    scrubbed = figures["scrubbed"]
+    if not scrubbed["superblocks"]:
+        return ""
+    why = ", ".join(f"{short(scrubbed[key])} {words}" for key, words in REASONS.items() if scrubbed[key])
+    again = f"; {short(scrubbed['again'])} of them it had written itself" if scrubbed["again"] else ""
+    return f"Scrubbing moved {counted(scrubbed['superblocks'], 'superblock')} ({why}){again}."
+
+
+def _twin(figures: dict[str, Any]) -> str:
+    twin = figures["twin"]
+    if not twin or twin["read_mean_ratio"] is None:
+        return ""
+    tail = twin["read_p99_9_ratio"]
+    beside = f" ({short(tail)} times at 99.9 %)" if tail is not None else ""
+    return f"Reads took <b>{short(twin['read_mean_ratio'])}</b> times as long as without errors{beside}."
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things."""
+    return f"{short(number)} {thing}" + ("" if number == 1 else "s")
 
 
 def wear(summary: dict[str, Any]) -> str:

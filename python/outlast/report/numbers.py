@@ -66,6 +66,28 @@ def size(value: float | None) -> str:
     return f"{short(scaled) if scaled.is_integer() else _significant(scaled, 3)} {units[0]}"
 
 
+def tiny(value: float | None, log10: float | None = None) -> str:
+    """A probability as `2.5 · 10⁻¹⁷`, from its logarithm where it may be below what a number can hold."""
+    if log10 is None:
+        if value is None or not math.isfinite(value):
+            return "–"
+        if value <= 0:
+            return "0"
+        log10 = math.log10(value)
+    exponent = math.floor(log10)
+    digits = f"{10 ** (log10 - exponent):.2f}"
+    if digits == "10.00":
+        digits, exponent = "1.00", exponent + 1
+    if -3 <= exponent <= 1:
+        return _significant(10**log10, 3)
+    return f"{digits} · 10{raised(exponent)}"
+
+
+def raised(exponent: int) -> str:
+    """A whole number as an exponent."""
+    return str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
 def percent(value: float | None, digits: int = 3) -> str:
     """A share in 0..1 as a percentage."""
     return "–" if value is None else f"{_significant(100 * value, digits)} %"
@@ -102,9 +124,10 @@ def share(part: Floats, whole: Floats) -> Floats:
 SUMS = (
     *("reads", "writes", "trims", "flushes", "errors", "read_mib", "write_mib"),
     *("host_units", "gc_units", "padding_units", "wear_leveling_units", "partial_write_bytes"),
-    *("flash_reads", "flash_programs", "flash_erases"),
+    *("scrub_units", "rewritten_units", "parity_units"),
+    *("flash_reads", "flash_programs", "flash_erases", "rereads", "stripe_reads", "uncorrectable_reads"),
 )
-WORST = ("read_p99_us", "read_max_us", "write_p99_us", "write_max_us")
+WORST = ("read_p99_us", "read_max_us", "write_p99_us", "write_max_us", "rber_p99", "rber_max")
 
 
 def thinned(series: dict[str, Any], most: int = 900) -> dict[str, Floats]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from outlast.report import findings, latency, queueing, timeline, wear
+from outlast.report import errors, findings, latency, queueing, timeline, wear
+from outlast.report.figure import amplification_by_cause
 from outlast.report.numbers import Floats, micros, plain, seconds, share, short, size, text, thinned
 from outlast.report.page import Section, Tile, document, sparkline
 
@@ -27,6 +28,7 @@ def page(results: Sequence[Result]) -> str:
         _latency(result),
         _over_time(series, len(rows.get("start_s", ()))),
         _amplification(result, series),
+        _errors(result, series),
         _wear(result),
         _queueing(summary, series),
         _scenario(result),
@@ -92,7 +94,9 @@ def _tiles(summary: dict[str, Any], series: Series | None) -> list[Tile]:
         tiles.append(Tile("MiB/s read + write", mib, f"over {seconds(summary['time']['simulated_s'])} simulated"))
     if wa["total"] is not None:
         formula = summary["closed_form"]["greedy_waf"]
-        note = f"closed form {formula:.3f}" if formula is not None else f"of it {wa['gc']:.3f} garbage collection"
+        without = " without parity" if amplification_by_cause(wa)["parity"] else ""
+        collected = f"of it {wa['gc']:.3f} garbage collection"
+        note = f"closed form{without} {formula:.3f}" if formula is not None else collected
         tiles.append(Tile("write amplification", f"{wa['total']:.3f}", note, spark("wa")))
     cycles = summary["wear"]
     if cycles["mean_pe"] is not None:
@@ -125,8 +129,26 @@ def _amplification(result: Result, series: Series | None) -> Section:
         section.add(timeline.amplification(series, summary["device"]["mapping_unit"], formula))
     formula = summary["closed_form"].get("precondition_waf")
     facts = summary["steady_state"]["precondition"]
-    section.add(timeline.preconditioning(dict(result.tables.get("precondition", {})), facts, formula))
-    return section
+    rounds, parity = dict(result.tables.get("precondition", {})), bool(summary["scenario"]["device"].get("protection"))
+    return section.add(timeline.preconditioning(rounds, facts, formula, parity=parity))
+
+
+def _errors(result: Result, series: Series | None) -> Section:
+    summary, section = result.summary, Section("errors", "Errors and what was done about them")
+    if not errors.can_fail(summary):
+        return section
+    section.finding = findings.errors(summary)
+    strength, _ = errors.ecc(summary)
+    if series is not None and len(series["start_s"]) > 1:
+        section.add(errors.rates(series))
+    section.add(errors.wrong_bits(dict(result.tables.get("errors", {})), strength))
+    if series is not None and len(series["start_s"]) > 1:
+        section.add(errors.again(series))
+    if exact := summary["reliability"]["exact"]:
+        section.add(errors.tails([(summary["name"], "var:--read", exact)]))
+    moved = dict(result.tables.get("decisions", {}))
+    section.add(errors.decisions(moved, "valid_units", None)).add(errors.decisions(moved, "expected_errors", strength))
+    return section.add(errors.beside_twin(summary))
 
 
 def _wear(result: Result) -> Section:

@@ -93,6 +93,9 @@ def amplification(series: dict[str, Floats], unit_bytes: float, closed_form: flo
         "wear_leveling": series["wear_leveling_units"] * unit_bytes / host,
         "padding": series["padding_units"] * unit_bytes / host,
     }
+    # Results of earlier versions lack these columns, and had nothing in them.
+    later = [cause for cause in ("scrub", "rewritten", "parity") if f"{cause}_units" in series]
+    parts |= {cause: series[f"{cause}_units"] * unit_bytes / host for cause in later}
     x, data = middles(series), []
     for cause, values in parts.items():
         label, colour = CAUSES[cause]
@@ -102,7 +105,7 @@ def amplification(series: dict[str, Floats], unit_bytes: float, closed_form: flo
     if closed_form is not None:
         ends = [x[0], x[-1]]
         hover = "%{y:.3f}"
-        name = "closed form, greedy"
+        name = "closed form, greedy" + (", without parity" if np.nansum(parts.get("parity", 0.0)) else "")
         data.append(line(ends, [closed_form] * 2, name, "var:--ink", dash="dash", hovertemplate=hover))
     smooth, width = rolling(np.nansum(list(parts.values()), axis=0), host)
     if width > 1:
@@ -112,8 +115,10 @@ def amplification(series: dict[str, Floats], unit_bytes: float, closed_form: flo
     return Figure("amplification", data, layout, "Write amplification over time", "stacked by cause", 320)
 
 
-def preconditioning(rounds: dict[str, Any], facts: dict[str, Any], closed_form: float | None) -> Figure | None:
-    """Write amplification of each round of overwrites."""
+def preconditioning(
+    rounds: dict[str, Any], facts: dict[str, Any], closed_form: float | None, *, parity: bool = False
+) -> Figure | None:
+    """Write amplification of each round of overwrites; with parity, of which the closed form knows nothing."""
     if not rounds or not len(rounds["drive_writes"]):
         return None
     x, y = plain(rounds["drive_writes"]), plain(rounds["write_amplification"])
@@ -126,10 +131,9 @@ def preconditioning(rounds: dict[str, Any], facts: dict[str, Any], closed_form: 
         shapes.append({"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": level, "y1": level, "line": line_style})
     data = [trace]
     if closed_form is not None:
-        hover = "closed form %{y:.3f}<extra></extra>"
-        data.append(
-            line([x[0], x[-1]], [closed_form] * 2, "closed form", "var:--ink", dash="dash", hovertemplate=hover)
-        )
+        name = "closed form, without parity" if parity else "closed form"
+        hover = f"{name} %{{y:.3f}}<extra></extra>"
+        data.append(line([x[0], x[-1]], [closed_form] * 2, name, "var:--ink", dash="dash", hovertemplate=hover))
     layout = {
         "xaxis": axis("drive writes"),
         "yaxis": axis("write amplification of the round", rangemode="tozero"),

@@ -1,0 +1,107 @@
+"""Closed forms: error rates of pages and stripes, data loss and ages of arrays, lifetime, write amplification.
+
+    from outlast import models
+
+    rber = models.rber("msapl", [1000, 8000, 16000])          # errors per bit after so many P/E cycles
+    models.uper(rber, n=8192, k=8, stripe=8, parities=1)      # uncorrectable page error rate
+
+Arguments are numbers or numpy arrays, which broadcast; results have the broadcast shape, and numbers give a number.
+Probabilities are exact to 1e-10 of themselves down to 1e-300; `log=True` gives natural logarithms, to any size. What an
+equation has no answer for raises `outlast.ModelError`, a `ValueError` that names argument, value and domain.
+
+"mSAPL" is Kim and Park, Electronics 2020; "Diff-RAID" Balakrishnan et al., EuroSys 2010; "Flexible" Greenan et al.,
+HotDep 2009; "Reparo" Hong et al., ACM TOS 2021; "HRM" Kim et al., FAST 2019; "Mielke" Mielke et al., IRPS 2008.
+"""
+
+from __future__ import annotations
+
+from outlast._core import ModelError
+from outlast.models.ages import Replacements, aging_rates, converges, replacements, steady_ages
+from outlast.models.amplification import (
+    HotCold,
+    effective_spare,
+    parity_overhead,
+    spare_for,
+    waf,
+    waf_hot_cold,
+    waf_with_parity,
+)
+from outlast.models.arrays import (
+    any_failure,
+    array_loss,
+    data_loss,
+    data_loss_with_parity,
+    double_failure,
+    mttdl,
+    read_failure,
+    second_failures,
+)
+from outlast.models.chips import Chip, chips, cycles_to_reach, rber
+from outlast.models.dies import (
+    balanced_spaces,
+    extra_space,
+    isolated_increase,
+    shared_increase,
+    survivable_failures,
+)
+from outlast.models.lifetime import Drive, Life, Worn
+from outlast.models.pages import (
+    cper,
+    dper,
+    mds_uper,
+    page_loss,
+    product_rectangles,
+    stripe_loss,
+    two_level_uper,
+    uber,
+    undetected,
+    unlike_stripe_loss,
+    uper,
+)
+
+__all__ = [
+    "Chip",
+    "Drive",
+    "HotCold",
+    "Life",
+    "ModelError",
+    "Replacements",
+    "Worn",
+    "aging_rates",
+    "any_failure",
+    "array_loss",
+    "balanced_spaces",
+    "chips",
+    "converges",
+    "cper",
+    "cycles_to_reach",
+    "data_loss",
+    "data_loss_with_parity",
+    "double_failure",
+    "dper",
+    "effective_spare",
+    "extra_space",
+    "isolated_increase",
+    "mds_uper",
+    "mttdl",
+    "page_loss",
+    "parity_overhead",
+    "product_rectangles",
+    "rber",
+    "read_failure",
+    "replacements",
+    "second_failures",
+    "shared_increase",
+    "spare_for",
+    "steady_ages",
+    "stripe_loss",
+    "survivable_failures",
+    "two_level_uper",
+    "uber",
+    "undetected",
+    "unlike_stripe_loss",
+    "uper",
+    "waf",
+    "waf_hot_cold",
+    "waf_with_parity",
+]

@@ -1,0 +1,185 @@
+"""Errors and what was done about them: error rates, wrong bits, re-reads, exact tails, decisions, the twin."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from outlast.report.figure import READ, WRITE, Figure, axis, latency_axis, line
+from outlast.report.latency import tail_axis
+from outlast.report.numbers import Floats, floats, micros, plain, raised, share, short, tiny
+from outlast.report.timeline import OVER_TIME, middles
+
+MOST_POINTS = 4000
+TAILS = {"after_ecc": "after ECC", "after_rereads": "after re-reads", "after_stripe": "after the stripe"}
+REASONS = {
+    "space": ("garbage collection", "var:--gc", "circle"),
+    "wear": ("wear levelling", "var:--flush", "diamond"),
+    "reads": ("scrubbing: reads", "var:--read", "square"),
+    "age": ("scrubbing: age", "var:--trim", "triangle-up"),
+    "expected-errors": ("scrubbing: expected errors", "var:--write", "cross"),
+    "rereads": ("scrubbing: re-reads", "var:--scrub", "star"),
+    "patrol": ("scrubbing: patrol", "var:--padding", "hexagon"),
+}
+
+
+def can_fail(summary: dict[str, Any]) -> bool:
+    """Whether anything in the drive of this run could fail."""
+    device = summary["scenario"].get("device") or {}
+    hazards = device.get("hazards") or {}
+    sudden = summary["scenario"].get("faults") or any(hazards.values())
+    return "reliability" in summary and bool(device.get("reliability") or sudden)
+
+
+def ecc(summary: dict[str, Any]) -> tuple[int | None, int]:
+    """Wrong bits that the code corrects (`None`: any number), and bits of a codeword."""
+    code = ((summary["scenario"].get("device") or {}).get("reliability") or {}).get("ecc") or {}
+    return code.get("strength"), (code.get("data_bits") or 0) + (code.get("parity_bits") or 0)
+
+
+def rates(series: dict[str, Floats]) -> Figure | None:
+    """The raw bit error rate over blocks with data, at the end of each window."""
+    if not series.get("rber_max", np.zeros(1)).max() > 0:
+        return None
+    x, data = middles(series), []
+    levels = (("mean", "mean", READ, "solid"), ("p50", "median", READ, "dot"))
+    for key, label, colour, dash in (*levels, ("p99", "99 %", WRITE, "dash"), ("max", "worst block", WRITE, "solid")):
+        values = np.where(series[f"rber_{key}"] > 0, series[f"rber_{key}"], np.nan)
+        data.append(line(x, plain(values), label, colour, dash=dash, hovertemplate="%{y:.3~e}"))
+    layout = OVER_TIME | {"yaxis": axis("wrong bits a bit", type="log", exponentformat="power")}
+    return Figure("error-rates", data, layout, "Raw bit error rate", "over blocks with data, before any correction")
+
+
+def wrong_bits(table: dict[str, Any], strength: int | None) -> Figure | None:
+    """The distribution of wrong bits of a codeword at its first read, with what the ECC corrects."""
+    if not table or not np.sum(table["codewords"]):
+        return None
+    bits, codewords = floats(table["wrong_bits"]), floats(table["codewords"])
+    total = codewords.sum()
+    exceeding = 1.0 - np.cumsum(codewords) / total
+    shown = exceeding > 0.5 / total
+    x, y = np.append(-1, bits[shown]), np.append(1.0, exceeding[shown])
+    hover = "%{y:.2~e} of the codewords have more than %{x} wrong bits<extra></extra>"
+    data = [line(plain(x), plain(y), "codewords", READ, shape="hv", width=2.2, hovertemplate=hover)]
+    lowest = float(y[-1]) if len(y) > 1 else 1.0
+    if strength is not None:
+        ends = [1.0, min(lowest, 1e-2)]
+        name = f"the ECC corrects {strength}"
+        data.append(line([strength] * 2, ends, name, "var:--ink", dash="dash", hovertemplate=f"{name}<extra></extra>"))
+    y_axis = tail_axis(lowest) | {"title": {"text": "codewords with no more"}}
+    layout = {"xaxis": axis("wrong bits of a codeword"), "yaxis": y_axis, "hovermode": "closest"}
+    return Figure("wrong-bits", data, layout, "Wrong bits", f"of {short(total)} sampled codewords at their first read")
+
+
+def again(series: dict[str, Floats]) -> Figure | None:
+    """Pages read again and read to rebuild others, and units that could not be had, each second."""
+    x, span, data = middles(series), series["end_s"] - series["start_s"], []
+    kinds = (("rereads", "re-reads", READ), ("stripe_reads", "stripe reads", "var:--parity"))
+    for name, label, colour in (*kinds, ("uncorrectable_reads", "units not had", "var:--bad")):
+        if name in series and series[name].any():
+            rate = plain(share(series[name], span))
+            data.append(line(x, rate, label, colour, shape="hvh", hovertemplate="%{y:,.4~r}"))
+    if not data:
+        return None
+    layout = OVER_TIME | {"yaxis": axis("a second", rangemode="tozero"), "showlegend": True}
+    return Figure("read-again", data, layout, "Read again", "pages of flash a second")
+
+
+def log_ticks(low: int, high: int) -> dict[str, Any]:
+    """Ticks of an axis whose values are common logarithms."""
+    step = max(1, -(-(high - low) // 8))
+    ticks = list(range(low, high + 1, step))
+    return {"tickvals": ticks, "ticktext": [f"10{raised(tick)}" for tick in ticks], "range": [low, high]}
+
+
+def tails(runs: list[tuple[str, str, dict[str, Any]]]) -> Figure | None:
+    """The exact bit error rate that is left after each mechanism; `runs` are name, colour and `reliability.exact`."""
+    known = [exact[key]["log10_uber"] for _, _, exact in runs for key in TAILS]
+    known = [value for value in known if value is not None]
+    if not known:
+        return None
+    low = math.floor(min(known)) - 1
+    data, notes = [], []
+    for name, colour, exact in runs:
+        logs = [exact[key]["log10_uber"] for key in TAILS]
+        heights = [None if value is None else value - low for value in logs]
+        words = ["never" if value is None else tiny(None, value) for value in logs]
+        bar = {"type": "bar", "name": name, "x": list(TAILS.values()), "y": heights, "base": low, "text": words}
+        hover = f"{name}, %{{x}}: %{{text}} of a bit<extra></extra>"
+        data.append(bar | {"marker": {"color": colour}, "textposition": "auto", "textangle": 0, "hovertemplate": hover})
+        if len(runs) == 1:
+            places = [label for label, value in zip(TAILS.values(), logs, strict=True) if value is None]
+            notes += [{"x": label, "y": low, "text": "never", "showarrow": False, "yshift": 12} for label in places]
+    layout = {
+        "xaxis": {"showgrid": False, "tickangle": 0, "type": "category", "categoryarray": list(TAILS.values())},
+        "yaxis": axis("uncorrectable bit error rate", **log_ticks(low, 0)),
+        "annotations": notes,
+        "showlegend": len(runs) > 1,
+        "hovermode": "closest",
+        "bargap": 0.35,
+    }
+    return Figure("tails", data, layout, "Exact tails", "computed for each unit read, not counted")
+
+
+def decisions(table: dict[str, Any], key: str, strength: int | None) -> Figure | None:
+    """Relocations over time by reason, at what they had to move or at the errors that were expected there."""
+    if not table or not len(table["at_s"]):
+        return None
+    at, reason, values = floats(table["at_s"]), np.asarray(table["reason"]), floats(table[key])
+    # Space is the everyday reason; the others are few and are what a reader looks for.
+    step = -(-len(at) // MOST_POINTS)
+    keep = np.isfinite(values) & ((reason != "space") | (np.arange(len(at)) % step == 0))
+    data = []
+    for name, (label, colour, symbol) in REASONS.items():
+        own = np.flatnonzero(keep & (reason == name))
+        own = own[:: -(-len(own) // MOST_POINTS)] if len(own) else own
+        if not len(own):
+            continue
+        unit = "valid units" if key == "valid_units" else "wrong bits expected in the worst codeword"
+        points = {"type": "scatter", "mode": "markers", "name": label, "x": plain(at[own]), "y": plain(values[own])}
+        marker = {"color": colour, "symbol": symbol, "size": 6, "opacity": 0.7}
+        hover = f"{label} at %{{x:.4~r}} s: %{{y:,.4~r}} {unit}<extra></extra>"
+        data.append(points | {"marker": marker, "hovertemplate": hover})
+    if not data:
+        return None
+    title = "valid units to move" if key == "valid_units" else "expected wrong bits, worst codeword"
+    layout: dict[str, Any] = {"xaxis": axis("simulated time, s"), "yaxis": axis(title), "hovermode": "closest"}
+    layout |= {"showlegend": True}
+    if key != "valid_units" and strength is not None:
+        style = {"color": "var:--ink", "width": 1.2, "dash": "dash"}
+        layout["shapes"] = [
+            {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": strength, "y1": strength, "line": style}
+        ]
+    hint = f"one in {step} collections shown" if step > 1 else "each a superblock that was moved"
+    hint += "; dashed: what the ECC corrects" if "shapes" in layout else ""
+    name = "decisions" if key == "valid_units" else "decisions-errors"
+    caption = "What was moved, and why" if key == "valid_units" else "How bad it was when it was moved"
+    return Figure(name, data, layout, caption, hint)
+
+
+def beside_twin(summary: dict[str, Any]) -> Figure | None:
+    """Latencies of this drive and of its twin without errors."""
+    twin = summary["reliability"]["twin"]
+    if not twin:
+        return None
+    names, own, other = [], [], []
+    for op in ("read", "write"):
+        mine, its = summary["latency_us"][op], twin[f"{op}_us"]
+        if mine and its:
+            for key, label in (("mean", "mean"), ("p99", "99 %"), ("p99_9", "99.9 %"), ("max", "max")):
+                names.append(f"{op}, {label}")
+                own.append(mine[key])
+                other.append(its[key])
+    if not names:
+        return None
+    data = []
+    for label, values, colour in (("twin without errors", other, "var:--host"), ("this drive", own, READ)):
+        bar = {"type": "bar", "name": label, "x": names, "y": plain(values), "marker": {"color": colour}}
+        texts = [micros(value) for value in values]
+        data.append(bar | {"customdata": texts, "hovertemplate": f"{label}, %{{x}}: %{{customdata}}<extra></extra>"})
+    low = min(value for value in own + other if value > 0)
+    y_axis = latency_axis(low / 2, max(own + other))
+    layout = {"yaxis": y_axis, "xaxis": {"showgrid": False, "type": "category"}, "bargap": 0.25, "hovermode": "closest"}
+    return Figure("twin", data, layout, "Beside the twin without errors", "same seed, same requests")

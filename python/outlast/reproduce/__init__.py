@@ -1,0 +1,28 @@
+"""Figures of published papers, run again: each as a table, a chart and a verdict on what the paper says of it.
+
+A paper is a module that has `PAPER`; see `outlast.reproduce.model`. Nothing of a paper is known outside its module.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from outlast.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from outlast.reproduce.model import Paper
+
+PAPERS = {"hrm": "outlast.reproduce.hrm"}
+"""Module by name of paper."""
+
+
+def paper(name: str) -> Paper:
+    """The paper of that name."""
+    if name not in PAPERS:
+        raise ScenarioError(f'no paper "{name}"; there is {", ".join(PAPERS)}')
+    found: Paper = import_module(PAPERS[name]).PAPER
+    return found
+
+
+__all__ = ["PAPERS", "paper"]

@@ -1,0 +1,52 @@
+"""What the figures of HRM share: chips and their states, schemes as settings, and cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from outlast.reproduce.model import Cell, Labels, Setting
+
+CHIPS = {
+    "3x-nm MLC": ("mlc-3x-nm", (10_000, 30_000, 50_000), (4, 1)),
+    "2y-nm MLC": ("mlc-2y-nm", (2_000, 5_000, 10_000), (10, 3)),
+    "72-layer TLC": ("tlc-72-layer", (1_000, 3_000, 5_000), (75, 25)),
+}
+"""Name in the simulator, wear states (section 4), strong and weak ECC by chip.
+
+Strong is what section 4.4 uses. The text names a weak one only for the 72-layer TLC, 25 bits; for the others a third of
+the strong one is assumed, as there.
+"""
+TLC = "72-layer TLC"
+ECC, CYCLES = "device.reliability.ecc.strength", "device.reliability.initial.pe_cycles"
+CHIP, AGE = "device.reliability.chip", "device.reliability.initial.age"
+RETRIES, SCRUB, PROTECTION = "device.reliability.rereads.max_retries", "device.scrub", "device.protection"
+IF_PROTECTED = "device.reliability.rereads_if_protected"
+PERFECT: Labels = {"chip": "any", "state": "any", "scheme": "∞-bit ECC"}
+"""A code that corrects everything: then chip and wear do not matter to time, and one run stands for all."""
+ABLATION_SCALE = 8
+"""Checks of assumptions run on an eighth of the drive, in the full reproduction too."""
+ONE_CODEWORD = {"device.ftl.mapping_unit": "512B", "workload.synthetic.size": "512B"}
+"""Requests of one codeword: a read then fails as often as a codeword does, not as often as the worst of eight."""
+
+
+def kilo(cycles: int) -> str:
+    """5000 as `5K`."""
+    return f"{cycles // 1000}K"
+
+
+def chip_state(chip: str, cycles: int, ecc: int | None) -> dict[str, Any]:
+    """The settings of a chip in a state under a code."""
+    return {CHIP: CHIPS[chip][0], CYCLES: cycles, ECC: ecc}
+
+
+def perfect(setting: Setting, **overrides: Any) -> Cell:
+    """The baseline of section 4: ∞-bit ECC."""
+    file = setting.scenarios / "fig04.toml"
+    return Cell(PERFECT, [file], {ECC: None} | overrides)
+
+
+def tlc(setting: Setting, file: str, labels: Labels, overrides: Mapping[str, Any], **more: Any) -> Cell:
+    """A cell of a scenario file beside the ∞-bit baseline."""
+    baseline = more.pop("baseline", PERFECT)
+    return Cell(labels, [setting.scenarios / file], dict(overrides), baseline, **more)

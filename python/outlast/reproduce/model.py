@@ -1,0 +1,154 @@
+"""What a reproduction is made of: cells (runs), tables of what they gave, and statements that are judged by them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from outlast.report.figure import Figure as Chart
+
+Labels: TypeAlias = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Mode:
+    """How much is simulated."""
+
+    name: str
+    """`quick` or `full`."""
+    scale: int
+    """The drive and the time are divided by this, so that blocks are read and written as often on average."""
+    about: str
+    """What was made smaller, for the reader."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where a reproduction finds things and how much it runs."""
+
+    mode: Mode
+    scenarios: Path
+    """The folder with the paper's scenario files."""
+    traces: Path | None = None
+    """The folder with real traces; `None`: there is none."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run: a scenario, what is changed in it, and what it is called."""
+
+    labels: Labels
+    layers: Sequence[str | Path | Mapping[str, Any]]
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    baseline: Labels | None = None
+    """Labels of the cell (of the same figure) that latencies are divided by."""
+    least_scale: int = 1
+    """Runs at this scale at least: a cell that is too large, or only a check of an assumption."""
+
+
+Row: TypeAlias = dict[str, Any]
+
+
+class Table:
+    """The rows of a figure: labels and figures by name."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.rows = list(rows)
+
+    def where(self, **labels: str) -> list[Row]:
+        """Rows with these labels, in order."""
+        return [row for row in self.rows if all(row.get(name) == value for name, value in labels.items())]
+
+    def row(self, **labels: str) -> Row:
+        """The one row with these labels.
+
+        Raises:
+            LookupError: none has them, or several do.
+
+        """
+        found = self.where(**labels)
+        if len(found) != 1:
+            raise LookupError(f"{len(found)} rows with {labels}")
+        return found[0]
+
+    def value(self, name: str, **labels: str) -> float:
+        """A figure of the one row with these labels."""
+        return float(self.row(**labels)[name])
+
+    def values(self, name: str, **labels: str) -> list[float]:
+        """A figure of every row with these labels, in order."""
+        return [float(row[name]) for row in self.where(**labels)]
+
+    def has(self, **labels: str) -> bool:
+        """Whether any row has these labels."""
+        return bool(self.where(**labels))
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the numbers say about a statement."""
+
+    holds: bool
+    words: str
+    """The numbers, in words."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What the paper says, and how it is judged."""
+
+    text: str
+    where: str
+    """Section or figure of the paper."""
+    check: Callable[[Table], Found]
+    because: str | Callable[[Table], str] = ""
+    """Why it differs, if it does; from the numbers where they show it."""
+
+    def judge(self, table: Table) -> dict[str, str]:
+        """The verdict: `agrees`, or `differs` with a reason, or `not judged` where cells that it needs are absent."""
+        verdict = {"statement": self.text, "where": self.where}
+        try:
+            found = self.check(table)
+        except LookupError as error:
+            return verdict | {"verdict": "not judged", "found": "", "because": f"a cell is absent: {error}"}
+        if found.holds:
+            return verdict | {"verdict": "agrees", "found": found.words, "because": ""}
+        try:
+            because = self.because(table) if callable(self.because) else self.because
+        except LookupError as error:
+            because = f"not known: a cell that would show it is absent ({error})"
+        return verdict | {"verdict": "differs", "found": found.words, "because": because or "the reason is not known"}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the paper: its cells, its columns, its charts and what the paper says of it."""
+
+    name: str
+    title: str
+    about: str
+    cells: Callable[[Setting], list[Cell]]
+    columns: Mapping[str, str]
+    """Figures shown, and what they are called in a table; the labels come first."""
+    charts: Callable[[Table], list[Chart]]
+    statements: Sequence[Statement]
+    assumptions: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper: its figures and how it is run."""
+
+    name: str
+    title: str
+    modes: Mapping[str, Mode]
+    figures: Sequence[Figure]
+    skipped: Callable[[Setting], list[str]] = lambda _: []
+    """What is left out here, and why."""
+
+    def figure(self, name: str) -> Figure | None:
+        """The figure of that name."""
+        return next((figure for figure in self.figures if figure.name == name), None)

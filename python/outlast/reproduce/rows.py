@@ -1,0 +1,97 @@
+"""The figures of a cell's row, from what its run gave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from outlast.reproduce.cells import Record
+from outlast.reproduce.model import Cell, Row, Table
+
+RATIOS = {"read_mean_ratio": "read_mean_us", "read_p99_9_ratio": "read_p99_9_us"}
+
+
+def table_of(cells: Sequence[Cell], records: Sequence[Record]) -> Table:
+    """A row for each cell; latencies beside those of its baseline."""
+    rows: list[Row] = [dict(cell.labels) | figures(record) for cell, record in zip(cells, records, strict=True)]
+    table = Table(rows)
+    for cell, row in zip(cells, rows, strict=True):
+        base = table.row(**cell.baseline) if cell.baseline is not None else None
+        for ratio, name in RATIOS.items():
+            usable = base is not None and base[name] and row[name] is not None
+            row[ratio] = row[name] / base[name] if usable and base is not None else None
+    return table
+
+
+def figures(record: Record) -> Row:
+    """What figures of papers are made of."""
+    summary = record["summary"]
+    read = summary["latency_us"]["read"] or {}
+    amplification = summary["write_amplification"]
+    unit = summary["device"]["mapping_unit"]
+    moved = (amplification["gc"] or 0.0) * summary["host"]["bytes_written"] / unit
+    row: Row = {
+        "read_mean_us": read.get("mean"),
+        "read_p99_9_us": read.get("p99_9"),
+        "host_reads": summary["host"]["reads"],
+        "write_amplification": amplification["total"],
+        "wa_gc": amplification["gc"],
+        "wa_scrub": amplification.get("scrub"),
+        "wa_parity": _sum(amplification, ("host_parity", "gc_parity", "scrub_parity", "wear_leveling_parity")),
+        "collection_checks_percent": 100 * moved / (moved + summary["host"]["reads"]),
+        "superblocks": summary["device"]["superblocks"],
+        "spare_percent": 100 * summary["device"].get("effective_spare_factor", summary["device"]["spare_factor"]),
+        "steady_before": summary["steady_state"]["precondition"]["reached"],
+        "notes": " ".join(summary["notes"]),
+    }
+    return row | _reliability(summary.get("reliability")) | _errors(record.get("errors") or {})
+
+
+def _sum(values: Mapping[str, Any], names: Sequence[str]) -> float:
+    return float(sum(values.get(name) or 0.0 for name in names))
+
+
+def _reliability(reliability: Mapping[str, Any] | None) -> Row:
+    if reliability is None:
+        return {}
+    exact, recovery = reliability["exact"], reliability["stripe_recovery"]
+    attempts, failures = recovery["attempts"], recovery["failures"]
+    before, after = exact["after_rereads"]["per_unit"], exact["after_stripe"]["per_unit"]
+    return {
+        "rereads_per_read": reliability["rereads_per_read"],
+        "first_check_fails_percent": 100 * (exact["after_ecc"]["per_unit"] or 0.0),
+        "stripe_attempts": attempts,
+        "stripe_failures": failures,
+        "stripe_fails_percent": 100 * failures / attempts if attempts else None,
+        "stripe_fails_exact_percent": 100 * after / before if before else None,
+        "uncorrectable_reads": reliability["uncorrectable_reads"],
+        "log10_uber": exact["after_stripe"]["log10_uber"],
+        "scrubbed_superblocks": reliability["scrubbed"]["superblocks"],
+        "scrubbed_again": reliability["scrubbed"]["again"],
+        "fresh_errors": reliability["rber"]["fresh_errors"],
+        "rber_max": reliability["rber"]["max"],
+    }
+
+
+def _errors(errors: Mapping[str, Sequence[int]]) -> Row:
+    """Shares of the sampled codewords by their wrong bits."""
+    bits, counts = errors.get("wrong_bits", ()), errors.get("codewords", ())
+    total = sum(counts)
+    if not total:
+        return {}
+    pairs = list(zip(bits, counts, strict=True))
+    return {
+        "below_75_percent": 100 * sum(count for bit, count in pairs if bit < 75) / total,
+        "to_75_percent": 100 * sum(count for bit, count in pairs if bit <= 75) / total,
+        "codewords": total,
+        "cumulative": _cumulative(pairs, total),
+    }
+
+
+def _cumulative(pairs: Sequence[tuple[int, int]], total: int) -> list[list[float]]:
+    points: list[list[float]] = []
+    seen = 0
+    for bit, count in pairs:
+        seen += count
+        points.append([bit, round(100 * seen / total, 4)])
+    return points

@@ -1,0 +1,446 @@
+"""Are cells run once, statements judged by their numbers, and papers' scenarios whole?"""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ROOT, call
+from outlast import api
+from outlast.errors import OutputError, ScenarioError
+from outlast.reproduce import PAPERS, cells, paper, write
+from outlast.reproduce.check import every, near, rising
+from outlast.reproduce.hrm import fig04, fig05, fig11, redundancy, scrubbing
+from outlast.reproduce.hrm.common import CHIPS, TLC, kilo
+from outlast.reproduce.model import Cell, Figure, Found, Mode, Paper, Setting, Statement, Table
+
+SCENARIOS = ROOT / "scenarios"
+MODE = Mode("quick", 1, "tiny")
+TINY: dict[str, Any] = {
+    "extends": "demo",
+    "device": {
+        "geometry": {
+            "channels": 2,
+            "dies_per_chip": 1,
+            "planes_per_die": 1,
+            "blocks_per_plane": 128,
+            "pages_per_block": 32,
+            "page_size": "4KiB",
+        },
+        "ftl": {"capacity": "26MiB"},
+        "controller": {"write_buffer": "64KiB"},
+        "reliability": {"chip": CHIPS[TLC][0], "initial": {"pe_cycles": 5000}, "histogram_every": 1},
+    },
+    "workload": {"synthetic": {"rate_iops": 3000, "duration": "1s"}},
+    "run": {"warm_up": "20ms", "window": "20ms"},
+}
+
+
+def tiny_paper(strengths: Sequence[int | None] = (None, 75, 25)) -> Paper:
+    """A paper of one figure whose cells take a moment."""
+
+    def label(bits: int | None) -> dict[str, str]:
+        return {"scheme": f"{bits}-bit"}
+
+    def planned(_: Setting) -> list[Cell]:
+        strength = "device.reliability.ecc.strength"
+        return [Cell(label(bits), [TINY], {strength: bits}, label(None)) for bits in strengths]
+
+    def slower(table: Table) -> Found:
+        return rising("", [(f"{bits}", table.value("read_mean_us", **label(bits))) for bits in strengths])
+
+    statements = [
+        Statement("Weak ECC is slower.", "1", slower),
+        Statement("Pigs fly.", "2", lambda table: Found(False, f"{len(table.rows)} did not"), "of gravity"),
+        Statement("There is a tenth.", "3", lambda table: near("", table.value("read_mean_us", scheme="10-bit"), 1, 1)),
+    ]
+    columns = {"read_mean_us": "mean", "read_mean_ratio": "×"}
+    figure = Figure("fig1", "Figure 1", "What <is> seen.", planned, columns, lambda _: [], statements, ("None.",))
+    return Paper("tiny", "Tiny", {"quick": MODE}, [figure], lambda _: ["a trace that is not here"])
+
+
+def reproduce(out: Path, made: Paper | None = None, **options: Any) -> write.Reproduction:
+    """The tiny paper, reproduced into a folder."""
+    made = made or tiny_paper()
+    return write.reproduce(made, made.figures, Setting(MODE, SCENARIOS), out, **options)
+
+
+def test_everything_is_written_and_judged(tmp_path: Path) -> None:
+    done = reproduce(tmp_path)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"cells", "fig1.csv", "fig1.parquet", "index.html", "reproduction.json"}
+    written = json.loads((tmp_path / "reproduction.json").read_text())
+    assert written == done.to_dict()
+    verdicts = [(each["verdict"], each["because"]) for each in written["figures"][0]["statements"]]
+    assert verdicts[:2] == [("agrees", ""), ("differs", "of gravity")]
+    assert verdicts[2][0] == "not judged"
+    assert "10-bit" in verdicts[2][1]
+    book = (tmp_path / "index.html").read_text()
+    for words in ("What &lt;is&gt; seen.", "Pigs fly.", "of gravity", "a trace that is not here", "<b>1</b> of 3"):
+        assert words in book
+    assert "http-equiv" in book
+
+
+def test_rows_are_what_the_run_gave(tmp_path: Path) -> None:
+    done = reproduce(tmp_path, tiny_paper((None, 25)))
+    table = done.parts[0][1]
+    base, weak = table.rows
+    result = api.run([TINY], {"device.reliability.ecc.strength": 25})
+    assert weak["read_mean_us"] == result.summary["latency_us"]["read"]["mean"]
+    assert weak["read_mean_ratio"] == weak["read_mean_us"] / base["read_mean_us"]
+    bits, counts = (list(map(int, result.tables["errors"][name])) for name in ("wrong_bits", "codewords"))
+    below = sum(count for bit, count in zip(bits, counts, strict=True) if bit < 75)
+    assert math.isclose(weak["below_75_percent"], 100 * below / sum(counts))
+    assert weak["below_75_percent"] < weak["to_75_percent"] < 100
+    assert weak["cumulative"][-1][1] == 100
+
+
+def test_a_cell_runs_once_and_a_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reproduce(tmp_path)
+    before = (tmp_path / "reproduction.json").read_bytes()
+    ran: list[str] = []
+    real = cells.run
+
+    def counted(job: cells.Job, folder: Path) -> None:
+        ran.append(job.key)
+        real(job, folder)
+
+    monkeypatch.setattr(cells, "run", counted)
+    reproduce(tmp_path)
+    assert ran == []
+    records = sorted((tmp_path / "cells").iterdir())
+    assert len(records) == 3
+    records[0].unlink()
+    records[1].write_text("{ half a rec")
+    told: list[tuple[int, int]] = []
+    reproduce(tmp_path, progress=lambda done, wanted: told.append((done, wanted)))
+    assert len(ran) == 2
+    assert told == [(1, 3), (2, 3), (3, 3)]
+    assert (tmp_path / "reproduction.json").read_bytes() == before
+
+
+def test_a_record_of_something_else_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = cells.prepare(Cell({}, [TINY]), 1)
+    tmp_path.mkdir(exist_ok=True)
+    cells.run(job, tmp_path)
+    assert cells.kept(job, tmp_path) is not None
+    record = json.loads(job.file(tmp_path).read_text())
+    job.file(tmp_path).write_text(json.dumps(record | {"key": "0" * 64}))
+    assert cells.kept(job, tmp_path) is None
+    assert cells.prepare(Cell({}, [TINY], {"seed": 8}), 1).key != job.key
+    renamed = cells.prepare(Cell({}, [TINY], {"name": "another", "description": "of the same"}), 1)
+    assert renamed.key == job.key
+    monkeypatch.setattr(cells, "simulator_hash", lambda: "another build")
+    assert cells.prepare(Cell({}, [TINY]), 1).key != job.key
+
+
+def test_a_trace_counts_by_its_bytes(tmp_path: Path) -> None:
+    keys = []
+    for name, text in (("a.csv", "1"), ("b.csv", "1"), ("c.csv", "2")):
+        file = tmp_path / name
+        file.write_text(text)
+        keys.append(cells.key_of({"workload": {"trace": {"file": str(file)}}}))
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_nothing_is_kept_of_a_run_that_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = api.run
+    monkeypatch.setattr(api, "run", lambda scenario: real(scenario, progress=lambda *_: False))
+    job = cells.prepare(Cell({}, [TINY], {"workload.synthetic.duration": "1h"}), 1)
+    with pytest.raises(KeyboardInterrupt):
+        cells.run(job, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_outcome_does_not_depend_on_processes(tmp_path: Path) -> None:
+    reproduce(tmp_path / "one", jobs=1)
+    reproduce(tmp_path / "two", jobs=2)
+    for name in ("reproduction.json", "fig1.csv", "index.html"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
+
+
+@pytest.mark.parametrize("file", sorted(SCENARIOS.glob("hrm/*.toml")), ids=lambda file: file.stem)
+def test_scenarios_of_papers_hold_and_name_their_sources(file: Path) -> None:
+    api.validate(file)
+    sourced = above = text = False
+    for number, line in enumerate(file.read_text().splitlines(), 1):
+        where, bare = f"{file.name}:{number}: {line}", line.strip()
+        if text:
+            text = not bare.startswith('"""')
+            continue
+        text = bare.endswith('"""')
+        if bare.startswith("["):
+            sourced = above
+        elif "=" in bare and not bare.startswith("#"):
+            assert sourced or bare.rpartition("#")[2].strip() != bare, where
+        above = bare.startswith("#")
+
+
+def thinned(scenario: dict[str, Any]) -> dict[str, Any]:
+    """The scenario with blocks so short that the drive is made at once: validating makes it."""
+    device = scenario["device"]
+    assert device["geometry"]["pages_per_block"] == 512
+    pages = 8 if device["ftl"]["mapping_unit"] == "4KiB" else 1
+    capacity = device["ftl"]["capacity"]
+    assert capacity in ("200GiB", "25GiB")
+    smaller = {"25GiB": 25 * 2**30, "200GiB": 200 * 2**30}[capacity] // 512 * pages
+    changes = {
+        "device.geometry.pages_per_block": pages,
+        "device.ftl.capacity": f"{smaller}B",
+        "device.controller.write_buffer": "256KiB",
+    }
+    return api.resolve(scenario, changes)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+@pytest.mark.parametrize("mode", ["quick", "full"])
+def test_every_cell_of_every_paper_is_sound(name: str, mode: str) -> None:
+    known = paper(name)
+    setting = Setting(known.modes[mode], SCENARIOS / name)
+    for figure in known.figures:
+        assert figure.statements
+        assert (SCENARIOS / name / f"{figure.name}.toml").is_file()
+        planned = figure.cells(setting)
+        labels = [tuple(sorted(cell.labels.items())) for cell in planned]
+        assert len(set(labels)) == len(labels), figure.name
+        for cell in planned:
+            scenario = cells.prepare(cell, max(setting.mode.scale, cell.least_scale)).scenario
+            api.validate(thinned(scenario))
+            if cell.baseline is not None:
+                assert tuple(sorted(cell.baseline.items())) in labels
+
+
+def test_a_smaller_drive_is_read_as_often() -> None:
+    for file in ("fig04", "dap-ds"):
+        path = SCENARIOS / "hrm" / f"{file}.toml"
+        whole, part = (cells.prepare(Cell({}, [path]), scale).scenario for scale in (1, 8))
+        assert whole["device"]["geometry"]["blocks_per_plane"] == 8 * part["device"]["geometry"]["blocks_per_plane"]
+        assert (whole["device"]["ftl"]["capacity"], part["device"]["ftl"]["capacity"]) == ("200GiB", "25GiB")
+        if file == "fig04":
+            times = [each["workload"]["synthetic"].pop("duration") for each in (whole, part)]
+            assert times == ["1h", "450s"]
+        else:
+            assert "runtime=450s" in part["workload"]["fio"]["job"]
+            part["workload"]["fio"]["job"] = part["workload"]["fio"]["job"].replace("450s", "3600s")
+        assert part["workload"] == whole["workload"]
+    with pytest.raises(OutputError, match="1024 blocks of a plane cannot be divided by 7"):
+        cells.scaled(api.resolve("hrm-200g"), 7)
+
+
+def test_predicates() -> None:
+    assert rising("", [("a", 1.0), ("b", 1.0), ("c", 2.0)]).holds
+    assert rising("", [("a", 1.0), ("b", 0.995)]).holds
+    assert not rising("", [("a", 1.0), ("b", 0.98)]).holds
+    assert not rising("", [("a", 1.0), ("b", 1.0)], slack=-0.02).holds
+    assert near("", 84.0, 85.0, 5.0).holds
+    assert not near("", 79.9, 85.0, 5.0).holds
+    assert not every([Found(True, "a"), Found(False, "b")]).holds
+    with pytest.raises(LookupError):
+        every([])
+    table = Table([{"a": "x", "v": 1}, {"a": "y", "v": 2}, {"a": "y", "v": 3}])
+    assert table.values("v", a="y") == [2, 3]
+    with pytest.raises(LookupError, match="2 rows"):
+        table.row(a="y")
+
+
+def judged(figure: Figure, rows: list[dict[str, Any]]) -> list[str]:
+    """The verdicts of a figure on made-up rows."""
+    return [statement.judge(Table(rows))["verdict"] for statement in figure.statements]
+
+
+def rows_of_figure_4(ratio: dict[tuple[str, int, int], float]) -> list[dict[str, Any]]:
+    rows = []
+    for chip, (_, states, strengths) in CHIPS.items():
+        for state, cycles in enumerate(states):
+            for weak, bits in enumerate(strengths):
+                labels = {"chip": chip, "state": kilo(cycles), "scheme": fig04.scheme(bits)}
+                rows.append(labels | {"read_mean_ratio": ratio[chip, state, weak]})
+    return rows
+
+
+def test_figure_4_is_judged_by_its_numbers() -> None:
+    height = {chip: 0.1 * (index + 1) for index, chip in enumerate(CHIPS)}
+    ratio = {(c, s, w): 1 + height[c] * s * (1 + w) for c in CHIPS for s in range(3) for w in range(2)}
+    ratio[TLC, 2, 1] = 3.2
+    assert judged(fig04.FIGURE, rows_of_figure_4(ratio)) == ["agrees"] * 4
+    assert judged(fig04.FIGURE, rows_of_figure_4(ratio | {(TLC, 2, 1): 4.0}))[3] == "differs"
+    assert judged(fig04.FIGURE, rows_of_figure_4(ratio | {(TLC, 1, 0): 2.9}))[0] == "differs"
+    assert judged(fig04.FIGURE, rows_of_figure_4(ratio | {(TLC, 0, 1): 0.9}))[1] == "differs"
+    assert judged(fig04.FIGURE, rows_of_figure_4(ratio | {("3x-nm MLC", 2, 0): 2.9}))[2] == "differs"
+    assert judged(fig04.FIGURE, rows_of_figure_4(ratio)[1:])[0] == "not judged"
+
+
+def test_figure_5_is_judged_by_its_numbers() -> None:
+    def rows(infinite: float, strong: float, weak: float, page: float) -> list[dict[str, Any]]:
+        shares = dict(zip(fig05.STRENGTHS, (infinite, strong, weak), strict=True))
+        made = []
+        for variant in (fig05.AS_STATED, *fig05.VARIANTS):
+            for scheme, share in shares.items():
+                value = page * share + (1 - page) * 80 if variant.endswith("page only") else share
+                labels = {"variant": variant, "scheme": scheme, "below_75_percent": value}
+                made.append(labels | {"fresh_errors": 67.2, "collection_checks_percent": 40.0})
+        return made
+
+    assert judged(fig05.FIGURE, rows(85, 74, 51, page=0)) == ["agrees"] * 5
+    assert judged(fig05.FIGURE, rows(74, 85, 51, page=0)) == ["differs"] * 3 + ["agrees", "agrees"]
+    assert judged(fig05.FIGURE, rows(85, 74, 40, page=1))[3:] == ["differs", "differs"]
+    why = fig05.FIGURE.statements[1].judge(Table(rows(60, 50, 40, page=0)))["because"]
+    assert "40 % of the checks" in why
+    assert "60 / 50 / 40 %" in why
+
+
+def test_share_of_unread_codewords_is_binomial() -> None:
+    row = {"variant": fig05.AS_STATED, "scheme": "∞-bit ECC", "fresh_errors": 67.2}
+    below, upto = fig05.fresh(Table([row]))
+    bits, p = 4096, 67.2 / 4096
+    # Another way: each term from the one before.
+    term, terms = (1 - p) ** bits, []
+    for k in range(76):
+        terms.append(term)
+        term *= (bits - k) / (k + 1) * p / (1 - p)
+    assert math.isclose(below, 100 * sum(terms[:75]), rel_tol=1e-9)
+    assert math.isclose(upto, 100 * sum(terms), rel_tol=1e-9)
+
+
+def test_redundancy_is_judged_by_its_numbers() -> None:
+    spare, amplification = {"s = 15": 19.6, "s = 7": 11.7}, {"s = 15": 3.5, "s = 7": 5.7}
+    rows: list[dict[str, Any]] = []
+    for cycles in redundancy.STATES:
+        base = {
+            "state": kilo(cycles),
+            "superblocks": 1024,
+            "log10_uber": -30.0,
+            "rber_max": 0.02,
+            "read_mean_us": 100.0,
+        }
+        none = {"scheme": redundancy.NONE, "retries": "unlimited", "spare_percent": 27.7, "write_amplification": 3.0}
+        rows.append(base | none | {"read_mean_ratio": 1.5, "read_p99_9_ratio": 1.5})
+        for scheme in redundancy.STRIPES:
+            for retries, label in redundancy.RETRY_LABEL.items():
+                failures = {"stripe_failures": 9 if cycles == 5000 else 0, "stripe_fails_percent": 40.0}
+                own = {"scheme": scheme, "retries": label, "read_mean_ratio": 1.6, "stripe_fails_exact_percent": 1.0}
+                figures = {"spare_percent": spare[scheme], "write_amplification": amplification[scheme]}
+                tail = cycles / 1000 + (scheme == "s = 15") + 2 * (retries == 1)
+                rows.append(base | failures | own | figures | {"read_p99_9_ratio": tail})
+    for row in rows:
+        if row["scheme"] == "s = 15":
+            row["stripe_fails_exact_percent"] = 2.0
+    assert judged(redundancy.FIG06, rows) == ["agrees"] * 6
+    assert judged(redundancy.FIG07, rows) == ["agrees"] * 5
+    for row in rows:
+        row["stripe_failures"], row["spare_percent"], row["write_amplification"] = 0, 20.0, 3.0
+    assert [judged(redundancy.FIG06, rows)[index] for index in (0, 1, 4)] == ["differs"] * 3
+    assert judged(redundancy.FIG07, rows)[4] == "differs"
+
+
+def test_schemes_are_judged_by_their_average() -> None:
+    rows: list[dict[str, Any]] = []
+    for chip, overheads in fig11.PAPER.items():
+        for workload, factor in ((fig11.DAP_DS, 1.5), (fig11.DAP_PS, 0.5)):
+            for scheme, percent in zip(fig11.SCHEMES, overheads, strict=True):
+                labels = {"chip": chip, "workload": workload, "scheme": scheme}
+                rows.append(labels | {"read_mean_ratio": 1 + factor * percent / 100})
+    verdicts = judged(fig11.FIGURE, rows)
+    assert verdicts[:8] == ["agrees"] * 8
+    # Here prevention helps DAP-PS too, unlike in the paper.
+    assert verdicts[8] == "differs"
+    assert fig11.overheads(Table(rows), TLC)[fig11.HRM] == pytest.approx(59.0)
+    for row in rows:
+        row["read_mean_ratio"] = 3.0 if row["scheme"] == fig11.HRM else 1.0
+    assert judged(fig11.FIGURE, rows)[:3] == ["differs"] * 3
+
+
+def test_scrubbing_is_judged_by_its_numbers() -> None:
+    rows: list[dict[str, Any]] = []
+    for state in ("1K", "3K", "5K"):
+        worn = state == "5K"
+        for index, scheme in enumerate(
+            [scrubbing.REREADS, *map(scrubbing.scheme, (100, 75, 50)), scrubbing.AGGRESSIVE]
+        ):
+            row = {"state": state, "scheme": scheme, "read_mean_ratio": 1.2, "read_p99_9_us": 900.0 - index}
+            row |= {
+                "write_amplification": 3.0 + index * worn,
+                "wa_gc": 2.0,
+                "wa_scrub": 5.0,
+                "scrubbed_superblocks": worn * 9,
+            }
+            rows.append(row)
+    assert judged(scrubbing.FIG08, rows) == ["agrees"] * 6
+    for row in rows:
+        row["read_mean_ratio"], row["wa_scrub"], row["scrubbed_superblocks"] = 1.8, 1.0, 9
+        row["first_check_fails_percent"] = 80.0
+    rows.append({"state": scrubbing.SMALL, "scheme": scrubbing.scheme(75), "read_mean_ratio": 1.19})
+    assert judged(scrubbing.FIG08, rows) == ["agrees", "differs", "agrees", "differs", "agrees", "differs"]
+    assert "1.19×" in scrubbing.FIG08.statements[5].judge(Table(rows))["because"]
+
+
+def test_the_trace_is_left_out_where_it_is_not(tmp_path: Path) -> None:
+    mode = paper("hrm").modes["quick"]
+    without = Setting(mode, SCENARIOS / "hrm")
+    assert "--traces" in fig11.skipped(without)[0]
+    (tmp_path / fig11.TRACE_FILE).write_bytes(b"")
+    beside = Setting(mode, SCENARIOS / "hrm", tmp_path)
+    assert fig11.skipped(beside) == []
+    extra = len(fig11.cells(beside)) - len(fig11.cells(without))
+    assert extra == 1 + 3 * len(CHIPS) + 1
+
+
+@pytest.fixture
+def small_papers(tmp_path: Path) -> Path:
+    """The papers' scenarios on a drive of a thousandth."""
+    folder = tmp_path / "scenarios" / "hrm"
+    shutil.copytree(SCENARIOS / "hrm", folder)
+    small = """\
+extends = "hrm-200g"
+device.geometry = { channels = 1, chips_per_channel = 2, blocks_per_plane = 512, pages_per_block = 8 }
+device.ftl.capacity = "200MiB"
+device.controller.write_buffer = "1MiB"
+workload.synthetic.duration = "8s"
+"""
+    (folder / "small.toml").write_text(small)
+    file = folder / "fig04.toml"
+    file.write_text(file.read_text().replace('extends = "hrm-200g"', 'extends = "small.toml"'))
+    return folder.parent
+
+
+def test_the_command_writes_a_book(small_papers: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments: list[str | Path] = [
+        "reproduce",
+        "hrm",
+        "fig04",
+        "--out",
+        out,
+        "--scenarios",
+        small_papers,
+        "--jobs",
+        "1",
+    ]
+    done = call(*arguments)
+    assert "Figure 4: relying on the controller:" in done.stdout
+    assert "of 4 statements agree" in done.stdout
+    written = json.loads((out / "reproduction.json").read_text())
+    assert [figure["name"] for figure in written["figures"]] == ["fig04"]
+    assert written["scale"] == 8
+    assert "outlast reproduce hrm fig04 --quick" in (out / "index.html").read_text()
+    first = (out / "reproduction.json").read_bytes()
+    call(*arguments)
+    assert (out / "reproduction.json").read_bytes() == first
+
+
+def test_the_command_names_what_it_does_not_know(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match='no paper "fast19"; there is hrm'):
+        paper("fast19")
+    done = call("reproduce", "hrm", "fig10", "--out", tmp_path / "out", check=False)
+    assert done.returncode == 2
+    assert 'no figure "fig10" of hrm; there are fig04, fig05' in done.stderr
+    done = call("reproduce", "hrm", "--scenarios", tmp_path, check=False)
+    assert done.returncode == 2
+    assert "--scenarios" in done.stderr
+    assert not (tmp_path / "out").exists()
