@@ -56,7 +56,7 @@ format: .venv/tools ## format all sources
 	$(BIN)/ruff check --fix-only python tests docs
 	$(BIN)/ruff format python tests docs
 
-bench: ## requests per CPU-second and bytes per unit
+bench: ## requests per CPU-second, bytes per unit, erasure codes
 	cargo run --locked --release --package outlast-bench -- $(ARGS)
 
 docs: .venv/tools ## the documentation as a site in site/
