@@ -127,6 +127,7 @@ fn drive(seed: u64) -> Ssd {
         controller: ControllerConfig { write_buffer: Bytes::kib(256), ..ControllerConfig::default() },
         reliability: None,
         protection: None,
+        absent_dies: Vec::new(),
         scrub: None,
         hazards: HazardConfig::default(),
         bytes: true,

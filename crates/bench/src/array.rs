@@ -76,6 +76,7 @@ fn drive(seed: u64, large: bool) -> Result<Ssd, String> {
         controller: ControllerConfig::default(),
         reliability: None,
         protection: None,
+        absent_dies: Vec::new(),
         scrub: None,
         hazards: outlast_media::HazardConfig::default(),
         model: "bench".to_owned(),

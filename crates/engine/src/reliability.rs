@@ -1,7 +1,10 @@
 //! Summing up what errors did.
 
 use crate::report::Facts;
-use crate::summary::{CorrectedBy, Exact, Latency, Rber, Reliability, Scrubbed, StripeRecovery, Tail, Twin};
+use crate::summary::{
+    ChangeMade, ClassFigures, CorrectedBy, Exact, Latency, Protection, Rber, Reliability, Scrubbed,
+    StripeRecovery, Tail, Twin,
+};
 use crate::table::{Column, Table};
 use outlast_device::Op;
 use outlast_ssd::{Reason, Ssd};
@@ -25,6 +28,7 @@ pub(crate) fn reliability(facts: &Facts<'_>) -> Reliability {
         corrected_by: CorrectedBy {
             ecc: corrections.ecc,
             reread: corrections.reread,
+            block: corrections.block,
             stripe: corrections.stripe,
         },
         medium_errors: facts.recorder.medium_errors,
@@ -70,15 +74,58 @@ fn scrubbed(ssd: &Ssd) -> Scrubbed {
         count(Reason::Rereads),
         count(Reason::Patrol),
     );
+    let (by_exposed, by_code, by_dies) = (count(Reason::Exposed), count(Reason::Code), count(Reason::Dies));
+    let for_health = by_reads + by_age + by_expected_errors + by_rereads + by_patrol;
     Scrubbed {
-        superblocks: by_reads + by_age + by_expected_errors + by_rereads + by_patrol,
+        superblocks: for_health + by_exposed + by_code + by_dies,
         again: ssd.scrubbed_again(),
         by_reads,
         by_age,
         by_expected_errors,
         by_rereads,
         by_patrol,
+        by_exposed,
+        by_code,
+        by_dies,
     }
+}
+
+/// Parity, class by class; `None` in a drive without.
+pub(crate) fn protection(facts: &Facts<'_>) -> Option<Protection> {
+    let ssd = facts.ssd;
+    ssd.config().protection.as_ref()?;
+    let by_class = (0..ssd.classes()).map(|class| {
+        let code = ssd.code(class);
+        ClassFigures {
+            class,
+            k: code.data,
+            m: code.parity,
+            block: code.block,
+            pages: ssd.pages_of_class(class),
+            unprotected_page_seconds: ssd.unprotected_page_seconds(facts.recorder.end, class),
+        }
+    });
+    let changes = ssd.changes().iter().map(|change| {
+        let asked = &change.asked;
+        let what = if asked.dies.is_empty() {
+            let code = ssd.code(asked.class);
+            let (data, parity) = (asked.data.unwrap_or(code.data), asked.parity.unwrap_or(code.parity));
+            format!("class {} gets ({data}, {parity})", asked.class)
+        } else {
+            format!("{} dies are added", asked.dies.len())
+        };
+        ChangeMade { at_s: change.at.as_secs_f64(), what, refused: change.refused.clone() }
+    });
+    let config = ssd.config();
+    let (outdated_superblocks, superblocks) = ssd.encoding_progress();
+    Some(Protection {
+        by_class: by_class.collect(),
+        partial_parity_moved_pages: ssd.covers_moved() as f64 * config.ftl.mapping_unit.0 as f64
+            / config.geometry.page_size.0 as f64,
+        superblocks,
+        outdated_superblocks,
+        changes: changes.collect(),
+    })
 }
 
 fn rber(facts: &Facts<'_>) -> Option<Rber> {

@@ -62,6 +62,7 @@ pub(crate) fn summarise(facts: &Facts<'_>) -> Summary {
         flash: flash(facts.ssd),
         gc: gc(facts.ssd),
         reliability: crate::reliability::reliability(facts),
+        protection: crate::reliability::protection(facts),
         wear: wear(facts.ssd),
         smart: facts.ssd.smart(),
         queue: queue(facts),
@@ -198,6 +199,9 @@ fn amplification(ssd: &Ssd) -> Option<WriteAmplification> {
     let share = |units: u64| units as f64 * unit / host;
     Some(WriteAmplification {
         total: share(written.total()),
+        parity: share(written.parity()),
+        reencode: share(written.reencode),
+        partial_parity: share(written.partial_parity),
         gc: share(written.gc),
         padding: share(written.padding),
         wear_leveling: share(written.wear_leveling),
@@ -239,7 +243,9 @@ fn flash(ssd: &Ssd) -> Flash {
             wear_leveling_programs: pages(written.wear_leveling),
             scrub_programs: pages(written.scrub),
             rewritten_programs: pages(written.rewritten),
+            reencode_programs: pages(written.reencode),
             parity_programs: pages(written.parity()),
+            partial_parity_programs: pages(written.partial_parity),
         },
     }
 }
@@ -342,7 +348,9 @@ fn device_facts(ssd: &Ssd) -> DeviceFacts {
         .ftls()
         .map(|ftl| {
             let lost = f64::from(ftl.reserve()) + 0.5 * f64::from(ftl.streams());
-            (f64::from(ftl.layout().superblocks()) - lost) * f64::from(ftl.data_units(ftl.gc_stream())) * unit
+            (f64::from(ftl.layout().superblocks()) - lost)
+                * f64::from(ftl.data_units(ftl.gc_stream(0)))
+                * unit
         })
         .sum();
     DeviceFacts {
@@ -413,10 +421,15 @@ fn why_not_uniform(facts: &Facts<'_>) -> Option<&'static str> {
     }
     let counters = facts.ssd.counters();
     let written = facts.ssd.written();
-    if written.scrub + written.rewritten != 0 {
+    if written.scrub + written.rewritten + written.reencode + written.partial_parity != 0 {
         return Some("scrubbing moves data, or failed programs are repeated");
     }
-    if facts.ssd.config().protection.as_ref().is_some_and(|p| p.streams != outlast_ftl::ProtectedStreams::All)
+    if facts
+        .ssd
+        .config()
+        .protection
+        .as_ref()
+        .is_some_and(|p| p.streams != outlast_ftl::ProtectedStreams::All || p.classes.len() > 1)
     {
         return Some("some superblocks hold parity and some do not");
     }

@@ -102,6 +102,7 @@ impl Simulation {
         )?;
         self.ssd.begin_timed();
         self.ssd.schedule_faults(&self.scenario.resolved_faults()?);
+        self.ssd.schedule_changes(&self.scenario.changes);
         for ageing in &self.scenario.run.ageing {
             self.ssd.schedule_ageing(ageing.at, ageing.by);
         }

@@ -39,6 +39,8 @@ pub struct Summary {
     pub gc: Gc,
     /// What errors did and what was done about them.
     pub reliability: Reliability,
+    /// Parity in the drive; absent where there is none.
+    pub protection: Option<Protection>,
     /// Wear over the drive's life, preconditioning included.
     pub wear: Wear,
     /// What the drive itself tells about its health, over its life.
@@ -157,11 +159,13 @@ impl Latency {
     }
 }
 
-/// Bytes programmed per byte that the host wrote: `total` = 1 + the others.
+/// Bytes programmed per byte that the host wrote: `total` = 1 + the others, but for `parity`, which sums up four of them.
 #[derive(Clone, Debug, Serialize)]
 pub struct WriteAmplification {
     /// All causes.
     pub total: f64,
+    /// Parity of full stripes, whoever wrote them.
+    pub parity: f64,
     /// Valid data moved by garbage collection.
     pub gc: f64,
     /// Empty units programmed because a flush or FUA could not wait.
@@ -180,6 +184,10 @@ pub struct WriteAmplification {
     pub wear_leveling_parity: f64,
     /// Parity of stripes that scrubbing wrote.
     pub scrub_parity: f64,
+    /// Data moved to get another code, or to lie on other dies.
+    pub reencode: f64,
+    /// Parity of stripes that were not full.
+    pub partial_parity: f64,
     /// The parts of mapping units that a partial write did not cover.
     pub partial_write: f64,
 }
@@ -215,7 +223,9 @@ pub struct FlashByCause {
     pub wear_leveling_programs: f64,
     pub scrub_programs: f64,
     pub rewritten_programs: f64,
+    pub reencode_programs: f64,
     pub parity_programs: f64,
+    pub partial_parity_programs: f64,
 }
 
 /// Errors, what was done about them, and the exact probability that it would not have sufficed.
@@ -283,6 +293,7 @@ pub struct Tail {
 pub struct CorrectedBy {
     pub ecc: u64,
     pub reread: u64,
+    pub block: u64,
     pub stripe: u64,
 }
 
@@ -306,6 +317,55 @@ pub struct Scrubbed {
     pub by_expected_errors: u64,
     pub by_rereads: u64,
     pub by_patrol: u64,
+    /// Their stripes had lost members.
+    pub by_exposed: u64,
+    /// Their class had got another code.
+    pub by_code: u64,
+    /// Dies had been added.
+    pub by_dies: u64,
+}
+
+/// Parity in the drive, class by class.
+#[derive(Clone, Debug, Serialize)]
+pub struct Protection {
+    /// In order.
+    pub by_class: Vec<ClassFigures>,
+    /// Partial parity, in pages, that had to be written again because the superblock that held it was full.
+    pub partial_parity_moved_pages: f64,
+    /// Superblocks with data, and those of them whose code is no longer that of their class, at the end.
+    pub superblocks: u32,
+    #[allow(missing_docs, reason = "said above")]
+    pub outdated_superblocks: u32,
+    /// Changes that were due.
+    pub changes: Vec<ChangeMade>,
+}
+
+/// A class of data.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClassFigures {
+    /// Its number.
+    pub class: u8,
+    /// Program units of data in a stripe; what its parity protects.
+    pub k: u16,
+    /// Program units of parity in a stripe.
+    pub m: u8,
+    /// Program units of a block that one more protects.
+    pub block: Option<u16>,
+    /// Pages of user data in its superblocks at the end.
+    pub pages: u64,
+    /// Pages times seconds that its data on flash had no parity though its code promises some, because its stripe was not full.
+    pub unprotected_page_seconds: f64,
+}
+
+/// A change of protection that was due.
+#[derive(Clone, Debug, Serialize)]
+pub struct ChangeMade {
+    /// When, in seconds.
+    pub at_s: f64,
+    /// What.
+    pub what: String,
+    /// Why it was not made.
+    pub refused: Option<String>,
 }
 
 /// Raw bit error rates.

@@ -17,6 +17,7 @@ pub(crate) struct Snapshot {
     pub(crate) scrub_units: u64,
     pub(crate) rewritten_units: u64,
     pub(crate) parity_units: u64,
+    pub(crate) reencode_units: u64,
     pub(crate) rereads: u64,
     pub(crate) stripe_reads: u64,
     pub(crate) medium_errors: u64,
@@ -160,6 +161,7 @@ impl Windows {
         table.counts("scrub_units", windows().map(|w| w.counts.scrub_units));
         table.counts("rewritten_units", windows().map(|w| w.counts.rewritten_units));
         table.counts("parity_units", windows().map(|w| w.counts.parity_units));
+        table.counts("reencode_units", windows().map(|w| w.counts.reencode_units));
         table.counts("partial_write_bytes", windows().map(|w| w.counts.partial_bytes));
         table.counts("flash_reads", windows().map(|w| w.counts.flash_reads));
         table.counts("flash_programs", windows().map(|w| w.counts.flash_programs));
@@ -210,7 +212,8 @@ impl Window {
             + counts.wear_leveling_units
             + counts.scrub_units
             + counts.rewritten_units
-            + counts.parity_units;
+            + counts.parity_units
+            + counts.reencode_units;
         let unit_bytes = (counts.host_bytes + counts.partial_bytes) as f64 / counts.host_units as f64;
         units as f64 * unit_bytes / counts.host_bytes as f64
     }
@@ -267,6 +270,7 @@ impl Snapshot {
             scrub_units: f(self.scrub_units, other.scrub_units),
             rewritten_units: f(self.rewritten_units, other.rewritten_units),
             parity_units: f(self.parity_units, other.parity_units),
+            reencode_units: f(self.reencode_units, other.reencode_units),
             rereads: f(self.rereads, other.rereads),
             stripe_reads: f(self.stripe_reads, other.stripe_reads),
             medium_errors: f(self.medium_errors, other.medium_errors),

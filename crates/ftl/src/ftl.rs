@@ -1,19 +1,25 @@
 //! The translation layer of one flash core.
 
 mod damage;
+mod encoding;
 mod figures;
 mod parity;
+mod partial;
 mod protection;
 mod relocation;
+mod streams;
 mod untimed;
 
+pub use parity::Axis;
 pub use protection::Member;
 pub use untimed::Full;
 
+use partial::Partials;
 use protection::Gaps;
+use streams::Streams;
 
 use crate::block_table::BlockTable;
-use crate::config::{FtlConfig, ProtectedStreams, ProtectionConfig};
+use crate::config::{CodeConfig, FtlConfig, PartialPlace, ProtectedStreams, ProtectionConfig};
 use crate::layout::Layout;
 use crate::policy::NO_CANDIDATE;
 use crate::stripes::{LaneSet, Stripes};
@@ -37,6 +43,10 @@ pub enum Cause {
     WearLeveling,
     /// Scrubbing moved it.
     Scrub,
+    /// It was moved because its code, or the dies that it lies on, are no longer those of new data.
+    Reencode,
+    /// It is parity of a stripe that is not full.
+    Partial,
 }
 
 /// Mapping units written so far, by cause. Their sum is what the flash programmed, or still will from the buffer.
@@ -50,6 +60,8 @@ pub struct UnitsWritten {
     pub wear_leveling: u64,
     /// Moved by scrubbing.
     pub scrub: u64,
+    /// Moved to get another code, or to lie on other dies.
+    pub reencode: u64,
     /// Written again because their program operation failed.
     pub rewritten: u64,
     /// Empty, to fill a program unit that could not wait.
@@ -62,6 +74,8 @@ pub struct UnitsWritten {
     pub wear_leveling_parity: u64,
     /// Parity of stripes that scrubbing wrote.
     pub scrub_parity: u64,
+    /// Parity of stripes that were not full.
+    pub partial_parity: u64,
 }
 
 impl UnitsWritten {
@@ -71,21 +85,24 @@ impl UnitsWritten {
             gc: f(self.gc, other.gc),
             wear_leveling: f(self.wear_leveling, other.wear_leveling),
             scrub: f(self.scrub, other.scrub),
+            reencode: f(self.reencode, other.reencode),
             rewritten: f(self.rewritten, other.rewritten),
             padding: f(self.padding, other.padding),
             host_parity: f(self.host_parity, other.host_parity),
             gc_parity: f(self.gc_parity, other.gc_parity),
             wear_leveling_parity: f(self.wear_leveling_parity, other.wear_leveling_parity),
             scrub_parity: f(self.scrub_parity, other.scrub_parity),
+            partial_parity: f(self.partial_parity, other.partial_parity),
         }
     }
 
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.host + self.gc + self.wear_leveling + self.scrub + self.rewritten + self.padding + self.parity()
+        let moved = self.gc + self.wear_leveling + self.scrub + self.reencode;
+        self.host + moved + self.rewritten + self.padding + self.parity() + self.partial_parity
     }
 
-    /// All parity.
+    /// All parity of full stripes.
     pub fn parity(&self) -> u64 {
         self.host_parity + self.gc_parity + self.wear_leveling_parity + self.scrub_parity
     }
@@ -143,13 +160,15 @@ pub enum State {
 pub struct FtlOptions {
     /// Keep the bytes that are on flash.
     pub keep_bytes: bool,
-    /// Parity across dies.
+    /// Parity.
     pub protection: Option<ProtectionConfig>,
     /// Whether there is a stream for data moved by scrubbing.
     pub scrub: bool,
     /// Whether a victim is erased only when its data is on flash, not already when it is in the buffer. Each relocating stream
     /// then needs a superblock more: the next victim is begun before the last one is erased.
     pub erases_late: bool,
+    /// Dies, numbered within the core, that are not there yet ([`Ftl::add_die`]).
+    pub absent: Vec<u16>,
     /// Seed of factory bad blocks and of random victims.
     pub seed: u64,
 }
@@ -179,8 +198,8 @@ struct Frontier {
 #[derive(Clone, Debug, Default)]
 struct Victim {
     superblock: Option<SuperblockId>,
-    /// Where its valid units go.
-    stream: Stream,
+    /// Why they go.
+    cause: Option<Cause>,
     /// One bit for each slot, counted from the superblock's first.
     valid: Vec<u64>,
 }
@@ -218,8 +237,13 @@ pub struct Ftl {
     frontiers: Vec<Frontier>,
     /// Superblocks being relocated: for each relocating stream one under way and one that waits for its erasure.
     relocating: [Victim; 6],
-    /// How the code instances divide superblocks.
+    streams: Streams,
+    /// How the code instances divide superblocks, and which code each is.
     codes: Vec<Stripes>,
+    code_configs: Vec<CodeConfig>,
+    /// The code of each class, and which streams are protected.
+    class_codes: Vec<CodeConfig>,
+    protected: ProtectedStreams,
     /// The code of what each stream writes, and of each superblock since it was opened: an index into `codes`, or [`NO_CODE`].
     stream_code: Vec<u8>,
     code: Vec<u8>,
@@ -227,19 +251,26 @@ pub struct Ftl {
     opened_by: Vec<Stream>,
     /// Data slots of a superblock that each stream opens.
     data_units: Vec<u32>,
+    partials: Partials,
+    /// Whether stripes that are not full get parity of their own on flash.
+    covers: bool,
+    /// Data program units of each stream's open stripe that no parity protects yet.
+    exposed: Vec<u32>,
     /// Lanes that are gone, for each superblock that has such.
     gaps: Vec<Option<Box<Gaps>>>,
     /// Lanes that are gone for good: their die or plane has failed.
     dead_lanes: LaneSet,
     /// Program units whose program operation failed after their stripe's parity was computed.
     failed_pus: BTreeSet<u32>,
+    /// Lanes of superblocks that have a bad block which nothing replaces, and the slots that this takes in all.
+    missing: BTreeMap<u32, LaneSet>,
+    missing_units: u64,
     /// Whether a program operation has ever failed.
     damaged: bool,
     /// Bytes of slots whose program operation failed, while they are written again.
     in_hand: BTreeMap<u32, Box<[u8]>>,
     /// Logical pages whose data has been lost, until they are written or trimmed.
     lost: BTreeSet<u32>,
-    scrub: bool,
     blocks: Blocks,
     table: BlockTable,
     endurance: Option<u32>,
@@ -276,7 +307,7 @@ impl Ftl {
         options: FtlOptions,
     ) -> Result<Self, ConfigError> {
         let layout = Layout::new(geometry, config, dies, logical_units)?;
-        let FtlOptions { keep_bytes, protection, scrub, erases_late, seed } = options;
+        let FtlOptions { keep_bytes, protection, scrub, erases_late, absent, seed } = options;
         if erases_late && layout.pus_per_superblock() < 2 {
             let limit = "without a protected buffer a superblock must take at least two program operations";
             return Err(ConfigError::new("device.geometry.pages_per_block", geometry.pages_per_block, limit));
@@ -285,20 +316,18 @@ impl Ftl {
         let blocks = Blocks::new(geometry, dies.len() as u16, defects, seed);
         let superblocks = layout.superblocks();
         let table = BlockTable::new(geometry, dies.len() as u16, superblocks, &blocks)?;
-        let leveling = config.wear_leveling.static_gap.is_some();
-        let relocating = 1 + u32::from(leveling) + u32::from(scrub);
-        let streams = usize::from(config.streams) + relocating as usize;
-        let codes = match &protection {
-            Some(protection) => vec![Stripes::new(protection, &layout)?],
-            None => Vec::new(),
-        };
-        let gathered = usize::from(config.streams)..usize::from(config.streams) + 1 + usize::from(leveling);
-        let stream_code = (0..streams)
-            .map(|stream| match &protection {
-                Some(p) if p.streams == ProtectedStreams::All || gathered.contains(&stream) => 0,
-                _ => NO_CODE,
-            })
-            .collect();
+        let place = protection.as_ref().map(|protection| protection.partial.place);
+        let classes = protection.as_ref().map_or(1, ProtectionConfig::class_count);
+        let streams = Streams::new(config, classes, scrub, place == Some(PartialPlace::Blocks))?;
+        if place == Some(PartialPlace::Blocks) && layout.superpages() < 2 {
+            let limit = "a superblock of partial parity takes at least two superpages";
+            return Err(ConfigError::new("device.geometry.pages_per_block", geometry.pages_per_block, limit));
+        }
+        let lanes = layout.lanes().len();
+        let pus = superblocks as usize * layout.pus_per_superblock() as usize;
+        let none = CodeConfig { data: 1, parity: 0, block: None };
+        let class_codes: Vec<CodeConfig> =
+            (0..classes).map(|class| protection.as_ref().map_or(none, |own| own.code(class))).collect();
         let mut ftl = Self {
             l2p: vec![Ppn::NONE; layout.logical_units() as usize + 1],
             p2l: vec![Lpn::NONE; layout.slots() as usize],
@@ -309,30 +338,35 @@ impl Ftl {
             state: vec![State::Free; superblocks as usize],
             cycles: vec![0; superblocks as usize],
             unprogrammed: vec![0; superblocks as usize],
-            pu_programmed: vec![
-                0;
-                (superblocks as usize * layout.pus_per_superblock() as usize).div_ceil(64)
-            ],
+            pu_programmed: vec![0; pus.div_ceil(64)],
             free: (0..superblocks).map(SuperblockId).collect(),
-            frontiers: vec![Frontier::default(); streams],
+            frontiers: vec![Frontier::default(); streams.count()],
             relocating: Default::default(),
-            stream_code,
+            stream_code: vec![NO_CODE; streams.count()],
             code: vec![NO_CODE; superblocks as usize],
             opened_by: vec![Stream::default(); superblocks as usize],
             data_units: Vec::new(),
+            partials: Partials::new(place, pus, lanes),
+            covers: matches!(place, Some(PartialPlace::Inline | PartialPlace::Blocks)),
+            exposed: vec![0; streams.count()],
             gaps: vec![None; superblocks as usize],
-            dead_lanes: LaneSet::new(layout.lanes().len()),
+            dead_lanes: LaneSet::new(lanes),
             failed_pus: BTreeSet::new(),
+            missing: BTreeMap::new(),
+            missing_units: 0,
             damaged: false,
             in_hand: BTreeMap::new(),
             lost: BTreeSet::new(),
-            scrub,
             blocks,
             table,
             endurance: defects.endurance,
-            held_back: u32::from(options.erases_late) + 1,
-            contents: keep_bytes.then(|| Contents::new(!codes.is_empty())),
-            codes,
+            held_back: u32::from(erases_late) + 1,
+            contents: keep_bytes.then(|| Contents::new(protection.is_some())),
+            codes: Vec::new(),
+            code_configs: Vec::new(),
+            protected: protection.as_ref().map_or(ProtectedStreams::All, |own| own.streams),
+            class_codes: Vec::new(),
+            streams,
             rng: SplitMix::new(seed, "ftl.gc"),
             clock: 0,
             written: UnitsWritten::default(),
@@ -346,6 +380,8 @@ impl Ftl {
             config: config.clone(),
             layout,
         };
+        ftl.leave_out_dies(&absent);
+        ftl.take_codes(&class_codes)?;
         ftl.count_data_units();
         if let Some(wanted) = ftl.config.gc.start_free {
             let most = superblocks.saturating_sub(ftl.superblocks_needed()) + ftl.reserve();
@@ -370,24 +406,26 @@ impl Ftl {
     }
 
     fn superblocks_for_data(&self) -> u32 {
-        self.layout.logical_units().div_ceil(self.least_data_units().max(1))
+        let units = u64::from(self.layout.logical_units()) + self.missing_units;
+        match u64::from(self.least_data_units()) {
+            // All dies are gone: no number will do.
+            0 => u32::MAX >> 8,
+            least => units.div_ceil(least) as u32,
+        }
     }
 
-    /// Open superblocks of every stream, held-back ones, victims that wait for their erasure, and one more so that sealed
-    /// superblocks hold more slots than the host has units: then some sealed superblock has a stale unit whenever the host
-    /// can open none.
+    /// Open superblocks of every stream, held-back ones, victims that wait for their erasure, one of partial parity that is full
+    /// and not yet stale, and one more so that sealed superblocks hold more slots than the host has units: then some sealed
+    /// superblock has a stale unit whenever the host can open none.
     fn superblocks_needed(&self) -> u32 {
-        let waiting = self.relocating_streams() * (self.held_back - 1);
-        self.superblocks_for_data() + self.frontiers.len() as u32 + self.reserve() + waiting + 1
-    }
-
-    fn relocating_streams(&self) -> u32 {
-        (self.frontiers.len() - usize::from(self.config.streams)) as u32
+        let waiting = self.streams.tasks() * (self.held_back - 1);
+        let log = u32::from(self.streams.partial().is_some());
+        self.superblocks_for_data() + self.frontiers.len() as u32 + self.reserve() + waiting + log + 1
     }
 
     /// Free superblocks held back for relocation.
     pub fn reserve(&self) -> u32 {
-        self.relocating_streams() * self.held_back
+        self.streams.tasks() * self.held_back
     }
 
     /// The arithmetic of slots.
@@ -395,41 +433,56 @@ impl Ftl {
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
-    /// The stream of host data with stream hint `hint`.
+    /// The stream of host data of class `class` with stream hint `hint`.
     #[inline]
-    pub fn host_stream(&self, hint: u8) -> Stream {
-        Stream(if self.config.streams == 1 { 0 } else { hint % self.config.streams })
+    pub fn host_stream(&self, hint: u8, class: u8) -> Stream {
+        self.streams.host(hint, class)
     }
-    /// The stream of data moved by garbage collection.
+    /// Number of streams of host data; they are the first ones.
     #[inline]
-    pub fn gc_stream(&self) -> Stream {
-        Stream(self.config.streams)
+    pub fn host_streams(&self) -> u8 {
+        self.streams.hosts()
     }
-    /// The stream of data moved by static wear levelling.
+    /// Number of classes.
+    pub fn classes(&self) -> u8 {
+        self.streams.classes()
+    }
+    /// The stream of data of class `class` moved by garbage collection.
+    ///
+    /// # Panics
+    /// If there is no such class.
+    #[inline]
+    pub fn gc_stream(&self, class: u8) -> Stream {
+        self.streams.relocated(Cause::Gc, class).expect("garbage collection has a stream for each class")
+    }
+    /// The stream of data of class `class` moved by static wear levelling.
     ///
     /// # Panics
     /// If static wear levelling is off.
-    pub fn wear_leveling_stream(&self) -> Stream {
-        assert!(self.config.wear_leveling.static_gap.is_some(), "static wear levelling is off");
-        Stream(self.config.streams + 1)
+    pub fn wear_leveling_stream(&self, class: u8) -> Stream {
+        self.streams.relocated(Cause::WearLeveling, class).expect("static wear levelling is on")
     }
-    /// The stream of data moved by scrubbing.
+    /// The stream of data of class `class` moved by scrubbing.
     ///
     /// # Panics
     /// If there is no scrubbing.
-    pub fn scrub_stream(&self) -> Stream {
-        assert!(self.scrub, "scrubbing is off");
-        Stream(self.streams() - 1)
+    pub fn scrub_stream(&self, class: u8) -> Stream {
+        self.streams.relocated(Cause::Scrub, class).expect("scrubbing is on")
     }
     /// Why units of `stream` are written.
     #[inline]
     pub fn cause_of(&self, stream: Stream) -> Cause {
-        match stream.0.checked_sub(self.config.streams) {
-            None => Cause::Host,
-            Some(0) => Cause::Gc,
-            Some(_) if self.scrub && stream.0 + 1 == self.streams() => Cause::Scrub,
-            Some(_) => Cause::WearLeveling,
-        }
+        self.streams.cause(stream)
+    }
+    /// The class of what `stream` writes.
+    #[inline]
+    pub fn class_of(&self, stream: Stream) -> u8 {
+        self.streams.class(stream)
+    }
+    /// The class of what a superblock holds.
+    #[inline]
+    pub fn class_of_superblock(&self, superblock: SuperblockId) -> u8 {
+        self.streams.class(self.opened_by[superblock.index()])
     }
     /// Number of streams.
     pub fn streams(&self) -> u8 {
@@ -472,6 +525,11 @@ impl Ftl {
     /// The stream that opened a superblock last.
     pub fn stream_of(&self, superblock: SuperblockId) -> Stream {
         self.opened_by[superblock.index()]
+    }
+
+    /// Whether program unit `pu` is of a superblock that `stream` opened.
+    pub fn is_of(&self, pu: u32, stream: Stream) -> bool {
+        self.opened_by[self.layout.place(pu).superblock.index()] == stream
     }
 
     /// Whether what a superblock holds was put there by scrubbing.
@@ -521,7 +579,8 @@ impl Ftl {
     }
 
     fn may_open(&self, stream: Stream) -> bool {
-        let held_back = if stream.0 < self.config.streams { self.reserve() as usize } else { 0 };
+        let relocates = !matches!(self.cause_of(stream), Cause::Host | Cause::Partial);
+        let held_back = if relocates { 0 } else { self.reserve() as usize };
         self.free.len() > held_back && self.data_units[usize::from(stream.0)] != 0
     }
 
@@ -567,21 +626,49 @@ impl Ftl {
 
     #[inline]
     fn invalidate(&mut self, slot: Ppn) {
+        self.count_stale(slot);
+        if let Some(contents) = &mut self.contents {
+            contents.discard(slot.0);
+        }
+    }
+
+    #[inline]
+    fn count_stale(&mut self, slot: Ppn) {
         let superblock = self.layout.superblock_of(slot);
         let valid = &mut self.valid[superblock.index()];
         *valid -= 1;
         if *valid & NO_CANDIDATE != 0 {
             self.note_stale(superblock, slot);
         }
-        if let Some(contents) = &mut self.contents {
-            contents.discard(slot.0);
-        }
     }
 
     #[cold]
     fn open(&mut self, stream: Stream) {
         assert!(self.may_open(stream), "stream {} has no free superblock", stream.0);
-        let cause = self.cause_of(stream);
+        let superblock = self.take_free(self.cause_of(stream));
+        self.begin_superblock(superblock, stream);
+        let first = self.layout.first_slot(superblock);
+        self.exposed[usize::from(stream.0)] = 0;
+        self.frontiers[usize::from(stream.0)] = Frontier {
+            next: first,
+            pu_end: first + self.layout.units_per_pu(),
+            end: first + self.layout.units_per_superblock(),
+            superblock,
+            promised: false,
+            irregular: false,
+            later: 0,
+            due: (0, 0, 0),
+        };
+        if self.code[superblock.index()] != NO_CODE
+            || !self.dead_lanes.is_empty()
+            || self.missing.contains_key(&superblock.0)
+        {
+            self.open_irregular(stream);
+        }
+    }
+
+    /// The free superblock that comes next for units written for `cause`.
+    fn take_free(&mut self, cause: Cause) -> SuperblockId {
         let cycles = &self.cycles;
         let least =
             |free: &[SuperblockId]| (0..free.len()).min_by_key(|&i| cycles[free[i].index()]).unwrap_or(0);
@@ -593,27 +680,18 @@ impl Ftl {
             _ if self.config.wear_leveling.dynamic => least(&self.free),
             _ => 0,
         };
-        let superblock = self.free.remove(pick);
-        self.state[superblock.index()] = State::Open;
+        self.free.remove(pick)
+    }
+
+    /// Superblock `superblock`, free until now, is being filled by `stream`.
+    fn begin_superblock(&mut self, superblock: SuperblockId, stream: Stream) {
+        let index = superblock.index();
+        self.state[index] = State::Open;
         let pus = self.layout.pus_per_superblock();
-        self.unprogrammed[superblock.index()] = pus;
-        clear_bits(&mut self.pu_programmed, superblock.index() * pus as usize, pus as usize);
-        let first = self.layout.first_slot(superblock);
-        self.code[superblock.index()] = self.stream_code[usize::from(stream.0)];
-        self.opened_by[superblock.index()] = stream;
-        self.frontiers[usize::from(stream.0)] = Frontier {
-            next: first,
-            pu_end: first + self.layout.units_per_pu(),
-            end: first + self.layout.units_per_superblock(),
-            superblock,
-            promised: false,
-            irregular: false,
-            later: 0,
-            due: (0, 0, 0),
-        };
-        if self.code[superblock.index()] != NO_CODE || !self.dead_lanes.is_empty() {
-            self.open_irregular(stream);
-        }
+        self.unprogrammed[index] = pus;
+        clear_bits(&mut self.pu_programmed, index * pus as usize, pus as usize);
+        self.code[index] = self.stream_code[usize::from(stream.0)];
+        self.opened_by[index] = stream;
     }
 
     /// Fills the program unit that `stream` has begun with empty slots; returns it, or `None` when none is begun.
@@ -698,6 +776,9 @@ impl Ftl {
         }
         self.pu_programmed[pu as usize / 64] |= 1 << (pu % 64);
         self.pus_programmed += 1;
+        if self.covers {
+            self.note_cover(pu);
+        }
         let left = &mut self.unprogrammed[place.superblock.index()];
         *left -= 1;
         let sealed = *left == 0;
@@ -739,6 +820,11 @@ impl Ftl {
         if let Some(contents) = &mut self.contents {
             contents.write(slot.0, owner.0, bytes);
         }
+    }
+
+    /// What lies in a slot of a drive that keeps an image of its flash, with its owner (of parity: the XOR of owners).
+    pub fn image(&self, slot: Ppn) -> Option<(u32, &[u8])> {
+        self.contents.as_ref().and_then(|contents| contents.raw(slot.0))
     }
 
     /// The bytes of a live slot, when bytes are kept.

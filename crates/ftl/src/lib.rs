@@ -9,9 +9,9 @@ mod policy;
 mod stripes;
 
 pub use config::{
-    Allocation, AllocationLevel, FtlConfig, GcConfig, ProtectedStreams, ProtectionConfig, VictimPolicy,
-    WearLeveling,
+    Allocation, AllocationLevel, ClassConfig, CodeConfig, FtlConfig, GcConfig, PartialConfig, PartialPlace,
+    ProtectedStreams, ProtectionConfig, RangeConfig, VictimPolicy, WearLeveling,
 };
-pub use ftl::{Cause, Ftl, FtlOptions, Full, Member, Slot, State, Stream, UnitsWritten, UntimedReads};
+pub use ftl::{Axis, Cause, Ftl, FtlOptions, Full, Member, Slot, State, Stream, UnitsWritten, UntimedReads};
 pub use layout::{Lane, Layout, PuPlace};
 pub use stripes::{Role, Stripes};

@@ -1,6 +1,6 @@
 //! Stripes in write order: which program units of a superblock protect which.
 
-use crate::config::ProtectionConfig;
+use crate::config::CodeConfig;
 use crate::layout::Layout;
 use outlast_codes::Code;
 use outlast_media::ConfigError;
@@ -16,6 +16,9 @@ impl LaneSet {
     }
     pub(crate) fn insert(&mut self, lane: u32) {
         self.0[lane as usize / 64] |= 1 << (lane % 64);
+    }
+    pub(crate) fn remove(&mut self, lane: u32) {
+        self.0[lane as usize / 64] &= !(1 << (lane % 64));
     }
     #[inline]
     pub(crate) fn contains(&self, lane: u32) -> bool {
@@ -36,6 +39,10 @@ pub enum Role {
     Data,
     /// It holds the parity of its stripe.
     Parity,
+    /// It holds the parity of the program units before it in its own block(s).
+    BlockParity,
+    /// It holds the parity of a stripe as far as it had been filled, or it was left out so that the stripe could end there.
+    Partial,
     /// Nothing is ever programmed there: its lane was gone when the superblock was opened, or it is left over by stripes.
     Gap,
 }
@@ -47,111 +54,170 @@ pub enum Role {
 /// `parity` of them hold parity: those on the lanes that have had the least so far. Parity is written
 /// when the stripe's last data is; since the next program unit on a parity's lane belongs to a later stripe, blocks are
 /// still programmed in order of page.
+///
+/// With a code within blocks, too, superpages go in groups, the last superpage of which holds, on every lane, the parity of what
+/// the group has on that lane. Stripes do not cross from one group into the next, and the last superpage belongs to none.
 #[derive(Clone, Debug)]
 pub struct Stripes {
-    code: Code,
+    /// Of the dies; absent where there is only one within blocks.
+    code: Option<Code>,
+    /// Within blocks.
+    block_code: Option<Code>,
+    /// Superpages of a group: one without a code within blocks.
+    group_rows: u32,
     parity: u32,
     lanes: u32,
-    /// First program unit of each stripe, and the end.
-    starts: Vec<u32>,
-    /// First program unit beyond the last stripe: what is left of the superblock is not used.
-    end: u32,
+    /// The program units of each stripe.
+    ranges: Vec<Range<u32>>,
+    /// The stripe after the last one of each group.
+    group_ends: Vec<u32>,
     /// Where the parity of each stripe begins, counted from its first program unit.
     first_parity: Vec<u16>,
     /// Stripe of each program unit of a superblock.
     stripe_of: Vec<u32>,
-    /// One bit for each program unit: it holds parity, where no lane is gone.
-    is_parity: Vec<u64>,
+    /// What each program unit is for, where no lane is gone.
+    roles: Vec<Role>,
 }
 
 impl Stripes {
-    /// The stripes of `config` over superblocks of `layout`.
+    /// The stripes of `code` over superblocks of `layout`; `None` where the code is none.
     ///
     /// # Errors
-    /// A stripe that is wider than the dies, or whose members share a die.
-    pub fn new(config: &ProtectionConfig, layout: &Layout) -> Result<Self, ConfigError> {
-        let lanes = layout.lanes();
-        let width = u32::from(config.data) + u32::from(config.parity);
-        if width > u32::from(layout.dies()) {
-            let limit = format!(
-                "with {} parity a stripe is {width} dies wide; a flash core has {}",
-                config.parity,
-                layout.dies()
-            );
-            return Err(ConfigError::new("device.protection.data", config.data, limit));
+    /// A stripe that is wider than the dies, or whose members share a die; a code within blocks that is longer than a block.
+    pub fn new(code: CodeConfig, layout: &Layout) -> Result<Option<Self>, ConfigError> {
+        let CodeConfig { data, parity, block } = code;
+        if parity == 0 && block.is_none() {
+            return Ok(None);
         }
-        // Every stretch of so many neighbours, round the end.
-        let shared = (0..lanes.len()).find(|&first| {
-            let stretch = (0..width as usize).map(|i| lanes[(first + i) % lanes.len()].local_die);
-            let mut dies: Vec<u16> = stretch.collect();
-            dies.sort_unstable();
-            dies.windows(2).any(|pair| pair[0] == pair[1])
-        });
-        if shared.is_some() {
-            let limit = format!(
-                "needs {width} program units in a row on different dies: put P last in device.ftl.allocation, or set \
-                 device.ftl.multi_plane"
-            );
-            return Err(ConfigError::new("device.protection.data", config.data, limit));
+        if parity != 0 {
+            check_width(code, layout)?;
         }
-        let (lanes, pus) = (lanes.len() as u32, layout.pus_per_superblock());
-        let (count, end) = match pus.div_ceil(width) {
-            count if pus / count > u32::from(config.parity) => (count, pus),
-            // The stripes would be too short to hold data beside their parity: what is over is left out.
-            _ => (pus / width, pus / width * width),
+        let (lanes, rows) = (layout.lanes().len() as u32, layout.superpages());
+        let group_rows = match block {
+            None => rows,
+            Some(block) => {
+                let limit = format!("a block has {rows} rows of pages to program: give at most {}", rows - 1);
+                if u32::from(block) + 1 > rows {
+                    return Err(ConfigError::new("device.protection.block", block, limit));
+                }
+                u32::from(block) + 1
+            }
         };
-        if count == 0 {
-            let limit = format!(
-                "with {} parity a stripe is wider than the {pus} program units of a superblock",
-                config.parity
-            );
-            return Err(ConfigError::new("device.protection.data", config.data, limit));
-        }
-        let starts: Vec<u32> =
-            (0..=u64::from(count)).map(|i| (i * u64::from(end) / u64::from(count)) as u32).collect();
-        let code = Code::new(usize::from(config.data), usize::from(config.parity))
-            .map_err(|error| ConfigError::new("device.protection.data", config.data, error.to_string()))?;
+        let made = |data: u16, parity: u8, field: &str| {
+            Code::new(usize::from(data), usize::from(parity))
+                .map_err(|error| ConfigError::new(field, data, error.to_string()))
+        };
+        let block_code = block.map(|block| made(block, 1, "device.protection.block")).transpose()?;
+        let code = (parity != 0).then(|| made(data, parity, "device.protection.data")).transpose()?;
+        let pus = layout.pus_per_superblock();
         let mut stripes = Self {
             code,
-            parity: u32::from(config.parity),
+            block_code,
+            group_rows,
+            parity: u32::from(parity),
             lanes,
-            end,
-            stripe_of: vec![count - 1; pus as usize],
-            is_parity: vec![0; pus.div_ceil(64) as usize],
-            first_parity: vec![0; count as usize],
-            starts,
+            ranges: Vec::new(),
+            group_ends: Vec::new(),
+            first_parity: Vec::new(),
+            stripe_of: vec![0; pus as usize],
+            roles: vec![Role::Gap; pus as usize],
         };
-        let mut load = vec![0u32; lanes as usize];
+        for first in (0..rows).step_by(group_rows as usize) {
+            let end = rows.min(first + group_rows);
+            let last = if block.is_some() { end - 1 } else { end };
+            let left = stripes.divide(first * lanes..last * lanes, u32::from(data) + u32::from(parity));
+            if left != 0 && block.is_some() {
+                // Pages of a block are programmed in order: none may be left out before the parity of the others.
+                let limit = format!(
+                    "leaves {left} program units over in the {} before the parity of their blocks: change one of the codes",
+                    (last - first) * lanes
+                );
+                return Err(ConfigError::new("device.protection.data", data, limit));
+            }
+            let group = stripes.ranges.len() as u32;
+            if group == stripes.group_ends.last().copied().unwrap_or(0) {
+                // One superpage left, with nothing to protect; or none that takes a stripe.
+                continue;
+            }
+            stripes.group_ends.push(group);
+            if block.is_some() {
+                stripes.roles[(last * lanes) as usize..(end * lanes) as usize].fill(Role::BlockParity);
+                stripes.stripe_of[(last * lanes) as usize..(end * lanes) as usize].fill(group - 1);
+            }
+        }
+        if stripes.ranges.is_empty() {
+            let limit = format!(
+                "with {parity} parity a stripe is wider than the {pus} program units of a superblock"
+            );
+            return Err(ConfigError::new("device.protection.data", data, limit));
+        }
+        stripes.place_parity();
+        Ok(Some(stripes))
+    }
+
+    /// Divides `pus` into stripes of at most `width`; returns how many are left over.
+    fn divide(&mut self, pus: Range<u32>, width: u32) -> u32 {
+        let length = pus.end - pus.start;
+        let (count, used) = match length.div_ceil(width) {
+            _ if self.code.is_none() => (u32::from(length != 0), length),
+            0 => (0, 0),
+            count if length / count > self.parity => (count, length),
+            // The stripes would be too short to hold data beside their parity: what is over is left out.
+            _ => (length / width, length / width * width),
+        };
         for stripe in 0..count {
-            let Range { start, end } = stripes.members(stripe);
+            let bound = |i: u32| pus.start + (u64::from(i) * u64::from(used) / u64::from(count)) as u32;
+            let members = bound(stripe)..bound(stripe + 1);
+            let number = self.ranges.len() as u32;
+            self.stripe_of[members.start as usize..members.end as usize].fill(number);
+            self.roles[members.start as usize..members.end as usize].fill(Role::Data);
+            self.ranges.push(members);
+        }
+        let last = (self.ranges.len() as u32).saturating_sub(1);
+        self.stripe_of[(pus.start + used) as usize..pus.end as usize].fill(last);
+        length - used
+    }
+
+    fn place_parity(&mut self) {
+        let lanes = self.lanes;
+        let mut load = vec![0u32; lanes as usize];
+        for stripe in 0..self.ranges.len() as u32 {
+            let Range { start, end } = self.members(stripe);
             // Turning the search with the superpage keeps ties from always falling on the first lanes.
             let turned = (0..end - start).map(|i| (start / lanes + i) % (end - start));
             let least = turned.min_by_key(|offset| load[((start + offset) % lanes) as usize]).unwrap_or(0);
-            stripes.first_parity[stripe as usize] = least as u16;
-            let members = stripes.members(stripe);
-            stripes.stripe_of[members.start as usize..members.end as usize].fill(stripe);
-            let places: Vec<u32> = stripes.parity_of(stripe, None).collect();
+            self.first_parity.push(least as u16);
+            let places: Vec<u32> = self.parity_of(stripe, None).collect();
             for parity in places {
                 load[(parity % lanes) as usize] += 1;
-                stripes.is_parity[parity as usize / 64] |= 1 << (parity % 64);
+                self.roles[parity as usize] = Role::Parity;
             }
         }
-        Ok(stripes)
     }
 
-    /// The code that makes parity.
-    pub fn code(&self) -> &Code {
-        &self.code
+    /// The code over dies that makes parity; none where there is only one within blocks.
+    pub fn code(&self) -> Option<&Code> {
+        self.code.as_ref()
     }
 
-    /// Most data program units of a stripe.
+    /// The code within blocks.
+    pub fn block_code(&self) -> Option<&Code> {
+        self.block_code.as_ref()
+    }
+
+    /// Most data program units of a stripe; zero without a code over dies.
     pub fn data(&self) -> usize {
-        self.code.data_shards()
+        self.code.as_ref().map_or(0, Code::data_shards)
     }
 
     /// Parity program units of a stripe.
     pub fn parity(&self) -> u32 {
         self.parity
+    }
+
+    /// Number of stripes.
+    pub(crate) fn count(&self) -> u32 {
+        self.ranges.len() as u32
     }
 
     /// The stripe of a program unit (both counted within the superblock).
@@ -163,7 +229,29 @@ impl Stripes {
     /// All program units of a stripe.
     #[inline]
     pub fn members(&self, stripe: u32) -> Range<u32> {
-        self.starts[stripe as usize]..self.starts[stripe as usize + 1]
+        self.ranges[stripe as usize].clone()
+    }
+
+    /// The parity within blocks that is due when `stripe` is complete: one program unit for each lane, if the stripe is the last of
+    /// its group.
+    pub(crate) fn block_parity_after(&self, stripe: u32) -> Range<u32> {
+        if self.block_code.is_none() {
+            return 0..0;
+        }
+        match self.group_ends.binary_search(&(stripe + 1)) {
+            Ok(_) => {
+                let row = self.group_of(self.members(stripe).start).end - 1;
+                row * self.lanes..(row + 1) * self.lanes
+            }
+            Err(_) => 0..0,
+        }
+    }
+
+    /// The superpages of the group of program unit `pu`, its parity's the last.
+    pub(crate) fn group_of(&self, pu: u32) -> Range<u32> {
+        let rows = self.roles.len() as u32 / self.lanes;
+        let first = pu / self.lanes / self.group_rows * self.group_rows;
+        first..rows.min(first + self.group_rows)
     }
 
     /// The program units that hold a stripe's parity, given the lanes that were gone when the superblock was opened: the preferred
@@ -183,16 +271,43 @@ impl Stripes {
     /// What program unit `pu` is for, given the lanes that were gone when its superblock was opened.
     #[inline]
     pub(crate) fn role(&self, pu: u32, gaps: Option<&LaneSet>) -> Role {
-        if pu >= self.end {
-            return Role::Gap;
+        let role = self.roles[pu as usize];
+        match gaps {
+            None => role,
+            Some(gaps) if gaps.contains(pu % self.lanes) => Role::Gap,
+            Some(_) if matches!(role, Role::BlockParity | Role::Gap) => role,
+            Some(gaps) if self.parity_of(self.stripe_of(pu), Some(gaps)).any(|parity| parity == pu) => {
+                Role::Parity
+            }
+            Some(_) => Role::Data,
         }
-        let parity = match gaps {
-            None => self.is_parity[pu as usize / 64] >> (pu % 64) & 1 == 1,
-            Some(gaps) if gaps.contains(pu % self.lanes) => return Role::Gap,
-            Some(_) => self.parity_of(self.stripe_of(pu), gaps).any(|parity| parity == pu),
-        };
-        if parity { Role::Parity } else { Role::Data }
     }
+}
+
+/// Refuses stripes that are wider than the dies, or whose members share a die.
+fn check_width(CodeConfig { data, parity, .. }: CodeConfig, layout: &Layout) -> Result<(), ConfigError> {
+    let lanes = layout.lanes();
+    let width = u32::from(data) + u32::from(parity);
+    if width > u32::from(layout.dies()) {
+        let limit =
+            format!("with {parity} parity a stripe is {width} dies wide; a flash core has {}", layout.dies());
+        return Err(ConfigError::new("device.protection.data", data, limit));
+    }
+    // Every stretch of so many neighbours, round the end.
+    let shared = (0..lanes.len()).find(|&first| {
+        let stretch = (0..width as usize).map(|i| lanes[(first + i) % lanes.len()].local_die);
+        let mut dies: Vec<u16> = stretch.collect();
+        dies.sort_unstable();
+        dies.windows(2).any(|pair| pair[0] == pair[1])
+    });
+    if shared.is_some() {
+        let limit = format!(
+            "needs {width} program units in a row on different dies: put P last in device.ftl.allocation, or set \
+             device.ftl.multi_plane"
+        );
+        return Err(ConfigError::new("device.protection.data", data, limit));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -221,38 +336,68 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn stripes_cover_the_superblock_on_different_lanes_with_parity_enough(
-            dies in 2u16..20, pages in 1u32..40, data in 1u16..19, parity in 1u8..4, gone: u32,
+            dies in 2u16..20, pages in 1u32..40, data in 1u16..19, parity in 0u8..4, block in proptest::option::of(1u16..12), gone: u32,
         ) {
             let layout = layout(dies, pages);
-            let config = ProtectionConfig { data, parity, ..ProtectionConfig::default() };
-            let Ok(stripes) = Stripes::new(&config, &layout) else {
-                proptest::prop_assert!(u32::from(data) + u32::from(parity) > u32::from(dies));
-                return Ok(());
+            let config = CodeConfig { data, parity, block };
+            let stripes = match Stripes::new(config, &layout) {
+                Ok(Some(stripes)) => stripes,
+                Ok(None) => {
+                    proptest::prop_assert!(parity == 0 && block.is_none());
+                    return Ok(());
+                }
+                Err(_) => {
+                    let (data, parity, dies) = (u32::from(data), u32::from(parity), u32::from(dies));
+                    let over = |rows: u32| {
+                        let length = rows * dies;
+                        length != 0 && length / length.div_ceil(data + parity) <= parity
+                    };
+                    let left = block.is_some_and(|block| {
+                        let block = u32::from(block);
+                        over(block) || over((pages % (block + 1)).saturating_sub(1))
+                    });
+                    let long = block.is_some_and(|block| u32::from(block) >= pages);
+                    proptest::prop_assert!(long || (parity != 0 && (data + parity > dies || left)));
+                    return Ok(());
+                }
             };
             let lanes = u32::from(dies);
             let mut gaps = LaneSet::new(lanes as usize);
             (0..lanes).filter(|lane| gone >> (lane % 32) & gone.rotate_left(7) >> (lane % 32) & 1 == 1).for_each(|lane| gaps.insert(lane));
             for gaps in [None, Some(&gaps)] {
-                let mut next = 0;
-                for stripe in 0..stripes.starts.len() as u32 - 1 {
+                let mut covered = vec![false; layout.pus_per_superblock() as usize];
+                for stripe in 0..stripes.count() {
                     let members = stripes.members(stripe);
-                    proptest::prop_assert_eq!(members.start, next);
-                    next = members.end;
                     let width = members.end - members.start;
-                    proptest::prop_assert!(width <= u32::from(data) + u32::from(parity));
-                    let on: BTreeSet<u32> = members.clone().map(|pu| pu % lanes).collect();
-                    proptest::prop_assert_eq!(on.len() as u32, width);
+                    for pu in members.clone() {
+                        proptest::prop_assert!(!std::mem::replace(&mut covered[pu as usize], true));
+                        proptest::prop_assert_eq!(stripes.stripe_of(pu), stripe);
+                    }
                     let roles: Vec<Role> = members.clone().map(|pu| stripes.role(pu, gaps)).collect();
                     let count = |role| roles.iter().filter(|&&r| r == role).count() as u32;
+                    if parity != 0 {
+                        proptest::prop_assert!(width <= u32::from(data) + u32::from(parity));
+                        let on: BTreeSet<u32> = members.clone().map(|pu| pu % lanes).collect();
+                        proptest::prop_assert_eq!(on.len() as u32, width);
+                    }
                     let live = width - count(Role::Gap);
                     let expected = if live > u32::from(parity) { u32::from(parity) } else { 0 };
                     proptest::prop_assert_eq!(count(Role::Parity), expected);
-                    proptest::prop_assert!(members.clone().all(|pu| stripes.stripe_of(pu) == stripe));
+                    for pu in stripes.block_parity_after(stripe) {
+                        // It comes after all that it protects.
+                        proptest::prop_assert!(pu >= members.end && stripes.stripe_of(pu) == stripe);
+                        let role = stripes.role(pu, gaps);
+                        proptest::prop_assert!(role == Role::BlockParity || role == Role::Gap);
+                        covered[pu as usize] = true;
+                    }
                 }
-                let left = layout.pus_per_superblock() - next;
-                proptest::prop_assert!(left <= u32::from(parity), "{left} left out");
-                let unused = next..layout.pus_per_superblock();
-                proptest::prop_assert!(unused.into_iter().all(|pu| stripes.role(pu, gaps) == Role::Gap));
+                let left = (0..layout.pus_per_superblock()).filter(|&pu| !covered[pu as usize]);
+                let left: Vec<u32> = left.collect();
+                proptest::prop_assert!(left.iter().all(|&pu| stripes.role(pu, gaps) == Role::Gap));
+                let groups = block.map_or(1, |block| pages.div_ceil(u32::from(block) + 1));
+                // A last superpage by itself protects nothing and is not used.
+                let alone = if block.is_some_and(|block| pages % (u32::from(block) + 1) == 1) { lanes } else { 0 };
+                proptest::prop_assert!(left.len() as u32 <= u32::from(parity) * groups + alone, "{} left out", left.len());
             }
         }
     }
@@ -261,8 +406,8 @@ mod tests {
     fn parity_goes_round_all_dies() {
         let layout = layout(8, 64);
         for data in [3, 4, 7] {
-            let config = ProtectionConfig { data, ..ProtectionConfig::default() };
-            let stripes = Stripes::new(&config, &layout).unwrap();
+            let config = CodeConfig { data, parity: 1, block: None };
+            let stripes = Stripes::new(config, &layout).unwrap().unwrap();
             let mut by_lane = [0u32; 8];
             for pu in 0..layout.pus_per_superblock() {
                 by_lane[(pu % 8) as usize] += u32::from(stripes.role(pu, None) == Role::Parity);

@@ -1,54 +1,117 @@
 //! Probabilities of several failures together, in logarithms.
 
 use crate::sensing::beyond_hope;
-use outlast_ftl::{Ftl, Member};
+use outlast_ftl::{Axis, Ftl, Member};
 use outlast_media::reliability::ReadLadder;
 use outlast_media::{Cells, Faults};
 use outlast_units::Nanos;
 
-/// ln of the probability that so many members of the stripe of unit `unit` of program unit `pu`, other than it, cannot be had with
-/// at most `limit` re-reads that the stripe does not give the unit. Members share nothing but what their error rates share.
-#[allow(clippy::too_many_arguments, reason = "what the flash is, what it has been through, which unit, when")]
-pub(crate) fn ln_stripe_fails(
-    ftl: &Ftl,
-    cells: &Cells,
-    faults: Option<&Faults>,
-    ladder: &ReadLadder,
-    limit: Option<u32>,
-    pu: u32,
-    unit: u32,
-    at: Nanos,
-) -> f64 {
-    let Some(needed) = ftl.stripe_needs(pu) else { return 0.0 };
-    let layout = ftl.layout();
-    let (mut others, mut chances) = (0u32, [f64::NEG_INFINITY; MOST_MEMBERS]);
-    let mut on_flash = 0;
-    for member in ftl.stripe_of(pu) {
-        let pu = match member {
-            Member::Gone => continue,
-            Member::Empty | Member::Buffered(_) => {
-                others += 1;
+/// A drive whose flash errs, at a moment.
+#[derive(Clone, Copy)]
+pub(crate) struct Moment<'a> {
+    pub(crate) ftl: &'a Ftl,
+    pub(crate) cells: &'a Cells,
+    pub(crate) faults: Option<&'a Faults>,
+    pub(crate) ladder: &'a ReadLadder,
+    /// Most re-reads.
+    pub(crate) limit: Option<u32>,
+    pub(crate) at: Nanos,
+}
+
+impl Moment<'_> {
+    /// ln of the probability that, beside unit `unit` of program unit `pu`, so much else cannot be had that neither its stripe nor
+    /// its block gives it. Members share nothing but what their error rates share.
+    pub(crate) fn ln_lines_fail(self, pu: u32, unit: u32) -> f64 {
+        let has = |axis: Axis| self.ftl.line_needs(pu, axis).is_some();
+        match (has(Axis::Dies), has(Axis::Block)) {
+            (true, true) => self.ln_product_fails(pu, unit),
+            (true, false) => self.ln_line_fails(pu, unit, Axis::Dies),
+            (false, true) => self.ln_line_fails(pu, unit, Axis::Block),
+            (false, false) => 0.0,
+        }
+    }
+
+    /// ln of the probability that so many members of the line of a unit, other than it, cannot be had that it cannot be rebuilt.
+    fn ln_line_fails(self, pu: u32, unit: u32, axis: Axis) -> f64 {
+        let Some(needed) = self.ftl.line_needs(pu, axis) else { return 0.0 };
+        let (mut others, mut chances) = (0u32, [f64::NEG_INFINITY; MOST_MEMBERS]);
+        let mut on_flash = 0;
+        for member in self.ftl.line_of(pu, axis) {
+            let pu = match member {
+                Member::Gone => continue,
+                Member::Empty | Member::Buffered(_) => {
+                    others += 1;
+                    continue;
+                }
+                Member::OnFlash(pu) => pu,
+            };
+            if self.is_broken(pu, unit) {
                 continue;
             }
-            Member::OnFlash(pu) => pu,
+            others += 1;
+            chances[on_flash] = self.ln_fails(pu, unit);
+            on_flash += 1;
+        }
+        match others.checked_sub(needed) {
+            None => 0.0,
+            Some(spare) => ln_more_than(spare as usize, &chances[..on_flash]),
+        }
+    }
+
+    /// With parity along both axes what is lost with the unit is lost in a rectangle: as many others of its stripe as there are
+    /// parities, one other row of its block, and the same members there. The sum over all rectangles is the probability up to terms
+    /// of the next order in the members' own, which peeling would need; it is capped by that of each axis alone.
+    fn ln_product_fails(self, pu: u32, unit: u32) -> f64 {
+        let bound = self.ln_line_fails(pu, unit, Axis::Dies).min(self.ln_line_fails(pu, unit, Axis::Block));
+        let lanes = self.ftl.layout().lanes().len() as u32;
+        let parity = usize::from(self.ftl.code_of_pu(pu).parity);
+        let of = |pu: u32| if self.is_broken(pu, unit) { 0.0 } else { self.ln_fails(pu, unit) };
+        let on_flash = |member: Member| match member {
+            Member::OnFlash(pu) => Some((pu, of(pu))),
+            Member::Gone | Member::Empty | Member::Buffered(_) => None,
         };
-        if beyond_hope(ftl, faults, pu, 1 << unit) != 0 {
-            continue;
+        let row: Vec<(u32, f64)> = self.ftl.line_of(pu, Axis::Dies).filter_map(on_flash).collect();
+        let mut total = f64::NEG_INFINITY;
+        for (below, ln_below) in self.ftl.line_of(pu, Axis::Block).filter_map(on_flash) {
+            // The same lanes, in the row of `below`.
+            let offset = below / lanes * lanes;
+            let pairs: Vec<f64> =
+                row.iter().map(|&(right, ln_right)| ln_right + of(offset + right % lanes)).collect();
+            total = ln_add(total, ln_below + ln_products(&pairs, parity));
         }
-        others += 1;
+        total.min(bound)
+    }
+
+    fn is_broken(self, pu: u32, unit: u32) -> bool {
+        beyond_hope(self.ftl, self.faults, pu, 1 << unit) != 0
+    }
+
+    /// ln of the probability that a unit cannot be read.
+    fn ln_fails(self, pu: u32, unit: u32) -> f64 {
+        let layout = self.ftl.layout();
         let (place, group) = (layout.place(pu), layout.group_of_pu(pu));
-        for page in layout.pages_of_unit(unit) {
+        layout.pages_of_unit(unit).fold(f64::NEG_INFINITY, |sum, page| {
             let (plane, row) = layout.page_place(place, page);
-            let block = ftl.block_index(place.superblock, place.lane.local_die, plane);
-            let ln_rber = cells.ln_rber(block, row, group, at);
-            chances[on_flash] = ln_or(chances[on_flash], ladder.log_p_fail_after(ln_rber, limit));
+            let block = self.ftl.block_index(place.superblock, place.lane.local_die, plane);
+            let ln_rber = self.cells.ln_rber(block, row, group, self.at);
+            ln_or(sum, self.ladder.log_p_fail_after(ln_rber, self.limit))
+        })
+    }
+}
+
+/// ln of the sum, over all choices of `count` of them, of the product of what `lns` are the logarithms of.
+fn ln_products(lns: &[f64], count: usize) -> f64 {
+    if count > MOST_PARITIES {
+        return f64::NEG_INFINITY;
+    }
+    let mut sums = [f64::NEG_INFINITY; MOST_PARITIES + 1];
+    sums[0] = 0.0;
+    for &ln in lns {
+        for chosen in (1..=count).rev() {
+            sums[chosen] = ln_add(sums[chosen], sums[chosen - 1] + ln);
         }
-        on_flash += 1;
     }
-    match others.checked_sub(needed) {
-        None => 0.0,
-        Some(spare) => ln_more_than(spare as usize, &chances[..on_flash]),
-    }
+    sums[count]
 }
 
 /// Members of a stripe at most.
@@ -113,6 +176,19 @@ mod tests {
             };
             assert!((ln_or(a, b) - expected).abs() < 1e-12, "{a} {b}");
         }
+    }
+
+    #[test]
+    fn products_of_a_choice_agree_with_counting_all_choices() {
+        let p: [f64; 5] = [0.3, 1e-4, 2.0, 0.5, 1e-9];
+        let lns: Vec<f64> = p.iter().map(|p| p.ln()).collect();
+        for count in 0..=5 {
+            let choices = (0u32..32).filter(|choice| choice.count_ones() as usize == count);
+            let of = |choice: u32| (0..5).filter(|i| choice >> i & 1 == 1).map(|i| p[i]).product::<f64>();
+            let expected: f64 = choices.map(of).sum();
+            assert!((ln_products(&lns, count) - expected.ln()).abs() < 1e-12);
+        }
+        assert!(ln_products(&lns, 6).is_infinite());
     }
 
     #[test]

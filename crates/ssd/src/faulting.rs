@@ -104,9 +104,8 @@ impl Ssd {
                 _ => continue,
             }
             // Stripes may have ended where the die would have come next.
-            for stream in 0..self.cores[core].ftl.streams() {
-                self.program_parity(now, core, Stream(stream));
-            }
+            self.program_all_parity(now, core);
+            self.reprotect_all(now, core);
             self.pump(now, core);
             self.maybe_collect(now, core);
         }
@@ -166,7 +165,7 @@ impl Ssd {
 
     /// Puts a unit of a failed program at the frontier again; false when it had no place to go and is lost.
     fn write_again(&mut self, now: Nanos, core: usize, own: Stream, slot: Ppn, op: &Op) -> bool {
-        let gc = self.cores[core].ftl.gc_stream();
+        let gc = self.cores[core].ftl.gc_stream(self.cores[core].ftl.class_of(own));
         let any = (0..self.cores[core].ftl.streams()).map(Stream);
         for stream in [own, gc].into_iter().chain(any) {
             let ftl = &mut self.cores[core].ftl;
@@ -207,10 +206,10 @@ impl Ssd {
             Cause::Host if op.kind == OpKind::HostProgram => {
                 return self.program_host_in(now, core, pu, units, op.epoch);
             }
-            Cause::Host => return self.program_host(now, core, pu, units),
+            Cause::Host | Cause::Partial => return self.program_host(now, core, pu, units),
             Cause::Gc => Task::Gc,
             Cause::WearLeveling => Task::WearLeveling,
-            Cause::Scrub => Task::Scrub,
+            Cause::Scrub | Cause::Reencode => Task::Scrub,
         };
         if op.kind == OpKind::RelocationProgram && op.task == task {
             self.program_relocated_in(now, core, task, pu, units, op.epoch);

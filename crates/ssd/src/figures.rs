@@ -52,9 +52,9 @@ impl Ssd {
         self.fallible
     }
 
-    /// Scheduled faults and leaps of age that have not happened yet.
+    /// Scheduled faults, leaps of age and changes that have not happened yet.
     pub fn scheduled(&self) -> usize {
-        self.fate.scheduled()
+        self.fate.scheduled() + self.changes.left()
     }
 
     /// Faults injected, scheduled or by chance, over the drive's life.

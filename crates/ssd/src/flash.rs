@@ -327,8 +327,7 @@ impl Ssd {
     /// The old data of a partly written unit is in the controller.
     pub(crate) fn old_data_read(&mut self, now: Nanos, op: &Op) {
         let core = usize::from(op.core);
-        let hint = self.requests[op.work.request].command.stream.0;
-        let stream = self.cores[core].ftl.host_stream(hint);
+        let stream = self.stream_of_write(core, op.work);
         self.queue_write(now, core, WaitingWrite { work: op.work, stream });
     }
 
@@ -340,10 +339,16 @@ impl Ssd {
         let sealed = state.ftl.programmed(op.pu);
         if let Some(own) = &mut state.cells {
             own.cells.programmed(state.ftl.layout().group_of_pu(op.pu), now + self.aged);
-            if sealed {
-                let superblock = state.ftl.layout().place(op.pu).superblock;
-                self.sealed(now, core, superblock);
-            }
+        }
+        if sealed && state.scrub.is_some() {
+            let superblock = state.ftl.layout().place(op.pu).superblock;
+            self.sealed(now, core, superblock);
+        }
+        if self.striped && op.units == 0 {
+            // Parity or partial parity has come: fewer may be exposed.
+            let stream =
+                self.cores[core].ftl.stream_of(self.cores[core].ftl.layout().place(op.pu).superblock);
+            self.note_covered(now, core, stream);
         }
     }
 

@@ -7,6 +7,7 @@ use crate::op::{Op, OpKind, Task, UnitWork};
 use crate::slab::NIL;
 use crate::ssd::Ssd;
 use outlast_device::{Command, Completion, Op as HostOp, Outcome, Tag};
+use outlast_ftl::Stream;
 use outlast_units::{ByteRate, Bytes, Lpn, Nanos, SECTOR_BYTES};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -181,6 +182,7 @@ impl Ssd {
                 let bytes = command.sectors as usize * SECTOR_BYTES as usize;
                 self.host.data_work.insert(request, vec![0; bytes]);
             }
+            let encodes = self.config.controller.encode_cost != Nanos::ZERO && command.op == HostOp::Write;
             let (first_unit, mut offset) = self.unit_of(command.lba.0);
             let mut rest = command.sectors;
             let mut unit = first_unit;
@@ -189,6 +191,7 @@ impl Ssd {
                 let (core, lpn) = self.core_of(unit);
                 self.requests[request].left += 1;
                 let work = UnitWork { request, lpn, first: offset as u16, sectors: sectors as u16 };
+                let cost = if encodes { cost + self.encode_time(core, work) } else { cost };
                 self.hand_over(now, core, cost, work);
                 rest -= sectors;
                 offset = 0;
@@ -203,7 +206,7 @@ impl Ssd {
         let command = self.requests[work.request].command;
         match command.op {
             HostOp::Read => self.read_unit(now, core, work),
-            HostOp::Write => self.write_unit(now, core, work, command.stream.0),
+            HostOp::Write => self.write_unit(now, core, work),
             HostOp::Trim => {
                 // A unit trimmed in part keeps its data: deallocation is advice (NVMe 2.0, Dataset Management).
                 if u32::from(work.sectors) == self.sectors_per_unit {
@@ -247,9 +250,37 @@ impl Ssd {
         self.enqueue_read(now, die, core as u16, OpKind::HostRead, pu, unit, work);
     }
 
-    fn write_unit(&mut self, now: Nanos, core: usize, work: UnitWork, hint: u8) {
+    /// What a flash core takes to bring a unit into the parity that covers it: of its stripe, of its block, and of the blocks in
+    /// which the stripe's parity lies.
+    fn encode_time(&self, core: usize, work: UnitWork) -> Nanos {
         let ftl = &self.cores[core].ftl;
-        let stream = ftl.host_stream(hint);
+        let stream = self.stream_of_write(core, work);
+        if !ftl.is_protected(stream) {
+            return Nanos::ZERO;
+        }
+        let code = ftl.code(ftl.class_of(stream));
+        let across = u64::from(code.parity);
+        let parities = if code.block.is_some() { 2 * across + 1 } else { across };
+        Nanos(self.config.controller.encode_cost.0 * parities)
+    }
+
+    /// The stream of a unit that the host writes.
+    #[inline]
+    pub(crate) fn stream_of_write(&self, core: usize, work: UnitWork) -> Stream {
+        let command = &self.requests[work.request].command;
+        let class = match &self.classifier {
+            None => 0,
+            Some(classifier) => {
+                let unit = u64::from(work.lpn) * self.cores.len() as u64 + core as u64;
+                classifier.class(command, unit * u64::from(self.sectors_per_unit))
+            }
+        };
+        self.cores[core].ftl.host_stream(command.stream.0, class)
+    }
+
+    fn write_unit(&mut self, now: Nanos, core: usize, work: UnitWork) {
+        let stream = self.stream_of_write(core, work);
+        let ftl = &self.cores[core].ftl;
         if ftl.is_read_only() {
             self.requests[work.request].outcome = Outcome::ReadOnly;
             self.finish_parts(now, work.request, 1);
@@ -414,13 +445,13 @@ impl Ssd {
     /// every program issued so far.
     fn begin_barrier(&mut self, now: Nanos, request: u32) {
         for core in 0..self.cores.len() {
-            for stream in 0..self.config.ftl.streams {
-                let stream = self.cores[core].ftl.host_stream(stream);
+            for stream in (0..self.cores[core].ftl.host_streams()).map(Stream) {
                 let units = self.cores[core].ftl.begun_units(stream);
                 if let Some(pu) = self.cores[core].ftl.pad(stream) {
                     self.program_host(now, core, pu, units);
                     self.program_parity(now, core, stream);
                 }
+                self.cover(now, core, stream);
             }
         }
         let epoch = self.host.open_epoch();
@@ -480,9 +511,13 @@ impl Ssd {
                 self.host.data_out.insert(tag, data);
             }
         }
-        let at = if command.op == HostOp::Read && self.host.link.is_some() {
-            self.host.linked.push_back(Completion { at: ready.max(now), tag, outcome });
-            ready.max(now)
+        let at = if command.op == HostOp::Read && (self.host.link.is_some() || ready > now) {
+            let at = ready.max(now);
+            // Rebuilt data may be ready after what was asked for later.
+            let after =
+                self.host.linked.iter().rposition(|other| other.at <= at).map_or(0, |index| index + 1);
+            self.host.linked.insert(after, Completion { at, tag, outcome });
+            at
         } else {
             self.host.direct.push_back(Completion { at: now, tag, outcome });
             now

@@ -16,9 +16,9 @@ impl Ssd {
     pub(crate) fn house_event(&mut self, now: Nanos) {
         self.house_at = Nanos::MAX;
         self.events.set(self.house_source(), Nanos::MAX);
-        let mut next = self.keep_failing(now);
+        let mut next = self.keep_failing(now).min(self.keep_changing(now));
         for core in 0..self.cores.len() {
-            next = next.min(self.keep_scrubbing(now, core));
+            next = next.min(self.keep_scrubbing(now, core)).min(self.keep_covering(now, core));
         }
         // Nothing is ever due twice at one time, else the clock would stand still.
         self.call_housekeeping(next.max(Nanos(now.0 + 1)));

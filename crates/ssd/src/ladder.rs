@@ -2,16 +2,24 @@
 
 use crate::op::{Op, OpKind, Rung, UnitWork};
 use crate::sensing::{beyond_hope, units};
-use crate::slab::NIL;
+use crate::slab::{NIL, Slab};
 use crate::ssd::Ssd;
 use outlast_device::Outcome;
-use outlast_ftl::Member;
+use outlast_ftl::{Axis, Member};
 use outlast_units::{Lpn, Nanos, Ppn};
 
-/// Units of one read that are being rebuilt from their stripe.
+/// How deep recoveries of members for the recovery of another may nest, where data has parity along two axes.
+const MOST_NESTED: u8 = 3;
+
+/// Units of one read that are being rebuilt from the other members of their line.
 #[derive(Clone, Debug)]
 pub(crate) struct Recovery {
     op: Op,
+    axis: Axis,
+    /// Axes that have been asked, one bit each.
+    asked: u8,
+    /// Recoveries above this one, for whose sake it is made.
+    depth: u8,
     /// Members that it takes, and how many are known to be empty.
     needed: u32,
     known: u32,
@@ -21,7 +29,7 @@ pub(crate) struct Recovery {
     later: Vec<u32>,
     /// Those that have been read, or were in the controller's memory, with the units that they did not give.
     read: Vec<(u32, u64)>,
-    /// Logical page of each unit of `op.failing`, in order.
+    /// Logical page of each unit of `op.failing`, in order; of a member of another's line, none.
     owners: Vec<Lpn>,
 }
 
@@ -30,6 +38,25 @@ impl Recovery {
     fn lacking(&self, unit: u32) -> u32 {
         let had = self.read.iter().filter(|(_, bad)| bad >> unit & 1 == 0).count() as u32;
         self.needed.saturating_sub(self.known + had)
+    }
+
+    /// What it costs to begin with: the reads that one die has to make, one after the other; then all reads.
+    fn cost(&self) -> (usize, usize) {
+        let reads = (self.needed as usize).saturating_sub(self.known as usize + self.read.len());
+        (if self.axis == Axis::Block { reads } else { reads.min(1) }, reads)
+    }
+
+    /// The host command for whose sake it is made.
+    fn top_request(&self, recoveries: &Slab<Option<Self>>) -> Option<u32> {
+        let mut op = self.op;
+        while op.kind == OpKind::StripeRead {
+            op = recoveries[op.recovery].as_ref()?.op;
+        }
+        (op.kind == OpKind::HostRead).then_some(op.work.request)
+    }
+
+    fn suffices(&self) -> bool {
+        self.known + (self.later.len() + self.read.len()) as u32 >= self.needed
     }
 }
 
@@ -92,31 +119,49 @@ impl Ssd {
             self.finish_read(now, &op, op.failing);
             return;
         }
-        let count = u64::from(op.failing.count_ones());
         let ftl = &self.cores[usize::from(op.core)].ftl;
-        let Some(needed) = ftl.stripe_needs(op.pu) else {
+        if Axis::ALL.iter().all(|&axis| ftl.line_needs(op.pu, axis).is_none()) {
             self.finish_read(now, &op, op.failing);
             return;
-        };
+        }
+        let count = u64::from(op.failing.count_ones());
+        self.corrections.stripe_attempts += count;
+        if let Some(recovery) = self.cheapest(op, owners, 0, 0) {
+            self.go_on_recovering(now, recovery);
+        } else {
+            self.corrections.stripe_failures += count;
+            self.last_rereads(now, op);
+        }
+    }
+
+    /// The cheapest way to rebuild what `op` did not get that has not been asked and may suffice.
+    fn cheapest(&self, op: Op, owners: Vec<Lpn>, asked: u8, depth: u8) -> Option<Recovery> {
+        let open = Axis::ALL.iter().filter(|&&axis| asked >> axis as u8 & 1 == 0);
+        let ways = open.filter_map(|&axis| self.way(op, axis)).filter(Recovery::suffices);
+        let mut best = ways.min_by_key(Recovery::cost)?;
+        best.asked |= asked;
+        best.depth = depth;
+        best.owners = owners;
+        Some(best)
+    }
+
+    fn way(&self, op: Op, axis: Axis) -> Option<Recovery> {
+        let ftl = &self.cores[usize::from(op.core)].ftl;
+        let needed = ftl.line_needs(op.pu, axis)?;
         let (mut known, mut later, mut read) = (0, Vec::new(), Vec::new());
-        for member in ftl.stripe_of(op.pu) {
+        for member in ftl.line_of(op.pu, axis) {
             match member {
                 Member::Empty => known += 1,
                 Member::Buffered(pu) => read.push((pu, 0)),
-                Member::OnFlash(pu) => later.push(pu),
-                Member::Gone => {}
+                // The controller knows which dies are dead.
+                Member::OnFlash(pu) if !ftl.is_dead_lane(pu) => later.push(pu),
+                Member::OnFlash(_) | Member::Gone => {}
             }
-        }
-        self.corrections.stripe_attempts += count;
-        if known + ((later.len() + read.len()) as u32) < needed {
-            self.corrections.stripe_failures += count;
-            self.last_rereads(now, op);
-            return;
         }
         // Read in order: taken from the end.
         later.reverse();
-        let recovery = Recovery { op, needed, known, left: 0, later, read, owners };
-        self.go_on_recovering(now, recovery);
+        let asked = 1 << axis as u8;
+        Some(Recovery { op, axis, asked, depth: 0, needed, known, left: 0, later, read, owners: Vec::new() })
     }
 
     /// Reads as many more members as are lacking; with none lacking, or none left, the recovery ends.
@@ -126,7 +171,7 @@ impl Ssd {
         let rest = recovery.later.len().saturating_sub(lacking);
         let now_read = recovery.later.split_off(rest);
         if now_read.is_empty() {
-            self.end_recovery(now, &recovery);
+            self.end_recovery(now, recovery);
             return;
         }
         recovery.left = now_read.len() as u32;
@@ -182,9 +227,23 @@ impl Ssd {
         self.look_up(now, die);
     }
 
-    /// A member of a stripe has been read, or could not be.
+    /// A member of a line has been read, or could not be: then it may be had along its other axis.
     #[inline(never)]
     pub(crate) fn stripe_read(&mut self, now: Nanos, op: &Op) {
+        if op.failing != 0 {
+            let above = self.recoveries[op.recovery].as_ref().expect("a stripe read belongs to a recovery");
+            let (depth, asked) = (above.depth + 1, 1 << above.axis as u8);
+            if depth <= MOST_NESTED
+                && let Some(nested) = self.cheapest(*op, Vec::new(), asked, depth)
+            {
+                self.go_on_recovering(now, nested);
+                return;
+            }
+        }
+        self.member_read(now, op);
+    }
+
+    fn member_read(&mut self, now: Nanos, op: &Op) {
         let recovery = self.recoveries[op.recovery].as_mut().expect("a stripe read belongs to a recovery");
         recovery.left -= 1;
         recovery.read.push((op.pu, op.failing));
@@ -195,26 +254,68 @@ impl Ssd {
         }
     }
 
-    fn end_recovery(&mut self, now: Nanos, recovery: &Recovery) {
+    fn end_recovery(&mut self, now: Nanos, mut recovery: Recovery) {
         let mut op = recovery.op;
         let bad = units(op.failing)
             .filter(|&unit| recovery.lacking(unit) != 0)
             .fold(0u64, |mask, unit| mask | 1 << unit);
         let good = op.failing & !bad;
-        self.corrections.stripe += u64::from(good.count_ones());
-        self.corrections.stripe_failures += u64::from(bad.count_ones());
-        let mut bad_owners = Vec::new();
-        for (&lpn, unit) in recovery.owners.iter().zip(units(op.failing)) {
-            if bad >> unit & 1 == 1 {
-                bad_owners.push(lpn);
-            } else if self.config.bytes {
+        if self.config.bytes {
+            for unit in units(good) {
                 let had = recovery.read.iter().filter(|(_, bad)| bad >> unit & 1 == 0).map(|&(pu, _)| pu);
-                self.take_rebuilt(&op, lpn, unit, &had.collect::<Vec<_>>());
+                let lpn = units(op.failing).position(|other| other == unit);
+                let lpn = lpn.and_then(|index| recovery.owners.get(index)).copied();
+                self.take_rebuilt(&op, recovery.axis, lpn, unit, &had.collect::<Vec<_>>());
             }
         }
+        self.take_time(now, &recovery, good);
+        if op.kind == OpKind::StripeRead {
+            // For the sake of another: what is still missing may be had along an axis not asked yet.
+            op.failing = bad;
+            let rest =
+                if bad == 0 { None } else { self.cheapest(op, Vec::new(), recovery.asked, recovery.depth) };
+            match rest {
+                Some(rest) => self.go_on_recovering(now, rest),
+                None => self.member_read(now, &op),
+            }
+            return;
+        }
+        match recovery.axis {
+            Axis::Dies => self.corrections.stripe += u64::from(good.count_ones()),
+            Axis::Block => self.corrections.block += u64::from(good.count_ones()),
+        }
+        let mut index = 0;
+        let failing = op.failing;
+        recovery.owners.retain(|_| {
+            let unit = units(failing).nth(index).unwrap_or(0);
+            index += 1;
+            bad >> unit & 1 == 1
+        });
         op.failing = bad;
-        let _ = self.drop_stale(now, &mut op, bad_owners);
-        if op.failing == 0 { self.finish_read(now, &op, 0) } else { self.last_rereads(now, op) }
+        let owners = self.drop_stale(now, &mut op, recovery.owners);
+        if op.failing == 0 {
+            self.finish_read(now, &op, 0);
+        } else if let Some(next) = self.cheapest(op, owners, recovery.asked, 0) {
+            self.go_on_recovering(now, next);
+        } else {
+            self.corrections.stripe_failures += u64::from(op.failing.count_ones());
+            self.last_rereads(now, op);
+        }
+    }
+
+    /// Combining the members takes a flash core time, which the host waits for.
+    fn take_time(&mut self, now: Nanos, recovery: &Recovery, good: u64) {
+        let cost = self.config.controller.decode_cost;
+        if cost == Nanos::ZERO || good == 0 {
+            return;
+        }
+        let members = u64::from(recovery.needed) * u64::from(good.count_ones());
+        let done = self.cores[usize::from(recovery.op.core)].cpu.occupy(now, Nanos(cost.0 * members));
+        let request = recovery.top_request(&self.recoveries);
+        if let Some(request) = request {
+            let ready = &mut self.requests[request].ready;
+            *ready = (*ready).max(done);
+        }
     }
 
     /// The stripe did not help: the re-reads that were kept for this moment, if any, else the end.
@@ -233,22 +334,29 @@ impl Ssd {
         self.queue_read(now, op);
     }
 
-    /// Where bytes are kept: what the stripe gave must be what was written, and is what the host gets.
-    fn take_rebuilt(&mut self, op: &Op, lpn: Lpn, unit: u32, had: &[u32]) {
+    /// Where bytes are kept: what the line gave must be what was written, and is what the host gets.
+    fn take_rebuilt(&mut self, op: &Op, axis: Axis, lpn: Option<Lpn>, unit: u32, had: &[u32]) {
         let core = usize::from(op.core);
         let ftl = &self.cores[core].ftl;
         let slot = Ppn(op.pu * ftl.layout().units_per_pu() + unit);
-        if ftl.lookup(lpn) != slot {
+        if lpn.is_some_and(|lpn| ftl.lookup(lpn) != slot) {
             return;
         }
-        let (owner, bytes) = ftl.rebuild(slot, had);
-        assert!(owner == lpn, "the stripe of page {lpn} gave page {owner}");
+        let Some((owner, bytes)) = ftl.rebuild(slot, axis, had) else {
+            // A member for another, in a superblock erased meanwhile: then that other is stale, too.
+            assert!(lpn.is_none(), "the line of page {lpn:?} could not be put together");
+            return;
+        };
+        let written = ftl.image(slot);
         assert!(
-            ftl.load(slot) == Some(&bytes[..]),
-            "the stripe of page {lpn} gave other bytes than were written"
+            written.is_none_or(|written| written == (owner.0, &bytes[..])),
+            "the line of slot {slot} gave other bytes than were written"
         );
-        if op.kind == OpKind::HostRead {
-            self.deliver(op.work.request, core, lpn, &bytes);
+        if let Some(lpn) = lpn {
+            assert!(owner == lpn, "the line of page {lpn} gave page {owner}");
+            if op.kind == OpKind::HostRead {
+                self.deliver(op.work.request, core, lpn, &bytes);
+            }
         }
     }
 
@@ -256,6 +364,7 @@ impl Ssd {
     #[inline(never)]
     pub(crate) fn finish_read(&mut self, now: Nanos, op: &Op, lost: u64) {
         self.corrections.uncorrectable += u64::from(lost.count_ones());
+        self.look_at_state(now);
         match op.kind {
             OpKind::HostRead => {
                 if lost != 0 {

@@ -1,10 +1,14 @@
 //! Firmware: cores, channel and die scheduling, write buffer, host commands, SMART.
 
 mod chances;
+mod changes;
+mod classes;
 mod config;
 mod core;
 mod counters;
+mod cover;
 mod die;
+mod encoding;
 mod events;
 mod faulting;
 mod figures;
@@ -21,7 +25,8 @@ mod slab;
 mod ssd;
 mod untimed;
 
-pub use config::{ControllerConfig, ReliabilityConfig, ScrubConfig, SsdConfig, WriteCache};
+pub use changes::Change;
+pub use config::{ChangeConfig, ControllerConfig, ReliabilityConfig, ScrubConfig, SsdConfig, WriteCache};
 pub use counters::Counters;
 pub use figures::RberLevels;
 pub use reliability::{Corrections, ExactTails};

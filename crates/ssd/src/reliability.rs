@@ -141,11 +141,13 @@ pub struct Corrections {
     pub reread: u64,
     /// Rebuilt from the stripe.
     pub stripe: u64,
+    /// Rebuilt from the other pages of the same block(s).
+    pub block: u64,
     /// Given up.
     pub uncorrectable: u64,
-    /// Units of which it was tried to rebuild them from their stripe.
+    /// Units of which it was tried to rebuild them from their stripe, or their block.
     pub stripe_attempts: u64,
-    /// Units that the stripe could not give.
+    /// Units that neither could give.
     pub stripe_failures: u64,
 }
 

@@ -2,6 +2,7 @@
 
 use crate::config::{SsdConfig, WriteCache};
 use crate::core::{CREDIT_ONE, Core, Outgoing, Processor, Relocation, Waiting};
+use crate::cover::OpenStripe;
 use crate::op::{Op, OpKind, Task};
 use crate::scrub::{Reason, Scrub};
 use crate::slab::NIL;
@@ -18,7 +19,7 @@ impl Core {
         let buffer_units =
             u32::try_from(buffer / u64::from(config.controller.flash_cores)).unwrap_or(u32::MAX);
         // Each stream may hold a program unit that is begun and not full; one more must fit.
-        let least = u32::from(config.ftl.streams) * layout.units_per_pu() + 1;
+        let least = u32::from(ftl.host_streams()) * layout.units_per_pu() + 1;
         if buffer_units < least {
             let bytes =
                 u64::from(least) * config.ftl.mapping_unit.0 * u64::from(config.controller.flash_cores);
@@ -45,6 +46,7 @@ impl Core {
             cells: None,
             faults: None,
             scrub: config.scrub.is_some().then(|| Scrub::new(&ftl)),
+            stripes: vec![OpenStripe::default(); usize::from(ftl.streams())],
             relocating: 0,
             relocating_max,
             credit: 0,
@@ -68,7 +70,8 @@ impl Ssd {
     fn start_gc(&mut self, now: Nanos, core: usize) {
         // No victim yet: the stale units are in superblocks still being programmed. Every program that ends asks again.
         if let Some(victim) = self.cores[core].ftl.choose_victim() {
-            let stream = self.cores[core].ftl.gc_stream();
+            let ftl = &self.cores[core].ftl;
+            let stream = ftl.gc_stream(ftl.class_of_superblock(victim));
             self.start_relocation(now, core, Task::Gc, victim, stream, Reason::Space);
         }
     }
@@ -86,7 +89,7 @@ impl Ssd {
             self.note_decision(now, core, superblock, reason);
         }
         let state = &mut self.cores[core];
-        let valid = state.ftl.begin_relocation(superblock, stream);
+        let valid = state.ftl.begin_relocation(superblock, stream, reason.cause());
         let (mut todo, mut cursors) = std::mem::take(&mut state.spare_lists);
         list_by_die(&state.ftl, superblock, &mut todo, &mut cursors);
         let units = state.ftl.data_units(stream);
@@ -295,11 +298,10 @@ impl Ssd {
     /// full when the next one has been gained. A sixteenth of the superblock is kept back for the time of the erasure and of
     /// estimates that were off; then host writes go on at the pace of the estimate.
     fn grant_credit(&mut self, core: usize, units: u32) {
-        let streams = self.config.ftl.streams;
         let state = &mut self.cores[core];
         let Some(relocation) = &mut state.relocations[Task::Gc as usize] else { return };
-        let open =
-            (0..streams).map(|hint| state.ftl.room(state.ftl.host_stream(hint))).filter(|&room| room != 0);
+        let hosts = (0..state.ftl.host_streams()).map(Stream);
+        let open = hosts.map(|stream| state.ftl.room(stream)).filter(|&room| room != 0);
         let room = open.min().unwrap_or(0);
         let spendable = room.saturating_sub(state.ftl.layout().units_per_superblock() / 16);
         let work = relocation.work_left.max(units);
@@ -319,12 +321,18 @@ impl Ssd {
     #[inline(never)]
     fn program_due_parity(&mut self, now: Nanos, core: usize, stream: Stream) {
         while let Some(pu) = self.cores[core].ftl.take_parity(stream) {
-            match self.cores[core].ftl.cause_of(stream) {
-                Cause::Host => self.program_host(now, core, pu, 0),
-                Cause::Gc => self.program_relocated(now, core, Task::Gc, pu, 0),
-                Cause::WearLeveling => self.program_relocated(now, core, Task::WearLeveling, pu, 0),
-                Cause::Scrub => self.program_relocated(now, core, Task::Scrub, pu, 0),
-            }
+            self.program_in(now, core, stream, pu, 0);
+        }
+        self.note_exposed(now, core, stream);
+    }
+
+    /// Programs `pu` of `stream`, through the queue that is the stream's.
+    pub(crate) fn program_in(&mut self, now: Nanos, core: usize, stream: Stream, pu: u32, units: u32) {
+        match self.cores[core].ftl.cause_of(stream) {
+            Cause::Host | Cause::Partial => self.program_host(now, core, pu, units),
+            Cause::Gc => self.program_relocated(now, core, Task::Gc, pu, units),
+            Cause::WearLeveling => self.program_relocated(now, core, Task::WearLeveling, pu, units),
+            Cause::Scrub | Cause::Reencode => self.program_relocated(now, core, Task::Scrub, pu, units),
         }
     }
 
@@ -409,8 +417,11 @@ impl Ssd {
         }
         match outgoing.waiting {
             // The victim before this one waits for a program unit that this one's data did not fill either: between them
-            // they gain so much that a padded one is little.
-            Some(waiting) if waiting.begun.is_some() && waiting.begun == begun => {
+            // they gain so much that a padded one is little. Or its data went to another stream, which nothing may fill.
+            Some(Waiting { begun: Some(waited), .. })
+                if Some(waited) == begun || !state.ftl.is_of(waited, stream) =>
+            {
+                let stream = state.ftl.stream_of(state.ftl.layout().place(waited).superblock);
                 let units = state.ftl.begun_units(stream);
                 if let Some(pu) = state.ftl.pad(stream) {
                     self.program_relocated(now, core, task, pu, units);
@@ -485,13 +496,14 @@ impl Ssd {
                 None => state.ftl.erased(superblock),
             }
             self.cells_erased(core, superblock);
+            self.look_at_state(now);
             // The victim after this one may have been waiting for it to be gone.
             self.maybe_erase(now, core, op.task);
             let state = &mut self.cores[core];
             if state.relocations[Task::WearLeveling as usize].is_none()
                 && let Some(cold) = state.ftl.choose_cold()
             {
-                let stream = state.ftl.wear_leveling_stream();
+                let stream = state.ftl.wear_leveling_stream(state.ftl.class_of_superblock(cold));
                 self.start_relocation(now, core, Task::WearLeveling, cold, stream, Reason::Wear);
             }
             self.maybe_collect(now, core);

@@ -2,7 +2,7 @@
 
 use crate::op::{Op, OpKind, Task};
 use crate::ssd::Ssd;
-use outlast_ftl::{Ftl, State};
+use outlast_ftl::{Cause, Ftl, State};
 use outlast_units::{Bytes, Nanos, SuperblockId};
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -26,11 +26,17 @@ pub enum Reason {
     Rereads,
     /// Scrubbing: a patrol read found too many wrong bits.
     Patrol,
+    /// Its stripes have lost members: what is left of its protection is too little.
+    Exposed,
+    /// Its class has another code now.
+    Code,
+    /// Dies have been added that it does not lie on.
+    Dies,
 }
 
 impl Reason {
     /// Number of reasons.
-    pub(crate) const COUNT: usize = 7;
+    pub(crate) const COUNT: usize = 10;
 
     /// Its name in tables.
     pub fn name(self) -> &'static str {
@@ -42,6 +48,19 @@ impl Reason {
             Self::ExpectedErrors => "expected-errors",
             Self::Rereads => "rereads",
             Self::Patrol => "patrol",
+            Self::Exposed => "exposed",
+            Self::Code => "code",
+            Self::Dies => "dies",
+        }
+    }
+
+    /// What the units moved are counted as.
+    pub(crate) fn cause(self) -> Cause {
+        match self {
+            Self::Space => Cause::Gc,
+            Self::Wear => Cause::WearLeveling,
+            Self::Reads | Self::Age | Self::ExpectedErrors | Self::Rereads | Self::Patrol => Cause::Scrub,
+            Self::Exposed | Self::Code | Self::Dies => Cause::Reencode,
         }
     }
 }
@@ -285,7 +304,7 @@ impl Ssd {
             is_flagged[superblock.index()] = keep;
             keep
         });
-        let stream = ftl.scrub_stream();
+        let stream = |superblock: SuperblockId| ftl.scrub_stream(ftl.class_of_superblock(superblock));
         let rereads = |superblock: SuperblockId| {
             state.cells.as_ref().map_or(0.0, |own| f64::from(own.rereads[superblock.index()]))
                 / f64::from(ftl.valid_count(superblock).max(1))
@@ -295,12 +314,16 @@ impl Ssd {
             .iter()
             .enumerate()
             .filter(|&(_, &(superblock, _))| {
-                ftl.state(superblock) == State::Sealed && ftl.can_relocate(superblock, stream)
+                ftl.state(superblock) == State::Sealed && ftl.can_relocate(superblock, stream(superblock))
             })
-            // The one with the most to gain; the first flagged of equal ones.
-            .max_by(|a, b| rereads(a.1.0).total_cmp(&rereads(b.1.0)).then(b.0.cmp(&a.0)))
+            // The most exposed one; of these the one with the most to gain; the first flagged of equal ones.
+            .max_by(|a, b| {
+                let exposed = ftl.exposure(a.1.0).cmp(&ftl.exposure(b.1.0));
+                exposed.then(rereads(a.1.0).total_cmp(&rereads(b.1.0))).then(b.0.cmp(&a.0))
+            })
             .map(|(_, &best)| best);
         let Some((superblock, reason)) = best else { return };
+        let stream = stream(superblock);
         scrub.unflag(superblock);
         scrub.again += u64::from(scrub.written_by_it[superblock.index()]);
         if let Some(bandwidth) = self.config.scrub.and_then(|scrub| scrub.bandwidth) {
@@ -324,10 +347,11 @@ impl Ssd {
             return;
         }
         let ftl = &self.cores[core].ftl;
+        let class = ftl.class_of_superblock(superblock);
         let stream = match reason {
-            Reason::Space => ftl.gc_stream(),
-            Reason::Wear => ftl.wear_leveling_stream(),
-            _ => ftl.scrub_stream(),
+            Reason::Space => ftl.gc_stream(class),
+            Reason::Wear => ftl.wear_leveling_stream(class),
+            _ => ftl.scrub_stream(class),
         };
         self.decisions.push(Decision {
             at: now,
@@ -350,6 +374,32 @@ impl Ssd {
         if let Some(scrub) = &mut self.cores[core].scrub {
             scrub.written_by_it[superblock.index()] = written_by_it;
             self.arm(now, core, superblock);
+            self.reprotect(now, core, superblock);
+        }
+    }
+
+    /// Has `superblock` moved if its protection is not what that of new data would be.
+    fn reprotect(&mut self, now: Nanos, core: usize, superblock: SuperblockId) {
+        if self.config.scrub.is_none_or(|scrub| !scrub.reprotect) {
+            return;
+        }
+        let ftl = &self.cores[core].ftl;
+        let reason = if ftl.lanes_lost(superblock) != 0 {
+            Reason::Exposed
+        } else if ftl.is_outdated(superblock) {
+            Reason::Code
+        } else if ftl.is_narrow(superblock) {
+            Reason::Dies
+        } else {
+            return;
+        };
+        self.flag(now, core, superblock, reason);
+    }
+
+    /// [`Ssd::reprotect`] of all superblocks: dies have come or gone, or codes have changed.
+    pub(crate) fn reprotect_all(&mut self, now: Nanos, core: usize) {
+        for superblock in 0..self.cores[core].ftl.layout().superblocks() {
+            self.reprotect(now, core, SuperblockId(superblock));
         }
     }
 

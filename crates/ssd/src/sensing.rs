@@ -1,6 +1,6 @@
 //! What a sensing gives, and how likely it was to fail.
 
-use crate::chances::ln_stripe_fails;
+use crate::chances::Moment;
 use crate::op::{Op, OpKind, Rung};
 use crate::reliability::UnitTail;
 use crate::ssd::Ssd;
@@ -161,16 +161,15 @@ impl Ssd {
                         if reliability.exact.is_turn() && tail.ln_rereads > f64::NEG_INFINITY {
                             let limit = self.retries.first(true);
                             let faults = state.faults.as_ref();
-                            let others = ln_stripe_fails(
-                                &state.ftl,
-                                &own.cells,
+                            let moment = Moment {
+                                ftl: &state.ftl,
+                                cells: &own.cells,
                                 faults,
-                                &reliability.ladder,
+                                ladder: &reliability.ladder,
                                 limit,
-                                pu,
-                                unit,
                                 at,
-                            );
+                            };
+                            let others = moment.ln_lines_fail(pu, unit);
                             reliability.exact.add_striped((tail.ln_rereads + others).min(0.0));
                         }
                     } else {

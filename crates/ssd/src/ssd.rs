@@ -1,5 +1,7 @@
 //! The drive: a machine of host commands, flash cores, dies and channels.
 
+use crate::changes::Changes;
+use crate::classes::Classifier;
 use crate::config::{SsdConfig, WriteCache};
 use crate::core::{Core, Processor};
 use crate::counters::Counters;
@@ -59,6 +61,12 @@ pub struct Ssd {
     pub(crate) fallible: bool,
     /// Whether any data has parity.
     pub(crate) striped: bool,
+    /// Dies that are not there yet.
+    pub(crate) absent: Vec<DieId>,
+    /// After how long a pause open stripes are covered.
+    pub(crate) cover_after: Nanos,
+    /// Which class writes belong to; absent where there is one only.
+    pub(crate) classifier: Option<Box<Classifier>>,
     /// Absent where the flash never errs.
     pub(crate) reliability: Option<Box<Reliability>>,
     pub(crate) retries: Retries,
@@ -72,6 +80,7 @@ pub struct Ssd {
     /// Relocations begun, by reason.
     pub(crate) moved: [u64; Reason::COUNT],
     pub(crate) fate: Fate,
+    pub(crate) changes: Changes,
     pub(crate) faults_injected: u64,
     pub(crate) seed: u64,
 }
@@ -115,6 +124,7 @@ impl Ssd {
                 erases_late: config.controller.write_cache != WriteCache::Protected,
                 protection: config.protection.clone(),
                 scrub: config.scrub.is_some(),
+                absent: absent_of(&config.absent_dies, share),
                 seed,
             };
             let mut ftl = Ftl::new(geometry, &config.ftl, &config.defects, share, own_units, options)?;
@@ -139,6 +149,9 @@ impl Ssd {
         let mut ssd = Self {
             fallible: reliability.is_some(),
             striped: config.protection.is_some(),
+            absent: config.absent_dies.iter().map(|&die| DieId(die)).collect(),
+            cover_after: config.protection.as_ref().map_or(Nanos::MAX, |own| own.partial.timeout),
+            classifier: Classifier::new(&config).map(Box::new),
             reliability,
             retries: Retries { max, if_protected },
             corrections: Corrections::default(),
@@ -148,6 +161,7 @@ impl Ssd {
             decisions: Vec::new(),
             moved: [0; Reason::COUNT],
             fate: Fate::default(),
+            changes: Changes::default(),
             faults_injected: 0,
             seed,
             timing,
@@ -274,6 +288,7 @@ impl Ssd {
         for scrub in self.cores.iter_mut().filter_map(|core| core.scrub.as_mut()) {
             scrub.again = 0;
         }
+        self.reset_exposed(now);
         self.base = self.totals();
         for channel in &mut self.channels {
             channel.busy = Nanos::ZERO;
@@ -395,6 +410,11 @@ impl Ssd {
 
 /// Re-reads of a drive whose flash never errs, after a sensing that failed for a passing reason.
 const FAULT_RETRIES: u32 = 3;
+
+/// The dies of a core's share that are not there yet, numbered within it.
+fn absent_of(absent: &[u16], share: &[DieId]) -> Vec<u16> {
+    (0u16..).zip(share).filter(|(_, die)| absent.contains(&die.0)).map(|(local, _)| local).collect()
+}
 
 /// The dies of each flash core: whole channels where they divide evenly, else every N-th die, so that each core has dies on
 /// as many channels as possible.

@@ -1,7 +1,7 @@
 //! The drive without time: preconditioning, and endurance studies that need no latencies.
 
 use crate::ssd::Ssd;
-use outlast_device::{Command, Op, Outcome};
+use outlast_device::{Command, Op, Outcome, StreamId};
 use outlast_ftl::{Cause, Stream};
 use outlast_units::{Lpn, Nanos, SECTOR_BYTES};
 
@@ -17,14 +17,23 @@ impl Ssd {
     pub fn write_unit_untimed(&mut self, unit: u64, hint: u8) -> Result<(), Outcome> {
         self.host.life.commands[Op::Write as usize] += 1;
         self.host.life.sectors[Op::Write as usize] += u64::from(self.sectors_per_unit);
-        self.put_unit(unit, hint)
+        let lba = outlast_units::Lba(unit * u64::from(self.sectors_per_unit));
+        let stream = StreamId(hint);
+        self.put_unit(
+            unit,
+            &Command { op: Op::Write, lba, sectors: self.sectors_per_unit, fua: false, stream },
+        )
     }
 
     #[inline]
-    fn put_unit(&mut self, unit: u64, hint: u8) -> Result<(), Outcome> {
+    fn put_unit(&mut self, unit: u64, command: &Command) -> Result<(), Outcome> {
         let (core, lpn) = self.core_of(unit);
+        let class = match &self.classifier {
+            None => 0,
+            Some(classifier) => classifier.class(command, unit * u64::from(self.sectors_per_unit)),
+        };
         let ftl = &mut self.cores[core].ftl;
-        let stream = ftl.host_stream(hint);
+        let stream = ftl.host_stream(command.stream.0, class);
         match ftl.write_untimed(stream, Lpn(lpn)) {
             Ok(_) => Ok(()),
             Err(outlast_ftl::Full) => Err(Outcome::ReadOnly),
@@ -66,7 +75,7 @@ impl Ssd {
                             u64::from(self.sectors_per_unit - sectors) * SECTOR_BYTES;
                         self.counters.rmw_reads += read;
                     }
-                    if let Err(outcome) = self.put_unit(unit, command.stream.0) {
+                    if let Err(outcome) = self.put_unit(unit, &command) {
                         return outcome;
                     }
                     self.counters.host_bytes_written += u64::from(sectors) * SECTOR_BYTES;

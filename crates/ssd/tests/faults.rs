@@ -6,7 +6,9 @@
 mod support;
 
 use outlast_device::{Command, Device, Op, StreamId, Tag};
-use outlast_ftl::{ProtectedStreams, ProtectionConfig, WearLeveling};
+use outlast_ftl::{
+    ClassConfig, CodeConfig, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig, WearLeveling,
+};
 use outlast_media::reliability::{Ecc, Rereads};
 use outlast_media::{Damage, Fault, HazardConfig, InitialState};
 use outlast_ssd::{ReliabilityConfig, ScrubConfig, Ssd, SsdConfig, WriteCache};
@@ -55,6 +57,12 @@ fn torture(mut config: SsdConfig, seed: u64, commands: u32, faults: u32) -> Host
             let fault = random_fault(&mut rng, &config);
             host.ssd.inject(host.now, fault);
         }
+        if config.protection.is_some() && rng.below(u64::from(commands / 4).max(1)) == 0 {
+            let parity = rng.below(3) as u8;
+            let code = CodeConfig { data: 4 - u16::from(parity), parity, block: None };
+            // Refused where it leaves too little room.
+            let _ = host.ssd.set_code(host.now, rng.below(3) as u8, code);
+        }
         let op = match rng.below(100) {
             0..55 => Op::Write,
             55..92 => Op::Read,
@@ -67,7 +75,7 @@ fn torture(mut config: SsdConfig, seed: u64, commands: u32, faults: u32) -> Host
             lba: Lba(rng.below(sectors - length)),
             sectors: length as u32,
             op,
-            stream: StreamId(0),
+            stream: StreamId(rng.below(3) as u8),
             fua: op == Op::Write && rng.below(10) == 0,
         };
         host.submit(Tag(number), command);
@@ -76,7 +84,9 @@ fn torture(mut config: SsdConfig, seed: u64, commands: u32, faults: u32) -> Host
         }
     }
     host.settle_down();
-    host.ssd.self_check().unwrap();
+    if let Err(error) = host.ssd.self_check() {
+        panic!("seed {seed}: {error}; {config:?}");
+    }
     host.read_everything(commands);
     host.ssd.self_check().unwrap();
     host
@@ -94,37 +104,72 @@ fn weak_flash(retries: Option<u32>, if_protected: Option<u32>) -> ReliabilityCon
     }
 }
 
+type Choices = (u16, u8, ProtectedStreams, PartialPlace, Option<u16>, bool);
+
+fn protected((data, parity, streams, place, block, classes): Choices) -> ProtectionConfig {
+    // A code within blocks and one over dies must divide groups of superpages evenly.
+    let (data, block) = match (parity, block) {
+        (0, block) => (1, Some(block.unwrap_or(1))),
+        (parity, Some(block)) => (4 - u16::from(parity), Some(block)),
+        (parity, None) => (data.min(4 - u16::from(parity)), None),
+    };
+    let class = |parity: u8, hint: u8| ClassConfig {
+        parity: Some(parity),
+        data: Some(4 - u16::from(parity)),
+        hints: vec![hint],
+        ..ClassConfig::default()
+    };
+    ProtectionConfig {
+        data,
+        parity,
+        streams,
+        block,
+        partial: PartialConfig { place, timeout: Nanos::millis(2), ..PartialConfig::default() },
+        classes: if classes { vec![class(0, 0), class(1, 1), class(2, 2)] } else { Vec::new() },
+        ..ProtectionConfig::default()
+    }
+}
+
 fn configurations() -> impl Strategy<Value = SsdConfig> {
     let cache = prop::sample::select(vec![WriteCache::Protected, WriteCache::Volatile, WriteCache::Off]);
     let streams = prop::sample::select(vec![ProtectedStreams::All, ProtectedStreams::Gathered]);
-    let protection = prop::option::weighted(0.8, (1u16..4, 1u8..3, streams));
+    let places = prop::sample::select(vec![
+        PartialPlace::None,
+        PartialPlace::Inline,
+        PartialPlace::Blocks,
+        PartialPlace::Cache,
+    ]);
+    let block = prop::option::weighted(0.4, 1u16..4);
+    let protection = prop::option::weighted(0.85, (1u16..4, 0u8..3, streams, places, block, any::<bool>()));
     let sizes = prop::sample::select(vec![(4, 4), (2, 4), (4, 16), (8, 4), (16, 4)]);
     let errs = prop::option::of((prop::option::of(0u32..4), prop::option::of(0u32..3), any::<bool>()));
-    let scrub = prop::option::of(0usize..4);
+    let scrub = prop::option::of(0usize..5);
     (cache, protection, sizes, errs, scrub, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
         |(cache, protection, (unit, page), errs, scrub, leveling, multi_plane, hazards)| {
             let mut config = tiny();
             config.geometry.page_size = Bytes::kib(page);
-            config.geometry.blocks_per_plane = 40;
+            let classes = protection.is_some_and(|choices| choices.5);
+            config.geometry.blocks_per_plane = if classes { 72 } else { 52 };
             config.geometry.pages_per_block = if page == 16 { 4 } else { 8 };
             config.ftl.mapping_unit = Bytes::kib(unit);
-            config.ftl.capacity = Some(Bytes(config.geometry.raw_capacity().0 / 8));
+            let share = if classes { 20 } else { 14 };
+            config.ftl.capacity = Some(Bytes(config.geometry.raw_capacity().0 / share));
             config.ftl.spare_blocks = 8;
             config.ftl.multi_plane = multi_plane;
             config.ftl.wear_leveling = WearLeveling { dynamic: true, static_gap: leveling.then_some(3) };
             config.controller.write_cache = cache;
             config.controller.write_buffer = Bytes::mib(1);
-            config.protection = protection.map(|(data, parity, streams)| ProtectionConfig {
-                data: data.min(4 - u16::from(parity)),
-                parity,
-                streams,
+            let rows = if unit > 4 || page == 16 { 1 } else { 3 };
+            config.protection = protection.map(|(data, parity, streams, place, block, classes)| {
+                protected((data, parity, streams, place, block.map(|block| block.min(rows)), classes))
             });
             config.reliability = errs.map(|(retries, if_protected, history)| ReliabilityConfig {
                 reread_history: history,
                 ..weak_flash(retries, if_protected)
             });
-            if config.reliability.is_some() {
+            if config.reliability.is_some() || scrub == Some(4) {
                 config.scrub = scrub.map(|which| ScrubConfig {
+                    reprotect: which == 4,
                     reads: (which == 0).then_some(20),
                     expected_errors: (which == 1).then_some(80.0),
                     rereads_per_unit: (which == 2).then_some(0.05),
@@ -163,7 +208,8 @@ fn ten_thousand_short_lives() {
     for seed in 0..10_000 {
         let mut config = configurations.new_tree(&mut runner).unwrap().current();
         // Small enough that ten thousand of them take seconds.
-        config.geometry.blocks_per_plane = 28;
+        let classes = config.protection.as_ref().is_some_and(|own| !own.classes.is_empty());
+        config.geometry.blocks_per_plane = if classes { 52 } else { 32 };
         config.ftl.spare_blocks = 3;
         config.ftl.capacity = Some(Bytes((config.ftl.mapping_unit.0 * 24).max(56 << 10)));
         let host = torture(config, seed, 60, 6);

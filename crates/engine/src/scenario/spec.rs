@@ -2,7 +2,7 @@
 
 use super::ScenarioError;
 use outlast_media::{ConfigError, Fault, FaultSpec, HazardConfig};
-use outlast_ssd::SsdConfig;
+use outlast_ssd::{ChangeConfig, SsdConfig};
 use outlast_units::Nanos;
 use outlast_workload::WorkloadSpec;
 use schemars::JsonSchema;
@@ -28,6 +28,9 @@ pub struct Scenario {
     /// Sudden failures at given times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultSpec>,
+    /// Changes of protection while the run goes on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ChangeConfig>,
     /// How the drive is brought into the state in which it is measured.
     #[serde(default)]
     pub precondition: PreconditionSpec,
@@ -180,6 +183,9 @@ impl Scenario {
         self.precondition.validate()?;
         self.run.validate()?;
         self.resolved_faults()?;
+        for (index, change) in self.changes.iter().enumerate() {
+            change.validate(&format!("changes[{index}]"), &self.device)?;
+        }
         let workload = &self.workload;
         let sources = [
             ("synthetic", workload.synthetic.is_some()),
@@ -217,6 +223,7 @@ impl Scenario {
         twin.device.scrub = None;
         twin.device.hazards = HazardConfig::default();
         twin.faults.clear();
+        twin.changes.clear();
         twin.run.twin = false;
         twin
     }

@@ -23,7 +23,13 @@ impl Ftl {
                 .find(|frontier| frontier.superblock == superblock && frontier.irregular);
             frontier.is_none_or(|frontier| code.stripe_of(within) < frontier.due.0)
         });
-        if role == Role::Parity || complete {
+        if self.covers {
+            self.cover_failed(pu);
+            if role == Role::Data && !complete {
+                self.expose(superblock, within);
+            }
+        }
+        if matches!(role, Role::Parity | Role::BlockParity) || complete {
             self.failed_pus.insert(pu);
         } else {
             self.take_in_hand(pu);
@@ -83,7 +89,12 @@ impl Ftl {
             return None;
         }
         self.l2p[lpn.index()] = Ppn::NONE;
-        self.invalidate(slot);
+        if self.in_hand.remove(&slot.0).is_some() {
+            // It had left the flash's image when its program operation failed.
+            self.count_stale(slot);
+        } else {
+            self.invalidate(slot);
+        }
         self.lost.insert(lpn.0);
         Some(lpn)
     }
@@ -133,6 +144,22 @@ impl Ftl {
         self.count_data_units();
     }
 
+    /// `dies` are not there yet.
+    pub(super) fn leave_out_dies(&mut self, dies: &[u16]) {
+        for &lane in dies.iter().flat_map(|&die| self.layout.lanes_of_die(die)) {
+            self.dead_lanes.insert(lane);
+        }
+    }
+
+    /// Die `local_die`, absent until now, is there: superblocks opened from now on lie on it, too. Those that are open or full do not
+    /// until they have been moved ([`Ftl::is_narrow`]).
+    pub fn add_die(&mut self, local_die: u16) {
+        for &lane in self.layout.lanes_of_die(local_die) {
+            self.dead_lanes.remove(lane);
+        }
+        self.count_data_units();
+    }
+
     /// Nothing more is programmed on `lane` of the open superblock `superblock`. Program units already begun or full are still
     /// to be reported as programmed or failed.
     fn give_up_lane(&mut self, superblock: SuperblockId, lane: u32) {
@@ -171,7 +198,9 @@ impl Ftl {
                     gone += 1;
                     data += 1;
                 }
-                Role::Parity if self.code_of(superblock).is_some_and(|code| code.stripe_of(pu) >= due) => {
+                Role::Parity | Role::BlockParity
+                    if self.code_of(superblock).is_some_and(|code| code.stripe_of(pu) >= due) =>
+                {
                     gone += 1;
                 }
                 _ => {}
@@ -187,7 +216,7 @@ impl Ftl {
         // The one under way is not counted in `later`.
         self.frontiers[index].later -= (data - u32::from(here)) * units;
         if here {
-            self.seek(Stream(index as u8), at);
+            self.go_on(Stream(index as u8), at);
         }
         self.settle_pus(superblock, gone);
     }

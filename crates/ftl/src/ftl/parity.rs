@@ -1,82 +1,173 @@
 //! The bytes of parity, and rebuilding from them.
 
-use super::Ftl;
-use crate::stripes::Role;
+use super::{Ftl, State};
+use crate::stripes::{Role, Stripes};
+use outlast_codes::Code;
 use outlast_units::{Lpn, Ppn, SuperblockId};
+
+/// Along which program units a code goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// Over dies: a stripe.
+    Dies,
+    /// Over the pages of the same block(s).
+    Block,
+}
+
+impl Axis {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Dies, Self::Block];
+}
+
+/// Program units that one code word covers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line {
+    superblock: SuperblockId,
+    axis: Axis,
+    /// Its stripe, or the first program unit of its lane in its group.
+    number: u32,
+    /// Most data members of the code: parity is numbered from there.
+    pub(super) data: usize,
+}
 
 impl Ftl {
     /// The bytes of a parity program unit, owners of the data included.
-    pub(super) fn compute_parity(&mut self, superblock: SuperblockId, stripe: u32, parity_pu: u32) {
+    pub(super) fn compute_parity(&mut self, superblock: SuperblockId, axis: Axis, parity_pu: u32) {
         let units = self.layout.units_per_pu();
-        for slot in parity_pu * units..(parity_pu + 1) * units {
-            self.p2l[slot as usize] = Lpn::NONE;
+        self.disown(parity_pu);
+        if self.contents.is_none() {
+            return;
         }
-        let Some(code) = self.code_of(superblock) else { return };
-        let shards = self.shards(superblock, stripe);
-        let Some(&(_, index)) = shards.iter().find(|&&(pu, _)| pu == parity_pu) else { return };
-        let parity = index - code.data();
+        let Some(line) = self.line(parity_pu, axis) else { return };
+        let members: Vec<(u32, usize)> = self.members(line).collect();
+        let Some(&(_, index)) = members.iter().find(|&&(pu, _)| pu == parity_pu) else { return };
         for unit in 0..units {
-            let Some(mut sums) = self.encode(superblock, &shards, unit) else { return };
-            let (owner, bytes) = split(std::mem::take(&mut sums[parity]));
-            if let Some(contents) = &mut self.contents {
-                contents.write_parity(parity_pu * units + unit, owner, bytes);
+            let Some(mut sums) = self.encode(superblock, line, &members, unit) else { return };
+            self.write_parity(parity_pu * units + unit, std::mem::take(&mut sums[index - line.data]));
+        }
+    }
+
+    /// The bytes of partial parity: of what stripe `stripe` holds so far.
+    pub(super) fn compute_cover(&mut self, superblock: SuperblockId, stripe: u32, pus: &[u32]) {
+        let Some(line) = self.stripe_line(superblock, stripe).filter(|_| self.contents.is_some()) else {
+            return;
+        };
+        let members: Vec<(u32, usize)> = self.members(line).collect();
+        for unit in 0..self.layout.units_per_pu() {
+            let Some(sums) = self.encode(superblock, line, &members, unit) else { return };
+            for (&pu, sum) in pus.iter().zip(sums) {
+                self.write_parity(pu * self.layout.units_per_pu() + unit, sum);
             }
         }
     }
 
-    /// The program units of a stripe that are members, each with its number in the code: data in order, then parity.
-    fn shards(&self, superblock: SuperblockId, stripe: u32) -> Vec<(u32, usize)> {
-        let Some(code) = self.code_of(superblock) else { return Vec::new() };
-        let gaps = self.opened_gaps(superblock);
-        if code.parity_of(stripe, gaps).next().is_none() {
-            return Vec::new();
+    fn write_parity(&mut self, slot: u32, sum: Vec<u8>) {
+        let (owner, bytes) = split(sum);
+        if let Some(contents) = &mut self.contents {
+            contents.write_parity(slot, owner, bytes);
         }
-        let first = superblock.0 * self.layout.pus_per_superblock();
-        let data = code.members(stripe).filter(|&pu| code.role(pu, gaps) == Role::Data).enumerate();
-        let parity = code.parity_of(stripe, gaps).enumerate().map(|(index, pu)| (index + code.data(), pu));
-        data.chain(parity).map(|(index, pu)| (first + pu, index)).collect()
     }
 
-    /// All parities of one unit of a stripe; data that was never written is zero. `None` where no bytes are kept.
-    fn encode(&self, superblock: SuperblockId, shards: &[(u32, usize)], unit: u32) -> Option<Vec<Vec<u8>>> {
-        let (contents, code) = (self.contents.as_ref()?, self.code_of(superblock)?);
+    fn stripe_line(&self, superblock: SuperblockId, stripe: u32) -> Option<Line> {
+        let code = self.code_of(superblock)?;
+        // A stripe whose parity could not be placed has none.
+        code.parity_of(stripe, self.opened_gaps(superblock)).next()?;
+        Some(Line { superblock, axis: Axis::Dies, number: stripe, data: code.data() })
+    }
+
+    /// The line of program unit `pu` along `axis`; `None` where it has no parity that way.
+    pub(super) fn line(&self, pu: u32, axis: Axis) -> Option<Line> {
+        let (superblock, within) = self.within_superblock(pu);
+        let code = self.code_of(superblock)?;
+        let role = code.role(within, self.opened_gaps(superblock));
+        match axis {
+            Axis::Dies if matches!(role, Role::Data | Role::Parity) => {
+                self.stripe_line(superblock, code.stripe_of(within))
+            }
+            Axis::Block if role != Role::Gap => {
+                let data = code.block_code()?.data_shards();
+                let lanes = self.layout.lanes().len() as u32;
+                let number = code.group_of(within).start * lanes + within % lanes;
+                Some(Line { superblock, axis, number, data })
+            }
+            _ => None,
+        }
+    }
+
+    fn code_of_line(line: Line, code: &Stripes) -> Option<&Code> {
+        match line.axis {
+            Axis::Dies => code.code(),
+            Axis::Block => code.block_code(),
+        }
+    }
+
+    /// The program units of a line, each with its number in the code: data in order, then parity.
+    pub(super) fn members(&self, line: Line) -> impl Iterator<Item = (u32, usize)> {
+        let (superblock, axis, number, most) = (line.superblock, line.axis, line.number, line.data);
+        let first = superblock.0 * self.layout.pus_per_superblock();
+        let gaps = self.opened_gaps(superblock);
+        let code = self.code_of(superblock).expect("a line is of a superblock with a code");
+        let stripe = (axis == Axis::Dies).then(|| {
+            let data =
+                code.members(number).filter(move |&pu| self.role(superblock, pu) == Role::Data).enumerate();
+            let parity = code.parity_of(number, gaps).enumerate().map(move |(index, pu)| (index + most, pu));
+            data.chain(parity).map(move |(index, pu)| (first + pu, index))
+        });
+        let block = (axis == Axis::Block).then(|| {
+            let lanes = self.layout.lanes().len() as u32;
+            let rows = code.group_of(number);
+            let count = rows.end - rows.start;
+            (0..count).map(move |row| {
+                let index = if row + 1 == count { most } else { row as usize };
+                (first + number + row * lanes, index)
+            })
+        });
+        stripe.into_iter().flatten().chain(block.into_iter().flatten())
+    }
+
+    /// All parities of one unit of a line; data that was never written is zero. `None` where no bytes are kept.
+    fn encode(
+        &self,
+        superblock: SuperblockId,
+        line: Line,
+        members: &[(u32, usize)],
+        unit: u32,
+    ) -> Option<Vec<Vec<u8>>> {
+        let contents = self.contents.as_ref()?;
+        let code = Self::code_of_line(line, self.code_of(superblock)?)?;
         let length = self.config.mapping_unit.0 as usize + OWNER;
-        let mut sums = vec![vec![0; length]; code.parity() as usize];
+        let mut sums = vec![vec![0; length]; code.shards() - code.data_shards()];
         let mut parity: Vec<&mut [u8]> = sums.iter_mut().map(Vec::as_mut_slice).collect();
-        for &(pu, index) in shards.iter().filter(|&&(_, index)| index < code.data()) {
+        for &(pu, index) in members.iter().filter(|&&(_, index)| index < line.data) {
             if let Some(unit) = contents.raw(pu * self.layout.units_per_pu() + unit) {
-                code.code()
-                    .accumulate(index, &joined(unit), &mut parity)
-                    .expect("a shard of the code's own shape");
+                code.accumulate(index, &joined(unit), &mut parity).expect("a shard of the code's own shape");
             }
         }
         Some(sums)
     }
 
-    /// The content of slot `slot`, with its owner, rebuilt from the other members of its stripe: those in `had` (program units that
+    /// The content of slot `slot`, with its owner, rebuilt along `axis` from other members: those in `had` (program units that
     /// were read, or were in the controller's memory when the recovery began), and those that are not on flash. For drives that
-    /// keep bytes.
-    ///
-    /// # Panics
-    /// If no bytes are kept, or these members do not suffice.
-    pub fn rebuild(&self, slot: Ppn, had: &[u32]) -> (Lpn, Box<[u8]>) {
+    /// keep bytes. `None` if no bytes are kept, the slot has no parity that way, or these members do not suffice.
+    pub fn rebuild(&self, slot: Ppn, axis: Axis, had: &[u32]) -> Option<(Lpn, Box<[u8]>)> {
         let (pu, unit) = self.layout.pu_of(slot);
-        let (superblock, within) = self.within_superblock(pu);
-        let code = self.code_of(superblock).expect("only data with parity is rebuilt");
-        let contents = self.contents.as_ref().expect("bytes are kept");
+        let (superblock, _) = self.within_superblock(pu);
+        let line = self.line(pu, axis)?;
+        let code = self.code_of(superblock).and_then(|code| Self::code_of_line(line, code))?;
+        let contents = self.contents.as_ref()?;
         let units = self.layout.units_per_pu();
-        let shards = self.shards(superblock, code.stripe_of(within));
-        let wanted = shards.iter().find(|&&(other, _)| other == pu).expect("a unit of data is a member").1;
+        let members: Vec<(u32, usize)> = self.members(line).collect();
+        let wanted = members.iter().find(|&&(other, _)| other == pu)?.1;
         // The parity of a stripe that is not complete is in the controller's memory.
-        let in_memory = self.encode(superblock, &shards, unit).expect("bytes are kept");
+        let in_memory = self.encode(superblock, line, &members, unit)?;
         let mut present = outlast_codes::ShardSet::default();
-        let mut bytes = vec![vec![0; self.config.mapping_unit.0 as usize + OWNER]; code.code().shards()];
-        // A stripe that is shorter than the code lacks only zeroes.
-        let data = shards.iter().filter(|&&(_, index)| index < code.data()).count();
-        for index in data..code.data() {
+        let mut bytes = vec![vec![0; self.config.mapping_unit.0 as usize + OWNER]; code.shards()];
+        // A line that is shorter than the code lacks only zeroes.
+        let data = members.iter().filter(|&&(_, index)| index < line.data).count();
+        for index in data..line.data {
             present = present.with(index);
         }
-        for &(other, index) in shards.iter().filter(|&&(other, _)| other != pu) {
+        for &(other, index) in members.iter().filter(|&&(other, _)| other != pu) {
             let (on_flash, raw) = (self.is_on_flash(superblock, other), contents.raw(other * units + unit));
             let gone = self.failed_pus.contains(&other);
             if (gone || on_flash) && !had.contains(&other) {
@@ -84,43 +175,94 @@ impl Ftl {
             }
             match raw {
                 Some(raw) => bytes[index] = joined(raw),
-                None if index < code.data() => {}
+                None if index < line.data => {}
                 None if self
                     .is_skipped(superblock, other - superblock.0 * self.layout.pus_per_superblock()) =>
                 {
                     continue;
                 }
-                None => bytes[index].clone_from(&in_memory[index - code.data()]),
+                None => bytes[index].clone_from(&in_memory[index - line.data]),
             }
             present = present.with(index);
         }
         let target = outlast_codes::ShardSet::default().with(wanted);
-        let decoder = code.code().decoder(&present, &target).expect("enough members were had");
+        let decoder = code.decoder(&present, &target).ok()?;
         let sources: Vec<&[u8]> = decoder.sources().iter().map(|&index| bytes[index].as_slice()).collect();
         let mut rebuilt = vec![0; self.config.mapping_unit.0 as usize + OWNER];
-        decoder.rebuild(&sources, &mut [&mut rebuilt]).expect("shards of one length");
+        decoder.rebuild(&sources, &mut [&mut rebuilt]).ok()?;
         let (owner, bytes) = split(rebuilt);
-        (Lpn(owner), bytes)
+        Some((Lpn(owner), bytes))
     }
 
-    /// Checks that the parity of every complete stripe is that of its pages.
+    /// Checks that the parity of every complete line, and every cover, is that of its pages.
     pub(super) fn check_parity(&self) -> Result<(), String> {
-        let Some(contents) = self.contents.as_ref() else { return Ok(()) };
-        let (pus, units) = (self.layout.pus_per_superblock(), self.layout.units_per_pu());
+        if self.contents.is_none() {
+            return Ok(());
+        }
+        let pus = self.layout.pus_per_superblock();
         for superblock in (0..self.layout.superblocks()).map(SuperblockId) {
             let Some(code) = self.code_of(superblock) else { continue };
-            for stripe in 0..=code.stripe_of(pus - 1) {
-                let shards = self.shards(superblock, stripe);
-                for unit in 0..units {
-                    let sums = self.encode(superblock, &shards, unit).unwrap_or_default();
-                    for &(pu, index) in shards.iter().filter(|&&(_, index)| index >= code.data()) {
-                        let written = contents.raw(pu * units + unit);
-                        if written.is_some_and(|written| joined(written) != sums[index - code.data()]) {
-                            return Err(format!(
-                                "stripe {stripe} of superblock {superblock}: parity of unit {unit} is off"
-                            ));
-                        }
-                    }
+            for stripe in 0..code.count() {
+                let lane_lines = code.block_parity_after(stripe).filter_map(|pu| {
+                    let line = self.line(superblock.0 * pus + pu, Axis::Block)?;
+                    Some(line)
+                });
+                for line in self.stripe_line(superblock, stripe).into_iter().chain(lane_lines) {
+                    self.check_line(superblock, line)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_line(&self, superblock: SuperblockId, line: Line) -> Result<(), String> {
+        let Some(contents) = self.contents.as_ref() else { return Ok(()) };
+        let units = self.layout.units_per_pu();
+        let members: Vec<(u32, usize)> = self.members(line).collect();
+        for unit in 0..units {
+            let sums = self.encode(superblock, line, &members, unit).unwrap_or_default();
+            for &(pu, index) in members.iter().filter(|&&(_, index)| index >= line.data) {
+                let written = contents.raw(pu * units + unit);
+                if written.is_some_and(|written| joined(written) != sums[index - line.data]) {
+                    return Err(format!(
+                        "line {} ({:?}) of superblock {superblock}: parity of unit {unit} is off",
+                        line.number, line.axis
+                    ));
+                }
+            }
+        }
+        let cover = (line.axis == Axis::Dies && self.state[superblock.index()] == State::Open)
+            .then(|| self.partials.cover(superblock, line.number))
+            .flatten();
+        if let Some(cover) = cover {
+            self.check_cover(superblock, line, &members, cover)?;
+        }
+        Ok(())
+    }
+
+    /// The parity of what a stripe held when it was covered.
+    fn check_cover(
+        &self,
+        superblock: SuperblockId,
+        line: Line,
+        members: &[(u32, usize)],
+        cover: &super::partial::Cover,
+    ) -> Result<(), String> {
+        let Some(contents) = self.contents.as_ref() else { return Ok(()) };
+        let (units, first) = (self.layout.units_per_pu(), superblock.0 * self.layout.pus_per_superblock());
+        let covered: Vec<(u32, usize)> = members
+            .iter()
+            .copied()
+            .filter(|&(pu, index)| index < line.data && pu < first + cover.until)
+            .collect();
+        for unit in 0..units {
+            let sums = self.encode(superblock, line, &covered, unit).unwrap_or_default();
+            for (&pu, sum) in cover.pus.iter().zip(&sums) {
+                if contents.raw(pu * units + unit).is_none_or(|written| joined(written) != *sum) {
+                    return Err(format!(
+                        "stripe {} of superblock {superblock}: its cover is off",
+                        line.number
+                    ));
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Where parity goes, and which lanes hold nothing.
 
+use super::parity::{Axis, Line};
 use super::{Ftl, NO_CODE, State, Stream};
 use crate::stripes::{LaneSet, Role, Stripes};
 use outlast_media::BlockAddress;
@@ -32,7 +33,7 @@ impl Ftl {
         self.codes.get(usize::from(self.code[superblock.index()]))
     }
 
-    fn stream_code(&self, stream: Stream) -> Option<&Stripes> {
+    pub(super) fn stream_code(&self, stream: Stream) -> Option<&Stripes> {
         self.codes.get(usize::from(self.stream_code[usize::from(stream.0)]))
     }
 
@@ -53,7 +54,16 @@ impl Ftl {
     pub(super) fn role(&self, superblock: SuperblockId, pu_within: u32) -> Role {
         let gaps = self.opened_gaps(superblock);
         match self.code_of(superblock) {
-            Some(code) => code.role(pu_within, gaps),
+            Some(code) => match code.role(pu_within, gaps) {
+                Role::Data
+                    if self
+                        .partials
+                        .is_spent(superblock.0 * self.layout.pus_per_superblock() + pu_within) =>
+                {
+                    Role::Partial
+                }
+                role => role,
+            },
             None if gaps.is_some_and(|gaps| gaps.contains(self.lane_position(pu_within))) => Role::Gap,
             None => Role::Data,
         }
@@ -64,7 +74,7 @@ impl Ftl {
         self.stream_code[usize::from(stream.0)] != NO_CODE
     }
 
-    /// Whether the data of `superblock` has parity.
+    /// Whether the data of `superblock` has parity, or will when its stripes are full.
     #[inline]
     pub fn has_parity(&self, superblock: SuperblockId) -> bool {
         self.code[superblock.index()] != NO_CODE
@@ -77,17 +87,19 @@ impl Ftl {
 
     /// Data slots of the superblocks with the most parity.
     pub(super) fn least_data_units(&self) -> u32 {
-        self.data_units.iter().copied().min().unwrap_or(0)
+        let holds_data = |stream: &u8| self.cause_of(Stream(*stream)) != super::Cause::Partial;
+        let streams = (0..self.streams()).filter(holds_data);
+        streams.map(|stream| self.data_units[usize::from(stream)]).min().unwrap_or(0)
     }
 
     /// To be called when lanes have gone.
     pub(super) fn count_data_units(&mut self) {
         let streams = (0..self.streams()).map(Stream);
-        self.data_units = streams.map(|stream| self.data_units_of(self.stream_code(stream))).collect();
+        let gaps = Some(&self.dead_lanes).filter(|dead| !dead.is_empty());
+        self.data_units = streams.map(|stream| self.data_units_of(self.stream_code(stream), gaps)).collect();
     }
 
-    fn data_units_of(&self, code: Option<&Stripes>) -> u32 {
-        let gaps = Some(&self.dead_lanes).filter(|dead| !dead.is_empty());
+    pub(super) fn data_units_of(&self, code: Option<&Stripes>, gaps: Option<&LaneSet>) -> u32 {
         let pus = self.layout.pus_per_superblock();
         let data = match (code, gaps) {
             (None, None) => pus,
@@ -102,15 +114,23 @@ impl Ftl {
     pub(super) fn open_irregular(&mut self, stream: Stream) {
         let index = usize::from(stream.0);
         let superblock = self.frontiers[index].superblock;
-        if !self.dead_lanes.is_empty() {
+        let missing = self.missing.get(&superblock.0);
+        if !self.dead_lanes.is_empty() || missing.is_some() {
             let lanes = self.layout.lanes().len();
-            self.gaps[superblock.index()] =
-                Some(Box::new(Gaps { opened: self.dead_lanes.clone(), since: LaneSet::new(lanes) }));
+            let mut opened = self.dead_lanes.clone();
+            (0..lanes as u32)
+                .filter(|&lane| missing.is_some_and(|missing| missing.contains(lane)))
+                .for_each(|lane| opened.insert(lane));
+            self.gaps[superblock.index()] = Some(Box::new(Gaps { opened, since: LaneSet::new(lanes) }));
         }
         let pus = 0..self.layout.pus_per_superblock();
         let gone = pus.filter(|&pu| self.role(superblock, pu) == Role::Gap).count() as u32;
         self.settle_pus(superblock, gone);
-        let data = self.data_units(stream);
+        let data = if self.missing.is_empty() {
+            self.data_units(stream)
+        } else {
+            self.data_units_of(self.code_of(superblock), self.opened_gaps(superblock))
+        };
         let units = self.layout.units_per_pu();
         let first = self.frontiers[index].next;
         let frontier = &mut self.frontiers[index];
@@ -127,7 +147,30 @@ impl Ftl {
         let frontier = &self.frontiers[usize::from(stream.0)];
         let first = self.layout.first_slot(frontier.superblock);
         let from = (frontier.next - first) / self.layout.units_per_pu();
+        self.exposed[usize::from(stream.0)] += 1;
+        self.go_on(stream, from);
+    }
+
+    /// On to the first program unit from `from` on that holds data. Where that is in another stripe, the ones before are not
+    /// exposed any more.
+    pub(super) fn go_on(&mut self, stream: Stream, from: u32) {
+        let index = usize::from(stream.0);
+        let before = self.frontiers[index].due.1;
         self.seek(stream, from);
+        let reached = self.frontiers[index].due.1;
+        if reached != before {
+            self.exposed[index] = 0;
+            if self.covers {
+                self.uncover(self.frontiers[index].superblock, reached);
+            }
+        } else if !self.is_protected_superblock(self.frontiers[index].superblock) {
+            self.exposed[index] = 0;
+        }
+    }
+
+    fn is_protected_superblock(&self, superblock: SuperblockId) -> bool {
+        self.code[superblock.index()] != NO_CODE
+            && self.partials.place() != Some(crate::config::PartialPlace::Cache)
     }
 
     /// Puts the frontier at the first program unit from `from` on that holds data.
@@ -138,7 +181,7 @@ impl Ftl {
         let usable = |pu: &u32| self.role(superblock, *pu) == Role::Data && !self.is_skipped(superblock, *pu);
         let pu = (from..pus).find(usable).unwrap_or(pus);
         if let Some(code) = self.code_of(superblock) {
-            let reached = if pu == pus { code.stripe_of(pus - 1) + 1 } else { code.stripe_of(pu) };
+            let reached = if pu == pus { code.count() } else { code.stripe_of(pu) };
             self.frontiers[index].due.1 = reached;
         }
         let first = self.layout.first_slot(superblock);
@@ -163,22 +206,27 @@ impl Ftl {
             let superblock = self.frontiers[index].superblock;
             let gaps = self.opened_gaps(superblock);
             let code = self.code_of(superblock)?;
-            let Some(within) = code.parity_of(stripe, gaps).nth(nth as usize) else {
+            let within = code
+                .parity_of(stripe, gaps)
+                .chain(code.block_parity_after(stripe).filter(|&pu| code.role(pu, gaps) != Role::Gap))
+                .nth(nth as usize);
+            let Some(within) = within else {
                 self.frontiers[index].due = (stripe + 1, end, 0);
                 continue;
             };
+            let axis = if code.role(within, gaps) == Role::BlockParity { Axis::Block } else { Axis::Dies };
             self.frontiers[index].due.2 += 1;
             if self.is_skipped(superblock, within) {
                 continue;
             }
             let pu = superblock.0 * self.layout.pus_per_superblock() + within;
-            self.compute_parity(superblock, stripe, pu);
+            self.compute_parity(superblock, axis, pu);
             let units = u64::from(self.layout.units_per_pu());
             match self.cause_of(stream) {
-                super::Cause::Host => self.written.host_parity += units,
+                super::Cause::Host | super::Cause::Partial => self.written.host_parity += units,
                 super::Cause::Gc => self.written.gc_parity += units,
                 super::Cause::WearLeveling => self.written.wear_leveling_parity += units,
-                super::Cause::Scrub => self.written.scrub_parity += units,
+                super::Cause::Scrub | super::Cause::Reencode => self.written.scrub_parity += units,
             }
             return Some(pu);
         }
@@ -191,41 +239,42 @@ impl Ftl {
         }
     }
 
-    /// How many members of the stripe of program unit `pu` it takes to rebuild another; `None` where the data has no parity.
-    pub fn stripe_needs(&self, pu: u32) -> Option<u32> {
-        let (superblock, within) = self.within_superblock(pu);
-        let code = self.code_of(superblock)?;
-        let (stripe, gaps) = (code.stripe_of(within), self.opened_gaps(superblock));
-        // A stripe whose parity could not be placed has none.
-        code.parity_of(stripe, gaps).next()?;
-        Some(code.members(stripe).filter(|&pu| code.role(pu, gaps) == Role::Data).count() as u32)
+    /// How many members of the line of program unit `pu` along `axis` it takes to rebuild another; `None` where it has no parity
+    /// that way.
+    pub fn line_needs(&self, pu: u32, axis: Axis) -> Option<u32> {
+        let line = self.line(pu, axis)?;
+        Some(self.members(line).filter(|&(_, index)| index < line.data).count() as u32)
     }
 
-    /// The other members of the stripe of program unit `pu`, and where each is to be had; none where the data has no parity.
-    pub fn stripe_of(&self, pu: u32) -> impl Iterator<Item = Member> {
+    /// The other members of the line of program unit `pu` along `axis`, and where each is to be had; none where it has no parity
+    /// that way.
+    pub fn line_of(&self, pu: u32, axis: Axis) -> impl Iterator<Item = Member> {
+        let line = self.line(pu, axis);
+        line.into_iter().flat_map(move |line| {
+            self.members(line)
+                .filter(move |&(other, _)| other != pu)
+                .map(move |(other, index)| self.member(line, other, index))
+        })
+    }
+
+    fn member(&self, line: Line, pu: u32, index: usize) -> Member {
         let (superblock, within) = self.within_superblock(pu);
-        let gaps = self.opened_gaps(superblock);
-        let first = superblock.0 * self.layout.pus_per_superblock();
-        let is_open = self.state[superblock.index()] == State::Open;
-        self.code_of(superblock)
-            .into_iter()
-            .flat_map(move |code| code.members(code.stripe_of(within)).map(move |other| (code, other)))
-            .filter(move |&(_, other)| other != within)
-            .filter_map(move |(code, other)| {
-                let role = code.role(other, gaps);
-                let pu = first + other;
-                if role == Role::Gap {
-                    None
-                } else if self.is_on_flash(superblock, pu) {
-                    Some(Member::OnFlash(pu))
-                } else if self.failed_pus.contains(&pu) {
-                    Some(Member::Gone)
-                } else if !self.is_skipped(superblock, other) && is_open {
-                    Some(Member::Buffered(pu))
-                } else {
-                    Some(if role == Role::Parity { Member::Gone } else { Member::Empty })
-                }
-            })
+        // Along a block all but its parity was there to be covered, or is nothing but zeroes.
+        let is_parity = index >= line.data;
+        if self.is_on_flash(superblock, pu) {
+            Member::OnFlash(pu)
+        } else if self.failed_pus.contains(&pu) {
+            Member::Gone
+        } else if self.state[superblock.index()] == State::Open
+            && !(is_parity && self.is_skipped(superblock, within))
+        {
+            // Data on a lane that has been given up was either never put there or is on its way, to fail.
+            Member::Buffered(pu)
+        } else if is_parity {
+            Member::Gone
+        } else {
+            Member::Empty
+        }
     }
 
     pub(super) fn within_superblock(&self, pu: u32) -> (SuperblockId, u32) {
@@ -246,9 +295,9 @@ impl Ftl {
     /// Erases the blocks of `superblock`, retires those that have failed or worn out and puts spare ones in their place; false when
     /// one is missing.
     pub(super) fn erase_blocks(&mut self, superblock: SuperblockId, is_bad: impl Fn(u32) -> bool) -> bool {
-        let mut whole = true;
+        let mut gone = Vec::new();
         for (lane, place) in self.layout.lanes().iter().enumerate() {
-            if self.dead_lanes.contains(lane as u32) {
+            if self.dead_lanes.contains(lane as u32) || self.is_missing(superblock, lane as u32) {
                 continue;
             }
             for plane in place.first_plane..place.first_plane + place.planes {
@@ -258,11 +307,28 @@ impl Ftl {
                     || self.endurance.is_some_and(|limit| self.blocks.cycles(block) >= limit)
                 {
                     self.blocks.retire(block);
-                    whole &= self.table.replace(superblock, place.local_die, plane);
+                    if !self.table.replace(superblock, place.local_die, plane) {
+                        gone.push(lane as u32);
+                    }
                 }
             }
         }
-        whole
+        gone.iter().all(|&lane| self.leave_out(superblock, lane))
+    }
+
+    /// Whether `lane` of `superblock` has a bad block that nothing replaces.
+    pub(super) fn is_missing(&self, superblock: SuperblockId, lane: u32) -> bool {
+        self.missing.get(&superblock.0).is_some_and(|missing| missing.contains(lane))
+    }
+
+    /// From its next opening on, `superblock` has nothing on `lane`: its stripes take the lane's data as zero. False if that would
+    /// be one lane too many.
+    fn leave_out(&mut self, superblock: SuperblockId, lane: u32) -> bool {
+        let lanes = self.layout.lanes().len();
+        let missing = self.missing.entry(superblock.0).or_insert_with(|| LaneSet::new(lanes));
+        missing.insert(lane);
+        self.missing_units += u64::from(self.layout.superpages() * self.layout.units_per_pu());
+        missing.len() <= u32::from(self.config.tolerated_bad_blocks)
     }
 
     /// What was known about the content of `superblock` ends with its erasure.
@@ -274,6 +340,8 @@ impl Ftl {
             let first = superblock.0 * pus;
             self.failed_pus.retain(|pu| !(first..first + pus).contains(pu));
         }
+        let pus = self.layout.pus_per_superblock();
+        self.partials.forget(superblock.0 * pus..(superblock.0 + 1) * pus);
         let (first, count) = (self.layout.first_slot(superblock), self.layout.units_per_superblock());
         if let Some(contents) = &mut self.contents {
             contents.erase(first, count);

@@ -61,19 +61,27 @@ impl Ftl {
             contents.relocate(from.0, slot.ppn.0, lpn.0);
         }
         self.p2l[slot.ppn.index()] = lpn;
-        self.count_relocated(stream, superblock, 1);
+        let cause = self.victim(superblock).and_then(|victim| victim.cause);
+        self.count_relocated(stream, superblock, 1, cause);
         slot
     }
 
     /// Accounts for `units` valid units that have moved from `superblock` to the open superblock of `stream`.
     #[inline]
-    fn count_relocated(&mut self, stream: Stream, superblock: SuperblockId, units: u32) {
+    fn count_relocated(
+        &mut self,
+        stream: Stream,
+        superblock: SuperblockId,
+        units: u32,
+        cause: Option<Cause>,
+    ) {
         self.valid[superblock.index()] -= units;
         self.valid[self.frontiers[usize::from(stream.0)].superblock.index()] += units;
-        match self.cause_of(stream) {
+        match cause.unwrap_or_else(|| self.cause_of(stream)) {
             Cause::WearLeveling => self.written.wear_leveling += u64::from(units),
             Cause::Scrub => self.written.scrub += u64::from(units),
-            Cause::Host | Cause::Gc => self.written.gc += u64::from(units),
+            Cause::Reencode => self.written.reencode += u64::from(units),
+            Cause::Host | Cause::Gc | Cause::Partial => self.written.gc += u64::from(units),
         }
     }
 
@@ -100,7 +108,7 @@ impl Ftl {
                 }
             }
             let next = next + now.len() as u32;
-            self.count_relocated(stream, superblock, now.len() as u32);
+            self.count_relocated(stream, superblock, now.len() as u32, None);
             while pu_end <= next {
                 let (pu, _) = self.layout.pu_of(Ppn(pu_end - 1));
                 self.programmed(pu);
@@ -143,21 +151,71 @@ impl Ftl {
     /// # Panics
     /// If there is no such place on a drive that is not worn: a superblock is always held back.
     pub fn choose_victim(&mut self) -> Option<SuperblockId> {
-        let view = View {
-            valid: &self.valid,
-            sealed_at: &self.sealed_at,
-            sealed_order: &self.sealed_order,
-            clock: self.clock,
-            units: self.data_units(self.gc_stream()),
-        };
-        let victim = policy::choose(&self.config.gc, &view, &mut self.rng)?;
-        if !self.fits(victim, self.gc_stream()) {
-            let damaged = self.retired != 0 || !self.dead_lanes.is_empty() || self.damaged;
+        let victim = self.pick_victim()?;
+        if !self.fits(victim, self.gc_stream(self.class_of_superblock(victim))) {
+            let damaged = self.is_damaged() || self.damaged || self.is_mixed();
             assert!(damaged, "a superblock is held back for relocation unless the drive is worn or damaged");
             self.stuck = true;
             return None;
         }
         Some(victim)
+    }
+
+    /// Whether classes, or superblocks of one class, have different codes.
+    #[inline]
+    fn is_mixed(&self) -> bool {
+        self.codes.len() > 1 || self.classes() > 1
+    }
+
+    fn pick_victim(&mut self) -> Option<SuperblockId> {
+        if self.is_mixed() {
+            return self.pick_mixed();
+        }
+        let view = View {
+            valid: &self.valid,
+            sealed_at: &self.sealed_at,
+            sealed_order: &self.sealed_order,
+            clock: self.clock,
+            units: self.data_units(self.gc_stream(0)),
+        };
+        policy::choose(&self.config.gc, &view, &mut self.rng)
+    }
+
+    /// Where superblocks hold different amounts of data, what counts is the part of a superblock that a victim's valid units would
+    /// fill. Superblocks whose code is outdated come first, if anything is gained from them.
+    fn pick_mixed(&mut self) -> Option<SuperblockId> {
+        let most = self.data_units.iter().copied().max()?;
+        let share = |(index, &valid): (usize, &u32)| {
+            let superblock = SuperblockId(index as u32);
+            if valid & NO_CANDIDATE != 0 {
+                return valid;
+            }
+            let stream = self.gc_stream(self.class_of_superblock(superblock));
+            if !self.fits(superblock, stream) {
+                return valid | NO_CANDIDATE;
+            }
+            let units = self.data_units(stream).max(1);
+            (u64::from(valid) * u64::from(most)).div_ceil(u64::from(units)) as u32
+        };
+        let valid: Vec<u32> = self.valid.iter().enumerate().map(share).collect();
+        let outdated: Vec<u32> = valid
+            .iter()
+            .enumerate()
+            .map(|(index, &share)| {
+                let is = self.is_outdated(SuperblockId(index as u32));
+                if is { share } else { share | NO_CANDIDATE }
+            })
+            .collect();
+        [outdated, valid].iter().find_map(|valid| {
+            let view = View {
+                valid,
+                sealed_at: &self.sealed_at,
+                sealed_order: &self.sealed_order,
+                clock: self.clock,
+                units: most,
+            };
+            policy::choose(&self.config.gc, &view, &mut self.rng)
+        })
     }
 
     /// The superblock that static wear levelling should move: the least-worn sealed one, when the most-worn superblock is ahead of
@@ -170,16 +228,16 @@ impl Ftl {
         let worn = self.free.iter().map(|superblock| self.cycles[superblock.index()]).max()?;
         let coldest_cycles = self.cycles[coldest];
         let coldest = SuperblockId(coldest as u32);
-        (worn.saturating_sub(coldest_cycles) > gap && self.fits(coldest, self.wear_leveling_stream()))
-            .then_some(coldest)
+        let stream = self.wear_leveling_stream(self.class_of_superblock(coldest));
+        (worn.saturating_sub(coldest_cycles) > gap && self.fits(coldest, stream)).then_some(coldest)
     }
 
-    /// Takes `superblock` out of the candidates and maps its valid slots, which are now to be relocated to `stream`; returns their
-    /// number.
+    /// Takes `superblock` out of the candidates and maps its valid slots, which are now to be relocated to `stream` and counted for
+    /// `cause`; returns their number.
     ///
     /// # Panics
     /// If it is not sealed, or two others are being relocated.
-    pub fn begin_relocation(&mut self, superblock: SuperblockId, stream: Stream) -> u32 {
+    pub fn begin_relocation(&mut self, superblock: SuperblockId, stream: Stream, cause: Cause) -> u32 {
         self.take_out(superblock);
         let place = self.relocating.iter().position(|victim| victim.superblock.is_none());
         let place =
@@ -188,7 +246,7 @@ impl Ftl {
         let first = self.layout.first_slot(superblock);
         let owners = &self.p2l[first as usize..(first + self.layout.units_per_superblock()) as usize];
         victim.superblock = Some(superblock);
-        victim.stream = stream;
+        victim.cause = Some(cause);
         victim.valid.clear();
         // One pass of loads that do not wait for each other, so that their cache misses overlap.
         victim.valid.extend(owners.chunks(64).zip((first..).step_by(64)).map(|(owners, slot)| {
@@ -277,6 +335,6 @@ impl Ftl {
 
     #[inline]
     fn is_damaged(&self) -> bool {
-        self.retired != 0 || !self.dead_lanes.is_empty()
+        self.retired != 0 || !self.dead_lanes.is_empty() || self.missing_units != 0
     }
 }

@@ -48,9 +48,9 @@ impl Ftl {
                 return Err(Full);
             }
             let Some(victim) = self.choose_victim() else { break };
-            self.collect(victim, self.gc_stream());
+            self.collect(victim, self.gc_stream(self.class_of_superblock(victim)));
             if let Some(cold) = self.choose_cold() {
-                self.collect(cold, self.wear_leveling_stream());
+                self.collect(cold, self.wear_leveling_stream(self.class_of_superblock(cold)));
             }
         }
         if !self.can_append(stream) {
@@ -63,7 +63,7 @@ impl Ftl {
     pub fn settle_untimed(&mut self) {
         while self.needs_gc() && !self.is_read_only() {
             let Some(victim) = self.choose_victim() else { break };
-            self.collect(victim, self.gc_stream());
+            self.collect(victim, self.gc_stream(self.class_of_superblock(victim)));
         }
     }
 
@@ -98,7 +98,7 @@ impl Ftl {
         match self.cause_of(to) {
             Cause::WearLeveling => self.untimed_reads.wear_leveling += reads,
             Cause::Scrub => self.untimed_reads.scrub += reads,
-            Cause::Host | Cause::Gc => self.untimed_reads.gc += reads,
+            _ => self.untimed_reads.gc += reads,
         }
         self.erased(victim);
     }

@@ -1,7 +1,9 @@
 //! Settings of a drive: its flash, its translation layer, its controller.
 
+mod change;
 mod reliability;
 
+pub use change::ChangeConfig;
 pub use reliability::{ReliabilityConfig, ScrubConfig};
 
 use outlast_ftl::{FtlConfig, ProtectionConfig};
@@ -35,6 +37,10 @@ pub struct SsdConfig {
     /// Parity across the dies of the drive. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protection: Option<ProtectionConfig>,
+    /// Dies, numbered channel by channel, that are not there at first and can be added while the drive runs: the card slots that
+    /// are still empty. Default: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub absent_dies: Vec<u16>,
     /// Moving data before it goes bad. Absent: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrub: Option<ScrubConfig>,
@@ -63,7 +69,9 @@ impl SsdConfig {
         }
         if let Some(protection) = &self.protection {
             protection.validate()?;
+            protection.check_capacity(self.ftl.user_capacity(&self.geometry))?;
         }
+        self.check_absent()?;
         if let Some(scrub) = &self.scrub {
             scrub.validate(self.reliability.as_ref())?;
             scrub.check_pace(&self.geometry, &self.timing)?;
@@ -77,6 +85,17 @@ impl SsdConfig {
         if user >= raw {
             let limit = format!("must be below the raw capacity, {raw}: flash needs spare space to collect");
             return Err(ConfigError::new("device.ftl.capacity", user, limit));
+        }
+        Ok(())
+    }
+
+    fn check_absent(&self) -> Result<(), ConfigError> {
+        let dies = self.geometry.dies();
+        for (index, &die) in self.absent_dies.iter().enumerate() {
+            if die >= dies || self.absent_dies[..index].contains(&die) {
+                let limit = format!("must be different dies below {dies}");
+                return Err(ConfigError::new(&format!("device.absent_dies[{index}]"), die, limit));
+            }
         }
         Ok(())
     }
@@ -100,6 +119,11 @@ pub struct ControllerConfig {
     pub write_cost: Nanos,
     /// Time of a flash core for each mapping unit that it relocates.
     pub relocation_cost: Nanos,
+    /// Time of a flash core for each mapping unit that the host writes and each parity unit that it changes.
+    pub encode_cost: Nanos,
+    /// Time of a flash core, when a unit is rebuilt from its stripe or block, for each member that goes into it; the host waits
+    /// for it.
+    pub decode_cost: Nanos,
     /// Buffer for host data on its way to flash, over all cores.
     pub write_buffer: Bytes,
     /// When a write is acknowledged and what survives a loss of power.
@@ -135,6 +159,8 @@ impl Default for ControllerConfig {
             read_cost: Nanos::ZERO,
             write_cost: Nanos::ZERO,
             relocation_cost: Nanos::ZERO,
+            encode_cost: Nanos::ZERO,
+            decode_cost: Nanos::ZERO,
             write_buffer: Bytes::mib(16),
             write_cache: WriteCache::Protected,
             internal_operations: None,
@@ -163,6 +189,8 @@ impl ControllerConfig {
             ("read_cost", self.read_cost),
             ("write_cost", self.write_cost),
             ("relocation_cost", self.relocation_cost),
+            ("encode_cost", self.encode_cost),
+            ("decode_cost", self.decode_cost),
         ];
         for (name, cost) in costs {
             at_most_a_second(&format!("device.controller.{name}"), cost)?;

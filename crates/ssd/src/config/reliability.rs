@@ -161,6 +161,9 @@ pub struct ScrubConfig {
     /// See `patrol`; absent: half of what the ECC corrects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patrol_errors: Option<u32>,
+    /// Move data whose protection is no longer what new data gets: its stripes have lost a die, its class has another code now, or
+    /// dies have been added. The most exposed first.
+    pub reprotect: bool,
     /// Most bytes that scrubbing moves in a second, over all cores; absent: what idle dies allow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<ByteRate>,
@@ -201,9 +204,10 @@ impl ScrubConfig {
             self.expected_errors.is_some(),
             self.rereads_per_unit.is_some(),
             self.patrol.is_some(),
+            self.reprotect,
         ];
         if !triggers.contains(&true) {
-            let limit = "needs a trigger: reads, age, expected_errors, rereads_per_unit or patrol";
+            let limit = "needs a trigger: reads, age, expected_errors, rereads_per_unit, patrol or reprotect";
             return Err(ConfigError::new("device.scrub", "empty", limit));
         }
         if self.reads == Some(0) {

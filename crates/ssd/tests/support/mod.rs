@@ -36,6 +36,7 @@ pub(crate) fn tiny() -> SsdConfig {
         controller: ControllerConfig { write_buffer: Bytes::kib(256), ..ControllerConfig::default() },
         reliability: None,
         protection: None,
+        absent_dies: Vec::new(),
         scrub: None,
         hazards: outlast_media::HazardConfig::default(),
         bytes: false,

@@ -1,5 +1,11 @@
 //! Settings of the flash translation layer.
 
+mod protection;
+
+pub use protection::{
+    ClassConfig, CodeConfig, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig, RangeConfig,
+};
+
 use outlast_media::{ConfigError, Geometry};
 use outlast_units::{Bytes, SECTOR_BYTES};
 use schemars::JsonSchema;
@@ -20,6 +26,9 @@ pub struct FtlConfig {
     pub over_provisioning: Option<f64>,
     /// Blocks of each plane held back to replace bad ones.
     pub spare_blocks: u32,
+    /// Bad blocks that a superblock may have without spare ones in their place before it is given up. Their place counts as zero
+    /// data in its stripes (Flexible, section 3.6).
+    pub tolerated_bad_blocks: u16,
     /// Order in which consecutive program operations go over channels, chips ("ways"), dies and planes.
     pub allocation: Allocation,
     /// Whether the planes of a die program, read and erase together.
@@ -39,6 +48,7 @@ impl Default for FtlConfig {
             capacity: None,
             over_provisioning: None,
             spare_blocks: 0,
+            tolerated_bad_blocks: 0,
             allocation: Allocation::default(),
             multi_plane: true,
             streams: 1,
@@ -167,59 +177,6 @@ pub enum VictimPolicy {
     Fifo,
     /// The one with the fewest valid units among `choices` random ones (Van Houdt, SIGMETRICS 2013).
     DChoices,
-}
-
-/// Parity across the dies of a superblock: every stripe of `data` program units in write order is followed by `parity` more that
-/// protect it. A stripe at the end of a superblock may be shorter.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct ProtectionConfig {
-    /// Program units of data in a stripe (s in HRM, k of a (k, m) code); at least 1. Default: 15.
-    pub data: u16,
-    /// Parity program units in a stripe: how many may fail together. Default: 1.
-    pub parity: u8,
-    /// Which data is protected. Default: all.
-    pub streams: ProtectedStreams,
-}
-
-impl Default for ProtectionConfig {
-    fn default() -> Self {
-        Self { data: 15, parity: 1, streams: ProtectedStreams::All }
-    }
-}
-
-/// Which data is protected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ProtectedStreams {
-    /// Everything.
-    All,
-    /// What garbage collection and static wear levelling gathered: cold data (HRM, section 5).
-    Gathered,
-}
-
-impl ProtectionConfig {
-    /// Checks the settings by themselves.
-    ///
-    /// # Errors
-    /// The first setting that is out of range.
-    pub fn validate(&self) -> Result<(), ConfigError> {
-        if self.data == 0 {
-            return Err(ConfigError::new("device.protection.data", 0, "must be at least 1 program unit"));
-        }
-        if self.parity == 0 || self.parity > 16 {
-            return Err(ConfigError::new(
-                "device.protection.parity",
-                self.parity,
-                "must be between 1 and 16",
-            ));
-        }
-        if u32::from(self.data) + u32::from(self.parity) > 255 {
-            let limit = format!("with {} parity a code has at most 255 members", self.parity);
-            return Err(ConfigError::new("device.protection.data", self.data, limit));
-        }
-        Ok(())
-    }
 }
 
 /// How wear is kept even.

@@ -1,0 +1,311 @@
+//! Settings of parity: which data is protected by which code, and what protects a stripe that is not yet full.
+
+use outlast_media::{ConfigError, Geometry};
+use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parity in the drive. Across dies: every stripe of `data` program units in write order is followed by `parity` more that protect
+/// it; a stripe at the end of a superblock may be shorter. Within blocks: every `block` program units of a block are followed by one.
+/// Both may be combined: a product code.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProtectionConfig {
+    /// Program units of data in a stripe (s in HRM, k of a (k, m) code); at least 1. Default: 15.
+    pub data: u16,
+    /// Parity program units in a stripe: how many may fail together. 0: no parity across dies. Default: 1.
+    pub parity: u8,
+    /// Program units of a block that one more protects: q of the (q, 1) code within each block (Flexible, section 3.2).
+    /// Absent: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block: Option<u16>,
+    /// Which data is protected. Default: all.
+    pub streams: ProtectedStreams,
+    /// What protects the data of a stripe that is not yet full. Default: nothing.
+    pub partial: PartialConfig,
+    /// Classes of data with codes of their own, numbered from 0 in this order; each has write streams of its own. Absent: one
+    /// class, with the code above.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<ClassConfig>,
+    /// The class of what no class asks for. Default: 0.
+    pub default_class: u8,
+}
+
+impl Default for ProtectionConfig {
+    fn default() -> Self {
+        Self {
+            data: 15,
+            parity: 1,
+            block: None,
+            streams: ProtectedStreams::All,
+            partial: PartialConfig::default(),
+            classes: Vec::new(),
+            default_class: 0,
+        }
+    }
+}
+
+/// Which data is protected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProtectedStreams {
+    /// Everything.
+    All,
+    /// What garbage collection and static wear levelling gathered: cold data (HRM, section 5).
+    Gathered,
+}
+
+/// What protects the data of a stripe that is not yet full, from a flush, or from a pause of the host's writes, on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PartialConfig {
+    /// Where its parity goes. Default: nowhere.
+    pub place: PartialPlace,
+    /// A stream that has not been written for so long has its open stripe protected. Default: 50 ms (mSAPL, section 4.4).
+    pub timeout: Nanos,
+    /// Bytes of the parity cache, over all cores, where `place` is `cache`. Default: 16 MiB.
+    pub cache: Bytes,
+}
+
+impl Default for PartialConfig {
+    fn default() -> Self {
+        Self { place: PartialPlace::None, timeout: Nanos::millis(50), cache: Bytes::mib(16) }
+    }
+}
+
+/// Where the parity of a stripe that is not yet full goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PartialPlace {
+    /// Nowhere: its data is unprotected until the stripe is full.
+    None,
+    /// Into the stripe itself, which then holds that much less data (eSAP). Where no room would be left for data, the stripe ends
+    /// there: a short stripe. Data that was relocated is not covered.
+    Inline,
+    /// Into superblocks of its own, where all becomes stale at about the same time (mSAPL, section 4.4).
+    Blocks,
+    /// Into a non-volatile cache, where all open stripes have their parity at all times (Flexible, section 3.5).
+    Cache,
+}
+
+/// A class of data: what belongs to it, and its code. A write belongs to the first class that asks for it, by stream hint, then by
+/// address, then by its size; what is written again gets the class of the new write.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClassConfig {
+    /// As `device.protection.data`, which is the default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<u16>,
+    /// As `device.protection.parity`, which is the default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parity: Option<u8>,
+    /// Stream hints of write commands that belong to it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<u8>,
+    /// Ranges of addresses that belong to it: a namespace is one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ranges: Vec<RangeConfig>,
+    /// Write commands of at least so many bytes belong to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<Bytes>,
+    /// Write commands of at most so many bytes belong to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<Bytes>,
+}
+
+/// A range of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RangeConfig {
+    /// First byte; a multiple of 512.
+    pub from: Bytes,
+    /// First byte beyond; a multiple of 512.
+    pub to: Bytes,
+}
+
+/// A code over dies and within blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodeConfig {
+    /// Program units of data in a stripe.
+    pub data: u16,
+    /// Parity program units in a stripe; 0: none.
+    pub parity: u8,
+    /// Program units of a block that one more protects.
+    pub block: Option<u16>,
+}
+
+/// Parities of a stripe at most.
+pub(crate) const MOST_PARITY: u8 = 16;
+
+impl CodeConfig {
+    /// Checks the code by itself.
+    ///
+    /// # Errors
+    /// The first setting that is out of range.
+    pub fn validate(self, at: &str) -> Result<(), ConfigError> {
+        let error = |field: &str, value: &dyn std::fmt::Display, limit: String| {
+            Err(ConfigError::new(&format!("{at}.{field}"), value, limit))
+        };
+        if self.data == 0 {
+            return error("data", &0, "must be at least 1 program unit".to_owned());
+        }
+        if self.parity > MOST_PARITY {
+            return error("parity", &self.parity, format!("must be between 0 and {MOST_PARITY}"));
+        }
+        if u32::from(self.data) + u32::from(self.parity) > 255 {
+            let limit = format!("with {} parity a code has at most 255 members", self.parity);
+            return error("data", &self.data, limit);
+        }
+        if self.block.is_some_and(|block| block == 0 || block > 254) {
+            let limit = "must be between 1 and 254 program units".to_owned();
+            return error("block", &self.block.unwrap_or(0), limit);
+        }
+        Ok(())
+    }
+}
+
+impl ProtectionConfig {
+    /// The number of classes.
+    pub fn class_count(&self) -> u8 {
+        self.classes.len().max(1) as u8
+    }
+
+    /// The code of class `class`.
+    pub fn code(&self, class: u8) -> CodeConfig {
+        let own = self.classes.get(usize::from(class));
+        CodeConfig {
+            data: own.and_then(|own| own.data).unwrap_or(self.data),
+            parity: own.and_then(|own| own.parity).unwrap_or(self.parity),
+            block: self.block,
+        }
+    }
+
+    /// Checks the settings by themselves.
+    ///
+    /// # Errors
+    /// The first setting that is out of range; classes that ask for the same data; a class that nothing ever belongs to.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let plain = CodeConfig { data: self.data, parity: self.parity, block: self.block };
+        plain.validate("device.protection")?;
+        if self.classes.is_empty() && self.parity == 0 && self.block.is_none() {
+            let limit = "must be at least 1, unless there is a code within blocks or classes have parity";
+            return Err(ConfigError::new("device.protection.parity", 0, limit));
+        }
+        if self.classes.len() > 16 {
+            let limit = "at most 16 classes have streams of their own";
+            return Err(ConfigError::new("device.protection.classes", self.classes.len(), limit));
+        }
+        if self.default_class >= self.class_count() {
+            let limit = format!("must be below the number of classes, {}", self.class_count());
+            return Err(ConfigError::new("device.protection.default_class", self.default_class, limit));
+        }
+        for (number, class) in (0u8..).zip(&self.classes) {
+            let at = format!("device.protection.classes[{number}]");
+            self.code(number).validate(&at)?;
+            class.validate(&at)?;
+            let asks = !class.hints.is_empty()
+                || !class.ranges.is_empty()
+                || class.at_least.is_some()
+                || class.at_most.is_some();
+            if !asks && number != self.default_class {
+                let limit =
+                    "has no stream: give hints, ranges, at_least or at_most, or make it default_class";
+                return Err(ConfigError::new(&at, "a class that nothing ever belongs to", limit));
+            }
+        }
+        self.check_overlaps()
+    }
+
+    fn check_overlaps(&self) -> Result<(), ConfigError> {
+        let mut ranges: Vec<(RangeConfig, String)> = Vec::new();
+        let mut hints: Vec<u8> = Vec::new();
+        for (number, class) in self.classes.iter().enumerate() {
+            for (index, &range) in class.ranges.iter().enumerate() {
+                ranges.push((range, format!("device.protection.classes[{number}].ranges[{index}]")));
+            }
+            for &hint in &class.hints {
+                if hints.contains(&hint) {
+                    let at = format!("device.protection.classes[{number}].hints");
+                    return Err(ConfigError::new(&at, hint, "is asked for twice"));
+                }
+                hints.push(hint);
+            }
+        }
+        ranges.sort_by_key(|(range, _)| range.from.0);
+        for pair in ranges.windows(2) {
+            let [(before, name), (after, at)] = pair else { continue };
+            if after.from.0 < before.to.0 {
+                let limit = format!("overlaps {name}, which ends at {}", before.to);
+                return Err(ConfigError::new(at, after.from, limit));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks what depends on the drive: ranges within its capacity.
+    ///
+    /// # Errors
+    /// The first range that does not lie in it.
+    pub fn check_capacity(&self, capacity: Bytes) -> Result<(), ConfigError> {
+        for (number, class) in self.classes.iter().enumerate() {
+            for (index, range) in class.ranges.iter().enumerate() {
+                if range.to > capacity {
+                    let at = format!("device.protection.classes[{number}].ranges[{index}].to");
+                    let limit = format!("must be at most the capacity of the drive, {capacity}");
+                    return Err(ConfigError::new(&at, range.to, limit));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the parity cache holds the parity of every stripe that may be open at once.
+    ///
+    /// # Errors
+    /// A cache that is smaller, with what it takes.
+    pub fn check_cache(
+        &self,
+        geometry: &Geometry,
+        open_parities: u64,
+        pu_bytes: u64,
+    ) -> Result<(), ConfigError> {
+        let needed = Bytes(open_parities * pu_bytes);
+        if self.partial.place == PartialPlace::Cache && self.partial.cache < needed {
+            let limit = format!(
+                "must hold the parity of every open stripe, {needed}: {open_parities} program units of {} on {} dies",
+                Bytes(pu_bytes),
+                geometry.dies()
+            );
+            return Err(ConfigError::new("device.protection.partial.cache", self.partial.cache, limit));
+        }
+        Ok(())
+    }
+}
+
+impl ClassConfig {
+    fn validate(&self, at: &str) -> Result<(), ConfigError> {
+        for (index, range) in self.ranges.iter().enumerate() {
+            let at = format!("{at}.ranges[{index}]");
+            for (field, edge) in [("from", range.from), ("to", range.to)] {
+                if !edge.0.is_multiple_of(SECTOR_BYTES) {
+                    return Err(ConfigError::new(
+                        &format!("{at}.{field}"),
+                        edge,
+                        "must be a multiple of 512",
+                    ));
+                }
+            }
+            if range.to <= range.from {
+                let limit = format!("must be above from, {}", range.from);
+                return Err(ConfigError::new(&format!("{at}.to"), range.to, limit));
+            }
+        }
+        if let (Some(least), Some(most)) = (self.at_least, self.at_most)
+            && least > most
+        {
+            let limit = format!("must be at most at_most, {most}");
+            return Err(ConfigError::new(&format!("{at}.at_least"), least, limit));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,390 @@
+//! What protects the data of a stripe that is not yet full.
+//!
+//! Parity of what has been written so far is programmed beside the stripe (into the stripe itself, or into superblocks of its own)
+//! and is worth something until the stripe has its own: a *cover*. A cover counts from when all of it is on flash.
+
+use super::{Cause, Ftl, Stream};
+use crate::config::PartialPlace;
+use crate::stripes::{LaneSet, Role};
+use outlast_units::{Lpn, SuperblockId};
+use std::collections::{BTreeMap, VecDeque};
+
+/// An open stripe: its superblock and its number there.
+type OpenStripe = (u32, u32);
+
+/// Parity of a stripe that is not full.
+#[derive(Clone, Debug)]
+pub(super) struct Cover {
+    /// Data of the stripe before this program unit (counted within the superblock) is covered.
+    pub(super) until: u32,
+    /// Where the parity is, in the order of the code.
+    pub(super) pus: Vec<u32>,
+}
+
+/// A cover that is on its way to flash.
+#[derive(Clone, Debug)]
+struct Coming {
+    stripe: OpenStripe,
+    stream: Stream,
+    cover: Cover,
+    /// Data program units that will no longer be exposed.
+    exposed: u32,
+    /// Program units not yet on flash.
+    left: u32,
+}
+
+/// Superblocks of partial parity. Each lane is filled from its first page on, for itself: the parity of a stripe goes to the lanes
+/// on which the stripe's own parity will lie, so that no die holds both data and its parity.
+#[derive(Clone, Debug, Default)]
+struct Log {
+    open: Option<SuperblockId>,
+    /// Next superpage of each lane.
+    next: Vec<u32>,
+    /// Program units handed out.
+    used: u32,
+    /// Superblocks that are full on some lane, with the program units left over: sealed when nothing in them is needed any more.
+    closing: Vec<(SuperblockId, u32)>,
+}
+
+/// All covers of a flash core.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Partials {
+    place: Option<PartialPlace>,
+    /// One bit for each program unit that holds partial parity within a stripe, or that its stripe left out.
+    spent: Vec<u64>,
+    queue: VecDeque<u32>,
+    covers: BTreeMap<OpenStripe, Cover>,
+    coming: Vec<Coming>,
+    log: Log,
+    /// Covers written again because the superblock that they were in was full.
+    pub(super) moved: u64,
+}
+
+impl Partials {
+    pub(super) fn new(place: Option<PartialPlace>, pus: usize, lanes: usize) -> Self {
+        let spent = if place == Some(PartialPlace::Inline) { vec![0; pus.div_ceil(64)] } else { Vec::new() };
+        let log = Log { next: vec![0; lanes], ..Log::default() };
+        Self { place, spent, log, ..Self::default() }
+    }
+
+    #[inline]
+    pub(super) fn is_spent(&self, pu: u32) -> bool {
+        !self.spent.is_empty() && self.spent[pu as usize / 64] >> (pu % 64) & 1 == 1
+    }
+
+    fn spend(&mut self, pu: u32) {
+        self.spent[pu as usize / 64] |= 1 << (pu % 64);
+    }
+
+    pub(super) fn place(&self) -> Option<PartialPlace> {
+        self.place
+    }
+
+    pub(super) fn forget(&mut self, pus: std::ops::Range<u32>) {
+        if !self.spent.is_empty() {
+            super::clear_bits(&mut self.spent, pus.start as usize, (pus.end - pus.start) as usize);
+        }
+    }
+
+    /// The cover of an open stripe that is on flash.
+    pub(super) fn cover(&self, superblock: SuperblockId, stripe: u32) -> Option<&Cover> {
+        self.covers.get(&(superblock.0, stripe))
+    }
+
+    fn is_needed(&self, superblock: SuperblockId, pus: u32) -> bool {
+        let within = |pu: &u32| pu / pus == superblock.0;
+        self.covers.values().any(|cover| cover.pus.iter().any(within))
+            || self.coming.iter().any(|coming| coming.cover.pus.iter().any(within))
+    }
+}
+
+impl Ftl {
+    /// What protects a stripe that is not yet full; `None` in a drive without parity.
+    pub fn partial_place(&self) -> Option<PartialPlace> {
+        self.partials.place
+    }
+
+    /// Data program units of the open stripe of `stream` that are full and that no parity on flash (or in a non-volatile cache)
+    /// protects, though its code promises some.
+    #[inline]
+    pub fn exposed(&self, stream: Stream) -> u32 {
+        self.exposed[usize::from(stream.0)]
+    }
+
+    /// Units of partial parity written again, in superblocks of their own, because the one that they were in was full.
+    pub fn covers_moved(&self) -> u64 {
+        self.partials.moved
+    }
+
+    /// Whether the open stripe of `stream` is to be covered while it is not full.
+    pub fn takes_cover(&self, stream: Stream) -> bool {
+        let across = || self.open_stripe(stream).is_some();
+        match self.partials.place {
+            Some(PartialPlace::Inline) => self.cause_of(stream) == Cause::Host && across(),
+            Some(PartialPlace::Blocks) => across(),
+            _ => false,
+        }
+    }
+
+    /// Begins to protect what the open stripe of `stream` holds: hands out the program units of its parity so far
+    /// ([`Ftl::take_cover`]), or ends the stripe, whose parity then is due ([`Ftl::take_parity`]). The program unit begun must have
+    /// been filled or [padded](Ftl::pad). False, and nothing done, where nothing is exposed, or there is no room.
+    pub fn cover(&mut self, stream: Stream) -> bool {
+        if self.exposed(stream) == 0 || !self.takes_cover(stream) || self.begun_units(stream) != 0 {
+            return false;
+        }
+        let frontier = &self.frontiers[usize::from(stream.0)];
+        if frontier.next == frontier.end || self.partials.coming.iter().any(|coming| coming.stream == stream)
+        {
+            return false;
+        }
+        match self.partials.place {
+            Some(PartialPlace::Inline) => self.cover_inline(stream),
+            Some(PartialPlace::Blocks) => self.cover_in_blocks(stream),
+            _ => false,
+        }
+    }
+
+    /// Whether there is room for partial parity that has superblocks of its own.
+    pub fn can_cover(&self) -> bool {
+        self.streams.partial().is_none_or(|stream| self.may_open(stream))
+    }
+
+    /// The next program unit of partial parity to be programmed, as the caller programs host data.
+    pub fn take_cover(&mut self) -> Option<u32> {
+        self.partials.queue.pop_front()
+    }
+
+    /// The open stripe of `stream`, and the program unit that comes next in it, counted within the superblock.
+    fn open_stripe(&self, stream: Stream) -> Option<(SuperblockId, u32, u32)> {
+        let frontier = &self.frontiers[usize::from(stream.0)];
+        if frontier.next == frontier.end {
+            return None;
+        }
+        let superblock = frontier.superblock;
+        let at = (frontier.next - self.layout.first_slot(superblock)) / self.layout.units_per_pu();
+        // Opened when its class had no parity over dies yet, it has none to be covered by.
+        let code = self.code_of(superblock).filter(|code| code.parity() != 0)?;
+        Some((superblock, code.stripe_of(at), at))
+    }
+
+    fn cover_inline(&mut self, stream: Stream) -> bool {
+        let Some((superblock, stripe, at)) = self.open_stripe(stream) else { return false };
+        let Some(code) = self.code_of(superblock) else { return false };
+        let (parity, end) = (code.parity() as usize, code.members(stripe).end);
+        let free: Vec<u32> = (at..end)
+            .filter(|&pu| self.role(superblock, pu) == Role::Data && !self.is_skipped(superblock, pu))
+            .collect();
+        let ends = free.len() <= parity;
+        let spent = if ends { &free[..] } else { &free[..parity] };
+        let first = superblock.0 * self.layout.pus_per_superblock();
+        let units = self.layout.units_per_pu();
+        for &pu in spent {
+            self.partials.spend(first + pu);
+        }
+        // The program unit under way is not counted in `later`; `seek` takes the next one out.
+        self.frontiers[usize::from(stream.0)].later -= (spent.len() as u32 - 1) * units;
+        let pus: Vec<u32> = spent.iter().map(|pu| first + pu).collect();
+        if ends {
+            // Programmed all the same: the pages of a block are programmed in order, without leaving any out.
+            for &pu in &pus {
+                self.disown(pu);
+            }
+            self.written.padding += u64::from(units) * pus.len() as u64;
+            self.partials.queue.extend(&pus);
+        } else {
+            self.hand_out(stream, (superblock.0, stripe), Cover { until: at, pus });
+        }
+        self.go_on(stream, at);
+        true
+    }
+
+    fn cover_in_blocks(&mut self, stream: Stream) -> bool {
+        let Some((superblock, stripe, at)) = self.open_stripe(stream) else { return false };
+        let Some(pus) = self.room_in_log(superblock, stripe) else { return false };
+        self.hand_out(stream, (superblock.0, stripe), Cover { until: at, pus });
+        true
+    }
+
+    /// Program units of the log for the parity of a stripe.
+    fn room_in_log(&mut self, superblock: SuperblockId, stripe: u32) -> Option<Vec<u32>> {
+        let lanes: Vec<u32> = self
+            .code_of(superblock)?
+            .parity_of(stripe, self.opened_gaps(superblock))
+            .map(|pu| self.lane_position(pu))
+            .filter(|&lane| {
+                let open = self.partials.log.open;
+                !self.dead_lanes.contains(lane) && !open.is_some_and(|open| self.is_skipped(open, lane))
+            })
+            .collect();
+        // The last superpage stays empty, so that the superblock is not sealed before it is wholly stale.
+        let rows = self.layout.superpages() - 1;
+        let is_full =
+            |log: &Log| log.open.is_none() || lanes.iter().any(|&lane| log.next[lane as usize] >= rows);
+        if is_full(&self.partials.log) {
+            self.open_log()?;
+            // What moved there may have filled it already.
+            if is_full(&self.partials.log) {
+                return None;
+            }
+        }
+        let log = &mut self.partials.log;
+        let first = log.open?.0 * self.layout.pus_per_superblock();
+        let count = self.layout.lanes().len() as u32;
+        let pus = lanes.iter().map(|&lane| {
+            let row = &mut log.next[lane as usize];
+            *row += 1;
+            first + (*row - 1) * count + lane
+        });
+        let pus: Vec<u32> = pus.collect();
+        log.used += pus.len() as u32;
+        Some(pus)
+    }
+
+    /// Begins a superblock of partial parity. What is still needed of the one before moves.
+    fn open_log(&mut self) -> Option<()> {
+        let stream = self.streams.partial()?;
+        if !self.may_open(stream) {
+            return None;
+        }
+        let before = self.partials.log.open.take();
+        let superblock = self.take_free(Cause::Host);
+        self.begin_superblock(superblock, stream);
+        let lanes = self.layout.lanes().len();
+        let gone = if self.dead_lanes.is_empty() {
+            0
+        } else {
+            let opened = self.dead_lanes.clone();
+            let gone = opened.len() * self.layout.superpages();
+            let since = LaneSet::new(lanes);
+            self.gaps[superblock.index()] = Some(Box::new(super::Gaps { opened, since }));
+            gone
+        };
+        let pus = self.layout.pus_per_superblock();
+        self.settle_pus(superblock, gone);
+        let log = &mut self.partials.log;
+        let used = std::mem::replace(&mut log.used, gone);
+        log.open = Some(superblock);
+        log.next.fill(0);
+        if let Some(before) = before {
+            log.closing.push((before, pus - used));
+            self.move_covers(before);
+            self.settle_log();
+        }
+        Some(())
+    }
+
+    /// Writes the covers in `superblock` again, into the superblock now open.
+    fn move_covers(&mut self, superblock: SuperblockId) {
+        let pus = self.layout.pus_per_superblock();
+        let within = |pu: &u32| pu / pus == superblock.0;
+        let covers = self.partials.covers.iter().filter(|(_, cover)| cover.pus.iter().any(within));
+        let stripes: Vec<OpenStripe> = covers.map(|(&stripe, _)| stripe).collect();
+        for (number, stripe) in stripes {
+            let is_open = |stream: &Stream| {
+                self.open_stripe(*stream).is_some_and(|(open, at, _)| (open.0, at) == (number, stripe))
+            };
+            let Some(stream) = (0..self.streams()).map(Stream).find(is_open) else { continue };
+            let Some((open, _, at)) = self.open_stripe(stream) else { continue };
+            let Some(pus) = self.room_in_log(open, stripe) else { continue };
+            let units = pus.len() as u64 * u64::from(self.layout.units_per_pu());
+            self.partials.moved += units;
+            self.hand_out(stream, (number, stripe), Cover { until: at, pus });
+        }
+    }
+
+    fn hand_out(&mut self, stream: Stream, stripe: OpenStripe, cover: Cover) {
+        let units = self.layout.units_per_pu();
+        for &pu in &cover.pus {
+            self.disown(pu);
+        }
+        self.compute_cover(SuperblockId(stripe.0), stripe.1, &cover.pus);
+        self.partials.queue.extend(&cover.pus);
+        self.written.partial_parity += cover.pus.len() as u64 * u64::from(units);
+        let (exposed, left) = (self.exposed(stream), cover.pus.len() as u32);
+        self.partials.coming.push(Coming { stripe, stream, cover, exposed, left });
+    }
+
+    /// The slots of program unit `pu` hold no logical page.
+    pub(super) fn disown(&mut self, pu: u32) {
+        let units = self.layout.units_per_pu();
+        for slot in pu * units..(pu + 1) * units {
+            self.p2l[slot as usize] = Lpn::NONE;
+        }
+    }
+
+    /// A program unit is on flash: is it of partial parity?
+    #[inline]
+    pub(super) fn note_cover(&mut self, pu: u32) {
+        if !self.partials.coming.is_empty() {
+            self.cover_programmed(pu);
+        }
+    }
+
+    /// A program unit of partial parity is on flash.
+    fn cover_programmed(&mut self, pu: u32) {
+        let partials = &mut self.partials;
+        let is_of = |coming: &Coming| coming.cover.pus.contains(&pu);
+        if let Some(index) = partials.coming.iter().position(is_of) {
+            partials.coming[index].left -= 1;
+            if partials.coming[index].left == 0 {
+                let coming = partials.coming.swap_remove(index);
+                let exposed = &mut self.exposed[usize::from(coming.stream.0)];
+                *exposed = exposed.saturating_sub(coming.exposed);
+                partials.covers.insert(coming.stripe, coming.cover);
+            }
+        }
+        self.settle_log();
+    }
+
+    /// A program unit of partial parity could not be programmed: its stripe is as exposed as before.
+    pub(super) fn cover_failed(&mut self, pu: u32) {
+        self.partials.coming.retain(|coming| !coming.cover.pus.contains(&pu));
+        self.settle_log();
+    }
+
+    /// The data of program unit `within` leaves its stripe, which is not full: a cover that counts it is worth nothing any more.
+    pub(super) fn expose(&mut self, superblock: SuperblockId, within: u32) {
+        let Some(stripe) = self.code_of(superblock).map(|code| code.stripe_of(within)) else { return };
+        let open = (superblock.0, stripe);
+        let coming = self.partials.coming.len();
+        self.partials.coming.retain(|coming| coming.stripe != open);
+        if self.partials.covers.remove(&open).is_some() || self.partials.coming.len() != coming {
+            let stream = self.opened_by[superblock.index()];
+            if let Some((_, _, at)) =
+                self.open_stripe(stream).filter(|&(own, number, _)| (own.0, number) == open)
+            {
+                let members = self.code_of(superblock).map_or(0..0, |code| code.members(stripe));
+                let data = (members.start..at).filter(|&pu| self.role(superblock, pu) == Role::Data);
+                self.exposed[usize::from(stream.0)] = data.count() as u32;
+            }
+            self.settle_log();
+        }
+    }
+
+    /// All stripes of `superblock` before `stripe` are full: what covered them is not needed any more.
+    pub(super) fn uncover(&mut self, superblock: SuperblockId, stripe: u32) {
+        let partials = &mut self.partials;
+        let done = |&(open, number): &OpenStripe| open == superblock.0 && number < stripe;
+        partials.covers.retain(|open, _| !done(open));
+        partials.coming.retain(|coming| !done(&coming.stripe));
+        self.settle_log();
+    }
+
+    /// Superblocks of partial parity in which nothing is needed any more hold nothing but stale data.
+    fn settle_log(&mut self) {
+        let pus = self.layout.pus_per_superblock();
+        let mut index = 0;
+        while index < self.partials.log.closing.len() {
+            let (superblock, left) = self.partials.log.closing[index];
+            if self.partials.is_needed(superblock, pus) {
+                index += 1;
+                continue;
+            }
+            self.partials.log.closing.swap_remove(index);
+            if left != 0 {
+                self.settle_pus(superblock, left);
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! How write streams are numbered, and what each is for.
+
+use super::{Cause, Stream};
+use crate::config::FtlConfig;
+use outlast_media::ConfigError;
+
+/// Host streams at most.
+const MOST_HOST_STREAMS: u32 = 16;
+
+/// The streams of a flash core: those of the host's data, one for each class and stream hint; those of relocated data, one for each
+/// task and class; and one of partial parity, if that has superblocks of its own.
+#[derive(Clone, Debug)]
+pub(super) struct Streams {
+    hints: u8,
+    classes: u8,
+    /// Cause and class of each stream.
+    of: Vec<(Cause, u8)>,
+    tasks: Vec<Cause>,
+}
+
+impl Streams {
+    pub(super) fn new(
+        config: &FtlConfig,
+        classes: u8,
+        scrub: bool,
+        partial: bool,
+    ) -> Result<Self, ConfigError> {
+        if u32::from(config.streams) * u32::from(classes) > MOST_HOST_STREAMS {
+            let limit = format!(
+                "with {classes} classes, at most {} streams for each",
+                MOST_HOST_STREAMS / u32::from(classes)
+            );
+            return Err(ConfigError::new("device.ftl.streams", config.streams, limit));
+        }
+        let mut tasks = vec![Cause::Gc];
+        tasks.extend(config.wear_leveling.static_gap.map(|_| Cause::WearLeveling));
+        tasks.extend(scrub.then_some(Cause::Scrub));
+        let hosts = (0..classes).flat_map(|class| (0..config.streams).map(move |_| (Cause::Host, class)));
+        let moved = tasks.iter().flat_map(|&task| (0..classes).map(move |class| (task, class)));
+        let of = hosts.chain(moved).chain(partial.then_some((Cause::Partial, 0))).collect();
+        Ok(Self { hints: config.streams, classes, of, tasks })
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.of.len()
+    }
+
+    pub(super) fn hosts(&self) -> u8 {
+        self.hints * self.classes
+    }
+
+    pub(super) fn classes(&self) -> u8 {
+        self.classes
+    }
+
+    /// Tasks that relocate.
+    pub(super) fn tasks(&self) -> u32 {
+        self.tasks.len() as u32
+    }
+
+    #[inline]
+    pub(super) fn host(&self, hint: u8, class: u8) -> Stream {
+        let hint = if self.hints == 1 { 0 } else { hint % self.hints };
+        Stream(class * self.hints + hint)
+    }
+
+    pub(super) fn relocated(&self, task: Cause, class: u8) -> Option<Stream> {
+        let task = self.tasks.iter().position(|&own| own == task)?;
+        Some(Stream(self.hosts() + task as u8 * self.classes + class))
+    }
+
+    pub(super) fn partial(&self) -> Option<Stream> {
+        let last = self.of.len() - 1;
+        (self.of[last].0 == Cause::Partial).then_some(Stream(last as u8))
+    }
+
+    #[inline]
+    pub(super) fn cause(&self, stream: Stream) -> Cause {
+        self.of[usize::from(stream.0)].0
+    }
+
+    #[inline]
+    pub(super) fn class(&self, stream: Stream) -> u8 {
+        self.of[usize::from(stream.0)].1
+    }
+}

@@ -1,0 +1,84 @@
+//! Changes that a drive makes to its protection while data is live.
+
+use super::SsdConfig;
+use outlast_ftl::CodeConfig;
+use outlast_media::ConfigError;
+use outlast_units::Nanos;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A change, and when it is made: at a time, or when a figure of the drive's health has been reached. Either a class gets another code
+/// (Flexible, section 3.4), or dies that were absent are added (section 3.6).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ChangeConfig {
+    /// When, from the start of the run. Give this, `pe_cycles` or `medium_errors`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Nanos>,
+    /// When a block has been erased so often (SMART: percentage used).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pe_cycles: Option<u32>,
+    /// When so many units could not be had (SMART: media errors).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub medium_errors: Option<u64>,
+    /// The class that gets another code. Default: 0.
+    pub class: u8,
+    /// Its new `data`. Default: as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<u16>,
+    /// Its new `parity`. Default: as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parity: Option<u8>,
+    /// Its new `block`; 0: none. Default: as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block: Option<u16>,
+    /// Dies to add; see `device.absent_dies`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dies: Vec<u16>,
+}
+
+impl ChangeConfig {
+    /// Checks the change against the drive; `field` is its dotted name, such as `changes[1]`.
+    ///
+    /// # Errors
+    /// No trigger or several, nothing to change, no such class, or dies that are not absent.
+    pub fn validate(&self, field: &str, device: &SsdConfig) -> Result<(), ConfigError> {
+        let triggers = [self.at.is_some(), self.pe_cycles.is_some(), self.medium_errors.is_some()];
+        if triggers.iter().filter(|&&given| given).count() != 1 {
+            let limit = "give exactly one of at, pe_cycles and medium_errors";
+            return Err(ConfigError::new(field, "no single trigger", limit));
+        }
+        let recodes = self.data.is_some() || self.parity.is_some() || self.block.is_some();
+        if recodes != self.dies.is_empty() {
+            let limit = "give data, parity or block for another code, or dies to be added";
+            return Err(ConfigError::new(field, "nothing, or two things, to change", limit));
+        }
+        for (index, &die) in self.dies.iter().enumerate() {
+            if !device.absent_dies.contains(&die) {
+                let limit = "must be one of device.absent_dies";
+                return Err(ConfigError::new(&format!("{field}.dies[{index}]"), die, limit));
+            }
+        }
+        if recodes {
+            let Some(protection) = &device.protection else {
+                let limit = "needs device.protection";
+                return Err(ConfigError::new(field, "another code", limit));
+            };
+            if self.class >= protection.class_count() {
+                let limit = format!("must be below the number of classes, {}", protection.class_count());
+                return Err(ConfigError::new(&format!("{field}.class"), self.class, limit));
+            }
+            self.code(protection.code(self.class)).validate(field)?;
+        }
+        Ok(())
+    }
+
+    /// The code after the change of one that was `now`.
+    pub(crate) fn code(&self, now: CodeConfig) -> CodeConfig {
+        CodeConfig {
+            data: self.data.unwrap_or(now.data),
+            parity: self.parity.unwrap_or(now.parity),
+            block: self.block.map_or(now.block, |block| Some(block).filter(|&block| block != 0)),
+        }
+    }
+}

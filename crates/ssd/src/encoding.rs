@@ -1,0 +1,104 @@
+//! Changes of code, and of dies, while data is live.
+
+use crate::ssd::Ssd;
+use outlast_ftl::{CodeConfig, Stream};
+use outlast_media::ConfigError;
+use outlast_units::{DieId, Nanos};
+
+impl Ssd {
+    /// From now on data of class `class` is written with code `code`. What has the old one keeps it until it is moved: by collection,
+    /// which takes it first, or by scrubbing with `reprotect`.
+    ///
+    /// # Errors
+    /// No such class; a code that does not suit the dies, or leaves too little room for the user data: then nothing has changed.
+    pub fn set_code(&mut self, now: Nanos, class: u8, code: CodeConfig) -> Result<(), ConfigError> {
+        let classes = self.cores[0].ftl.classes();
+        if self.config.protection.is_none() {
+            let limit = "a drive without device.protection has no parity to change";
+            return Err(ConfigError::new("class", class, limit));
+        }
+        if class >= classes {
+            let limit = format!("must be below the number of classes, {classes}");
+            return Err(ConfigError::new("class", class, limit));
+        }
+        let before = self.cores[0].ftl.code(class);
+        for core in 0..self.cores.len() {
+            if let Err(error) = self.cores[core].ftl.set_code(class, code) {
+                for done in &mut self.cores[..core] {
+                    // It was this code a moment ago.
+                    let restored = done.ftl.set_code(class, before);
+                    debug_assert!(restored.is_ok(), "the code of before fits");
+                }
+                return Err(error);
+            }
+        }
+        for core in 0..self.cores.len() {
+            self.reprotect_all(now, core);
+            self.maybe_collect(now, core);
+        }
+        Ok(())
+    }
+
+    /// The code that class `class` has now.
+    pub fn code(&self, class: u8) -> CodeConfig {
+        self.cores[0].ftl.code(class)
+    }
+
+    /// Classes of protection; one where there are none.
+    pub fn classes(&self) -> u8 {
+        self.cores[0].ftl.classes()
+    }
+
+    /// Superblocks that still have a code which is no longer that of their class, and all that hold data.
+    pub fn encoding_progress(&self) -> (u32, u32) {
+        self.cores
+            .iter()
+            .map(|core| core.ftl.encoding_progress())
+            .fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1))
+    }
+
+    /// Pages of user data that lie in superblocks of class `class`.
+    pub fn pages_of_class(&self, class: u8) -> u64 {
+        let of = |core: &crate::core::Core| {
+            let ftl = &core.ftl;
+            let superblocks = (0..ftl.layout().superblocks()).map(outlast_units::SuperblockId);
+            let own = superblocks.filter(|&superblock| ftl.class_of_superblock(superblock) == class);
+            own.map(|superblock| u64::from(ftl.valid_count(superblock))).sum::<u64>()
+        };
+        let units: u64 = self.cores.iter().map(of).sum();
+        (units * self.config.ftl.mapping_unit.0).div_ceil(self.config.geometry.page_size.0)
+    }
+
+    /// Units of partial parity written again because the superblock that held it was full, over the drive's life.
+    pub fn covers_moved(&self) -> u64 {
+        self.cores.iter().map(|core| core.ftl.covers_moved()).sum()
+    }
+
+    /// A die that was [absent](crate::SsdConfig::absent_dies) is there: data written from now on lies on it, too.
+    ///
+    /// # Errors
+    /// No such die, or one that is there already.
+    pub fn add_die(&mut self, now: Nanos, die: DieId) -> Result<(), ConfigError> {
+        let dies = self.dies.len();
+        if die.index() >= dies {
+            let limit = format!("must be below the number of dies, {dies}");
+            return Err(ConfigError::new("die", die.0, limit));
+        }
+        let Some(place) = self.absent.iter().position(|&absent| absent == die) else {
+            return Err(ConfigError::new("die", die.0, "is there already"));
+        };
+        self.absent.remove(place);
+        let (core, local) = (usize::from(self.dies[die.index()].core), self.dies[die.index()].local);
+        self.cores[core].ftl.add_die(local);
+        self.reprotect_all(now, core);
+        self.pump(now, core);
+        Ok(())
+    }
+
+    /// Stripes of any stream may have ended: their parity is programmed.
+    pub(crate) fn program_all_parity(&mut self, now: Nanos, core: usize) {
+        for stream in 0..self.cores[core].ftl.streams() {
+            self.program_parity(now, core, Stream(stream));
+        }
+    }
+}
