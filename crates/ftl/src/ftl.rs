@@ -3,13 +3,16 @@
 mod damage;
 mod figures;
 mod parity;
+mod power;
 mod protection;
 mod relocation;
 mod untimed;
 
+pub use power::Aftermath;
 pub use protection::Member;
 pub use untimed::Full;
 
+use power::Origins;
 use protection::Gaps;
 
 use crate::block_table::BlockTable;
@@ -239,6 +242,10 @@ pub struct Ftl {
     in_hand: BTreeMap<u32, Box<[u8]>>,
     /// Logical pages whose data has been lost, until they are written or trimmed.
     lost: BTreeSet<u32>,
+    /// What each unit in the buffer superseded; absent where the buffer survives a loss of power, and in untimed writes.
+    origins: Option<Box<Origins>>,
+    /// How often power has failed since the space held back for relocation was last whole.
+    cuts: u32,
     scrub: bool,
     blocks: Blocks,
     table: BlockTable,
@@ -326,12 +333,14 @@ impl Ftl {
             damaged: false,
             in_hand: BTreeMap::new(),
             lost: BTreeSet::new(),
+            origins: options.erases_late.then(|| Box::new(Origins::new(&layout))),
+            cuts: 0,
             scrub,
             blocks,
             table,
             endurance: defects.endurance,
             held_back: u32::from(options.erases_late) + 1,
-            contents: keep_bytes.then(|| Contents::new(!codes.is_empty())),
+            contents: keep_bytes.then(|| Contents::new(!codes.is_empty() || options.erases_late)),
             codes,
             rng: SplitMix::new(seed, "ftl.gc"),
             clock: 0,
@@ -533,12 +542,14 @@ impl Ftl {
     pub fn append(&mut self, stream: Stream, lpn: Lpn) -> Slot {
         let slot = self.advance(stream);
         let old = std::mem::replace(&mut self.l2p[lpn.index()], slot.ppn);
+        let mut was_lost = false;
         if old.is_some() {
             self.invalidate(old);
         } else if !self.lost.is_empty() {
-            self.lost.remove(&lpn.0);
+            was_lost = self.lost.remove(&lpn.0);
         }
         self.p2l[slot.ppn.index()] = lpn;
+        self.note_origin(slot.ppn, old, was_lost);
         self.valid[self.frontiers[usize::from(stream.0)].superblock.index()] += 1;
         self.clock += 1;
         self.written.host += 1;
@@ -567,14 +578,19 @@ impl Ftl {
 
     #[inline]
     fn invalidate(&mut self, slot: Ppn) {
+        self.count_stale(slot);
+        if let Some(contents) = &mut self.contents {
+            contents.discard(slot.0);
+        }
+    }
+
+    #[inline]
+    fn count_stale(&mut self, slot: Ppn) {
         let superblock = self.layout.superblock_of(slot);
         let valid = &mut self.valid[superblock.index()];
         *valid -= 1;
         if *valid & NO_CANDIDATE != 0 {
             self.note_stale(superblock, slot);
-        }
-        if let Some(contents) = &mut self.contents {
-            contents.discard(slot.0);
         }
     }
 
@@ -611,6 +627,9 @@ impl Ftl {
             later: 0,
             due: (0, 0, 0),
         };
+        if let Some(origins) = &mut self.origins {
+            origins.opened(superblock, self.layout.units_per_superblock());
+        }
         if self.code[superblock.index()] != NO_CODE || !self.dead_lanes.is_empty() {
             self.open_irregular(stream);
         }
@@ -696,6 +715,9 @@ impl Ftl {
             let block = self.table.block(place.superblock, place.lane.local_die, plane);
             self.blocks.program(block, place.first_page, rows);
         }
+        if self.origins.is_some() {
+            self.release_origins(pu);
+        }
         self.pu_programmed[pu as usize / 64] |= 1 << (pu % 64);
         self.pus_programmed += 1;
         let left = &mut self.unprogrammed[place.superblock.index()];
@@ -725,6 +747,9 @@ impl Ftl {
         self.sealed_at[superblock.index()] = self.clock;
         self.sealed_order[superblock.index()] = self.seals;
         self.seals += 1;
+        if let Some(origins) = &mut self.origins {
+            origins.sealed(superblock);
+        }
     }
 
     /// Free superblocks.

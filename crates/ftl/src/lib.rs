@@ -12,6 +12,8 @@ pub use config::{
     Allocation, AllocationLevel, FtlConfig, GcConfig, ProtectedStreams, ProtectionConfig, VictimPolicy,
     WearLeveling,
 };
-pub use ftl::{Cause, Ftl, FtlOptions, Full, Member, Slot, State, Stream, UnitsWritten, UntimedReads};
+pub use ftl::{
+    Aftermath, Cause, Ftl, FtlOptions, Full, Member, Slot, State, Stream, UnitsWritten, UntimedReads,
+};
 pub use layout::{Lane, Layout, PuPlace};
 pub use stripes::{Role, Stripes};

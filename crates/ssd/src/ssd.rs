@@ -9,6 +9,7 @@ use crate::faulting::Fate;
 use crate::host::{HostSide, Request};
 use crate::ladder::{Recovery, Retries};
 use crate::op::{Op, UnitWork};
+use crate::power::PowerCuts;
 use crate::reliability::{CoreCells, Corrections, Reliability};
 use crate::scrub::{Decision, Reason};
 use crate::slab::Slab;
@@ -73,6 +74,7 @@ pub struct Ssd {
     pub(crate) moved: [u64; Reason::COUNT],
     pub(crate) fate: Fate,
     pub(crate) faults_injected: u64,
+    pub(crate) power_cuts: PowerCuts,
     pub(crate) seed: u64,
 }
 
@@ -149,6 +151,7 @@ impl Ssd {
             moved: [0; Reason::COUNT],
             fate: Fate::default(),
             faults_injected: 0,
+            power_cuts: PowerCuts::default(),
             seed,
             timing,
             channels: vec![Channel::default(); usize::from(geometry.channels)],
@@ -338,13 +341,13 @@ impl Ssd {
     }
 
     #[inline]
-    fn next_event(&self) -> Nanos {
+    pub(crate) fn next_event(&self) -> Nanos {
         self.events.next().min(self.host.next_completion())
     }
 
     /// Does what is due first; the caller has checked that something is.
     #[inline]
-    fn step(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
+    pub(crate) fn step(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
         let at = self.events.next();
         if self.host.next_completion() <= at {
             self.emit(completions);

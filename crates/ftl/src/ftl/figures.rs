@@ -113,10 +113,11 @@ impl Ftl {
         }
         if let Some(contents) = &self.contents {
             let live: u32 = valid.iter().sum();
-            if self.codes.is_empty() && contents.len() != live as usize {
+            if !contents.keeps_stale() && contents.len() != live as usize {
                 return Err(format!("{} units have bytes, {live} are valid", contents.len()));
             }
         }
+        self.check_origins()?;
         self.check_parity()
     }
 }

@@ -135,8 +135,7 @@ impl Ftl {
         let index = usize::from(stream.0);
         let superblock = self.frontiers[index].superblock;
         let (pus, units) = (self.layout.pus_per_superblock(), self.layout.units_per_pu());
-        let usable = |pu: &u32| self.role(superblock, *pu) == Role::Data && !self.is_skipped(superblock, *pu);
-        let pu = (from..pus).find(usable).unwrap_or(pus);
+        let pu = (from..pus).find(|&pu| self.takes_data(superblock, pu)).unwrap_or(pus);
         if let Some(code) = self.code_of(superblock) {
             let reached = if pu == pus { code.stripe_of(pus - 1) + 1 } else { code.stripe_of(pu) };
             self.frontiers[index].due.1 = reached;
@@ -216,10 +215,10 @@ impl Ftl {
                 let pu = first + other;
                 if role == Role::Gap {
                     None
-                } else if self.is_on_flash(superblock, pu) {
-                    Some(Member::OnFlash(pu))
                 } else if self.failed_pus.contains(&pu) {
                     Some(Member::Gone)
+                } else if self.is_on_flash(superblock, pu) {
+                    Some(Member::OnFlash(pu))
                 } else if !self.is_skipped(superblock, other) && is_open {
                     Some(Member::Buffered(pu))
                 } else {

@@ -61,6 +61,7 @@ impl Ftl {
             contents.relocate(from.0, slot.ppn.0, lpn.0);
         }
         self.p2l[slot.ppn.index()] = lpn;
+        self.note_origin(slot.ppn, from, false);
         self.count_relocated(stream, superblock, 1);
         slot
     }
@@ -143,6 +144,12 @@ impl Ftl {
     /// # Panics
     /// If there is no such place on a drive that is not worn: a superblock is always held back.
     pub fn choose_victim(&mut self) -> Option<SuperblockId> {
+        if self.cuts != 0
+            && self.free_superblocks() < self.reserve()
+            && let Some(least) = self.choose_least()
+        {
+            return Some(least);
+        }
         let view = View {
             valid: &self.valid,
             sealed_at: &self.sealed_at,
@@ -154,6 +161,13 @@ impl Ftl {
         if !self.fits(victim, self.gc_stream()) {
             let damaged = self.retired != 0 || !self.dead_lanes.is_empty() || self.damaged;
             assert!(damaged, "a superblock is held back for relocation unless the drive is worn or damaged");
+            if let Some(least) = self.choose_least() {
+                return Some(least);
+            }
+            if self.is_collecting() {
+                // There will be room when it has been erased.
+                return None;
+            }
             self.stuck = true;
             return None;
         }
@@ -262,6 +276,9 @@ impl Ftl {
         if whole {
             self.state[index] = State::Free;
             self.free.push(superblock);
+            if self.free_superblocks() >= self.reserve() {
+                self.cuts = 0;
+            }
         } else {
             self.state[index] = State::Retired;
             self.retired += 1;
