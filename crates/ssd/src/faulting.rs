@@ -35,7 +35,9 @@ impl Ssd {
         if faults.is_empty() {
             return;
         }
-        self.expect_faults();
+        if faults.iter().any(|(_, fault)| fault.damage != Damage::Power) {
+            self.expect_faults();
+        }
         self.fate.scheduled.extend_from_slice(faults);
         // The sort is stable: of equal times the first given comes first, that is, last.
         self.fate.scheduled.reverse();
@@ -90,6 +92,12 @@ impl Ssd {
 
     /// Something breaks now.
     pub fn inject(&mut self, now: Nanos, fault: Fault) {
+        if fault.damage == Damage::Power {
+            self.abort_commands(now);
+            self.cut(now);
+            self.faults_injected += 1;
+            return;
+        }
         self.expect_faults();
         for die in fault.dies(&self.config.geometry) {
             let (core, local) =

@@ -110,6 +110,29 @@ impl HostSide {
         }
     }
 
+    /// Power has failed while commands were under way: they end now, and have been aborted. What had been done is still done.
+    fn abort(&mut self, now: Nanos, open: impl Iterator<Item = Tag>) {
+        let done = std::mem::take(&mut self.direct);
+        let crossing = std::mem::take(&mut self.linked);
+        let (done_too, crossing): (VecDeque<_>, VecDeque<_>) =
+            crossing.into_iter().partition(|c| c.at <= now);
+        let open = open.chain(crossing.into_iter().map(|completion| completion.tag));
+        let aborted: Vec<Tag> = open.chain(self.door.drain(..).map(|(_, tag, _)| tag)).collect();
+        let mut data_out = std::mem::take(&mut self.data_out);
+        for tag in &aborted {
+            data_out.remove(tag);
+        }
+        self.forget(now);
+        let end = |tag| Completion { at: now, tag, outcome: Outcome::Aborted };
+        self.linked = done_too;
+        self.direct = done.into_iter().chain(aborted.into_iter().map(end)).collect();
+        self.data_out = data_out;
+        self.in_flight = (self.direct.len() + self.linked.len()) as u32;
+        let first =
+            |queue: &VecDeque<Completion>| queue.front().map_or(Nanos::MAX, |completion| completion.at);
+        self.next_completion = first(&self.direct).min(first(&self.linked));
+    }
+
     /// Power has failed: nothing is known of any command.
     pub(crate) fn forget(&mut self, now: Nanos) {
         (self.link_in_free, self.link_out_free) = (now, now);
@@ -129,6 +152,11 @@ impl HostSide {
 }
 
 impl Ssd {
+    /// Power fails at a time of the drive's own: all commands under way end in [`Outcome::Aborted`].
+    pub(crate) fn abort_commands(&mut self, now: Nanos) {
+        self.host.abort(now, self.requests.live().map(|request| request.tag));
+    }
+
     pub(crate) fn receive(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         if self.host.in_flight >= self.host.queue_depth {
             self.host.door.push_back((command, tag, data.to_vec()));

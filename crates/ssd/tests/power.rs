@@ -14,7 +14,7 @@ use outlast_units::{ByteRate, Bytes, Lba, Nanos};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use support::host::{SECTOR, stamp};
-use support::tiny;
+use support::{command, tiny};
 
 /// The content of a unit: the version of each of its sectors; 0 is "zeroes".
 type Content = Vec<u64>;
@@ -467,5 +467,48 @@ fn ten_thousand_commands_and_hundreds_of_cuts() {
             assert!(model.checked > 10_000 && cuts.mount_pages > 0);
             assert_eq!(model.refused, 0);
         }
+    }
+}
+
+#[test]
+fn a_scheduled_loss_of_power_ends_what_is_under_way_and_the_drive_goes_on() {
+    for cache in [WriteCache::Protected, WriteCache::Volatile, WriteCache::Off] {
+        let mut config = tiny();
+        config.controller.write_cache = cache;
+        config.controller.queue_depth = 8;
+        config.controller.link = ByteRate::new(500_000_000);
+        let mut ssd = Ssd::new(config, 1).unwrap();
+        ssd.begin_timed();
+        let at = Nanos::millis(3);
+        ssd.schedule_faults(&[(at, Fault { die: 0, damage: Damage::Power })]);
+        let (mut aborted, mut done, mut tag) = (0, 0, 0);
+        let (mut in_flight, mut now) = (0, Nanos::ZERO);
+        let mut completions = Vec::new();
+        while now < Nanos::millis(20) {
+            while in_flight < 16 {
+                let op = if tag % 2 == 0 { Op::Write } else { Op::Read };
+                ssd.submit(now, command(op, u64::from(tag * 37 % 590) * 8, 8), Tag(tag));
+                (tag, in_flight) = (tag + 1, in_flight + 1);
+            }
+            now = ssd.advance_to_completion(Nanos::MAX, &mut completions);
+            assert!(!completions.is_empty(), "commands are in flight and nothing ends");
+            for completion in completions.drain(..) {
+                in_flight -= 1;
+                match completion.outcome {
+                    Outcome::Aborted => {
+                        assert_eq!(completion.at, at);
+                        aborted += 1;
+                    }
+                    outcome => {
+                        assert_eq!(outcome, Outcome::Ok);
+                        done += u32::from(completion.at > at);
+                    }
+                }
+            }
+        }
+        // All that were under way, those at the door included; then the drive went on.
+        assert!((1..=16).contains(&aborted) && done > 30, "{cache:?}: {aborted} aborted, {done} done since");
+        assert_eq!(ssd.power_cuts().cuts, 1);
+        ssd.self_check().unwrap();
     }
 }

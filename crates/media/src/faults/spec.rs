@@ -30,6 +30,8 @@ pub enum FaultKind {
     Program,
     /// The next erasure of a block: `die`, `plane`, `block`.
     Erase,
+    /// The power of the drive fails and is back at once; takes no place.
+    Power,
 }
 
 impl fmt::Display for FaultKind {
@@ -81,17 +83,20 @@ impl FaultSpec {
     /// # Errors
     /// A field that the kind needs and lacks, or has and does not take, or one beyond the drive.
     pub fn resolve(&self, field: &str, geometry: &Geometry) -> Result<Fault, ConfigError> {
-        use FaultKind::{Block, Chip, Die, Erase, Page, Plane, Program, TransientRead, Wordline};
+        use FaultKind::{Block, Chip, Die, Erase, Page, Plane, Power, Program, TransientRead, Wordline};
         let kind = self.kind;
         let (page, block) = match kind {
             Page | Wordline => (Use::Needed, Use::Needed),
             Block | Program | Erase => (Use::Refused, Use::Needed),
             TransientRead => (Use::Refused, Use::Optional),
-            Plane | Die | Chip => (Use::Refused, Use::Refused),
+            Plane | Die | Chip | Power => (Use::Refused, Use::Refused),
         };
         let plane = if kind == Plane { Use::Needed } else { block };
-        let (chip, die) =
-            if kind == Chip { (Use::Needed, Use::Refused) } else { (Use::Refused, Use::Needed) };
+        let (chip, die) = match kind {
+            Chip => (Use::Needed, Use::Refused),
+            Power => (Use::Refused, Use::Refused),
+            _ => (Use::Refused, Use::Needed),
+        };
         let reads = if kind == TransientRead { Use::Needed } else { Use::Refused };
 
         let check = Check { field, kind };
@@ -121,6 +126,7 @@ impl FaultSpec {
                 Damage::TransientRead { block: plane.zip(block), reads: reads.unwrap_or(1) }
             }
             (Chip, ..) => Damage::Chip,
+            (Power, ..) => Damage::Power,
             (Die, ..) => Damage::Die,
             (Page | Wordline | Block | Program | Erase | Plane, ..) => {
                 unreachable!("needed fields were checked")
