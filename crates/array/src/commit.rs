@@ -197,7 +197,8 @@ impl<D: Device> Array<D> {
                     self.update_degraded();
                 }
             }
-            Outcome::MediumError => {
+            // Of a write that was cut off, nobody knows what the member holds.
+            Outcome::MediumError | Outcome::Aborted => {
                 self.columns[column].bad.insert(range);
                 self.update_degraded();
                 if self.columns[column].bad.runs() > self.config.ejection.bad_blocks as usize {

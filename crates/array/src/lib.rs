@@ -33,8 +33,9 @@ pub use config::{
 };
 pub use error::{ArrayError, Event, EventKind};
 pub use layout::CopyLayout;
+pub use outlast_device::PowerCycle;
 pub use pass::PassKind;
 pub use placement::ParityLayout;
-pub use plain::{PlainConfig, PlainDevice, PowerCycle};
+pub use plain::{PlainConfig, PlainDevice};
 pub use ranges::RangeSet;
 pub use status::{Counters, MemberStatus, Progress, State, Status};

@@ -1,6 +1,6 @@
 //! A device without firmware: fixed latency, bandwidth, and the faults that an array must live with.
 
-use outlast_device::{Command, Completion, Device, Identity, Op, Outcome, Smart, Tag};
+use outlast_device::{Command, Completion, Device, Identity, Op, Outcome, PowerCycle, Smart, Tag};
 use outlast_media::ConfigError;
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
@@ -12,13 +12,6 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 const SECTOR: usize = SECTOR_BYTES as usize;
 /// Sectors that are allocated together.
 const PAGE_SECTORS: u64 = 8;
-
-/// A device whose power can fail.
-pub trait PowerCycle {
-    /// Power fails at `now` and is there again at once: commands in flight are forgotten, each sector of a write in flight may or may
-    /// not have been written, and what was only in a volatile cache may be lost.
-    fn power_cut(&mut self, now: Nanos);
-}
 
 /// Settings of a [`PlainDevice`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

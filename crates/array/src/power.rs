@@ -4,8 +4,7 @@ use crate::array::Array;
 use crate::config::Consistency;
 use crate::error::ArrayError;
 use crate::op::{Content, Op, OpKind, roles};
-use crate::plain::PowerCycle;
-use outlast_device::Device;
+use outlast_device::{Device, PowerCycle};
 use outlast_units::Nanos;
 
 impl<D: Device + PowerCycle> PowerCycle for Array<D> {

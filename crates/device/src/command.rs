@@ -57,6 +57,8 @@ pub enum Outcome {
     /// Some sector's data could not be had, by no means that the device knows: nothing of it is returned as if it were
     /// good. Of a write: old data that had to be kept could not be read, and nothing of that unit was written.
     MediumError,
+    /// The device lost its power before the command was done. Of a write or a trim, each unit may or may not have been changed.
+    Aborted,
 }
 
 /// One command that has ended.

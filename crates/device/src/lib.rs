@@ -72,3 +72,10 @@ pub trait Device {
     /// The first broken invariant, in words.
     fn self_check(&self) -> Result<(), String>;
 }
+
+/// A device whose power can fail.
+pub trait PowerCycle {
+    /// Power fails at `now` and is there again at once: commands in flight are forgotten, each sector of a write in flight may or may
+    /// not have been written, and what was only in a volatile cache may be lost.
+    fn power_cut(&mut self, now: Nanos);
+}

@@ -5,6 +5,8 @@
 mod support;
 
 use outlast_engine::{Control, Phase, RunResult, Scenario, Simulation, Table};
+use outlast_media::{FaultKind, FaultSpec};
+use outlast_units::Nanos;
 use serde_json::Value;
 use support::{TIMING, scenario};
 
@@ -94,6 +96,22 @@ fn another_seed_gives_another_result() {
     let two = once(other);
     assert_ne!(one.summary.host.bytes_written, two.summary.host.bytes_written);
     assert_ne!(tables(&one), tables(&two));
+}
+
+#[test]
+fn a_run_goes_on_after_the_power_has_failed() {
+    let cut = || {
+        let mut scenario = mixed("full", 20_000);
+        let at = [300, 301, 1000, 2500].map(Nanos::millis);
+        scenario.faults = at.map(|at| FaultSpec::new(at, FaultKind::Power)).to_vec();
+        once(scenario)
+    };
+    let (one, two) = (cut(), cut());
+    assert_eq!(stripped(&one).to_string(), stripped(&two).to_string());
+    let host = &stripped(&one)["host"];
+    assert!(host["errors"].as_u64().unwrap() > 0, "nothing was cut off: {host}");
+    let plain = stripped(&once(mixed("full", 20_000)));
+    assert_eq!(host["reads"], plain["host"]["reads"], "commands were forgotten");
 }
 
 /// How often the caller asks for progress, and how fast the machine is, must not show.

@@ -5,16 +5,19 @@ mod encoding;
 mod figures;
 mod parity;
 mod partial;
+mod power;
 mod protection;
 mod relocation;
 mod streams;
 mod untimed;
 
 pub use parity::Axis;
+pub use power::Aftermath;
 pub use protection::Member;
 pub use untimed::Full;
 
 use partial::Partials;
+use power::Origins;
 use protection::Gaps;
 use streams::Streams;
 
@@ -271,6 +274,10 @@ pub struct Ftl {
     in_hand: BTreeMap<u32, Box<[u8]>>,
     /// Logical pages whose data has been lost, until they are written or trimmed.
     lost: BTreeSet<u32>,
+    /// What each unit in the buffer superseded; absent where the buffer survives a loss of power, and in untimed writes.
+    origins: Option<Box<Origins>>,
+    /// How often power has failed since the space held back for relocation was last whole.
+    cuts: u32,
     blocks: Blocks,
     table: BlockTable,
     endurance: Option<u32>,
@@ -357,11 +364,13 @@ impl Ftl {
             damaged: false,
             in_hand: BTreeMap::new(),
             lost: BTreeSet::new(),
+            origins: erases_late.then(|| Box::new(Origins::new(&layout))),
+            cuts: 0,
             blocks,
             table,
             endurance: defects.endurance,
             held_back: u32::from(erases_late) + 1,
-            contents: keep_bytes.then(|| Contents::new(protection.is_some())),
+            contents: keep_bytes.then(|| Contents::new(protection.is_some() || erases_late)),
             codes: Vec::new(),
             code_configs: Vec::new(),
             protected: protection.as_ref().map_or(ProtectedStreams::All, |own| own.streams),
@@ -592,12 +601,14 @@ impl Ftl {
     pub fn append(&mut self, stream: Stream, lpn: Lpn) -> Slot {
         let slot = self.advance(stream);
         let old = std::mem::replace(&mut self.l2p[lpn.index()], slot.ppn);
+        let mut was_lost = false;
         if old.is_some() {
             self.invalidate(old);
         } else if !self.lost.is_empty() {
-            self.lost.remove(&lpn.0);
+            was_lost = self.lost.remove(&lpn.0);
         }
         self.p2l[slot.ppn.index()] = lpn;
+        self.note_origin(slot.ppn, old, was_lost);
         self.valid[self.frontiers[usize::from(stream.0)].superblock.index()] += 1;
         self.clock += 1;
         self.written.host += 1;
@@ -692,6 +703,9 @@ impl Ftl {
         clear_bits(&mut self.pu_programmed, index * pus as usize, pus as usize);
         self.code[index] = self.stream_code[usize::from(stream.0)];
         self.opened_by[index] = stream;
+        if let Some(origins) = &mut self.origins {
+            origins.opened(superblock, self.layout.units_per_superblock());
+        }
     }
 
     /// Fills the program unit that `stream` has begun with empty slots; returns it, or `None` when none is begun.
@@ -774,6 +788,9 @@ impl Ftl {
             let block = self.table.block(place.superblock, place.lane.local_die, plane);
             self.blocks.program(block, place.first_page, rows);
         }
+        if self.origins.is_some() {
+            self.release_origins(pu);
+        }
         self.pu_programmed[pu as usize / 64] |= 1 << (pu % 64);
         self.pus_programmed += 1;
         if self.covers {
@@ -806,6 +823,9 @@ impl Ftl {
         self.sealed_at[superblock.index()] = self.clock;
         self.sealed_order[superblock.index()] = self.seals;
         self.seals += 1;
+        if let Some(origins) = &mut self.origins {
+            origins.sealed(superblock);
+        }
     }
 
     /// Free superblocks.

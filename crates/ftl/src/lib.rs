@@ -12,6 +12,8 @@ pub use config::{
     Allocation, AllocationLevel, ClassConfig, CodeConfig, FtlConfig, GcConfig, PartialConfig, PartialPlace,
     ProtectedStreams, ProtectionConfig, RangeConfig, VictimPolicy, WearLeveling,
 };
-pub use ftl::{Axis, Cause, Ftl, FtlOptions, Full, Member, Slot, State, Stream, UnitsWritten, UntimedReads};
+pub use ftl::{
+    Aftermath, Axis, Cause, Ftl, FtlOptions, Full, Member, Slot, State, Stream, UnitsWritten, UntimedReads,
+};
 pub use layout::{Lane, Layout, PuPlace};
 pub use stripes::{Role, Stripes};

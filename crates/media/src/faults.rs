@@ -48,6 +48,10 @@ pub enum Damage {
     /// The next erasure of a block fails, and the block must be retired.
     #[allow(missing_docs, reason = "said above")]
     Erase { plane: u16, block: u32 },
+    /// Nothing of the flash: the whole drive loses its power for a moment.
+    Power,
+    /// Nor this: the parity of stripes that are not full is gone from the non-volatile cache.
+    ParityCache,
 }
 
 impl Fault {
@@ -166,6 +170,7 @@ impl Faults {
             Damage::Erase { plane, block } => {
                 self.erase_next.insert(self.block_index(die, plane, block));
             }
+            Damage::Power | Damage::ParityCache => {}
         }
     }
 

@@ -79,6 +79,7 @@ impl Model {
             Damage::Erase { plane, block } => {
                 self.erase.insert((die, plane, block));
             }
+            Damage::Power => {}
         }
     }
 
@@ -337,7 +338,10 @@ fn scheduled_faults_are_read_as_people_write_them() {
     for (text, damage) in ok {
         assert_eq!(resolve(text), Ok(Fault { die: 3, damage }), "{text}");
     }
+    let power = resolve(r#"{"at": "2s", "kind": "power"}"#);
+    assert_eq!(power, Ok(Fault { die: 0, damage: Damage::Power }));
     let refused = [
+        (r#"{"at": 0, "kind": "power", "die": 0}"#, r#"faults[3].die = 0: kind = "power" takes none"#),
         (r#"{"at": 0, "kind": "die"}"#, r#"faults[3].die = absent: is needed by kind = "die""#),
         (
             r#"{"at": 0, "kind": "die", "die": 8}"#,

@@ -111,6 +111,11 @@ pub(crate) struct Core {
     pub(crate) relocations: [Option<Relocation>; Task::COUNT],
     /// Relocated data on its way to flash, by task.
     pub(crate) outgoing: [Outgoing; Task::COUNT],
+    /// Whether a victim cannot be erased before what superseded its units has left the buffer.
+    pub(crate) pinned: bool,
+    /// Program units of relocated data that hold host data, too, since its own program operation failed; and the flush epochs that
+    /// wait for them. Only where the buffer is not protected.
+    pub(crate) moved_in: Vec<(u32, u32)>,
     /// Units of relocation reads that are further down the recovery ladder than the die that read them.
     pub(crate) recovering: u32,
     /// What the cells have been through; absent where the flash never errs.

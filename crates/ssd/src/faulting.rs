@@ -35,7 +35,9 @@ impl Ssd {
         if faults.is_empty() {
             return;
         }
-        self.expect_faults();
+        if faults.iter().any(|(_, fault)| fault.damage != Damage::Power) {
+            self.expect_faults();
+        }
         self.fate.scheduled.extend_from_slice(faults);
         // The sort is stable: of equal times the first given comes first, that is, last.
         self.fate.scheduled.reverse();
@@ -90,6 +92,17 @@ impl Ssd {
 
     /// Something breaks now.
     pub fn inject(&mut self, now: Nanos, fault: Fault) {
+        if fault.damage == Damage::Power {
+            self.abort_commands(now);
+            self.cut(now);
+            self.faults_injected += 1;
+            return;
+        }
+        if fault.damage == Damage::ParityCache {
+            self.lose_parity_cache();
+            self.faults_injected += 1;
+            return;
+        }
         self.expect_faults();
         for die in fault.dies(&self.config.geometry) {
             let (core, local) =
@@ -152,8 +165,12 @@ impl Ssd {
         self.counters.lost_units += stranded;
         self.cores[core].ftl.drop_failed();
         // What has begun a program unit waits there no longer than its first attempt did.
-        self.fill_up(now, core, own, op);
-        self.program_parity(now, core, own);
+        for stream in (0..self.cores[core].ftl.streams()).map(Stream) {
+            if stream == own || self.has_moved_in(core, stream) {
+                self.fill_up(now, core, stream, op);
+                self.program_parity(now, core, stream);
+            }
+        }
         match op.kind {
             OpKind::HostProgram => self.host_programmed(now, op),
             _ => self.relocation_programmed(now, op),
@@ -164,13 +181,14 @@ impl Ssd {
     }
 
     /// Puts a unit of a failed program at the frontier again; false when it had no place to go and is lost.
-    fn write_again(&mut self, now: Nanos, core: usize, own: Stream, slot: Ppn, op: &Op) -> bool {
+    pub(crate) fn write_again(&mut self, now: Nanos, core: usize, own: Stream, slot: Ppn, op: &Op) -> bool {
         let gc = self.cores[core].ftl.gc_stream(self.cores[core].ftl.class_of(own));
         let any = (0..self.cores[core].ftl.streams()).map(Stream);
         for stream in [own, gc].into_iter().chain(any) {
             let ftl = &mut self.cores[core].ftl;
             if let Some(to) = ftl.rewrite(stream, slot) {
                 let host = ftl.cause_of(stream) == Cause::Host;
+                self.note_moved_in(core, op, to.ppn, host);
                 if host {
                     self.cores[core].buffered += 1;
                 } else {
@@ -196,6 +214,45 @@ impl Ssd {
         let units = self.cores[core].ftl.begun_units(stream);
         if let Some(pu) = self.cores[core].ftl.pad(stream) {
             self.program_of(now, core, stream, pu, units, op);
+        }
+    }
+
+    /// The unit of a failed operation has gone to slot `to`: where that is among relocated data, flushes that waited for the
+    /// operation wait for the new one, too.
+    fn note_moved_in(&mut self, core: usize, op: &Op, to: Ppn, host: bool) {
+        if self.write_cache() == crate::config::WriteCache::Protected {
+            return;
+        }
+        let (pu, _) = self.cores[core].ftl.layout().pu_of(to);
+        let earlier = self.cores[core].moved_in.iter().filter(|&&(from, _)| from == op.pu);
+        let own = (op.kind == OpKind::HostProgram && !host).then_some(op.epoch);
+        let epochs: Vec<u32> = earlier.map(|&(_, epoch)| epoch).chain(own).collect();
+        for epoch in epochs {
+            if !self.cores[core].moved_in.contains(&(pu, epoch)) {
+                self.cores[core].moved_in.push((pu, epoch));
+                self.count_in(epoch);
+            }
+        }
+    }
+
+    fn has_moved_in(&self, core: usize, stream: Stream) -> bool {
+        let state = &self.cores[core];
+        !state.moved_in.is_empty()
+            && state
+                .ftl
+                .begun_pu(stream)
+                .is_some_and(|begun| state.moved_in.iter().any(|&(pu, _)| pu == begun))
+    }
+
+    /// Program unit `pu` is on flash, or its units are elsewhere: the flush epochs of host data in it go on.
+    #[cold]
+    pub(crate) fn end_moved_in(&mut self, now: Nanos, core: usize, pu: u32) {
+        let moved_in = std::mem::take(&mut self.cores[core].moved_in);
+        let (ended, left) = moved_in.into_iter().partition(|&(other, _)| other == pu);
+        self.cores[core].moved_in = left;
+        let ended: Vec<(u32, u32)> = ended;
+        for (_, epoch) in ended {
+            self.count_out(now, epoch);
         }
     }
 

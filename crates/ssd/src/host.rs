@@ -100,12 +100,64 @@ impl HostSide {
         self.next_completion
     }
 
-    fn open_epoch(&self) -> u32 {
+    pub(crate) fn open_epoch(&self) -> u32 {
         self.first_epoch.wrapping_add(self.epochs.len() as u32 - 1)
+    }
+
+    /// A host program is outstanding again.
+    pub(crate) fn count_program(&mut self) {
+        if let Some(open) = self.epochs.back_mut() {
+            *open += 1;
+        }
+    }
+
+    /// Power has failed while commands were under way: they end now, and have been aborted. What had been done is still done.
+    fn abort(&mut self, now: Nanos, open: impl Iterator<Item = Tag>) {
+        let done = std::mem::take(&mut self.direct);
+        let crossing = std::mem::take(&mut self.linked);
+        let (done_too, crossing): (VecDeque<_>, VecDeque<_>) =
+            crossing.into_iter().partition(|c| c.at <= now);
+        let open = open.chain(crossing.into_iter().map(|completion| completion.tag));
+        let aborted: Vec<Tag> = open.chain(self.door.drain(..).map(|(_, tag, _)| tag)).collect();
+        let mut data_out = std::mem::take(&mut self.data_out);
+        for tag in &aborted {
+            data_out.remove(tag);
+        }
+        self.forget(now);
+        let end = |tag| Completion { at: now, tag, outcome: Outcome::Aborted };
+        self.linked = done_too;
+        self.direct = done.into_iter().chain(aborted.into_iter().map(end)).collect();
+        self.data_out = data_out;
+        self.in_flight = (self.direct.len() + self.linked.len()) as u32;
+        let first =
+            |queue: &VecDeque<Completion>| queue.front().map_or(Nanos::MAX, |completion| completion.at);
+        self.next_completion = first(&self.direct).min(first(&self.linked));
+    }
+
+    /// Power has failed: nothing is known of any command.
+    pub(crate) fn forget(&mut self, now: Nanos) {
+        (self.link_in_free, self.link_out_free) = (now, now);
+        self.arriving.clear();
+        self.door.clear();
+        self.in_flight = 0;
+        self.linked.clear();
+        self.direct.clear();
+        self.next_completion = Nanos::MAX;
+        self.first_epoch = self.open_epoch();
+        self.epochs = VecDeque::from([0]);
+        self.barriers.clear();
+        self.data_in.clear();
+        self.data_work.clear();
+        self.data_out.clear();
     }
 }
 
 impl Ssd {
+    /// Power fails at a time of the drive's own: all commands under way end in [`Outcome::Aborted`].
+    pub(crate) fn abort_commands(&mut self, now: Nanos) {
+        self.host.abort(now, self.requests.live().map(|request| request.tag));
+    }
+
     pub(crate) fn receive(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         if self.host.in_flight >= self.host.queue_depth {
             self.host.door.push_back((command, tag, data.to_vec()));
@@ -348,6 +400,10 @@ impl Ssd {
         if state.buffered < state.buffer_units && state.blocked_since.is_none() {
             state.blocked_since = Some(now);
         }
+        if state.pinned {
+            self.hurry_pinned(now, core);
+        }
+        let state = &mut self.cores[core];
         if !state.ftl.can_append(first.stream) {
             self.maybe_collect(now, core);
             let ftl = &self.cores[core].ftl;
@@ -419,8 +475,7 @@ impl Ssd {
     /// [`Ssd::program_host`] as a part of a flush epoch that has not ended.
     #[inline]
     pub(crate) fn program_host_in(&mut self, now: Nanos, core: usize, pu: u32, units: u32, epoch: u32) {
-        let index = epoch.wrapping_sub(self.host.first_epoch) as usize;
-        self.host.epochs[index] += 1;
+        self.count_in(epoch);
         let op = Op { units: units as u16, epoch, ..Op::new(OpKind::HostProgram, Task::Gc, core, pu) };
         let die = self.cores[core].ftl.layout().lane_of_pu(pu).die.0;
         let op = self.ops.insert(op);
@@ -432,9 +487,11 @@ impl Ssd {
     pub(crate) fn host_programmed(&mut self, now: Nanos, op: &Op) {
         let core = usize::from(op.core);
         self.cores[core].buffered -= u32::from(op.units);
-        let index = op.epoch.wrapping_sub(self.host.first_epoch) as usize;
-        self.host.epochs[index] -= 1;
-        self.settle_barriers(now);
+        self.count_out(now, op.epoch);
+        if !self.cores[core].moved_in.is_empty() {
+            self.end_moved_in(now, core, op.pu);
+        }
+        self.retry_erasures(now, core);
         if !self.cores[core].waiting.is_empty() {
             self.pump(now, core);
         }
@@ -457,6 +514,19 @@ impl Ssd {
         let epoch = self.host.open_epoch();
         self.host.epochs.push_back(0);
         self.host.barriers.push_back((epoch, request));
+        self.settle_barriers(now);
+    }
+
+    /// Another program operation of flush epoch `epoch`, which has not ended.
+    pub(crate) fn count_in(&mut self, epoch: u32) {
+        let index = epoch.wrapping_sub(self.host.first_epoch) as usize;
+        self.host.epochs[index] += 1;
+    }
+
+    /// A program operation of flush epoch `epoch` has ended.
+    pub(crate) fn count_out(&mut self, now: Nanos, epoch: u32) {
+        let index = epoch.wrapping_sub(self.host.first_epoch) as usize;
+        self.host.epochs[index] -= 1;
         self.settle_barriers(now);
     }
 
@@ -513,10 +583,15 @@ impl Ssd {
         }
         let at = if command.op == HostOp::Read && (self.host.link.is_some() || ready > now) {
             let at = ready.max(now);
-            // Rebuilt data may be ready after what was asked for later.
-            let after =
-                self.host.linked.iter().rposition(|other| other.at <= at).map_or(0, |index| index + 1);
-            self.host.linked.insert(after, Completion { at, tag, outcome });
+            let completion = Completion { at, tag, outcome };
+            if self.host.linked.back().is_none_or(|last| last.at <= at) {
+                self.host.linked.push_back(completion);
+            } else {
+                // Some of it could not be had, so that it crosses the link before what was read earlier; or rebuilt data is
+                // ready after what was asked for later.
+                let index = self.host.linked.partition_point(|other| other.at <= at);
+                self.host.linked.insert(index, completion);
+            }
             at
         } else {
             self.host.direct.push_back(Completion { at: now, tag, outcome });

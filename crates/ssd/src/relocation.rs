@@ -42,6 +42,8 @@ impl Core {
             waiting: VecDeque::new(),
             relocations: Default::default(),
             outgoing: Default::default(),
+            pinned: false,
+            moved_in: Vec::new(),
             recovering: 0,
             cells: None,
             faults: None,
@@ -382,15 +384,19 @@ impl Ssd {
             waiting.begun = waiting.begun.filter(|&pu| pu != op.pu);
         }
         outgoing.programs -= u32::from(outgoing.epoch == op.epoch);
+        if !self.cores[core].moved_in.is_empty() {
+            self.end_moved_in(now, core, op.pu);
+        }
         self.maybe_erase_waiting(now, core, op.task);
         self.maybe_erase(now, core, op.task);
+        self.retry_erasures(now, core);
         self.maybe_collect(now, core);
         self.give_leave(now);
     }
 
     /// Begins to erase a victim once its data is out of it: at once where the buffer is protected; else when the data is on
     /// flash, until when the victim waits and makes way for the next.
-    fn maybe_erase(&mut self, now: Nanos, core: usize, task: Task) {
+    pub(crate) fn maybe_erase(&mut self, now: Nanos, core: usize, task: Task) {
         let cache = self.write_cache();
         let state = &mut self.cores[core];
         let Some(relocation) = &mut state.relocations[task as usize] else { return };
@@ -409,7 +415,10 @@ impl Ssd {
         let outgoing = &mut state.outgoing[task as usize];
         let begun = state.ftl.begun_pu(stream);
         if cache == WriteCache::Protected
-            || (outgoing.programs == 0 && outgoing.waiting.is_none() && begun.is_none())
+            || (outgoing.programs == 0
+                && outgoing.waiting.is_none()
+                && begun.is_none()
+                && state.ftl.may_erase(superblock))
         {
             relocation.erases_left = state.ftl.live_lanes().count() as u32;
             self.queue_erasures(now, core, task, superblock);
@@ -438,6 +447,7 @@ impl Ssd {
                     state.spare_lists = (done.todo, done.cursors);
                 }
                 self.maybe_collect(now, core);
+                self.maybe_erase_waiting(now, core, task);
                 // Where no other victim follows, nothing holds host writes back any more.
                 self.pump(now, core);
             }
@@ -445,18 +455,23 @@ impl Ssd {
     }
 
     /// Begins to erase a waiting victim when its data is on flash.
-    fn maybe_erase_waiting(&mut self, now: Nanos, core: usize, task: Task) {
+    pub(crate) fn maybe_erase_waiting(&mut self, now: Nanos, core: usize, task: Task) {
         let state = &mut self.cores[core];
         let lanes = state.ftl.live_lanes().count() as u32;
         let Some(waiting) = &mut state.outgoing[task as usize].waiting else { return };
         if waiting.programs == 0 && waiting.begun.is_none() && waiting.erases_left == 0 {
+            if !state.ftl.may_erase(waiting.superblock) {
+                state.pinned = true;
+                self.hurry_pinned(now, core);
+                return;
+            }
             waiting.erases_left = lanes;
             let superblock = waiting.superblock;
             self.queue_erasures(now, core, task, superblock);
         }
     }
 
-    fn queue_erasures(&mut self, now: Nanos, core: usize, task: Task, superblock: SuperblockId) {
+    pub(crate) fn queue_erasures(&mut self, now: Nanos, core: usize, task: Task, superblock: SuperblockId) {
         let first_pu = superblock.0 * self.cores[core].ftl.layout().pus_per_superblock();
         let lanes: Vec<u32> = self.cores[core].ftl.live_lanes().collect();
         for lane in lanes {

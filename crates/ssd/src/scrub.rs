@@ -104,7 +104,7 @@ pub(crate) struct Scrub {
     next_age_check: Nanos,
     next_patrol: Nanos,
     patrol_pu: u32,
-    patrolling: bool,
+    pub(crate) patrolling: bool,
     /// Until when the bandwidth is used up.
     ready_at: Nanos,
     /// Superblocks that scrubbing itself had written and now moves again.
@@ -160,7 +160,7 @@ impl Ssd {
     }
 
     /// Sets the alarms of a sealed superblock for the reads that its triggers wait for.
-    fn arm(&mut self, now: Nanos, core: usize, superblock: SuperblockId) {
+    pub(crate) fn arm(&mut self, now: Nanos, core: usize, superblock: SuperblockId) {
         let Some(config) = self.config.scrub else { return };
         let at = now + self.aged;
         let state = &mut self.cores[core];

@@ -28,6 +28,13 @@ impl<T> Slab<T> {
         }
     }
 
+    /// All entries in use, in order of their numbers.
+    pub(crate) fn live(&self) -> impl Iterator<Item = &T> {
+        let mut is_free = vec![false; self.entries.len()];
+        self.free.iter().for_each(|&index| is_free[index as usize] = true);
+        self.entries.iter().zip(is_free).filter(|(_, is_free)| !is_free).map(|(entry, _)| entry)
+    }
+
     /// Gives entry `index` up; its number will be used again.
     #[inline]
     pub(crate) fn remove(&mut self, index: u32) {

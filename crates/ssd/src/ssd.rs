@@ -11,6 +11,7 @@ use crate::faulting::Fate;
 use crate::host::{HostSide, Request};
 use crate::ladder::{Recovery, Retries};
 use crate::op::{Op, UnitWork};
+use crate::power::PowerCuts;
 use crate::reliability::{CoreCells, Corrections, Reliability};
 use crate::scrub::{Decision, Reason};
 use crate::slab::Slab;
@@ -82,6 +83,7 @@ pub struct Ssd {
     pub(crate) fate: Fate,
     pub(crate) changes: Changes,
     pub(crate) faults_injected: u64,
+    pub(crate) power_cuts: PowerCuts,
     pub(crate) seed: u64,
 }
 
@@ -163,6 +165,7 @@ impl Ssd {
             fate: Fate::default(),
             changes: Changes::default(),
             faults_injected: 0,
+            power_cuts: PowerCuts::default(),
             seed,
             timing,
             channels: vec![Channel::default(); usize::from(geometry.channels)],
@@ -353,13 +356,13 @@ impl Ssd {
     }
 
     #[inline]
-    fn next_event(&self) -> Nanos {
+    pub(crate) fn next_event(&self) -> Nanos {
         self.events.next().min(self.host.next_completion())
     }
 
     /// Does what is due first; the caller has checked that something is.
     #[inline]
-    fn step(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
+    pub(crate) fn step(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
         let at = self.events.next();
         if self.host.next_completion() <= at {
             self.emit(completions);

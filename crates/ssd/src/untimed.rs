@@ -98,6 +98,7 @@ impl Ssd {
     pub fn begin_timed(&mut self) {
         for core in &mut self.cores {
             core.ftl.settle_untimed();
+            core.ftl.begin_origins();
         }
         self.end_untimed();
         self.begin_cells();

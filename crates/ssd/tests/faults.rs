@@ -6,9 +6,7 @@
 mod support;
 
 use outlast_device::{Command, Device, Op, StreamId, Tag};
-use outlast_ftl::{
-    ClassConfig, CodeConfig, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig, WearLeveling,
-};
+use outlast_ftl::{CodeConfig, WearLeveling};
 use outlast_media::reliability::{Ecc, Rereads};
 use outlast_media::{Damage, Fault, HazardConfig, InitialState};
 use outlast_ssd::{ReliabilityConfig, ScrubConfig, Ssd, SsdConfig, WriteCache};
@@ -17,6 +15,7 @@ use outlast_units::{Bytes, Lba, Nanos};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use support::host::Host;
+use support::protection::{choices, protected};
 use support::tiny;
 
 fn random_fault(rng: &mut SplitMix, config: &SsdConfig) -> Fault {
@@ -104,43 +103,9 @@ fn weak_flash(retries: Option<u32>, if_protected: Option<u32>) -> ReliabilityCon
     }
 }
 
-type Choices = (u16, u8, ProtectedStreams, PartialPlace, Option<u16>, bool);
-
-fn protected((data, parity, streams, place, block, classes): Choices) -> ProtectionConfig {
-    // A code within blocks and one over dies must divide groups of superpages evenly.
-    let (data, block) = match (parity, block) {
-        (0, block) => (1, Some(block.unwrap_or(1))),
-        (parity, Some(block)) => (4 - u16::from(parity), Some(block)),
-        (parity, None) => (data.min(4 - u16::from(parity)), None),
-    };
-    let class = |parity: u8, hint: u8| ClassConfig {
-        parity: Some(parity),
-        data: Some(4 - u16::from(parity)),
-        hints: vec![hint],
-        ..ClassConfig::default()
-    };
-    ProtectionConfig {
-        data,
-        parity,
-        streams,
-        block,
-        partial: PartialConfig { place, timeout: Nanos::millis(2), ..PartialConfig::default() },
-        classes: if classes { vec![class(0, 0), class(1, 1), class(2, 2)] } else { Vec::new() },
-        ..ProtectionConfig::default()
-    }
-}
-
 fn configurations() -> impl Strategy<Value = SsdConfig> {
     let cache = prop::sample::select(vec![WriteCache::Protected, WriteCache::Volatile, WriteCache::Off]);
-    let streams = prop::sample::select(vec![ProtectedStreams::All, ProtectedStreams::Gathered]);
-    let places = prop::sample::select(vec![
-        PartialPlace::None,
-        PartialPlace::Inline,
-        PartialPlace::Blocks,
-        PartialPlace::Cache,
-    ]);
-    let block = prop::option::weighted(0.4, 1u16..4);
-    let protection = prop::option::weighted(0.85, (1u16..4, 0u8..3, streams, places, block, any::<bool>()));
+    let protection = prop::option::weighted(0.85, choices());
     let sizes = prop::sample::select(vec![(4, 4), (2, 4), (4, 16), (8, 4), (16, 4)]);
     let errs = prop::option::of((prop::option::of(0u32..4), prop::option::of(0u32..3), any::<bool>()));
     let scrub = prop::option::of(0usize..5);
@@ -160,9 +125,7 @@ fn configurations() -> impl Strategy<Value = SsdConfig> {
             config.controller.write_cache = cache;
             config.controller.write_buffer = Bytes::mib(1);
             let rows = if unit > 4 || page == 16 { 1 } else { 3 };
-            config.protection = protection.map(|(data, parity, streams, place, block, classes)| {
-                protected((data, parity, streams, place, block.map(|block| block.min(rows)), classes))
-            });
+            config.protection = protection.map(|choices| protected(choices, rows));
             config.reliability = errs.map(|(retries, if_protected, history)| ReliabilityConfig {
                 reread_history: history,
                 ..weak_flash(retries, if_protected)

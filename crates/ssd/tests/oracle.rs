@@ -160,7 +160,7 @@ fn a_drive_that_wears_out_refuses_writes_and_still_returns_the_data() {
         match completions[0].outcome {
             Outcome::Ok => last[unit as usize] = version,
             Outcome::ReadOnly => refused += 1,
-            Outcome::OutOfRange | Outcome::MediumError => unreachable!("within the capacity, without faults"),
+            outcome => unreachable!("{outcome:?} within the capacity, without faults"),
         }
         if refused > 100 {
             break;

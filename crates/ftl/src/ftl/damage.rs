@@ -13,6 +13,7 @@ impl Ftl {
         let (superblock, within) = self.within_superblock(pu);
         let lane = self.lane_position(within);
         self.damaged = true;
+        self.hand_on_origins(pu);
         self.give_up_lane(superblock, lane);
         self.pus_failed += 1;
         let role = self.role(superblock, within);
@@ -39,7 +40,7 @@ impl Ftl {
 
     /// The content of a program unit that failed before its stripe got its parity no longer counts in the stripe; until it has
     /// been written elsewhere it is in the controller's hand.
-    fn take_in_hand(&mut self, pu: u32) {
+    pub(super) fn take_in_hand(&mut self, pu: u32) {
         let units = self.layout.units_per_pu();
         let Some(contents) = self.contents.as_mut().filter(|contents| contents.keeps_stale()) else { return };
         for slot in pu * units..(pu + 1) * units {
@@ -53,6 +54,7 @@ impl Ftl {
     /// To be called when the units of a failed program unit have been written again.
     pub fn drop_failed(&mut self) {
         self.in_hand.clear();
+        self.drop_origins();
     }
 
     /// Puts the unit of `slot`, whose program operation failed, at the frontier of `stream`; `None` when it is stale or the
@@ -71,6 +73,7 @@ impl Ftl {
             }
         }
         self.p2l[to.ppn.index()] = lpn;
+        self.move_origin(slot, to.ppn);
         let from = self.layout.superblock_of(slot).index();
         self.valid[from] -= 1;
         if self.valid[from] & crate::policy::NO_CANDIDATE != 0 {
@@ -194,7 +197,7 @@ impl Ftl {
         let (mut gone, mut data) = (0, 0);
         for pu in (0..pus).filter(|&pu| self.lane_position(pu) == lane) {
             match self.role(superblock, pu) {
-                Role::Data if pu >= from => {
+                Role::Data if pu >= from && !self.is_used_up(first / units + pu) => {
                     gone += 1;
                     data += 1;
                 }

@@ -117,6 +117,7 @@ impl Ftl {
                 return Err(format!("{} units have bytes, {live} are valid", contents.len()));
             }
         }
+        self.check_origins()?;
         self.check_parity()
     }
 }

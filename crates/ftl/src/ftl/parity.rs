@@ -240,6 +240,53 @@ impl Ftl {
         Ok(())
     }
 
+    /// Where bytes are kept: the cover gives back what was written.
+    pub(super) fn check_cover_gives(
+        &self,
+        pu: u32,
+        unit: u32,
+        cover: &super::partial::Cover,
+        had: &[bool],
+        missing: &[u32],
+    ) {
+        let Some(contents) = self.contents.as_ref() else { return };
+        let (superblock, _) = self.within_superblock(pu);
+        let Some(line) = self.line(pu, Axis::Dies) else { return };
+        let Some(code) = self.code_of(superblock).and_then(Stripes::code) else { return };
+        let (units, first) = (self.layout.units_per_pu(), superblock.0 * self.layout.pus_per_superblock());
+        let length = self.config.mapping_unit.0 as usize + OWNER;
+        let mut bytes = vec![vec![0; length]; code.shards()];
+        let mut present =
+            (0..line.data).fold(outlast_codes::ShardSet::default(), outlast_codes::ShardSet::with);
+        let mut wanted = None;
+        for (other, index) in self.members(line).filter(|&(_, index)| index < line.data) {
+            if other == pu {
+                wanted = Some(index);
+            }
+            if missing.contains(&other) {
+                present = present.without(index);
+            } else if let Some(raw) =
+                contents.raw(other * units + unit).filter(|_| other < first + cover.until)
+            {
+                bytes[index] = joined(raw);
+            }
+        }
+        for (index, (&parity, _)) in cover.pus.iter().zip(had).enumerate().filter(|(_, (_, had))| **had) {
+            if let Some(raw) = contents.raw(parity * units + unit) {
+                bytes[line.data + index] = joined(raw);
+                present = present.with(line.data + index);
+            }
+        }
+        let Some(wanted) = wanted else { return };
+        let target = outlast_codes::ShardSet::default().with(wanted);
+        let decoder = code.decoder(&present, &target).expect("no more is missing than there is parity");
+        let sources: Vec<&[u8]> = decoder.sources().iter().map(|&index| bytes[index].as_slice()).collect();
+        let mut rebuilt = vec![0; length];
+        decoder.rebuild(&sources, &mut [&mut rebuilt]).expect("shards of one length");
+        let written = contents.raw(pu * units + unit).map_or(vec![0; length], joined);
+        assert!(rebuilt == written, "the cover of program unit {pu} gave other bytes than were written");
+    }
+
     /// The parity of what a stripe held when it was covered.
     fn check_cover(
         &self,

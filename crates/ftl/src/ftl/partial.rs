@@ -351,15 +351,68 @@ impl Ftl {
         self.partials.coming.retain(|coming| coming.stripe != open);
         if self.partials.covers.remove(&open).is_some() || self.partials.coming.len() != coming {
             let stream = self.opened_by[superblock.index()];
-            if let Some((_, _, at)) =
-                self.open_stripe(stream).filter(|&(own, number, _)| (own.0, number) == open)
-            {
-                let members = self.code_of(superblock).map_or(0..0, |code| code.members(stripe));
-                let data = (members.start..at).filter(|&pu| self.role(superblock, pu) == Role::Data);
-                self.exposed[usize::from(stream.0)] = data.count() as u32;
+            if self.open_stripe(stream).is_some_and(|(own, number, _)| (own.0, number) == open) {
+                self.count_exposed(stream);
             }
             self.settle_log();
         }
+    }
+
+    /// Counts the data program units of the open stripe of `stream` that nothing covers.
+    pub(super) fn count_exposed(&mut self, stream: Stream) {
+        let exposed = self.open_stripe(stream).map_or(0, |(superblock, stripe, at)| {
+            let members = self.code_of(superblock).map_or(0..0, |code| code.members(stripe));
+            let covered = self.partials.cover(superblock, stripe).map_or(members.start, |cover| cover.until);
+            (covered..at).filter(|&pu| self.role(superblock, pu) == Role::Data).count() as u32
+        });
+        let cached = self.partials.place == Some(PartialPlace::Cache);
+        self.exposed[usize::from(stream.0)] = if cached { 0 } else { exposed };
+    }
+
+    /// Power has failed and the buffer is empty: covers on their way to flash never come, and the superblock in which partial parity
+    /// was being written is not written on.
+    pub(super) fn forget_coming(&mut self) {
+        self.partials.coming.clear();
+        self.partials.queue.clear();
+        let pus = self.layout.pus_per_superblock();
+        let log = &mut self.partials.log;
+        let used = std::mem::take(&mut log.used);
+        if let Some(open) = log.open.take() {
+            log.closing.push((open, pus - used));
+        }
+        self.settle_log();
+    }
+
+    /// Whether the cover of the open stripe of program unit `pu` gives its unit `unit`, of members of which `is_broken` tells which
+    /// cannot be read.
+    ///
+    /// # Panics
+    /// If bytes are kept and the cover gives others than were written.
+    pub fn cover_gives(&self, pu: u32, unit: u32, is_broken: impl Fn(u32) -> bool) -> bool {
+        let (superblock, within) = self.within_superblock(pu);
+        let Some(code) = self.code_of(superblock) else { return false };
+        let stripe = code.stripe_of(within);
+        let first = superblock.0 * self.layout.pus_per_superblock();
+        let data = |until: u32| {
+            let members = code.members(stripe).start..until;
+            members
+                .filter(|&other| self.role(superblock, other) == Role::Data)
+                .map(move |other| first + other)
+        };
+        if self.partials.place == Some(PartialPlace::Cache) {
+            let missing = data(code.members(stripe).end).filter(|&other| is_broken(other)).count();
+            return missing <= code.parity() as usize;
+        }
+        let Some(cover) = self.partials.cover(superblock, stripe).filter(|cover| within < cover.until) else {
+            return false;
+        };
+        let had: Vec<bool> = cover.pus.iter().map(|&parity| !is_broken(parity)).collect();
+        let missing: Vec<u32> = data(cover.until).filter(|&other| is_broken(other)).collect();
+        let gives = missing.len() <= had.iter().filter(|&&had| had).count();
+        if gives {
+            self.check_cover_gives(pu, unit, cover, &had, &missing);
+        }
+        gives
     }
 
     /// All stripes of `superblock` before `stripe` are full: what covered them is not needed any more.

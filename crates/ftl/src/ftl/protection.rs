@@ -178,8 +178,7 @@ impl Ftl {
         let index = usize::from(stream.0);
         let superblock = self.frontiers[index].superblock;
         let (pus, units) = (self.layout.pus_per_superblock(), self.layout.units_per_pu());
-        let usable = |pu: &u32| self.role(superblock, *pu) == Role::Data && !self.is_skipped(superblock, *pu);
-        let pu = (from..pus).find(usable).unwrap_or(pus);
+        let pu = (from..pus).find(|&pu| self.takes_data(superblock, pu)).unwrap_or(pus);
         if let Some(code) = self.code_of(superblock) {
             let reached = if pu == pus { code.count() } else { code.stripe_of(pu) };
             self.frontiers[index].due.1 = reached;
@@ -261,10 +260,10 @@ impl Ftl {
         let (superblock, within) = self.within_superblock(pu);
         // Along a block all but its parity was there to be covered, or is nothing but zeroes.
         let is_parity = index >= line.data;
-        if self.is_on_flash(superblock, pu) {
-            Member::OnFlash(pu)
-        } else if self.failed_pus.contains(&pu) {
+        if self.failed_pus.contains(&pu) {
             Member::Gone
+        } else if self.is_on_flash(superblock, pu) {
+            Member::OnFlash(pu)
         } else if self.state[superblock.index()] == State::Open
             && !(is_parity && self.is_skipped(superblock, within))
         {

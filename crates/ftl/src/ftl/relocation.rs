@@ -61,6 +61,7 @@ impl Ftl {
             contents.relocate(from.0, slot.ppn.0, lpn.0);
         }
         self.p2l[slot.ppn.index()] = lpn;
+        self.note_origin(slot.ppn, from, false);
         let cause = self.victim(superblock).and_then(|victim| victim.cause);
         self.count_relocated(stream, superblock, 1, cause);
         slot
@@ -151,10 +152,23 @@ impl Ftl {
     /// # Panics
     /// If there is no such place on a drive that is not worn: a superblock is always held back.
     pub fn choose_victim(&mut self) -> Option<SuperblockId> {
+        if self.cuts != 0
+            && self.free_superblocks() < self.reserve()
+            && let Some(least) = self.choose_least()
+        {
+            return Some(least);
+        }
         let victim = self.pick_victim()?;
         if !self.fits(victim, self.gc_stream(self.class_of_superblock(victim))) {
             let damaged = self.is_damaged() || self.damaged || self.is_mixed();
             assert!(damaged, "a superblock is held back for relocation unless the drive is worn or damaged");
+            if let Some(least) = self.choose_least() {
+                return Some(least);
+            }
+            if self.is_collecting() {
+                // There will be room when it has been erased.
+                return None;
+            }
             self.stuck = true;
             return None;
         }
@@ -320,6 +334,9 @@ impl Ftl {
         if whole {
             self.state[index] = State::Free;
             self.free.push(superblock);
+            if self.free_superblocks() >= self.reserve() {
+                self.cuts = 0;
+            }
         } else {
             self.state[index] = State::Retired;
             self.retired += 1;

@@ -18,6 +18,8 @@ impl Ftl {
     /// [`Full`] when no space can be made.
     #[inline]
     pub fn write_untimed(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, Full> {
+        // What is written without time is on flash before its origin could be erased.
+        self.origins = None;
         if !self.can_append(stream) {
             self.make_space(stream)?;
         }
@@ -61,6 +63,7 @@ impl Ftl {
 
     /// Collects until enough superblocks are free, as an idle drive does.
     pub fn settle_untimed(&mut self) {
+        self.origins = None;
         while self.needs_gc() && !self.is_read_only() {
             let Some(victim) = self.choose_victim() else { break };
             self.collect(victim, self.gc_stream(self.class_of_superblock(victim)));

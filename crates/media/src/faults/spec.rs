@@ -30,6 +30,10 @@ pub enum FaultKind {
     Program,
     /// The next erasure of a block: `die`, `plane`, `block`.
     Erase,
+    /// The power of the drive fails and is back at once; takes no place.
+    Power,
+    /// The non-volatile parity cache loses its contents (`device.protection.partial.place = "cache"`): no further field.
+    ParityCache,
 }
 
 impl fmt::Display for FaultKind {
@@ -81,17 +85,22 @@ impl FaultSpec {
     /// # Errors
     /// A field that the kind needs and lacks, or has and does not take, or one beyond the drive.
     pub fn resolve(&self, field: &str, geometry: &Geometry) -> Result<Fault, ConfigError> {
-        use FaultKind::{Block, Chip, Die, Erase, Page, Plane, Program, TransientRead, Wordline};
+        use FaultKind::{
+            Block, Chip, Die, Erase, Page, ParityCache, Plane, Power, Program, TransientRead, Wordline,
+        };
         let kind = self.kind;
         let (page, block) = match kind {
             Page | Wordline => (Use::Needed, Use::Needed),
             Block | Program | Erase => (Use::Refused, Use::Needed),
             TransientRead => (Use::Refused, Use::Optional),
-            Plane | Die | Chip => (Use::Refused, Use::Refused),
+            Plane | Die | Chip | Power | ParityCache => (Use::Refused, Use::Refused),
         };
         let plane = if kind == Plane { Use::Needed } else { block };
-        let (chip, die) =
-            if kind == Chip { (Use::Needed, Use::Refused) } else { (Use::Refused, Use::Needed) };
+        let (chip, die) = match kind {
+            Chip => (Use::Needed, Use::Refused),
+            Power | ParityCache => (Use::Refused, Use::Refused),
+            _ => (Use::Refused, Use::Needed),
+        };
         let reads = if kind == TransientRead { Use::Needed } else { Use::Refused };
 
         let check = Check { field, kind };
@@ -121,6 +130,8 @@ impl FaultSpec {
                 Damage::TransientRead { block: plane.zip(block), reads: reads.unwrap_or(1) }
             }
             (Chip, ..) => Damage::Chip,
+            (Power, ..) => Damage::Power,
+            (ParityCache, ..) => Damage::ParityCache,
             (Die, ..) => Damage::Die,
             (Page | Wordline | Block | Program | Erase | Plane, ..) => {
                 unreachable!("needed fields were checked")

@@ -1,0 +1,362 @@
+//! Loss of power: what the drive forgets, what it still knows, and how it goes on.
+//!
+//! Power is back at once and the mount takes no time; how many pages it would read is counted. What survives is said by the
+//! setting `write_cache`: with [`WriteCache::Protected`] all that was acknowledged; else what is on flash, and of every mapping
+//! unit the newest copy there. Trims are kept by all drives, whether or not a flush came after them.
+
+use crate::config::WriteCache;
+use crate::core::{Outgoing, Waiting};
+use crate::die::{Die, Phase};
+use crate::op::{Op, OpKind, Task};
+use crate::sensing::{beyond_hope, units};
+use crate::slab::Slab;
+use crate::ssd::Ssd;
+use outlast_device::PowerCycle;
+use outlast_ftl::{Aftermath, Cause, PartialPlace, Stream};
+use outlast_units::{Nanos, Ppn, SuperblockId};
+
+/// What losses of power have done to a drive over its life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PowerCuts {
+    /// How often power failed.
+    pub cuts: u64,
+    /// Program operations that were under way: their program units hold garbage.
+    pub torn: u64,
+    /// Units that were only in the buffer, and lost: older copies became current again.
+    pub lost_units: u64,
+    /// Pages that the mounts would have had to read: one of each filled superblock, in which a real drive keeps the owners of all
+    /// others; all programmed ones of superblocks not filled; and those whose parity had to be computed anew.
+    pub mount_pages: u64,
+}
+
+/// A program operation that was waiting, or under way.
+struct Outstanding {
+    die: u16,
+    op: Op,
+    started: bool,
+}
+
+impl PowerCycle for Ssd {
+    fn power_cut(&mut self, now: Nanos) {
+        Ssd::power_cut(self, now);
+    }
+}
+
+impl Ssd {
+    /// Power fails at `now` and is back at once. Commands in flight never complete, those included whose completion has not been
+    /// handed out. Faults, ageing and scrubbing that are still to come will come.
+    pub fn power_cut(&mut self, now: Nanos) {
+        let mut unheard = Vec::new();
+        while self.next_event() < now {
+            self.step(now, &mut unheard);
+        }
+        self.host.forget(now);
+        self.cut(now);
+    }
+
+    /// What losses of power have done so far.
+    pub fn power_cuts(&self) -> PowerCuts {
+        self.power_cuts
+    }
+
+    /// All but the host's side forgets what it was doing; then the drive mounts.
+    pub(crate) fn cut(&mut self, now: Nanos) {
+        self.power_cuts.cuts += 1;
+        let outstanding = self.stop_dies(now);
+        for source in 0..self.house_source() {
+            self.events.set(source, Nanos::MAX);
+        }
+        self.requests = Slab::default();
+        self.recoveries = Slab::default();
+        self.master.queue.clear();
+        self.master.free_at = now;
+        self.internal = 0;
+        self.waiting_dies.clear();
+        let mut abandoned = Vec::new();
+        for core in 0..self.cores.len() {
+            abandoned.push(self.stop_core(now, core));
+        }
+        if self.write_cache() == WriteCache::Protected {
+            self.issue_again(now, &outstanding);
+        } else {
+            self.lose_buffers(now, &outstanding);
+        }
+        for (core, abandoned) in abandoned.into_iter().enumerate() {
+            self.mount(now, core, &abandoned);
+        }
+    }
+
+    /// No die does anything any more. Returns the program operations that this concerns, those of each die in order.
+    fn stop_dies(&mut self, now: Nanos) -> Vec<Outstanding> {
+        let mut outstanding = Vec::new();
+        for (index, die) in (0u16..).zip(&mut self.dies) {
+            let is_program = |op: &Op| matches!(op.kind, OpKind::HostProgram | OpKind::RelocationProgram);
+            // An operation that waits to be suspended is both current and suspended.
+            let current = (die.phase == Phase::Array).then_some(die.current);
+            let started = current.into_iter().chain(die.suspended.map(|suspended| suspended.op));
+            outstanding.extend(started.map(|op| self.ops[op]).filter(is_program).map(|op| Outstanding {
+                die: index,
+                op,
+                started: true,
+            }));
+            for mut queue in [die.programs, die.collection, die.background] {
+                while !queue.is_empty() {
+                    let op = self.ops[queue.pop(&self.ops)];
+                    if is_program(&op) {
+                        outstanding.push(Outstanding { die: index, op, started: false });
+                    }
+                }
+            }
+            let mut busy = die.busy;
+            if die.phase != Phase::Idle {
+                busy += now.saturating_sub(die.busy_since);
+            }
+            *die = Die { busy, ..Die::new(die.channel, die.core, die.local) };
+        }
+        for channel in &mut self.channels {
+            // What was booked beyond this moment does not take place.
+            channel.busy = channel.busy.saturating_sub(channel.free_at.saturating_sub(now));
+            channel.free_at = now;
+        }
+        self.ops = Slab::default();
+        outstanding
+    }
+
+    /// Core `core` forgets the host's commands and the tasks under way. Returns the superblocks whose relocation is abandoned.
+    fn stop_core(&mut self, now: Nanos, core: usize) -> Vec<SuperblockId> {
+        let mut abandoned = Vec::new();
+        let state = &mut self.cores[core];
+        state.cpu.queue.clear();
+        state.cpu.free_at = now;
+        state.waiting.clear();
+        if let Some(since) = state.blocked_since.take() {
+            self.counters.blocked_ns += (now - since).0;
+        }
+        state.credit = 0;
+        state.recovering = 0;
+        state.pinned = false;
+        state.moved_in.clear();
+        if let Some(scrub) = &mut state.scrub {
+            scrub.patrolling = false;
+        }
+        for task in 0..Task::COUNT {
+            if let Some(relocation) = state.relocations[task].take_if(|r| r.erases_left == 0) {
+                abandoned.push(relocation.superblock);
+                state.spare_lists = (relocation.todo, relocation.cursors);
+            }
+            let mut waiting = state.outgoing[task].waiting;
+            if let Some(Waiting { superblock, .. }) = waiting.take_if(|waiting| waiting.erases_left == 0) {
+                abandoned.push(superblock);
+            }
+            state.outgoing[task] = Outgoing { waiting, ..Outgoing::default() };
+        }
+        for &superblock in &abandoned {
+            state.ftl.end_relocation(superblock);
+        }
+        state.ftl.power_failed();
+        abandoned
+    }
+
+    /// The buffer has survived: programs that had not begun are issued again, and the data of those under way goes elsewhere.
+    fn issue_again(&mut self, now: Nanos, outstanding: &[Outstanding]) {
+        let epoch = self.host.open_epoch();
+        for core in 0..self.cores.len() {
+            let state = &mut self.cores[core];
+            let own = outstanding.iter().filter(|one| usize::from(one.op.core) == core);
+            let (mut host, mut relocated) = (0, 0);
+            for one in own {
+                let units = u32::from(one.op.units);
+                if one.op.kind == OpKind::HostProgram { host += units } else { relocated += units }
+            }
+            for stream in (0..state.ftl.streams()).map(Stream) {
+                let begun = state.ftl.begun_units(stream);
+                if state.ftl.cause_of(stream) == Cause::Host { host += begun } else { relocated += begun }
+            }
+            (state.buffered, state.relocating) = (host, relocated);
+        }
+        let again = |one: &&Outstanding| !one.started;
+        for &Outstanding { die, op, .. } in outstanding.iter().filter(again) {
+            let state = &mut self.dies[usize::from(die)];
+            let queue = match (op.kind, op.task) {
+                (OpKind::HostProgram, _) => {
+                    self.host.count_program();
+                    &mut state.programs
+                }
+                (_, task) => {
+                    self.cores[usize::from(op.core)].outgoing[task as usize].programs += 1;
+                    if task == Task::Gc { &mut state.collection } else { &mut state.background }
+                }
+            };
+            let epoch = if op.kind == OpKind::HostProgram { epoch } else { 0 };
+            let op = self.ops.insert(Op { epoch, ..op });
+            queue.push(&mut self.ops, op);
+        }
+        for &Outstanding { op, .. } in outstanding.iter().filter(|one| one.started) {
+            let epoch = if op.kind == OpKind::HostProgram { epoch } else { 0 };
+            self.torn(now, &Op { epoch, ..op });
+        }
+    }
+
+    /// Program operation `op` was under way and its data is in the buffer: it is written again elsewhere. Where there is no room for
+    /// it, the last energy goes into finishing it.
+    fn torn(&mut self, now: Nanos, op: &Op) {
+        let core = usize::from(op.core);
+        let ftl = &mut self.cores[core].ftl;
+        let superblock = ftl.layout().place(op.pu).superblock;
+        let own = ftl.stream_of(superblock);
+        let gc = ftl.gc_stream(ftl.class_of(own));
+        let roomy = [own, gc].into_iter().any(|stream| ftl.can_take_pu(stream));
+        let sealed = if roomy || op.units == 0 {
+            self.power_cuts.torn += 1;
+            ftl.tear(op.pu)
+        } else {
+            let group = ftl.layout().group_of_pu(op.pu);
+            if let Some(own) = &mut self.cores[core].cells {
+                own.cells.programmed(group, now + self.aged);
+            }
+            self.cores[core].ftl.programmed(op.pu)
+        };
+        let units = self.cores[core].ftl.layout().units_per_pu();
+        for slot in (op.pu * units..(op.pu + 1) * units).filter(|_| roomy && op.units != 0) {
+            let stranded = !self.write_again(now, core, own, Ppn(slot), op);
+            self.counters.lost_units += u64::from(stranded);
+        }
+        let state = &mut self.cores[core];
+        state.ftl.drop_failed();
+        match op.kind {
+            OpKind::HostProgram => state.buffered -= u32::from(op.units),
+            _ => state.relocating -= u32::from(op.units),
+        }
+        if sealed {
+            self.sealed(now, core, superblock);
+        }
+    }
+
+    /// The buffer is empty.
+    fn lose_buffers(&mut self, now: Nanos, outstanding: &[Outstanding]) {
+        for core in 0..self.cores.len() {
+            let of = |wanted: bool| -> Vec<u32> {
+                let own = outstanding.iter().filter(|one| usize::from(one.op.core) == core);
+                own.filter(|one| one.started == wanted).map(|one| one.op.pu).collect()
+            };
+            let (started, queued) = (of(true), of(false));
+            let state = &mut self.cores[core];
+            (state.buffered, state.relocating) = (0, 0);
+            let Aftermath { lost, sealed, fill, mut read, scanned } =
+                state.ftl.lose_buffer(&started, &queued);
+            let pages = u64::from(state.ftl.layout().pages_per_pu());
+            read.extend(state.ftl.stripes_under_way());
+            self.power_cuts.torn += started.len() as u64;
+            self.power_cuts.lost_units += lost;
+            self.power_cuts.mount_pages += (scanned + read.len() as u64) * pages;
+            self.read_for_parity(core, &read, true);
+            let state = &mut self.cores[core];
+            state.ftl.recompute_parity(&fill);
+            for superblock in sealed {
+                self.sealed(now, core, superblock);
+            }
+            for pu in fill {
+                let ftl = &self.cores[core].ftl;
+                let stream = ftl.stream_of(ftl.layout().place(pu).superblock);
+                self.program_in(now, core, stream, pu, 0);
+            }
+        }
+    }
+
+    /// The program units in `read` are read so that the parity of their stripes is known again. What cannot be read is lost, unless what
+    /// covers the stripe gives it, where `covered` says that this has survived.
+    pub(crate) fn read_for_parity(&mut self, core: usize, read: &[u32], covered: bool) {
+        let state = &mut self.cores[core];
+        let mask = u64::MAX >> (64 - state.ftl.layout().units_per_pu());
+        for &pu in read {
+            let first = pu * state.ftl.layout().units_per_pu();
+            for unit in units(beyond_hope(&state.ftl, state.faults.as_ref(), pu, mask)) {
+                let is_broken =
+                    |other: u32| beyond_hope(&state.ftl, state.faults.as_ref(), other, 1 << unit) != 0;
+                if covered && state.ftl.cover_gives(pu, unit, is_broken) {
+                    continue;
+                }
+                let gone = state.ftl.lose_uncovered(Ppn(first + unit)).is_some();
+                self.counters.lost_units += u64::from(gone);
+            }
+        }
+    }
+
+    /// The parity cache has lost its contents.
+    pub(crate) fn lose_parity_cache(&mut self) {
+        let cached = |core: &crate::core::Core| core.ftl.partial_place() == Some(PartialPlace::Cache);
+        for core in 0..self.cores.len() {
+            if cached(&self.cores[core]) {
+                let read = self.cores[core].ftl.stripes_under_way();
+                self.read_for_parity(core, &read, false);
+            }
+        }
+    }
+
+    /// Core `core` goes on: erasures that were under way are begun anew, parity that has become due is programmed.
+    fn mount(&mut self, now: Nanos, core: usize, abandoned: &[SuperblockId]) {
+        let ftl = &self.cores[core].ftl;
+        let superblocks = (0..ftl.layout().superblocks()).map(SuperblockId);
+        let filled = superblocks.filter(|&at| ftl.state(at) == outlast_ftl::State::Sealed).count() as u64;
+        self.power_cuts.mount_pages += filled;
+        for stream in (0..self.cores[core].ftl.streams()).map(Stream) {
+            self.program_parity(now, core, stream);
+        }
+        let lanes = self.cores[core].ftl.live_lanes().count() as u32;
+        for task in [Task::Gc, Task::WearLeveling, Task::Scrub] {
+            let state = &mut self.cores[core];
+            let of_waiting = state.outgoing[task as usize].waiting.as_mut().map(|waiting| {
+                waiting.erases_left = lanes;
+                waiting.superblock
+            });
+            let of_relocation = state.relocations[task as usize].as_mut().map(|relocation| {
+                relocation.erases_left = lanes;
+                relocation.superblock
+            });
+            for superblock in of_waiting.into_iter().chain(of_relocation) {
+                self.queue_erasures(now, core, task, superblock);
+            }
+        }
+        for &superblock in abandoned {
+            self.arm(now, core, superblock);
+        }
+        for local in 0..self.cores[core].dies.len() {
+            let die = self.cores[core].dies[local];
+            self.wake(now, die);
+        }
+        self.maybe_collect(now, core);
+        self.maybe_scrub(now, core);
+    }
+
+    /// Data has come to flash: victims may be erased that waited for what superseded their units.
+    #[inline]
+    pub(crate) fn retry_erasures(&mut self, now: Nanos, core: usize) {
+        if std::mem::take(&mut self.cores[core].pinned) {
+            for task in [Task::Gc, Task::WearLeveling, Task::Scrub] {
+                self.maybe_erase_waiting(now, core, task);
+            }
+        }
+    }
+
+    /// A victim cannot be erased before what superseded its units is on flash. Where host writes wait for its space, what they would
+    /// have to fill first is padded.
+    #[cold]
+    pub(crate) fn hurry_pinned(&mut self, now: Nanos, core: usize) {
+        if self.cores[core].blocked_since.is_none() {
+            return;
+        }
+        for task in 0..Task::COUNT {
+            let Some(Waiting { superblock, .. }) = self.cores[core].outgoing[task].waiting else { continue };
+            for stream in (0..self.cores[core].ftl.streams()).map(Stream) {
+                let ftl = &mut self.cores[core].ftl;
+                let units = ftl.begun_units(stream);
+                if !ftl.begun_pins(stream, superblock) {
+                    continue;
+                }
+                let Some(pu) = ftl.pad(stream) else { continue };
+                self.program_in(now, core, stream, pu, units);
+                self.program_parity(now, core, stream);
+            }
+        }
+    }
+}

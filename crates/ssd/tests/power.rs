@@ -1,0 +1,522 @@
+//! What does a drive still hold after its power failed? Random commands with real bytes on small drives of many kinds, cut off at
+//! random moments, against a model that knows what each mapping unit may hold.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use outlast_device::{Command, Device, Op, Outcome, StreamId, Tag};
+use outlast_ftl::{CodeConfig, GcConfig, ProtectionConfig, VictimPolicy, WearLeveling};
+use outlast_media::{Damage, Fault, HazardConfig, PageTimes, Suspend};
+use outlast_ssd::{Ssd, SsdConfig, WriteCache};
+use outlast_units::rng::SplitMix;
+use outlast_units::{ByteRate, Bytes, Lba, Nanos};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use support::host::{SECTOR, stamp};
+use support::protection::{choices, protected};
+use support::{command, tiny};
+
+/// The content of a unit: the version of each of its sectors; 0 is "zeroes".
+type Content = Vec<u64>;
+
+/// What a unit may hold. Only one command at a time changes it.
+#[derive(Clone)]
+struct Unit {
+    /// What it may fall back to, oldest first: when it was acknowledged, and the contents, of which one is the true one. Only the
+    /// last is current.
+    possible: Vec<(u64, Vec<Content>)>,
+    pending: Option<Content>,
+    /// Counts changes, so that a read knows whether there was one while it was under way.
+    changes: u64,
+}
+
+impl Unit {
+    fn current(&self) -> &[Content] {
+        &self.possible.last().unwrap().1
+    }
+}
+
+struct Pending {
+    command: Command,
+    first: usize,
+    end: usize,
+    /// Acknowledged before a flush was submitted.
+    seq: u64,
+    /// What a read may return, and the changes of each unit when it began.
+    allowed: Vec<(Vec<Content>, u64)>,
+}
+
+struct Model {
+    ssd: Ssd,
+    cache: WriteCache,
+    now: Nanos,
+    units: Vec<Unit>,
+    pending: BTreeMap<Tag, Pending>,
+    seq: u64,
+    version: u64,
+    next_tag: u32,
+    /// Sectors of a unit.
+    sectors: usize,
+    may_fail: bool,
+    refused: u64,
+    medium_errors: u64,
+    checked: u64,
+    /// Units that did not hold the newest content that they might have held.
+    fallen_back: u64,
+}
+
+impl Model {
+    fn new(mut config: SsdConfig, seed: u64) -> Self {
+        config.bytes = true;
+        let cache = config.controller.write_cache;
+        let ssd = Ssd::new(config, seed).expect("a drive that works");
+        let sectors = ssd.sectors_per_unit() as usize;
+        let empty = Unit { possible: vec![(0, vec![vec![0; sectors]])], pending: None, changes: 0 };
+        Self {
+            cache,
+            now: Nanos::ZERO,
+            units: vec![empty; ssd.units() as usize],
+            ssd,
+            pending: BTreeMap::new(),
+            seq: 0,
+            version: 0,
+            next_tag: 0,
+            sectors,
+            may_fail: false,
+            refused: 0,
+            medium_errors: 0,
+            checked: 0,
+            fallen_back: 0,
+        }
+    }
+
+    /// Submits a command for units `first..end`; of a partial write, all but `skip` sectors at the beginning.
+    fn submit(&mut self, op: Op, first: usize, end: usize, skip: usize, fua: bool, stream: u8) {
+        self.version += 1;
+        let lba = first * self.sectors + skip;
+        let sectors = if op == Op::Flush { 0 } else { end * self.sectors - lba };
+        let command =
+            Command { lba: Lba(lba as u64), sectors: sectors as u32, op, stream: StreamId(stream), fua };
+        let (mut allowed, mut data) = (Vec::new(), Vec::new());
+        match op {
+            Op::Read => {
+                for unit in &self.units[first..end] {
+                    let mut contents = unit.current().to_vec();
+                    contents.extend(unit.pending.clone());
+                    allowed.push((contents, unit.changes));
+                }
+            }
+            Op::Write | Op::Trim => {
+                for unit in first..end {
+                    let mut content = self.units[unit].current()[0].clone();
+                    for (sector, version) in content.iter_mut().enumerate() {
+                        if unit * self.sectors + sector >= lba {
+                            *version = if op == Op::Write { self.version } else { 0 };
+                        }
+                    }
+                    self.units[unit].changes += 1;
+                    self.units[unit].pending = Some(content);
+                }
+                for sector in lba..lba + sectors {
+                    data.extend_from_slice(&stamp(sector as u64, self.version));
+                }
+            }
+            Op::Flush => {}
+        }
+        let tag = Tag(self.next_tag);
+        self.next_tag += 1;
+        self.pending.insert(tag, Pending { command, first, end, seq: self.seq, allowed });
+        self.ssd.submit_data(self.now, command, tag, if op == Op::Write { &data } else { &[] });
+    }
+
+    fn is_free(&self, first: usize, end: usize) -> bool {
+        self.units[first..end].iter().all(|unit| unit.pending.is_none())
+    }
+
+    /// Lets time pass until something completes, at most until `limit`; false when nothing did.
+    fn step(&mut self, limit: Nanos) -> bool {
+        let mut completions = Vec::new();
+        let reached = self.ssd.advance_to_completion(limit, &mut completions);
+        if reached != Nanos::MAX {
+            self.now = self.now.max(reached);
+        }
+        for completion in &completions {
+            assert!(completion.at <= self.now, "{completion:?} at {}", self.now);
+            let pending = self.pending.remove(&completion.tag).expect("completed once, and not after a cut");
+            self.completed(completion.tag, &pending, completion.outcome);
+        }
+        !completions.is_empty()
+    }
+
+    fn completed(&mut self, tag: Tag, pending: &Pending, outcome: Outcome) {
+        if outcome != Outcome::Ok {
+            assert!(
+                outcome == Outcome::ReadOnly || (self.may_fail && outcome == Outcome::MediumError),
+                "{:?}: {outcome:?}",
+                pending.command
+            );
+        }
+        match pending.command.op {
+            Op::Read if outcome != Outcome::Ok => self.medium_errors += 1,
+            Op::Read => {
+                let data = self.ssd.take_data(tag).expect("a read returns data");
+                let bytes = self.sectors * SECTOR;
+                for (unit, (found, allowed)) in
+                    (pending.first..pending.end).zip(data.chunks_exact(bytes).zip(&pending.allowed))
+                {
+                    self.look(unit, found, allowed);
+                }
+            }
+            Op::Write | Op::Trim => {
+                self.seq += 1;
+                for unit in &mut self.units[pending.first..pending.end] {
+                    let content = unit.pending.take().unwrap();
+                    if outcome != Outcome::Ok {
+                        // Some units may have been written, and may be in the buffer only.
+                        let mut contents = unit.current().to_vec();
+                        contents.push(content);
+                        unit.possible.push((self.seq, contents));
+                        continue;
+                    }
+                    let durable = self.cache != WriteCache::Volatile
+                        || pending.command.fua
+                        || pending.command.op == Op::Trim;
+                    if durable {
+                        unit.possible.clear();
+                    }
+                    unit.possible.push((self.seq, vec![content]));
+                }
+                self.refused += u64::from(outcome != Outcome::Ok);
+            }
+            Op::Flush => {
+                for unit in &mut self.units {
+                    let covered = unit.possible.iter().rposition(|&(seq, _)| seq <= pending.seq);
+                    unit.possible.drain(..covered.unwrap_or(0));
+                }
+            }
+        }
+    }
+
+    fn holds(&self, unit: usize, content: &Content, found: &[u8]) -> bool {
+        found.chunks_exact(SECTOR).zip(content).enumerate().all(|(sector, (bytes, &version))| {
+            if version == 0 {
+                bytes.iter().all(|&byte| byte == 0)
+            } else {
+                bytes == stamp((unit * self.sectors + sector) as u64, version)
+            }
+        })
+    }
+
+    /// A read found `found` in `unit`.
+    fn look(&mut self, unit: usize, found: &[u8], (allowed, changes): &(Vec<Content>, u64)) {
+        self.checked += 1;
+        let state = &self.units[unit];
+        let quiet = state.changes == *changes && state.pending.is_none();
+        let mut contents = allowed.clone();
+        if !quiet {
+            contents.extend(state.current().iter().cloned());
+            contents.extend(state.pending.clone());
+            // Written and superseded while the read was under way: whole contents all the same.
+            contents.extend(state.possible.iter().flat_map(|(_, contents)| contents.iter().cloned()));
+        }
+        let matching = contents.iter().find(|content| self.holds(unit, content, found));
+        let Some(content) = matching.cloned() else {
+            let versions = |(sector, bytes): (usize, &[u8])| {
+                let lba = (unit * self.sectors + sector) as u64;
+                (0..=self.version).find(|&version| {
+                    if version == 0 {
+                        bytes.iter().all(|&byte| byte == 0)
+                    } else {
+                        bytes == stamp(lba, version)
+                    }
+                })
+            };
+            let found: Vec<_> = found.chunks_exact(SECTOR).enumerate().map(versions).collect();
+            panic!("unit {unit} at {} holds {found:?}, which is none of {contents:?}", self.now);
+        };
+        if quiet && state.current().len() > 1 {
+            // From now on it is this one.
+            let (_, last) = self.units[unit].possible.last_mut().unwrap();
+            *last = vec![content];
+        }
+    }
+
+    /// Power fails now. What each unit may hold afterwards is what it may fall back to, and what was being written.
+    fn cut(&mut self) {
+        self.ssd.power_cut(self.now);
+        self.pending.clear();
+        self.seq += 1;
+        for unit in &mut self.units {
+            // Newest first, so that a unit that has fallen back is told from one that has not.
+            let mut contents: Vec<Content> = unit.pending.take().into_iter().collect();
+            contents.extend(std::mem::take(&mut unit.possible).into_iter().rev().flat_map(|(_, all)| all));
+            unit.possible.push((self.seq, contents));
+            unit.changes += 1;
+        }
+        self.ssd.self_check().unwrap();
+    }
+
+    /// Reads all units; afterwards each is known.
+    fn read_everything(&mut self) {
+        self.settle_down();
+        let before: Vec<Content> = self.units.iter().map(|unit| unit.current()[0].clone()).collect();
+        for unit in 0..self.units.len() {
+            self.submit(Op::Read, unit, unit + 1, 0, false, 0);
+            while self.pending.len() >= 32 {
+                self.step(Nanos::MAX);
+            }
+        }
+        self.settle_down();
+        let after = self.units.iter().map(|unit| &unit.current()[0]);
+        self.fallen_back += before.iter().zip(after).filter(|(before, after)| before != after).count() as u64;
+        self.ssd.self_check().unwrap();
+    }
+
+    fn settle_down(&mut self) {
+        while !self.pending.is_empty() {
+            assert!(self.step(Nanos::MAX), "commands never completed: {:?}", self.pending.keys());
+        }
+    }
+}
+
+/// How often power fails, and how often twice in a row.
+#[derive(Clone, Copy, Debug)]
+struct Cuts {
+    /// One in so many commands.
+    every: u64,
+    /// At most so many at once.
+    volley: u64,
+}
+
+fn random_fault(rng: &mut SplitMix, config: &SsdConfig) -> Fault {
+    let geometry = &config.geometry;
+    let mut below = |n: u32| rng.below(u64::from(n)) as u32;
+    let die = below(u32::from(geometry.dies())) as u16;
+    let plane = below(u32::from(geometry.planes_per_die)) as u16;
+    let (block, page) = (below(geometry.blocks_per_plane), below(geometry.pages_per_block));
+    let damage = match below(16) {
+        0..6 => Damage::Page { plane, block, page },
+        6..8 => Damage::Block { plane, block },
+        8 => Damage::Die,
+        9..12 => Damage::TransientRead { block: None, reads: 1 + below(9) },
+        12..15 => Damage::Program { plane, block },
+        _ => Damage::Erase { plane, block },
+    };
+    Fault { die, damage }
+}
+
+fn torture(config: &SsdConfig, seed: u64, commands: u32, cuts: Cuts, faults: u64) -> Model {
+    let mut rng = SplitMix::new(seed, "power");
+    let mut model = Model::new(config.clone(), seed);
+    model.may_fail = faults != 0;
+    if seed.is_multiple_of(2) {
+        model.ssd.begin_timed();
+    }
+    let depth = 1 + rng.below(16) as usize;
+    let units = model.units.len() as u64;
+    for number in 0..commands {
+        while model.pending.len() >= depth {
+            assert!(model.step(Nanos::MAX), "commands are pending and nothing happens");
+        }
+        if faults != 0 && rng.below(u64::from(commands) / faults) == 0 {
+            model.ssd.inject(model.now, random_fault(&mut rng, config));
+        }
+        if config.protection.is_some() && rng.below(u64::from(commands) / 4) == 0 {
+            let parity = rng.below(3) as u8;
+            let code = CodeConfig { data: 4 - u16::from(parity), parity, block: None };
+            // Refused where it leaves too little room.
+            let _ = model.ssd.set_code(model.now, rng.below(3) as u8, code);
+        }
+        let (op, longest) = match rng.below(100) {
+            0..70 => (Op::Write, if rng.below(8) == 0 { 20 } else { 3 }),
+            70..90 => (Op::Read, 4),
+            90..96 => (Op::Trim, 6),
+            _ => (Op::Flush, 1),
+        };
+        let count = 1 + rng.below(longest);
+        // Two in three go to a tenth of the space, so that what is in the buffer is often written again.
+        let span = if rng.below(3) == 0 { units } else { units / 10 };
+        let first = rng.below(span.max(count + 1) - count) as usize;
+        let end = (first + count as usize).min(units as usize);
+        if op == Op::Read || op == Op::Flush || model.is_free(first, end) {
+            let known = model.units[first].current().len() == 1;
+            let partial = op == Op::Write && known && rng.below(3) == 0;
+            let skip = if partial { rng.below(model.sectors as u64) as usize } else { 0 };
+            let fua = op == Op::Write && rng.below(12) == 0;
+            model.submit(op, first, end, skip, fua, rng.below(3) as u8);
+        }
+        if rng.below(cuts.every) == 0 {
+            for _ in 0..=rng.below(cuts.volley) {
+                // From right now to when the drive has come to rest.
+                let within = [1_000, 100_000, 1_000_000, 10_000_000][rng.below(4) as usize];
+                let at = model.now + Nanos(rng.below(within));
+                while model.now < at && model.step(at) {}
+                model.now = at;
+                model.cut();
+            }
+            if rng.below(3) == 0 {
+                model.read_everything();
+            }
+        }
+        if number % 512 == 0 {
+            model.ssd.self_check().unwrap();
+        }
+    }
+    model.cut();
+    model.read_everything();
+    model
+}
+
+fn configurations() -> impl Strategy<Value = SsdConfig> {
+    let cache = prop::sample::select(vec![WriteCache::Protected, WriteCache::Volatile, WriteCache::Off]);
+    let policy = prop::sample::select(vec![
+        VictimPolicy::Greedy,
+        VictimPolicy::CostBenefit,
+        VictimPolicy::Fifo,
+        VictimPolicy::DChoices,
+    ]);
+    let sizes = prop::sample::select(vec![(4, 4), (2, 4), (4, 16), (8, 4), (16, 4)]);
+    let protection = prop::option::weighted(0.7, choices());
+    let shape = (any::<bool>(), 1u8..4, prop::sample::select(vec![1u16, 2]), any::<bool>());
+    let rest = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    (cache, policy, sizes, protection, shape, rest).prop_map(
+        |(cache, policy, (unit, page), protection, shape, (link, suspend, leveling, bound))| {
+            let (multi_plane, streams, cores, pacing) = shape;
+            let mut config = tiny();
+            config.geometry.page_size = Bytes::kib(page);
+            config.geometry.blocks_per_plane = 24 * u32::from(streams);
+            config.geometry.pages_per_block = if page == 16 { 4 } else { 8 };
+            config.ftl.mapping_unit = Bytes::kib(unit);
+            config.ftl.multi_plane = multi_plane;
+            config.ftl.streams = streams;
+            config.ftl.gc = GcConfig { policy, choices: 3, start_free: None, pacing };
+            config.ftl.wear_leveling = WearLeveling { dynamic: true, static_gap: leveling.then_some(3) };
+            // A stripe lies on the dies of one flash core.
+            let cores = if protection.is_some() { 1 } else { cores };
+            config.ftl.capacity = Some(Bytes(config.geometry.raw_capacity().0 / 2));
+            config.controller.flash_cores = cores;
+            config.controller.write_cache = cache;
+            config.controller.write_buffer = Bytes::kib(512);
+            config.controller.link = link.then(|| ByteRate::new(500_000_000).unwrap());
+            config.controller.internal_operations = bound.then_some(1);
+            config.controller.queue_depth = if bound { 3 } else { 64 };
+            if bound {
+                config.controller.master_cost = Nanos(700);
+                config.controller.write_cost = Nanos(1100);
+            }
+            if suspend {
+                config.timing.suspend =
+                    Some(Suspend { program: true, erase: true, overhead: Nanos::micros(5), limit: 3 });
+                config.timing.read = PageTimes::ByType(vec![Nanos::micros(40), Nanos::micros(70)]);
+            }
+            let classes = protection.is_some_and(|choices| choices.5);
+            let rows = if unit > 4 || page == 16 { 1 } else { 3 };
+            if protection.is_some() {
+                config.geometry.blocks_per_plane = if classes { 120 } else { 36 } * u32::from(streams);
+                let share = if classes { 40 } else { 12 };
+                config.ftl.capacity = Some(Bytes(config.geometry.raw_capacity().0 / share));
+            }
+            config.protection = protection.map(|choices| protected(choices, rows));
+            config
+        },
+    )
+}
+
+fn frequencies() -> impl Strategy<Value = Cuts> {
+    (prop::sample::select(vec![5u64, 40, 300]), 1u64..5).prop_map(|(every, volley)| Cuts { every, volley })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_a_drive_owes_survives_every_cut(
+        config in configurations(), cuts in frequencies(), seed: u64,
+    ) {
+        let model = torture(&config, seed, 3000, cuts, 0);
+        prop_assert_eq!(model.refused, 0);
+    }
+
+    #[test]
+    fn a_breaking_drive_that_is_cut_off_returns_the_truth_or_an_error(
+        mut config in configurations(), cuts in frequencies(), seed: u64, hazards: bool,
+    ) {
+        config.geometry.blocks_per_plane += 16;
+        config.ftl.spare_blocks = 8;
+        if hazards {
+            config.hazards = HazardConfig {
+                program_failure: 2e-3,
+                erase_failure: 0.01,
+                transient_read: 5e-3,
+                ..HazardConfig::default()
+            };
+        }
+        torture(&config, seed, 2000, cuts, 6);
+    }
+}
+
+#[test]
+fn ten_thousand_commands_and_hundreds_of_cuts() {
+    for cache in [WriteCache::Protected, WriteCache::Volatile, WriteCache::Off] {
+        for protection in [None, Some(ProtectionConfig { data: 3, parity: 1, ..ProtectionConfig::default() })]
+        {
+            let mut config = tiny();
+            config.geometry.blocks_per_plane = 24;
+            config.controller.write_cache = cache;
+            config.protection = protection;
+            let model = torture(&config, 7, 12_000, Cuts { every: 40, volley: 3 }, 0);
+            let cuts = model.ssd.power_cuts();
+            assert!(cuts.cuts > 300 && cuts.torn > 100, "{cuts:?}");
+            assert!(model.ssd.written().gc > 1000, "garbage collection hardly ran");
+            assert_eq!(cuts.lost_units == 0, cache == WriteCache::Protected, "{cuts:?}");
+            // A cut does lose something, else nothing would have been tested.
+            assert!(model.fallen_back > 100, "{} units fell back", model.fallen_back);
+            assert!(model.checked > 10_000 && cuts.mount_pages > 0);
+            assert_eq!(model.refused, 0);
+        }
+    }
+}
+
+#[test]
+fn a_scheduled_loss_of_power_ends_what_is_under_way_and_the_drive_goes_on() {
+    for cache in [WriteCache::Protected, WriteCache::Volatile, WriteCache::Off] {
+        let mut config = tiny();
+        config.controller.write_cache = cache;
+        config.controller.queue_depth = 8;
+        config.controller.link = ByteRate::new(500_000_000);
+        let mut ssd = Ssd::new(config, 1).unwrap();
+        ssd.begin_timed();
+        let at = Nanos::millis(3);
+        ssd.schedule_faults(&[(at, Fault { die: 0, damage: Damage::Power })]);
+        let (mut aborted, mut done, mut tag) = (0, 0, 0);
+        let (mut in_flight, mut now) = (0, Nanos::ZERO);
+        let mut completions = Vec::new();
+        while now < Nanos::millis(20) {
+            while in_flight < 16 {
+                let op = if tag % 2 == 0 { Op::Write } else { Op::Read };
+                ssd.submit(now, command(op, u64::from(tag * 37 % 590) * 8, 8), Tag(tag));
+                (tag, in_flight) = (tag + 1, in_flight + 1);
+            }
+            now = ssd.advance_to_completion(Nanos::MAX, &mut completions);
+            assert!(!completions.is_empty(), "commands are in flight and nothing ends");
+            for completion in completions.drain(..) {
+                in_flight -= 1;
+                match completion.outcome {
+                    Outcome::Aborted => {
+                        assert_eq!(completion.at, at);
+                        aborted += 1;
+                    }
+                    outcome => {
+                        assert_eq!(outcome, Outcome::Ok);
+                        done += u32::from(completion.at > at);
+                    }
+                }
+            }
+        }
+        // All that were under way, those at the door included; then the drive went on.
+        assert!((1..=16).contains(&aborted) && done > 30, "{cache:?}: {aborted} aborted, {done} done since");
+        assert_eq!(ssd.power_cuts().cuts, 1);
+        ssd.self_check().unwrap();
+    }
+}
