@@ -255,17 +255,17 @@ impl Stripes {
     }
 
     /// The program units that hold a stripe's parity, given the lanes that were gone when the superblock was opened: the preferred
-    /// place, or the next ones with a lane. None where so few lanes are left that there would be no data.
+    /// place, or the next ones with a lane. Fewer where so few lanes are left that there would be no data.
     pub(crate) fn parity_of(&self, stripe: u32, gaps: Option<&LaneSet>) -> impl Iterator<Item = u32> {
         let members = self.members(stripe);
         let width = members.end - members.start;
         let first = u32::from(self.first_parity[stripe as usize]);
         let live = move |pu: u32| gaps.is_none_or(|gaps| !gaps.contains(pu % self.lanes));
-        let enough = members.clone().filter(|&pu| live(pu)).count() as u32 > self.parity;
+        let most = (members.clone().filter(|&pu| live(pu)).count() as u32).saturating_sub(1);
         (0..width)
             .map(move |i| members.start + (first + i) % width)
             .filter(move |&pu| live(pu))
-            .take(if enough { self.parity as usize } else { 0 })
+            .take(self.parity.min(most) as usize)
     }
 
     /// What program unit `pu` is for, given the lanes that were gone when its superblock was opened.
@@ -381,7 +381,7 @@ mod tests {
                         proptest::prop_assert_eq!(on.len() as u32, width);
                     }
                     let live = width - count(Role::Gap);
-                    let expected = if live > u32::from(parity) { u32::from(parity) } else { 0 };
+                    let expected = u32::from(parity).min(live.saturating_sub(1));
                     proptest::prop_assert_eq!(count(Role::Parity), expected);
                     for pu in stripes.block_parity_after(stripe) {
                         // It comes after all that it protects.

@@ -79,7 +79,7 @@ impl Model {
             Damage::Erase { plane, block } => {
                 self.erase.insert((die, plane, block));
             }
-            Damage::Power => {}
+            Damage::Power | Damage::ParityCache => {}
         }
     }
 

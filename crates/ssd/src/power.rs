@@ -20,7 +20,7 @@ use outlast_units::{Nanos, Ppn, SuperblockId};
 pub struct PowerCuts {
     /// How often power failed.
     pub cuts: u64,
-    /// Program operations that were under way: their program units hold garbage.
+    /// Program operations that were under way without a protected buffer: their program units hold garbage.
     pub torn: u64,
     /// Units that were only in the buffer, and lost: older copies became current again.
     pub lost_units: u64,
@@ -77,7 +77,7 @@ impl Ssd {
             abandoned.push(self.stop_core(now, core));
         }
         if self.write_cache() == WriteCache::Protected {
-            self.issue_again(now, &outstanding);
+            self.issue_again(&outstanding);
         } else {
             self.lose_buffers(now, &outstanding);
         }
@@ -157,8 +157,9 @@ impl Ssd {
         abandoned
     }
 
-    /// The buffer has survived: programs that had not begun are issued again, and the data of those under way goes elsewhere.
-    fn issue_again(&mut self, now: Nanos, outstanding: &[Outstanding]) {
+    /// The buffer has survived, and what keeps it alive lets program operations under way come to their end: here they begin anew, and
+    /// those that had not begun follow.
+    fn issue_again(&mut self, outstanding: &[Outstanding]) {
         let epoch = self.host.open_epoch();
         for core in 0..self.cores.len() {
             let state = &mut self.cores[core];
@@ -174,8 +175,7 @@ impl Ssd {
             }
             (state.buffered, state.relocating) = (host, relocated);
         }
-        let again = |one: &&Outstanding| !one.started;
-        for &Outstanding { die, op, .. } in outstanding.iter().filter(again) {
+        for &Outstanding { die, op, .. } in outstanding {
             let state = &mut self.dies[usize::from(die)];
             let queue = match (op.kind, op.task) {
                 (OpKind::HostProgram, _) => {
@@ -190,45 +190,6 @@ impl Ssd {
             let epoch = if op.kind == OpKind::HostProgram { epoch } else { 0 };
             let op = self.ops.insert(Op { epoch, ..op });
             queue.push(&mut self.ops, op);
-        }
-        for &Outstanding { op, .. } in outstanding.iter().filter(|one| one.started) {
-            let epoch = if op.kind == OpKind::HostProgram { epoch } else { 0 };
-            self.torn(now, &Op { epoch, ..op });
-        }
-    }
-
-    /// Program operation `op` was under way and its data is in the buffer: it is written again elsewhere. Where there is no room for
-    /// it, the last energy goes into finishing it.
-    fn torn(&mut self, now: Nanos, op: &Op) {
-        let core = usize::from(op.core);
-        let ftl = &mut self.cores[core].ftl;
-        let superblock = ftl.layout().place(op.pu).superblock;
-        let own = ftl.stream_of(superblock);
-        let gc = ftl.gc_stream(ftl.class_of(own));
-        let roomy = [own, gc].into_iter().any(|stream| ftl.can_take_pu(stream));
-        let sealed = if roomy || op.units == 0 {
-            self.power_cuts.torn += 1;
-            ftl.tear(op.pu)
-        } else {
-            let group = ftl.layout().group_of_pu(op.pu);
-            if let Some(own) = &mut self.cores[core].cells {
-                own.cells.programmed(group, now + self.aged);
-            }
-            self.cores[core].ftl.programmed(op.pu)
-        };
-        let units = self.cores[core].ftl.layout().units_per_pu();
-        for slot in (op.pu * units..(op.pu + 1) * units).filter(|_| roomy && op.units != 0) {
-            let stranded = !self.write_again(now, core, own, Ppn(slot), op);
-            self.counters.lost_units += u64::from(stranded);
-        }
-        let state = &mut self.cores[core];
-        state.ftl.drop_failed();
-        match op.kind {
-            OpKind::HostProgram => state.buffered -= u32::from(op.units),
-            _ => state.relocating -= u32::from(op.units),
-        }
-        if sealed {
-            self.sealed(now, core, superblock);
         }
     }
 

@@ -227,18 +227,6 @@ impl Ftl {
         }
     }
 
-    /// Whether `stream` has room for the units of a program unit that must be written again; if it relocates, beside those of any
-    /// victim.
-    pub fn can_take_pu(&self, stream: Stream) -> bool {
-        let units = self.layout.units_per_pu();
-        if self.cause_of(stream) == super::Cause::Host {
-            return self.room(stream) >= units || self.may_open(stream);
-        }
-        let others = (self.streams.tasks() - 1) * self.held_back;
-        let free = self.free_superblocks().saturating_sub(others);
-        self.room(stream) + free * self.data_units(stream) >= self.data_units(stream) + units
-    }
-
     /// Power has failed: space that is held back may have been lost, but what could not be moved may be moved now.
     pub fn power_failed(&mut self) {
         self.cuts += 1;
@@ -288,29 +276,6 @@ impl Ftl {
             let due = self.filler(superblock).map(|stream| self.frontiers[usize::from(stream.0)].due.0);
             due.is_none_or(|due| code.stripe_of(within) < due)
         })
-    }
-
-    /// Power failed while `pu` was being programmed, but its data is safe in the buffer: nothing is on flash there until it is
-    /// erased, and the valid units are to be written again ([`Ftl::rewrite`]). Unlike after [`Ftl::program_failed`] its blocks are
-    /// sound. Returns whether that ends the filling of its superblock.
-    pub fn tear(&mut self, pu: u32) -> bool {
-        let (superblock, within) = self.within_superblock(pu);
-        self.pus_failed += 1;
-        self.use_up(pu);
-        let (role, complete) = (self.role(superblock, within), self.is_stripe_complete(pu));
-        if self.covers {
-            self.cover_failed(pu);
-            if role == Role::Data && !complete {
-                self.expose(superblock, within);
-            }
-        }
-        if matches!(role, Role::Parity | Role::BlockParity) || complete {
-            self.failed_pus.insert(pu);
-        } else {
-            self.take_in_hand(pu);
-        }
-        self.mark_irregular(superblock);
-        self.settle_pus(superblock, 1)
     }
 
     /// Power failed and the buffer is empty. `started` are the program units whose programming was under way, `queued` those that
