@@ -18,14 +18,19 @@ pub(crate) struct Case {
 
 /// The device of the comparison with `gib` GiB of raw flash, and `rest` of the scenario.
 pub(crate) fn scenario(gib: f64, rest: &str) -> String {
-    // 32 dies x 2 planes x 256 pages x 4 KiB = 64 MiB to a superblock.
-    let blocks = (gib * 16.0).round();
-    let capacity = (blocks * 64.0 * 0.85) as u64;
+    scenario_of(gib, 256, 0.85, "", rest)
+}
+
+/// The same with `pages` pages to a block, of which the user has the share `user`, and with further settings of the device.
+pub(crate) fn scenario_of(gib: f64, pages: u32, user: f64, device: &str, rest: &str) -> String {
+    // 32 dies x 2 planes x 4 KiB = 256 KiB to a row of pages.
+    let blocks = (gib * 4096.0 / f64::from(pages)).round();
+    let capacity = (blocks * f64::from(pages) / 4.0 * user) as u64;
     format!(
         "{rest}\n\
-         [device]\n\
+         [device]\n{device}\
          geometry = {{ channels = 8, chips_per_channel = 2, dies_per_chip = 2, planes_per_die = 2, \
-         blocks_per_plane = {blocks}, pages_per_block = 256, page_size = \"4KiB\" }}\n\
+         blocks_per_plane = {blocks}, pages_per_block = {pages}, page_size = \"4KiB\" }}\n\
          timing = {{ read = \"60us\", program = \"700us\", erase = \"3.5ms\", bus = \"667MB/s\" }}\n\
          ftl = {{ capacity = \"{capacity}MiB\" }}\n"
     )

@@ -15,6 +15,7 @@ mod cells;
 mod codes;
 mod errors;
 mod models;
+mod protection;
 mod scale;
 
 use std::process::ExitCode;
@@ -31,8 +32,12 @@ fn main() -> ExitCode {
     if wanted("models") {
         println!("{}", models::measure(quick));
     }
-    let cases: Vec<_> =
-        case::all(quick).into_iter().chain(errors::all(quick)).chain(scale::all(quick)).collect();
+    let cases: Vec<_> = case::all(quick)
+        .into_iter()
+        .chain(errors::all(quick))
+        .chain(protection::all(quick))
+        .chain(scale::all(quick))
+        .collect();
     if wanted("array") {
         match array::measure(quick) {
             Ok(line) => println!("{line}"),

@@ -47,6 +47,27 @@ impl Ftl {
         }
     }
 
+    /// The bytes of all parity of a stripe at once, but for what cannot be programmed.
+    pub(super) fn compute_stripe(&mut self, superblock: SuperblockId, stripe: u32) {
+        let Some(line) = self.stripe_line(superblock, stripe).filter(|_| self.contents.is_some()) else {
+            return;
+        };
+        let members: Vec<(u32, usize)> = self.members(line).collect();
+        let first = superblock.0 * self.layout.pus_per_superblock();
+        let parity = members
+            .iter()
+            .copied()
+            .filter(|&(pu, index)| index >= line.data && !self.is_skipped(superblock, pu - first));
+        let parity: Vec<(u32, usize)> = parity.collect();
+        for unit in 0..self.layout.units_per_pu() {
+            let Some(mut sums) = self.encode(superblock, line, &members, unit) else { return };
+            for &(pu, index) in &parity {
+                let sum = std::mem::take(&mut sums[index - line.data]);
+                self.write_parity(pu * self.layout.units_per_pu() + unit, sum);
+            }
+        }
+    }
+
     /// The bytes of partial parity: of what stripe `stripe` holds so far.
     pub(super) fn compute_cover(&mut self, superblock: SuperblockId, stripe: u32, pus: &[u32]) {
         let Some(line) = self.stripe_line(superblock, stripe).filter(|_| self.contents.is_some()) else {
@@ -139,8 +160,14 @@ impl Ftl {
         let mut sums = vec![vec![0; length]; code.shards() - code.data_shards()];
         let mut parity: Vec<&mut [u8]> = sums.iter_mut().map(Vec::as_mut_slice).collect();
         for &(pu, index) in members.iter().filter(|&&(_, index)| index < line.data) {
-            if let Some(unit) = contents.raw(pu * self.layout.units_per_pu() + unit) {
-                code.accumulate(index, &joined(unit), &mut parity).expect("a shard of the code's own shape");
+            if let Some((owner, bytes)) = contents.raw(pu * self.layout.units_per_pu() + unit) {
+                let (mut sums, mut owners): (Vec<&mut [u8]>, Vec<&mut [u8]>) =
+                    parity.iter_mut().map(|sum| sum.split_at_mut(bytes.len())).unzip();
+                let owner = owner.to_le_bytes();
+                let added = code.accumulate(index, bytes, &mut sums);
+                added
+                    .and_then(|()| code.accumulate(index, &owner, &mut owners))
+                    .expect("shards of one length");
             }
         }
         Some(sums)

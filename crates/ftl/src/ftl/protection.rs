@@ -215,11 +215,18 @@ impl Ftl {
             };
             let axis = if code.role(within, gaps) == Role::BlockParity { Axis::Block } else { Axis::Dies };
             self.frontiers[index].due.2 += 1;
+            if axis == Axis::Dies && nth == 0 {
+                self.compute_stripe(superblock, stripe);
+            }
             if self.is_skipped(superblock, within) {
                 continue;
             }
             let pu = superblock.0 * self.layout.pus_per_superblock() + within;
-            self.compute_parity(superblock, axis, pu);
+            if axis == Axis::Dies {
+                self.disown(pu);
+            } else {
+                self.compute_parity(superblock, axis, pu);
+            }
             let units = u64::from(self.layout.units_per_pu());
             match self.cause_of(stream) {
                 super::Cause::Host | super::Cause::Partial => self.written.host_parity += units,

@@ -1,0 +1,65 @@
+//! What parity costs the simulator: the same work on the same drive, half full so that collection is light, without parity, with
+//! stripes, with a product code, with classes and partial parity; and with real bytes, a smaller drive.
+
+use crate::case::{Case, scenario_of};
+
+/// Three classes by the size of the drive's thirds, or so.
+fn classes(gib: f64) -> String {
+    let third = (gib * 1024.0 * 0.5 / 3.0) as u64;
+    format!(
+        "classes = [{{ parity = 0 }}, {{ data = 15, parity = 1, ranges = [{{ from = \"{third}MiB\", to = \"{}MiB\" }}] }}, \
+         {{ data = 14, parity = 2, ranges = [{{ from = \"{}MiB\", to = \"{}MiB\" }}] }}]\n",
+        2 * third,
+        2 * third,
+        3 * third
+    )
+}
+
+/// Mixed accesses with time; writes with bytes.
+pub(crate) fn all(quick: bool) -> Vec<Case> {
+    let (gib, requests) = if quick { (2.0, 20_000) } else { (32.0, 3_000_000) };
+    let parity = |text: &str| format!("[device.protection]\n{text}");
+    let kinds = |gib: f64| {
+        [
+            ("off", String::new()),
+            ("15-1", parity("data = 15\nparity = 1\n")),
+            ("6-2", parity("data = 6\nparity = 2\n")),
+            ("7-1-block-63", parity("data = 7\nparity = 1\nblock = 63\n")),
+            (
+                "classes",
+                parity(&format!("{}partial = {{ place = \"blocks\", timeout = \"1ms\" }}\n", classes(gib))),
+            ),
+        ]
+    };
+    let mut cases = Vec::new();
+    for (kind, settings) in kinds(gib) {
+        let workload = format!(
+            "workload.synthetic = {{ pattern = \"uniform\", read_percent = 70, size = \"4KiB\", queue_depth = 32, \
+             requests = {requests} }}\nprecondition = {{ max_drive_writes = 1.0 }}\n"
+        );
+        cases.push(Case {
+            name: format!("mixed-parity-{kind}"),
+            group: "protection",
+            goal: 0.0,
+            scenario: format!("{}{settings}", scenario_of(gib, 256, 0.5, "", &workload)),
+        });
+    }
+    let (gib, requests) = if quick { (0.25, 5_000) } else { (0.25, 400_000) };
+    for (kind, settings) in kinds(gib) {
+        let workload = format!(
+            "workload.synthetic = {{ pattern = \"uniform\", read_percent = 0, size = \"4KiB\", queue_depth = 32, requests = \
+             {requests} }}\n"
+        );
+        cases.push(Case {
+            name: format!("bytes-{kind}"),
+            group: "protection",
+            goal: 150e3,
+            scenario: format!(
+                "{}{}",
+                scenario_of(gib, 16, 0.5, "bytes = true\n", &workload),
+                settings.replace("block = 63", "block = 15")
+            ),
+        });
+    }
+    cases
+}
