@@ -159,7 +159,7 @@ pub enum State {
 }
 
 /// What the controller around a translation layer decides for it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FtlOptions {
     /// Keep the bytes that are on flash.
     pub keep_bytes: bool,

@@ -10,9 +10,6 @@ use outlast_units::{Nanos, SECTOR_BYTES};
 /// While collection is urgent, so many host operations may go before one internal operation on a die.
 const HOST_IN_A_ROW: u8 = 8;
 
-/// On a die that is never idle, one operation in so many is one of a background task, if there is one: slow, but not starved.
-const BACKGROUND_EVERY: u8 = 32;
-
 impl Ssd {
     /// Queues the read of one unit; units of one command in one program unit are read together.
     #[allow(
@@ -106,7 +103,9 @@ impl Ssd {
             || relocations[Task::Scrub as usize].is_some()
             || !state.background.is_empty()
         {
-            if state.since_background >= BACKGROUND_EVERY && self.start_background(now, die) {
+            if state.since_background >= self.config.controller.background_every
+                && self.start_background(now, die)
+            {
                 self.dies[index].since_background = 0;
                 return;
             }

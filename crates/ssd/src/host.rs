@@ -331,6 +331,10 @@ impl Ssd {
     }
 
     fn write_unit(&mut self, now: Nanos, core: usize, work: UnitWork) {
+        if let Some(classifier) = &mut self.classifier {
+            let unit = u64::from(work.lpn) * self.cores.len() as u64 + core as u64;
+            classifier.note(unit * u64::from(self.sectors_per_unit));
+        }
         let stream = self.stream_of_write(core, work);
         let ftl = &self.cores[core].ftl;
         if ftl.is_read_only() {

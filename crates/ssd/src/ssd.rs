@@ -153,7 +153,7 @@ impl Ssd {
             striped: config.protection.is_some(),
             absent: config.absent_dies.iter().map(|&die| DieId(die)).collect(),
             cover_after: config.protection.as_ref().map_or(Nanos::MAX, |own| own.partial.timeout),
-            classifier: Classifier::new(&config).map(Box::new),
+            classifier: Classifier::new(&config, units * u64::from(sectors_per_unit)).map(Box::new),
             reliability,
             retries: Retries { max, if_protected },
             corrections: Corrections::default(),

@@ -28,9 +28,13 @@ impl Ssd {
     #[inline]
     fn put_unit(&mut self, unit: u64, command: &Command) -> Result<(), Outcome> {
         let (core, lpn) = self.core_of(unit);
-        let class = match &self.classifier {
+        let class = match &mut self.classifier {
             None => 0,
-            Some(classifier) => classifier.class(command, unit * u64::from(self.sectors_per_unit)),
+            Some(classifier) => {
+                let sector = unit * u64::from(self.sectors_per_unit);
+                classifier.note(sector);
+                classifier.class(command, sector)
+            }
         };
         let ftl = &mut self.cores[core].ftl;
         let stream = ftl.host_stream(command.stream.0, class);

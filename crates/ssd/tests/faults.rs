@@ -120,6 +120,8 @@ fn configurations() -> impl Strategy<Value = SsdConfig> {
             let share = if classes { 20 } else { 14 };
             config.ftl.capacity = Some(Bytes(config.geometry.raw_capacity().0 / share));
             config.ftl.spare_blocks = 8;
+            // With hazards, spare blocks run out sooner than with the faults alone: then bad ones are left out.
+            config.ftl.tolerated_bad_blocks = u16::from(hazards);
             config.ftl.multi_plane = multi_plane;
             config.ftl.wear_leveling = WearLeveling { dynamic: true, static_gap: leveling.then_some(3) };
             config.controller.write_cache = cache;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Parity in the drive. Across dies: every stripe of `data` program units in write order is followed by `parity` more that protect
 /// it; a stripe at the end of a superblock may be shorter. Within blocks: every `block` program units of a block are followed by one.
 /// Both may be combined: a product code.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProtectionConfig {
     /// Program units of data in a stripe (s in HRM, k of a (k, m) code); at least 1. Default: 15.
@@ -89,8 +89,8 @@ pub enum PartialPlace {
 }
 
 /// A class of data: what belongs to it, and its code. A write belongs to the first class that asks for it, by stream hint, then by
-/// address, then by its size; what is written again gets the class of the new write.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// address, then by its size and by how often its neighbourhood is written; what is written again gets the class of the new write.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ClassConfig {
     /// As `device.protection.data`, which is the default.
@@ -111,6 +111,10 @@ pub struct ClassConfig {
     /// Write commands of at most so many bytes belong to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_most: Option<Bytes>,
+    /// Writes into megabytes of the address space that have lately been written at least so many times as often as the mean one
+    /// belong to it; with `at_least` or `at_most`, only those of them that fit. Above 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hot: Option<f64>,
 }
 
 /// A range of addresses.
@@ -206,10 +210,11 @@ impl ProtectionConfig {
             let asks = !class.hints.is_empty()
                 || !class.ranges.is_empty()
                 || class.at_least.is_some()
-                || class.at_most.is_some();
+                || class.at_most.is_some()
+                || class.hot.is_some();
             if !asks && number != self.default_class {
                 let limit =
-                    "has no stream: give hints, ranges, at_least or at_most, or make it default_class";
+                    "has no stream: give hints, ranges, at_least, at_most or hot, or make it default_class";
                 return Err(ConfigError::new(&at, "a class that nothing ever belongs to", limit));
             }
         }
@@ -299,6 +304,9 @@ impl ClassConfig {
                 let limit = format!("must be above from, {}", range.from);
                 return Err(ConfigError::new(&format!("{at}.to"), range.to, limit));
             }
+        }
+        if let Some(hot) = self.hot.filter(|hot| !(hot.is_finite() && *hot > 0.0)) {
+            return Err(ConfigError::new(&format!("{at}.hot"), hot, "must be a number above 0"));
         }
         if let (Some(least), Some(most)) = (self.at_least, self.at_most)
             && least > most

@@ -132,6 +132,10 @@ pub struct ControllerConfig {
     /// Absent: one for each die.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub internal_operations: Option<u32>,
+    /// On a die that is never idle, one operation in so many is one of a background task (wear levelling, scrubbing, moving data to
+    /// another code or away from dies that have failed), if there is one; 1 to 255. The lower, the sooner data is safe again, and
+    /// the longer the host waits. Default: 32.
+    pub background_every: u8,
     /// Host link bandwidth in each direction; absent: unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<ByteRate>,
@@ -164,6 +168,7 @@ impl Default for ControllerConfig {
             write_buffer: Bytes::mib(16),
             write_cache: WriteCache::Protected,
             internal_operations: None,
+            background_every: 32,
             link: None,
             queue_depth: 4096,
         }
@@ -194,6 +199,10 @@ impl ControllerConfig {
         ];
         for (name, cost) in costs {
             at_most_a_second(&format!("device.controller.{name}"), cost)?;
+        }
+        if self.background_every == 0 {
+            let limit = "must be between 1 and 255";
+            return Err(ConfigError::new("device.controller.background_every", 0, limit));
         }
         if self.internal_operations == Some(0) {
             let limit = "must be at least 1, or garbage collection could never run";
