@@ -494,6 +494,7 @@ impl<D: Device> Array<D> {
         if !known_losses && (self.bytes || !resync) {
             if resync {
                 self.counters.sectors_resynced += sectors;
+                self.counters.groups_resynced += u64::from(sectors > 0);
             } else {
                 self.counters.mismatches += sectors;
             }

@@ -1,10 +1,11 @@
 //! Summing up what errors did.
 
+use crate::drives::Drives;
 use crate::report::Facts;
 use crate::summary::{CorrectedBy, Exact, Latency, Rber, Reliability, Scrubbed, StripeRecovery, Tail, Twin};
 use crate::table::{Column, Table};
 use outlast_device::Op;
-use outlast_ssd::{Reason, Ssd};
+use outlast_ssd::{Decision, Reason};
 use std::f64::consts::LN_10;
 
 /// Blocks whose error rates are looked at when the run has ended.
@@ -44,24 +45,24 @@ pub(crate) fn reliability(facts: &Facts<'_>) -> Reliability {
     }
 }
 
-fn exact(ssd: &Ssd) -> Option<Exact> {
-    let exact = ssd.exact_tails().filter(|exact| exact.units() != 0)?;
+fn exact(ssd: &Drives<'_>) -> Option<Exact> {
+    let exact = ssd.exact()?;
     let bits = ssd.config().ftl.mapping_unit.0 as f64 * 8.0;
     let tail = |ln_sum: f64| {
-        let ln_mean = ln_sum - (exact.units() as f64).ln();
+        let ln_mean = ln_sum - (exact.units as f64).ln();
         let ln = ln_mean - bits.ln();
         let log10 = ln / LN_10;
         Tail { per_unit: ln_mean.exp(), uber: ln.exp(), log10_uber: log10.is_finite().then_some(log10) }
     };
     Some(Exact {
-        units_read: exact.units(),
-        after_ecc: tail(exact.ln_after_ecc()),
-        after_rereads: tail(exact.ln_after_rereads()),
-        after_stripe: tail(exact.ln_after_stripe()),
+        units_read: exact.units,
+        after_ecc: tail(exact.ln_after_ecc),
+        after_rereads: tail(exact.ln_after_rereads),
+        after_stripe: tail(exact.ln_after_stripe),
     })
 }
 
-fn scrubbed(ssd: &Ssd) -> Scrubbed {
+fn scrubbed(ssd: &Drives<'_>) -> Scrubbed {
     let count = |reason| ssd.moved_for(reason);
     let (by_reads, by_age, by_expected_errors, by_rereads, by_patrol) = (
         count(Reason::Reads),
@@ -165,7 +166,7 @@ pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
 }
 
 /// `errors`: codewords by wrong bits; `decisions`: what was moved, and why.
-pub(crate) fn reliability_tables(ssd: &Ssd) -> Vec<(String, Table)> {
+pub(crate) fn reliability_tables(ssd: &Drives<'_>) -> Vec<(String, Table)> {
     let mut tables = Vec::new();
     if ssd.config().reliability.is_some() {
         let histogram = ssd.error_histogram();
@@ -175,21 +176,25 @@ pub(crate) fn reliability_tables(ssd: &Ssd) -> Vec<(String, Table)> {
         tables.push(("errors".to_owned(), table));
     }
     if ssd.can_fail() {
-        let decisions = ssd.decisions();
+        let all: Vec<(u64, &Decision)> = (0u64..)
+            .zip(ssd.all())
+            .flat_map(|(index, ssd)| ssd.decisions().iter().map(move |decision| (index, decision)))
+            .collect();
+        let decisions = || all.iter().map(|&(_, decision)| decision);
         let mut table = Table::default();
-        table.measures("at_s", decisions.iter().map(|decision| decision.at.as_secs_f64()));
-        table.counts("core", decisions.iter().map(|decision| u64::from(decision.core)));
-        table.counts("superblock", decisions.iter().map(|decision| u64::from(decision.superblock.0)));
-        let reasons = decisions.iter().map(|decision| decision.reason.name().to_owned());
+        table.measures("at_s", decisions().map(|decision| decision.at.as_secs_f64()));
+        table.counts("core", decisions().map(|decision| u64::from(decision.core)));
+        table.counts("superblock", decisions().map(|decision| u64::from(decision.superblock.0)));
+        let reasons = decisions().map(|decision| decision.reason.name().to_owned());
         table.push("reason", Column::Text(reasons.collect()));
-        table.counts("valid_units", decisions.iter().map(|decision| u64::from(decision.valid)));
-        table.counts("rereads", decisions.iter().map(|decision| u64::from(decision.rereads)));
-        table.measures("expected_errors", decisions.iter().map(|decision| decision.expected_errors));
-        table.counts("protected", decisions.iter().map(|decision| u64::from(decision.protected)));
-        table.counts(
-            "will_be_protected",
-            decisions.iter().map(|decision| u64::from(decision.will_be_protected)),
-        );
+        table.counts("valid_units", decisions().map(|decision| u64::from(decision.valid)));
+        table.counts("rereads", decisions().map(|decision| u64::from(decision.rereads)));
+        table.measures("expected_errors", decisions().map(|decision| decision.expected_errors));
+        table.counts("protected", decisions().map(|decision| u64::from(decision.protected)));
+        table.counts("will_be_protected", decisions().map(|decision| u64::from(decision.will_be_protected)));
+        if ssd.array.is_some() {
+            table.counts("device", all.iter().map(|&(index, _)| index));
+        }
         tables.push(("decisions".to_owned(), table));
     }
     tables
