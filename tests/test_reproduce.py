@@ -190,7 +190,7 @@ def thinned(scenario: dict[str, Any]) -> dict[str, Any]:
     long = device["geometry"]["pages_per_block"]
     assert long in (512, 128)
     pages = 8 if device["ftl"]["mapping_unit"] == "4KiB" else 1
-    sizes = {"25GiB": 25 * 2**30, "200GiB": 200 * 2**30, "5GB": 5 * 10**9, "20GB": 20 * 10**9}
+    sizes = {"25GiB": 25 * 2**30, "200GiB": 200 * 2**30, "5000000000B": 5 * 10**9, "19531250KiB": 20 * 10**9}
     smaller = sizes[device["ftl"]["capacity"]] // long * pages
     changes = {
         "device.geometry.pages_per_block": pages,

@@ -200,8 +200,8 @@ def _why(table: Table) -> str:
         "here members are written at the same time, which the naive way gains most from: it writes all five. With one "
         f"stripe at a time the ratios are {one}. The paper's times fit a recovery that writes chunk after chunk: "
         f"{written['RAID-5']:.0f}, {written['minimal']:.0f} and {written['naive']:.0f} GB are written, and {base:.1f} "
-        f"min + {per_gb:.3f} min a GB, from its RAID-5 and minimal times, give {naive:.1f} min for the naive way (paper "
-        f"{STRATEGIES['naive']:.1f})"
+        f"min + {per_gb:.3f} min a GB, from its RAID-5 and minimal times, give {naive:.1f} min for the naive way "
+        f"(paper {STRATEGIES['naive']:.1f})"
     )
 
 
