@@ -84,7 +84,7 @@ def members(array: dict[str, Any]) -> Figure | None:
     if not wear:
         return None
     x = [f"{member['device']}" for member in wear]
-    data = [
+    data: list[dict[str, Any]] = [
         {
             "type": "bar",
             "name": "mean cycles",
@@ -99,21 +99,11 @@ def members(array: dict[str, Any]) -> Figure | None:
         "yaxis": axis("P/E cycles", rangemode="tozero"),
         "hovermode": "closest",
     }
+    hint = ""
     if wear[0]["parity_percent"] is not None:
-        data.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": "share of parity",
-                "x": x,
-                "y": plain([member["parity_percent"] for member in wear]),
-                "yaxis": "y2",
-                "marker": {"color": "var:--parity", "size": 10, "symbol": "diamond"},
-                "hovertemplate": "member %{x}: %{y:.2f} % of the parity<extra></extra>",
-            }
-        )
-        layout["yaxis2"] = axis("% of the parity", overlaying="y", side="right", rangemode="tozero", showgrid=False)
-    return Figure("array-wear", data, layout, "Wear by member")
+        data[0] |= {"text": [f"{member['parity_percent']:.3g} %" for member in wear], "textposition": "outside"}
+        hint = "with each member’s share of the parity"
+    return Figure("array-wear", data, layout, "Wear by member", hint)
 
 
 def member_table(array: dict[str, Any]) -> str:
