@@ -393,6 +393,7 @@ def with_array(result: Result) -> Result:
         "end_s": np.asarray([3.0, 7.0, 10.0]),
         "state": ["clean", "degraded", "clean"],
     }
+    tables["array_lost"] = {"first_sector": np.zeros(0, dtype=np.uint64), "sectors": np.zeros(0, dtype=np.uint64)}
     wear = tables["wear"]
     wear["device"] = np.asarray(wear["die"] % 3, dtype=np.uint64)
     return Result(summary, tables, result.scenario_toml)

@@ -183,11 +183,11 @@ impl Default for LogConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BackgroundConfig {
-    /// Bytes per second of each member while the host is active. Default: 1000 KiB/s, md's `speed_limit_min`. Absent: no limit, that
-    /// is, rebuilding goes at `max_rate` beside the host.
+    /// Bytes per second of each member while the host is active. Default: 1000 KiB/s, md's `speed_limit_min`. A rate that no device
+    /// reaches is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rate: Option<ByteRate>,
-    /// Bytes per second of each member while the host is idle. Default: 200 000 KiB/s, md's `speed_limit_max`. Absent: no limit.
+    /// Bytes per second of each member while the host is idle. Default: 200 000 KiB/s, md's `speed_limit_max`; at least `min_rate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_rate: Option<ByteRate>,
     /// The host counts as idle when it has had no command under way for this long. Default: 500 ms, the pause after which md looks again.

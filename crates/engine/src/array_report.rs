@@ -244,7 +244,8 @@ fn sentence(words: &str) -> String {
     })
 }
 
-/// `array_events`: what happened to members; `array_states`: the array's state over time.
+/// `array_events`: what happened to members; `array_states`: the array's state over time;
+/// `array_lost`: where data is that nothing can bring back.
 pub(crate) fn array_tables(facts: &Facts<'_>, volume: &Volume) -> Vec<(String, Table)> {
     let events = volume.array.events();
     let mut table = Table::default();
@@ -269,7 +270,15 @@ pub(crate) fn array_tables(facts: &Facts<'_>, volume: &Volume) -> Vec<(String, T
         State::Failed => "failed",
     };
     states.push("state", Column::Text(spans.iter().map(|span| name(span.state).to_owned()).collect()));
-    vec![("array_events".to_owned(), table), ("array_states".to_owned(), states)]
+    let lost: Vec<std::ops::Range<u64>> = volume.array.lost().iter().collect();
+    let mut places = Table::default();
+    places.counts("first_sector", lost.iter().map(|range| range.start));
+    places.counts("sectors", lost.iter().map(|range| range.end - range.start));
+    vec![
+        ("array_events".to_owned(), table),
+        ("array_states".to_owned(), states),
+        ("array_lost".to_owned(), places),
+    ]
 }
 
 fn describe(kind: &EventKind) -> (&'static str, Option<usize>, String) {

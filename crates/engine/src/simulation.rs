@@ -52,7 +52,8 @@ pub struct RunResult {
     /// `result.json`.
     pub summary: Summary,
     /// Tables by name: `timeseries`, `precondition`, `latency`, `wear`; of a drive that can fail `decisions`, of one whose flash
-    /// errs `errors`, of an array `array_events` and `array_states`.
+    /// errs `errors`, of an array `array_events`, `array_states` and
+    /// `array_lost`.
     pub tables: Vec<(String, Table)>,
 }
 

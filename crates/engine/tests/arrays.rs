@@ -151,6 +151,44 @@ fn a_member_is_replaced_and_parity_moves_to_the_oldest() {
 }
 
 #[test]
+fn a_worn_member_gives_way_to_a_spare_by_itself() {
+    let members = "level = \"raid5\"\nmembers = 4\nspares = 1\nreplacement = { limit_percent = 99 }\n\
+        member = [{ device = 2, pe_cycles = 988 }, { device = 4, pe_cycles = 7 }]";
+    let run = run(array(members, "read_percent = 0\nrate_iops = 1500\nduration = \"6s\""));
+    let array = run.summary().array.as_ref().unwrap();
+    let events = run.table("array_events");
+    let (_, names) = events.columns.iter().find(|(name, _)| name == "event").unwrap();
+    let outlast_engine::Column::Text(names) = names else { panic!("events have names") };
+    assert_eq!(names.as_slice(), ["replaced", "rebuild started", "rebuilt"]);
+    assert_eq!((array.state, array.spares_left, run.summary().host.errors), (State::Clean, 0, 0));
+    let spare = array.wear[2].mean_pe.unwrap();
+    assert!(spare > 7.0 && spare < 20.0, "the spare that was in use before: {spare}");
+    let others = [0, 1, 3].map(|column: usize| array.wear[column].mean_pe.unwrap());
+    assert!(others.iter().all(|&cycles| cycles < 30.0), "{others:?}");
+}
+
+#[test]
+fn what_is_lost_is_located() {
+    let faulty = text("level = \"raid5\"\nmembers = 3\nspares = 1", MIXED)
+        + "[[faults]]\nat = \"1s\"\ndevice = 0\nkind = \"block\"\ndie = 0\nplane = 0\nblock = 7\n\
+           [[faults]]\nat = \"1s\"\ndevice = 1\nkind = \"device\"\n";
+    let mut scenario = parse_text(&faulty).unwrap().0;
+    // Nothing is written, so that what is lost stays so.
+    scenario.workload.synthetic.as_mut().unwrap().read_percent = Some(100.0);
+    let run = run(scenario);
+    let array = run.summary().array.as_ref().unwrap();
+    let table = run.table("array_lost");
+    let sectors: u64 = table.u64("sectors").iter().sum();
+    assert!(
+        sectors > 0 && sectors * 512 == array.lost_bytes,
+        "{sectors} sectors, {} bytes",
+        array.lost_bytes
+    );
+    let last = table.u64("first_sector").last().unwrap() + table.u64("sectors").last().unwrap();
+    assert!(last * 512 <= run.summary().device.capacity_bytes);
+}
+
+#[test]
 fn the_only_copy_is_not_replaced_without_force() {
     let only = |force: &str| {
         text("level = \"raid0\"\nmembers = 2", MIXED)
