@@ -126,6 +126,15 @@ def weak_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def array_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run of an array of five drives, of which one fails."""
+    folder = tmp_path_factory.mktemp("array")
+    fault = 'faults=[{at="10s", device=2, kind="device"}]'
+    call("run", "array-raid5-5", "--set", fault, "--out", "out", "--quiet", cwd=folder)
+    return folder / "out"
+
+
+@pytest.fixture(scope="session")
 def tiny_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run of the tiny scenario."""
     folder = tmp_path_factory.mktemp("result")

@@ -173,6 +173,7 @@ def sample_summary(name: str = "sample", *, partial: bool = False) -> dict[str, 
             "wear_leveling_parity": 0.0,
             "scrub_parity": 0.0,
             "partial_write": 0.0,
+            "array": 0.0,
         },
         "flash": {
             "reads": 654_000,
@@ -320,4 +321,79 @@ def with_errors(result: Result, *, seed: int = 1) -> Result:
         "protected": np.ones(moved, dtype=np.uint64),
         "will_be_protected": np.ones(moved, dtype=np.uint64),
     }
+    return Result(summary, tables, result.scenario_toml)
+
+
+def with_array(result: Result) -> Result:
+    """The made-up result as if of a RAID-5 of three drives, one of which failed and was rebuilt."""
+    summary = dict(result.summary)
+    member = {
+        "present": True,
+        "in_sync": True,
+        "mean_pe": 320.0,
+        "max_pe": 330,
+        "percentage_used": 10,
+        "parity_percent": 100 / 3,
+        "bytes_written": 2**30,
+        "programs": 70_000,
+        "write_amplification": 4.2,
+        "rber": 1.9e-3,
+        "log10_uber": -27.0,
+        "read_errors": 0,
+        "bad_sectors": 0,
+    }
+    summary["array"] = {
+        "level": "raid5",
+        "members": 3,
+        "spares_left": 0,
+        "chunk_bytes": 65_536,
+        "state": "clean",
+        "read_only": False,
+        "time_s": {"clean": 6.0, "degraded": 4.0, "failed": 0.0},
+        "degraded_s": 4.0,
+        "rebuild": {
+            "member": 1,
+            "started_s": 3.0,
+            "finished_s": 7.0,
+            "bytes_read": 2 * 2**30,
+            "bytes_written": 2**30,
+            "rate_mib_s": 256.0,
+            "done": 1.0,
+            "left_s": None,
+        },
+        "rebuilds": 1,
+        "write_hole_repairs": 0,
+        "write_holes": 0,
+        "mismatches": 0,
+        "scrubs": 0,
+        "ejected": 0,
+        "read_errors": 0,
+        "sectors_repaired": 0,
+        "degraded_reads": 5_000,
+        "lost_bytes": 0,
+        "bad_sectors": 0,
+        "writes": {"full": 200, "delta": 700, "complete": 100, "decoded": 0, "full_stripe_share": 0.2},
+        "member_commands": {"reads": 600_000, "writes": 400_000, "log_writes": 0},
+        "age_differential": 1.5,
+        "stripes_to_move": 0,
+        "wear": [{"device": device} | member for device in range(3)],
+        "data_loss_probability": {"failures": 1, "oldest": 2.6e-17, "any": 2.8e-17},
+        "status": "raid5 [3/3] [UUU]",
+    }
+    summary["write_amplification"] = summary["write_amplification"] | {"array": 1.0, "total": 3.35}
+    tables: dict[str, dict[str, Any]] = {name: dict(columns) for name, columns in result.tables.items()}
+    tables["array_events"] = {
+        "at_s": np.asarray([3.0, 3.0, 7.0]),
+        "event": ["member failed", "rebuild started", "rebuilt"],
+        "member": np.asarray([1.0, 1.0, 1.0]),
+        "detail": ["", "", ""],
+    }
+    tables["array_states"] = {
+        "start_s": np.asarray([0.0, 3.0, 7.0]),
+        "end_s": np.asarray([3.0, 7.0, 10.0]),
+        "state": ["clean", "degraded", "clean"],
+    }
+    tables["array_lost"] = {"first_sector": np.zeros(0, dtype=np.uint64), "sectors": np.zeros(0, dtype=np.uint64)}
+    wear = tables["wear"]
+    wear["device"] = np.asarray(wear["die"] % 3, dtype=np.uint64)
     return Result(summary, tables, result.scenario_toml)

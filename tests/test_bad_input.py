@@ -202,3 +202,41 @@ def test_misspelt_commands_and_options(outlast: Outlast, tmp_path: Path) -> None
     refused(outlast, tmp_path, "run", "demo", "--sed", "1", says=["--sed"])
     refused(outlast, tmp_path, "run", says=["SCENARIO", "--preset"])
     refused(outlast, tmp_path, "run", "demo", "--format", "msr", says=["--trace"])
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ("array.parity_percent=[50, 20, 10, 10, 5]", ["array.parity_percent", "sum to 100", "95"]),
+        ("array.parity_percent=[50, 50]", ["array.parity_percent", "each of the 5 members"]),
+        ("array.members=1", ["array.members = 1", "between 2 and 64"]),
+        ("array.chunk=1000", ["array.chunk = 1000B", "multiple of 512"]),
+        ("array.member=[{device=7}]", ["array.member[0].device = 7", "less than 6"]),
+        ("array.member=[{device=1, capacity='4GiB'}]", ["array.member[0].capacity = 4GiB", "raw capacity"]),
+        ("faults=[{at='1s', kind='device', device=5}]", ["faults[0].device = 5", "less than 5"]),
+        ("faults=[{at='1s', kind='device'}]", ["faults[0].device = absent", "needed"]),
+        ("faults=[{at='1s', kind='die', die=0}]", ["faults[0].device = absent", "needed"]),
+        ("faults=[{at='1s', kind='die', die=0, device=1, force=true}]", ["faults[0].force", "takes none"]),
+    ],
+)
+def test_arrays_that_cannot_be(outlast: Outlast, tmp_path: Path, setting: str, says: list[str]) -> None:
+    refused(outlast, tmp_path, "validate", "array-raid5-5", "--set", setting, says=says)
+    refused(outlast, tmp_path, "run", "array-raid5-5", "--set", setting, "--json", says=says)
+
+
+def test_faults_of_members_without_an_array(outlast: Outlast, tmp_path: Path) -> None:
+    for fault in ("{at='1s', kind='device', device=0}", "{at='1s', kind='die', die=0, device=0}"):
+        refused(outlast, tmp_path, "validate", "demo", "--set", f"faults=[{fault}]", says=["faults[0]", "no [array]"])
+
+
+def test_the_only_copy_is_not_replaced(outlast: Outlast, tmp_path: Path) -> None:
+    settings = ["array.level=raid0", "array.consistency=resync", "workload.synthetic.duration=2s"]
+    settings.append("faults=[{at='1s', kind='replace', device=1}]")
+    call = ["run", "array-raid5-5", *(part for setting in settings for part in ("--set", setting)), "--json"]
+    refused(outlast, tmp_path, *call, says=["faults[0].device = 1", "only copy", "force"])
+
+
+def test_the_smallest_member_decides_and_is_said(outlast: Outlast, tmp_path: Path) -> None:
+    small = "array.member=[{device=1, capacity='512MiB'}]"
+    done = outlast("run", "array-raid5-5", "--set", small, "--set", "workload.synthetic.duration=1s")
+    assert "Members differ in size: 512MiB of each is used" in done.stdout

@@ -90,6 +90,7 @@ def figures_of(folder: Path) -> set[str]:
         (r"^latency_us\.(read|write|trim|flush)\.", "latency_us.OP."),
         (r"^reliability\.exact\.after_(ecc|rereads|stripe)\.", "reliability.exact.STEP."),
         (r"^reliability\.twin\.(read|write)_us\..*", "reliability.twin.OP_us.*"),
+        (r"^array\.wear\[\d+\]\.", "array.wear[i]."),
     )
     names = set(flatten(summary))
     for pattern, replacement in short:
@@ -97,8 +98,8 @@ def figures_of(folder: Path) -> set[str]:
     return names - {f"latency_us.{op}" for op in ("read", "write", "trim", "flush")}
 
 
-def test_every_figure_is_documented_and_no_other(demo_result: Path, weak_result: Path) -> None:
-    real = figures_of(demo_result) | figures_of(weak_result)
+def test_every_figure_is_documented_and_no_other(demo_result: Path, weak_result: Path, array_result: Path) -> None:
+    real = figures_of(demo_result) | figures_of(weak_result) | figures_of(array_result)
     # What is absent in one result and a group of figures in the other.
     real = {name for name in real if not any(other.startswith(f"{name}.") for other in real)}
     text = (ROOT / "docs" / "reference" / "metrics.md").read_text()
@@ -106,13 +107,17 @@ def test_every_figure_is_documented_and_no_other(demo_result: Path, weak_result:
     assert documented == real
 
 
-def test_every_column_is_documented(demo_result: Path, weak_result: Path) -> None:
+def test_every_column_is_documented(demo_result: Path, weak_result: Path, array_result: Path) -> None:
     import polars as pl
 
     from outlast.result import TABLES
 
     text = (ROOT / "docs" / "reference" / "metrics.md").read_text().split("## Tables")[1]
-    files = {file.name: file for folder in (demo_result, weak_result) for file in sorted(folder.glob("*.parquet"))}
+    files = {
+        file.name: file
+        for folder in (demo_result, weak_result, array_result)
+        for file in sorted(folder.glob("*.parquet"))
+    }
     assert set(files) == {f"{table}.parquet" for table in TABLES}
     for file in files.values():
         assert f"`{file.stem}`" in text

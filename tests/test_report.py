@@ -10,7 +10,7 @@ import pytest
 
 from outlast.report import render
 from outlast.result import Result
-from sample import sample_result, sample_summary, with_errors
+from sample import sample_result, sample_summary, with_array, with_errors
 
 SECTIONS = ("latency", "time", "amplification", "wear", "queueing", "scenario")
 CHARTS = (
@@ -55,6 +55,17 @@ def test_a_drive_that_only_breaks_has_a_part_without_error_rates() -> None:
     assert "1 sudden failure happened." in page
     for name in ("error-rates", "wrong-bits", "tails", "twin"):
         assert f'id="{name}"' not in page
+
+
+def test_an_array_has_a_part_of_its_own() -> None:
+    without, with_it = (own_html(render([each])) for each in (sample_result(), with_array(sample_result())))
+    assert 'id="array"' not in without
+    assert '<section id="array">' in with_it
+    for name in ("array-states", "array-wear"):
+        assert f'id="{name}"' in with_it, name
+    assert "Rebuilding took 4.00 s from 3.00 s on" in with_it
+    assert "20.0% of its stripe writes were of full stripes" in with_it
+    assert "rebuild started 1" in with_it
 
 
 def test_results_of_earlier_versions_still_have_reports() -> None:

@@ -165,7 +165,9 @@ def test_outcome_does_not_depend_on_processes(tmp_path: Path) -> None:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
 
 
-@pytest.mark.parametrize("file", sorted(SCENARIOS.glob("hrm/*.toml")), ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file", sorted([*SCENARIOS.glob("hrm/*.toml"), *SCENARIOS.glob("diffraid/*.toml")]), ids=lambda file: file.stem
+)
 def test_scenarios_of_papers_hold_and_name_their_sources(file: Path) -> None:
     api.validate(file)
     sourced = above = text = False
@@ -185,11 +187,11 @@ def test_scenarios_of_papers_hold_and_name_their_sources(file: Path) -> None:
 def thinned(scenario: dict[str, Any]) -> dict[str, Any]:
     """The scenario with blocks so short that the drive is made at once: validating makes it."""
     device = scenario["device"]
-    assert device["geometry"]["pages_per_block"] == 512
+    long = device["geometry"]["pages_per_block"]
+    assert long in (512, 128)
     pages = 8 if device["ftl"]["mapping_unit"] == "4KiB" else 1
-    capacity = device["ftl"]["capacity"]
-    assert capacity in ("200GiB", "25GiB")
-    smaller = {"25GiB": 25 * 2**30, "200GiB": 200 * 2**30}[capacity] // 512 * pages
+    sizes = {"25GiB": 25 * 2**30, "200GiB": 200 * 2**30, "5000000000B": 5 * 10**9, "19531250KiB": 20 * 10**9}
+    smaller = sizes[device["ftl"]["capacity"]] // long * pages
     changes = {
         "device.geometry.pages_per_block": pages,
         "device.ftl.capacity": f"{smaller}B",
@@ -202,10 +204,10 @@ def thinned(scenario: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("mode", ["quick", "full"])
 def test_every_cell_of_every_paper_is_sound(name: str, mode: str) -> None:
     known = paper(name)
-    setting = Setting(known.modes[mode], SCENARIOS / name)
+    setting = Setting(known.modes[mode], SCENARIOS / (known.folder or name))
     for figure in known.figures:
         assert figure.statements
-        assert (SCENARIOS / name / f"{figure.name}.toml").is_file()
+        assert (setting.scenarios / f"{figure.name}.toml").is_file()
         planned = figure.cells(setting)
         labels = [tuple(sorted(cell.labels.items())) for cell in planned]
         assert len(set(labels)) == len(labels), figure.name
@@ -435,7 +437,7 @@ def test_the_command_writes_a_book(small_papers: Path, tmp_path: Path) -> None:
 
 
 def test_the_command_names_what_it_does_not_know(tmp_path: Path) -> None:
-    with pytest.raises(ScenarioError, match='no paper "fast19"; there is hrm'):
+    with pytest.raises(ScenarioError, match='no paper "fast19"; there are hrm, diff-raid'):
         paper("fast19")
     done = call("reproduce", "hrm", "fig10", "--out", tmp_path / "out", check=False)
     assert done.returncode == 2

@@ -26,7 +26,7 @@ simulated seconds; `False` stops the run, which keeps what was measured."""
 
 AMPLIFICATION = (
     *("total", "gc", "padding", "wear_leveling", "scrub", "rewritten"),
-    *("host_parity", "gc_parity", "wear_leveling_parity", "scrub_parity", "partial_write"),
+    *("host_parity", "gc_parity", "wear_leveling_parity", "scrub_parity", "partial_write", "array"),
 )
 _BARE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 

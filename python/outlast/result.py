@@ -18,7 +18,17 @@ if TYPE_CHECKING:
     Column = NDArray[np.uint64] | NDArray[np.float64] | list[str]
 
 SCHEMA_NAME = "outlast-result/1"
-TABLES = ("timeseries", "latency", "wear", "precondition", "errors", "decisions")
+TABLES = (
+    "timeseries",
+    "latency",
+    "wear",
+    "precondition",
+    "errors",
+    "decisions",
+    "array_events",
+    "array_states",
+    "array_lost",
+)
 
 
 class Figures(Mapping[str, Any]):
@@ -94,7 +104,8 @@ class Result:
     def table(self, name: str) -> pl.DataFrame:
         """The table as a polars DataFrame: `timeseries`, `latency`, `wear` or `precondition`.
 
-        A drive that can fail has `decisions`, too, and one whose flash errs `errors`.
+        A drive that can fail has `decisions`, too, one whose flash errs `errors`, and an array `array_events`,
+        `array_states` and `array_lost`.
         """
         import polars as pl
 

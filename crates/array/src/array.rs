@@ -6,9 +6,9 @@ use crate::error::Event;
 use crate::layout::{Layout, Map, Rows};
 use crate::locks::Locks;
 use crate::log::Log;
-use crate::op::{Host, Op, Record, Sub, SubKind};
+use crate::op::{Host, Op, OpKind, Record, Sub, SubKind};
 use crate::parity::Code;
-use crate::pass::Background;
+use crate::pass::{Background, PassKind};
 use crate::placement::{ParityLayout, Placement, Shares};
 use crate::ranges::RangeSet;
 use crate::slab::Slab;
@@ -146,20 +146,13 @@ impl<D: Device> Array<D> {
         let sizes: Vec<u64> =
             devices.iter().map(|device| device.identify().capacity.0 / SECTOR_BYTES).collect();
         let smallest = *sizes.iter().min().expect("an array has members");
-        let chunk = config.chunk.0 / SECTOR_BYTES;
-        let reserved = config.reserved().0 / SECTOR_BYTES;
-        let member_sectors = smallest.saturating_sub(reserved);
+        let member_sectors = usable_sectors(&config, Bytes(smallest * SECTOR_BYTES));
         let shares = config.shares()?;
-        let layout = lay_out(&config, shares.as_ref(), chunk, member_sectors);
+        let layout = lay_out_over(&config, Bytes(smallest * SECTOR_BYTES))?;
         let first_placement = match &layout.map {
             Map::Striped(striped) if shares.is_some() => Some(striped.now.clone()),
             _ => None,
         };
-        if layout.groups == 0 {
-            let limit =
-                format!("must fit into the {} of the smallest member", Bytes(member_sectors * SECTOR_BYTES));
-            return Err(ConfigError::new("array.chunk", config.chunk, limit));
-        }
         let mut notices = Vec::new();
         let largest = *sizes.iter().max().expect("an array has members");
         if largest > smallest {
@@ -256,6 +249,36 @@ impl<D: Device> Array<D> {
         &self.removed
     }
 
+    /// Every device that is in the array or stands by, or has failed or been replaced by itself: members by column, then spares, then
+    /// those that have left, oldest first.
+    pub fn devices(&self) -> impl Iterator<Item = &D> {
+        let members = self.columns.iter().filter_map(|column| column.device.as_ref());
+        members.chain(&self.spares).chain(self.removed.iter().map(|(_, device)| device))
+    }
+
+    /// Changes devices from outside, between commands: prepares them, or has something happen to them later. `change` gets members by
+    /// their column and spares by numbers that follow, and those that have left by further ones.
+    pub fn with_devices(&mut self, mut change: impl FnMut(usize, &mut D)) {
+        let members = self.columns.len();
+        for (column, deadline) in self.deadlines.iter_mut().enumerate() {
+            if let Some(device) = &mut self.columns[column].device {
+                change(column, device);
+                *deadline = device.next_deadline().unwrap_or(Nanos::MAX);
+            }
+        }
+        let left = self.removed.iter_mut().map(|(_, device)| device);
+        for (index, device) in self.spares.iter_mut().chain(left).enumerate() {
+            change(members + index, device);
+        }
+    }
+
+    /// Whether some member is being rebuilt, or parity moved to where it belongs.
+    pub fn is_rebuilding(&self) -> bool {
+        let pass = self.background.pass.as_ref();
+        self.background.pending_shift.is_some()
+            || pass.is_some_and(|pass| matches!(pass.kind, PassKind::Rebuild | PassKind::Shift))
+    }
+
     /// Whether nothing is under way.
     pub fn is_idle(&self) -> bool {
         self.next_deadline().is_none()
@@ -302,6 +325,20 @@ impl<D: Device> Array<D> {
             HostOp::Read => self.counters.member_reads += 1,
             HostOp::Write => self.counters.member_writes += 1,
             HostOp::Trim | HostOp::Flush => {}
+        }
+        if !self.degraded {
+            return;
+        }
+        let owner = match sub.kind {
+            SubKind::Read | SubKind::Write => self.ops.slots().get(sub.owner as usize),
+            _ => None,
+        };
+        if owner.is_some_and(|op| op.kind == OpKind::Transform) {
+            let sectors = u64::from(command.sectors);
+            match sub.kind {
+                SubKind::Read => self.counters.rebuild_sectors_read += sectors,
+                _ => self.counters.rebuild_sectors_written += sectors,
+            }
         }
     }
 
@@ -417,6 +454,23 @@ impl<D: Device> Array<D> {
             SubKind::Bitmap => self.bitmap_done(now),
         }
     }
+}
+
+/// Sectors of a member of `capacity` that hold data.
+fn usable_sectors(config: &ArrayConfig, capacity: Bytes) -> u64 {
+    (capacity.0 / SECTOR_BYTES).saturating_sub(config.reserved().0 / SECTOR_BYTES)
+}
+
+/// The map of an array over members of which the smallest has `smallest`.
+pub(crate) fn lay_out_over(config: &ArrayConfig, smallest: Bytes) -> Result<Layout, ConfigError> {
+    let member_sectors = usable_sectors(config, smallest);
+    let layout = lay_out(config, config.shares()?.as_ref(), config.chunk.0 / SECTOR_BYTES, member_sectors);
+    if layout.groups == 0 {
+        let limit =
+            format!("must fit into the {} of the smallest member", Bytes(member_sectors * SECTOR_BYTES));
+        return Err(ConfigError::new("array.chunk", config.chunk, limit));
+    }
+    Ok(layout)
 }
 
 /// The map of an array over members of `member_sectors` sectors.

@@ -293,33 +293,23 @@ impl Coarse {
     /// The probability that some bit of the members that remain cannot be had when those in `failed` (as bits) are gone, and with
     /// them all redundancy: 1 − Π (1 − UBER)^bits.
     pub fn loss(&self, failed: u64, errors: &impl BitErrors) -> f64 {
-        let bits = self.config.capacity.0 as f64 * 8.0;
-        let ln_kept: f64 = self
-            .ages
-            .iter()
-            .enumerate()
-            .filter(|(member, _)| failed >> member & 1 == 0)
-            .map(|(_, &age)| bits * (-errors.ln_uber(age).min(0.0).exp()).ln_1p())
-            .sum();
-        -ln_kept.exp_m1()
+        let ln_uber: Vec<f64> = self.ages.iter().map(|&age| errors.ln_uber(age)).collect();
+        loss_without(&ln_uber, failed, self.config.capacity.0 as f64 * 8.0)
     }
 
     /// The array as it is.
     pub fn sample(&self, errors: &impl BitErrors) -> Sample {
-        let mut order: Vec<usize> = (0..self.ages.len()).collect();
-        order.sort_by(|&a, &b| self.ages[b].total_cmp(&self.ages[a]));
-        let oldest = order[..self.config.parities].iter().fold(0, |set, &member| set | 1 << member);
-        let (mut sum, mut sets) = (0.0, 0u32);
-        for_each_set(self.ages.len(), self.config.parities, &mut |set| {
-            sum += self.loss(set, errors);
-            sets += 1;
-        });
+        let ln_uber: Vec<f64> = self.ages.iter().map(|&age| errors.ln_uber(age)).collect();
+        let bits = self.config.capacity.0 as f64 * 8.0;
+        let loss = loss_probabilities(&ln_uber, &self.ages, bits, self.config.parities);
+        let oldest = self.ages.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let youngest = self.ages.iter().copied().fold(f64::INFINITY, f64::min);
         Sample {
             host_capacities: self.host_capacities,
             replacements: self.replacements,
-            age_differential: self.ages[order[0]] - self.ages[order[order.len() - 1]],
-            loss_oldest: self.loss(oldest, errors),
-            loss_any: sum / f64::from(sets),
+            age_differential: oldest - youngest,
+            loss_oldest: loss.oldest,
+            loss_any: loss.any,
         }
     }
 
@@ -347,8 +337,42 @@ impl Coarse {
     }
 }
 
+/// Probabilities that rebuilding loses data once failures have used up all redundancy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LossProbability {
+    /// When the oldest members fail.
+    pub oldest: f64,
+    /// When any members fail, all sets being equally likely.
+    pub any: f64,
+}
+
+/// The probabilities of [`Sample`] for members with these error rates (ln of the probability that a bit cannot be had) and ages, of
+/// which each has `bits` to be read, when `failures` of them fail at once, as many as redundancy makes good.
+pub fn loss_probabilities(ln_uber: &[f64], ages: &[f64], bits: f64, failures: usize) -> LossProbability {
+    let mut order: Vec<usize> = (0..ages.len()).collect();
+    order.sort_by(|&a, &b| ages[b].total_cmp(&ages[a]));
+    let oldest = order.iter().take(failures).fold(0, |set, &member| set | 1 << member);
+    let (mut sum, mut sets) = (0.0, 0u32);
+    for_each_set(ages.len(), failures, &mut |set| {
+        sum += loss_without(ln_uber, set, bits);
+        sets += 1;
+    });
+    LossProbability { oldest: loss_without(ln_uber, oldest, bits), any: sum / f64::from(sets.max(1)) }
+}
+
+/// 1 − Π (1 − UBER)^bits over the members that are not in `failed`, as bits.
+fn loss_without(ln_uber: &[f64], failed: u64, bits: f64) -> f64 {
+    let survivors = ln_uber.iter().enumerate().filter(|(member, _)| failed >> member & 1 == 0);
+    let ln_kept: f64 = survivors.map(|(_, &ln)| bits * (-ln.min(0.0).exp()).ln_1p()).sum();
+    -ln_kept.exp_m1()
+}
+
 /// All sets of `count` of `members` members, as bits, in rising order.
 fn for_each_set(members: usize, count: usize, act: &mut impl FnMut(u64)) {
+    if count == 0 {
+        act(0);
+        return;
+    }
     let mut set = crate::op::first_roles(count);
     while set >> members == 0 {
         act(set);

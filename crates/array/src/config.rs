@@ -55,6 +55,26 @@ pub struct ArrayConfig {
     /// Worn members.
     #[serde(default)]
     pub replacement: ReplacementConfig,
+    /// Members that are not as the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub member: Vec<MemberConfig>,
+}
+
+/// How one member differs from the others.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MemberConfig {
+    /// Which: counted from 0; spares follow the members.
+    pub device: u16,
+    /// Mean P/E cycles of its blocks when it is put in: it has been in use before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pe_cycles: Option<u32>,
+    /// Its capacity. Of every member as much is used as the smallest one has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<Bytes>,
+    /// When it fails as a whole, from the start of the measurement; not for spares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail_at: Option<Nanos>,
 }
 
 /// RAID levels.
@@ -163,11 +183,11 @@ impl Default for LogConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BackgroundConfig {
-    /// Bytes per second of each member while the host is active. Default: 1000 KiB/s, md's `speed_limit_min`. Absent: no limit, that
-    /// is, rebuilding goes at `max_rate` beside the host.
+    /// Bytes per second of each member while the host is active. Default: 1000 KiB/s, md's `speed_limit_min`. A rate that no device
+    /// reaches is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rate: Option<ByteRate>,
-    /// Bytes per second of each member while the host is idle. Default: 200 000 KiB/s, md's `speed_limit_max`. Absent: no limit.
+    /// Bytes per second of each member while the host is idle. Default: 200 000 KiB/s, md's `speed_limit_max`; at least `min_rate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_rate: Option<ByteRate>,
     /// The host counts as idle when it has had no command under way for this long. Default: 500 ms, the pause after which md looks again.
@@ -263,7 +283,28 @@ impl ArrayConfig {
             background: BackgroundConfig::default(),
             ejection: EjectionConfig::default(),
             replacement: ReplacementConfig::default(),
+            member: Vec::new(),
         }
+    }
+
+    /// Members and spares.
+    pub fn devices(&self) -> u16 {
+        self.members.saturating_add(self.spares)
+    }
+
+    /// What sets device `device` apart from the others, if anything.
+    pub fn member(&self, device: u16) -> Option<&MemberConfig> {
+        self.member.iter().find(|member| member.device == device)
+    }
+
+    /// Capacity of the array over devices of which the smallest has `smallest`.
+    ///
+    /// # Errors
+    /// A setting that cannot work, or not even one chunk fits into each.
+    pub fn capacity_over(&self, smallest: Bytes) -> Result<Bytes, ConfigError> {
+        self.validate()?;
+        let layout = crate::array::lay_out_over(self, smallest)?;
+        Ok(Bytes(layout.capacity() * SECTOR_BYTES))
     }
 
     /// Chunks of each group that may be lost without loss of data.
@@ -331,6 +372,25 @@ impl ArrayConfig {
         {
             let message = "must be above 0 and at most 1000000";
             return Err(ConfigError::new("array.replacement.limit_percent", limit, message));
+        }
+        self.validate_members()
+    }
+
+    fn validate_members(&self) -> Result<(), ConfigError> {
+        for (index, member) in self.member.iter().enumerate() {
+            let refuse = |name: &str, value: &dyn std::fmt::Display, limit: String| {
+                Err(ConfigError::new(&format!("array.member[{index}].{name}"), value, limit))
+            };
+            if member.device >= self.devices() {
+                let limit = format!("must be less than {}, members and spares", self.devices());
+                return refuse("device", &member.device, limit);
+            }
+            if self.member[..index].iter().any(|before| before.device == member.device) {
+                return refuse("device", &member.device, "is given twice".to_owned());
+            }
+            if let (Some(at), true) = (member.fail_at, member.device >= self.members) {
+                return refuse("fail_at", &at, "is for members; this is a spare".to_owned());
+            }
         }
         Ok(())
     }

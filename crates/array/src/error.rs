@@ -74,6 +74,11 @@ pub enum EventKind {
         /// The ages of all devices at that moment, the old one's included; absent where none was there.
         ages: Vec<Option<f64>>,
     },
+    /// A device was put in the place of a missing member, which is being rebuilt on it.
+    RebuildStarted {
+        /// Its column.
+        member: usize,
+    },
     /// A member is complete again.
     Rebuilt {
         /// Its column.

@@ -427,22 +427,18 @@ impl<D: Device> Array<D> {
         match op.kind {
             OpKind::Write => {
                 // Each parity cell becomes the sum over what is not written.
-                for j in 0..parities {
-                    let (rest, parity) = cells.split_at_mut(data + j);
-                    let parity = &mut parity[0][range.clone()];
-                    let summed = if op.method == Method::Delta {
-                        op.roles
-                    } else {
-                        parity.fill(0);
-                        if op.method == Method::Full { 0 } else { self.data_set() & !op.roles }
-                    };
-                    for role in roles(summed) {
-                        crate::parity::mul_add(
-                            parity,
-                            &rest[role][range.clone()],
-                            self.code.coefficient(j, role),
-                        );
+                let summed = match op.method {
+                    Method::Delta => op.roles,
+                    Method::Full => 0,
+                    Method::Complete | Method::Decode => self.data_set() & !op.roles,
+                };
+                if op.method != Method::Delta {
+                    for parity in &mut cells[data..] {
+                        parity[range.clone()].fill(0);
                     }
+                }
+                for role in roles(summed) {
+                    self.code.add(&mut cells, range.clone(), role);
                 }
             }
             OpKind::Transform => {
@@ -494,6 +490,7 @@ impl<D: Device> Array<D> {
         if !known_losses && (self.bytes || !resync) {
             if resync {
                 self.counters.sectors_resynced += sectors;
+                self.counters.groups_resynced += u64::from(sectors > 0);
             } else {
                 self.counters.mismatches += sectors;
             }
@@ -549,7 +546,7 @@ impl<D: Device> Array<D> {
         if !self.bytes {
             return;
         }
-        let (data, parities) = (self.layout.data, self.layout.roles - self.layout.data);
+        let data = self.layout.data;
         let mut cells = std::mem::take(&mut self.ops[index].cells);
         let op = &self.ops[index];
         let host = &self.hosts[op.host];
@@ -560,11 +557,9 @@ impl<D: Device> Array<D> {
             cells[role][op.overlay.bytes(op.rows.first)].copy_from_slice(&host.data_in[from..from + bytes]);
         }
         let sums = self.uses_partial_log().then(|| cells[data..].to_vec());
-        for j in 0..parities {
-            let (rest, parity) = cells.split_at_mut(data + j);
-            for role in roles(op.roles) {
-                crate::parity::mul_add(&mut parity[0], &rest[role], self.code.coefficient(j, role));
-            }
+        let bytes = 0..op.rows.len() as usize * SECTOR_BYTES as usize;
+        for role in roles(op.roles) {
+            self.code.add(&mut cells, bytes.clone(), role);
         }
         self.ops[index].cells = cells;
         if let Some(sums) = sums {

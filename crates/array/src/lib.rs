@@ -25,10 +25,11 @@ mod power;
 mod ranges;
 mod slab;
 mod status;
+mod untimed;
 
 pub use array::Array;
 pub use config::{
-    ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, Level, LogConfig, LogPlace,
+    ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, Level, LogConfig, LogPlace, MemberConfig,
     ReplacementConfig, ShiftWay, StripeWrites,
 };
 pub use error::{ArrayError, Event, EventKind};

@@ -200,6 +200,7 @@ impl<D: Device> Array<D> {
         self.deadlines[column] = device.next_deadline().unwrap_or(Nanos::MAX);
         self.columns[column] = Column { valid_to: 0, ..Column::new(device) };
         self.degraded = true;
+        self.event(now, EventKind::RebuildStarted { member: column });
         self.start_rebuild();
         self.plan_shift(now);
     }

@@ -1,169 +1,98 @@
-//! The code of a group, on bytes: the one place that knows finite fields, so that a faster implementation can take its place.
-//!
-//! Systematic and linear: parity `j` is the sum of `coefficient(j, i)` × data `i` over GF(2^8) with the polynomial 0x11d. The
-//! first parity is the plain XOR. Two parities are P and Q with generator 2 (H. P. Anvin, "The mathematics of RAID-6",
-//! 2004); more are rows of a Cauchy matrix whose columns are scaled to make the first row all ones, which keeps every
-//! square submatrix regular. With one data chunk all coefficients are 1: mirrors are a code too.
+//! Redundancy of one group: copies where there is one data role, else a maximum-distance-separable code of `outlast-codes`.
 
+use outlast_codes::{Code as Stripes, Decoder, ShardSet};
 use outlast_units::SECTOR_BYTES;
+use std::ops::Range;
 
-const POLYNOMIAL: u16 = 0x11d;
-
-const fn tables() -> ([u8; 512], [u8; 256]) {
-    let (mut exp, mut log) = ([0u8; 512], [0u8; 256]);
-    let mut x: u16 = 1;
-    let mut i = 0;
-    while i < 255 {
-        exp[i] = x as u8;
-        exp[i + 255] = x as u8;
-        log[x as usize] = i as u8;
-        x <<= 1;
-        if x & 0x100 != 0 {
-            x ^= POLYNOMIAL;
-        }
-        i += 1;
-    }
-    (exp, log)
-}
-
-static TABLES: ([u8; 512], [u8; 256]) = tables();
-
-fn mul(a: u8, b: u8) -> u8 {
-    if a == 0 || b == 0 {
-        return 0;
-    }
-    TABLES.0[usize::from(TABLES.1[usize::from(a)]) + usize::from(TABLES.1[usize::from(b)])]
-}
-
-fn inverse(a: u8) -> u8 {
-    debug_assert!(a != 0, "zero has no inverse");
-    TABLES.0[255 - usize::from(TABLES.1[usize::from(a)])]
-}
-
-/// `target += factor × source`.
-pub(crate) fn mul_add(target: &mut [u8], source: &[u8], factor: u8) {
-    assert_eq!(target.len(), source.len(), "cells of one window are of one length");
-    match factor {
-        0 => {}
-        1 => target.iter_mut().zip(source).for_each(|(t, s)| *t ^= s),
-        _ => {
-            let mut row = [0u8; 256];
-            for (value, product) in row.iter_mut().enumerate() {
-                *product = mul(value as u8, factor);
-            }
-            target.iter_mut().zip(source).for_each(|(t, s)| *t ^= row[usize::from(*s)]);
-        }
-    }
-}
-
-/// A (k, m) code.
+/// How a group's redundancy follows from its data. Cells are by role: data roles first, then redundancy.
 #[derive(Clone, Debug)]
 pub(crate) struct Code {
     data: usize,
     parities: usize,
-    /// Row by row.
-    coefficients: Vec<u8>,
+    /// Absent for copies.
+    stripes: Option<Stripes>,
+    /// Plans to compute each parity by itself from all data.
+    rows: Vec<Decoder>,
 }
+
+/// What a code of so many shards, or a plan of it, always has.
+const FITS: &str = "an array's groups have at most 64 roles, and callers count what they have";
 
 impl Code {
     pub(crate) fn new(data: usize, parities: usize) -> Self {
-        assert!(data + parities <= 128, "field elements suffice for the rows and columns of the matrix");
-        let coefficient = |j: usize, i: usize| match (data, parities) {
-            (1, _) => 1,
-            (_, 1 | 2) => TABLES.0[i * j % 255],
-            _ => {
-                let cauchy = |j: usize| inverse((parities + i) as u8 ^ j as u8);
-                mul(cauchy(j), inverse(cauchy(0)))
-            }
+        let stripes = (data > 1).then(|| Stripes::new(data, parities).expect(FITS));
+        let row = |code: &Stripes, j: usize| {
+            code.decoder(&ShardSet::first(data), &ShardSet::default().with(data + j)).expect(FITS)
         };
-        let coefficients = (0..parities)
-            .flat_map(|j| (0..data).map(move |i| (j, i)))
-            .map(|(j, i)| coefficient(j, i))
-            .collect();
-        Self { data, parities, coefficients }
+        let rows = stripes.iter().flat_map(|code| (0..parities).map(move |j| row(code, j))).collect();
+        Self { data, parities, stripes, rows }
     }
 
-    /// The factor of data chunk `data` in parity `parity`.
-    pub(crate) fn coefficient(&self, parity: usize, data: usize) -> u8 {
-        self.coefficients[parity * self.data + data]
+    /// Adds what the cell of data role `role` contributes to all redundancy, over bytes `range` of each cell: its whole content where the
+    /// redundancy does not know the role yet, the difference where it does.
+    pub(crate) fn add(&self, cells: &mut [Vec<u8>], range: Range<usize>, role: usize) {
+        let (data, parity) = cells.split_at_mut(self.data);
+        let source = &data[role][range.clone()];
+        let mut parity: Vec<&mut [u8]> = parity.iter_mut().map(|cell| &mut cell[range.clone()]).collect();
+        match &self.stripes {
+            Some(code) => code.accumulate(role, source, &mut parity).expect(FITS),
+            None => parity.iter_mut().for_each(|copy| copy.iter_mut().zip(source).for_each(|(c, s)| *c ^= s)),
+        }
     }
 
-    /// Computes the data cells that are not in `have` from those that are, over bytes `range` of each cell. The cells are by
-    /// role; `have` has at least as many bits as there are data roles.
+    /// Computes the data cells that are not in `have` from those that are, over bytes `range` of each cell. `have` has at least as many
+    /// bits as there are data roles.
     ///
     /// # Panics
     /// If there are too few cells: the caller has counted them.
-    pub(crate) fn recover_data(&self, cells: &mut [Vec<u8>], range: std::ops::Range<usize>, have: u64) {
-        let missing: Vec<usize> = (0..self.data).filter(|&role| have >> role & 1 == 0).collect();
-        let parities: Vec<usize> =
-            (0..self.parities).filter(|&j| have >> (self.data + j) & 1 == 1).take(missing.len()).collect();
-        assert_eq!(parities.len(), missing.len(), "more data cells are missing than parity cells are there");
-        // Each parity less what is known of it is a sum over the missing data.
-        let sums: Vec<Vec<u8>> = parities
-            .iter()
-            .map(|&j| {
-                let mut sum = cells[self.data + j][range.clone()].to_vec();
-                for role in (0..self.data).filter(|role| have >> role & 1 == 1) {
-                    mul_add(&mut sum, &cells[role][range.clone()], self.coefficient(j, role));
-                }
-                sum
-            })
-            .collect();
-        let matrix = parities.iter().map(|&j| missing.iter().map(|&i| self.coefficient(j, i)).collect());
-        let solved = invert(matrix.collect());
-        for (row, &role) in solved.iter().zip(&missing) {
-            let target = &mut cells[role][range.clone()];
-            target.fill(0);
-            for (&factor, sum) in row.iter().zip(&sums) {
-                mul_add(target, sum, factor);
-            }
+    pub(crate) fn recover_data(&self, cells: &mut [Vec<u8>], range: Range<usize>, have: u64) {
+        let is_there = |role: &usize| have >> role & 1 == 1;
+        let missing: Vec<usize> = (0..self.data).filter(|role| !is_there(role)).collect();
+        if missing.is_empty() {
+            return;
+        }
+        let Some(code) = &self.stripes else {
+            let copy = (1..=self.parities).find(is_there).expect(FITS);
+            let (first, rest) = cells.split_at_mut(1);
+            first[0][range.clone()].copy_from_slice(&rest[copy - 1][range]);
+            return;
+        };
+        let set = |roles: &mut dyn Iterator<Item = usize>| roles.fold(ShardSet::default(), ShardSet::with);
+        let present = set(&mut (0..self.data + self.parities).filter(is_there));
+        let plan = code.decoder(&present, &set(&mut missing.iter().copied())).expect(FITS);
+        let mut targets: Vec<Vec<u8>> = missing.iter().map(|_| vec![0; range.len()]).collect();
+        let sources: Vec<&[u8]> = plan.sources().iter().map(|&role| &cells[role][range.clone()]).collect();
+        let mut slices: Vec<&mut [u8]> = targets.iter_mut().map(Vec::as_mut_slice).collect();
+        plan.rebuild(&sources, &mut slices).expect(FITS);
+        for (&role, target) in plan.targets().iter().zip(&targets) {
+            cells[role][range.clone()].copy_from_slice(target);
         }
     }
 
     /// Computes parity `parity` from all data cells into its own cell, over bytes `range`.
-    pub(crate) fn encode(&self, cells: &mut [Vec<u8>], range: std::ops::Range<usize>, parity: usize) {
+    pub(crate) fn encode(&self, cells: &mut [Vec<u8>], range: Range<usize>, parity: usize) {
         let (data, rest) = cells.split_at_mut(self.data);
-        let target = &mut rest[parity][range.clone()];
-        target.fill(0);
-        for (role, cell) in data.iter().enumerate() {
-            mul_add(target, &cell[range.clone()], self.coefficient(parity, role));
+        self.compute(data, range.clone(), parity, &mut rest[parity][range]);
+    }
+
+    fn compute(&self, data: &[Vec<u8>], range: Range<usize>, parity: usize, target: &mut [u8]) {
+        match self.rows.get(parity) {
+            Some(row) => {
+                let sources: Vec<&[u8]> = data.iter().map(|cell| &cell[range.clone()]).collect();
+                row.rebuild(&sources, &mut [target]).expect(FITS);
+            }
+            None => target.copy_from_slice(&data[0][range]),
         }
     }
 
     /// Sectors of `range` in which parity cell `parity` is not what the data cells give.
-    pub(crate) fn mismatches(&self, cells: &[Vec<u8>], range: std::ops::Range<usize>, parity: usize) -> u32 {
-        let mut sum = cells[self.data + parity][range.clone()].to_vec();
-        for (role, cell) in cells[..self.data].iter().enumerate() {
-            mul_add(&mut sum, &cell[range.clone()], self.coefficient(parity, role));
-        }
-        sum.chunks(SECTOR_BYTES as usize).filter(|sector| sector.iter().any(|&byte| byte != 0)).count() as u32
+    pub(crate) fn mismatches(&self, cells: &[Vec<u8>], range: Range<usize>, parity: usize) -> u32 {
+        let mut wanted = vec![0; range.len()];
+        self.compute(&cells[..self.data], range.clone(), parity, &mut wanted);
+        let sectors = wanted.chunks(SECTOR_BYTES as usize);
+        let found = cells[self.data + parity][range].chunks(SECTOR_BYTES as usize);
+        sectors.zip(found).filter(|(wanted, found)| wanted != found).count() as u32
     }
-}
-
-/// The inverse of a regular matrix, by elimination.
-fn invert(mut matrix: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-    let size = matrix.len();
-    let mut result: Vec<Vec<u8>> = (0..size).map(|i| (0..size).map(|j| u8::from(i == j)).collect()).collect();
-    for pivot in 0..size {
-        let row =
-            (pivot..size).find(|&row| matrix[row][pivot] != 0).expect("the code's submatrices are regular");
-        matrix.swap(pivot, row);
-        result.swap(pivot, row);
-        let factor = inverse(matrix[pivot][pivot]);
-        for column in 0..size {
-            matrix[pivot][column] = mul(matrix[pivot][column], factor);
-            result[pivot][column] = mul(result[pivot][column], factor);
-        }
-        for row in (0..size).filter(|&row| row != pivot) {
-            let factor = matrix[row][pivot];
-            for column in 0..size {
-                let (m, r) = (matrix[pivot][column], result[pivot][column]);
-                matrix[row][column] ^= mul(m, factor);
-                result[row][column] ^= mul(r, factor);
-            }
-        }
-    }
-    result
 }
 
 #[cfg(test)]
@@ -172,12 +101,20 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_first_parity_is_xor_and_the_second_has_generator_two() {
-        let code = Code::new(5, 2);
-        assert!((0..5).all(|i| code.coefficient(0, i) == 1));
-        assert_eq!((0..5).map(|i| code.coefficient(1, i)).collect::<Vec<_>>(), [1, 2, 4, 8, 16]);
-        assert!((0..7).all(|i| Code::new(7, 3).coefficient(0, i) == 1));
-        assert_eq!(mul(0x80, 2), 0x1d, "the polynomial is 0x11d");
+    fn the_first_parity_is_xor_and_copies_are_copies() {
+        let mut cells = vec![vec![0x80; 512], vec![0x11; 512], vec![0; 512], vec![0; 512], vec![0; 512]];
+        let code = Code::new(2, 3);
+        code.encode(&mut cells, 0..512, 0);
+        assert_eq!(cells[2], vec![0x91; 512]);
+        // The second parity of RAID-6 has generator 2 in the field of polynomial 0x11d.
+        let mut pair = vec![vec![0; 512], vec![0x80; 512], vec![0; 512], vec![0; 512]];
+        Code::new(2, 2).encode(&mut pair, 0..512, 1);
+        assert_eq!(pair[3], vec![0x1d; 512]);
+        let mut mirror = vec![vec![7; 512], vec![0; 512], vec![0; 512], vec![0; 512]];
+        for j in 0..3 {
+            Code::new(1, 3).encode(&mut mirror, 0..512, j);
+        }
+        assert!(mirror.iter().all(|cell| *cell == vec![7; 512]));
     }
 
     proptest! {
@@ -204,6 +141,16 @@ mod tests {
                 code.encode(&mut cells, 0..1024, j);
             }
             prop_assert!(cells == truth);
+            // A change of one data cell, added to what is there.
+            let (role, mut changed) = (rng.below(k as u64) as usize, truth.clone());
+            changed[role].iter_mut().for_each(|byte| *byte ^= 0x5a);
+            let mut sums = changed.clone();
+            sums[role].fill(0x5a);
+            code.add(&mut sums, 0..1024, role);
+            changed.splice(k.., sums.drain(k..));
+            for j in 0..m {
+                prop_assert_eq!(code.mismatches(&changed, 0..1024, j), 0);
+            }
             cells[k][600] ^= 1;
             prop_assert_eq!(code.mismatches(&cells, 0..1024, 0), 1);
         }

@@ -134,12 +134,10 @@ impl<D: Device> Array<D> {
                 for role in roles(extra) {
                     own[role].clone_from(&cells[role]);
                 }
-                for (j, sum) in sums.into_iter().enumerate() {
-                    own[data + j] = sum;
-                    let (rest, parity) = own.split_at_mut(data + j);
-                    for role in roles(written) {
-                        crate::parity::mul_add(&mut parity[0], &rest[role], self.code.coefficient(j, role));
-                    }
+                own.splice(data.., sums);
+                let bytes = 0..own[data].len();
+                for role in roles(written) {
+                    self.code.add(&mut own, bytes.clone(), role);
                 }
                 self.ops[index].cells = own;
             }

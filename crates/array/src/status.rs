@@ -47,12 +47,51 @@ pub struct Counters {
     pub mismatches: u64,
     /// The same, found while resynchronising.
     pub sectors_resynced: u64,
+    /// Groups in which a resynchronisation found redundancy that did not fit, and made it fit.
+    pub groups_resynced: u64,
+    /// Sectors of members read to rebuild others, or to move parity meanwhile.
+    pub rebuild_sectors_read: u64,
+    /// Sectors of members written by that.
+    pub rebuild_sectors_written: u64,
     /// Members thrown out by thresholds.
     pub ejected: u32,
     /// Records carried out after a loss of power.
     pub records_replayed: u64,
     /// Groups whose data came to depend on parity that a loss of power had left wrong: the write hole.
     pub write_holes: u64,
+}
+
+impl Counters {
+    /// What has been counted since `before`.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            reads: self.reads - before.reads,
+            writes: self.writes - before.writes,
+            sectors_read: self.sectors_read - before.sectors_read,
+            sectors_written: self.sectors_written - before.sectors_written,
+            medium_errors: self.medium_errors - before.medium_errors,
+            member_reads: self.member_reads - before.member_reads,
+            member_writes: self.member_writes - before.member_writes,
+            log_writes: self.log_writes - before.log_writes,
+            full_writes: self.full_writes - before.full_writes,
+            delta_writes: self.delta_writes - before.delta_writes,
+            complete_writes: self.complete_writes - before.complete_writes,
+            decoded_writes: self.decoded_writes - before.decoded_writes,
+            degraded_reads: self.degraded_reads - before.degraded_reads,
+            read_errors: self.read_errors - before.read_errors,
+            sectors_repaired: self.sectors_repaired - before.sectors_repaired,
+            sectors_lost: self.sectors_lost - before.sectors_lost,
+            mismatches: self.mismatches - before.mismatches,
+            sectors_resynced: self.sectors_resynced - before.sectors_resynced,
+            groups_resynced: self.groups_resynced - before.groups_resynced,
+            rebuild_sectors_read: self.rebuild_sectors_read - before.rebuild_sectors_read,
+            rebuild_sectors_written: self.rebuild_sectors_written - before.rebuild_sectors_written,
+            ejected: self.ejected - before.ejected,
+            records_replayed: self.records_replayed - before.records_replayed,
+            write_holes: self.write_holes - before.write_holes,
+        }
+    }
 }
 
 /// The array as a whole.

@@ -1,9 +1,12 @@
 //! Time: the run loop, preconditioning, metrics, scenario files, results.
 
+mod array_report;
 mod batch;
 mod clock;
+mod drives;
 mod error;
 mod histogram;
+mod machine;
 mod precondition;
 mod progress;
 mod recorder;
@@ -15,19 +18,22 @@ mod simulation;
 mod steady;
 mod summary;
 mod table;
+mod volume;
 mod window;
 
 pub use error::EngineError;
 pub use progress::{Control, OnProgress, Phase, Progress};
 pub use simulation::{RunResult, Simulation};
 pub use summary::{
-    ClosedForm, DeviceFacts, Flash, FlashByCause, Gc, Host, Latency, LatencyByOp, LittlesLaw, MeasuredState,
-    Memory, PreconditionState, Queue, SCHEMA, Spread, SteadyState, StreamLatency, Summary, Throughput, Time,
+    ArrayAmplification, ArraySummary, ArrayWrites, ClosedForm, DataLoss, DeviceFacts, DriveWear, Flash,
+    FlashByCause, Gc, Host, Latency, LatencyByOp, LittlesLaw, MeasuredState, Memory, PreconditionState,
+    Queue, RebuildSummary, SCHEMA, Spread, StateTimes, SteadyState, StreamLatency, Summary, Throughput, Time,
     Wear, WriteAmplification,
 };
 pub use table::{Column, Table};
 
 pub use scenario::{
-    Fill, Layer, Overwrite, Place, PreconditionSpec, Preset, Provenance, ReadFile, RunSpec, Scenario,
-    ScenarioError, TimingMode, json_schema, load, load_scenario, parse_text, presets, split_override,
+    Fill, Happening, Layer, Overwrite, Place, PreconditionSpec, Preset, Provenance, ReadFile, RunSpec,
+    Scenario, ScenarioError, TimingMode, json_schema, load, load_scenario, parse_text, presets,
+    split_override,
 };

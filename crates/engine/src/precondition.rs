@@ -2,11 +2,11 @@
 
 use crate::clock::{Pulse, Stopwatch};
 use crate::error::EngineError;
+use crate::machine::Machine;
 use crate::progress::{Control, OnProgress, Phase, Progress};
 use crate::scenario::{Fill, Overwrite, PreconditionSpec};
 use crate::steady::is_steady;
 use outlast_device::{Op, Outcome};
-use outlast_ssd::Ssd;
 use outlast_units::Nanos;
 use outlast_units::rng::{SplitMix, mix, sub_seed};
 use outlast_workload::{Target, WorkloadSpec};
@@ -28,8 +28,8 @@ pub(crate) struct Prepared {
     pub(crate) note: Option<String>,
 }
 
-struct Preparer<'a, 'b> {
-    ssd: &'a mut Ssd,
+struct Preparer<'a, 'b, M> {
+    machine: &'a mut M,
     spec: &'a PreconditionSpec,
     progress: OnProgress<'b>,
     pulse: Pulse,
@@ -38,20 +38,20 @@ struct Preparer<'a, 'b> {
     planned: u64,
 }
 
-/// Fills and overwrites `ssd` as `spec` says.
-pub(crate) fn prepare(
-    ssd: &mut Ssd,
+/// Fills and overwrites `machine` as `spec` says.
+pub(crate) fn prepare<M: Machine>(
+    machine: &mut M,
     spec: &PreconditionSpec,
     workload: &WorkloadSpec,
     target: &Target,
     progress: OnProgress<'_>,
 ) -> Result<Prepared, EngineError> {
     let watch = Stopwatch::start();
-    let units = ssd.units();
+    let units = machine.units();
     let filled = if spec.fill == Fill::None { 0 } else { (units as f64 * spec.fill_fraction) as u64 };
     let at_least = (spec.min_drive_writes * units as f64) as u64;
     let mut preparer = Preparer {
-        ssd,
+        machine,
         spec,
         progress,
         pulse: Pulse::new(),
@@ -75,7 +75,7 @@ pub(crate) fn prepare(
     Ok(prepared)
 }
 
-impl Preparer<'_, '_> {
+impl<M: Machine> Preparer<'_, '_, M> {
     /// Whether the caller wants to stop; asks now and then.
     fn is_stopped(&mut self) -> bool {
         self.chunks += 1;
@@ -94,14 +94,16 @@ impl Preparer<'_, '_> {
     fn write(&mut self, unit: u64) -> Result<(), EngineError> {
         self.written += 1;
         let (written, planned) = (self.written, self.planned);
-        self.ssd.write_unit_untimed(unit, 0).map_err(|_| EngineError::WornOut { written, planned })
+        self.machine.write_unit(unit).map_err(|_| EngineError::WornOut { written, planned })
     }
 
     fn fill(&mut self, units: u64) -> Result<Prepared, EngineError> {
-        for first in (0..units).step_by(CHUNK) {
-            for unit in first..units.min(first + CHUNK as u64) {
-                self.write(unit)?;
-            }
+        let step = self.machine.fill_units();
+        for first in (0..units).step_by(step as usize) {
+            let end = units.min(first + step);
+            let (written, planned) = (self.written, self.planned);
+            self.machine.fill(first, end).map_err(|_| EngineError::WornOut { written, planned })?;
+            self.written = written + (end - first);
             if self.is_stopped() {
                 return Ok(Prepared { stopped: true, ..Prepared::default() });
             }
@@ -110,7 +112,7 @@ impl Preparer<'_, '_> {
     }
 
     fn round_units(&self) -> u64 {
-        ((self.ssd.units() as f64 * self.spec.round) as u64).max(1)
+        ((self.machine.units() as f64 * self.spec.round) as u64).max(1)
     }
 
     fn overwrite_randomly(
@@ -123,14 +125,14 @@ impl Preparer<'_, '_> {
         let mut chunk = [0u64; CHUNK];
         let round = self.round_units();
         loop {
-            let before = self.ssd.written();
+            let before = self.machine.written_units().1;
             let mut left = round;
             while left != 0 {
                 let count = left.min(CHUNK as u64) as usize;
                 for unit in &mut chunk[..count] {
                     *unit = rng.below(span);
                 }
-                self.ssd.touch_untimed(&chunk[..count]);
+                self.machine.touch(&chunk[..count]);
                 for &unit in &chunk[..count] {
                     self.write(unit)?;
                 }
@@ -140,8 +142,7 @@ impl Preparer<'_, '_> {
                     return Ok(());
                 }
             }
-            let written = self.ssd.written();
-            let amplification = (written.total() - before.total()) as f64 / round as f64;
+            let amplification = (self.machine.written_units().1 - before) as f64 / round as f64;
             if self.end_round(prepared, round, amplification) {
                 return Ok(());
             }
@@ -159,9 +160,9 @@ impl Preparer<'_, '_> {
     ) -> Result<(), EngineError> {
         let round = self.round_units();
         let mut batch = Vec::new();
-        let mut before = self.ssd.written();
-        let mut pass_start = before.host;
-        let (written_before, host_before) = (self.written, before.host);
+        let mut before = self.machine.written_units();
+        let mut pass_start = before.0;
+        let (written_before, host_before) = (self.written, before.0);
         let mut pass = 0u64;
         let mut open = || {
             pass += 1;
@@ -171,7 +172,7 @@ impl Preparer<'_, '_> {
         loop {
             batch.clear();
             if workload.source.fill(&mut batch, CHUNK)? == 0 {
-                let written = self.ssd.written().host;
+                let written = self.machine.written_units().0;
                 if written == pass_start {
                     prepared.note = Some("The workload writes nothing, so it overwrote nothing.".to_owned());
                     break;
@@ -181,19 +182,19 @@ impl Preparer<'_, '_> {
                 continue;
             }
             for request in batch.iter().filter(|request| matches!(request.command.op, Op::Write | Op::Trim)) {
-                if self.ssd.apply_untimed(request.command) == Outcome::ReadOnly {
+                if self.machine.apply(request.command) == Outcome::ReadOnly {
                     return Err(EngineError::WornOut { written: self.written, planned: self.planned });
                 }
             }
-            let now = self.ssd.written();
-            self.written = written_before + now.host - host_before;
+            let now = self.machine.written_units();
+            self.written = written_before + now.0 - host_before;
             if self.is_stopped() {
                 prepared.stopped = true;
                 break;
             }
-            let host = now.host - before.host;
+            let host = now.0 - before.0;
             if host >= round {
-                let amplification = (now.total() - before.total()) as f64 / host as f64;
+                let amplification = (now.1 - before.1) as f64 / host as f64;
                 before = now;
                 if self.end_round(prepared, host, amplification) {
                     break;
@@ -206,7 +207,7 @@ impl Preparer<'_, '_> {
     /// Notes a round; whether it was the last.
     fn end_round(&mut self, prepared: &mut Prepared, units: u64, amplification: f64) -> bool {
         let drive_writes =
-            prepared.rounds.last().map_or(0.0, |&(at, _)| at) + units as f64 / self.ssd.units() as f64;
+            prepared.rounds.last().map_or(0.0, |&(at, _)| at) + units as f64 / self.machine.units() as f64;
         prepared.rounds.push((drive_writes, amplification));
         let spec = self.spec;
         let last: Vec<f64> = prepared

@@ -12,6 +12,8 @@ pub enum Phase {
     WarmUp,
     /// The workload runs and is measured.
     Run,
+    /// The workload has ended; members of the array are still being rebuilt.
+    Rebuild,
 }
 
 impl fmt::Display for Phase {
@@ -20,6 +22,7 @@ impl fmt::Display for Phase {
             Self::Precondition => "precondition",
             Self::WarmUp => "warm-up",
             Self::Run => "run",
+            Self::Rebuild => "rebuild",
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Summing up what errors did.
 
+use crate::drives::Drives;
 use crate::report::Facts;
 use crate::summary::{
     ChangeMade, ClassFigures, CorrectedBy, Exact, Latency, Protection, Rber, Reliability, Scrubbed,
@@ -7,7 +8,7 @@ use crate::summary::{
 };
 use crate::table::{Column, Table};
 use outlast_device::Op;
-use outlast_ssd::{Reason, Ssd};
+use outlast_ssd::{Decision, Reason, Ssd};
 use std::f64::consts::LN_10;
 
 /// Blocks whose error rates are looked at when the run has ended.
@@ -48,24 +49,24 @@ pub(crate) fn reliability(facts: &Facts<'_>) -> Reliability {
     }
 }
 
-fn exact(ssd: &Ssd) -> Option<Exact> {
-    let exact = ssd.exact_tails().filter(|exact| exact.units() != 0)?;
+fn exact(ssd: &Drives<'_>) -> Option<Exact> {
+    let exact = ssd.exact()?;
     let bits = ssd.config().ftl.mapping_unit.0 as f64 * 8.0;
     let tail = |ln_sum: f64| {
-        let ln_mean = ln_sum - (exact.units() as f64).ln();
+        let ln_mean = ln_sum - (exact.units as f64).ln();
         let ln = ln_mean - bits.ln();
         let log10 = ln / LN_10;
         Tail { per_unit: ln_mean.exp(), uber: ln.exp(), log10_uber: log10.is_finite().then_some(log10) }
     };
     Some(Exact {
-        units_read: exact.units(),
-        after_ecc: tail(exact.ln_after_ecc()),
-        after_rereads: tail(exact.ln_after_rereads()),
-        after_stripe: tail(exact.ln_after_stripe()),
+        units_read: exact.units,
+        after_ecc: tail(exact.ln_after_ecc),
+        after_rereads: tail(exact.ln_after_rereads),
+        after_stripe: tail(exact.ln_after_stripe),
     })
 }
 
-fn scrubbed(ssd: &Ssd) -> Scrubbed {
+fn scrubbed(ssd: &Drives<'_>) -> Scrubbed {
     let count = |reason| ssd.moved_for(reason);
     let (by_reads, by_age, by_expected_errors, by_rereads, by_patrol) = (
         count(Reason::Reads),
@@ -92,23 +93,26 @@ fn scrubbed(ssd: &Ssd) -> Scrubbed {
 
 /// Parity, class by class; `None` in a drive without.
 pub(crate) fn protection(facts: &Facts<'_>) -> Option<Protection> {
-    let ssd = facts.ssd;
-    ssd.config().protection.as_ref()?;
-    let by_class = (0..ssd.classes()).map(|class| {
-        let code = ssd.code(class);
+    let drives = &facts.ssd;
+    let config = drives.config();
+    config.protection.as_ref()?;
+    let first = drives.first();
+    let by_class = (0..first.classes()).map(|class| {
+        let code = first.code(class);
+        let seconds = |ssd: &&Ssd| ssd.unprotected_page_seconds(facts.recorder.end, class);
         ClassFigures {
             class,
             k: code.data,
             m: code.parity,
             block: code.block,
-            pages: ssd.pages_of_class(class),
-            unprotected_page_seconds: ssd.unprotected_page_seconds(facts.recorder.end, class),
+            pages: drives.all().iter().map(|ssd| ssd.pages_of_class(class)).sum(),
+            unprotected_page_seconds: drives.all().iter().map(seconds).sum(),
         }
     });
-    let changes = ssd.changes().iter().map(|change| {
+    let changes = first.changes().iter().map(|change| {
         let asked = &change.asked;
         let what = if asked.dies.is_empty() {
-            let code = ssd.code(asked.class);
+            let code = first.code(asked.class);
             let (data, parity) = (asked.data.unwrap_or(code.data), asked.parity.unwrap_or(code.parity));
             format!("class {} gets ({data}, {parity})", asked.class)
         } else {
@@ -116,11 +120,13 @@ pub(crate) fn protection(facts: &Facts<'_>) -> Option<Protection> {
         };
         ChangeMade { at_s: change.at.as_secs_f64(), what, refused: change.refused.clone() }
     });
-    let config = ssd.config();
-    let (outdated_superblocks, superblocks) = ssd.encoding_progress();
+    let progress = drives.all().iter().map(|ssd| ssd.encoding_progress());
+    let (outdated_superblocks, superblocks) =
+        progress.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+    let moved: u64 = drives.all().iter().map(|ssd| ssd.covers_moved()).sum();
     Some(Protection {
         by_class: by_class.collect(),
-        partial_parity_moved_pages: ssd.covers_moved() as f64 * config.ftl.mapping_unit.0 as f64
+        partial_parity_moved_pages: moved as f64 * config.ftl.mapping_unit.0 as f64
             / config.geometry.page_size.0 as f64,
         superblocks,
         outdated_superblocks,
@@ -212,7 +218,7 @@ pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
 }
 
 /// `errors`: codewords by wrong bits; `decisions`: what was moved, and why.
-pub(crate) fn reliability_tables(ssd: &Ssd) -> Vec<(String, Table)> {
+pub(crate) fn reliability_tables(ssd: &Drives<'_>) -> Vec<(String, Table)> {
     let mut tables = Vec::new();
     if ssd.config().reliability.is_some() {
         let histogram = ssd.error_histogram();
@@ -222,21 +228,25 @@ pub(crate) fn reliability_tables(ssd: &Ssd) -> Vec<(String, Table)> {
         tables.push(("errors".to_owned(), table));
     }
     if ssd.can_fail() {
-        let decisions = ssd.decisions();
+        let all: Vec<(u64, &Decision)> = (0u64..)
+            .zip(ssd.all())
+            .flat_map(|(index, ssd)| ssd.decisions().iter().map(move |decision| (index, decision)))
+            .collect();
+        let decisions = || all.iter().map(|&(_, decision)| decision);
         let mut table = Table::default();
-        table.measures("at_s", decisions.iter().map(|decision| decision.at.as_secs_f64()));
-        table.counts("core", decisions.iter().map(|decision| u64::from(decision.core)));
-        table.counts("superblock", decisions.iter().map(|decision| u64::from(decision.superblock.0)));
-        let reasons = decisions.iter().map(|decision| decision.reason.name().to_owned());
+        table.measures("at_s", decisions().map(|decision| decision.at.as_secs_f64()));
+        table.counts("core", decisions().map(|decision| u64::from(decision.core)));
+        table.counts("superblock", decisions().map(|decision| u64::from(decision.superblock.0)));
+        let reasons = decisions().map(|decision| decision.reason.name().to_owned());
         table.push("reason", Column::Text(reasons.collect()));
-        table.counts("valid_units", decisions.iter().map(|decision| u64::from(decision.valid)));
-        table.counts("rereads", decisions.iter().map(|decision| u64::from(decision.rereads)));
-        table.measures("expected_errors", decisions.iter().map(|decision| decision.expected_errors));
-        table.counts("protected", decisions.iter().map(|decision| u64::from(decision.protected)));
-        table.counts(
-            "will_be_protected",
-            decisions.iter().map(|decision| u64::from(decision.will_be_protected)),
-        );
+        table.counts("valid_units", decisions().map(|decision| u64::from(decision.valid)));
+        table.counts("rereads", decisions().map(|decision| u64::from(decision.rereads)));
+        table.measures("expected_errors", decisions().map(|decision| decision.expected_errors));
+        table.counts("protected", decisions().map(|decision| u64::from(decision.protected)));
+        table.counts("will_be_protected", decisions().map(|decision| u64::from(decision.will_be_protected)));
+        if ssd.array.is_some() {
+            table.counts("device", all.iter().map(|&(index, _)| index));
+        }
         tables.push(("decisions".to_owned(), table));
     }
     tables

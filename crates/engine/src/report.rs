@@ -1,5 +1,7 @@
 //! Summing up: from what was recorded to `result.json` and the tables.
 
+use crate::array_report::array_summary;
+use crate::drives::Drives;
 use crate::histogram::{ByOp, OPS};
 use crate::precondition::Prepared;
 use crate::recorder::Recorder;
@@ -31,7 +33,7 @@ const STEADY_COMMANDS: u64 = 1_000;
 /// Everything that a summary is made of.
 pub(crate) struct Facts<'a> {
     pub(crate) scenario: &'a Scenario,
-    pub(crate) ssd: &'a Ssd,
+    pub(crate) ssd: &'a Drives<'a>,
     pub(crate) workload: &'a Workload,
     pub(crate) recorder: &'a Recorder,
     pub(crate) prepared: &'a Prepared,
@@ -63,6 +65,7 @@ pub(crate) fn summarise(facts: &Facts<'_>) -> Summary {
         gc: gc(facts.ssd),
         reliability: crate::reliability::reliability(facts),
         protection: crate::reliability::protection(facts),
+        array: facts.ssd.array.map(|volume| array_summary(facts, volume)),
         wear: wear(facts.ssd),
         smart: facts.ssd.smart(),
         queue: queue(facts),
@@ -94,6 +97,7 @@ fn notes(facts: &Facts<'_>) -> Vec<String> {
         notes.push(format!("{unmapped} mapping units read had never been written and cost no flash read."));
     }
     notes.extend(crate::reliability::notes(facts));
+    notes.extend(facts.ssd.array.iter().flat_map(|volume| crate::array_report::notes(facts, volume)));
     if facts.warming {
         let warm_up = facts.scenario.run.warm_up;
         notes.push(format!(
@@ -188,14 +192,16 @@ fn latency(recorder: &Recorder) -> LatencyByOp {
     }
 }
 
-fn amplification(ssd: &Ssd) -> Option<WriteAmplification> {
+fn amplification(ssd: &Drives<'_>) -> Option<WriteAmplification> {
     let written = ssd.written();
     let counters = ssd.counters();
     let unit = ssd.config().ftl.mapping_unit.0 as f64;
-    let host = counters.host_bytes_written as f64;
-    if counters.host_bytes_written == 0 {
+    let host_bytes = ssd.host_bytes();
+    if host_bytes == 0 {
         return None;
     }
+    let host = host_bytes as f64;
+    let array = counters.host_bytes_written as f64 / host - 1.0;
     let share = |units: u64| units as f64 * unit / host;
     Some(WriteAmplification {
         total: share(written.total()),
@@ -211,11 +217,12 @@ fn amplification(ssd: &Ssd) -> Option<WriteAmplification> {
         gc_parity: share(written.gc_parity),
         wear_leveling_parity: share(written.wear_leveling_parity),
         scrub_parity: share(written.scrub_parity),
-        partial_write: share(written.host) - 1.0,
+        partial_write: share(written.host) - 1.0 - array,
+        array,
     })
 }
 
-fn flash(ssd: &Ssd) -> Flash {
+fn flash(ssd: &Drives<'_>) -> Flash {
     let counters = ssd.counters();
     let written = ssd.written();
     let config = ssd.config();
@@ -250,7 +257,7 @@ fn flash(ssd: &Ssd) -> Flash {
     }
 }
 
-fn gc(ssd: &Ssd) -> Gc {
+fn gc(ssd: &Drives<'_>) -> Gc {
     let (victims, units) = ssd.victims();
     let per_superblock = ssd.ftls().next().map_or(0, |ftl| ftl.layout().units_per_superblock());
     Gc {
@@ -260,8 +267,8 @@ fn gc(ssd: &Ssd) -> Gc {
     }
 }
 
-fn wear(ssd: &Ssd) -> Wear {
-    let cores = ssd.ftls().len() as f64;
+fn wear(ssd: &Drives<'_>) -> Wear {
+    let cores = ssd.ftls().count() as f64;
     Wear {
         mean_pe: ssd.ftls().map(|ftl| ftl.blocks().mean_cycles()).sum::<f64>() / cores,
         max_pe: ssd.ftls().map(|ftl| ftl.blocks().max_cycles()).max().unwrap_or(0),
@@ -337,14 +344,15 @@ fn measured_state(facts: &Facts<'_>) -> MeasuredState {
     }
 }
 
-fn device_facts(ssd: &Ssd) -> DeviceFacts {
+fn device_facts(ssd: &Drives<'_>) -> DeviceFacts {
     let identity = ssd.identify();
     let config = ssd.config();
+    let drive = ssd.first();
     let raw = config.geometry.raw_capacity().0 as f64;
-    let user = identity.capacity.0 as f64;
+    let user = drive.identify().capacity.0 as f64;
     let unit = config.ftl.mapping_unit.0 as f64;
     // Held back: free superblocks; open ones are on average half empty.
-    let usable: f64 = ssd
+    let usable: f64 = drive
         .ftls()
         .map(|ftl| {
             let lost = f64::from(ftl.reserve()) + 0.5 * f64::from(ftl.streams());
@@ -356,7 +364,7 @@ fn device_facts(ssd: &Ssd) -> DeviceFacts {
     DeviceFacts {
         model: identity.model,
         capacity_bytes: identity.capacity.0,
-        raw_bytes: config.geometry.raw_capacity().0,
+        raw_bytes: ssd.raw_bytes(),
         mapping_unit: config.ftl.mapping_unit.0,
         units: ssd.units(),
         superblocks: ssd.ftls().map(|ftl| u64::from(ftl.layout().superblocks())).sum(),
@@ -378,7 +386,8 @@ fn closed_form(facts: &Facts<'_>, spare: f64) -> ClosedForm {
         _ => None,
     };
     let filled = facts.scenario.precondition.fill_fraction >= 1.0;
-    let prepared_randomly = facts.scenario.precondition.overwrite == Overwrite::Random && filled;
+    let prepared_randomly =
+        facts.ssd.array.is_none() && facts.scenario.precondition.overwrite == Overwrite::Random && filled;
     let not_comparable = why_not_uniform(facts);
     let note = match (&not_comparable, waf) {
         (_, None) => "There is no closed form for this victim policy.".to_owned(),
@@ -413,6 +422,9 @@ fn closed_form(facts: &Facts<'_>, spare: f64) -> ClosedForm {
 
 /// Why the workload is not uniform random writing of whole mapping units over the whole capacity, if it is not.
 fn why_not_uniform(facts: &Facts<'_>) -> Option<&'static str> {
+    if facts.ssd.array.is_some() {
+        return Some("an array adds writes of its own");
+    }
     let Some(synthetic) = &facts.scenario.workload.synthetic else {
         return Some("the workload is recorded or a fio job");
     };
@@ -498,13 +510,34 @@ pub(crate) fn latency_table(recorder: &Recorder) -> Table {
 }
 
 /// One row for each block; `None` for a drive with more than so many that nobody could look at them.
-pub(crate) fn wear_table(ssd: &Ssd) -> Option<Table> {
-    let geometry = &ssd.config().geometry;
-    let per_plane = geometry.blocks_per_plane as usize;
-    if geometry.planes() * per_plane > WEAR_ROWS {
+pub(crate) fn wear_table(drives: &Drives<'_>) -> Option<Table> {
+    let rows = |ssd: &Ssd| ssd.config().geometry.planes() * ssd.config().geometry.blocks_per_plane as usize;
+    if drives.all().iter().map(|ssd| rows(ssd)).sum::<usize>() > WEAR_ROWS {
         return None;
     }
-    let mut columns: [Vec<u64>; 7] = Default::default();
+    let mut columns: [Vec<u64>; 8] = Default::default();
+    match drives.array {
+        None => wear_rows(drives.first(), 0, &mut columns),
+        Some(volume) => {
+            for device in 0..usize::from(volume.array.config().members) {
+                if let Some(ssd) = volume.array.member(device) {
+                    wear_rows(ssd, device as u64, &mut columns);
+                }
+            }
+        }
+    }
+    let mut table = Table::default();
+    let names = ["core", "die", "channel", "plane", "block", "cycles", "bad", "device"];
+    let shown = if drives.array.is_some() { 8 } else { 7 };
+    for (name, column) in names.into_iter().zip(columns).take(shown) {
+        table.push(name, Column::U64(column));
+    }
+    Some(table)
+}
+
+fn wear_rows(ssd: &Ssd, device: u64, columns: &mut [Vec<u64>; 8]) {
+    let geometry = &ssd.config().geometry;
+    let per_plane = geometry.blocks_per_plane as usize;
     for (core, ftl) in ssd.ftls().enumerate() {
         let planes = usize::from(geometry.planes_per_die);
         for (index, (&cycles, bad)) in
@@ -521,19 +554,13 @@ pub(crate) fn wear_table(ssd: &Ssd) -> Option<Table> {
                 (index % per_plane) as u64,
                 u64::from(cycles),
                 u64::from(bad),
+                device,
             ];
             for (column, value) in columns.iter_mut().zip(row) {
                 column.push(value);
             }
         }
     }
-    let mut table = Table::default();
-    for (name, column) in
-        ["core", "die", "channel", "plane", "block", "cycles", "bad"].into_iter().zip(columns)
-    {
-        table.push(name, Column::U64(column));
-    }
-    Some(table)
 }
 
 impl Window {

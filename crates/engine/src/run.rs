@@ -3,19 +3,15 @@
 use crate::batch::Batch;
 use crate::clock::Pulse;
 use crate::error::EngineError;
+use crate::machine::Machine;
 use crate::progress::{Control, OnProgress, Phase, Progress};
 use crate::recorder::Recorder;
-use crate::window::Snapshot;
-use outlast_device::{Command, Completion, Device, Outcome, Tag};
-use outlast_ssd::Ssd;
+use outlast_device::{Command, Completion, Outcome, Tag};
 use outlast_units::Nanos;
 use outlast_workload::{Pacing, Request, Workload};
 
 /// Completions between two looks at the clock.
 const BETWEEN_CLOCKS: u64 = 4096;
-
-/// Blocks whose error rates are looked at for a window.
-const WINDOW_BLOCKS: usize = 256;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,32 +22,6 @@ pub(crate) enum Ending {
     Stopped,
 }
 
-/// What the drive counts now.
-pub(crate) fn snapshot(ssd: &Ssd, now: Nanos) -> Snapshot {
-    let written = ssd.written();
-    let counters = ssd.counters();
-    Snapshot {
-        host_units: written.host,
-        gc_units: written.gc,
-        padding_units: written.padding,
-        wear_leveling_units: written.wear_leveling,
-        scrub_units: written.scrub,
-        rewritten_units: written.rewritten,
-        parity_units: written.parity() + written.partial_parity,
-        reencode_units: written.reencode,
-        rereads: counters.rereads,
-        stripe_reads: counters.stripe_reads,
-        medium_errors: counters.medium_errors,
-        rber: ssd.rber_levels(now, WINDOW_BLOCKS).unwrap_or_default(),
-        partial_bytes: counters.partial_bytes,
-        host_bytes: counters.host_bytes_written,
-        flash_reads: counters.reads(),
-        flash_programs: counters.programs,
-        flash_erases: counters.erases,
-        free_superblocks: u64::from(ssd.free_superblocks()),
-    }
-}
-
 /// A command in flight, by tag.
 #[derive(Clone, Copy, Debug)]
 struct Issued {
@@ -59,8 +29,8 @@ struct Issued {
     at: Nanos,
 }
 
-pub(crate) struct Runner<'a, 'b> {
-    ssd: &'a mut Ssd,
+pub(crate) struct Runner<'a, 'b, M> {
+    machine: &'a mut M,
     workload: &'a mut Workload,
     pub(crate) recorder: Recorder,
     issued: Vec<Option<Issued>>,
@@ -75,16 +45,16 @@ pub(crate) struct Runner<'a, 'b> {
     pulse: Pulse,
 }
 
-impl<'a, 'b> Runner<'a, 'b> {
+impl<'a, 'b, M: Machine> Runner<'a, 'b, M> {
     pub(crate) fn new(
-        ssd: &'a mut Ssd,
+        machine: &'a mut M,
         workload: &'a mut Workload,
         recorder: Recorder,
         warm_up: Nanos,
         progress: OnProgress<'b>,
     ) -> Self {
         Self {
-            ssd,
+            machine,
             workload,
             recorder,
             issued: Vec::new(),
@@ -102,13 +72,16 @@ impl<'a, 'b> Runner<'a, 'b> {
 
     /// Runs the workload to its end.
     pub(crate) fn run(&mut self) -> Result<Ending, EngineError> {
-        self.ssd.reset_counters(Nanos::ZERO);
+        self.machine.reset(Nanos::ZERO);
         let ending = match self.workload.pacing {
             Pacing::Open => self.open_loop()?,
             Pacing::Closed { queue_depth } => self.closed_loop(queue_depth)?,
         };
-        let counts = snapshot(self.ssd, self.now);
+        let counts = self.machine.snapshot(self.now);
         self.recorder.finish(counts);
+        if ending == Ending::Complete && self.machine.finish(self.progress) {
+            return Ok(Ending::Stopped);
+        }
         Ok(ending)
     }
 
@@ -118,7 +91,7 @@ impl<'a, 'b> Runner<'a, 'b> {
 
     #[inline]
     fn next_request(&mut self) -> Result<Option<Request>, EngineError> {
-        self.batch.next(self.workload, self.ssd)
+        self.batch.next(self.workload, self.machine)
     }
 
     #[inline]
@@ -132,7 +105,7 @@ impl<'a, 'b> Runner<'a, 'b> {
             (self.issued.len() - 1) as u32
         };
         self.recorder.submitted(at);
-        self.ssd.submit(at, command, Tag(tag));
+        self.machine.submit(at, command, Tag(tag));
     }
 
     /// Records a completion and frees its tag.
@@ -141,13 +114,13 @@ impl<'a, 'b> Runner<'a, 'b> {
         let at = completion.at;
         self.now = at;
         if self.recorder.window_ends_by(at) {
-            let counts = snapshot(self.ssd, at);
+            let counts = self.machine.snapshot(at);
             self.recorder.close_windows(at, counts);
         }
         if self.warming && at >= self.warm_up {
             self.warming = false;
-            self.ssd.reset_counters(at);
-            let counts = snapshot(self.ssd, at);
+            self.machine.reset(at);
+            let counts = self.machine.snapshot(at);
             self.recorder.restart(at, counts);
         }
         let issued = self.issued[completion.tag.0 as usize].take().expect("a completion has a command");
@@ -159,10 +132,10 @@ impl<'a, 'b> Runner<'a, 'b> {
     /// Whether the caller wants to stop; asks now and then.
     #[inline]
     fn is_stopped(&mut self) -> bool {
-        if !self.done.is_multiple_of(BETWEEN_CLOCKS) || !self.pulse.is_due() {
+        if !self.done.is_multiple_of(BETWEEN_CLOCKS) {
             return false;
         }
-        self.report() == Control::Stop
+        self.machine.has_failed() || self.pulse.is_due() && self.report() == Control::Stop
     }
 
     #[cold]
@@ -187,7 +160,7 @@ impl<'a, 'b> Runner<'a, 'b> {
         }
         let mut completions = std::mem::take(&mut self.completions);
         while self.in_flight() != 0 {
-            self.ssd.advance_to_completion(Nanos::MAX, &mut completions);
+            self.machine.advance_to_completion(Nanos::MAX, &mut completions);
             assert!(!completions.is_empty(), "commands are in flight and the drive is idle");
             for completion in completions.drain(..) {
                 self.settle(&completion);
@@ -207,12 +180,12 @@ impl<'a, 'b> Runner<'a, 'b> {
     fn open_loop(&mut self) -> Result<Ending, EngineError> {
         let mut completions = std::mem::take(&mut self.completions);
         // A day is kept for what is in flight at the end.
-        let latest = self.ssd.horizon().saturating_sub(Nanos::secs(86_400));
+        let latest = self.machine.latest().saturating_sub(Nanos::secs(86_400));
         while let Some(request) = self.next_request()? {
             if request.at > latest {
                 return Err(EngineError::BeyondHorizon { at: request.at, latest });
             }
-            self.ssd.advance(request.at, &mut completions);
+            self.machine.advance(request.at, &mut completions);
             for completion in completions.drain(..) {
                 self.settle(&completion);
                 if self.is_stopped() {
@@ -222,7 +195,7 @@ impl<'a, 'b> Runner<'a, 'b> {
             self.issue(request.at, request.command);
         }
         while self.in_flight() != 0 {
-            self.ssd.advance_to_completion(Nanos::MAX, &mut completions);
+            self.machine.advance_to_completion(Nanos::MAX, &mut completions);
             assert!(!completions.is_empty(), "commands are in flight and the drive is idle");
             for completion in completions.drain(..) {
                 self.settle(&completion);
@@ -236,14 +209,14 @@ impl<'a, 'b> Runner<'a, 'b> {
 
     /// Runs the workload without time: every command is done before the next.
     pub(crate) fn run_untimed(&mut self) -> Result<Ending, EngineError> {
-        self.ssd.reset_counters(Nanos::ZERO);
+        self.machine.reset(Nanos::ZERO);
         let end = self.workload.duration.unwrap_or(Nanos::MAX);
         let mut ending = Ending::Complete;
         while let Some(request) = self.next_request()? {
             if request.at > end {
                 break;
             }
-            let outcome = self.ssd.apply_untimed(request.command);
+            let outcome = self.machine.apply(request.command);
             self.recorder.counted(&request.command, outcome);
             self.done += 1;
             if self.is_stopped() {
@@ -255,8 +228,8 @@ impl<'a, 'b> Runner<'a, 'b> {
                 break;
             }
         }
-        self.ssd.end_untimed();
-        let counts = snapshot(self.ssd, self.now);
+        self.machine.end_untimed();
+        let counts = self.machine.snapshot(self.now);
         self.recorder.finish(counts);
         Ok(ending)
     }

@@ -1,7 +1,10 @@
 //! A run from beginning to end.
 
+use crate::array_report::array_tables;
 use crate::clock::Stopwatch;
+use crate::drives::Drives;
 use crate::error::EngineError;
+use crate::machine::Machine;
 use crate::precondition::{Prepared, prepare};
 use crate::progress::OnProgress;
 use crate::recorder::Recorder;
@@ -11,6 +14,7 @@ use crate::run::{Ending, Runner};
 use crate::scenario::{Scenario, TimingMode};
 use crate::summary::Summary;
 use crate::table::Table;
+use crate::volume::Volume;
 use crate::window::Windows;
 use outlast_device::Device;
 use outlast_media::ConfigError;
@@ -29,9 +33,17 @@ const CHOSEN_WINDOWS: u32 = 256;
 #[derive(Debug)]
 pub struct Simulation {
     scenario: Scenario,
-    ssd: Ssd,
+    built: Built,
     workload: Workload,
     target: Target,
+}
+
+/// What the host has.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one")]
+enum Built {
+    Drive(Ssd),
+    Array(Volume),
 }
 
 /// What a run found.
@@ -39,8 +51,9 @@ pub struct Simulation {
 pub struct RunResult {
     /// `result.json`.
     pub summary: Summary,
-    /// Tables by name: `timeseries`, `precondition`, `latency`, `wear`; of a drive that can fail `decisions`, and of one whose flash
-    /// errs `errors`.
+    /// Tables by name: `timeseries`, `precondition`, `latency`, `wear`; of a drive that can fail `decisions`, of one whose flash
+    /// errs `errors`, of an array `array_events`, `array_states` and
+    /// `array_lost`.
     pub tables: Vec<(String, Table)>,
 }
 
@@ -53,8 +66,11 @@ impl Simulation {
         scenario.validate()?;
         let unit = scenario.device.ftl.mapping_unit;
         // The workload before the drive: it costs little, and the drive may take gigabytes.
-        let capacity =
-            Bytes(scenario.device.ftl.user_capacity(&scenario.device.geometry).0 / unit.0 * unit.0);
+        let capacity = match &scenario.array {
+            None => scenario.device.ftl.user_capacity(&scenario.device.geometry),
+            Some(array) => Volume::capacity(&scenario, array)?,
+        };
+        let capacity = Bytes(capacity.0 / unit.0 * unit.0);
         let target = Target { capacity, seed: scenario.seed, unit };
         let workload = scenario.workload.open(&target)?;
         if workload.endless && workload.duration.is_none() {
@@ -68,8 +84,11 @@ impl Simulation {
             let limit = "without time a duration never ends a closed loop: give requests or bytes";
             return Err(ConfigError::new("run.timing", "none", limit).into());
         }
-        let ssd = Ssd::new(scenario.device.clone(), scenario.seed)?;
-        Ok(Self { scenario, ssd, workload, target })
+        let built = match &scenario.array {
+            None => Built::Drive(Ssd::new(scenario.device.clone(), scenario.seed)?),
+            Some(array) => Built::Array(Volume::new(&scenario, array)?),
+        };
+        Ok(Self { scenario, built, workload, target })
     }
 
     /// The scenario.
@@ -77,9 +96,15 @@ impl Simulation {
         &self.scenario
     }
 
-    /// The drive.
+    /// The drive, or the first that an array has or had.
+    ///
+    /// # Panics
+    /// Never: an array has drives, and keeps those that leave.
     pub fn ssd(&self) -> &Ssd {
-        &self.ssd
+        match &self.built {
+            Built::Drive(ssd) => ssd,
+            Built::Array(volume) => volume.drives().next().expect("an array has drives"),
+        }
     }
 
     /// Prepares the drive, runs the workload, sums up. A second call runs the workload again on the drive as it then is.
@@ -93,42 +118,35 @@ impl Simulation {
         } else {
             None
         };
-        let prepared = prepare(
-            &mut self.ssd,
-            &self.scenario.precondition,
-            &self.scenario.workload,
-            &self.target,
-            progress,
-        )?;
-        self.ssd.begin_timed();
-        self.ssd.schedule_faults(&self.scenario.resolved_faults()?);
-        self.ssd.schedule_changes(&self.scenario.changes);
-        for ageing in &self.scenario.run.ageing {
-            self.ssd.schedule_ageing(ageing.at, ageing.by);
-        }
-        let recorder = Recorder::new(self.scenario.run.histogram_digits, self.windows());
-        let run_watch = Stopwatch::start();
-        let (recorder, ending, warming) = if prepared.stopped {
-            (recorder, Ending::Stopped, false)
-        } else {
-            let mut runner =
-                Runner::new(&mut self.ssd, &mut self.workload, recorder, self.scenario.run.warm_up, progress);
-            let ending = match self.scenario.run.timing {
-                TimingMode::Full => runner.run()?,
-                TimingMode::None => runner.run_untimed()?,
-            };
-            (runner.recorder, ending, runner.warming)
+        let windows = self.windows();
+        let done = match &mut self.built {
+            Built::Drive(ssd) => {
+                execute(&self.scenario, ssd, &mut self.workload, &self.target, windows, progress)?
+            }
+            Built::Array(volume) => {
+                let done =
+                    execute(&self.scenario, volume, &mut self.workload, &self.target, windows, progress)?;
+                if let Some(failure) = volume.take_failure() {
+                    return Err(failure.into());
+                }
+                done
+            }
+        };
+        let Done { prepared, recorder, ending, warming, run_cpu_s } = done;
+        let drives = match &self.built {
+            Built::Drive(ssd) => Drives::one(ssd),
+            Built::Array(volume) => Drives::of(volume),
         };
         let facts = Facts {
             scenario: &self.scenario,
-            ssd: &self.ssd,
+            ssd: &drives,
             workload: &self.workload,
             recorder: &recorder,
             prepared: &prepared,
             twin: twin.as_ref(),
             warming,
             partial: ending == Ending::Stopped,
-            run_cpu_s: run_watch.cpu_s(),
+            run_cpu_s,
             cpu_s: watch.cpu_s(),
             wall_s: watch.wall_s(),
         };
@@ -151,8 +169,46 @@ impl Simulation {
     /// # Errors
     /// The first broken invariant.
     pub fn self_check(&self) -> Result<(), String> {
-        self.ssd.self_check()
+        match &self.built {
+            Built::Drive(ssd) => ssd.self_check(),
+            Built::Array(volume) => volume.self_check(),
+        }
     }
+}
+
+/// What came of running a scenario.
+struct Done {
+    prepared: Prepared,
+    recorder: Recorder,
+    ending: Ending,
+    warming: bool,
+    run_cpu_s: f64,
+}
+
+/// Prepares `machine` and runs the workload on it.
+fn execute<M: Machine>(
+    scenario: &Scenario,
+    machine: &mut M,
+    workload: &mut Workload,
+    target: &Target,
+    windows: Windows,
+    progress: OnProgress<'_>,
+) -> Result<Done, EngineError> {
+    let prepared = prepare(machine, &scenario.precondition, &scenario.workload, target, progress)?;
+    machine.begin(scenario)?;
+    let recorder = Recorder::new(scenario.run.histogram_digits, windows);
+    let watch = Stopwatch::start();
+    if prepared.stopped {
+        let run_cpu_s = watch.cpu_s();
+        return Ok(Done { prepared, recorder, ending: Ending::Stopped, warming: false, run_cpu_s });
+    }
+    let mut runner = Runner::new(machine, workload, recorder, scenario.run.warm_up, progress);
+    let ending = match scenario.run.timing {
+        TimingMode::Full => runner.run()?,
+        TimingMode::None => runner.run_untimed()?,
+    };
+    let (recorder, warming) = (runner.recorder, runner.warming);
+    Ok(Done { prepared, recorder, ending, warming, run_cpu_s: watch.cpu_s() })
 }
 
 fn tables(facts: &Facts<'_>, prepared: &Prepared, recorder: &Recorder) -> Vec<(String, Table)> {
@@ -165,5 +221,6 @@ fn tables(facts: &Facts<'_>, prepared: &Prepared, recorder: &Recorder) -> Vec<(S
         tables.push(("wear".to_owned(), wear));
     }
     tables.extend(reliability_tables(facts.ssd));
+    tables.extend(facts.ssd.array.iter().flat_map(|volume| array_tables(facts, volume)));
     tables
 }

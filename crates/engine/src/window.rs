@@ -25,6 +25,8 @@ pub(crate) struct Snapshot {
     pub(crate) rber: RberLevels,
     pub(crate) partial_bytes: u64,
     pub(crate) host_bytes: u64,
+    /// Bytes that drives were asked to write: those of the host, unless an array adds its own.
+    pub(crate) drive_bytes: u64,
     pub(crate) flash_reads: u64,
     pub(crate) flash_programs: u64,
     pub(crate) flash_erases: u64,
@@ -214,7 +216,7 @@ impl Window {
             + counts.rewritten_units
             + counts.parity_units
             + counts.reencode_units;
-        let unit_bytes = (counts.host_bytes + counts.partial_bytes) as f64 / counts.host_units as f64;
+        let unit_bytes = (counts.drive_bytes + counts.partial_bytes) as f64 / counts.host_units as f64;
         units as f64 * unit_bytes / counts.host_bytes as f64
     }
 
@@ -277,6 +279,7 @@ impl Snapshot {
             rber: self.rber,
             partial_bytes: f(self.partial_bytes, other.partial_bytes),
             host_bytes: f(self.host_bytes, other.host_bytes),
+            drive_bytes: f(self.drive_bytes, other.drive_bytes),
             flash_reads: f(self.flash_reads, other.flash_reads),
             flash_programs: f(self.flash_programs, other.flash_programs),
             flash_erases: f(self.flash_erases, other.flash_erases),
@@ -289,7 +292,7 @@ impl Snapshot {
         self.zip(earlier, |now, before| now - before)
     }
 
-    fn plus(&self, later: &Self) -> Self {
+    pub(crate) fn plus(&self, later: &Self) -> Self {
         Self { free_superblocks: later.free_superblocks, rber: later.rber, ..self.zip(later, |a, b| a + b) }
     }
 }

@@ -3,6 +3,7 @@
 
 mod ages;
 mod arrays;
+mod life;
 mod pages;
 mod wear;
 
@@ -98,6 +99,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ModelError", kind.bind(py))?;
     pages::register(module)?;
     arrays::register(module)?;
+    life::register(module)?;
     ages::register(module)?;
     wear::register(module)
 }

@@ -97,6 +97,15 @@ impl Ssd {
         Outcome::Ok
     }
 
+    /// Has every block spent `cycles` P/E cycles: a drive that was in use before. Only while it is empty; of a drive with an error model
+    /// its settings say the same.
+    pub fn pre_wear(&mut self, cycles: u32) {
+        for core in &mut self.cores {
+            let blocks = core.ftl.blocks().all_cycles().len();
+            core.ftl.wear(&vec![cycles; blocks]);
+        }
+    }
+
     /// Takes up time after untimed writes: collection is as far as an idle drive would have brought it, and units that have
     /// begun a program unit are in the buffer.
     pub fn begin_timed(&mut self) {

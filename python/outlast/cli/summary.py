@@ -39,6 +39,8 @@ def show(result: Result) -> None:
             f"[bold]{wa['total']:.3f}[/] write amplification   collection {wa['gc']:.3f}, padding {wa['padding']:.3f}, "
             f"wear levelling {wa['wear_leveling']:.3f}, partial units {wa['partial_write']:.3f}{_rarer(wa)}{beside}"
         )
+    if array := summary.get("array"):
+        _array(array, console)
     ops = [op for op in OPS if summary["latency_us"].get(op)]
     if ops:
         table = Table(box=SIMPLE_HEAD, pad_edge=False)
@@ -55,8 +57,22 @@ def show(result: Result) -> None:
 
 def _rarer(wa: dict[str, Any]) -> str:
     parts = amplification_by_cause(wa)
-    causes = (("scrub", "scrubbing"), ("parity", "parity"), ("rewritten", "failed programs"))
+    causes = (("scrub", "scrubbing"), ("parity", "parity"), ("rewritten", "failed programs"), ("array", "array"))
     return "".join(f", {label} {parts[cause]:.3f}" for cause, label in causes if parts[cause])
+
+
+def _array(array: dict[str, Any], console: Console) -> None:
+    console.print(f"array {array['state']}: {array['status']}", markup=False)
+    if rebuild := array["rebuild"]:
+        span = (rebuild["finished_s"] or 0.0) - rebuild["started_s"]
+        took = f"took {seconds(span)}" if rebuild["finished_s"] is not None else f"{rebuild['done']:.1%} done"
+        console.print(
+            f"rebuild of member {rebuild['member']}: {took} from {seconds(rebuild['started_s'])} on, "
+            f"{size(rebuild['bytes_written'])} at {short(rebuild['rate_mib_s'])} MiB/s; degraded for "
+            f"{seconds(array['degraded_s'])}"
+        )
+    if loss := array["data_loss_probability"]:
+        console.print(f"data loss probability: oldest failing {loss['oldest']:.3g}, any failing {loss['any']:.3g}")
 
 
 def _errors(summary: dict[str, Any], console: Console) -> None:

@@ -44,6 +44,7 @@ from outlast.models.dies import (
     shared_increase,
     survivable_failures,
 )
+from outlast.models.life import ArrayLife, array_life
 from outlast.models.lifetime import Drive, Life, Worn
 from outlast.models.pages import (
     cper,
@@ -60,6 +61,7 @@ from outlast.models.pages import (
 )
 
 __all__ = [
+    "ArrayLife",
     "Chip",
     "Drive",
     "HotCold",
@@ -69,6 +71,7 @@ __all__ = [
     "Worn",
     "aging_rates",
     "any_failure",
+    "array_life",
     "array_loss",
     "balanced_spaces",
     "chips",

@@ -20,6 +20,7 @@ CAUSES = {
     "scrub": ("scrubbing", "var:--scrub"),
     "rewritten": ("failed programs written again", "var:--bad"),
     "parity": ("parity", "var:--parity"),
+    "array": ("redundancy and rebuilding of the array", "var:--read"),
 }
 PARITIES = ("host_parity", "gc_parity", "wear_leveling_parity", "scrub_parity")
 RUN_COLOURS = ["var:--read", "var:--write", "var:--trim", "var:--flush", "var:--padding", "var:--gc"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from outlast.report import errors, findings, latency, queueing, timeline, wear
+from outlast.report import array, errors, findings, latency, queueing, timeline, wear
 from outlast.report.figure import amplification_by_cause
 from outlast.report.numbers import Floats, micros, plain, seconds, share, short, size, text, thinned
 from outlast.report.page import Section, Tile, document, sparkline
@@ -29,6 +29,7 @@ def page(results: Sequence[Result]) -> str:
         _over_time(series, len(rows.get("start_s", ()))),
         _amplification(result, series),
         _errors(result, series),
+        _array(result),
         _wear(result),
         _queueing(summary, series),
         _scenario(result),
@@ -126,7 +127,9 @@ def _amplification(result: Result, series: Series | None) -> Section:
     section = Section("amplification", "Write amplification", findings.amplification(summary), columns="wide-narrow")
     if series is not None and len(series["start_s"]) > 1:
         formula = summary["closed_form"]["greedy_waf"]
-        section.add(timeline.amplification(series, summary["device"]["mapping_unit"], formula))
+        section.add(
+            timeline.amplification(series, summary["device"]["mapping_unit"], formula, array="array" in summary)
+        )
     formula = summary["closed_form"].get("precondition_waf")
     facts = summary["steady_state"]["precondition"]
     rounds, parity = dict(result.tables.get("precondition", {})), bool(summary["scenario"]["device"].get("protection"))
@@ -149,6 +152,15 @@ def _errors(result: Result, series: Series | None) -> Section:
     moved = dict(result.tables.get("decisions", {}))
     section.add(errors.decisions(moved, "valid_units", None)).add(errors.decisions(moved, "expected_errors", strength))
     return section.add(errors.beside_twin(summary))
+
+
+def _array(result: Result) -> Section:
+    figures, section = result.summary.get("array"), Section("array", "Array", columns="wide-narrow")
+    if figures is None:
+        return section
+    section.finding = array.finding(figures)
+    section.add(array.states(dict(result.tables.get("array_states", {})))).add(array.members(figures))
+    return section.add(array.member_table(figures)).add(array.events(dict(result.tables.get("array_events", {}))))
 
 
 def _wear(result: Result) -> Section:

@@ -79,7 +79,9 @@ def rolling(values: Floats, weights: Floats) -> tuple[Floats, int]:
     return share(np.convolve(np.where(known, values * weights, 0.0), kernel, mode="same"), total), width
 
 
-def amplification(series: dict[str, Floats], unit_bytes: float, closed_form: float | None) -> Figure | None:
+def amplification(
+    series: dict[str, Floats], unit_bytes: float, closed_form: float | None, *, array: bool = False
+) -> Figure | None:
     """Bytes programmed for each byte that the host wrote, stacked by cause, with the closed form beside it."""
     host = series["write_mib"] * 2**20
     if not host.any():
@@ -96,6 +98,9 @@ def amplification(series: dict[str, Floats], unit_bytes: float, closed_form: flo
     # Results of earlier versions lack these columns, and had nothing in them.
     later = [cause for cause in ("scrub", "rewritten", "parity") if f"{cause}_units" in series]
     parts |= {cause: series[f"{cause}_units"] * unit_bytes / host for cause in later}
+    if array:
+        beside = series["host_units"] * unit_bytes / host - 1.0 - parts["partial_write"]
+        parts["array"] = np.where(np.isfinite(host), np.maximum(beside, 0.0), np.nan)
     x, data = middles(series), []
     for cause, values in parts.items():
         label, colour = CAUSES[cause]

@@ -18,6 +18,8 @@ def heat_map(table: dict[str, Any]) -> Figure | None:
     if not table or not len(table["cycles"]):
         return None
     die = np.asarray(table["die"], dtype=np.int64)
+    if "device" in table:
+        die = die + np.asarray(table["device"], dtype=np.int64) * (die.max() + 1)
     plane = np.asarray(table["plane"], dtype=np.int64)
     block = np.asarray(table["block"], dtype=np.int64)
     cycles, bad = floats(table["cycles"]), np.asarray(table["bad"]).astype(bool)
@@ -68,7 +70,12 @@ def heat_map(table: dict[str, Any]) -> Figure | None:
     layout = {
         "showlegend": False,
         "xaxis": axis("block, plane after plane", showgrid=False),
-        "yaxis": axis("die", showgrid=False, range=span, dtick=max(1, shape[0] // 16) * per_row),
+        "yaxis": axis(
+            "die, member after member" if "device" in table else "die",
+            showgrid=False,
+            range=span,
+            dtick=max(1, shape[0] // 16) * per_row,
+        ),
         "hovermode": "closest",
     }
     hint = "× marks a bad block" if bad.any() else ""

@@ -13,14 +13,14 @@ from outlast.errors import ScenarioError
 if TYPE_CHECKING:
     from outlast.reproduce.model import Paper
 
-PAPERS = {"hrm": "outlast.reproduce.hrm"}
+PAPERS = {"hrm": "outlast.reproduce.hrm", "diff-raid": "outlast.reproduce.diffraid"}
 """Module by name of paper."""
 
 
 def paper(name: str) -> Paper:
     """The paper of that name."""
     if name not in PAPERS:
-        raise ScenarioError(f'no paper "{name}"; there is {", ".join(PAPERS)}')
+        raise ScenarioError(f'no paper "{name}"; there are {", ".join(PAPERS)}')
     found: Paper = import_module(PAPERS[name]).PAPER
     return found
 

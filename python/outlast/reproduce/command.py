@@ -16,7 +16,8 @@ from outlast.cli.options import path_option
 Examples:
   outlast reproduce hrm
   outlast reproduce hrm fig05 fig08 --out out/hrm --jobs 1
-  outlast reproduce hrm --full --out out/hrm-full""",
+  outlast reproduce hrm --full --out out/hrm-full
+  outlast reproduce diff-raid fig06 table2""",
 )
 @click.argument("paper")
 @click.argument("figures", nargs=-1, metavar="[FIGURE]...")
@@ -40,8 +41,9 @@ def reproduce_command(
 ) -> None:
     """Run the figures of PAPER again and judge what the paper says of them.
 
-    PAPER is hrm. Each FIGURE, such as fig05, is a table and charts beside the paper's statements; all of them if none
-    is named. Writes index.html, reproduction.json and a table for each figure; after a stop it goes on where it was.
+    PAPER is hrm or diff-raid. Each FIGURE, such as fig05, is a table and charts beside the paper's statements; all of
+    them if none is named. Writes index.html, reproduction.json and a table for each figure; after a stop it goes on
+    where it was.
     """
     from outlast.cli.progress import RunProgress
     from outlast.errors import ScenarioError
@@ -58,7 +60,7 @@ def reproduce_command(
                 raise ScenarioError(f'no figure "{name}" of {paper}; there are {have}')
         chosen = [figure for figure in known.figures if figure.name in figures]
     mode = known.modes["quick" if quick else "full"]
-    folder = (scenarios or Path(__file__).resolve().parents[3] / "scenarios") / known.name
+    folder = (scenarios or Path(__file__).resolve().parents[3] / "scenarios") / (known.folder or known.name)
     if not folder.is_dir():
         raise ScenarioError(f"{folder}: no such folder; name that of the papers' scenarios with --scenarios")
     setting = Setting(mode, folder, traces or _traces())

@@ -136,6 +136,8 @@ class Figure:
     charts: Callable[[Table], list[Chart]]
     statements: Sequence[Statement]
     assumptions: Sequence[str] = ()
+    rows: Callable[[Setting, Sequence[Cell], Sequence[Mapping[str, Any]]], list[Row]] | None = None
+    """Makes the rows, from what the cells gave and from closed forms; else each cell gives one, as `rows.py` does."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,8 @@ class Paper:
     figures: Sequence[Figure]
     skipped: Callable[[Setting], list[str]] = lambda _: []
     """What is left out here, and why."""
+    folder: str | None = None
+    """The folder of its scenarios, if it is not named like the paper."""
 
     def figure(self, name: str) -> Figure | None:
         """The figure of that name."""

@@ -68,7 +68,8 @@ def reproduce(
     records = run_all(every, out / "cells", jobs, progress)
     parts = []
     for figure, cells, prepared in planned:
-        table = table_of(cells, [records[job.key] for job in prepared])
+        gave = [records[job.key] for job in prepared]
+        table = Table(figure.rows(setting, cells, gave)) if figure.rows else table_of(cells, gave)
         parts.append((figure, table, [statement.judge(table) for statement in figure.statements]))
     done = Reproduction(paper, setting, parts, paper.skipped(setting))
     write(done, out)

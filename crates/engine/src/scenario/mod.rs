@@ -25,7 +25,7 @@ pub use override_path::split_override;
 pub use presets::{Preset, presets};
 pub use provenance::Provenance;
 pub use schema::json_schema;
-pub use spec::{Fill, Overwrite, PreconditionSpec, RunSpec, Scenario, TimingMode};
+pub use spec::{Fill, Happening, Overwrite, PreconditionSpec, RunSpec, Scenario, TimingMode};
 
 #[cfg(test)]
 mod tests;

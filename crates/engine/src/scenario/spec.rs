@@ -1,7 +1,8 @@
 //! The settings of a run.
 
 use super::ScenarioError;
-use outlast_media::{ConfigError, Fault, FaultSpec, HazardConfig};
+use outlast_array::ArrayConfig;
+use outlast_media::{ConfigError, Fault, FaultKind, FaultSpec, HazardConfig};
 use outlast_ssd::{ChangeConfig, SsdConfig};
 use outlast_units::Nanos;
 use outlast_workload::WorkloadSpec;
@@ -21,8 +22,11 @@ pub struct Scenario {
     /// The one seed, from which every random stream is derived; 0 to 2^63 - 1. Default: 1.
     #[serde(default = "one")]
     pub seed: u64,
-    /// The drive.
+    /// The drive; of an array, each of its members.
     pub device: SsdConfig,
+    /// An array of such drives. Absent: the host has one drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub array: Option<ArrayConfig>,
     /// What the host asks.
     pub workload: WorkloadSpec,
     /// Sudden failures at given times.
@@ -132,6 +136,9 @@ pub struct RunSpec {
     /// Whether a twin of the drive whose ECC corrects everything, without parity, scrubbing and faults, is run first with the same
     /// seed, so that what reliability costs can be told. Default: false.
     pub twin: bool,
+    /// Whether an array whose members are being rebuilt when the workload ends goes on until they are whole, without the host and
+    /// without being measured; what its drives count goes on. Default: true.
+    pub finish_rebuild: bool,
 }
 
 /// A leap of age.
@@ -154,8 +161,28 @@ impl Default for RunSpec {
             histogram_digits: 3,
             ageing: Vec::new(),
             twin: false,
+            finish_rebuild: true,
         }
     }
+}
+
+/// What happens to a member of an array as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happening {
+    /// It fails.
+    Fail {
+        /// Its column.
+        member: u16,
+    },
+    /// It is exchanged for a new drive.
+    Replace {
+        /// Its column.
+        member: u16,
+        /// Even where data is lost with it.
+        force: bool,
+        /// Place in the scenario's list of faults.
+        fault: usize,
+    },
 }
 
 /// Whether time is simulated.
@@ -180,9 +207,13 @@ impl Scenario {
             return Err(ConfigError::new("seed", self.seed, limit));
         }
         self.device.validate()?;
+        if let Some(array) = &self.array {
+            array.validate()?;
+        }
         self.precondition.validate()?;
         self.run.validate()?;
-        self.resolved_faults()?;
+        self.flash_faults()?;
+        self.happenings()?;
         for (index, change) in self.changes.iter().enumerate() {
             change.validate(&format!("changes[{index}]"), &self.device)?;
         }
@@ -201,15 +232,49 @@ impl Scenario {
         Ok(())
     }
 
-    /// The scheduled faults with their times.
+    fn faults_of(&self, of_devices: bool) -> impl Iterator<Item = (usize, &FaultSpec)> {
+        self.faults.iter().enumerate().filter(move |(_, fault)| fault.is_of_device() == of_devices)
+    }
+
+    /// The device that fault `index` is about.
+    fn device_of(&self, index: usize, fault: &FaultSpec) -> Result<u16, ConfigError> {
+        let (members, devices) =
+            self.array.as_ref().map_or((0, None), |array| (array.members, Some(array.devices())));
+        fault.resolve_device(&format!("faults[{index}]"), members, devices)
+    }
+
+    /// The scheduled faults of flash, with the drives that they strike and their times.
     ///
     /// # Errors
     /// A fault at a place that the drive has not, or that is not one of its kind.
-    pub fn resolved_faults(&self) -> Result<Vec<(Nanos, Fault)>, ConfigError> {
+    pub fn flash_faults(&self) -> Result<Vec<(u16, Nanos, Fault)>, ConfigError> {
         let resolve = |(index, fault): (usize, &FaultSpec)| {
-            Ok((fault.at, fault.resolve(&format!("faults[{index}]"), &self.device.geometry)?))
+            let device = self.device_of(index, fault)?;
+            Ok((device, fault.at, fault.resolve(&format!("faults[{index}]"), &self.device.geometry)?))
         };
-        self.faults.iter().enumerate().map(resolve).collect()
+        self.faults_of(false).map(resolve).collect()
+    }
+
+    /// What happens to members of the array as wholes, with the times.
+    ///
+    /// # Errors
+    /// A member that is not there.
+    pub fn happenings(&self) -> Result<Vec<(Nanos, Happening)>, ConfigError> {
+        let members = self.array.iter().flat_map(|array| &array.member);
+        let mut all: Vec<(Nanos, Happening)> = members
+            .filter_map(|member| Some((member.fail_at?, Happening::Fail { member: member.device })))
+            .collect();
+        for (index, fault) in self.faults_of(true) {
+            let member = self.device_of(index, fault)?;
+            let happening = match fault.kind {
+                FaultKind::Replace => {
+                    Happening::Replace { member, force: fault.force.unwrap_or(false), fault: index }
+                }
+                _ => Happening::Fail { member },
+            };
+            all.push((fault.at, happening));
+        }
+        Ok(all)
     }
 
     /// The same without whatever has to do with errors: the twin with which what reliability costs is compared.
@@ -224,6 +289,9 @@ impl Scenario {
         twin.device.hazards = HazardConfig::default();
         twin.faults.clear();
         twin.changes.clear();
+        for member in twin.array.iter_mut().flat_map(|array| &mut array.member) {
+            member.fail_at = None;
+        }
         twin.run.twin = false;
         twin
     }

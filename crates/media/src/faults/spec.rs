@@ -34,6 +34,11 @@ pub enum FaultKind {
     Power,
     /// The non-volatile parity cache loses its contents (`device.protection.partial.place = "cache"`): no further field.
     ParityCache,
+    /// A member of an array as a whole: `device`.
+    Device,
+    /// No fault: a member of an array is exchanged for a new drive, which is rebuilt: `device`, and `force` where the old one holds the
+    /// only copy of something.
+    Replace,
 }
 
 impl fmt::Display for FaultKind {
@@ -71,16 +76,69 @@ pub struct FaultSpec {
     /// How many sensings fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<u32>,
+    /// Member of the array, counted from 0; its spares follow. Needed wherever there is an array.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<u16>,
+    /// Whether a member is exchanged even though data is lost with it; for kind `replace`. Default: false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub force: Option<bool>,
 }
 
 impl FaultSpec {
     /// A fault of `kind` at `at` without a place.
     pub fn new(at: Nanos, kind: FaultKind) -> Self {
         let (channel, chip, die, plane, block, page, reads) = (None, None, None, None, None, None, None);
-        Self { at, kind, channel, chip, die, plane, block, page, reads }
+        Self { at, kind, channel, chip, die, plane, block, page, reads, device: None, force: None }
     }
 
-    /// Checks the fault against the drive; `field` is its dotted name, such as `faults[3]`.
+    /// Whether the fault is of a member of an array as a whole, not of its flash.
+    pub fn is_of_device(&self) -> bool {
+        matches!(self.kind, FaultKind::Device | FaultKind::Replace)
+    }
+
+    /// Checks the fault's place in an array of `devices` devices (none: there is no array), of which the first `members` hold data, and
+    /// gives the device.
+    ///
+    /// # Errors
+    /// A device that is not there, or none given where there is an array, or a field that the kind does not take.
+    pub fn resolve_device(
+        &self,
+        field: &str,
+        members: u16,
+        devices: Option<u16>,
+    ) -> Result<u16, ConfigError> {
+        let check = Check { field, kind: self.kind };
+        let force = if self.kind == FaultKind::Replace { Use::Optional } else { Use::Refused };
+        check.present("force", self.force, force)?;
+        let Some(devices) = devices else {
+            if self.is_of_device() {
+                let limit = "needs an array: there is no [array]";
+                return Err(ConfigError::new(&format!("{field}.kind"), self.kind, limit));
+            }
+            if let Some(device) = self.device {
+                let limit = "must be absent: there is no [array]";
+                return Err(ConfigError::new(&format!("{field}.device"), device, limit));
+            }
+            return Ok(0);
+        };
+        let count = if self.is_of_device() { members } else { devices };
+        let device = check.below("device", self.device, count, Use::Needed)?.unwrap_or(0);
+        let flash = [
+            ("channel", self.channel.map(u32::from)),
+            ("chip", self.chip.map(u32::from)),
+            ("die", self.die.map(u32::from)),
+            ("plane", self.plane.map(u32::from)),
+            ("block", self.block),
+            ("page", self.page),
+            ("reads", self.reads),
+        ];
+        for (name, value) in flash.into_iter().filter(|_| self.is_of_device()) {
+            check.present(name, value, Use::Refused)?;
+        }
+        Ok(device)
+    }
+
+    /// Checks the fault against the drive's flash; `field` is its dotted name, such as `faults[3]`.
     ///
     /// # Errors
     /// A field that the kind needs and lacks, or has and does not take, or one beyond the drive.
@@ -94,6 +152,10 @@ impl FaultSpec {
             Block | Program | Erase => (Use::Refused, Use::Needed),
             TransientRead => (Use::Refused, Use::Optional),
             Plane | Die | Chip | Power | ParityCache => (Use::Refused, Use::Refused),
+            FaultKind::Device | FaultKind::Replace => {
+                let limit = "is no fault of flash";
+                return Err(ConfigError::new(&format!("{field}.kind"), kind, limit));
+            }
         };
         let plane = if kind == Plane { Use::Needed } else { block };
         let (chip, die) = match kind {
@@ -133,7 +195,10 @@ impl FaultSpec {
             (Power, ..) => Damage::Power,
             (ParityCache, ..) => Damage::ParityCache,
             (Die, ..) => Damage::Die,
-            (Page | Wordline | Block | Program | Erase | Plane, ..) => {
+            (
+                Page | Wordline | Block | Program | Erase | Plane | FaultKind::Device | FaultKind::Replace,
+                ..,
+            ) => {
                 unreachable!("needed fields were checked")
             }
         };

@@ -1,0 +1,305 @@
+//! Summing up an array: its state over time, rebuilding, wear by member, the probability that a rebuild loses data.
+
+use crate::report::Facts;
+use crate::summary::{
+    ArrayAmplification, ArraySummary, ArrayWrites, DataLoss, DriveWear, RebuildSummary, StateTimes,
+};
+use crate::table::{Column, Table};
+use crate::volume::{Volume, mean_cycles};
+use outlast_array::coarse::loss_probabilities;
+use outlast_array::{EventKind, Level, State};
+use outlast_device::Device;
+use outlast_ssd::Ssd;
+use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
+use std::collections::BTreeSet;
+
+/// Blocks of a member whose error rates are looked at.
+const BLOCKS: usize = 4_096;
+
+/// The state of an array from one event to the next.
+struct Span {
+    from: Nanos,
+    until: Nanos,
+    state: State,
+}
+
+/// What became of a member that had to be rebuilt.
+struct Rebuild {
+    member: usize,
+    started: Nanos,
+    finished: Option<Nanos>,
+}
+
+/// The end of all that was simulated.
+fn end_of(facts: &Facts<'_>, volume: &Volume) -> Nanos {
+    volume.went_on_until.unwrap_or(Nanos::ZERO).max(facts.recorder.end)
+}
+
+/// State by state, from the events.
+fn spans(volume: &Volume, end: Nanos) -> Vec<Span> {
+    let (mut missing, mut lost) = (BTreeSet::new(), false);
+    let mut spans = vec![Span { from: Nanos::ZERO, until: end, state: State::Clean }];
+    for event in volume.array.events() {
+        match event.kind {
+            EventKind::MemberFailed { member, failed } => {
+                missing.insert(member);
+                lost = failed;
+            }
+            EventKind::Replaced { member, .. } | EventKind::RebuildStarted { member } => {
+                missing.insert(member);
+            }
+            EventKind::Rebuilt { member } => {
+                missing.remove(&member);
+                lost &= !missing.is_empty();
+            }
+            _ => continue,
+        }
+        let state = match (lost, missing.is_empty()) {
+            (true, _) => State::Failed,
+            (_, true) => State::Clean,
+            _ => State::Degraded,
+        };
+        if let Some(last) = spans.last_mut().filter(|last| last.state != state) {
+            last.until = event.at;
+            spans.push(Span { from: event.at, until: end.max(event.at), state });
+        }
+    }
+    spans
+}
+
+/// Rebuilds in the order in which they began. One that was begun anew because its drive was exchanged again counts twice.
+fn rebuilds(volume: &Volume) -> Vec<Rebuild> {
+    let mut all: Vec<Rebuild> = Vec::new();
+    for event in volume.array.events() {
+        match event.kind {
+            EventKind::RebuildStarted { member } => {
+                all.push(Rebuild { member, started: event.at, finished: None });
+            }
+            EventKind::Rebuilt { member } => {
+                let open = all.iter_mut().rev().find(|own| own.member == member && own.finished.is_none());
+                if let Some(own) = open {
+                    own.finished = Some(event.at);
+                }
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+pub(crate) fn array_summary(facts: &Facts<'_>, volume: &Volume) -> ArraySummary {
+    let (config, counters) = (volume.array.config(), volume.counters());
+    let end = end_of(facts, volume);
+    let status = volume.array.status(end);
+    let spans = spans(volume, end);
+    let time_in = |state: State| {
+        let own = spans.iter().filter(|span| span.state == state);
+        own.fold(0.0, |sum, span| sum + (span.until - span.from).as_secs_f64())
+    };
+    let small = counters.delta_writes + counters.complete_writes + counters.decoded_writes;
+    let groups = counters.full_writes + small;
+    ArraySummary {
+        level: config.level.name(),
+        members: config.members,
+        spares_left: status.spares as u64,
+        chunk_bytes: config.chunk.0,
+        state: status.state,
+        read_only: status.read_only,
+        time_s: StateTimes {
+            clean: time_in(State::Clean),
+            degraded: time_in(State::Degraded),
+            failed: time_in(State::Failed),
+        },
+        degraded_s: time_in(State::Degraded),
+        rebuild: rebuild(volume, end),
+        rebuilds: rebuilds(volume).len() as u64,
+        write_hole_repairs: counters.records_replayed + counters.groups_resynced,
+        write_holes: counters.write_holes,
+        mismatches: counters.mismatches,
+        scrubs: count(volume, |kind| matches!(kind, EventKind::Scrubbed { .. })),
+        ejected: counters.ejected.into(),
+        read_errors: counters.read_errors,
+        sectors_repaired: counters.sectors_repaired,
+        degraded_reads: counters.degraded_reads,
+        lost_bytes: status.lost_sectors * SECTOR_BYTES,
+        bad_sectors: status.members.iter().map(|member| member.bad_sectors).sum(),
+        writes: ArrayWrites {
+            full: counters.full_writes,
+            delta: counters.delta_writes,
+            complete: counters.complete_writes,
+            decoded: counters.decoded_writes,
+            full_stripe_share: (groups != 0).then(|| counters.full_writes as f64 / groups as f64),
+        },
+        member_commands: ArrayAmplification {
+            reads: counters.member_reads,
+            writes: counters.member_writes,
+            log_writes: counters.log_writes,
+        },
+        age_differential: status.age_differential,
+        stripes_to_move: status.stripes_to_move,
+        wear: (0..usize::from(config.members)).map(|column| wear(volume, column, end)).collect(),
+        data_loss_probability: data_loss(volume, end),
+        status: status.to_string(),
+    }
+}
+
+fn count(volume: &Volume, wanted: fn(&EventKind) -> bool) -> u64 {
+    volume.array.events().iter().filter(|event| wanted(&event.kind)).count() as u64
+}
+
+/// All rebuilding taken together: from the start of the first to the end of the last.
+fn rebuild(volume: &Volume, end: Nanos) -> Option<RebuildSummary> {
+    let all = rebuilds(volume);
+    let started = all.first()?.started;
+    let finished = all.iter().map(|own| own.finished).max().flatten();
+    let finished = finished.filter(|_| !volume.array.is_rebuilding());
+    let counters = volume.counters();
+    let written = counters.rebuild_sectors_written * SECTOR_BYTES;
+    let span = (finished.unwrap_or(end) - started).as_secs_f64();
+    let progress = volume.array.progress(end).filter(|_| volume.array.is_rebuilding());
+    Some(RebuildSummary {
+        member: all[0].member as u64,
+        started_s: started.as_secs_f64(),
+        finished_s: finished.map(Nanos::as_secs_f64),
+        bytes_read: counters.rebuild_sectors_read * SECTOR_BYTES,
+        bytes_written: written,
+        rate_mib_s: if span > 0.0 { Bytes(written).as_mib() / span } else { 0.0 },
+        done: progress.map_or(1.0, |pass| pass.done.0 as f64 / pass.total.0.max(1) as f64),
+        left_s: progress.and_then(|pass| pass.left).map(Nanos::as_secs_f64),
+    })
+}
+
+fn wear(volume: &Volume, column: usize, end: Nanos) -> DriveWear {
+    let status = &volume.array.status(end).members[column];
+    let member = volume.array.member(column);
+    let cycles = |of: fn(&Ssd) -> f64| member.map(of);
+    DriveWear {
+        device: column as u64,
+        present: status.present,
+        in_sync: status.in_sync,
+        mean_pe: cycles(mean_cycles),
+        max_pe: member.and_then(|ssd| ssd.ftls().map(|ftl| ftl.blocks().max_cycles()).max()).map(u64::from),
+        percentage_used: member.map(|ssd| u64::from(ssd.smart().percentage_used)),
+        parity_percent: status.parity_percent,
+        bytes_written: member.map_or(0, |ssd| ssd.counters().host_bytes_written),
+        programs: member.map_or(0, |ssd| ssd.counters().programs),
+        write_amplification: member.and_then(|ssd| {
+            let host = ssd.counters().host_bytes_written;
+            let unit = ssd.config().ftl.mapping_unit.0;
+            (host != 0).then(|| (ssd.written().total() * unit) as f64 / host as f64)
+        }),
+        rber: member.and_then(|ssd| ssd.rber_levels(end, BLOCKS)).map(|levels| levels.mean),
+        log10_uber: member.and_then(|ssd| ln_uber(ssd, end)).map(|ln| ln / std::f64::consts::LN_10),
+        read_errors: status.read_errors.into(),
+        bad_sectors: status.bad_sectors,
+    }
+}
+
+/// ln of the probability that a bit of a drive cannot be had after its ECC, at the mean error rate of its blocks that hold data.
+fn ln_uber(ssd: &Ssd, now: Nanos) -> Option<f64> {
+    let ecc = &ssd.config().reliability.as_ref()?.ecc;
+    ecc.strength?;
+    let rber = ssd.rber_levels(now, BLOCKS)?.mean;
+    Some(ecc.log_p_uncorrectable(rber) - f64::from(ecc.data_bits).ln())
+}
+
+/// Absent where flash does not err, where members are missing, and for RAID-10, where it depends on which members hold copies of each
+/// other.
+fn data_loss(volume: &Volume, now: Nanos) -> Option<DataLoss> {
+    let config = volume.array.config();
+    let members = usize::from(config.members);
+    if config.level == Level::Raid10 {
+        return None;
+    }
+    let present: Vec<&Ssd> = (0..members).filter_map(|column| volume.array.member(column)).collect();
+    let ln_ubers: Vec<f64> = present.iter().filter_map(|ssd| ln_uber(ssd, now)).collect();
+    if ln_ubers.len() != members {
+        return None;
+    }
+    let ages: Vec<f64> = present.iter().map(|ssd| mean_cycles(ssd)).collect();
+    let capacity = present.iter().map(|ssd| ssd.identify().capacity.0).min()?;
+    let failures = usize::from(config.redundancy());
+    let loss = loss_probabilities(&ln_ubers, &ages, capacity as f64 * 8.0, failures);
+    Some(DataLoss { failures: failures as u64, oldest: loss.oldest, any: loss.any })
+}
+
+/// What the reader should know about the array.
+pub(crate) fn notes(facts: &Facts<'_>, volume: &Volume) -> Vec<String> {
+    let mut notes: Vec<String> = volume.array.notices().iter().map(|notice| sentence(notice)).collect();
+    notes.extend(volume.notes.iter().cloned());
+    if let Some(until) = volume.went_on_until {
+        notes.push(format!(
+            "The workload ended at {:.3} s and the array went on rebuilding until {:.3} s; wear and what drives count include that.",
+            facts.recorder.end.as_secs_f64(),
+            until.as_secs_f64()
+        ));
+    }
+    notes
+}
+
+fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).chain(std::iter::once('.')).collect()
+    })
+}
+
+/// `array_events`: what happened to members; `array_states`: the array's state over time;
+/// `array_lost`: where data is that nothing can bring back.
+pub(crate) fn array_tables(facts: &Facts<'_>, volume: &Volume) -> Vec<(String, Table)> {
+    let events = volume.array.events();
+    let mut table = Table::default();
+    table.measures("at_s", events.iter().map(|event| event.at.as_secs_f64()));
+    let (mut names, mut members, mut words) = (Vec::new(), Vec::new(), Vec::new());
+    for event in events {
+        let (name, member, detail) = describe(&event.kind);
+        names.push(name.to_owned());
+        members.push(member.map_or(f64::NAN, |member| member as f64));
+        words.push(detail);
+    }
+    table.push("event", Column::Text(names));
+    table.push("member", Column::F64(members));
+    table.push("detail", Column::Text(words));
+    let spans = spans(volume, end_of(facts, volume));
+    let mut states = Table::default();
+    states.measures("start_s", spans.iter().map(|span| span.from.as_secs_f64()));
+    states.measures("end_s", spans.iter().map(|span| span.until.as_secs_f64()));
+    let name = |state: State| match state {
+        State::Clean => "clean",
+        State::Degraded => "degraded",
+        State::Failed => "failed",
+    };
+    states.push("state", Column::Text(spans.iter().map(|span| name(span.state).to_owned()).collect()));
+    let lost: Vec<std::ops::Range<u64>> = volume.array.lost().iter().collect();
+    let mut places = Table::default();
+    places.counts("first_sector", lost.iter().map(|range| range.start));
+    places.counts("sectors", lost.iter().map(|range| range.end - range.start));
+    vec![
+        ("array_events".to_owned(), table),
+        ("array_states".to_owned(), states),
+        ("array_lost".to_owned(), places),
+    ]
+}
+
+fn describe(kind: &EventKind) -> (&'static str, Option<usize>, String) {
+    match kind {
+        EventKind::MemberFailed { member, failed: false } => ("member failed", Some(*member), String::new()),
+        EventKind::MemberFailed { member, .. } => {
+            ("member failed", Some(*member), "more is missing than redundancy makes good".to_owned())
+        }
+        EventKind::Replaced { member, ages } => {
+            let ages: Vec<String> =
+                ages.iter().map(|age| age.map_or("-".to_owned(), |age| format!("{age:.2}"))).collect();
+            ("replaced", Some(*member), format!("ages before: {}", ages.join(", ")))
+        }
+        EventKind::RebuildStarted { member } => ("rebuild started", Some(*member), String::new()),
+        EventKind::Rebuilt { member } => ("rebuilt", Some(*member), String::new()),
+        EventKind::ShiftStarted { parity_moves, period } => {
+            ("parity moves", None, format!("{parity_moves} parity chunks in every {period} stripes"))
+        }
+        EventKind::ShiftDone => ("parity moved", None, String::new()),
+        EventKind::Resynced => ("resynchronised", None, String::new()),
+        EventKind::Scrubbed { mismatches } => ("scrubbed", None, format!("{mismatches} mismatches")),
+        EventKind::ReadOnly { member } => ("read-only", Some(*member), String::new()),
+    }
+}

@@ -1,0 +1,225 @@
+//! One drive, or all drives of an array, seen as one when a run is summed up.
+
+use crate::machine::mean_levels;
+use crate::volume::Volume;
+use outlast_device::{Device, Identity, Smart};
+use outlast_ftl::{Ftl, UnitsWritten};
+use outlast_media::Saturation;
+use outlast_ssd::{Corrections, Counters, ExactTails, RberLevels, Reason, Ssd, SsdConfig};
+use outlast_units::{Nanos, SECTOR_BYTES};
+
+/// What a run was made on.
+pub(crate) struct Drives<'a> {
+    /// Drives that are there: the drive, or the members of the array; never empty.
+    there: Vec<&'a Ssd>,
+    /// These, spares, and drives that have left: whatever has counted anything.
+    all: Vec<&'a Ssd>,
+    pub(crate) array: Option<&'a Volume>,
+}
+
+/// Sums of exact probabilities, as logarithms.
+pub(crate) struct ExactSum {
+    pub(crate) units: u64,
+    pub(crate) ln_after_ecc: f64,
+    pub(crate) ln_after_rereads: f64,
+    pub(crate) ln_after_stripe: f64,
+}
+
+/// ln(Σ e^x).
+fn ln_sum(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let most = values.clone().fold(f64::NEG_INFINITY, f64::max);
+    if most == f64::NEG_INFINITY { most } else { most + values.map(|x| (x - most).exp()).sum::<f64>().ln() }
+}
+
+impl<'a> Drives<'a> {
+    pub(crate) fn one(ssd: &'a Ssd) -> Self {
+        Self { there: vec![ssd], all: vec![ssd], array: None }
+    }
+
+    pub(crate) fn of(volume: &'a Volume) -> Self {
+        let members = volume.array.config().members;
+        let all: Vec<&Ssd> = volume.drives().collect();
+        let mut there: Vec<&Ssd> =
+            (0..usize::from(members)).filter_map(|column| volume.array.member(column)).collect();
+        if there.is_empty() {
+            there.clone_from(&all);
+        }
+        Self { there, all, array: Some(volume) }
+    }
+
+    /// Every drive that has counted anything.
+    pub(crate) fn all(&self) -> &[&'a Ssd] {
+        &self.all
+    }
+
+    /// Settings of the first drive, which all share but for what the array's `member` says.
+    pub(crate) fn config(&self) -> &'a SsdConfig {
+        self.there[0].config()
+    }
+
+    /// The drive, or the first of the array.
+    pub(crate) fn first(&self) -> &'a Ssd {
+        self.there[0]
+    }
+
+    pub(crate) fn units(&self) -> u64 {
+        use crate::machine::Machine;
+        self.array.map_or_else(|| self.there[0].units(), Machine::units)
+    }
+
+    pub(crate) fn sectors_per_unit(&self) -> u32 {
+        self.array.map_or_else(|| self.there[0].sectors_per_unit(), Volume::sectors_per_unit)
+    }
+
+    pub(crate) fn identify(&self) -> Identity {
+        self.array.map_or_else(|| self.there[0].identify(), Device::identify)
+    }
+
+    pub(crate) fn smart(&self) -> Smart {
+        self.array.map_or_else(|| self.there[0].smart(), Device::smart)
+    }
+
+    /// Bytes that the host wrote.
+    pub(crate) fn host_bytes(&self) -> u64 {
+        self.array.map_or_else(
+            || self.there[0].counters().host_bytes_written,
+            |volume| volume.counters().sectors_written * SECTOR_BYTES,
+        )
+    }
+
+    /// Flash capacity of the drives that are there.
+    pub(crate) fn raw_bytes(&self) -> u64 {
+        self.there.iter().map(|ssd| ssd.config().geometry.raw_capacity().0).sum()
+    }
+
+    pub(crate) fn written(&self) -> UnitsWritten {
+        self.all.iter().fold(UnitsWritten::default(), |sum, ssd| sum.plus(&ssd.written()))
+    }
+
+    pub(crate) fn counters(&self) -> Counters {
+        self.all.iter().fold(Counters::default(), |mut sum, ssd| {
+            let own = ssd.counters();
+            sum.host_bytes_written += own.host_bytes_written;
+            sum.unmapped_reads += own.unmapped_reads;
+            sum.buffer_hits += own.buffer_hits;
+            sum.partial_writes += own.partial_writes;
+            sum.partial_bytes += own.partial_bytes;
+            sum.host_reads += own.host_reads;
+            sum.rmw_reads += own.rmw_reads;
+            sum.gc_reads += own.gc_reads;
+            sum.wear_leveling_reads += own.wear_leveling_reads;
+            sum.scrub_reads += own.scrub_reads;
+            sum.patrol_reads += own.patrol_reads;
+            sum.rereads += own.rereads;
+            sum.stripe_reads += own.stripe_reads;
+            sum.medium_errors += own.medium_errors;
+            sum.lost_units += own.lost_units;
+            sum.program_failures += own.program_failures;
+            sum.erase_failures += own.erase_failures;
+            sum.programs += own.programs;
+            sum.multi_plane_programs += own.multi_plane_programs;
+            sum.erases += own.erases;
+            sum.suspends += own.suspends;
+            sum.blocked_ns += own.blocked_ns;
+            sum
+        })
+    }
+
+    pub(crate) fn victims(&self) -> (u64, u64) {
+        self.all.iter().map(|ssd| ssd.victims()).fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1))
+    }
+
+    /// Translation layers of the drives that are there.
+    pub(crate) fn ftls(&self) -> impl Iterator<Item = &'a Ftl> {
+        self.there.iter().flat_map(|ssd| ssd.ftls())
+    }
+
+    pub(crate) fn channel_utilisation(&self, span: Nanos) -> Vec<f64> {
+        self.there.iter().flat_map(|ssd| ssd.channel_utilisation(span)).collect()
+    }
+
+    pub(crate) fn die_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
+        self.there.iter().flat_map(|ssd| ssd.die_utilisation(now, span)).collect()
+    }
+
+    pub(crate) fn table_bytes(&self) -> usize {
+        self.all.iter().map(|ssd| ssd.table_bytes()).sum()
+    }
+
+    pub(crate) fn corrections(&self) -> Corrections {
+        self.all.iter().fold(Corrections::default(), |mut sum, ssd| {
+            let own = ssd.corrections();
+            sum.ecc += own.ecc;
+            sum.reread += own.reread;
+            sum.stripe += own.stripe;
+            sum.block += own.block;
+            sum.uncorrectable += own.uncorrectable;
+            sum.stripe_attempts += own.stripe_attempts;
+            sum.stripe_failures += own.stripe_failures;
+            sum
+        })
+    }
+
+    pub(crate) fn exact(&self) -> Option<ExactSum> {
+        let tails: Vec<ExactTails> = self.all.iter().filter_map(|ssd| ssd.exact_tails()).collect();
+        let units = tails.iter().map(ExactTails::units).sum();
+        (units != 0).then(|| ExactSum {
+            units,
+            ln_after_ecc: ln_sum(tails.iter().map(ExactTails::ln_after_ecc)),
+            ln_after_rereads: ln_sum(tails.iter().map(ExactTails::ln_after_rereads)),
+            ln_after_stripe: ln_sum(tails.iter().map(ExactTails::ln_after_stripe)),
+        })
+    }
+
+    /// Codewords by wrong bits.
+    pub(crate) fn error_histogram(&self) -> Vec<u64> {
+        let mut sum: Vec<u64> = Vec::new();
+        for histogram in self.all.iter().map(|ssd| ssd.error_histogram()) {
+            sum.resize(sum.len().max(histogram.len()), 0);
+            sum.iter_mut().zip(histogram).for_each(|(sum, own)| *sum += own);
+        }
+        sum
+    }
+
+    pub(crate) fn moved_for(&self, reason: Reason) -> u64 {
+        self.all.iter().map(|ssd| ssd.moved_for(reason)).sum()
+    }
+
+    pub(crate) fn scrubbed_again(&self) -> u64 {
+        self.all.iter().map(|ssd| ssd.scrubbed_again()).sum()
+    }
+
+    /// Units lost on drives that are there.
+    pub(crate) fn lost_units(&self) -> u64 {
+        self.there.iter().map(|ssd| ssd.lost_units()).sum()
+    }
+
+    pub(crate) fn faults_injected(&self) -> u64 {
+        self.all.iter().map(|ssd| ssd.faults_injected()).sum()
+    }
+
+    pub(crate) fn can_fail(&self) -> bool {
+        self.all.iter().any(|ssd| ssd.can_fail())
+    }
+
+    pub(crate) fn scheduled(&self) -> usize {
+        let own: usize = self.there.iter().map(|ssd| ssd.scheduled()).sum();
+        own + self.array.map_or(0, Volume::scheduled)
+    }
+
+    pub(crate) fn saturations(&self) -> (u64, Option<Saturation>) {
+        let each = || self.all.iter().map(|ssd| ssd.saturations());
+        (each().map(|(count, _)| count).sum(), each().find_map(|(_, first)| first))
+    }
+
+    pub(crate) fn rber_levels(&self, now: Nanos, blocks: usize) -> Option<RberLevels> {
+        let blocks = (blocks / self.there.len()).max(256);
+        let levels: Vec<RberLevels> =
+            self.there.iter().filter_map(|ssd| ssd.rber_levels(now, blocks)).collect();
+        match levels.as_slice() {
+            [] => None,
+            [one] => Some(*one),
+            several => Some(mean_levels(several)),
+        }
+    }
+}

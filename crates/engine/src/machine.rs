@@ -1,0 +1,193 @@
+//! What the engine runs: a drive by itself, or an array of them.
+
+use crate::progress::OnProgress;
+use crate::scenario::Scenario;
+use crate::window::Snapshot;
+use outlast_device::{Command, Device, Op, Outcome, StreamId};
+use outlast_media::ConfigError;
+use outlast_ssd::Ssd;
+use outlast_units::{Lba, Nanos};
+
+/// A device that can be prepared without time and tells what it has done. Implemented by types known when the run loop is compiled,
+/// so that it calls them directly.
+pub(crate) trait Machine: Device {
+    /// Mapping units that the host addresses.
+    fn units(&self) -> u64;
+
+    /// Units that one call of [`Machine::fill`] should write.
+    fn fill_units(&self) -> u64;
+
+    /// Writes units `first..end` in order, without time.
+    ///
+    /// # Errors
+    /// [`Outcome::ReadOnly`] when a drive is worn out.
+    fn fill(&mut self, first: u64, end: u64) -> Result<(), Outcome>;
+
+    /// Writes one unit without time.
+    ///
+    /// # Errors
+    /// [`Outcome::ReadOnly`] when a drive is worn out.
+    fn write_unit(&mut self, unit: u64) -> Result<(), Outcome>;
+
+    /// Brings the table entries of units that will soon be written into the processor's cache.
+    fn touch(&self, units: &[u64]);
+
+    /// Carries out a command without time.
+    fn apply(&mut self, command: Command) -> Outcome;
+
+    /// Takes account of what untimed commands have left in buffers.
+    fn end_untimed(&mut self);
+
+    /// Units that the host wrote since the last reset, and units that all drives programmed.
+    fn written_units(&self) -> (u64, u64);
+
+    /// Time begins: what the scenario has happen is scheduled.
+    ///
+    /// # Errors
+    /// A fault at a place that is not there.
+    fn begin(&mut self, scenario: &Scenario) -> Result<(), ConfigError>;
+
+    /// Starts counting anew.
+    fn reset(&mut self, now: Nanos);
+
+    /// What is counted now.
+    fn snapshot(&self, now: Nanos) -> Snapshot;
+
+    /// The latest simulated time that can be handled.
+    fn latest(&self) -> Nanos;
+
+    /// Whether something happened that ends the run as an error.
+    fn has_failed(&self) -> bool {
+        false
+    }
+
+    /// The host has ended: carries on what must not be left half done. Returns whether the caller stopped it.
+    fn finish(&mut self, _progress: OnProgress<'_>) -> bool {
+        false
+    }
+}
+
+/// Blocks whose error rates are looked at for a window.
+const WINDOW_BLOCKS: usize = 256;
+/// Units between two looks at the clock.
+const FILL_UNITS: u64 = 64;
+
+/// What a drive counts now, its error rates over `blocks` blocks.
+fn drive_snapshot(ssd: &Ssd, now: Nanos, blocks: usize) -> Snapshot {
+    let written = ssd.written();
+    let counters = ssd.counters();
+    Snapshot {
+        host_units: written.host,
+        gc_units: written.gc,
+        padding_units: written.padding,
+        wear_leveling_units: written.wear_leveling,
+        scrub_units: written.scrub,
+        rewritten_units: written.rewritten,
+        parity_units: written.parity() + written.partial_parity,
+        reencode_units: written.reencode,
+        rereads: counters.rereads,
+        stripe_reads: counters.stripe_reads,
+        medium_errors: counters.medium_errors,
+        rber: ssd.rber_levels(now, blocks).unwrap_or_default(),
+        partial_bytes: counters.partial_bytes,
+        host_bytes: counters.host_bytes_written,
+        drive_bytes: counters.host_bytes_written,
+        flash_reads: counters.reads(),
+        flash_programs: counters.programs,
+        flash_erases: counters.erases,
+        free_superblocks: u64::from(ssd.free_superblocks()),
+    }
+}
+
+/// What several drives count now, together; of host bytes, what reaches the drives.
+pub(crate) fn snapshot_of<'a>(drives: impl Iterator<Item = &'a Ssd>, now: Nanos) -> Snapshot {
+    let drives: Vec<&Ssd> = drives.collect();
+    let blocks = (WINDOW_BLOCKS / drives.len().max(1)).max(16);
+    let all: Vec<Snapshot> = drives.iter().map(|ssd| drive_snapshot(ssd, now, blocks)).collect();
+    let mut sum = Snapshot::default();
+    for own in &all {
+        let free = sum.free_superblocks + own.free_superblocks;
+        sum = Snapshot { free_superblocks: free, ..sum.plus(own) };
+    }
+    sum.rber = mean_levels(&all.iter().map(|own| own.rber).collect::<Vec<_>>());
+    sum
+}
+
+/// Error rates of several drives as one: means of mean and median, the worst of the 99th percentiles and maxima.
+pub(crate) fn mean_levels(levels: &[outlast_ssd::RberLevels]) -> outlast_ssd::RberLevels {
+    let count = levels.len().max(1) as f64;
+    outlast_ssd::RberLevels {
+        mean: levels.iter().map(|level| level.mean).sum::<f64>() / count,
+        p50: levels.iter().map(|level| level.p50).sum::<f64>() / count,
+        p99: levels.iter().map(|level| level.p99).fold(0.0, f64::max),
+        max: levels.iter().map(|level| level.max).fold(0.0, f64::max),
+    }
+}
+
+/// A write of units `first..end`.
+pub(crate) fn unit_write(sectors_per_unit: u32, first: u64, end: u64) -> Command {
+    let per_unit = u64::from(sectors_per_unit);
+    let sectors = ((end - first) * per_unit) as u32;
+    Command { lba: Lba(first * per_unit), sectors, op: Op::Write, stream: StreamId(0), fua: false }
+}
+
+impl Machine for Ssd {
+    fn units(&self) -> u64 {
+        Ssd::units(self)
+    }
+
+    fn fill_units(&self) -> u64 {
+        FILL_UNITS
+    }
+
+    fn fill(&mut self, first: u64, end: u64) -> Result<(), Outcome> {
+        (first..end).try_for_each(|unit| self.write_unit_untimed(unit, 0))
+    }
+
+    #[inline]
+    fn write_unit(&mut self, unit: u64) -> Result<(), Outcome> {
+        self.write_unit_untimed(unit, 0)
+    }
+
+    #[inline]
+    fn touch(&self, units: &[u64]) {
+        self.touch_untimed(units);
+    }
+
+    #[inline]
+    fn apply(&mut self, command: Command) -> Outcome {
+        self.apply_untimed(command)
+    }
+
+    fn end_untimed(&mut self) {
+        Ssd::end_untimed(self);
+    }
+
+    fn written_units(&self) -> (u64, u64) {
+        let written = self.written();
+        (written.host, written.total())
+    }
+
+    fn begin(&mut self, scenario: &Scenario) -> Result<(), ConfigError> {
+        self.begin_timed();
+        let faults = scenario.flash_faults()?;
+        self.schedule_faults(&faults.iter().map(|&(_, at, fault)| (at, fault)).collect::<Vec<_>>());
+        self.schedule_changes(&scenario.changes);
+        for ageing in &scenario.run.ageing {
+            self.schedule_ageing(ageing.at, ageing.by);
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self, now: Nanos) {
+        self.reset_counters(now);
+    }
+
+    fn snapshot(&self, now: Nanos) -> Snapshot {
+        drive_snapshot(self, now, WINDOW_BLOCKS)
+    }
+
+    fn latest(&self) -> Nanos {
+        self.horizon()
+    }
+}

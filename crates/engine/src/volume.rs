@@ -1,0 +1,378 @@
+//! An array of drives with what is to happen to its members.
+
+use crate::machine::{Machine, snapshot_of, unit_write};
+use crate::progress::{Control, OnProgress, Phase, Progress};
+use crate::scenario::{Happening, Scenario};
+use crate::window::Snapshot;
+use outlast_array::{Array, ArrayConfig, ArrayError, Counters};
+use outlast_device::{Command, Completion, Device, Identity, Outcome, Smart, Tag};
+use outlast_media::ConfigError;
+use outlast_ssd::{Ssd, SsdConfig};
+use outlast_units::rng::{mix, sub_seed};
+use outlast_units::{Nanos, SECTOR_BYTES};
+use std::cmp::Reverse;
+
+/// Steps between two looks at the clock while the array finishes what it has begun.
+const BETWEEN_CLOCKS: u64 = 4096;
+
+/// An array of drives.
+#[derive(Debug)]
+pub(crate) struct Volume {
+    pub(crate) array: Array<Ssd>,
+    /// What is to happen to members as wholes, the next one last.
+    pending: Vec<(Nanos, Happening)>,
+    /// Drives that were exchanged on demand.
+    replaced: Vec<Ssd>,
+    /// Sums at the last reset.
+    base: Counters,
+    sectors_per_unit: u32,
+    units: u64,
+    /// For drives that are made later.
+    config: SsdConfig,
+    seed: u64,
+    made: u64,
+    /// Why the run cannot go on.
+    failure: Option<ConfigError>,
+    /// What was to happen and did not, in words.
+    pub(crate) notes: Vec<String>,
+    /// Until when the array went on after the host had ended.
+    pub(crate) went_on_until: Option<Nanos>,
+    finish_rebuild: bool,
+}
+
+/// The age of a drive: mean P/E cycles in percent of its rating, or the cycles themselves where it has none.
+fn age_of(ssd: &Ssd) -> f64 {
+    let cycles = mean_cycles(ssd);
+    ssd.config().defects.endurance.map_or(cycles, |rated| cycles * 100.0 / f64::from(rated))
+}
+
+/// Mean P/E cycles of a drive's blocks.
+pub(crate) fn mean_cycles(ssd: &Ssd) -> f64 {
+    ssd.ftls().map(|ftl| ftl.blocks().mean_cycles()).sum::<f64>() / ssd.ftls().len().max(1) as f64
+}
+
+/// The seed of drive `index`.
+fn drive_seed(seed: u64, index: u64) -> u64 {
+    mix(sub_seed(seed, "engine.drive") ^ index)
+}
+
+/// The settings of device `index` of the array.
+fn config_of(scenario: &Scenario, array: &ArrayConfig, index: u16) -> SsdConfig {
+    let mut config = scenario.device.clone();
+    let Some(own) = array.member(index) else { return config };
+    if let Some(capacity) = own.capacity {
+        (config.ftl.capacity, config.ftl.over_provisioning) = (Some(capacity), None);
+    }
+    if let (Some(cycles), Some(reliability)) = (own.pe_cycles, &mut config.reliability) {
+        reliability.initial.pe_cycles = cycles;
+        reliability.initial.pe_spread = reliability.initial.pe_spread.min(f64::from(cycles));
+    }
+    config
+}
+
+/// The settings of a drive from the factory.
+fn as_new(mut config: SsdConfig) -> SsdConfig {
+    if let Some(reliability) = &mut config.reliability {
+        reliability.initial = outlast_media::InitialState::default();
+    }
+    config
+}
+
+impl Volume {
+    /// Builds the drives and the array over them.
+    ///
+    /// # Errors
+    /// The first setting that cannot work.
+    pub(crate) fn new(scenario: &Scenario, config: &ArrayConfig) -> Result<Self, ConfigError> {
+        let mut drives = Vec::with_capacity(usize::from(config.devices()));
+        for index in 0..config.devices() {
+            let place = config.member.iter().position(|member| member.device == index);
+            let own = config_of(scenario, config, index);
+            let refused = |mut error: ConfigError| {
+                if let (Some(place), "device.ftl.capacity") = (place, error.field.as_str()) {
+                    error.field = format!("array.member[{place}].capacity");
+                }
+                error
+            };
+            let mut ssd = Ssd::new(own, drive_seed(scenario.seed, index.into())).map_err(refused)?;
+            if let (Some(cycles), None) =
+                (config.member(index).and_then(|own| own.pe_cycles), &ssd.config().reliability)
+            {
+                ssd.pre_wear(cycles);
+            }
+            drives.push(ssd);
+        }
+        let sectors_per_unit = drives.first().map_or(1, Ssd::sectors_per_unit);
+        let array = Array::new(config.clone(), drives, scenario.device.bytes)?.with_age(age_of);
+        let sectors = array.identify().capacity.0 / SECTOR_BYTES;
+        Ok(Self {
+            array,
+            pending: Vec::new(),
+            replaced: Vec::new(),
+            base: Counters::default(),
+            sectors_per_unit,
+            units: sectors / u64::from(sectors_per_unit),
+            config: as_new(scenario.device.clone()),
+            seed: scenario.seed,
+            made: config.devices().into(),
+            failure: None,
+            notes: Vec::new(),
+            went_on_until: None,
+            finish_rebuild: scenario.run.finish_rebuild,
+        })
+    }
+
+    /// The capacity of the array, without building its drives.
+    ///
+    /// # Errors
+    /// The first setting of the array that cannot work.
+    pub(crate) fn capacity(
+        scenario: &Scenario,
+        config: &ArrayConfig,
+    ) -> Result<outlast_units::Bytes, ConfigError> {
+        config.validate()?;
+        let sizes = (0..config.devices()).map(|index| {
+            let own = config_of(scenario, config, index);
+            own.ftl.user_capacity(&own.geometry)
+        });
+        config.capacity_over(sizes.min().unwrap_or_default())
+    }
+
+    /// Every drive that is or was in the array.
+    pub(crate) fn drives(&self) -> impl Iterator<Item = &Ssd> {
+        self.array.devices().chain(&self.replaced)
+    }
+
+    /// Figures of the array since the last reset.
+    pub(crate) fn counters(&self) -> Counters {
+        self.array.counters().since(&self.base)
+    }
+
+    /// Happenings that lie beyond the end of the run.
+    pub(crate) fn scheduled(&self) -> usize {
+        self.pending.len()
+    }
+
+    pub(crate) fn sectors_per_unit(&self) -> u32 {
+        self.sectors_per_unit
+    }
+
+    /// Why the run ended early, if it did.
+    pub(crate) fn take_failure(&mut self) -> Option<ConfigError> {
+        self.failure.take()
+    }
+
+    #[inline]
+    fn next_happening(&self) -> Nanos {
+        self.pending.last().map_or(Nanos::MAX, |&(at, _)| at)
+    }
+
+    /// What is due at `now` happens.
+    #[cold]
+    fn happen(&mut self, now: Nanos) {
+        while let Some(&(at, happening)) = self.pending.last()
+            && at <= now
+        {
+            self.pending.pop();
+            let (done, member) = match happening {
+                Happening::Fail { member } => (self.array.fail_member(now, member.into()), member),
+                Happening::Replace { member, .. } => (self.exchange(now, happening), member),
+            };
+            match (done, happening) {
+                (Err(error @ ArrayError::OnlyCopy { .. }), Happening::Replace { fault, .. }) => {
+                    self.failure =
+                        Some(ConfigError::new(&format!("faults[{fault}].device"), member, error.to_string()));
+                    self.pending.clear();
+                }
+                (Err(error), _) => self.notes.push(format!("At {at} nothing happened: {error}.")),
+                (Ok(()), _) => {}
+            }
+        }
+    }
+
+    /// A member goes out, a new drive comes in.
+    fn exchange(&mut self, now: Nanos, happening: Happening) -> Result<(), ArrayError> {
+        let Happening::Replace { member, force, .. } = happening else { return Ok(()) };
+        let made = Ssd::new(self.config.clone(), drive_seed(self.seed, self.made));
+        self.made += 1;
+        let Ok(mut drive) = made else {
+            unreachable!("every other drive was made of the same settings");
+        };
+        drive.begin_timed();
+        drive.reset_counters(now);
+        self.replaced.extend(self.array.replace(now, member.into(), drive, force)?);
+        Ok(())
+    }
+}
+
+impl Device for Volume {
+    #[inline]
+    fn submit(&mut self, now: Nanos, command: Command, tag: Tag) {
+        self.array.submit(now, command, tag);
+    }
+
+    fn submit_data(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+        self.array.submit_data(now, command, tag, data);
+    }
+
+    fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
+        self.array.take_data(tag)
+    }
+
+    fn next_deadline(&self) -> Option<Nanos> {
+        let next = self.array.next_deadline().unwrap_or(Nanos::MAX).min(self.next_happening());
+        (next != Nanos::MAX).then_some(next)
+    }
+
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
+        while self.next_happening() <= now {
+            let at = self.next_happening();
+            self.array.advance(at, completions);
+            self.happen(at);
+        }
+        self.array.advance(now, completions);
+    }
+
+    fn advance_to_completion(&mut self, limit: Nanos, completions: &mut Vec<Completion>) -> Nanos {
+        loop {
+            let due = self.next_happening();
+            if due > limit || due == Nanos::MAX {
+                return self.array.advance_to_completion(limit, completions);
+            }
+            let before = completions.len();
+            let reached = self.array.advance_to_completion(due, completions);
+            if completions.len() > before {
+                return reached;
+            }
+            self.happen(due);
+        }
+    }
+
+    fn hint(&self, upcoming: &[Command]) {
+        self.array.hint(upcoming);
+    }
+
+    fn identify(&self) -> Identity {
+        self.array.identify()
+    }
+
+    fn smart(&self) -> Smart {
+        self.array.smart()
+    }
+
+    fn self_check(&self) -> Result<(), String> {
+        self.array.self_check()
+    }
+}
+
+impl Machine for Volume {
+    fn units(&self) -> u64 {
+        self.units
+    }
+
+    /// A stripe, so that its parity is written once.
+    fn fill_units(&self) -> u64 {
+        let stripe = self.array.identify().optimal_io.0 / SECTOR_BYTES / u64::from(self.sectors_per_unit);
+        stripe.clamp(1, 1 << 20)
+    }
+
+    fn fill(&mut self, first: u64, end: u64) -> Result<(), Outcome> {
+        match self.apply(unit_write(self.sectors_per_unit, first, end)) {
+            Outcome::Ok => Ok(()),
+            other => Err(other),
+        }
+    }
+
+    fn write_unit(&mut self, unit: u64) -> Result<(), Outcome> {
+        self.fill(unit, unit + 1)
+    }
+
+    fn touch(&self, units: &[u64]) {
+        let mut commands = [unit_write(1, 0, 1); 64];
+        for (command, &unit) in commands.iter_mut().zip(units) {
+            *command = unit_write(self.sectors_per_unit, unit, unit + 1);
+        }
+        self.array.hint(&commands[..units.len().min(64)]);
+    }
+
+    fn apply(&mut self, command: Command) -> Outcome {
+        self.array.apply_untimed(command, Ssd::apply_untimed)
+    }
+
+    fn end_untimed(&mut self) {
+        self.array.with_devices(|_, ssd| ssd.end_untimed());
+    }
+
+    fn written_units(&self) -> (u64, u64) {
+        let host = self.counters().sectors_written / u64::from(self.sectors_per_unit);
+        (host, self.drives().map(|ssd| ssd.written().total()).sum())
+    }
+
+    fn begin(&mut self, scenario: &Scenario) -> Result<(), ConfigError> {
+        let faults = scenario.flash_faults()?;
+        self.array.with_devices(|index, ssd| {
+            ssd.begin_timed();
+            let own: Vec<_> = faults
+                .iter()
+                .filter(|(device, ..)| usize::from(*device) == index)
+                .map(|&(_, at, fault)| (at, fault))
+                .collect();
+            ssd.schedule_faults(&own);
+            ssd.schedule_changes(&scenario.changes);
+            for ageing in &scenario.run.ageing {
+                ssd.schedule_ageing(ageing.at, ageing.by);
+            }
+        });
+        // Of equal times the first given comes first, that is, last: the sort is stable.
+        self.pending = scenario.happenings()?;
+        self.pending.reverse();
+        self.pending.sort_by_key(|&(at, _)| Reverse(at));
+        Ok(())
+    }
+
+    fn reset(&mut self, now: Nanos) {
+        self.base = self.array.counters();
+        self.array.with_devices(|_, ssd| ssd.reset_counters(now));
+        for ssd in &mut self.replaced {
+            ssd.reset_counters(now);
+        }
+    }
+
+    fn snapshot(&self, now: Nanos) -> Snapshot {
+        let host_bytes = self.counters().sectors_written * SECTOR_BYTES;
+        Snapshot { host_bytes, ..snapshot_of(self.drives(), now) }
+    }
+
+    fn latest(&self) -> Nanos {
+        self.drives().map(Ssd::horizon).min().unwrap_or(Nanos::MAX)
+    }
+
+    fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    /// Members that are being rebuilt are whole before the run ends, unless the scenario leaves that out.
+    fn finish(&mut self, progress: OnProgress<'_>) -> bool {
+        let mut completions = Vec::new();
+        let mut steps = 0u64;
+        while self.finish_rebuild && self.array.is_rebuilding() && self.failure.is_none() {
+            let Some(at) = self.next_deadline() else { break };
+            self.advance(at, &mut completions);
+            self.went_on_until = Some(at);
+            steps += 1;
+            if steps.is_multiple_of(BETWEEN_CLOCKS) {
+                let done = self.array.progress(at);
+                let report = Progress {
+                    phase: Phase::Rebuild,
+                    fraction: done.map(|pass| pass.done.0 as f64 / pass.total.0.max(1) as f64),
+                    requests: steps,
+                    simulated: at,
+                };
+                if progress(&report) == Control::Stop {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}

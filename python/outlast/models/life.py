@@ -1,0 +1,88 @@
+"""The life of an array: members age and are replaced, parity moves to the oldest (Diff-RAID, section 4.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from outlast import _core
+from outlast.models.chips import ModelLike, model_json
+from outlast.models.columns import Floats, column, count
+
+
+@dataclass(frozen=True)
+class ArrayLife:
+    """What `array_life()` found: samples on the way, and replacements.
+
+    Host data is counted in capacities of one member.
+    """
+
+    host_capacities: Floats
+    """Of each sample: data that the host had written."""
+    replaced: NDArray[np.int64]
+    """Of each sample: members replaced so far."""
+    age_differential: Floats
+    """Of each sample: cycles of the oldest member less those of the youngest."""
+    loss_oldest: Floats
+    """Of each sample: probability that a rebuild loses data if the oldest members fail."""
+    loss_any: Floats
+    """Of each sample: the same if any members fail."""
+    member: NDArray[np.int64]
+    """Of each replacement: the place of the worn member."""
+    at: Floats
+    """Of each replacement: data that the host had written."""
+    parity_moved_percent: Floats
+    """Of each replacement: share of all parity that moved."""
+    ages: Floats
+    """Of each replacement: cycles of the members just before, a column for each place."""
+
+
+def array_life(
+    parity_percent: ArrayLike,
+    *,
+    chip: ModelLike = "d-mlc32-1",
+    ecc: int = 4,
+    parities: int = 1,
+    capacity: int = 80_000_000_000,
+    limit: float = 10_000.0,
+    amplification: float = 1.0,
+    full_stripes: float = 0.0,
+    shift: Literal["naive", "minimal", "lazy"] = "minimal",
+    count_moves: bool = False,
+    ages: ArrayLike | None = None,
+    replacements: int = 20,
+    samples: int = 50,
+) -> ArrayLife:
+    """Runs an array over so many replacements, with so many samples before each; no command is simulated.
+
+    `parity_percent` are the shares of the parity, the first for the oldest member. Members of `capacity` bytes are
+    replaced at `limit` cycles, and spend `amplification` cycles for each capacity written to them. Of the host's data
+    the share `full_stripes` comes as whole stripes, the rest as random chunks. `ages` are cycles at the beginning,
+    else all are new. `count_moves` counts what rebuilding and moving parity write, which the paper's figures leave
+    out. Error rates are those of `chip` under a BCH code that corrects `ecc` bits of each 512-byte sector. Raises
+    `ModelError` for percentages that do not add up, and for numbers that no array can have.
+    """
+    percent = column("parity_percent", parity_percent)
+    start = np.zeros_like(percent) if ages is None else column("ages", ages)
+    strength = count("ecc", ecc, 0, 1000)
+    taken, members, done = _core.model_array_life(
+        model_json(chip),
+        (4096 + 13 * strength, strength, 4096),
+        percent,
+        count("parities", parities, 1, 63),
+        count("capacity", capacity, 1, 2**62),
+        (float(limit), float(amplification), float(full_stripes)),
+        shift,
+        count_moves,
+        start,
+        count("replacements", replacements, 1, 10**6),
+        count("samples", samples, 0, 10**6),
+    )
+    host, replaced, differential, oldest, any_ = taken
+    at, moved, before = done
+    whole = np.asarray(replaced, dtype=np.int64)
+    who = np.asarray(members, dtype=np.int64)
+    return ArrayLife(host, whole, differential, oldest, any_, who, at, moved, before.reshape(-1, len(percent)))

@@ -1,0 +1,145 @@
+"""Arrays: their state over time, rebuilding, and wear member by member."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outlast.report.figure import Figure, axis
+from outlast.report.numbers import plain, seconds, short, size, text, tiny
+
+STATES = {"clean": "var:--good", "degraded": "var:--warn", "failed": "var:--bad"}
+
+
+def finding(array: dict[str, Any]) -> str:
+    """What the array is, what became of its members, and whether a rebuild now would lose data."""
+    state = {"clean": "whole", "degraded": "degraded", "failed": "failed"}[array["state"]]
+    parts = [f"{array['level'].upper()} of {array['members']} members; <b>{state}</b> at the end."]
+    if rebuild := array["rebuild"]:
+        parts.append(_rebuilt(rebuild))
+    if array["degraded_s"]:
+        parts.append(f"It was degraded for {seconds(array['degraded_s'])}.")
+    if share := array["writes"]["full_stripe_share"]:
+        parts.append(f"{share:.1%} of its stripe writes were of full stripes.")
+    if loss := array["data_loss_probability"]:
+        names = {0: "No member failing", 1: "The oldest member failing"}
+        who = names.get(loss["failures"], f"The {loss['failures']} oldest members failing")
+        parts.append(
+            f"{who}, a rebuild would lose data with probability <b>{_probability(loss['oldest'])}</b>"
+            + (f"; any failing, {_probability(loss['any'])}." if loss["failures"] else ".")
+        )
+    if array["lost_bytes"]:
+        parts.append(f"<b>{size(array['lost_bytes'])}</b> of data nothing can bring back.")
+    if array["mismatches"]:
+        parts.append(f"Scrubs found {short(array['mismatches'])} sectors of redundancy that did not fit.")
+    return " ".join(parts)
+
+
+def _probability(value: float) -> str:
+    return "0" if value == 0 else tiny(value, None) if value < 1e-3 else f"{value:.3g}"
+
+
+def _rebuilt(rebuild: dict[str, Any]) -> str:
+    volume = f"{size(rebuild['bytes_written'])} written, {size(rebuild['bytes_read'])} read"
+    rate = f"{short(rebuild['rate_mib_s'])} MiB/s"
+    if rebuild["finished_s"] is None:
+        left = f", {seconds(rebuild['left_s'])} left" if rebuild["left_s"] is not None else ""
+        return f"Rebuilding since {seconds(rebuild['started_s'])}: {rebuild['done']:.1%} done{left} ({volume}, {rate})."
+    span = rebuild["finished_s"] - rebuild["started_s"]
+    return f"Rebuilding took {seconds(span)} from {seconds(rebuild['started_s'])} on ({volume}, {rate})."
+
+
+def states(table: dict[str, Any]) -> Figure | None:
+    """The state of the array over time, as a bar."""
+    if not table or not len(table["start_s"]):
+        return None
+    spans = list(zip(table["start_s"], table["end_s"], table["state"], strict=True))
+    data = []
+    for state, colour in STATES.items():
+        own = [(float(start), float(end)) for start, end, name in spans if name == state]
+        if own:
+            data.append(
+                {
+                    "type": "bar",
+                    "orientation": "h",
+                    "name": state,
+                    "x": plain([end - start for start, end in own]),
+                    "base": plain([start for start, _ in own]),
+                    "y": ["array"] * len(own),
+                    "marker": {"color": colour},
+                    "hovertemplate": f"{state} from %{{base:.3f}} s for %{{x:.3f}} s<extra></extra>",
+                }
+            )
+    layout = {
+        "barmode": "overlay",
+        "xaxis": axis("simulated time, s"),
+        "yaxis": axis("", showticklabels=False),
+        "hovermode": "closest",
+    }
+    return Figure("array-states", data, layout, "State over time", "", 170)
+
+
+def members(array: dict[str, Any]) -> Figure | None:
+    """Mean cycles of each member, beside its share of the parity."""
+    wear = [member for member in array["wear"] if member["mean_pe"] is not None]
+    if not wear:
+        return None
+    x = [f"{member['device']}" for member in wear]
+    data: list[dict[str, Any]] = [
+        {
+            "type": "bar",
+            "name": "mean cycles",
+            "x": x,
+            "y": plain([member["mean_pe"] for member in wear]),
+            "marker": {"color": "var:--heat2"},
+            "hovertemplate": "member %{x}: %{y:.1f} cycles<extra></extra>",
+        }
+    ]
+    layout: dict[str, Any] = {
+        "xaxis": axis("member", type="category"),
+        "yaxis": axis("P/E cycles", rangemode="tozero"),
+        "hovermode": "closest",
+    }
+    hint = ""
+    if wear[0]["parity_percent"] is not None:
+        data[0] |= {"text": [f"{member['parity_percent']:.3g} %" for member in wear], "textposition": "outside"}
+        hint = "with each member’s share of the parity"
+    return Figure("array-wear", data, layout, "Wear by member", hint)
+
+
+def member_table(array: dict[str, Any]) -> str:
+    """The members as a table."""
+    head = ("member", "state", "cycles, mean", "cycles, most", "parity", "written", "WA", "RBER", "UBER")
+    rows = []
+    for member in array["wear"]:
+        state = "absent" if not member["present"] else "in sync" if member["in_sync"] else "being rebuilt"
+        uber = member["log10_uber"]
+        cells = (
+            str(member["device"]),
+            state,
+            short(member["mean_pe"]),
+            short(member["max_pe"]),
+            "–" if member["parity_percent"] is None else f"{member['parity_percent']:.3g} %",
+            size(member["bytes_written"]),
+            "–" if member["write_amplification"] is None else f"{member['write_amplification']:.3f}",
+            "–" if member["rber"] is None else f"{member['rber']:.2e}",
+            "–" if uber is None else tiny(10.0**uber, uber),
+        )
+        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+    header = "".join(f"<th>{name}</th>" for name in head)
+    table = f"<thead><tr>{header}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return f'<div class="card"><table class="figures">{table}</table></div>'
+
+
+def events(table: dict[str, Any]) -> str:
+    """What happened to members, the first hundred."""
+    if not table or not len(table["at_s"]):
+        return ""
+    rows = list(zip(table["at_s"], table["event"], table["member"], table["detail"], strict=True))
+    shown = "".join(
+        f"<tr><td>{seconds(float(at))}</td><td>{text(event)}{'' if member != member else f' {int(member)}'}</td>"
+        f"<td>{text(detail)}</td></tr>"
+        for at, event, member, detail in rows[:100]
+    )
+    more = f"<p>and {short(len(rows) - 100)} more</p>" if len(rows) > 100 else ""
+    head = "<thead><tr><th>at</th><th>what</th><th></th></tr></thead>"
+    return f'<div class="card"><h3>Events</h3><table class="figures">{head}<tbody>{shown}</tbody></table>{more}</div>'
