@@ -42,6 +42,7 @@ fn drive(seed: u64) -> Ssd {
         controller: ControllerConfig { write_buffer: Bytes::kib(64), ..ControllerConfig::default() },
         reliability: None,
         protection: None,
+        absent_dies: Vec::new(),
         scrub: None,
         hazards: HazardConfig::default(),
         model: "small".to_owned(),
