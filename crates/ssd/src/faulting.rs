@@ -159,6 +159,7 @@ impl Ssd {
         let mut stranded = 0;
         if op.units != 0 {
             for slot in op.pu * units..(op.pu + 1) * units {
+                self.note_superseded(core, op, Ppn(slot));
                 stranded += u64::from(!self.write_again(now, core, own, Ppn(slot), op));
             }
         }
@@ -214,6 +215,21 @@ impl Ssd {
         let units = self.cores[core].ftl.begun_units(stream);
         if let Some(pu) = self.cores[core].ftl.pad(stream) {
             self.program_of(now, core, stream, pu, units, op);
+        }
+    }
+
+    /// The unit in `slot`, which never came to flash, may have been superseded by one that has not yet: a flush that waited for the one
+    /// now waits for the other.
+    fn note_superseded(&mut self, core: usize, op: &Op, slot: Ppn) {
+        let ftl = &self.cores[core].ftl;
+        let lpn = ftl.owner(slot);
+        let current = if lpn.is_some() { ftl.lookup(lpn) } else { Ppn::NONE };
+        if op.kind == OpKind::HostProgram
+            && current.is_some()
+            && current != slot
+            && !ftl.is_programmed(current)
+        {
+            self.note_moved_in(core, op, current, false);
         }
     }
 

@@ -265,6 +265,10 @@ impl Ftl {
     /// The stream that still fills `superblock`, or was the last to have filled it.
     fn filler(&self, superblock: SuperblockId) -> Option<Stream> {
         let stream = self.opened_by[superblock.index()];
+        if self.cause_of(stream) == super::Cause::Partial {
+            // Superblocks of partial parity have no frontier.
+            return None;
+        }
         let frontier = &self.frontiers[usize::from(stream.0)];
         (self.state[superblock.index()] == State::Open && frontier.superblock == superblock).then_some(stream)
     }
