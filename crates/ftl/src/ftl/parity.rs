@@ -68,15 +68,22 @@ impl Ftl {
         }
     }
 
-    /// The bytes of partial parity: of what stripe `stripe` holds so far.
-    pub(super) fn compute_cover(&mut self, superblock: SuperblockId, stripe: u32, pus: &[u32]) {
+    /// The bytes of partial parity `cover`: of the full program units of stripe `stripe`, not of the one begun.
+    pub(super) fn compute_cover(
+        &mut self,
+        superblock: SuperblockId,
+        stripe: u32,
+        cover: &super::partial::Cover,
+    ) {
         let Some(line) = self.stripe_line(superblock, stripe).filter(|_| self.contents.is_some()) else {
             return;
         };
-        let members: Vec<(u32, usize)> = self.members(line).collect();
+        let end = superblock.0 * self.layout.pus_per_superblock() + cover.until;
+        let members: Vec<(u32, usize)> =
+            self.members(line).filter(|&(pu, index)| index < line.data && pu < end).collect();
         for unit in 0..self.layout.units_per_pu() {
             let Some(sums) = self.encode(superblock, line, &members, unit) else { return };
-            for (&pu, sum) in pus.iter().zip(sums) {
+            for (&pu, sum) in cover.pus.iter().zip(sums) {
                 self.write_parity(pu * self.layout.units_per_pu() + unit, sum);
             }
         }

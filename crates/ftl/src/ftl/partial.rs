@@ -5,7 +5,7 @@
 
 use super::{Cause, Ftl, Stream};
 use crate::config::PartialPlace;
-use crate::stripes::{LaneSet, Role};
+use crate::stripes::Role;
 use outlast_units::{Lpn, SuperblockId};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -208,37 +208,48 @@ impl Ftl {
 
     /// Program units of the log for the parity of a stripe.
     fn room_in_log(&mut self, superblock: SuperblockId, stripe: u32) -> Option<Vec<u32>> {
-        let lanes: Vec<u32> = self
-            .code_of(superblock)?
-            .parity_of(stripe, self.opened_gaps(superblock))
-            .map(|pu| self.lane_position(pu))
-            .filter(|&lane| {
-                let open = self.partials.log.open;
-                !self.dead_lanes.contains(lane) && !open.is_some_and(|open| self.is_skipped(open, lane))
-            })
-            .collect();
         // The last superpage stays empty, so that the superblock is not sealed before it is wholly stale.
         let rows = self.layout.superpages() - 1;
-        let is_full =
-            |log: &Log| log.open.is_none() || lanes.iter().any(|&lane| log.next[lane as usize] >= rows);
-        if is_full(&self.partials.log) {
-            self.open_log()?;
-            // What moved there may have filled it already.
-            if is_full(&self.partials.log) {
-                return None;
+        // What moves into a superblock just opened may fill it already: then there is no room now.
+        for _ in 0..2 {
+            if let Some(open) = self.partials.log.open {
+                let lanes = self.cover_lanes(superblock, stripe, open);
+                if lanes.is_empty() {
+                    return None;
+                }
+                let log = &mut self.partials.log;
+                if lanes.iter().all(|&lane| log.next[lane as usize] < rows) {
+                    let first = open.0 * self.layout.pus_per_superblock();
+                    let count = self.layout.lanes().len() as u32;
+                    let pus = lanes.iter().map(|&lane| {
+                        let row = &mut log.next[lane as usize];
+                        *row += 1;
+                        first + (*row - 1) * count + lane
+                    });
+                    let pus: Vec<u32> = pus.collect();
+                    log.used += pus.len() as u32;
+                    return Some(pus);
+                }
             }
+            self.open_log()?;
         }
-        let log = &mut self.partials.log;
-        let first = log.open?.0 * self.layout.pus_per_superblock();
-        let count = self.layout.lanes().len() as u32;
-        let pus = lanes.iter().map(|&lane| {
-            let row = &mut log.next[lane as usize];
-            *row += 1;
-            first + (*row - 1) * count + lane
-        });
-        let pus: Vec<u32> = pus.collect();
-        log.used += pus.len() as u32;
-        Some(pus)
+        None
+    }
+
+    /// The lanes of superblock `log` on which the parity of a stripe will lie, as far as they are there.
+    fn cover_lanes(&self, superblock: SuperblockId, stripe: u32, log: SuperblockId) -> Vec<u32> {
+        let gaps = self.opened_gaps(log);
+        let usable = |&lane: &u32| {
+            !self.dead_lanes.contains(lane)
+                && !self.is_skipped(log, lane)
+                && !gaps.is_some_and(|gaps| gaps.contains(lane))
+        };
+        let parity = self.code_of(superblock).into_iter();
+        parity
+            .flat_map(|code| code.parity_of(stripe, self.opened_gaps(superblock)))
+            .map(|pu| self.lane_position(pu))
+            .filter(usable)
+            .collect()
     }
 
     /// Begins a superblock of partial parity. What is still needed of the one before moves.
@@ -250,16 +261,7 @@ impl Ftl {
         let before = self.partials.log.open.take();
         let superblock = self.take_free(Cause::Host);
         self.begin_superblock(superblock, stream);
-        let lanes = self.layout.lanes().len();
-        let gone = if self.dead_lanes.is_empty() {
-            0
-        } else {
-            let opened = self.dead_lanes.clone();
-            let gone = opened.len() * self.layout.superpages();
-            let since = LaneSet::new(lanes);
-            self.gaps[superblock.index()] = Some(Box::new(super::Gaps { opened, since }));
-            gone
-        };
+        let gone = self.leave_gaps(superblock) * self.layout.superpages();
         let pus = self.layout.pus_per_superblock();
         self.settle_pus(superblock, gone);
         let log = &mut self.partials.log;
@@ -298,7 +300,7 @@ impl Ftl {
         for &pu in &cover.pus {
             self.disown(pu);
         }
-        self.compute_cover(SuperblockId(stripe.0), stripe.1, &cover.pus);
+        self.compute_cover(SuperblockId(stripe.0), stripe.1, &cover);
         self.partials.queue.extend(&cover.pus);
         self.written.partial_parity += cover.pus.len() as u64 * u64::from(units);
         let (exposed, left) = (self.exposed(stream), cover.pus.len() as u32);

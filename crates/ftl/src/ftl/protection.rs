@@ -109,20 +109,28 @@ impl Ftl {
         data * self.layout.units_per_pu()
     }
 
+    /// `superblock` is opened without the lanes that are gone; returns how many that are.
+    pub(super) fn leave_gaps(&mut self, superblock: SuperblockId) -> u32 {
+        let missing = self.missing.get(&superblock.0);
+        if self.dead_lanes.is_empty() && missing.is_none() {
+            return 0;
+        }
+        let lanes = self.layout.lanes().len();
+        let mut opened = self.dead_lanes.clone();
+        (0..lanes as u32)
+            .filter(|&lane| missing.is_some_and(|missing| missing.contains(lane)))
+            .for_each(|lane| opened.insert(lane));
+        let gone = opened.len();
+        self.gaps[superblock.index()] = Some(Box::new(Gaps { opened, since: LaneSet::new(lanes) }));
+        gone
+    }
+
     /// A superblock has been opened in which some program units hold no data.
     #[cold]
     pub(super) fn open_irregular(&mut self, stream: Stream) {
         let index = usize::from(stream.0);
         let superblock = self.frontiers[index].superblock;
-        let missing = self.missing.get(&superblock.0);
-        if !self.dead_lanes.is_empty() || missing.is_some() {
-            let lanes = self.layout.lanes().len();
-            let mut opened = self.dead_lanes.clone();
-            (0..lanes as u32)
-                .filter(|&lane| missing.is_some_and(|missing| missing.contains(lane)))
-                .for_each(|lane| opened.insert(lane));
-            self.gaps[superblock.index()] = Some(Box::new(Gaps { opened, since: LaneSet::new(lanes) }));
-        }
+        self.leave_gaps(superblock);
         let pus = 0..self.layout.pus_per_superblock();
         let gone = pus.filter(|&pu| self.role(superblock, pu) == Role::Gap).count() as u32;
         self.settle_pus(superblock, gone);
@@ -348,6 +356,9 @@ impl Ftl {
         }
         let pus = self.layout.pus_per_superblock();
         self.partials.forget(superblock.0 * pus..(superblock.0 + 1) * pus);
+        if self.covers {
+            self.uncover(superblock, u32::MAX);
+        }
         let (first, count) = (self.layout.first_slot(superblock), self.layout.units_per_superblock());
         if let Some(contents) = &mut self.contents {
             contents.erase(first, count);
