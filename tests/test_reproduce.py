@@ -165,7 +165,11 @@ def test_outcome_does_not_depend_on_processes(tmp_path: Path) -> None:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
 
 
-@pytest.mark.parametrize("file", sorted(SCENARIOS.glob("hrm/*.toml")), ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file",
+    sorted([file for name in PAPERS for file in SCENARIOS.glob(f"{name}/*.toml")]),
+    ids=lambda file: f"{file.parent.name}-{file.stem}",
+)
 def test_scenarios_of_papers_hold_and_name_their_sources(file: Path) -> None:
     api.validate(file)
     sourced = above = text = False
@@ -185,7 +189,8 @@ def test_scenarios_of_papers_hold_and_name_their_sources(file: Path) -> None:
 def thinned(scenario: dict[str, Any]) -> dict[str, Any]:
     """The scenario with blocks so short that the drive is made at once: validating makes it."""
     device = scenario["device"]
-    assert device["geometry"]["pages_per_block"] == 512
+    if device["geometry"]["pages_per_block"] < 512:
+        return scenario  # small enough
     pages = 8 if device["ftl"]["mapping_unit"] == "4KiB" else 1
     capacity = device["ftl"]["capacity"]
     assert capacity in ("200GiB", "25GiB")
@@ -205,8 +210,8 @@ def test_every_cell_of_every_paper_is_sound(name: str, mode: str) -> None:
     setting = Setting(known.modes[mode], SCENARIOS / name)
     for figure in known.figures:
         assert figure.statements
-        assert (SCENARIOS / name / f"{figure.name}.toml").is_file()
         planned = figure.cells(setting)
+        assert not planned or (SCENARIOS / name / f"{figure.name}.toml").is_file()
         labels = [tuple(sorted(cell.labels.items())) for cell in planned]
         assert len(set(labels)) == len(labels), figure.name
         for cell in planned:

@@ -20,6 +20,8 @@ CAUSES = {
     "scrub": ("scrubbing", "var:--scrub"),
     "rewritten": ("failed programs written again", "var:--bad"),
     "parity": ("parity", "var:--parity"),
+    "partial_parity": ("parity of stripes that were not full", "var:--trim"),
+    "reencode": ("moved to another code", "var:--read"),
 }
 PARITIES = ("host_parity", "gc_parity", "wear_leveling_parity", "scrub_parity")
 RUN_COLOURS = ["var:--read", "var:--write", "var:--trim", "var:--flush", "var:--padding", "var:--gc"]

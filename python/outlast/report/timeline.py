@@ -94,7 +94,7 @@ def amplification(series: dict[str, Floats], unit_bytes: float, closed_form: flo
         "padding": series["padding_units"] * unit_bytes / host,
     }
     # Results of earlier versions lack these columns, and had nothing in them.
-    later = [cause for cause in ("scrub", "rewritten", "parity") if f"{cause}_units" in series]
+    later = [cause for cause in ("scrub", "rewritten", "parity", "reencode") if f"{cause}_units" in series]
     parts |= {cause: series[f"{cause}_units"] * unit_bytes / host for cause in later}
     x, data = middles(series), []
     for cause, values in parts.items():

@@ -13,7 +13,11 @@ from outlast.errors import ScenarioError
 if TYPE_CHECKING:
     from outlast.reproduce.model import Paper
 
-PAPERS = {"hrm": "outlast.reproduce.hrm"}
+PAPERS = {
+    "flexible": "outlast.reproduce.flexible",
+    "hrm": "outlast.reproduce.hrm",
+    "msapl": "outlast.reproduce.msapl",
+}
 """Module by name of paper."""
 
 

@@ -25,6 +25,7 @@ const PRESETS: &[Preset] = &[
     preset!("demo", "A small TLC drive under a skewed 70/30 mix; runs in seconds"),
     preset!("hrm-200g", "200 GiB drive of the HRM paper (FAST 2019), 70/30 at 2000 IOPS for an hour"),
     preset!("msapl-128g", "128 GiB drive of the mSAPL paper (Electronics 2020)"),
+    preset!("flexible-8cards", "Eight flash cards under one host, of the Flexible paper (HotDep 2009)"),
     preset!("x25m-80g", "Intel X25-M 80 GB as in the Diff-RAID paper (EuroSys 2010)"),
     preset!("pm1643-4t", "Samsung PM1643 4 TB of the Reparo paper (TOS 2021), capacity scaled down"),
     preset!("peers-32g", "32 GiB drive on which other simulators were measured, random writes"),
