@@ -51,7 +51,7 @@ def _why(name: str) -> Callable[[Table], str]:
         same = saved(table, "write_amplification", name, MSAPL, ESAP_MORE)
         return (
             f"the paper does not split it: {words}. A third of the writes in each class is assumed: that alone "
-            "is 13.1 % less parity (1.159 pages for each page of data instead of 1.333). What parity no longer takes is "
+            "is 13.1 % less parity (1.159 pages a page of data instead of 1.333). What parity no longer takes is "
             f"spare space, and collection gains by it; beside an eSAP that is given as much it is {same:.1f} %"
         )
 
