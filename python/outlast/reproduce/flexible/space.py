@@ -29,8 +29,9 @@ def _is(code: str) -> Callable[[Table], Found]:
 
 def _why(_: Table) -> str:
     return (
-        "7 x 63 of the 8 x 64 pages of a product code hold data, 86.13 %: the parity of the parity blocks is counted "
-        "once. 85.9 % is 7/8 x 63/64 less 0.2, or a rounding of 55/64"
+        "7 x 63 of the 8 x 64 pages of a product code hold data, 7/8 x 63/64 = 86.13 %. The paper's figure is "
+        "7/8 - 1/64 = 85.94 %: it takes the page off that is parity of a block in the parity blocks, too, which were "
+        "not data before"
     )
 
 
@@ -52,5 +53,5 @@ FIGURE = Figure(
             "Without a code everything is data.", "Table 1", lambda table: near(NONE, efficiency(table, NONE), 100, 0)
         ),
     ],
-    ("The parity of what is left of a last stripe is not yet written when the drive is full of data.",),
+    ("The parity of a last stripe that is not full is not yet written at the end: 0.02 points.",),
 )
