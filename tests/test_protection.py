@@ -11,6 +11,7 @@ from outlast import api, models
 from outlast.report import render
 from outlast.reproduce import cells, paper
 from outlast.reproduce.flexible import rebuild, space
+from outlast.reproduce.flexible.common import DOUBLE, NONE, SINGLE, TWO_LEVEL
 from outlast.reproduce.model import Cell, Setting, Table
 from outlast.reproduce.msapl import common, fig01
 from outlast.reproduce.rows import table_of
@@ -103,15 +104,15 @@ def test_a_run_with_classes_is_the_same_each_time() -> None:
 def test_rebuilding_takes_what_flexible_measured() -> None:
     setting = Setting(paper("flexible").modes["quick"], SCENARIOS / "flexible")
     table = rows_of(rebuild.cells(setting))
-    assert table.value("read_min_us", code=rebuild.SINGLE) == pytest.approx(66.72, rel=0.02)
-    for code, expected in {rebuild.SINGLE: 100.90, rebuild.DOUBLE: 96.01, rebuild.BLOCK: 4511.12}.items():
+    assert table.value("read_min_us", code=SINGLE) == pytest.approx(66.72, rel=0.02)
+    for code, expected in {SINGLE: 100.90, DOUBLE: 96.01, rebuild.BLOCK: 4511.12}.items():
         assert rebuild.rebuild_us(table, code) == pytest.approx(expected, rel=0.02), code
 
 
 def test_space_efficiency_is_that_of_the_codes() -> None:
     setting = Setting(paper("flexible").modes["quick"], SCENARIOS / "flexible")
     table = rows_of(space.cells(setting))
-    expected = {space.NONE: 1.0, space.SINGLE: 7 / 8, space.DOUBLE: 6 / 8, space.TWO_LEVEL: 7 * 63 / (8 * 64)}
+    expected = {NONE: 1.0, SINGLE: 7 / 8, DOUBLE: 6 / 8, TWO_LEVEL: 7 * 63 / (8 * 64)}
     for code, share in expected.items():
         assert space.efficiency(table, code) == pytest.approx(100 * share, abs=0.05), code
 

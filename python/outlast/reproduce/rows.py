@@ -41,6 +41,7 @@ def figures(record: Record) -> Row:
         "collection_checks_percent": 100 * moved / max(moved + summary["host"]["reads"], 1),
         "superblocks": summary["device"]["superblocks"],
         "spare_percent": 100 * summary["device"].get("effective_spare_factor", summary["device"]["spare_factor"]),
+        "busy_percent": 100 * summary["queue"]["die_utilisation"]["mean"],
         "steady_before": summary["steady_state"]["precondition"]["reached"],
         "notes": " ".join(summary["notes"]),
     }
