@@ -76,7 +76,8 @@ def _classes(classes: list[dict[str, Any]]) -> str:
         )
         rows.append(f'<tr><th scope="row">{own["class"]}</th>{cells}</tr>')
     return (
-        '<div class="card scroll"><h3>Classes of data at the end</h3><table class="figures"><thead><tr>'
+        '<div class="card scroll"><h3>Classes of data at the end</h3>'
+        '<table class="figures" style="height: auto"><thead><tr>'
         f"{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
 

@@ -109,8 +109,8 @@ FIGURE = Figure(
     (
         "DiskSim's SSD extension has no write buffer, so that a write ends on flash (write_cache = off); every write "
         "then also has its stripe's partial parity written at once, not after 50 ms.",
-        "The rate is not in the text: 38 requests a second; so many that eSAP keeps the chips busy for 70 to 80 % of "
-        "the time; and half of that.",
+        "The rate is not in the text: 38 requests a second; so many that eSAP keeps the chips busy for well "
+        "over half of the time; and half of that.",
         "Collection is not paced by the host's progress.",
     ),
 )
