@@ -50,6 +50,7 @@ def _timeseries(rng: np.random.Generator, windows: int) -> dict[str, Any]:
         "scrub_units": zeros,
         "rewritten_units": zeros,
         "parity_units": zeros,
+        "reencode_units": zeros,
         "partial_write_bytes": zeros,
         "flash_reads": reads + gc_units,
         "flash_programs": writes + gc_units,
@@ -96,13 +97,14 @@ def _wear(rng: np.random.Generator) -> dict[str, Any]:
 
 def _reliability() -> dict[str, Any]:
     """What a drive that never errs says of errors."""
-    reasons = ("superblocks", "again", "by_reads", "by_age", "by_expected_errors", "by_rereads", "by_patrol")
+    health = ("by_reads", "by_age", "by_expected_errors", "by_rereads", "by_patrol")
+    reasons = ("superblocks", "again", *health, "by_exposed", "by_code", "by_dies")
     return {
         "uber_exact": None,
         "exact": None,
         "uncorrectable_reads": 0,
         "rereads_per_read": 0.0,
-        "corrected_by": {"ecc": 650_000, "reread": 0, "stripe": 0},
+        "corrected_by": {"ecc": 650_000, "reread": 0, "block": 0, "stripe": 0},
         "medium_errors": 0,
         "stripe_recovery": {"attempts": 0, "failures": 0},
         "scrub_pages": 0,
@@ -163,6 +165,7 @@ def sample_summary(name: str = "sample", *, partial: bool = False) -> dict[str, 
         },
         "write_amplification": {
             "total": 2.35,
+            "parity": 0.0,
             "gc": 1.3,
             "padding": 0.03,
             "wear_leveling": 0.02,
@@ -172,6 +175,8 @@ def sample_summary(name: str = "sample", *, partial: bool = False) -> dict[str, 
             "gc_parity": 0.0,
             "wear_leveling_parity": 0.0,
             "scrub_parity": 0.0,
+            "reencode": 0.0,
+            "partial_parity": 0.0,
             "partial_write": 0.0,
             "array": 0.0,
         },
@@ -196,11 +201,14 @@ def sample_summary(name: str = "sample", *, partial: bool = False) -> dict[str, 
                 "wear_leveling_programs": 3_600,
                 "scrub_programs": 0.0,
                 "rewritten_programs": 0.0,
+                "reencode_programs": 0.0,
                 "parity_programs": 0.0,
+                "partial_parity_programs": 0.0,
             },
         },
         "gc": {"victims": 1_630, "mean_valid": 0.565, "blocked_s": 0.02},
         "reliability": _reliability(),
+        "protection": None,
         "wear": {"mean_pe": 14.0, "max_pe": 27, "min_pe": 4, "bad_blocks": 9, "spare_blocks_left": 23},
         "queue": {
             "mean_in_flight": 31.2,
@@ -284,7 +292,7 @@ def with_errors(result: Result, *, seed: int = 1) -> Result:
         "exact": {"units_read": 420_000, **exact},
         "uncorrectable_reads": 3,
         "rereads_per_read": 0.08,
-        "corrected_by": {"ecc": 600_000, "reread": 49_000, "stripe": 1_000},
+        "corrected_by": {"ecc": 600_000, "reread": 49_000, "block": 0, "stripe": 1_000},
         "medium_errors": 3,
         "scrubbed": _reliability()["scrubbed"] | {"superblocks": 41, "again": 2, "by_age": 41},
         "lost_bytes": 8192,
@@ -397,3 +405,27 @@ def with_array(result: Result) -> Result:
     wear = tables["wear"]
     wear["device"] = np.asarray(wear["die"] % 3, dtype=np.uint64)
     return Result(summary, tables, result.scenario_toml)
+
+
+def with_classes(result: Result) -> Result:
+    """The made-up result as if its drive had two classes of data, one of which was given another code."""
+    summary = dict(result.summary)
+    parity = {"host_parity": 0.2, "gc_parity": 0.1, "parity": 0.3, "partial_parity": 0.05, "reencode": 0.4}
+    total = summary["write_amplification"]["total"] + 0.75
+    summary["write_amplification"] = summary["write_amplification"] | parity | {"total": total}
+    classes = [
+        {"class": 0, "k": 8, "m": 0, "block": None, "pages": 4_000, "unprotected_page_seconds": 0.0},
+        {"class": 1, "k": 6, "m": 2, "block": 31, "pages": 9_000, "unprotected_page_seconds": 12.5},
+    ]
+    changes = [
+        {"at_s": 1.0, "what": "class 1 gets (6, 2)", "refused": None},
+        {"at_s": 2.0, "what": "class 0 gets (90, 9)", "refused": "a stripe has <too> many members"},
+    ]
+    summary["protection"] = {
+        "by_class": classes,
+        "partial_parity_moved_pages": 3.0,
+        "superblocks": 60,
+        "outdated_superblocks": 7,
+        "changes": changes,
+    }
+    return Result(summary, result.tables, result.scenario_toml)

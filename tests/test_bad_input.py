@@ -109,6 +109,53 @@ def test_rates_of_hazards_and_leaps_of_age(outlast: Outlast, tmp_path: Path, wea
     refused(outlast, tmp_path, "run", "weak.toml", "--set", leap + '=[{ at = "1s", by = "40000d" }]', says=say)
 
 
+PROTECTION = "device.protection"
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ([f"{PROTECTION}.parity=3"], [f"{PROTECTION}.data = 3", "6 dies wide", "has 4"]),
+        (
+            [f"{PROTECTION}.data=250", f"{PROTECTION}.parity=6"],
+            [f"{PROTECTION}.data = 250", "at most 255 members"],
+        ),
+        ([f"{PROTECTION}.classes=[{{parity=1}},{{parity=0}}]"], [f"{PROTECTION}.classes[1]", "has no stream"]),
+        (
+            [f'{PROTECTION}.classes=[{{ranges=[{{from="0B",to="4MiB"}}]}},{{ranges=[{{from="2MiB",to="8MiB"}}]}}]'],
+            [f"{PROTECTION}.classes[1].ranges[0] = 2MiB", "overlaps", "ends at 4MiB"],
+        ),
+        ([f"{PROTECTION}.classes=[{{hints=[1]}},{{hints=[1]}}]"], [f"{PROTECTION}.classes[1].hints = 1", "twice"]),
+        (
+            [f'{PROTECTION}.classes=[{{ranges=[{{from="0B",to="17MiB"}}]}}]'],
+            [f"{PROTECTION}.classes[0].ranges[0].to = 17MiB", "capacity of the drive, 16MiB"],
+        ),
+        ([f"{PROTECTION}.default_class=1"], [f"{PROTECTION}.default_class = 1", "number of classes, 1"]),
+        ([f"{PROTECTION}.block=32"], [f"{PROTECTION}.block = 32", "give at most 31"]),
+        (
+            [f'{PROTECTION}.partial={{place="blocks"}}', "device.ftl.capacity=22MiB"],
+            ["device.ftl.capacity = 22MiB", "open and held-back", "the drive has 64"],
+        ),
+        (["device.absent_dies=[4]"], ["device.absent_dies[0] = 4", "different dies below 4"]),
+        (
+            ["device.absent_dies=[3]", 'changes=[{at="1s",dies=[2]}]'],
+            ["changes[0].dies[0] = 2", "one of device.absent_dies"],
+        ),
+        (['changes=[{at="1s",pe_cycles=3,parity=2}]'], ["changes[0]", "exactly one of at, pe_cycles"]),
+        (['changes=[{at="1s"}]'], ["changes[0]", "data, parity or block", "or dies"]),
+        (['changes=[{at="1s",class=1,parity=0}]'], ["changes[0].class = 1", "number of classes, 1"]),
+        (['changes=[{at="1s",data=250,parity=9}]'], ["changes[0].data = 250", "at most 255 members"]),
+    ],
+    ids=lambda value: value[0][:50] if isinstance(value, list) else "",
+)
+def test_settings_of_protection(
+    outlast: Outlast, tmp_path: Path, weak: Path, settings: list[str], says: list[str]
+) -> None:
+    assert weak.is_file()
+    changes = [part for setting in settings for part in ("--set", setting)]
+    refused(outlast, tmp_path, "run", "weak.toml", *changes, "--out", "out", says=says)
+
+
 def test_not_toml(outlast: Outlast, tmp_path: Path, tiny: Path) -> None:
     tiny.write_text('name = "x"\nseed = = 1\n')
     refused(outlast, tmp_path, "run", "tiny.toml", "--json", says=["tiny.toml:2", "TOML"])

@@ -89,6 +89,7 @@ def figures_of(folder: Path) -> set[str]:
     short = (
         (r"^latency_us\.(read|write|trim|flush)\.", "latency_us.OP."),
         (r"^reliability\.exact\.after_(ecc|rereads|stripe)\.", "reliability.exact.STEP."),
+        (r"^protection\.by_class\[\d+\]\.", "protection.by_class[]."),
         (r"^reliability\.twin\.(read|write)_us\..*", "reliability.twin.OP_us.*"),
         (r"^array\.wear\[\d+\]\.", "array.wear[i]."),
     )

@@ -166,7 +166,9 @@ def test_outcome_does_not_depend_on_processes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "file", sorted([*SCENARIOS.glob("hrm/*.toml"), *SCENARIOS.glob("diffraid/*.toml")]), ids=lambda file: file.stem
+    "file",
+    sorted([file for name in ("hrm", "msapl", "flexible", "diffraid") for file in SCENARIOS.glob(f"{name}/*.toml")]),
+    ids=lambda file: f"{file.parent.name}-{file.stem}",
 )
 def test_scenarios_of_papers_hold_and_name_their_sources(file: Path) -> None:
     api.validate(file)
@@ -188,9 +190,10 @@ def thinned(scenario: dict[str, Any]) -> dict[str, Any]:
     """The scenario with blocks so short that the drive is made at once: validating makes it."""
     device = scenario["device"]
     long = device["geometry"]["pages_per_block"]
-    assert long in (512, 128)
-    pages = 8 if device["ftl"]["mapping_unit"] == "4KiB" else 1
     sizes = {"25GiB": 25 * 2**30, "200GiB": 200 * 2**30, "5000000000B": 5 * 10**9, "19531250KiB": 20 * 10**9}
+    if long not in (512, 128) or device["ftl"].get("capacity") not in sizes:
+        return scenario  # small enough
+    pages = 8 if device["ftl"]["mapping_unit"] == "4KiB" else 1
     smaller = sizes[device["ftl"]["capacity"]] // long * pages
     changes = {
         "device.geometry.pages_per_block": pages,
@@ -207,8 +210,8 @@ def test_every_cell_of_every_paper_is_sound(name: str, mode: str) -> None:
     setting = Setting(known.modes[mode], SCENARIOS / (known.folder or name))
     for figure in known.figures:
         assert figure.statements
-        assert (setting.scenarios / f"{figure.name}.toml").is_file()
         planned = figure.cells(setting)
+        assert not planned or (setting.scenarios / f"{figure.name}.toml").is_file()
         labels = [tuple(sorted(cell.labels.items())) for cell in planned]
         assert len(set(labels)) == len(labels), figure.name
         for cell in planned:
@@ -437,7 +440,7 @@ def test_the_command_writes_a_book(small_papers: Path, tmp_path: Path) -> None:
 
 
 def test_the_command_names_what_it_does_not_know(tmp_path: Path) -> None:
-    with pytest.raises(ScenarioError, match='no paper "fast19"; there are hrm, diff-raid'):
+    with pytest.raises(ScenarioError, match='no paper "fast19"; there are diff-raid, flexible, hrm, msapl'):
         paper("fast19")
     done = call("reproduce", "hrm", "fig10", "--out", tmp_path / "out", check=False)
     assert done.returncode == 2

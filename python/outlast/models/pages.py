@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from outlast import _core
 from outlast._core import ModelError
-from outlast.models.columns import Result, columns, count, from_log, logs_of, runs, shaped
+from outlast.models.columns import Floats, Result, columns, count, from_log, logs_of, runs, shaped
 
 Asked = Literal["uper", "ln_uper", "ln_stripe", "ln_page"]
 _PAGES = 65_536
@@ -162,6 +163,24 @@ def two_level_uper(page_error: ArrayLike, unrecoverable: Sequence[float], *, log
         ln_counts.append(math.log(patterns) if patterns > 0 else -math.inf)
     column = np.ascontiguousarray(logs).reshape(-1)
     return from_log(_core.model_ln_uper_of_patterns(column, np.asarray(ln_counts)), logs.shape, log=log)
+
+
+def product_uper(page_error: ArrayLike, rows: int, columns: int, *, log: bool = False) -> Result:
+    """Uncorrectable page error rate of single parity in rows and columns, counted exactly.
+
+    `two_level_uper()` with β(M, N, i) not estimated but counted: the patterns of i bad pages of `rows` by `columns`,
+    parity included, that repairing row by row and column by column does not recover. Arguments as `mds_uper()`; raises
+    `ModelError` unless the longer side has 2 to 255 pages and the shorter one 2 to 16.
+    """
+    logs = logs_of("page_error", page_error, log=log)
+    counts = _product_patterns(count("rows", rows, 2), count("columns", columns, 2))
+    column = np.ascontiguousarray(logs).reshape(-1)
+    return from_log(_core.model_ln_uper_of_patterns(column, counts), logs.shape, log=log)
+
+
+@cache
+def _product_patterns(rows: int, columns: int) -> Floats:
+    return _core.model_ln_product_patterns(rows, columns)
 
 
 def product_rectangles(rows: int, columns: int) -> int:

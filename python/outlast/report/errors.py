@@ -22,6 +22,9 @@ REASONS = {
     "expected-errors": ("scrubbing: expected errors", "var:--write", "cross"),
     "rereads": ("scrubbing: re-reads", "var:--scrub", "star"),
     "patrol": ("scrubbing: patrol", "var:--padding", "hexagon"),
+    "exposed": ("scrubbing: stripes that lost members", "var:--bad", "x"),
+    "code": ("another code", "var:--parity", "pentagon"),
+    "dies": ("dies added", "var:--host", "hourglass"),
 }
 
 

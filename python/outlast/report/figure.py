@@ -21,6 +21,8 @@ CAUSES = {
     "rewritten": ("failed programs written again", "var:--bad"),
     "parity": ("parity", "var:--parity"),
     "array": ("redundancy and rebuilding of the array", "var:--read"),
+    "partial_parity": ("parity of stripes that were not full", "var:--trim"),
+    "reencode": ("moved to another code", "var:--read"),
 }
 PARITIES = ("host_parity", "gc_parity", "wear_leveling_parity", "scrub_parity")
 RUN_COLOURS = ["var:--read", "var:--write", "var:--trim", "var:--flush", "var:--padding", "var:--gc"]

@@ -77,6 +77,9 @@ REASONS = {
     "by_expected_errors": "too many errors expected",
     "by_rereads": "re-reads cost more than moving",
     "by_patrol": "patrol found too many wrong bits",
+    "by_exposed": "stripes had lost members",
+    "by_code": "the class had another code",
+    "by_dies": "dies were added",
 }
 
 
@@ -127,7 +130,7 @@ def _moved(figures: dict[str, Any]) -> str:
     scrubbed = figures["scrubbed"]
     if not scrubbed["superblocks"]:
         return ""
-    why = ", ".join(f"{short(scrubbed[key])} {words}" for key, words in REASONS.items() if scrubbed[key])
+    why = ", ".join(f"{short(scrubbed[key])} {words}" for key, words in REASONS.items() if scrubbed.get(key))
     again = f"; {short(scrubbed['again'])} of them it had written itself" if scrubbed["again"] else ""
     return f"Scrubbing moved {counted(scrubbed['superblocks'], 'superblock')} ({why}){again}."
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from outlast.report import array, errors, findings, latency, queueing, timeline, wear
+from outlast.report import array, errors, findings, latency, protection, queueing, timeline, wear
 from outlast.report.figure import amplification_by_cause
 from outlast.report.numbers import Floats, micros, plain, seconds, share, short, size, text, thinned
 from outlast.report.page import Section, Tile, document, sparkline
@@ -28,6 +28,7 @@ def page(results: Sequence[Result]) -> str:
         _latency(result),
         _over_time(series, len(rows.get("start_s", ()))),
         _amplification(result, series),
+        protection.section(summary),
         _errors(result, series),
         _array(result),
         _wear(result),

@@ -13,7 +13,12 @@ from outlast.errors import ScenarioError
 if TYPE_CHECKING:
     from outlast.reproduce.model import Paper
 
-PAPERS = {"hrm": "outlast.reproduce.hrm", "diff-raid": "outlast.reproduce.diffraid"}
+PAPERS = {
+    "diff-raid": "outlast.reproduce.diffraid",
+    "flexible": "outlast.reproduce.flexible",
+    "hrm": "outlast.reproduce.hrm",
+    "msapl": "outlast.reproduce.msapl",
+}
 """Module by name of paper."""
 
 

@@ -85,22 +85,38 @@ def scaled(scenario: Mapping[str, Any], scale: int) -> dict[str, Any]:
         "precondition.tolerance": 0.1,
         "precondition.max_drive_writes": 3.0,
     }
+    if spare := device["ftl"].get("spare_blocks"):
+        changes["device.ftl.spare_blocks"] = spare // scale
+    if classes := (device.get("protection") or {}).get("classes"):
+        changes["device.protection.classes"] = [_smaller(own, scale) for own in classes]
     if "synthetic" in workload:
-        changes["workload.synthetic.duration"] = _divided(workload["synthetic"]["duration"], scale)
+        for limit in ("duration", "requests"):
+            if limit in workload["synthetic"]:
+                whole = workload["synthetic"][limit]
+                part = whole // scale if isinstance(whole, int) else _divided(whole, scale)
+                changes[f"workload.synthetic.{limit}"] = part
     elif "fio" in workload:
         shorter = lambda match: f"runtime={_divided(match[1], scale)}"  # noqa: E731
         changes["workload.fio.job"] = re.sub(r"runtime=(\S+)", shorter, workload["fio"]["job"])
     return changes
 
 
+def _smaller(own: Mapping[str, Any], scale: int) -> dict[str, Any]:
+    """A class of protection with its ranges of addresses divided by `scale`."""
+    ranges = [{edge: _divided(place, scale) for edge, place in part.items()} for part in own.get("ranges", ())]
+    return dict(own) | ({"ranges": ranges} if ranges else {})
+
+
 def _divided(quantity: str, scale: int) -> str:
-    """A quantity of a whole number and a unit by `scale`; hours become seconds."""
+    """A quantity of a whole number and a unit by `scale`; hours become seconds, GiB may become MiB."""
     match = re.fullmatch(r"(\d+)\s*([A-Za-z]+)", quantity)
     if match is None:
         raise OutputError(f"{quantity}: not a whole number with a unit, so it cannot be divided by {scale}")
     number, unit = int(match[1]), match[2]
     if number % scale and unit == "h":
         number, unit = number * 3600, "s"
+    if number % scale and unit == "GiB":
+        number, unit = number * 1024, "MiB"
     if number % scale:
         raise OutputError(f"{quantity} cannot be divided by {scale}")
     return f"{number // scale}{unit}"

@@ -15,6 +15,8 @@ from outlast.cli.options import path_option
     epilog="""\b
 Examples:
   outlast reproduce hrm
+  outlast reproduce msapl
+  outlast reproduce flexible rebuild
   outlast reproduce hrm fig05 fig08 --out out/hrm --jobs 1
   outlast reproduce hrm --full --out out/hrm-full
   outlast reproduce diff-raid fig06 table2""",
@@ -41,9 +43,9 @@ def reproduce_command(
 ) -> None:
     """Run the figures of PAPER again and judge what the paper says of them.
 
-    PAPER is hrm or diff-raid. Each FIGURE, such as fig05, is a table and charts beside the paper's statements; all of
-    them if none is named. Writes index.html, reproduction.json and a table for each figure; after a stop it goes on
-    where it was.
+    PAPER is diff-raid, flexible, hrm or msapl. Each FIGURE, such as fig05, is a table and charts beside the paper's
+    statements; all of them if none is named. Writes index.html, reproduction.json and a table for each figure; after a
+    stop it goes on where it was.
     """
     from outlast.cli.progress import RunProgress
     from outlast.errors import ScenarioError

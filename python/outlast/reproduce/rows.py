@@ -27,24 +27,57 @@ def figures(record: Record) -> Row:
     """What figures of papers are made of."""
     summary = record["summary"]
     read = summary["latency_us"]["read"] or {}
-    amplification = summary["write_amplification"]
+    amplification = summary["write_amplification"] or {}
     unit = summary["device"]["mapping_unit"]
-    moved = (amplification["gc"] or 0.0) * summary["host"]["bytes_written"] / unit
+    moved = (amplification.get("gc") or 0.0) * summary["host"]["bytes_written"] / unit
     row: Row = {
         "read_mean_us": read.get("mean"),
         "read_p99_9_us": read.get("p99_9"),
         "host_reads": summary["host"]["reads"],
-        "write_amplification": amplification["total"],
-        "wa_gc": amplification["gc"],
+        "write_amplification": amplification.get("total"),
+        "wa_gc": amplification.get("gc"),
         "wa_scrub": amplification.get("scrub"),
         "wa_parity": _sum(amplification, ("host_parity", "gc_parity", "scrub_parity", "wear_leveling_parity")),
-        "collection_checks_percent": 100 * moved / (moved + summary["host"]["reads"]),
+        "collection_checks_percent": 100 * moved / max(moved + summary["host"]["reads"], 1),
         "superblocks": summary["device"]["superblocks"],
         "spare_percent": 100 * summary["device"].get("effective_spare_factor", summary["device"]["spare_factor"]),
+        "busy_percent": 100 * summary["queue"]["die_utilisation"]["mean"],
         "steady_before": summary["steady_state"]["precondition"]["reached"],
         "notes": " ".join(summary["notes"]),
     }
+    row |= _times(summary["latency_us"]) | _protection(summary)
     return row | _reliability(summary.get("reliability")) | _errors(record.get("errors") or {})
+
+
+def _times(latency: Mapping[str, Any]) -> Row:
+    """Response times of all commands, and of writes; the fastest and slowest read."""
+    known = [own for own in (latency["read"], latency["write"]) if own]
+    count = sum(own["count"] for own in known)
+    return {
+        "response_mean_us": sum(own["mean"] * own["count"] for own in known) / count if count else None,
+        "write_mean_us": (latency["write"] or {}).get("mean"),
+        "read_min_us": (latency["read"] or {}).get("min"),
+        "read_max_us": (latency["read"] or {}).get("max"),
+    }
+
+
+def _protection(summary: Mapping[str, Any]) -> Row:
+    """Parity in the drive: what it adds to writes, what it gave back, how far a change of codes has come."""
+    amplification, reliability = summary["write_amplification"] or {}, summary.get("reliability") or {}
+    row: Row = {
+        "wa_partial": amplification.get("partial_parity"),
+        "wa_reencode": amplification.get("reencode"),
+        "wa_all_parity": _sum(amplification, ("parity", "partial_parity")) if amplification else None,
+        "from_block_code": reliability.get("corrected_by", {}).get("block"),
+        "from_stripe": reliability.get("corrected_by", {}).get("stripe"),
+    }
+    if (own := summary.get("protection")) is not None:
+        row["protected_superblocks"] = own["superblocks"]
+        row["outdated_superblocks"] = own["outdated_superblocks"]
+        row["outdated_percent"] = 100 * own["outdated_superblocks"] / max(own["superblocks"], 1)
+        row["changes"] = [change["what"] for change in own["changes"] if not change["refused"]]
+        row["unprotected_page_seconds"] = sum(part["unprotected_page_seconds"] for part in own["by_class"])
+    return row
 
 
 def _sum(values: Mapping[str, Any], names: Sequence[str]) -> float:
@@ -54,6 +87,8 @@ def _sum(values: Mapping[str, Any], names: Sequence[str]) -> float:
 def _reliability(reliability: Mapping[str, Any] | None) -> Row:
     if reliability is None:
         return {}
+    if reliability["exact"] is None:
+        return {"uncorrectable_reads": reliability["uncorrectable_reads"]}
     exact, recovery = reliability["exact"], reliability["stripe_recovery"]
     attempts, failures = recovery["attempts"], recovery["failures"]
     before, after = exact["after_rereads"]["per_unit"], exact["after_stripe"]["per_unit"]

@@ -25,6 +25,7 @@ const PRESETS: &[Preset] = &[
     preset!("demo", "A small TLC drive under a skewed 70/30 mix; runs in seconds"),
     preset!("hrm-200g", "200 GiB drive of the HRM paper (FAST 2019), 70/30 at 2000 IOPS for an hour"),
     preset!("msapl-128g", "128 GiB drive of the mSAPL paper (Electronics 2020)"),
+    preset!("flexible-8cards", "Eight flash cards under one host, of the Flexible paper (HotDep 2009)"),
     preset!("x25m-80g", "Intel X25-M 80 GB as in the Diff-RAID paper (EuroSys 2010)"),
     preset!("array-raid5-5", "Five small drives as RAID-5 with a hot spare; runs in seconds"),
     preset!("diffraid-x25m", "Diff-RAID (80, 5, 5, 5, 5) over five Intel X25-M 80 GB, ages converged"),

@@ -2,6 +2,7 @@
 
 use super::{Column, Out, copied, each, each_run, free, refused};
 use numpy::IntoPyArray;
+use outlast_codes::PatternCounts;
 use outlast_models::two_level::ln_uper_of_patterns;
 use outlast_models::uper::{ln_mds_uper, ln_stripe_loss};
 use outlast_models::{DomainError, PageCode, RberModel, Sector, Stripe, chips};
@@ -174,6 +175,16 @@ fn model_ln_uper_of_patterns<'py>(
     Ok(result.into_pyarray(py))
 }
 
+/// ln β(M, N, i) for i = 0 … MN: the exact counts of erasures that single parity in rows and columns does not recover.
+#[pyfunction]
+fn model_ln_product_patterns(py: Python<'_>, rows: usize, columns: usize) -> PyResult<Out<'_>> {
+    let logs = free(py, || {
+        let counts = PatternCounts::new(rows, columns).map_err(|error| error.to_string())?;
+        Ok((0..=counts.cells()).map(|erased| counts.unrecoverable(erased).ln()).collect::<Vec<f64>>())
+    })?;
+    Ok(logs.into_pyarray(py))
+}
+
 #[pyfunction]
 fn model_uber<'py>(
     py: Python<'py>,
@@ -196,5 +207,6 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(model_unlike_stripe, module)?)?;
     module.add_function(wrap_pyfunction!(model_ln_mds_uper, module)?)?;
     module.add_function(wrap_pyfunction!(model_ln_uper_of_patterns, module)?)?;
+    module.add_function(wrap_pyfunction!(model_ln_product_patterns, module)?)?;
     module.add_function(wrap_pyfunction!(model_uber, module)?)
 }

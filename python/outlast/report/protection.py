@@ -1,0 +1,90 @@
+"""Parity in the drive: its classes, what it costs in writes, and changes that were made to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outlast.report.figure import CAUSES, Figure, axis
+from outlast.report.numbers import micros, short, text
+from outlast.report.page import Section
+
+PARTS = {
+    "host_parity": "with host data",
+    "gc_parity": "with collected data",
+    "wear_leveling_parity": "with levelled data",
+    "scrub_parity": "with scrubbed data",
+    "partial_parity": "of stripes that were not full",
+    "reencode": "data moved to another code",
+}
+
+
+def section(summary: dict[str, Any]) -> Section:
+    """The part on parity; empty, and so left out, where a drive has none."""
+    figures = summary.get("protection")
+    made = Section("protection", "Parity", _finding(summary, figures) if figures else "", columns="two")
+    if not figures:
+        return made
+    made.add(_costs(summary["write_amplification"]))
+    made.cards.append(_classes(figures["by_class"]))
+    if figures["changes"]:
+        made.cards.append(_changes(figures))
+    return made
+
+
+def _finding(summary: dict[str, Any], figures: dict[str, Any]) -> str:
+    amplification, by = summary["write_amplification"], summary["reliability"]["corrected_by"]
+    sentences = []
+    if amplification["total"] is not None:
+        parity, partial = amplification.get("parity") or 0.0, amplification.get("partial_parity") or 0.0
+        sentences.append(
+            f"For each byte that the host wrote <b>{parity + partial:.3f}</b> of parity went to flash, {partial:.3f} "
+            "of it for stripes that were not full."
+        )
+    exposed = sum(own["unprotected_page_seconds"] for own in figures["by_class"])
+    sentences.append(f"Data waited without its parity for {short(exposed)} page-seconds.")
+    if by["stripe"] or by.get("block"):
+        sentences.append(f"{short(by['stripe'])} units came from stripes, {short(by.get('block') or 0)} from blocks.")
+    if figures["outdated_superblocks"]:
+        left, of = short(figures["outdated_superblocks"]), short(figures["superblocks"])
+        sentences.append(f"<b>{left}</b> of {of} superblocks still have a code that their class no longer has.")
+    return " ".join(sentences)
+
+
+def _costs(amplification: dict[str, Any]) -> Figure | None:
+    parts = {label: amplification.get(name) or 0.0 for name, label in PARTS.items()}
+    shown = {label: value for label, value in parts.items() if value}
+    if not shown:
+        return None
+    colour = CAUSES["parity"][1]
+    bar = {"type": "bar", "orientation": "h", "x": list(shown.values()), "y": list(shown), "marker": {"color": colour}}
+    layout = {
+        "xaxis": axis("bytes programmed per byte written", rangemode="tozero"),
+        "yaxis": {"automargin": True, "autorange": "reversed"},
+        "hovermode": "closest",
+    }
+    return Figure("parity-costs", [bar | {"hovertemplate": "%{x:.3f}<extra></extra>"}], layout, "What parity costs", "")
+
+
+def _classes(classes: list[dict[str, Any]]) -> str:
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("class", "code", "pages", "page-seconds without parity"))
+    rows = []
+    for own in classes:
+        code = f"({own['k']}, {own['m']})" if own["m"] else "none across dies"
+        code += f" + ({own['block']}, 1) in blocks" if own["block"] else ""
+        cells = "".join(
+            f"<td>{value}</td>" for value in (code, short(own["pages"]), short(own["unprotected_page_seconds"]))
+        )
+        rows.append(f'<tr><th scope="row">{own["class"]}</th>{cells}</tr>')
+    return (
+        '<div class="card scroll"><h3>Classes of data at the end</h3>'
+        '<table class="figures" style="height: auto"><thead><tr>'
+        f"{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _changes(figures: dict[str, Any]) -> str:
+    items = []
+    for change in figures["changes"]:
+        outcome = f"refused: {text(change['refused'])}" if change["refused"] else "made"
+        items.append(f"<li>{micros(1e6 * change['at_s'])}: {text(change['what'])}, {outcome}</li>")
+    return f'<div class="card notes"><h3>Changes</h3><ul>{"".join(items)}</ul></div>'

@@ -1,0 +1,27 @@
+"""mSAPL: J. Kim, J. K. Park, "Building Reliable Massive Capacity SSDs through a Flash Aware RAID-Like Protection"."""
+
+from __future__ import annotations
+
+from outlast.reproduce.model import Mode, Paper
+from outlast.reproduce.msapl import common, fig01, fig05, fig06, fig07
+
+MODES = {
+    "full": Mode("full", 1, "The whole drive of 128 GiB and all of the requests of Table 2."),
+    "quick": Mode(
+        "quick",
+        16,
+        "A sixteenth of the drive (8 GiB, 1024 superblocks) and of the requests: the same chips, stripes, arrivals and "
+        "shares, so that pauses are as long and each address is written as often. Streams keep open sixteen times the "
+        "share of the spare space. Preconditioning is found steady within 10 % instead of 2 %.",
+    ),
+}
+
+PAPER = Paper(
+    "msapl",
+    "mSAPL: Flash Aware RAID-Like Protection (Electronics 2020)",
+    MODES,
+    [fig01.FIGURE, fig05.FIGURE, fig06.FIGURE, fig07.FIGURE],
+    common.skipped,
+)
+
+__all__ = ["PAPER"]
