@@ -392,26 +392,38 @@ impl Ftl {
         ftl.leave_out_dies(&absent);
         ftl.take_codes(&class_codes)?;
         ftl.count_data_units();
-        if let Some(wanted) = ftl.config.gc.start_free {
-            let most = superblocks.saturating_sub(ftl.superblocks_needed()) + ftl.reserve();
-            if wanted < ftl.reserve() || wanted > most {
-                let limit = format!("must be between {} and {most} superblocks", ftl.reserve());
+        ftl.check_room(geometry)?;
+        Ok(ftl)
+    }
+
+    /// Checks that there are superblocks enough, and sets from when on space is collected.
+    fn check_room(&mut self, geometry: &Geometry) -> Result<(), ConfigError> {
+        let superblocks = self.layout.superblocks();
+        if self.least_data_units() == 0 {
+            let limit = "leaves a flash core no die to write to";
+            let gone = format!("{} lanes of {}", self.dead_lanes.len(), self.layout.lanes().len());
+            return Err(ConfigError::new("device.absent_dies", gone, limit));
+        }
+        if let Some(wanted) = self.config.gc.start_free {
+            let most = superblocks.saturating_sub(self.superblocks_needed()) + self.reserve();
+            if wanted < self.reserve() || wanted > most {
+                let limit = format!("must be between {} and {most} superblocks", self.reserve());
                 return Err(ConfigError::new("device.ftl.gc.start_free", wanted, limit));
             }
         } else {
-            ftl.config.gc.start_free = Some(ftl.reserve());
+            self.config.gc.start_free = Some(self.reserve());
         }
-        if superblocks < ftl.superblocks_needed() {
-            let data = ftl.superblocks_for_data();
-            let over = ftl.superblocks_needed() - data;
+        if superblocks < self.superblocks_needed() {
+            let data = self.superblocks_for_data();
+            let over = self.superblocks_needed() - data;
             let limit = format!(
                 "the user data fills {data} superblocks of {} and {over} more are needed for open and held-back ones, but \
                  the drive has {superblocks}: lower the capacity, or make superblocks smaller (fewer pages to a block)",
-                outlast_units::Bytes(u64::from(ftl.least_data_units()) * config.mapping_unit.0),
+                outlast_units::Bytes(u64::from(self.least_data_units()) * self.config.mapping_unit.0),
             );
-            return Err(ConfigError::new("device.ftl.capacity", config.user_capacity(geometry), limit));
+            return Err(ConfigError::new("device.ftl.capacity", self.config.user_capacity(geometry), limit));
         }
-        Ok(ftl)
+        Ok(())
     }
 
     fn superblocks_for_data(&self) -> u32 {

@@ -87,7 +87,7 @@ impl Ssd {
         stream: Stream,
         reason: Reason,
     ) {
-        if self.fallible {
+        if self.fallible || !matches!(reason, Reason::Space | Reason::Wear) {
             self.note_decision(now, core, superblock, reason);
         }
         let state = &mut self.cores[core];
@@ -303,8 +303,8 @@ impl Ssd {
         let state = &mut self.cores[core];
         let Some(relocation) = &mut state.relocations[Task::Gc as usize] else { return };
         let hosts = (0..state.ftl.host_streams()).map(Stream);
-        let open = hosts.map(|stream| state.ftl.room(stream)).filter(|&room| room != 0);
-        let room = open.min().unwrap_or(0);
+        // Of all streams together: one that is full waits for itself, and the others need not wait with it.
+        let room: u32 = hosts.map(|stream| state.ftl.room(stream)).sum();
         let spendable = room.saturating_sub(state.ftl.layout().units_per_superblock() / 16);
         let work = relocation.work_left.max(units);
         let share = u64::from(spendable) * CREDIT_ONE * u64::from(units) / u64::from(work);

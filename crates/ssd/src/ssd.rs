@@ -140,6 +140,11 @@ impl Ssd {
             };
             cores.push(Core { cells, ..Core::new(ftl, share, &config)? });
         }
+        if let Some(protection) = &config.protection {
+            let ftl = &cores[0].ftl;
+            let parities = ftl.open_parities() * flash_cores;
+            protection.check_cache(geometry, parities, u64::from(ftl.layout().units_per_pu()) * unit.0)?;
+        }
         let most_units = cores[0].ftl.layout().units_per_pu();
         let timing = TimingTable::new(&config.timing, geometry, unit, most_units)?;
         let sectors_per_unit = (unit.0 / SECTOR_BYTES) as u32;

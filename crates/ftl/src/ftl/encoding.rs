@@ -19,6 +19,17 @@ impl Ftl {
         self.code_configs.get(usize::from(code)).copied().unwrap_or(none)
     }
 
+    /// Parity program units of stripes and blocks that may be open at once.
+    pub fn open_parities(&self) -> u64 {
+        let of = |stream: Stream| {
+            let lanes = self.layout.lanes().len() as u64;
+            self.stream_code(stream).map_or(0, |code| {
+                u64::from(code.parity()) + if code.block_code().is_some() { lanes } else { 0 }
+            })
+        };
+        (0..self.streams()).map(Stream).map(of).sum()
+    }
+
     /// From now on superblocks of class `class` get code `code`; those that it has keep theirs until they are moved
     /// ([`Ftl::is_outdated`]).
     ///
