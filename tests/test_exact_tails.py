@@ -27,8 +27,9 @@ def drive(reliability: dict[str, Any], *, unit: str = "4KiB", blocks: int = 64, 
     geometry: dict[str, Any] = {"channels": WIDTH, "chips_per_channel": 1, "dies_per_chip": 1, "planes_per_die": 1}
     geometry |= {"blocks_per_plane": blocks, "pages_per_block": 32, "page_size": "4KiB"}
     # Blocks that are whole superblocks, so that all of the data and its parity is on flash; a sixth of them is spare.
-    data = WIDTH - 1 if "protection" in device else WIDTH
-    capacity = f"{blocks * 5 // 6 * 32 * 4 * data}KiB"
+    protection = device.get("protection", {"data": WIDTH})
+    rows = 32 - 32 // (protection.get("block", 32) + 1)
+    capacity = f"{blocks * 5 // 6 * rows * 4 * protection['data']}KiB"
     reads = {"pattern": "sequential", "read_percent": 100, "size": "32KiB"}
     return {
         "name": "fixed rate",
@@ -138,6 +139,35 @@ def test_a_stripe_fails_with_any_of_its_others(before: int | None, rereads: int)
     other = unit_fails(rber / mpf(1.2) ** (rereads if before is None else before), **parts)
     same(figures.exact.after_rereads.per_unit, own)
     same(figures.exact.after_stripe.per_unit, own * (1 - (1 - other) ** (WIDTH - 1)))
+
+
+def lines(protection: dict[str, int]) -> tuple[mpf, mpf]:
+    """The error rate of a unit with that protection after everything, and of a unit by itself."""
+    model, rber = power_law(3000, 90)
+    reliability = {"model": model, "ecc": {"strength": 24}, "initial": {"pe_cycles": 3000, "age": "90d"}}
+    reliability |= {"rereads": {"max_retries": 0}, "stripe_exact_every": 1}
+    scenario = drive(reliability, protection=protection)
+    scenario["workload"]["synthetic"]["size"] = "4KiB"  # which divides every capacity
+    figures = run(scenario).reliability
+    own = unit_fails(rber, bits=4096, strength=24, codewords=8)
+    same(figures.exact.after_rereads.per_unit, own)
+    return mpf(figures.exact.after_stripe.per_unit), own
+
+
+def test_a_stripe_with_two_parities_fails_with_two_of_its_others() -> None:
+    measured, p = lines({"data": WIDTH - 2, "parity": 2})
+    same(float(measured), p * (3 * p**2 * (1 - p) + p**3))
+
+
+def test_a_block_with_parity_fails_with_any_other_of_its_pages() -> None:
+    measured, p = lines({"data": WIDTH, "parity": 0, "block": 31})
+    same(float(measured), p * (1 - (1 - p) ** 31))
+
+
+def test_a_product_code_fails_with_a_rectangle() -> None:
+    """One other of the stripe, one other row of the block, and where they meet: 3 times 31 rectangles."""
+    measured, p = lines({"data": WIDTH - 1, "parity": 1, "block": 31})
+    same(float(measured), p * 31 * 3 * p**3)
 
 
 def plausible(count: int, trials: int, probability: float) -> None:
