@@ -144,7 +144,11 @@ def test_a_stripe_fails_with_any_of_its_others(before: int | None, rereads: int)
 def lines(protection: dict[str, int]) -> tuple[mpf, mpf]:
     """The error rate of a unit with that protection after everything, and of a unit by itself."""
     model, rber = power_law(3000, 90)
-    reliability = {"model": model, "ecc": {"strength": 24}, "initial": {"pe_cycles": 3000, "age": "90d"}}
+    reliability: dict[str, Any] = {
+        "model": model,
+        "ecc": {"strength": 24},
+        "initial": {"pe_cycles": 3000, "age": "90d"},
+    }
     reliability |= {"rereads": {"max_retries": 0}, "stripe_exact_every": 1}
     scenario = drive(reliability, protection=protection)
     scenario["workload"]["synthetic"]["size"] = "4KiB"  # which divides every capacity
