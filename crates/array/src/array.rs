@@ -11,10 +11,10 @@ use crate::parity::Code;
 use crate::pass::{Background, PassKind};
 use crate::placement::{ParityLayout, Placement, Shares};
 use crate::ranges::RangeSet;
-use crate::slab::Slab;
 use crate::status::Counters;
 use outlast_device::{Command, Completion, Device, Identity, Op as HostOp, Outcome, Smart, StreamId, Tag};
 use outlast_media::ConfigError;
+use outlast_units::slab::Slab;
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -4,9 +4,9 @@ use crate::array::{Array, command};
 use crate::config::LogPlace;
 use crate::layout::Rows;
 use crate::op::{Sub, SubKind};
-use crate::slab::NIL;
 use outlast_device::{Command, Device, Op as HostOp};
 use outlast_units::Nanos;
+use outlast_units::slab::NIL;
 
 /// Sectors of one write of the bitmap: a page of 4 KiB.
 const PAGE_SECTORS: u32 = 8;

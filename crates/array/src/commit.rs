@@ -5,8 +5,8 @@ use crate::config::{Consistency, LogPlace};
 use crate::error::EventKind;
 use crate::layout::Rows;
 use crate::op::{Content, OpKind, Record, Sub, SubKind, roles};
-use crate::slab::NIL;
 use outlast_device::{Command, Device, Op as HostOp, Outcome};
+use outlast_units::slab::NIL;
 use outlast_units::{Nanos, SECTOR_BYTES};
 
 /// Sectors of a record's header (md's partial parity log has 4 KiB).

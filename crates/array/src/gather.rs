@@ -524,7 +524,7 @@ impl<D: Device> Array<D> {
     fn answer(&mut self, now: Nanos, index: u32) {
         let op = &mut self.ops[index];
         let (host, group, rows, set) = (op.host, op.group, op.rows, op.roles);
-        op.host = crate::slab::NIL;
+        op.host = outlast_units::slab::NIL;
         if self.bytes {
             for role in roles(set) {
                 let cell = std::mem::take(&mut self.ops[index].cells[role]);

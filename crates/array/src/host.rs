@@ -3,8 +3,8 @@
 use crate::array::{Array, command};
 use crate::layout::{Piece, Rows};
 use crate::op::{Host, Op, OpKind, Sub, SubKind, roles};
-use crate::slab::NIL;
 use outlast_device::{Command, Completion, Device, Op as HostOp, Outcome, Tag};
+use outlast_units::slab::NIL;
 use outlast_units::{Nanos, SECTOR_BYTES};
 
 impl<D: Device> Array<D> {

@@ -23,7 +23,6 @@ pub mod placement;
 mod plain;
 mod power;
 mod ranges;
-mod slab;
 mod status;
 mod untimed;
 

@@ -1,8 +1,8 @@
 //! Locks on rows of groups: who writes parity must be alone with the rows that it covers.
 
 use crate::layout::Rows;
-use crate::slab::{NIL, Slab};
 use outlast_units::rng::mix;
+use outlast_units::slab::{NIL, Slab};
 
 const BUCKETS: usize = 1 << 12;
 

@@ -1,8 +1,8 @@
 //! What is under way: host commands, operations on one group, commands to members.
 
 use crate::layout::Rows;
-use crate::slab::NIL;
 use outlast_device::{Command, Outcome, StreamId, Tag};
+use outlast_units::slab::NIL;
 
 /// A command of the host.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! The state of a die and of a channel.
 
 use crate::op::Queue;
-use crate::slab::NIL;
 use outlast_units::Nanos;
+use outlast_units::slab::NIL;
 
 /// What a die is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

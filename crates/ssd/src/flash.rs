@@ -3,8 +3,8 @@
 use crate::core::WaitingWrite;
 use crate::die::{Phase, Suspended};
 use crate::op::{Op, OpKind, Task, UnitWork};
-use crate::slab::NIL;
 use crate::ssd::Ssd;
+use outlast_units::slab::NIL;
 use outlast_units::{Nanos, SECTOR_BYTES};
 
 /// While collection is urgent, so many host operations may go before one internal operation on a die.

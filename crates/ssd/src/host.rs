@@ -4,10 +4,10 @@ use crate::config::{SsdConfig, WriteCache};
 use crate::core::{CREDIT_ONE, WaitingWrite};
 use crate::die::Phase;
 use crate::op::{Op, OpKind, Task, UnitWork};
-use crate::slab::NIL;
 use crate::ssd::Ssd;
 use outlast_device::{Command, Completion, Op as HostOp, Outcome, Tag};
 use outlast_ftl::Stream;
+use outlast_units::slab::NIL;
 use outlast_units::{ByteRate, Bytes, Lpn, Nanos, SECTOR_BYTES};
 use std::collections::{BTreeMap, VecDeque};
 

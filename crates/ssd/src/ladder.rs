@@ -2,10 +2,10 @@
 
 use crate::op::{Op, OpKind, Rung, UnitWork};
 use crate::sensing::{beyond_hope, units};
-use crate::slab::{NIL, Slab};
 use crate::ssd::Ssd;
 use outlast_device::Outcome;
 use outlast_ftl::{Axis, Member};
+use outlast_units::slab::{NIL, Slab};
 use outlast_units::{Lpn, Nanos, Ppn};
 
 /// How deep recoveries of members for the recovery of another may nest, where data has parity along two axes.

@@ -22,7 +22,6 @@ mod reliability;
 mod relocation;
 mod scrub;
 mod sensing;
-mod slab;
 mod ssd;
 mod untimed;
 

@@ -1,6 +1,6 @@
 //! Flash operations and the queues in which they wait for a die.
 
-use crate::slab::{NIL, Slab};
+use outlast_units::slab::{NIL, Slab};
 
 /// What a flash operation does and for whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

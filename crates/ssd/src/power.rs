@@ -9,10 +9,10 @@ use crate::core::{Outgoing, Waiting};
 use crate::die::{Die, Phase};
 use crate::op::{Op, OpKind, Task};
 use crate::sensing::{beyond_hope, units};
-use crate::slab::Slab;
 use crate::ssd::Ssd;
 use outlast_device::PowerCycle;
 use outlast_ftl::{Aftermath, Cause, PartialPlace, Stream};
+use outlast_units::slab::Slab;
 use outlast_units::{Nanos, Ppn, SuperblockId};
 
 /// What losses of power have done to a drive over its life.

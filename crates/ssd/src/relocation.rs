@@ -5,10 +5,10 @@ use crate::core::{CREDIT_ONE, Core, Outgoing, Processor, Relocation, Waiting};
 use crate::cover::OpenStripe;
 use crate::op::{Op, OpKind, Task};
 use crate::scrub::{Reason, Scrub};
-use crate::slab::NIL;
 use crate::ssd::Ssd;
 use outlast_ftl::{Cause, Ftl, Stream};
 use outlast_media::ConfigError;
+use outlast_units::slab::NIL;
 use outlast_units::{DieId, Nanos, Ppn, SuperblockId};
 use std::collections::VecDeque;
 

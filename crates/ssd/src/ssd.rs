@@ -14,10 +14,10 @@ use crate::op::{Op, UnitWork};
 use crate::power::PowerCuts;
 use crate::reliability::{CoreCells, Corrections, Reliability};
 use crate::scrub::{Decision, Reason};
-use crate::slab::Slab;
 use outlast_device::{Command, Completion, Device, Identity, Smart, Tag};
 use outlast_ftl::{Ftl, FtlOptions, UnitsWritten, UntimedReads};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig, TimingTable};
+use outlast_units::slab::Slab;
 use outlast_units::{Bytes, DieId, Lpn, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
 

@@ -1,11 +1,11 @@
 //! Storage for things in flight: dense, indexed by `u32`, reused, never shrinking.
 
 /// No entry: the end of an intrusive list, or "not in a list".
-pub(crate) const NIL: u32 = u32::MAX;
+pub const NIL: u32 = u32::MAX;
 
 /// A slab of `T`.
 #[derive(Clone, Debug)]
-pub(crate) struct Slab<T> {
+pub struct Slab<T> {
     entries: Vec<T>,
     free: Vec<u32>,
 }
@@ -17,8 +17,9 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
+    /// Keeps `entry`; returns its number until it is given up.
     #[inline]
-    pub(crate) fn insert(&mut self, entry: T) -> u32 {
+    pub fn insert(&mut self, entry: T) -> u32 {
         if let Some(index) = self.free.pop() {
             self.entries[index as usize] = entry;
             index
@@ -29,7 +30,7 @@ impl<T> Slab<T> {
     }
 
     /// All entries in use, in order of their numbers.
-    pub(crate) fn live(&self) -> impl Iterator<Item = &T> {
+    pub fn live(&self) -> impl Iterator<Item = &T> {
         let mut is_free = vec![false; self.entries.len()];
         self.free.iter().for_each(|&index| is_free[index as usize] = true);
         self.entries.iter().zip(is_free).filter(|(_, is_free)| !is_free).map(|(entry, _)| entry)
@@ -37,8 +38,34 @@ impl<T> Slab<T> {
 
     /// Gives entry `index` up; its number will be used again.
     #[inline]
-    pub(crate) fn remove(&mut self, index: u32) {
+    pub fn remove(&mut self, index: u32) {
         self.free.push(index);
+    }
+
+    /// Entries in use.
+    pub fn used(&self) -> usize {
+        self.entries.len() - self.free.len()
+    }
+
+    /// All entries, given up or not.
+    pub fn slots(&self) -> &[T] {
+        &self.entries
+    }
+
+    /// As [`Slab::slots`], to change them.
+    pub fn slots_mut(&mut self) -> &mut [T] {
+        &mut self.entries
+    }
+
+    /// Gives everything up.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.free.clear();
+    }
+
+    /// Bytes allocated.
+    pub fn heap_bytes(&self) -> usize {
+        self.entries.capacity() * size_of::<T>() + self.free.capacity() * 4
     }
 }
 
