@@ -27,7 +27,7 @@ impl<D: Device> Array<D> {
                 HostOp::Write => self.write_untimed(command, piece, &mut apply),
                 HostOp::Read => self.each_untimed(command, piece, piece_data(piece), piece.rows, &mut apply),
                 HostOp::Trim => self.trim_untimed(command, piece, &mut apply),
-                HostOp::Flush => Outcome::Ok,
+                HostOp::Flush | HostOp::LbaStatus => Outcome::Ok,
             };
             if done != Outcome::Ok {
                 outcome = done;
@@ -113,7 +113,7 @@ impl<D: Device> Array<D> {
             match host.op {
                 HostOp::Read => self.counters.member_reads += 1,
                 HostOp::Write => self.counters.member_writes += 1,
-                HostOp::Trim | HostOp::Flush => {}
+                HostOp::Trim | HostOp::Flush | HostOp::LbaStatus => {}
             }
             if done != Outcome::Ok {
                 outcome = done;
