@@ -1,5 +1,9 @@
 //! Settings of an array: the `[array]` section of a scenario.
 
+mod repair;
+
+pub use repair::{FakeWay, RepairConfig, RepairOrder, RepairWay};
+
 use crate::layout::CopyLayout;
 use crate::placement::{MEMBERS_MAX, ParityLayout, Shares};
 use outlast_media::{ConfigError, at_most_a_second};
@@ -55,6 +59,9 @@ pub struct ArrayConfig {
     /// Worn members.
     #[serde(default)]
     pub replacement: ReplacementConfig,
+    /// Members of which a part has failed.
+    #[serde(default)]
+    pub repair: RepairConfig,
     /// Members that are not as the others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub member: Vec<MemberConfig>,
@@ -283,6 +290,7 @@ impl ArrayConfig {
             background: BackgroundConfig::default(),
             ejection: EjectionConfig::default(),
             replacement: ReplacementConfig::default(),
+            repair: RepairConfig::default(),
             member: Vec::new(),
         }
     }
@@ -367,6 +375,7 @@ impl ArrayConfig {
             return Err(ConfigError::new("array.log.bitmap_chunk", self.log.bitmap_chunk, "must be above 0"));
         }
         self.background.validate()?;
+        self.repair.validate()?;
         if let Some(limit) = self.replacement.limit_percent
             && !(limit > 0.0 && limit <= 1e6)
         {

@@ -31,6 +31,11 @@ impl<D: Device + PowerCycle> Array<D> {
         for spare in &mut self.spares {
             spare.power_cut(now);
         }
+        for donor in self.donors.iter_mut().flatten() {
+            donor.home.in_flight = 0;
+            donor.home.device.iter_mut().for_each(|device| device.power_cut(now));
+        }
+        self.repairs_after_power_cut();
         self.deadlines.fill(Nanos::MAX);
         for op in self.ops.slots() {
             let recorded = self.records.values().any(|record| record.group == op.group);
@@ -85,6 +90,7 @@ impl<D: Device + PowerCycle> Array<D> {
             }
         }
         self.powered = true;
+        self.refresh_deadlines();
         let torn = std::mem::take(&mut self.torn);
         for &group in &torn {
             let (hard, _) = self.unreadable(group, self.whole_chunk());

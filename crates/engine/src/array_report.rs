@@ -299,6 +299,7 @@ fn describe(kind: &EventKind) -> (&'static str, Option<usize>, String) {
         }
         EventKind::ShiftDone => ("parity moved", None, String::new()),
         EventKind::Resynced => ("resynchronised", None, String::new()),
+        EventKind::Repair { member, die, step } => (step.name(), Some(*member), format!("die {die}")),
         EventKind::Scrubbed { mismatches } => ("scrubbed", None, format!("{mismatches} mismatches")),
         EventKind::ReadOnly { member } => ("read-only", Some(*member), String::new()),
     }
