@@ -1,5 +1,6 @@
 //! Summing up an array: its state over time, rebuilding, wear by member, the probability that a rebuild loses data.
 
+use crate::member::Member;
 use crate::report::Facts;
 use crate::summary::{
     ArrayAmplification, ArraySummary, ArrayWrites, DataLoss, DriveWear, RebuildSummary, StateTimes,
@@ -171,7 +172,7 @@ fn rebuild(volume: &Volume, end: Nanos) -> Option<RebuildSummary> {
 
 fn wear(volume: &Volume, column: usize, end: Nanos) -> DriveWear {
     let status = &volume.array.status(end).members[column];
-    let member = volume.array.member(column);
+    let member = volume.array.member(column).and_then(Member::drive);
     let cycles = |of: fn(&Ssd) -> f64| member.map(of);
     DriveWear {
         device: column as u64,
@@ -211,7 +212,7 @@ fn data_loss(volume: &Volume, now: Nanos) -> Option<DataLoss> {
     if config.level == Level::Raid10 {
         return None;
     }
-    let present: Vec<&Ssd> = (0..members).filter_map(|column| volume.array.member(column)).collect();
+    let present: Vec<&Ssd> = (0..members).filter_map(|column| volume.array.member(column)?.drive()).collect();
     let ln_ubers: Vec<f64> = present.iter().filter_map(|ssd| ln_uber(ssd, now)).collect();
     if ln_ubers.len() != members {
         return None;
