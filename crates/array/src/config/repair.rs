@@ -36,7 +36,8 @@ pub enum RepairWay {
     /// A spare takes the member's place and is filled from the member where that can be read, from the others elsewhere; then the
     /// member leaves: Rebuild Assist, Reparo's baseline. Waits for a spare.
     Assist,
-    /// The member counts as failed, and is rebuilt on a spare from the others. Waits until the array can do without the member.
+    /// The member counts as failed, and is rebuilt on a spare from the others. Waits until the array can do without the member, and for
+    /// members that said to be beyond repair and are replaced with their help.
     Rebuild,
 }
 

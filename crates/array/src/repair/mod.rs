@@ -236,8 +236,23 @@ impl<D: Device> Array<D> {
             && match way {
                 RepairWay::Die => true,
                 RepairWay::Assist => !self.spares.is_empty(),
-                RepairWay::Rebuild => !self.is_missing_too_many(Some(member)),
+                RepairWay::Rebuild => {
+                    !self.is_missing_too_many(Some(member)) && !self.others_are_needed(member)
+                }
             }
+    }
+
+    /// Whether taking a member out would lose what others, which will be made good without leaving first, have lost with a die.
+    fn others_are_needed(&self, member: usize) -> bool {
+        let stays = |column: usize| {
+            let mut records = self.repairs.records.iter().filter(|record| record.finished_at.is_none());
+            records.any(|record| record.member == column && record.way != RepairWay::Rebuild)
+        };
+        let others = (0..self.columns.len()).filter(|&column| column != member && stays(column)).count();
+        let missing = self.columns.iter().enumerate();
+        let missing =
+            missing.filter(|(index, column)| !column.is_in_sync() && self.donor(*index).is_none()).count();
+        others > 0 && missing + others >= self.layout.roles - self.layout.data
     }
 
     fn begin_repair(&mut self, now: Nanos, id: u32) {
