@@ -156,8 +156,7 @@ fn rebuilding_goes_on_where_power_cut_it_off() {
     for at in (310..370).step_by(8) {
         often.faults.push(FaultSpec::new(Nanos::millis(at), FaultKind::Power));
     }
-    // Whatever else may happen meanwhile: hazards, an exchange at the very moment of a cut.
-    often.device.hazards.block_per_year = 3e7;
+    // And an exchange at the very moment of a cut.
     let exchange = "[[faults]]\nat = \"2500ms\"\nkind = \"power\"\n[[faults]]\nat = \"2500ms\"\nkind = \"replace\"\ndevice = 2\n";
     often.faults.extend(scenario(array, CLOSED, exchange).faults);
     often.device.controller.write_cache = WriteCache::Protected;
@@ -165,7 +164,16 @@ fn rebuilding_goes_on_where_power_cut_it_off() {
     let array = result.summary.array.as_ref().unwrap();
     assert_eq!((array.power_cuts, array.rebuilds, array.mismatches), (9, 2, 0));
     assert_eq!((array.state, array.write_holes), (State::Clean, 0), "{array:?}");
-    assert!(result.summary.reliability.faults > 3, "hazards go on");
+}
+
+#[test]
+fn hazards_and_members_go_on_after_a_cut() {
+    let mut early = scenario("", "rate_iops = 20", "[[faults]]\nat = 0\nkind = \"power\"\n");
+    // 6.3 a second on each of three drives: with hardly a command, it is the drives themselves that go on.
+    early.device.hazards.page_per_year = 2e8;
+    let faults = run(early).summary.reliability.faults;
+    // 57 ± 7.5, of which the last part is missing where no command lets time pass.
+    assert!((25..=90).contains(&faults), "{faults} pages broke in some 3 s");
 }
 
 #[test]
