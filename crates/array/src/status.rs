@@ -56,6 +56,8 @@ pub struct Counters {
     pub rebuild_sectors_written: u64,
     /// Members thrown out by thresholds.
     pub ejected: u32,
+    /// Losses of power of the whole array.
+    pub power_cuts: u64,
     /// Records carried out after a loss of power.
     pub records_replayed: u64,
     /// Groups whose data came to depend on parity that a loss of power had left wrong: the write hole.
@@ -89,6 +91,7 @@ impl Counters {
             rebuild_sectors_read: self.rebuild_sectors_read - before.rebuild_sectors_read,
             rebuild_sectors_written: self.rebuild_sectors_written - before.rebuild_sectors_written,
             ejected: self.ejected - before.ejected,
+            power_cuts: self.power_cuts - before.power_cuts,
             records_replayed: self.records_replayed - before.records_replayed,
             write_holes: self.write_holes - before.write_holes,
         }
@@ -103,7 +106,7 @@ pub enum State {
     Clean,
     /// Members are missing or being rebuilt; redundancy makes that good.
     Degraded,
-    /// More is missing than redundancy makes good.
+    /// More is missing than redundancy makes good, or the array did not start after a loss of power.
     Failed,
 }
 
@@ -195,7 +198,7 @@ impl<D: Device> Array<D> {
         let ages = || members.iter().filter_map(|member| member.age);
         let oldest = ages().fold(f64::NEG_INFINITY, f64::max);
         let youngest = ages().fold(f64::INFINITY, f64::min);
-        let state = if self.is_missing_too_many(None) {
+        let state = if !self.powered || self.is_missing_too_many(None) {
             State::Failed
         } else if members.iter().all(|member| member.in_sync) {
             State::Clean

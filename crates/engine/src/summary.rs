@@ -565,6 +565,8 @@ pub struct ArraySummary {
     pub rebuild: Option<RebuildSummary>,
     /// Rebuilds begun.
     pub rebuilds: u64,
+    /// Losses of power of the whole array.
+    pub power_cuts: u64,
     /// Stripes that were made consistent after a loss of power, from records or by resynchronising.
     pub write_hole_repairs: u64,
     /// Stripes whose data came to depend on parity that a loss of power had left wrong.
