@@ -8,6 +8,7 @@ mod partial;
 mod power;
 mod protection;
 mod relocation;
+mod room;
 mod streams;
 mod untimed;
 mod written;
@@ -125,7 +126,10 @@ struct Victim {
 pub struct Ftl {
     layout: Layout,
     config: FtlConfig,
+    /// The host's units, then those that other cores have handed over ([`Ftl::set_logical`]), then one entry that is always none.
     l2p: Vec<Ppn>,
+    /// Units that there must be room for.
+    logical_units: u64,
     p2l: Vec<Lpn>,
     /// Valid units of each superblock, with [`NO_CANDIDATE`] unless it is sealed.
     valid: Vec<u32>,
@@ -240,6 +244,7 @@ impl Ftl {
             (0..classes).map(|class| protection.as_ref().map_or(none, |own| own.code(class))).collect();
         let mut ftl = Self {
             l2p: vec![Ppn::NONE; layout.logical_units() as usize + 1],
+            logical_units,
             p2l: vec![Lpn::NONE; layout.slots() as usize],
             valid: vec![NO_CANDIDATE; superblocks as usize],
             sealed_at: vec![0; superblocks as usize],
@@ -330,21 +335,21 @@ impl Ftl {
     }
 
     fn superblocks_for_data(&self) -> u32 {
-        let units = u64::from(self.layout.logical_units()) + self.missing_units;
-        match u64::from(self.least_data_units()) {
-            // All dies are gone: no number will do.
-            0 => u32::MAX >> 8,
-            least => units.div_ceil(least) as u32,
-        }
+        self.superblocks_for(self.logical_units, self.least_data_units())
     }
 
     /// Open superblocks of every stream, held-back ones, victims that wait for their erasure, one of partial parity that is full
     /// and not yet stale, and one more so that sealed superblocks hold more slots than the host has units: then some sealed
     /// superblock has a stale unit whenever the host can open none.
     fn superblocks_needed(&self) -> u32 {
+        self.superblocks_for_data() + self.superblocks_beside()
+    }
+
+    /// Those of them that hold no data of the host.
+    fn superblocks_beside(&self) -> u32 {
         let waiting = self.streams.tasks() * (self.held_back - 1);
         let log = u32::from(self.streams.partial().is_some());
-        self.superblocks_for_data() + self.frontiers.len() as u32 + self.reserve() + waiting + log + 1
+        self.frontiers.len() as u32 + self.reserve() + waiting + log + 1
     }
 
     /// Free superblocks held back for relocation.
@@ -437,7 +442,7 @@ impl Ftl {
     /// The entry of a logical page that may be none: the table ends with an entry that is always [`Ppn::NONE`].
     #[inline]
     fn l2p_index(&self, lpn: Lpn) -> usize {
-        lpn.0.min(self.layout.logical_units()) as usize
+        lpn.index().min(self.l2p.len() - 1)
     }
 
     /// The state of a superblock.

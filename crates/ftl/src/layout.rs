@@ -131,7 +131,7 @@ impl Layout {
         })
     }
 
-    /// Mapping units that the host addresses in this core.
+    /// Mapping units that the host addresses in this core, as long as no die has failed.
     pub fn logical_units(&self) -> u32 {
         self.logical_units
     }

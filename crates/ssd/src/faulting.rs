@@ -119,6 +119,9 @@ impl Ssd {
             // Stripes may have ended where the die would have come next.
             self.program_all_parity(now, core);
             self.reprotect_all(now, core);
+            if fault.damage == Damage::Die || fault.damage == Damage::Chip {
+                self.repair_die(now, die);
+            }
             self.pump(now, core);
             self.maybe_collect(now, core);
         }

@@ -174,6 +174,7 @@ impl Ssd {
             (OpKind::RmwRead, _) => self.counters.rmw_reads += pages,
             (OpKind::StripeRead, _) => self.counters.stripe_reads += pages,
             (OpKind::PatrolRead, _) => self.counters.patrol_reads += pages,
+            (OpKind::MoveRead, _) => self.counters.migration_reads += pages,
             (_, Task::Gc) => self.counters.gc_reads += pages,
             (_, Task::WearLeveling) => self.counters.wear_leveling_reads += pages,
             (_, Task::Scrub) => self.counters.scrub_reads += pages,
@@ -293,10 +294,13 @@ impl Ssd {
             }
             OpKind::StripeRead => self.stripe_read(now, op),
             OpKind::PatrolRead => self.patrol_read(now, op),
-            OpKind::HostRead | OpKind::RmwRead | OpKind::RelocationRead if op.failing == 0 => {
-                self.finish_read(now, op, 0);
+            OpKind::HostRead | OpKind::RmwRead | OpKind::RelocationRead | OpKind::MoveRead => {
+                if op.failing == 0 {
+                    self.finish_read(now, op, 0);
+                } else {
+                    self.uncorrectable(now, op);
+                }
             }
-            OpKind::HostRead | OpKind::RmwRead | OpKind::RelocationRead => self.uncorrectable(now, op),
             OpKind::HostProgram | OpKind::RelocationProgram if self.fallible && self.program_fails(op) => {
                 self.program_failed(now, op);
             }
@@ -325,9 +329,14 @@ impl Ssd {
 
     /// The old data of a partly written unit is in the controller.
     pub(crate) fn old_data_read(&mut self, now: Nanos, op: &Op) {
-        let core = usize::from(op.core);
-        let stream = self.stream_of_write(core, op.work);
-        self.queue_write(now, core, WaitingWrite { work: op.work, stream });
+        let (mut core, mut work) = (usize::from(op.core), op.work);
+        if self.redirection.is_some()
+            && let Some(home) = self.elsewhere(core, work)
+        {
+            (core, work) = home;
+        }
+        let stream = self.stream_of_write(core, work);
+        self.queue_write(now, core, WaitingWrite { work, stream });
     }
 
     /// A program unit is on flash.

@@ -390,6 +390,7 @@ impl Ssd {
                 }
                 self.relocation_read(now, op, lost);
             }
+            OpKind::MoveRead => self.move_read(now, op, lost != 0),
             _ => unreachable!("no read of {:?}", op.kind),
         }
     }

@@ -21,6 +21,8 @@ pub(crate) enum OpKind {
     StripeRead,
     /// Read that only looks how many bits are wrong.
     PatrolRead,
+    /// Read of a unit that another core is to hold.
+    MoveRead,
 }
 
 /// How far down the recovery ladder a read is.

@@ -84,6 +84,7 @@ impl Ssd {
         for (core, abandoned) in abandoned.into_iter().enumerate() {
             self.mount(now, core, &abandoned);
         }
+        self.move_again(now);
     }
 
     /// No die does anything any more. Returns the program operations that this concerns, those of each die in order.

@@ -71,7 +71,8 @@ impl Ssd {
 
     fn start_gc(&mut self, now: Nanos, core: usize) {
         // No victim yet: the stale units are in superblocks still being programmed. Every program that ends asks again.
-        if let Some(victim) = self.cores[core].ftl.choose_victim() {
+        let ftl = &mut self.cores[core].ftl;
+        if let Some(victim) = ftl.choose_victim().or_else(|| ftl.choose_broken()) {
             let ftl = &self.cores[core].ftl;
             let stream = ftl.gc_stream(ftl.class_of_superblock(victim));
             self.start_relocation(now, core, Task::Gc, victim, stream, Reason::Space);
@@ -177,7 +178,7 @@ impl Ssd {
         self.internal += 1;
         match self.ops[op].kind {
             OpKind::Erase => self.start_erase(now, die, op),
-            OpKind::PatrolRead => self.start_read(now, die, op),
+            OpKind::PatrolRead | OpKind::MoveRead => self.start_read(now, die, op),
             _ => self.start_program(now, die, op),
         }
         true

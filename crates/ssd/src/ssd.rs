@@ -13,8 +13,9 @@ use crate::ladder::{Recovery, Retries};
 use crate::op::{Op, UnitWork};
 use crate::power::PowerCuts;
 use crate::reliability::{CoreCells, Corrections, Reliability};
+use crate::repair::{Moves, Redirection};
 use crate::scrub::{Decision, Reason};
-use outlast_device::{Command, Completion, Device, Identity, Smart, Tag};
+use outlast_device::{Command, Completion, Device, Identity, Notice, Smart, Tag};
 use outlast_ftl::{Ftl, FtlOptions, UnitsWritten, UntimedReads};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig, TimingTable};
 use outlast_units::slab::Slab;
@@ -58,6 +59,7 @@ pub struct Ssd {
     pub(crate) counters: Counters,
     /// Sums at the last reset, to be subtracted.
     pub(crate) base: Totals,
+    pub(crate) base_by_core: Vec<UnitsWritten>,
     /// Whether anything can fail: errors are modelled, or faults expected.
     pub(crate) fallible: bool,
     /// Whether any data has parity.
@@ -84,6 +86,13 @@ pub struct Ssd {
     pub(crate) changes: Changes,
     pub(crate) faults_injected: u64,
     pub(crate) power_cuts: PowerCuts,
+    /// Which units live in another core than when the drive was new; absent where none do.
+    pub(crate) redirection: Option<Box<Redirection>>,
+    /// Failed dies for which space has been adjusted.
+    pub(crate) adjusted: Vec<u16>,
+    pub(crate) moves: Moves,
+    /// What the host has not been told yet.
+    pub(crate) notices: VecDeque<Notice>,
     pub(crate) seed: u64,
 }
 
@@ -171,6 +180,10 @@ impl Ssd {
             changes: Changes::default(),
             faults_injected: 0,
             power_cuts: PowerCuts::default(),
+            redirection: None,
+            adjusted: Vec::new(),
+            moves: Moves::default(),
+            notices: VecDeque::new(),
             seed,
             timing,
             channels: vec![Channel::default(); usize::from(geometry.channels)],
@@ -188,6 +201,7 @@ impl Ssd {
             waiting_dies: VecDeque::new(),
             counters: Counters::default(),
             base: Totals::default(),
+            base_by_core: vec![UnitsWritten::default(); cores.len()],
             cores,
             dies,
             config,
@@ -216,11 +230,17 @@ impl Ssd {
         self.sectors_per_unit
     }
 
-    /// The flash core of unit `unit`, and its number there.
+    /// The flash core that unit `unit` belongs to, and its number there.
     #[inline]
     pub(crate) fn core_of(&self, unit: u64) -> (usize, u32) {
-        let cores = self.cores.len() as u64;
-        if cores == 1 { (0, unit as u32) } else { ((unit % cores) as usize, (unit / cores) as u32) }
+        if self.cores.len() == 1 {
+            return (0, unit as u32);
+        }
+        let (core, number) = self.former_core_of(unit);
+        match &self.redirection {
+            None => (core, number),
+            Some(redirection) => redirection.home(core, number).unwrap_or((core, number)),
+        }
     }
 
     /// The unit in which a sector lies, and the sector's place in it.
@@ -300,6 +320,7 @@ impl Ssd {
         }
         self.reset_exposed(now);
         self.base = self.totals();
+        self.base_by_core = self.cores.iter().map(|core| core.ftl.written()).collect();
         for channel in &mut self.channels {
             channel.busy = Nanos::ZERO;
         }
@@ -454,6 +475,11 @@ impl Device for Ssd {
         self.host.data_out.remove(&tag)
     }
 
+    #[inline]
+    fn take_notice(&mut self) -> Option<Notice> {
+        self.notices.pop_front()
+    }
+
     fn next_deadline(&self) -> Option<Nanos> {
         Some(self.next_event()).filter(|&at| at != Nanos::MAX)
     }
@@ -516,6 +542,7 @@ impl Device for Ssd {
         for (index, core) in self.cores.iter().enumerate() {
             core.ftl.self_check().map_err(|error| format!("core {index}: {error}"))?;
         }
+        self.check_redirection()?;
         self.check_buffers()
     }
 }

@@ -83,7 +83,7 @@ impl Ftl {
             let mut current = [Ppn::NONE; BATCH];
             for (entry, &owner) in current.iter_mut().zip(owners) {
                 // The table's last entry stands for "no page" and is always none.
-                *entry = self.l2p[owner.index().min(self.l2p.len() - 1)];
+                *entry = self.l2p[self.l2p_index(owner)];
             }
             let mut valid = [(Lpn::NONE, Ppn::NONE); BATCH];
             let mut count = 0;

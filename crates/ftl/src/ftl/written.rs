@@ -30,6 +30,8 @@ pub struct UnitsWritten {
     pub scrub: u64,
     /// Moved to get another code, or to lie on other dies.
     pub reencode: u64,
+    /// Handed over by another core, one of whose dies has failed.
+    pub migrated: u64,
     /// Written again because their program operation failed.
     pub rewritten: u64,
     /// Empty, to fill a program unit that could not wait.
@@ -54,6 +56,7 @@ impl UnitsWritten {
             wear_leveling: f(self.wear_leveling, other.wear_leveling),
             scrub: f(self.scrub, other.scrub),
             reencode: f(self.reencode, other.reencode),
+            migrated: f(self.migrated, other.migrated),
             rewritten: f(self.rewritten, other.rewritten),
             padding: f(self.padding, other.padding),
             host_parity: f(self.host_parity, other.host_parity),
@@ -66,7 +69,7 @@ impl UnitsWritten {
 
     /// All of them.
     pub fn total(&self) -> u64 {
-        let moved = self.gc + self.wear_leveling + self.scrub + self.reencode;
+        let moved = self.gc + self.wear_leveling + self.scrub + self.reencode + self.migrated;
         self.host + moved + self.rewritten + self.padding + self.parity() + self.partial_parity
     }
 

@@ -52,6 +52,8 @@ pub(crate) struct Model {
     pub(crate) promised: Vec<u8>,
     pub(crate) failed_dies: u8,
     pub(crate) refused: u64,
+    /// Of those, for want of room.
+    pub(crate) no_room: u64,
     pub(crate) medium_errors: u64,
     pub(crate) checked: u64,
     /// Units that did not hold the newest content that they might have held.
@@ -79,6 +81,7 @@ impl Model {
             promised: Vec::new(),
             failed_dies: 0,
             refused: 0,
+            no_room: 0,
             medium_errors: 0,
             checked: 0,
             fallen_back: 0,
@@ -192,6 +195,7 @@ impl Model {
                     unit.possible.push((self.seq, vec![content]));
                 }
                 self.refused += u64::from(outcome != Outcome::Ok);
+                self.no_room += u64::from(outcome == Outcome::ReadOnly);
             }
             Op::Flush | Op::LbaStatus => {
                 for unit in &mut self.units {
