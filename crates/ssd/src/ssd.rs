@@ -212,6 +212,7 @@ impl Ssd {
             ssd.fate.hazards = Some(hazards);
             ssd.call_housekeeping(first);
         }
+        ssd.begin_repaired()?;
         Ok(ssd)
     }
 

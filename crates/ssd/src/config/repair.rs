@@ -27,6 +27,10 @@ pub struct RepairConfig {
     /// Bad blocks of a die, found while it is in use, from which on it counts as failed: `N_bad^die` of section 4.2.1; at least 1.
     /// Default: 32, assumed: about the 2.5 % of a die's blocks that data sheets allow, for a die of about 1300 blocks.
     pub bad_blocks: u32,
+    /// Dies, numbered channel by channel, that failed and were repaired before the drive is filled, in that order: for studies of what
+    /// a repaired drive is like. Default: none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub repaired_dies: Vec<u16>,
     /// Time of a flash core for each entry of the mapping table that it looks at. Default: 190 ns (calibrated, see above).
     pub scan_cost: Nanos,
     /// Time of the victim core for each entry that it moves to memory that all cores share. Default: 7 ns (calibrated).
@@ -98,6 +102,7 @@ impl Default for RepairConfig {
             identifier: Identifier::default(),
             migration: Migration::default(),
             bad_blocks: 32,
+            repaired_dies: Vec::new(),
             scan_cost: Nanos(190),
             copy_cost: Nanos(7),
             found_cost: Nanos(5200),
@@ -138,6 +143,14 @@ impl RepairConfig {
             let limit = "must be isolated where the write buffer is not protected: a unit may not be in two cores' buffers when \
                          power fails";
             return Err(ConfigError::new("device.repair.scheme", "cooperative", limit));
+        }
+        let dies = device.geometry.dies();
+        for (index, &die) in self.repaired_dies.iter().enumerate() {
+            if die >= dies || self.repaired_dies[..index].contains(&die) || device.absent_dies.contains(&die)
+            {
+                let limit = format!("must be different dies below {dies} that are not absent");
+                return Err(ConfigError::new(&format!("device.repair.repaired_dies[{index}]"), die, limit));
+            }
         }
         if let Some(predict) = &self.predict {
             if predict.bad_blocks == 0 || predict.bad_blocks >= self.bad_blocks {
