@@ -1,5 +1,6 @@
 //! `result.json`: what a run found. The schema's name changes whenever a key changes its meaning or goes away.
 
+use crate::repair_report::RepairSummary;
 use crate::scenario::Scenario;
 use hdrhistogram::Histogram;
 use outlast_array::State;
@@ -45,6 +46,9 @@ pub struct Summary {
     /// The array; absent for a drive by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArraySummary>,
+    /// Dies that failed and were repaired, where drives do that; absent where none was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub repair: Vec<RepairSummary>,
     /// Wear over the drive's life, preconditioning included.
     pub wear: Wear,
     /// What the drive itself tells about its health, over its life.

@@ -116,7 +116,7 @@ pub enum Overwrite {
 }
 
 /// What is measured.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunSpec {
     /// Whether time is simulated. Default: full.
@@ -139,6 +139,14 @@ pub struct RunSpec {
     /// Whether an array whose members are being rebuilt, or whose parity is in doubt after a loss of power, when the workload ends goes on
     /// until they are whole, without the host and without being measured; what its drives count goes on. Default: true.
     pub finish_rebuild: bool,
+    /// The drive stands for one whose dies have so many times its blocks: what grows with the size of dies is multiplied by this in
+    /// `repair[].scaled`, and nowhere else. Above 0. Default: 1.
+    pub capacity_scale: f64,
+    /// Mean time to failure of a member of an array, in hours, for the risk during a repair. Above 0. Default: 1.5 million (assumed: data
+    /// sheets of enterprise drives name 1.5 to 2.5 million).
+    pub member_mttf_hours: f64,
+    /// Probability that a bit of a member cannot be read, for the same. 0 to 1. Default: 1e-16 (Reparo, section 3).
+    pub member_uber: f64,
 }
 
 /// A leap of age.
@@ -162,6 +170,9 @@ impl Default for RunSpec {
             ageing: Vec::new(),
             twin: false,
             finish_rebuild: true,
+            capacity_scale: 1.0,
+            member_mttf_hours: 1.5e6,
+            member_uber: 1e-16,
         }
     }
 }
@@ -380,6 +391,12 @@ impl RunSpec {
                 "must be more than 0; leave it out to have it chosen",
             ));
         }
+        for (name, value) in [("capacity_scale", self.capacity_scale), ("member_mttf_hours", self.member_mttf_hours)] {
+            if !(value > 0.0 && value <= 1e12) {
+                return Err(ConfigError::new(&format!("run.{name}"), value, "must be above 0 and at most 1e12"));
+            }
+        }
+        within("run.member_uber", self.member_uber, 0.0, 1.0)?;
         if !(2..=10_000_000).contains(&self.max_windows) {
             return Err(ConfigError::new(
                 "run.max_windows",
