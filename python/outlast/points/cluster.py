@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, Self
 
 from outlast.errors import InternalError, ScenarioError
 from outlast.points.job import Job, measure_elsewhere
@@ -28,8 +28,9 @@ def _needed(module: str, on: str) -> Any:
 class Cluster:
     """Runs jobs on the workers of a Dask scheduler.
 
-    Records come back over the network, so that no shared folder is needed; Outlast of the same build must be installed where
-    workers run, and traces be there under the same path. A job whose worker is lost is begun again by the scheduler.
+    Records come back over the network, so that no shared folder is needed; Outlast of the same build must be
+    installed where workers run, and traces be there under the same path. A job whose worker is lost is begun again
+    by the scheduler.
     """
 
     def __init__(self, address: str | Any) -> None:
@@ -65,7 +66,7 @@ class Cluster:
         error = future.exception()
         return job, error if isinstance(error, Exception) else InternalError(repr(error))
 
-    def __enter__(self) -> Cluster:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -71,7 +71,7 @@ def measure(job: Job) -> Record:
 
 
 def measure_elsewhere(scenario: dict[str, Any], key: str) -> Record:
-    """The same in another process, perhaps of another machine, whose simulator and traces must be those of the caller."""
+    """The same in another process, perhaps of another machine: its simulator and traces must be those of the caller."""
     if key_of(scenario) != key:
         raise OutputError(
             "a worker has another build of Outlast, or another trace under the same name, than the program that asks"

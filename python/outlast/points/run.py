@@ -33,10 +33,6 @@ def run_all(
     `workers` makes what runs them, given their number; it is not called if there are none. A job that fails is tried
     again `retries` times and then reported; with `None` its error is raised, and ends everything.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be written: {error.strerror}") from error
     wanted = {job.key: job for job in jobs}
     outcome = Outcome()
     missing = []
@@ -52,6 +48,10 @@ def run_all(
     attempts = dict.fromkeys((job.key for job in missing), 0)
     left = len(missing)
     with workers(len(missing)) as crew:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"{folder}: cannot be written: {error.strerror}") from error
         for job in missing:
             crew.submit(job)
         while left:

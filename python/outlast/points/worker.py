@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+from typing import Any
 
 
 def main() -> None:
@@ -19,6 +20,7 @@ def main() -> None:
 
     for line in sys.stdin.buffer:
         job = json.loads(line)
+        told: dict[str, Any]
         try:
             told = {"record": measure_elsewhere(job["scenario"], job["key"])}
         except Exception as error:

@@ -8,9 +8,10 @@ import selectors
 import subprocess
 import sys
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import outlast
 from outlast import errors
@@ -29,7 +30,7 @@ class Workers(Protocol):
     def next(self) -> Answer:
         """Waits for a job to end, well or not; as many come as were submitted."""
 
-    def __enter__(self) -> Workers: ...
+    def __enter__(self) -> Self: ...
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -52,7 +53,7 @@ class Here:
         except Exception as error:
             return job, error
 
-    def __enter__(self) -> Here:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -62,8 +63,8 @@ class Here:
 class Processes:
     """Runs jobs in so many processes. One that dies costs its job an attempt, and is replaced.
 
-    They are programs of their own that are sent one job at a time, rather than those of `multiprocessing`: which job a dead
-    one had is then known, and a script that calls this need not guard its main module.
+    They are programs of their own that are sent one job at a time, rather than those of `multiprocessing`: which job a
+    dead one had is then known, and a script that calls this need not guard its main module.
     """
 
     def __init__(self, count: int) -> None:
@@ -86,11 +87,9 @@ class Processes:
             self._busy[program] = job
             line = json.dumps({"scenario": job.scenario, "key": job.key}).encode() + b"\n"
             assert program.stdin is not None
-            try:
+            with suppress(BrokenPipeError):  # it has died: `next` reads its end and says so
                 program.stdin.write(line)
                 program.stdin.flush()
-            except BrokenPipeError:
-                pass  # it has died: `next` reads its end and says so
 
     def _start(self) -> subprocess.Popen[bytes]:
         # Of this very package, wherever the caller found it; in a session of its own, since Ctrl-C is for us to handle.
@@ -124,7 +123,7 @@ class Processes:
         self._feed()
         return job, answer
 
-    def __enter__(self) -> Processes:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -139,10 +138,8 @@ class Processes:
 def _end(program: subprocess.Popen[bytes]) -> int:
     for pipe in (program.stdin, program.stdout):
         if pipe is not None:
-            try:
+            with suppress(BrokenPipeError):
                 pipe.close()
-            except BrokenPipeError:
-                pass
     return program.wait()
 
 
