@@ -1,4 +1,4 @@
-"""Are the points of a sweep where its method says, its means and intervals right, its runs made once, its mistakes named?"""
+"""Are the points of a sweep where its method says, its means right, its runs made once, its mistakes named?"""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from outlast.points import job as work
 from outlast.sweeps import draw, figures, plan, statistics
 from outlast.sweeps.spec import Axis, read
 from test_bad_input import refused
+from test_report import drawn, opened, own_html
 
 CAPACITY = {"setting": "device.ftl.capacity", "values": ["22MiB", "24MiB"]}
 POLICY = {"setting": "device.ftl.gc.policy", "values": ["greedy", "fifo"]}
@@ -163,6 +164,7 @@ def test_intervals_cover_as_often_as_they_say() -> None:
 
 def test_one_repeat_has_no_interval() -> None:
     assert statistics.mean_of([3.5], 0.95) == statistics.Mean(1, 3.5, None, None)
+    assert statistics.mean_of([0.1, 0.1, 0.1], 0.95) == statistics.Mean(3, 0.1, 0.0, 0.0)
     assert statistics.mean_of([], 0.95) == statistics.Mean(0, None, None, None)
 
 
@@ -308,6 +310,43 @@ def test_what_varies_may_be_tables_with_labels(spec: dict[str, Any], tmp_path: P
     done = outlast.sweep(spec | {"vary": [collection | {"labels": ["all", "four"]}]}, tmp_path / "out", jobs=1)
     assert done.table()["device.ftl.gc"].to_list() == ["all", "four"]
     assert done.table()["scenario.device.ftl.gc.choices"].to_list()[1] == 4
+
+
+# The report
+
+
+def test_the_report_has_a_curve_for_each_series_and_the_front(
+    browser: Any, spec: dict[str, Any], tmp_path: Path
+) -> None:
+    asked = ["latency_us.read.p99", "write_amplification.total", "closed_form.greedy_waf", "array.rebuilds"]
+    rate = {"setting": "workload.synthetic.rate_iops", "from": 300, "to": 3000, "scale": "log"}
+    outlast.sweep(spec | {"repeats": 2, "figures": asked}, tmp_path / "grid", jobs=1)
+    drawn_at = {"method": "latin-hypercube", "points": 6, "vary": [POLICY, rate], "figures": asked}
+    outlast.sweep(spec | drawn_at, tmp_path / "drawn", jobs=1)
+    each_axis = [
+        f"{figure}-{axis}" for figure in ("latency_us-read-p99", "write_amplification-total") for axis in (0, 1)
+    ]
+    for name, expected in (
+        ("grid", ["latency_us-read-p99-0", "write_amplification-total-0", "front"]),
+        ("drawn", [*each_axis, "front"]),
+    ):
+        assert opened(browser, tmp_path / name / "report.html") == []
+        ids = browser.execute_script("return [...document.querySelectorAll('figure.chart')].map(f => f.id)")
+        assert ids == expected
+        assert drawn(browser) == len(expected)
+        overflow = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert browser.execute_script(overflow) <= 0
+    page = own_html((tmp_path / "grid" / "report.html").read_text())
+    charts = [json.loads(text) for text in re.findall(r'<script type="application/json">(.*?)</script>', page)]
+    greedy, theory, fifo, same = charts[1]["data"]
+    assert [trace["name"] for trace in charts[1]["data"]] == [
+        *("policy greedy", "closed form, greedy", "policy fifo", "closed form, greedy")
+    ]
+    assert theory["y"] == same["y"]
+    assert greedy["x"] == fifo["x"] == [22, 24]
+    assert all(half > 0 for half in greedy["error_y"]["array"])
+    assert theory["line"]["dash"] == "dot"
+    assert charts[1]["layout"]["xaxis"]["title"]["text"] == "device.ftl.capacity (MiB)"
 
 
 # The command

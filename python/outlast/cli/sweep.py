@@ -123,7 +123,7 @@ def _show(done: Sweep) -> None:
         table.add_column("front")
 
     def cell(name: str, mean: dict[str, Any]) -> str:
-        spread = f" [dim]± {shown(name, mean['half'], 2)}[/]" if mean["half"] is not None else ""
+        spread = f" [dim]± {shown(name, mean['half'], 2)}[/]" if mean["half"] else ""
         return f"{shown(name, mean['mean'])}{spread}"
 
     for point in done.points[:MOST_ROWS]:

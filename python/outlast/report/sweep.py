@@ -14,6 +14,8 @@ from outlast.sweeps import figures
 if TYPE_CHECKING:
     from outlast.sweeps.result import Sweep
 
+MEASURED, THEORY = "write_amplification.total", "closed_form.greedy_waf"
+"""Where both are asked for, theory is drawn beside what was measured."""
 MOST_SERIES = 12
 """More curves than this cannot be told apart; then points are drawn over each axis by itself."""
 Point = dict[str, Any]
@@ -72,13 +74,16 @@ def _title(name: str, unit: str) -> str:
 
 def _curves(summary: dict[str, Any], name: str) -> Section:
     section = Section(name.replace(".", "-"), name)
+    if name == THEORY and MEASURED in summary["sweep"]["figures"]:
+        return section
     points = [point for point in summary["points"] if point["figures"][name]["mean"] is not None]
     if not points:
         return section
     spec = summary["sweep"]
-    groups: dict[str, list[Point]] = {}
+    # Of all points, so that a curve has the same colour everywhere.
+    groups: dict[str, list[Point]] = {_others(point): [] for point in summary["points"]}
     for point in points:
-        groups.setdefault(_others(point), []).append(point)
+        groups[_others(point)].append(point)
     if spec["method"] == "grid" and len(groups) <= MOST_SERIES:
         section.columns = "one"
         return section.add(_chart(spec, name, spec["vary"][0], groups, "lines+markers"))
@@ -101,8 +106,11 @@ def _chart(
 ) -> Figure:
     setting = varied["setting"]
     every, unit = scale([point["values"][setting] for own in groups.values() for point in own])
-    data, taken = [], 0
+    data: list[dict[str, Any]] = []
+    taken = 0
     for index, (label, own) in enumerate(groups.items()):
+        if not own:
+            continue
         x = every[taken : taken + len(own)]
         taken += len(own)
         means = [point["figures"][name] for point in own]
@@ -117,6 +125,8 @@ def _chart(
         trace["customdata"] = [_hover(point) for point in own]
         trace["hovertemplate"] = "%{customdata}<br>%{y:,.5~g}<extra></extra>"
         data.append(trace)
+        if name == MEASURED and THEORY in spec["figures"]:
+            data += _theory(x, own, colour, more=any(each["name"].startswith("closed form") for each in data))
     means = [point["figures"][name]["mean"] for own in groups.values() for point in own]
     logarithmic = min(means) > 0 and max(means) / min(means) > 100
     layout: dict[str, Any] = {
@@ -133,6 +143,17 @@ def _chart(
     bars = f"bars: {100 * spec['confidence']:g} % confidence, {spec['repeats']} repeats" if spec["repeats"] > 1 else ""
     title = f"over {text(setting)}"
     return Figure(f"{name.replace('.', '-')}-{number}", data, layout, title, bars, 380)
+
+
+def _theory(x: list[Any], own: list[Point], colour: str, *, more: bool) -> list[dict[str, Any]]:
+    """The closed form of the same points, dashed."""
+    values = [point["figures"][THEORY]["mean"] for point in own]
+    if all(value is None for value in values):
+        return []
+    trace: dict[str, Any] = {"type": "scatter", "mode": "lines", "x": x}
+    trace |= {"y": [value if value is None else plain([value])[0] for value in values]}
+    trace |= {"name": "closed form, greedy", "line": {"color": colour, "width": 1.4, "dash": "dot"}}
+    return [trace | {"showlegend": not more, "hovertemplate": "closed form: %{y:.4g}<extra></extra>"}]
 
 
 def _hover(point: Point) -> str:

@@ -58,7 +58,8 @@ def mean_of(values: Sequence[float], confidence: float) -> Mean:
     count = len(values)
     if count == 0:
         return Mean(0, None, None, None)
-    mean = math.fsum(values) / count
+    # What does not vary has no rounding either.
+    mean = math.fsum(values) / count if min(values) < max(values) else values[0]
     if count == 1:
         return Mean(1, mean, None, None)
     sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
