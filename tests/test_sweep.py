@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -400,6 +401,30 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path, file: Path) -> None:
     assert 0 < int(told[1]) < 120
     assert len(list(kept.iterdir())) == int(told[1])
     assert {path.name for path in (tmp_path / "out" / "spare").iterdir()} == {"points"}
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc to list a program's children")
+def test_killed_outright_no_process_goes_on(tmp_path: Path, file: Path) -> None:
+    file.write_text(SWEEP.replace('"200ms"', '"2000h"'))
+    command = [sys.executable, "-m", "outlast", "sweep", "spare.toml", "--jobs", "2"]
+    program = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    children = Path(f"/proc/{program.pid}/task/{program.pid}/children")
+
+    def until(holds: Callable[[], bool]) -> bool:
+        deadline = time.monotonic() + 30
+        while not holds() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return holds()
+
+    try:
+        assert until(lambda: len(children.read_text().split()) == 2)
+        workers = [Path(f"/proc/{pid}/cmdline") for pid in children.read_text().split()]
+        time.sleep(1.0)  # well within their runs
+    finally:
+        program.kill()
+        program.wait()
+    # A process that has ended may still be listed until it is waited for; its command line is then empty.
+    assert until(lambda: not any(each.exists() and each.read_bytes() for each in workers))
 
 
 # What is refused
