@@ -222,6 +222,21 @@ def test_the_means_are_those_of_the_table(spec: dict[str, Any], tmp_path: Path) 
     assert again.table().equals(table)
 
 
+def test_differences_are_taken_repeat_by_repeat(spec: dict[str, Any], tmp_path: Path) -> None:
+    done = outlast.sweep(spec | {"repeats": 4}, tmp_path / "out", jobs=1)
+    name = "write_amplification.total"
+    table = done.table()
+    low, high = (table.filter(pl.col("point") == point)[name].to_numpy() for point in (0, 2))
+    told = done.difference(name, 2, 0)
+    assert told == statistics.mean_of((high - low).tolist(), 0.95)
+    assert told.mean is not None
+    assert told.mean > 0
+    with pytest.raises(ScenarioError, match="point = 4: must be within 0 to 3"):
+        done.difference(name, 4, 0)
+    with pytest.raises(ScenarioError, match=r"no figure write_amplification\.totl"):
+        done.difference("write_amplification.totl", 1, 0)
+
+
 def test_what_was_done_is_not_done_again(spec: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[str] = []
     real = work.measure

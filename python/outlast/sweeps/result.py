@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from outlast import __version__
-from outlast.errors import OutputError
+from outlast.errors import OutputError, ScenarioError
 from outlast.output import staged_file, write_file
 from outlast.points import Outcome
 from outlast.sweeps import figures
 from outlast.sweeps.plan import Plan, shown
-from outlast.sweeps.statistics import front, mean_of
+from outlast.sweeps.statistics import Mean, front, mean_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,6 +66,25 @@ class Sweep:
     def table(self) -> pl.DataFrame:
         """A row for each run: point, repeat, what varies, every setting (`scenario.…`) and every figure."""
         return self._frame
+
+    def difference(self, figure: str, point: int, other: int) -> Mean:
+        """The mean of a figure at `point` less that at `other`, taken repeat by repeat.
+
+        Within a repeat both had the same seed. What that did to both alike is gone from the difference, so that its
+        interval is narrower than those of the two means.
+        """
+        confidence = self.summary["sweep"]["confidence"]
+        if figure not in self._frame.columns:
+            raise ScenarioError(f"no figure {figure} in this sweep; {figures.hint(figure)}")
+        one, two = ({row["repeat"]: row[figure] for row in self._rows_of(number)} for number in (point, other))
+        pairs = [(one[repeat], two[repeat]) for repeat in one if one[repeat] is not None and two[repeat] is not None]
+        return mean_of([float(a) - float(b) for a, b in pairs], confidence)
+
+    def _rows_of(self, point: int) -> list[Row]:
+        if not 0 <= point < len(self.points):
+            raise ScenarioError(f"point = {point}: must be within 0 to {len(self.points) - 1}")
+        own = self._frame["point"].eq(point)
+        return self._frame.filter(own).to_dicts()
 
     def to_json(self) -> str:
         """The text of `sweep.json`."""
