@@ -18,8 +18,8 @@ from outlast.sweeps.result import FILES
 
 GRID: dict[str, Any] = {
     "name": "grid",
-    # A run of about 0.1 s, so that there is a midway.
-    "set": {"workload.synthetic.duration": "15s"},
+    # Long enough that there is a midway.
+    "set": {"workload.synthetic.duration": "8s"},
     "repeats": 2,
     "vary": [
         {"setting": "device.ftl.capacity", "from": 22, "to": 25.5, "steps": 8, "unit": "MiB"},
@@ -116,6 +116,16 @@ def test_a_dask_cluster_one_of_whose_workers_is_killed(
     assert not done.failed
     assert told == [(count, 64) for count in range(65)]
     assert_same(expected, tmp_path / "out")
+    # What fails there fails as it does here: tried again, and with its own words.
+    taken = {"setting": "faults", "values": [[{"at": "10ms", "kind": "replace", "device": 1}]]}
+    array = {"level": "raid0", "members": 2, "consistency": "resync"}
+    lost = spec | {"name": "lost", "vary": [taken], "set": {"array": array, "workload.synthetic.duration": "100ms"}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        there = outlast.sweep(lost, tmp_path / "lost", on=cluster.scheduler_address)
+    assert there.failed == outlast.sweep(lost, tmp_path / "here", jobs=1).failed
+    assert len(there.failed) == 2
+    assert "holds the only copy" in there.failed[0]["error"]
 
 
 def test_a_worker_of_another_build_is_found_out(
@@ -138,7 +148,9 @@ def test_no_cluster_there(serial: tuple[dict[str, Any], Path], tmp_path: Path, m
     monkeypatch.setattr(clusters, "ANSWER_WITHIN_S", 1)
     with pytest.raises(ScenarioError, match=r"on = tcp://127\.0\.0\.1:9: no Dask scheduler answers there within 1 s"):
         outlast.sweep(serial[0], tmp_path / "out", on="tcp://127.0.0.1:9")
-    monkeypatch.setenv("PATH", str(tmp_path))
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    monkeypatch.setenv("PATH", str(programs))
     with pytest.raises(ScenarioError, match=r"on = slurm: there is no sbatch"):
         outlast.sweep(serial[0], tmp_path / "out", on="slurm")
     with pytest.raises(ScenarioError, match=r"on = cluster: must be the address"):
@@ -147,7 +159,10 @@ def test_no_cluster_there(serial: tuple[dict[str, Any], Path], tmp_path: Path, m
         outlast.sweep(serial[0], tmp_path / "out", slurm={"queue": "long"})
     with pytest.raises(ScenarioError, match=r"jobs = 2: .*on = slurm has workers of its own"):
         outlast.sweep(serial[0], tmp_path / "out", on="slurm", jobs=2)
-    assert list(tmp_path.iterdir()) == []
+    (programs / "sbatch").touch(mode=0o755)
+    with pytest.raises(ScenarioError, match=r"slurm.jobs = many: must be a whole number"):
+        outlast.sweep(serial[0], tmp_path / "out", on="slurm", slurm={"jobs": "many"})
+    assert list(tmp_path.iterdir()) == [programs]
 
 
 def test_the_script_that_a_slurm_queue_is_given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

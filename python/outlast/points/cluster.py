@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any, Self
 
-from outlast.errors import InternalError, ScenarioError
+from outlast.errors import InternalError, OutputError, ScenarioError
 from outlast.points.job import Job, measure_elsewhere
 from outlast.points.workers import Answer
 
@@ -62,7 +62,7 @@ class Cluster:
         if future.status == "finished":
             return job, future.result()
         if future.status != "error":
-            raise InternalError("the Dask cluster went away; what was done is kept, and the same call goes on")
+            raise OutputError("the Dask cluster went away; what was done is kept, and the same call goes on")
         error = future.exception()
         return job, error if isinstance(error, Exception) else InternalError(repr(error))
 
@@ -90,6 +90,9 @@ def connect(on: str, slurm: Mapping[str, Any]) -> Cluster:
         return Cluster(on)
     if shutil.which("sbatch") is None:
         raise ScenarioError("on = slurm: there is no sbatch on this machine; call this where jobs are submitted")
+    jobs = slurm.get("jobs", SLURM_DEFAULTS["jobs"])
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
+        raise ScenarioError(f"slurm.jobs = {jobs}: must be a whole number of at least 1")
     cluster = slurm_cluster(slurm)
-    cluster.scale(jobs=int(slurm.get("jobs", SLURM_DEFAULTS["jobs"])))
+    cluster.scale(jobs=jobs)
     return Cluster(cluster)

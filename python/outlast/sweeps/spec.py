@@ -16,7 +16,8 @@ from outlast.sweeps import figures
 
 METHODS = ("grid", "list", "random", "latin-hypercube")
 SCALES = ("linear", "log")
-MOST_RUNS = 100_000
+MOST_RUNS = 20_000
+"""So that what all runs gave fits into memory at once, about 50 KB each."""
 MOST_REPEATS = 1000
 MOST_SEED = 2**53 - 1
 """The largest whole number that every reader of JSON holds."""
@@ -172,8 +173,8 @@ class _Reader:
         if not 0 < confidence < 1:
             raise self.refuse("confidence", confidence, "must lie between 0 and 1, both excluded")
         name = said.get("name", self._stem)
-        if not isinstance(name, str) or not name or "/" in name:
-            raise self.refuse("name", name, "must be a text without /")
+        if not isinstance(name, str) or not name or "/" in name or name.startswith("."):
+            raise self.refuse("name", name, "must be a text without / that does not begin with a dot")
         overrides = said.get("set", {})
         if not isinstance(overrides, Mapping):
             raise self.refuse("set", overrides, "must be a table of settings")
