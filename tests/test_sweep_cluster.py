@@ -188,3 +188,32 @@ def test_the_script_that_a_slurm_queue_is_given(monkeypatch: pytest.MonkeyPatch,
         assert line in lines, lines
     (command,) = (line for line in lines if "distributed.cli.dask_worker" in line)
     assert "--nthreads 4" in command
+
+
+SBATCH = """\
+#!/bin/sh
+# Runs the job at once, as a queue with free nodes would.
+sh "$1" >>"$0.log" 2>&1 &
+echo $! >>"$0.pids"
+echo "Submitted batch job $!"
+"""
+
+
+def test_a_queue_that_runs_its_jobs(
+    serial: tuple[dict[str, Any], Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("dask_jobqueue")
+    spec, expected = serial
+    for name, text in (("sbatch", SBATCH), ("scancel", '#!/bin/sh\nkill "$@"\n')):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(Path(outlast.__file__).resolve().parents[1]))
+    monkeypatch.chdir(tmp_path)
+    options = {"jobs": 2, "memory": "1GB", "interface": "lo"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        done = outlast.sweep(spec, tmp_path / "out", on="slurm", slurm=options)
+    assert not done.failed
+    assert_same(expected, tmp_path / "out")
+    assert len((tmp_path / "sbatch.pids").read_text().split()) == 2
