@@ -14,6 +14,7 @@ import pytest
 from conftest import ROOT, call
 from outlast import api
 from outlast.errors import OutputError, ScenarioError
+from outlast.points import job as work
 from outlast.reproduce import PAPERS, cells, paper, write
 from outlast.reproduce.check import every, near, rising
 from outlast.reproduce.hrm import fig04, fig05, fig11, redundancy, scrubbing
@@ -105,13 +106,13 @@ def test_a_cell_runs_once_and_a_stopped_run_goes_on(tmp_path: Path, monkeypatch:
     reproduce(tmp_path)
     before = (tmp_path / "reproduction.json").read_bytes()
     ran: list[str] = []
-    real = cells.run
+    real = work.measure
 
-    def counted(job: cells.Job, folder: Path) -> None:
+    def counted(job: cells.Job) -> cells.Record:
         ran.append(job.key)
-        real(job, folder)
+        return real(job)
 
-    monkeypatch.setattr(cells, "run", counted)
+    monkeypatch.setattr(work, "measure", counted)
     reproduce(tmp_path)
     assert ran == []
     records = sorted((tmp_path / "cells").iterdir())
@@ -136,7 +137,7 @@ def test_a_record_of_something_else_is_not_taken(tmp_path: Path, monkeypatch: py
     assert cells.prepare(Cell({}, [TINY], {"seed": 8}), 1).key != job.key
     renamed = cells.prepare(Cell({}, [TINY], {"name": "another", "description": "of the same"}), 1)
     assert renamed.key == job.key
-    monkeypatch.setattr(cells, "simulator_hash", lambda: "another build")
+    monkeypatch.setattr(work, "simulator_hash", lambda: "another build")
     assert cells.prepare(Cell({}, [TINY]), 1).key != job.key
 
 
