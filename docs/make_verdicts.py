@@ -21,11 +21,7 @@ def trimmed(whole: dict[str, Any]) -> dict[str, Any]:
     """Without rows and assumptions: statements, numbers, verdicts and reasons."""
     papers = [
         paper
-        | {
-            "figures": [
-                {name: figure[name] for name in ("name", "title", "statements")} for figure in paper["figures"]
-            ]
-        }
+        | {"figures": [{name: figure[name] for name in ("name", "title", "statements")} for figure in paper["figures"]]}
         for paper in whole["papers"]
     ]
     return whole | {"papers": papers}
