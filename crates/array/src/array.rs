@@ -324,7 +324,7 @@ impl<D: Device> Array<D> {
         match command.op {
             HostOp::Read => self.counters.member_reads += 1,
             HostOp::Write => self.counters.member_writes += 1,
-            HostOp::Trim | HostOp::Flush => {}
+            HostOp::Trim | HostOp::Flush | HostOp::LbaStatus => {}
         }
         if !self.degraded {
             return;
@@ -576,6 +576,7 @@ impl<D: Device> Device for Array<D> {
             model: format!("{} of {} {model}", self.config.level.name(), self.columns.len()),
             capacity: Bytes(self.capacity * SECTOR_BYTES),
             optimal_io: Bytes(unit * SECTOR_BYTES),
+            link: None,
         }
     }
 

@@ -46,6 +46,8 @@ impl<D: Device> Array<D> {
             HostOp::Write => self.split_write(now, index),
             HostOp::Trim => self.split_trim(now, index),
             HostOp::Flush => self.flush(now, index),
+            // An array has redundancy of its own: it asks nobody to write anything again.
+            HostOp::LbaStatus => {}
         }
         self.finish_part(now, index);
     }
@@ -298,7 +300,7 @@ impl<D: Device> Array<D> {
                     self.unclean = false;
                 }
             }
-            HostOp::Trim => {}
+            HostOp::Trim | HostOp::LbaStatus => {}
         }
         self.counters.medium_errors += u64::from(outcome == Outcome::MediumError);
         self.ready.push_back(Completion { at: now, tag, outcome });

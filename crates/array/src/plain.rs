@@ -216,7 +216,7 @@ impl PlainDevice {
         let (latency, rate) = match command.op {
             Op::Read => (self.config.read_latency, self.config.read_rate),
             Op::Write => (self.config.write_latency, self.config.write_rate),
-            Op::Trim | Op::Flush => (Nanos::ZERO, None),
+            Op::Trim | Op::Flush | Op::LbaStatus => (Nanos::ZERO, None),
         };
         let span = latency + rate.map_or(Nanos::ZERO, |rate| rate.time_for(bytes));
         let end = if span == Nanos::ZERO {
@@ -278,6 +278,7 @@ impl PlainDevice {
                 }
             }
             Op::Flush => self.unflushed.clear(),
+            Op::LbaStatus => {}
         }
         Outcome::Ok
     }
@@ -355,6 +356,7 @@ impl Device for PlainDevice {
             model: "plain".to_owned(),
             capacity: self.config.capacity,
             optimal_io: Bytes(SECTOR_BYTES),
+            link: self.config.write_rate,
         }
     }
 

@@ -43,6 +43,7 @@ fn drive(seed: u64) -> Ssd {
         reliability: None,
         protection: None,
         absent_dies: Vec::new(),
+        repair: None,
         scrub: None,
         hazards: HazardConfig::default(),
         model: "small".to_owned(),

@@ -128,6 +128,7 @@ fn drive(seed: u64) -> Ssd {
         reliability: None,
         protection: None,
         absent_dies: Vec::new(),
+        repair: None,
         scrub: None,
         hazards: HazardConfig::default(),
         bytes: true,

@@ -1,6 +1,6 @@
 //! What a host can ask and what it gets back.
 
-use outlast_units::{Bytes, Lba, Nanos};
+use outlast_units::{ByteRate, Bytes, Lba, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,10 @@ pub enum Op {
     Trim,
     /// Make every write acknowledged before it survive a loss of power.
     Flush,
+    /// Ask which sectors are to be written again after a failure within the device; no data moves. The answer is had with
+    /// `Device::take_lba_status`. Not a part of workloads.
+    #[serde(skip)]
+    LbaStatus,
 }
 
 /// The stream hint of a write command (`NVMe` directives, SCSI stream control): writes with one hint share superblocks.
@@ -81,4 +85,6 @@ pub struct Identity {
     pub capacity: Bytes,
     /// The unit in which the device maps; writes aligned to it need no read-modify-write.
     pub optimal_io: Bytes,
+    /// Bandwidth of its host link in each direction, where it has one.
+    pub link: Option<ByteRate>,
 }

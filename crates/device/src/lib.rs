@@ -3,10 +3,12 @@
 
 mod command;
 mod smart;
+mod status;
 
 pub use command::{Command, Completion, Identity, Op, Outcome, StreamId, Tag};
 
 pub use smart::Smart;
+pub use status::{LbaRun, Notice, NoticeKind};
 
 use outlast_units::Nanos;
 
@@ -27,6 +29,18 @@ pub trait Device {
 
     /// The bytes that the completed read `tag` returned; `None` when the device keeps no bytes. Once for each read.
     fn take_data(&mut self, _tag: Tag) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// The answer to the completed [`Op::LbaStatus`] `tag`: runs in order of address that do not touch, but for runs that differ in
+    /// `readable`. Once for each such command; `None` where the device knows of nothing.
+    fn take_lba_status(&mut self, _tag: Tag) -> Option<Vec<LbaRun>> {
+        None
+    }
+
+    /// The oldest thing that the device has to tell unasked and has not told yet. To be asked for after `advance`.
+    #[inline]
+    fn take_notice(&mut self) -> Option<Notice> {
         None
     }
 

@@ -178,7 +178,7 @@ impl Ssd {
                 WriteCache::Volatile => command.fua,
                 WriteCache::Off => true,
             },
-            HostOp::Read | HostOp::Trim => false,
+            HostOp::Read | HostOp::Trim | HostOp::LbaStatus => false,
         };
         // One part is held until the command has been split, so that it cannot complete halfway.
         let request = self.requests.insert(Request {
@@ -225,7 +225,10 @@ impl Ssd {
     /// Splits a command into its units and hands them to their flash cores.
     pub(crate) fn split(&mut self, now: Nanos, request: u32) {
         let Request { command, outcome, .. } = self.requests[request];
-        if outcome == Outcome::Ok && command.op != HostOp::Flush && command.sectors != 0 {
+        if outcome == Outcome::Ok
+            && !matches!(command.op, HostOp::Flush | HostOp::LbaStatus)
+            && command.sectors != 0
+        {
             let cost = match command.op {
                 HostOp::Read => self.config.controller.read_cost,
                 _ => self.config.controller.write_cost,
@@ -267,7 +270,7 @@ impl Ssd {
                 }
                 self.finish_parts(now, work.request, 1);
             }
-            HostOp::Flush => unreachable!("a flush has no units"),
+            HostOp::Flush | HostOp::LbaStatus => unreachable!("such a command has no units"),
         }
     }
 

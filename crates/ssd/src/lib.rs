@@ -26,7 +26,10 @@ mod ssd;
 mod untimed;
 
 pub use changes::Change;
-pub use config::{ChangeConfig, ControllerConfig, ReliabilityConfig, ScrubConfig, SsdConfig, WriteCache};
+pub use config::{
+    ChangeConfig, ControllerConfig, Identifier, Migration, PredictConfig, ReliabilityConfig, RepairConfig,
+    RepairScheme, ScrubConfig, SsdConfig, WriteCache,
+};
 pub use counters::Counters;
 pub use figures::RberLevels;
 pub use power::PowerCuts;

@@ -489,6 +489,7 @@ impl Device for Ssd {
             model: self.config.model.clone(),
             capacity: Bytes(self.capacity_sectors * SECTOR_BYTES),
             optimal_io: self.config.ftl.mapping_unit,
+            link: self.config.controller.link,
         }
     }
 

@@ -87,7 +87,7 @@ impl Ssd {
                 Op::Trim if sectors == self.sectors_per_unit => {
                     self.cores[core].ftl.trim(Lpn(lpn));
                 }
-                Op::Trim | Op::Flush => {}
+                Op::Trim | Op::Flush | Op::LbaStatus => {}
             }
             rest -= sectors;
             offset = 0;

@@ -146,7 +146,7 @@ impl<D: Device> Host<D> {
                     }
                 }
             }
-            Op::Flush => {}
+            Op::Flush | Op::LbaStatus => {}
         }
         let version = if command.op == Op::Write { self.version } else { 0 };
         self.pending.insert(tag, Pending { command, version, allowed });

@@ -2,9 +2,11 @@
 
 mod change;
 mod reliability;
+mod repair;
 
 pub use change::ChangeConfig;
 pub use reliability::{ReliabilityConfig, ScrubConfig};
+pub use repair::{Identifier, Migration, PredictConfig, RepairConfig, RepairScheme};
 
 use outlast_ftl::{FtlConfig, ProtectionConfig};
 use outlast_media::{ConfigError, DefectConfig, Geometry, HazardConfig, Timing, at_most_a_second};
@@ -44,6 +46,10 @@ pub struct SsdConfig {
     /// Moving data before it goes bad. Absent: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrub: Option<ScrubConfig>,
+    /// Repair of failed dies in place, with the help of a host that has redundancy. Absent: a failed die is known at once, its data
+    /// cannot be had, and nobody is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repair: Option<RepairConfig>,
     /// Sudden failures that come by chance. Default: none.
     #[serde(default)]
     pub hazards: HazardConfig,
@@ -75,6 +81,9 @@ impl SsdConfig {
         if let Some(scrub) = &self.scrub {
             scrub.validate(self.reliability.as_ref())?;
             scrub.check_pace(&self.geometry, &self.timing)?;
+        }
+        if let Some(repair) = &self.repair {
+            repair.validate(self)?;
         }
         self.hazards.validate("device.hazards")?;
         let (user, raw) = (self.ftl.user_capacity(&self.geometry), self.geometry.raw_capacity());

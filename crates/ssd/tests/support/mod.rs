@@ -39,6 +39,7 @@ pub(crate) fn tiny() -> SsdConfig {
         reliability: None,
         protection: None,
         absent_dies: Vec::new(),
+        repair: None,
         scrub: None,
         hazards: outlast_media::HazardConfig::default(),
         bytes: false,

@@ -116,7 +116,7 @@ impl Model {
                     data.extend_from_slice(&stamp(sector as u64, self.version));
                 }
             }
-            Op::Flush => {}
+            Op::Flush | Op::LbaStatus => {}
         }
         let tag = Tag(self.next_tag);
         self.next_tag += 1;
@@ -193,7 +193,7 @@ impl Model {
                 }
                 self.refused += u64::from(outcome != Outcome::Ok);
             }
-            Op::Flush => {
+            Op::Flush | Op::LbaStatus => {
                 for unit in &mut self.units {
                     let covered = unit.possible.iter().rposition(|&(seq, _)| seq <= pending.seq);
                     unit.possible.drain(..covered.unwrap_or(0));

@@ -18,6 +18,7 @@ pub(super) fn obstacle(format: Format, request: &Request) -> Option<&'static str
     match command.op {
         Op::Trim if !rich => Some("the format has no trim"),
         Op::Flush if !rich => Some("the format has no flush"),
+        Op::LbaStatus => Some("no format has queries of the LBA status"),
         _ if command.fua && format != Format::Blkparse => Some("the format has no forced unit access"),
         _ if format == Format::Vscsi && u64::from(command.sectors) * 512 > u64::from(u32::MAX) => {
             Some("the format has 32 bits for the size")
@@ -74,7 +75,7 @@ pub(super) fn request(
                 (Op::Write, false) => "W",
                 (Op::Write, true) => "WF",
                 (Op::Trim, _) => "D",
-                (Op::Flush, _) => {
+                (Op::Flush | Op::LbaStatus, _) => {
                     return writeln!(out, "  8,0    0 {number:8} {time}     0  Q FWS [outlast]");
                 }
             };
@@ -85,7 +86,7 @@ pub(super) fn request(
                 Op::Read => "read",
                 Op::Write => "write",
                 Op::Trim => "trim",
-                Op::Flush => "sync",
+                Op::Flush | Op::LbaStatus => "sync",
             };
             if format == Format::FioIolog {
                 return writeln!(out, "{} {IOLOG_FILE} {action} {offset} {size}", at / 1000);

@@ -1,0 +1,153 @@
+//! Settings of the repair of failed dies.
+
+use super::{SsdConfig, WriteCache};
+use outlast_media::{ConfigError, at_most_a_second};
+use outlast_units::Nanos;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a drive does about a die that fails: Reparo (Hong et al., "Reparo: A Fast RAID Recovery Scheme for Ultra-large SSDs", ACM
+/// Transactions on Storage 17(3), 2021). Its variants are IDR (`isolated`, `l2p-one-core`), CDR (`cooperative`, `l2p-all-cores`) and
+/// CDR* (`cooperative`, `p2l-block`).
+///
+/// The costs of the identifier are calibrated with figures of the paper, where 4 KiB are mapped by an entry and the four cores are
+/// those of a PM1643: one core takes half an hour for a table of 32 TB (section 5.1) and four are 2 times as fast at 4 TB and 3.1
+/// times at 32 TB (section 7.2.1), from which `scan_cost`, `copy_cost` and `found_cost` follow; `mark_cost` and `marked_scan_cost`
+/// follow from the lead of the block lists over the four cores, 48 % at 16 TB and 44 % at 32 TB (the same section). Where a scenario
+/// lets an entry stand for more than 4 KiB, they grow as it does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RepairConfig {
+    /// Who takes the place of the failed die.
+    pub scheme: RepairScheme,
+    /// How the failed data is found.
+    pub identifier: Identifier,
+    /// How data that another core is to hold gets there, where the scheme is `cooperative`.
+    pub migration: Migration,
+    /// Bad blocks of a die, found while it is in use, from which on it counts as failed: `N_bad^die` of section 4.2.1; at least 1.
+    /// Default: 32, assumed: about the 2.5 % of a die's blocks that data sheets allow, for a die of about 1300 blocks.
+    pub bad_blocks: u32,
+    /// Time of a flash core for each entry of the mapping table that it looks at. Default: 190 ns (calibrated, see above).
+    pub scan_cost: Nanos,
+    /// Time of the victim core for each entry that it moves to memory that all cores share. Default: 7 ns (calibrated).
+    pub copy_cost: Nanos,
+    /// Time of the victim core for each failed unit found in the mapping table. Default: 5200 ns (calibrated).
+    pub found_cost: Nanos,
+    /// Time of the victim core to mark the entry of each failed unit that a list names. Default: 2900 ns (calibrated).
+    pub mark_cost: Nanos,
+    /// Time of a flash core for each entry that is looked at for its mark only, over all cores. Default: 39 ns (calibrated).
+    pub marked_scan_cost: Nanos,
+    /// Moving data off a die that is expected to fail. Absent: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predict: Option<PredictConfig>,
+}
+
+/// Who takes the place of a failed die.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RepairScheme {
+    /// The other dies of its core (section 4.2.3).
+    Isolated,
+    /// The dies of all cores: a part of the core's logical space goes to the others (section 5.2).
+    #[default]
+    Cooperative,
+}
+
+/// How the logical addresses on a failed die are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Identifier {
+    /// The core of the die looks through the mapping table (section 4.2.2).
+    L2pOneCore,
+    /// All cores look through it (section 5.1).
+    L2pAllCores,
+    /// From the spare area of the pages of the neighbouring die (section 6.1).
+    P2lPage,
+    /// From the last page of the blocks of the neighbouring die, which is kept for this (section 6.2).
+    #[default]
+    P2lBlock,
+}
+
+/// How data that another core is to hold gets there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Migration {
+    /// It is reported as failed, and the host writes it again (section 5.2.3).
+    #[default]
+    Host,
+    /// The cores hand it to each other, beside the host's commands (the future work of section 9).
+    Device,
+}
+
+/// When a die is expected to fail: as soon as one of the limits is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PredictConfig {
+    /// Bad blocks of the die, found while it is in use; below `bad_blocks`. Default: 8 (assumed).
+    pub bad_blocks: u32,
+    /// Units of the die that could not be had by its own ECC and re-reads within `window`; 0: do not count. Default: 0.
+    pub uncorrectable: u32,
+    /// Default: 1 hour (assumed).
+    pub window: Nanos,
+}
+
+impl Default for RepairConfig {
+    fn default() -> Self {
+        Self {
+            scheme: RepairScheme::default(),
+            identifier: Identifier::default(),
+            migration: Migration::default(),
+            bad_blocks: 32,
+            scan_cost: Nanos(190),
+            copy_cost: Nanos(7),
+            found_cost: Nanos(5200),
+            mark_cost: Nanos(2900),
+            marked_scan_cost: Nanos(39),
+            predict: None,
+        }
+    }
+}
+
+impl Default for PredictConfig {
+    fn default() -> Self {
+        Self { bad_blocks: 8, uncorrectable: 0, window: Nanos::secs(3600) }
+    }
+}
+
+impl RepairConfig {
+    /// Checks the settings by themselves and against the drive's.
+    ///
+    /// # Errors
+    /// The first setting that cannot work.
+    pub fn validate(&self, device: &SsdConfig) -> Result<(), ConfigError> {
+        let costs = [
+            ("scan_cost", self.scan_cost),
+            ("copy_cost", self.copy_cost),
+            ("found_cost", self.found_cost),
+            ("mark_cost", self.mark_cost),
+            ("marked_scan_cost", self.marked_scan_cost),
+        ];
+        for (name, cost) in costs {
+            at_most_a_second(&format!("device.repair.{name}"), cost)?;
+        }
+        if self.bad_blocks == 0 {
+            return Err(ConfigError::new("device.repair.bad_blocks", 0, "must be at least 1"));
+        }
+        if self.scheme == RepairScheme::Cooperative && device.controller.write_cache != WriteCache::Protected
+        {
+            let limit = "must be isolated where the write buffer is not protected: a unit may not be in two cores' buffers when \
+                         power fails";
+            return Err(ConfigError::new("device.repair.scheme", "cooperative", limit));
+        }
+        if let Some(predict) = &self.predict {
+            if predict.bad_blocks == 0 || predict.bad_blocks >= self.bad_blocks {
+                let limit = format!("must be between 1 and {}, one below bad_blocks", self.bad_blocks - 1);
+                return Err(ConfigError::new("device.repair.predict.bad_blocks", predict.bad_blocks, limit));
+            }
+            if predict.uncorrectable != 0 && predict.window == Nanos::ZERO {
+                return Err(ConfigError::new("device.repair.predict.window", "0", "must be above 0"));
+            }
+        }
+        Ok(())
+    }
+}
