@@ -19,7 +19,7 @@ COMMANDS = {
     "report": ("outlast.cli.report", "Write the HTML page of a result, or of several beside each other."),
     "compare": ("outlast.cli.report", "Show what differs between results."),
     "model": ("outlast.cli.model", "Evaluate closed forms: error rates, data loss, ages, lifetime."),
-    "reproduce": ("outlast.reproduce.command", "Run the figures of a published paper again and judge what it says."),
+    "reproduce": ("outlast.reproduce.command", "Run the figures of published papers again and judge what they say."),
 }
 
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 3, 130
