@@ -71,7 +71,7 @@ impl Life {
             while self.model.pending.len() >= 8 {
                 assert!(self.model.step(Nanos::MAX), "commands are pending and nothing happens");
             }
-            if cuts && self.below(300) == 0 {
+            if cuts && self.below(100) == 0 {
                 let at = self.model.now + Nanos(self.rng.below(3_000_000));
                 while self.model.now < at && self.model.step(at) {}
                 self.model.now = at;
@@ -294,7 +294,7 @@ fn untimed_commands_know_where_units_live() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_else_is_lost(
