@@ -46,6 +46,11 @@ impl<D: Device + PowerCycle> Array<D> {
         for spare in &mut self.spares {
             spare.power_cut(now);
         }
+        for donor in self.donors.iter_mut().flatten() {
+            donor.home.in_flight = 0;
+            donor.home.device.iter_mut().for_each(|device| device.power_cut(now));
+        }
+        self.repairs_after_power_cut();
         self.deadlines.fill(Nanos::MAX);
         for op in self.ops.slots() {
             let recorded = self.records.values().any(|record| record.group == op.group);
@@ -103,10 +108,7 @@ impl<D: Device + PowerCycle> Array<D> {
         }
         self.powered = true;
         // Members have things to do that nobody asked them for.
-        for (column, deadline) in self.columns.iter().zip(&mut self.deadlines) {
-            let next = column.device.as_ref().and_then(Device::next_deadline);
-            *deadline = next.unwrap_or(Nanos::MAX);
-        }
+        self.refresh_deadlines();
         self.catch_up(now);
         let torn = std::mem::take(&mut self.torn);
         for &group in &torn {

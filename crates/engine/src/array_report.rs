@@ -306,6 +306,7 @@ fn describe(kind: &EventKind) -> (&'static str, Option<usize>, String) {
         }
         EventKind::ShiftDone => ("parity moved", None, String::new()),
         EventKind::Resynced => ("resynchronised", None, String::new()),
+        EventKind::Repair { member, die, step } => (step.name(), Some(*member), format!("die {die}")),
         EventKind::Scrubbed { mismatches } => ("scrubbed", None, format!("{mismatches} mismatches")),
         EventKind::PowerFailed { aborted } => ("power failed", None, format!("{aborted} commands aborted")),
         EventKind::NotStarted { groups } => {

@@ -103,9 +103,11 @@ pub(crate) fn of_array(volume: &Volume, run: &RunSpec, end: Nanos) -> Vec<Repair
     let all = volume.array.repairs().iter();
     all.filter_map(|own| {
         // The drive may have left since.
-        let drives = || volume.array.member(own.member).and_then(Member::drive).into_iter().chain(volume.drives());
+        let drives =
+            || volume.array.member(own.member).and_then(Member::drive).into_iter().chain(volume.drives());
         let found = drives().find_map(|ssd| {
-            let of_die = |record: &&RepairRecord| record.die == own.die && record.detected_at == own.noticed_at;
+            let of_die =
+                |record: &&RepairRecord| record.die == own.die && record.detected_at == own.noticed_at;
             Some((ssd, ssd.repairs().iter().find(of_die)?))
         });
         let (ssd, record) = found?;

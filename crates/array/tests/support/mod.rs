@@ -203,6 +203,13 @@ impl<D: Device> Host<D> {
         }
     }
 
+    /// Takes completions that the device gave when it was advanced from elsewhere.
+    pub(crate) fn accept(&mut self, completions: Vec<Completion>) {
+        for completion in completions {
+            self.complete(completion);
+        }
+    }
+
     /// Lets time pass until something completes or nothing is left to do; returns whether anything completed.
     pub(crate) fn step(&mut self) -> bool {
         let mut completions = Vec::new();

@@ -391,9 +391,15 @@ impl RunSpec {
                 "must be more than 0; leave it out to have it chosen",
             ));
         }
-        for (name, value) in [("capacity_scale", self.capacity_scale), ("member_mttf_hours", self.member_mttf_hours)] {
+        for (name, value) in
+            [("capacity_scale", self.capacity_scale), ("member_mttf_hours", self.member_mttf_hours)]
+        {
             if !(value > 0.0 && value <= 1e12) {
-                return Err(ConfigError::new(&format!("run.{name}"), value, "must be above 0 and at most 1e12"));
+                return Err(ConfigError::new(
+                    &format!("run.{name}"),
+                    value,
+                    "must be above 0 and at most 1e12",
+                ));
             }
         }
         within("run.member_uber", self.member_uber, 0.0, 1.0)?;
