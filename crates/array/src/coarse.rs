@@ -349,15 +349,38 @@ pub struct LossProbability {
 /// The probabilities of [`Sample`] for members with these error rates (ln of the probability that a bit cannot be had) and ages, of
 /// which each has `bits` to be read, when `failures` of them fail at once, as many as redundancy makes good.
 pub fn loss_probabilities(ln_uber: &[f64], ages: &[f64], bits: f64, failures: usize) -> LossProbability {
+    over_failures(ages, failures, |failed| loss_without(ln_uber, failed, bits))
+}
+
+/// As [`loss_probabilities`] for copies of everything: `groups` are the sets of members (as bits) that hold the same chunks, each set an equal
+/// part of `bits` of data. A bit is lost when no copy is left that can be read.
+pub fn loss_of_copies(
+    ln_uber: &[f64],
+    ages: &[f64],
+    bits: f64,
+    groups: &[u64],
+    failures: usize,
+) -> LossProbability {
+    let own_bits = bits / groups.len().max(1) as f64;
+    over_failures(ages, failures, |failed| {
+        let kept = groups.iter().map(|&group| {
+            let ln_lost: f64 = crate::op::roles(group & !failed).map(|member| ln_uber[member].min(0.0)).sum();
+            own_bits * (-ln_lost.exp()).ln_1p()
+        });
+        -kept.sum::<f64>().exp_m1()
+    })
+}
+
+fn over_failures(ages: &[f64], failures: usize, loss: impl Fn(u64) -> f64) -> LossProbability {
     let mut order: Vec<usize> = (0..ages.len()).collect();
     order.sort_by(|&a, &b| ages[b].total_cmp(&ages[a]));
     let oldest = order.iter().take(failures).fold(0, |set, &member| set | 1 << member);
     let (mut sum, mut sets) = (0.0, 0u32);
     for_each_set(ages.len(), failures, &mut |set| {
-        sum += loss_without(ln_uber, set, bits);
+        sum += loss(set);
         sets += 1;
     });
-    LossProbability { oldest: loss_without(ln_uber, oldest, bits), any: sum / f64::from(sets.max(1)) }
+    LossProbability { oldest: loss(oldest), any: sum / f64::from(sets.max(1)) }
 }
 
 /// 1 − Π (1 − UBER)^bits over the members that are not in `failed`, as bits.

@@ -1,6 +1,7 @@
 //! Settings of an array: the `[array]` section of a scenario.
 
 use crate::layout::CopyLayout;
+use crate::light::LightConfig;
 use crate::placement::{MEMBERS_MAX, ParityLayout, Shares};
 use outlast_media::{ConfigError, at_most_a_second};
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
@@ -58,6 +59,9 @@ pub struct ArrayConfig {
     /// Members that are not as the others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub member: Vec<MemberConfig>,
+    /// Members that are carried lightly. Absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub light: Option<LightConfig>,
 }
 
 /// How one member differs from the others.
@@ -284,6 +288,7 @@ impl ArrayConfig {
             ejection: EjectionConfig::default(),
             replacement: ReplacementConfig::default(),
             member: Vec::new(),
+            light: None,
         }
     }
 
@@ -295,6 +300,11 @@ impl ArrayConfig {
     /// What sets device `device` apart from the others, if anything.
     pub fn member(&self, device: u16) -> Option<&MemberConfig> {
         self.member.iter().find(|member| member.device == device)
+    }
+
+    /// Whether device `device` is carried lightly.
+    pub fn is_light(&self, device: u16) -> bool {
+        self.light.as_ref().is_some_and(|light| light.devices.contains(&device))
     }
 
     /// Capacity of the array over devices of which the smallest has `smallest`.
@@ -373,7 +383,8 @@ impl ArrayConfig {
             let message = "must be above 0 and at most 1000000";
             return Err(ConfigError::new("array.replacement.limit_percent", limit, message));
         }
-        self.validate_members()
+        self.validate_members()?;
+        self.light.as_ref().map_or(Ok(()), |light| light.validate(self))
     }
 
     fn validate_members(&self) -> Result<(), ConfigError> {

@@ -13,6 +13,7 @@ mod error;
 mod gather;
 mod host;
 mod layout;
+mod light;
 mod locks;
 mod log;
 mod members;
@@ -33,6 +34,7 @@ pub use config::{
 };
 pub use error::{ArrayError, Event, EventKind};
 pub use layout::CopyLayout;
+pub use light::LightConfig;
 pub use outlast_device::PowerCycle;
 pub use pass::PassKind;
 pub use placement::ParityLayout;

@@ -1,6 +1,7 @@
 //! What an array tells about itself.
 
 use crate::array::Array;
+use crate::layout::Map;
 use crate::pass::PassKind;
 use crate::ranges::RangeSet;
 use outlast_device::Device;
@@ -168,6 +169,16 @@ pub struct Status {
 }
 
 impl<D: Device> Array<D> {
+    /// Of an array of copies the sets of members, as bits, that hold the same chunks; every set holds an equal part of all data. `None` for
+    /// arrays with parity or no redundancy.
+    pub fn copy_groups(&self) -> Option<Vec<u64>> {
+        let Map::Copies { columns, .. } = &self.layout.map else { return None };
+        let set = |group: u64| {
+            (0..self.layout.roles).fold(0, |set, role| set | 1 << self.layout.locate(group, role, false).0)
+        };
+        Some((0..*columns).map(set).collect())
+    }
+
     /// How the array is.
     pub fn status(&self, now: Nanos) -> Status {
         let percent = self.parity_percent();

@@ -2,7 +2,7 @@
 
 use crate::array::{Array, command};
 use crate::config::StripeWrites;
-use crate::layout::{Piece, Rows};
+use crate::layout::{Map, Piece, Rows};
 use outlast_device::{Command, Device, Op as HostOp, Outcome};
 
 impl<D: Device> Array<D> {
@@ -41,6 +41,19 @@ impl<D: Device> Array<D> {
             self.counters.sectors_read += u64::from(command.sectors);
         }
         outcome
+    }
+
+    /// Of the first `sectors` of the array those that fill every member equally and from its first sector on when they are written in
+    /// order, and how many sectors of each member that is; `None` where members get different amounts.
+    pub fn filled_by(&self, sectors: u64) -> Option<(u64, u64)> {
+        match &self.layout.map {
+            Map::Striped(_) => {
+                let groups = sectors / (self.layout.data as u64 * self.layout.chunk);
+                let own = groups * self.layout.chunk;
+                Some((own * self.layout.data as u64, own))
+            }
+            Map::Copies { .. } => None,
+        }
     }
 
     fn write_untimed(

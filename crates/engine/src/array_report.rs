@@ -1,13 +1,14 @@
 //! Summing up an array: its state over time, rebuilding, wear by member, the probability that a rebuild loses data.
 
+use crate::member::Member;
 use crate::report::Facts;
 use crate::summary::{
     ArrayAmplification, ArraySummary, ArrayWrites, DataLoss, DriveWear, RebuildSummary, StateTimes,
 };
 use crate::table::{Column, Table};
 use crate::volume::{Volume, mean_cycles};
-use outlast_array::coarse::loss_probabilities;
-use outlast_array::{EventKind, Level, State};
+use outlast_array::coarse::{loss_of_copies, loss_probabilities};
+use outlast_array::{EventKind, State};
 use outlast_device::Device;
 use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
@@ -171,7 +172,7 @@ fn rebuild(volume: &Volume, end: Nanos) -> Option<RebuildSummary> {
 
 fn wear(volume: &Volume, column: usize, end: Nanos) -> DriveWear {
     let status = &volume.array.status(end).members[column];
-    let member = volume.array.member(column);
+    let member = volume.array.member(column).and_then(Member::drive);
     let cycles = |of: fn(&Ssd) -> f64| member.map(of);
     DriveWear {
         device: column as u64,
@@ -203,15 +204,11 @@ fn ln_uber(ssd: &Ssd, now: Nanos) -> Option<f64> {
     Some(ecc.log_p_uncorrectable(rber) - f64::from(ecc.data_bits).ln())
 }
 
-/// Absent where flash does not err, where members are missing, and for RAID-10, where it depends on which members hold copies of each
-/// other.
+/// Absent where flash does not err, and where members are missing.
 fn data_loss(volume: &Volume, now: Nanos) -> Option<DataLoss> {
     let config = volume.array.config();
     let members = usize::from(config.members);
-    if config.level == Level::Raid10 {
-        return None;
-    }
-    let present: Vec<&Ssd> = (0..members).filter_map(|column| volume.array.member(column)).collect();
+    let present: Vec<&Ssd> = (0..members).filter_map(|column| volume.array.member(column)?.drive()).collect();
     let ln_ubers: Vec<f64> = present.iter().filter_map(|ssd| ln_uber(ssd, now)).collect();
     if ln_ubers.len() != members {
         return None;
@@ -219,7 +216,14 @@ fn data_loss(volume: &Volume, now: Nanos) -> Option<DataLoss> {
     let ages: Vec<f64> = present.iter().map(|ssd| mean_cycles(ssd)).collect();
     let capacity = present.iter().map(|ssd| ssd.identify().capacity.0).min()?;
     let failures = usize::from(config.redundancy());
-    let loss = loss_probabilities(&ln_ubers, &ages, capacity as f64 * 8.0, failures);
+    let bits = capacity as f64 * 8.0;
+    let loss = match volume.array.copy_groups() {
+        None => loss_probabilities(&ln_ubers, &ages, bits, failures),
+        Some(groups) => {
+            let data = bits * members as f64 / f64::from(config.copies);
+            loss_of_copies(&ln_ubers, &ages, data, &groups, failures)
+        }
+    };
     Some(DataLoss { failures: failures as u64, oldest: loss.oldest, any: loss.any })
 }
 

@@ -40,7 +40,7 @@ impl<'a> Drives<'a> {
         let members = volume.array.config().members;
         let all: Vec<&Ssd> = volume.drives().collect();
         let mut there: Vec<&Ssd> =
-            (0..usize::from(members)).filter_map(|column| volume.array.member(column)).collect();
+            (0..usize::from(members)).filter_map(|column| volume.array.member(column)?.drive()).collect();
         if there.is_empty() {
             there.clone_from(&all);
         }

@@ -7,6 +7,7 @@ mod drives;
 mod error;
 mod histogram;
 mod machine;
+mod member;
 mod precondition;
 mod progress;
 mod recorder;

@@ -23,6 +23,15 @@ pub(crate) trait Machine: Device {
     /// [`Outcome::ReadOnly`] when a drive is worn out.
     fn fill(&mut self, first: u64, end: u64) -> Result<(), Outcome>;
 
+    /// As [`Machine::fill`] of as many of the first `units` units as can be written faster in some other way to the same effect; returns
+    /// how many, and stops early where `go_on`, given the units written so far, says so.
+    ///
+    /// # Errors
+    /// [`Outcome::ReadOnly`] when a drive is worn out.
+    fn fill_first(&mut self, _units: u64, _go_on: &mut dyn FnMut(u64) -> bool) -> Result<u64, Outcome> {
+        Ok(0)
+    }
+
     /// Writes one unit without time.
     ///
     /// # Errors

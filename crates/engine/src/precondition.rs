@@ -75,6 +75,17 @@ pub(crate) fn prepare<M: Machine>(
     Ok(prepared)
 }
 
+/// Reports progress; whether the caller wants to stop.
+fn ask(progress: OnProgress<'_>, written: u64, planned: u64) -> bool {
+    let report = Progress {
+        phase: Phase::Precondition,
+        fraction: Some((written as f64 / planned.max(1) as f64).min(1.0)),
+        requests: written,
+        simulated: Nanos::ZERO,
+    };
+    progress(&report) == Control::Stop
+}
+
 impl<M: Machine> Preparer<'_, '_, M> {
     /// Whether the caller wants to stop; asks now and then.
     fn is_stopped(&mut self) -> bool {
@@ -82,13 +93,7 @@ impl<M: Machine> Preparer<'_, '_, M> {
         if !self.chunks.is_multiple_of(CHUNKS_BETWEEN_CLOCKS) || !self.pulse.is_due() {
             return false;
         }
-        let report = Progress {
-            phase: Phase::Precondition,
-            fraction: Some((self.written as f64 / self.planned.max(1) as f64).min(1.0)),
-            requests: self.written,
-            simulated: Nanos::ZERO,
-        };
-        (self.progress)(&report) == Control::Stop
+        ask(self.progress, self.written, self.planned)
     }
 
     fn write(&mut self, unit: u64) -> Result<(), EngineError> {
@@ -99,7 +104,18 @@ impl<M: Machine> Preparer<'_, '_, M> {
 
     fn fill(&mut self, units: u64) -> Result<Prepared, EngineError> {
         let step = self.machine.fill_units();
-        for first in (0..units).step_by(step as usize) {
+        let (written, planned) = (self.written, self.planned);
+        let (pulse, progress, mut stopped) = (&mut self.pulse, &mut *self.progress, false);
+        let begun = self.machine.fill_first(units, &mut |done| {
+            stopped = pulse.is_due() && ask(progress, written + done, planned);
+            !stopped
+        });
+        let begun = begun.map_err(|_| EngineError::WornOut { written, planned })?;
+        self.written += begun;
+        if stopped {
+            return Ok(Prepared { stopped, ..Prepared::default() });
+        }
+        for first in (begun..units).step_by(step as usize) {
             let end = units.min(first + step);
             let (written, planned) = (self.written, self.planned);
             self.machine.fill(first, end).map_err(|_| EngineError::WornOut { written, planned })?;

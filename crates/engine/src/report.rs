@@ -3,6 +3,7 @@
 use crate::array_report::array_summary;
 use crate::drives::Drives;
 use crate::histogram::{ByOp, OPS};
+use crate::member::Member;
 use crate::precondition::Prepared;
 use crate::recorder::Recorder;
 use crate::scenario::{Overwrite, Scenario};
@@ -520,7 +521,7 @@ pub(crate) fn wear_table(drives: &Drives<'_>) -> Option<Table> {
         None => wear_rows(drives.first(), 0, &mut columns),
         Some(volume) => {
             for device in 0..usize::from(volume.array.config().members) {
-                if let Some(ssd) = volume.array.member(device) {
+                if let Some(ssd) = volume.array.member(device).and_then(Member::drive) {
                     wear_rows(ssd, device as u64, &mut columns);
                 }
             }

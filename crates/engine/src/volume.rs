@@ -1,6 +1,7 @@
 //! An array of drives with what is to happen to its members.
 
 use crate::machine::{Machine, snapshot_of, unit_write};
+use crate::member::Member;
 use crate::progress::{Control, OnProgress, Phase, Progress};
 use crate::scenario::{Happening, Scenario};
 use crate::window::Snapshot;
@@ -14,15 +15,17 @@ use std::cmp::Reverse;
 
 /// Steps between two looks at the clock while the array finishes what it has begun.
 const BETWEEN_CLOCKS: u64 = 4096;
+/// Units of a drive that are filled between two looks at the clock.
+const FILL_STEP: usize = 1 << 14;
 
 /// An array of drives.
 #[derive(Debug)]
 pub(crate) struct Volume {
-    pub(crate) array: Array<Ssd>,
+    pub(crate) array: Array<Member>,
     /// What is to happen to members as wholes, the next one last.
     pending: Vec<(Nanos, Happening)>,
     /// Drives that were exchanged on demand.
-    replaced: Vec<Ssd>,
+    replaced: Vec<Member>,
     /// Sums at the last reset.
     base: Counters,
     sectors_per_unit: u32,
@@ -40,8 +43,9 @@ pub(crate) struct Volume {
     finish_rebuild: bool,
 }
 
-/// The age of a drive: mean P/E cycles in percent of its rating, or the cycles themselves where it has none.
-fn age_of(ssd: &Ssd) -> f64 {
+/// The age of a drive: mean P/E cycles in percent of its rating, or the cycles themselves where it has none. Stand-ins do not age.
+fn age_of(member: &Member) -> f64 {
+    let Some(ssd) = member.drive() else { return 0.0 };
     let cycles = mean_cycles(ssd);
     ssd.config().defects.endurance.map_or(cycles, |rated| cycles * 100.0 / f64::from(rated))
 }
@@ -94,15 +98,21 @@ impl Volume {
                 }
                 error
             };
-            let mut ssd = Ssd::new(own, drive_seed(scenario.seed, index.into())).map_err(refused)?;
+            let seed = drive_seed(scenario.seed, index.into());
+            if let Some(light) = config.light.as_ref().filter(|_| config.is_light(index)) {
+                let capacity = own.ftl.user_capacity(&own.geometry);
+                drives.push(Member::light(light, capacity, seed)?);
+                continue;
+            }
+            let mut ssd = Ssd::new(own, seed).map_err(refused)?;
             if let (Some(cycles), None) =
                 (config.member(index).and_then(|own| own.pe_cycles), &ssd.config().reliability)
             {
                 ssd.pre_wear(cycles);
             }
-            drives.push(ssd);
+            drives.push(Member::Drive(Box::new(ssd)));
         }
-        let sectors_per_unit = drives.first().map_or(1, Ssd::sectors_per_unit);
+        let sectors_per_unit = drives.iter().find_map(Member::drive).map_or(1, Ssd::sectors_per_unit);
         let array = Array::new(config.clone(), drives, scenario.device.bytes)?.with_age(age_of);
         let sectors = array.identify().capacity.0 / SECTOR_BYTES;
         Ok(Self {
@@ -140,7 +150,7 @@ impl Volume {
 
     /// Every drive that is or was in the array.
     pub(crate) fn drives(&self) -> impl Iterator<Item = &Ssd> {
-        self.array.devices().chain(&self.replaced)
+        self.array.devices().chain(&self.replaced).filter_map(Member::drive)
     }
 
     /// Figures of the array since the last reset.
@@ -193,13 +203,24 @@ impl Volume {
     /// A member goes out, a new drive comes in.
     fn exchange(&mut self, now: Nanos, happening: Happening) -> Result<(), ArrayError> {
         let Happening::Replace { member, force, .. } = happening else { return Ok(()) };
-        let made = Ssd::new(self.config.clone(), drive_seed(self.seed, self.made));
+        let seed = drive_seed(self.seed, self.made);
         self.made += 1;
+        let light = self.array.config().light.as_ref().filter(|_| self.array.config().is_light(member));
+        if let Some(light) = light {
+            let capacity = self.config.ftl.user_capacity(&self.config.geometry);
+            let Ok(drive) = Member::light(light, capacity, seed) else {
+                unreachable!("every other stand-in was made of the same settings");
+            };
+            self.replaced.extend(self.array.replace(now, member.into(), drive, force)?);
+            return Ok(());
+        }
+        let made = Ssd::new(self.config.clone(), seed);
         let Ok(mut drive) = made else {
             unreachable!("every other drive was made of the same settings");
         };
         drive.begin_timed();
         drive.reset_counters(now);
+        let drive = Member::Drive(Box::new(drive));
         self.replaced.extend(self.array.replace(now, member.into(), drive, force)?);
         Ok(())
     }
@@ -283,6 +304,36 @@ impl Machine for Volume {
         }
     }
 
+    /// Drive by drive, which keeps one drive's tables in the processor's cache and passes over stand-ins. Members get the same writes in
+    /// the same order as through the array.
+    fn fill_first(&mut self, units: u64, go_on: &mut dyn FnMut(u64) -> bool) -> Result<u64, Outcome> {
+        let per_unit = u64::from(self.sectors_per_unit);
+        let config = self.array.config();
+        if self.config.bytes || !config.chunk.0.is_multiple_of(per_unit * SECTOR_BYTES) {
+            return Ok(0);
+        }
+        let Some((filled, sectors)) = self.array.filled_by(units * per_unit).filter(|&(_, own)| own != 0)
+        else {
+            return Ok(0);
+        };
+        let whole = filled / per_unit;
+        let own_units = sectors / per_unit;
+        let members = usize::from(config.members);
+        let (mut outcome, mut stopped) = (Ok(()), false);
+        self.array.with_devices(|column, member| {
+            let Some(ssd) = member.drive_mut().filter(|_| column < members) else { return };
+            for first in (0..own_units).step_by(FILL_STEP) {
+                if stopped || outcome.is_err() {
+                    return;
+                }
+                outcome = (first..own_units.min(first + FILL_STEP as u64))
+                    .try_for_each(|unit| ssd.write_unit_untimed(unit, 0));
+                stopped = !go_on((column as u64 * own_units + first) * whole / (own_units * members as u64));
+            }
+        });
+        outcome.map(|()| whole)
+    }
+
     fn write_unit(&mut self, unit: u64) -> Result<(), Outcome> {
         self.fill(unit, unit + 1)
     }
@@ -296,11 +347,15 @@ impl Machine for Volume {
     }
 
     fn apply(&mut self, command: Command) -> Outcome {
-        self.array.apply_untimed(command, Ssd::apply_untimed)
+        self.array.apply_untimed(command, Member::apply_untimed)
     }
 
     fn end_untimed(&mut self) {
-        self.array.with_devices(|_, ssd| ssd.end_untimed());
+        self.array.with_devices(|_, member| {
+            if let Some(ssd) = member.drive_mut() {
+                ssd.end_untimed();
+            }
+        });
     }
 
     fn written_units(&self) -> (u64, u64) {
@@ -310,7 +365,8 @@ impl Machine for Volume {
 
     fn begin(&mut self, scenario: &Scenario) -> Result<(), ConfigError> {
         let faults = scenario.flash_faults()?;
-        self.array.with_devices(|index, ssd| {
+        self.array.with_devices(|index, member| {
+            let Some(ssd) = member.drive_mut() else { return };
             ssd.begin_timed();
             let own: Vec<_> = faults
                 .iter()
@@ -332,8 +388,12 @@ impl Machine for Volume {
 
     fn reset(&mut self, now: Nanos) {
         self.base = self.array.counters();
-        self.array.with_devices(|_, ssd| ssd.reset_counters(now));
-        for ssd in &mut self.replaced {
+        self.array.with_devices(|_, member| {
+            if let Some(ssd) = member.drive_mut() {
+                ssd.reset_counters(now);
+            }
+        });
+        for ssd in self.replaced.iter_mut().filter_map(Member::drive_mut) {
             ssd.reset_counters(now);
         }
     }

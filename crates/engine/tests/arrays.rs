@@ -70,6 +70,60 @@ fn a_random_write_to_raid5_writes_data_and_parity_and_every_member_alike() {
     assert_close("the parts and the whole", sum, waf.total, 1e-9);
 }
 
+/// With bytes kept the array is filled stripe by stripe, without them drive by drive.
+#[test]
+fn filling_drive_by_drive_leaves_the_drives_as_filling_through_the_array_does() {
+    for level in ["raid5", "raid6", "raid1"] {
+        let mut scenario = array(&format!("level = \"{level}\"\nmembers = 4"), WRITES);
+        scenario.precondition.fill_fraction = 0.73;
+        let fast = run(scenario.clone());
+        scenario.device.bytes = true;
+        let slow = run(scenario);
+        let (fast, slow) = (fast.summary(), slow.summary());
+        assert_eq!(fast.time.simulated_s.to_bits(), slow.time.simulated_s.to_bits(), "{level}");
+        let waf = |summary: &Summary| summary.write_amplification.as_ref().unwrap().total.to_bits();
+        assert_eq!(waf(fast), waf(slow), "{level}");
+        let wear = |summary: &Summary| {
+            let array = summary.array.as_ref().unwrap();
+            array.wear.iter().map(|own| (own.mean_pe.unwrap().to_bits(), own.programs)).collect::<Vec<_>>()
+        };
+        assert_eq!(wear(fast), wear(slow), "{level}");
+    }
+}
+
+#[test]
+fn a_drive_among_light_members_does_what_it_does_among_its_like() {
+    let full = run(array("level = \"raid5\"\nmembers = 4", WRITES));
+    let light = run(array(
+        "level = \"raid5\"\nmembers = 4\nlight = { devices = [1, 2, 3], rate = \"200MB/s\" }",
+        WRITES,
+    ));
+    let (full, light) = (&full.summary().array, &light.summary().array);
+    let (full, light) = (full.as_ref().unwrap(), light.as_ref().unwrap());
+    assert_eq!(full.member_commands.writes, light.member_commands.writes);
+    // The host's commands are the same; what differs is when they come.
+    assert_eq!(full.wear[0].bytes_written, light.wear[0].bytes_written);
+    assert!(full.wear[0].mean_pe.is_some() && light.wear[1].mean_pe.is_none());
+}
+
+#[test]
+fn light_members_that_cannot_be_are_refused() {
+    let refuse = |light: &str, device: &str| {
+        let text = text(&format!("level = \"raid5\"\nmembers = 3\nlight = {light}"), WRITES) + device;
+        let Err(error) = parse_text(&text)
+            .map_err(|e| e.to_string())
+            .and_then(|s| s.0.validate().map_err(|e| e.to_string()))
+        else {
+            panic!("accepted {light}")
+        };
+        error
+    };
+    assert!(refuse("{ devices = [3] }", "").contains("array.light.devices[0] = 3: must be less than 3"));
+    assert!(refuse("{ devices = [0, 1, 2] }", "").contains("must leave one member that is a drive"));
+    let fault = "[[faults]]\nat = \"1s\"\ndevice = 1\nkind = \"die\"\ndie = 0\n";
+    assert!(refuse("{ devices = [1] }", fault).contains("faults[0].device = 1: is carried lightly"));
+}
+
 #[test]
 fn percentages_wear_members_as_equation_1_says() {
     // Diff-RAID, Equation 1: q + (1 - q)/(n - 1) writes for each of the host's.

@@ -42,6 +42,37 @@ fn near(count: usize, draws: usize, p: f64) -> bool {
 }
 
 #[test]
+fn a_sequential_stream_jumps_as_often_as_it_is_told_to_and_goes_on_from_there() {
+    let text = |percent: u32| {
+        format!(
+            "requests = 50000\npattern = \"sequential\"\nrandom_percent = {percent}\nsize = \"8KiB\"\nread_percent = 50"
+        )
+    };
+    let places = TARGET.capacity.0 / 8192;
+    for percent in [0, 25, 75, 100] {
+        let requests = all(&text(percent));
+        let follows = |pair: &&[Request]| {
+            let end = pair[0].command.lba.0 + u64::from(pair[0].command.sectors);
+            pair[1].command.lba.0 == end % (TARGET.capacity.0 / SECTOR_BYTES)
+        };
+        let followed = requests.windows(2).filter(follows).count();
+        // A jump may land where the stream would have gone on: too seldom to matter.
+        let share = 1.0 - f64::from(percent) / 100.0;
+        assert!(
+            near(followed, 49_999, share) || followed.abs_diff((49_999.0 * share) as usize) < 5,
+            "{percent}: {followed}"
+        );
+        let first: std::collections::BTreeSet<u64> = requests.iter().map(|r| r.command.lba.0 / 16).collect();
+        assert!(first.iter().all(|&place| place < places));
+    }
+    let refused = open("requests = 1\nrandom_percent = 10").unwrap_err().to_string();
+    assert!(
+        refused.contains("workload.synthetic.random_percent") && refused.contains("sequential"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn operations_sizes_and_hints_have_their_shares() {
     let requests = all(
         "requests = 100000\nread_percent = 60\ntrim_percent = 10\nfua_percent = 25\nstream = 3\nsizes = [{size = \"4KiB\", weight = 70}, {size = \"64KiB\", weight = 30}]",

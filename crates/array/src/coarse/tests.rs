@@ -201,3 +201,21 @@ fn bad_settings_are_refused() {
     assert!(refuse(CoarseConfig { parities: 2, ..paper(&[50.0, 50.0]) }).starts_with("array.members = 2"));
     assert!(refuse(CoarseConfig { limit: f64::NAN, ..paper(&[50.0, 50.0]) }).contains("must be above 0"));
 }
+
+#[test]
+fn of_mirrored_pairs_only_the_partner_of_the_failed_member_counts() {
+    let (ubers, ages) = ([-30.0, -25.0, -28.0, -20.0], [4.0, 1.0, 2.0, 3.0]);
+    let member_bits = 1e9;
+    let loss = loss_of_copies(&ubers, &ages, 2.0 * member_bits, &[0b0011, 0b1100], 1);
+    let alone = |ln: f64| -(member_bits * (-ln.exp()).ln_1p()).exp_m1();
+    // The other pair still has both copies: e^-48 a bit.
+    assert!((loss.oldest / alone(-25.0) - 1.0).abs() < 1e-8, "{loss:?}");
+    let any = ubers.iter().map(|&ln| alone(ln)).sum::<f64>() / 4.0;
+    assert!((loss.any / any - 1.0).abs() < 1e-8, "{loss:?} {any}");
+    // Copies on all neighbours, as `far` lays them out for three members: each survivor holds half of what the failed one held.
+    let (ubers, ages) = ([-26.0, -25.0, -24.0], [3.0, 2.0, 1.0]);
+    let loss = loss_of_copies(&ubers, &ages, 1.5 * member_bits, &[0b011, 0b110, 0b101], 1);
+    let half = |ln: f64| 0.5 * member_bits * (-ln.exp()).ln_1p();
+    let expected = -(half(-25.0) + half(-24.0)).exp_m1();
+    assert!((loss.oldest / expected - 1.0).abs() < 1e-8);
+}

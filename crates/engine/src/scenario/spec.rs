@@ -209,6 +209,10 @@ impl Scenario {
         self.device.validate()?;
         if let Some(array) = &self.array {
             array.validate()?;
+            if array.light.is_some() && self.device.bytes {
+                let limit = "must be false where members are carried lightly: they keep no bytes";
+                return Err(ConfigError::new("device.bytes", true, limit));
+            }
         }
         self.precondition.validate()?;
         self.run.validate()?;
@@ -250,6 +254,10 @@ impl Scenario {
     pub fn flash_faults(&self) -> Result<Vec<(u16, Nanos, Fault)>, ConfigError> {
         let resolve = |(index, fault): (usize, &FaultSpec)| {
             let device = self.device_of(index, fault)?;
+            if self.array.as_ref().is_some_and(|array| array.is_light(device)) {
+                let limit = "is carried lightly (array.light): it has no flash that could fail";
+                return Err(ConfigError::new(&format!("faults[{index}].device"), device, limit));
+            }
             Ok((device, fault.at, fault.resolve(&format!("faults[{index}]"), &self.device.geometry)?))
         };
         self.faults_of(false).map(resolve).collect()

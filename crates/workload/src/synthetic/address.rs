@@ -26,12 +26,19 @@ pub(crate) enum Address {
 pub(crate) struct Sequential {
     next: [u64; 3],
     apart: bool,
+    /// 2^63 times the share of requests that go to a random place, and the stream with them.
+    random: u64,
 }
 
 impl Sequential {
     /// Reads, writes and trims each count for themselves, as in fio.
     pub(crate) fn apart() -> Self {
         Self { apart: true, ..Self::default() }
+    }
+
+    /// With a share of requests that go elsewhere, the stream with them.
+    pub(crate) fn with_jumps(share: f64) -> Self {
+        Self { random: super::threshold(share), ..Self::default() }
     }
 }
 
@@ -81,8 +88,11 @@ impl Zones {
 
 impl Draw for Sequential {
     #[inline]
-    fn draw(&mut self, _: &mut SplitMix, size: &Size, op: Op) -> (u64, bool) {
+    fn draw(&mut self, rng: &mut SplitMix, size: &Size, op: Op) -> (u64, bool) {
         let next = &mut self.next[if self.apart { op as usize % 3 } else { 0 }];
+        if self.random != 0 && rng.next_u64() >> 1 < self.random {
+            *next = rng.below(size.places);
+        }
         let place = if *next < size.places { *next } else { 0 };
         *next = place + size.step;
         (place, false)

@@ -233,11 +233,15 @@ impl Check<'_> {
             ));
         }
         let scramble = scramble.then(|| Scramble::new(places, &mut SplitMix::new(seed, "scramble")));
+        let jumps = self.ranged("random_percent", spec.random_percent, 0.0, (0.0, 100.0))?;
+        if spec.random_percent.is_some() && pattern != Pattern::Sequential {
+            return Err(bad(self.field("random_percent"), jumps, "needs pattern = \"sequential\""));
+        }
         let theta = self.ranged("zipf_theta", spec.zipf_theta, 0.99, (1e-3, 10.0))?;
         let fraction = self.ranged("hot_fraction", spec.hot_fraction, 0.2, (1e-9, 1.0 - 1e-9))?;
         let access = self.ranged("hot_access", spec.hot_access, 0.8, (0.0, 1.0))?;
         Ok(match pattern {
-            Pattern::Sequential => Address::Sequential(Sequential::default()),
+            Pattern::Sequential => Address::Sequential(Sequential::with_jumps(jumps / 100.0)),
             Pattern::Uniform => Address::Uniform(Uniform),
             Pattern::Zipf => Address::Zipf(Zipf::new(places, theta), scramble),
             Pattern::Hotcold => Address::Zones(Zones::new(

@@ -76,6 +76,10 @@ pub struct SyntheticSpec {
     /// Which addresses are drawn. Default: uniform.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<Pattern>,
+    /// Share of the requests of a `sequential` stream that go to a random place, from which the stream then goes on, in percent: the mix
+    /// of random and sequential access of Iometer's access specifications. Default: 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub random_percent: Option<f64>,
     /// Skew of `zipf`; more than 0, at most 10. Default: 0.99, as in YCSB (Cooper et al., `SoCC` 2010).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zipf_theta: Option<f64>,
@@ -156,6 +160,7 @@ impl SyntheticSpec {
         Self {
             name: self.name.clone(),
             pattern: self.pattern.or(base.pattern),
+            random_percent: self.random_percent.or(base.random_percent),
             zipf_theta: self.zipf_theta.or(base.zipf_theta),
             hot_fraction: self.hot_fraction.or(base.hot_fraction),
             hot_access: self.hot_access.or(base.hot_access),

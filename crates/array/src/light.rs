@@ -1,0 +1,73 @@
+//! Members that are carried lightly: latency and bandwidth, no flash.
+
+use crate::config::ArrayConfig;
+use crate::plain::PlainConfig;
+use outlast_media::{ConfigError, at_most_a_second};
+use outlast_units::{ByteRate, Bytes, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Members without flash of their own, of the capacity of the others: one command after another, each with a latency and at a rate.
+/// They take next to no memory and time, so that one drive of many terabytes can be studied within its array. They have no wear, no
+/// collection and no errors.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LightConfig {
+    /// Which: counted from 0; spares follow the members. At least one member is not light.
+    pub devices: Vec<u16>,
+    /// Time of a read besides its transfer. Default: 0.
+    #[serde(default)]
+    pub read_latency: Nanos,
+    /// Time of a write besides its transfer. Default: 0.
+    #[serde(default)]
+    pub write_latency: Nanos,
+    /// Bandwidth, of reads and writes together. Absent: unlimited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<ByteRate>,
+}
+
+impl LightConfig {
+    /// The stand-in for a drive of `capacity`.
+    pub fn device(&self, capacity: Bytes) -> PlainConfig {
+        PlainConfig {
+            read_latency: self.read_latency,
+            write_latency: self.write_latency,
+            read_rate: self.rate,
+            write_rate: self.rate,
+            ..PlainConfig::new(capacity)
+        }
+    }
+
+    /// Checks which devices there are.
+    ///
+    /// # Errors
+    /// The first setting that cannot work.
+    pub fn validate(&self, array: &ArrayConfig) -> Result<(), ConfigError> {
+        for (index, &device) in self.devices.iter().enumerate() {
+            let refuse = |limit: String| {
+                Err(ConfigError::new(&format!("array.light.devices[{index}]"), device, limit))
+            };
+            if device >= array.devices() {
+                return refuse(format!("must be less than {}, members and spares", array.devices()));
+            }
+            if self.devices[..index].contains(&device) {
+                return refuse("is given twice".to_owned());
+            }
+            if array.member(device).is_some_and(|own| own.pe_cycles.is_some() || own.capacity.is_some()) {
+                return refuse(
+                    "has pe_cycles or a capacity of its own, which a light member has not".to_owned(),
+                );
+            }
+        }
+        if (0..array.members).all(|member| self.devices.contains(&member)) {
+            let value = format!("{:?}", self.devices);
+            return Err(ConfigError::new(
+                "array.light.devices",
+                value,
+                "must leave one member that is a drive",
+            ));
+        }
+        at_most_a_second("array.light.read_latency", self.read_latency)?;
+        at_most_a_second("array.light.write_latency", self.write_latency)
+    }
+}

@@ -1,0 +1,146 @@
+//! A member of an array: a drive in full, or a light stand-in for one.
+
+use outlast_array::{LightConfig, PlainDevice};
+use outlast_device::{
+    Command, Completion, Device, Identity, LbaRun, Notice, Outcome, PowerCycle, Smart, Tag,
+};
+use outlast_media::ConfigError;
+use outlast_ssd::Ssd;
+use outlast_units::{Bytes, Nanos};
+
+/// What stands in a place of an array. Light members have latency and bandwidth and no flash: they make room for drives that are
+/// too large to be simulated eight times.
+#[derive(Debug)]
+pub(crate) enum Member {
+    Drive(Box<Ssd>),
+    Light(Box<PlainDevice>),
+}
+
+impl Member {
+    pub(crate) fn light(config: &LightConfig, capacity: Bytes, seed: u64) -> Result<Self, ConfigError> {
+        Ok(Self::Light(Box::new(PlainDevice::new(config.device(capacity), seed)?)))
+    }
+
+    /// The drive, unless this is a stand-in.
+    pub(crate) fn drive(&self) -> Option<&Ssd> {
+        match self {
+            Self::Drive(ssd) => Some(ssd),
+            Self::Light(_) => None,
+        }
+    }
+
+    pub(crate) fn drive_mut(&mut self) -> Option<&mut Ssd> {
+        match self {
+            Self::Drive(ssd) => Some(ssd),
+            Self::Light(_) => None,
+        }
+    }
+
+    /// Carries out a command without time; of it a stand-in keeps nothing.
+    #[inline]
+    pub(crate) fn apply_untimed(&mut self, command: Command) -> Outcome {
+        match self {
+            Self::Drive(ssd) => ssd.apply_untimed(command),
+            Self::Light(_) => Outcome::Ok,
+        }
+    }
+}
+
+impl Device for Member {
+    #[inline]
+    fn submit(&mut self, now: Nanos, command: Command, tag: Tag) {
+        match self {
+            Self::Drive(ssd) => ssd.submit(now, command, tag),
+            Self::Light(plain) => plain.submit(now, command, tag),
+        }
+    }
+
+    fn submit_data(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+        match self {
+            Self::Drive(ssd) => ssd.submit_data(now, command, tag, data),
+            Self::Light(plain) => plain.submit_data(now, command, tag, data),
+        }
+    }
+
+    fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
+        match self {
+            Self::Drive(ssd) => ssd.take_data(tag),
+            Self::Light(plain) => plain.take_data(tag),
+        }
+    }
+
+    fn take_lba_status(&mut self, tag: Tag) -> Option<Vec<LbaRun>> {
+        match self {
+            Self::Drive(ssd) => ssd.take_lba_status(tag),
+            Self::Light(plain) => plain.take_lba_status(tag),
+        }
+    }
+
+    #[inline]
+    fn take_notice(&mut self) -> Option<Notice> {
+        match self {
+            Self::Drive(ssd) => ssd.take_notice(),
+            Self::Light(plain) => plain.take_notice(),
+        }
+    }
+
+    #[inline]
+    fn next_deadline(&self) -> Option<Nanos> {
+        match self {
+            Self::Drive(ssd) => ssd.next_deadline(),
+            Self::Light(plain) => plain.next_deadline(),
+        }
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
+        match self {
+            Self::Drive(ssd) => ssd.advance(now, completions),
+            Self::Light(plain) => plain.advance(now, completions),
+        }
+    }
+
+    #[inline]
+    fn advance_to_completion(&mut self, limit: Nanos, completions: &mut Vec<Completion>) -> Nanos {
+        match self {
+            Self::Drive(ssd) => ssd.advance_to_completion(limit, completions),
+            Self::Light(plain) => plain.advance_to_completion(limit, completions),
+        }
+    }
+
+    fn hint(&self, upcoming: &[Command]) {
+        if let Self::Drive(ssd) = self {
+            ssd.hint(upcoming);
+        }
+    }
+
+    fn identify(&self) -> Identity {
+        match self {
+            Self::Drive(ssd) => ssd.identify(),
+            Self::Light(plain) => plain.identify(),
+        }
+    }
+
+    fn smart(&self) -> Smart {
+        match self {
+            Self::Drive(ssd) => ssd.smart(),
+            Self::Light(plain) => plain.smart(),
+        }
+    }
+
+    fn self_check(&self) -> Result<(), String> {
+        match self {
+            Self::Drive(ssd) => ssd.self_check(),
+            Self::Light(plain) => plain.self_check(),
+        }
+    }
+}
+
+impl PowerCycle for Member {
+    fn power_cut(&mut self, now: Nanos) {
+        match self {
+            Self::Drive(ssd) => ssd.power_cut(now),
+            Self::Light(plain) => plain.power_cut(now),
+        }
+    }
+}
