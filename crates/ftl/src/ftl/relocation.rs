@@ -174,6 +174,8 @@ impl Ftl {
             self.stuck = true;
             return None;
         }
+        // Data that was trimmed, or that has moved to another core, may have made room again.
+        self.stuck = false;
         Some(victim)
     }
 

@@ -92,6 +92,14 @@ impl Ssd {
         victims.filter(|&unit| self.left_behind(unit).is_some())
     }
 
+    /// The address beyond the host's by which Reparo calls the place of a unit that lives in another core than its own (`_60` in its Figure
+    /// 8), in units; `None` of all others. Address `a` is number `⌊a / N⌋` of core `a mod N`, as everywhere.
+    pub fn extended_address(&self, unit: u64) -> Option<u64> {
+        let home = self.core_of(unit);
+        let is_redirected = home != self.former_core_of(unit);
+        is_redirected.then(|| u64::from(home.1) * self.cores.len() as u64 + home.0 as u64)
+    }
+
     /// Where work on a unit is to be done, if not at (`core`, `work.lpn`): the unit has been redirected, or its data has moved, since.
     #[cold]
     pub(crate) fn elsewhere(&self, core: usize, work: UnitWork) -> Option<(usize, UnitWork)> {

@@ -116,13 +116,6 @@ impl Redirection {
         (layer.victim as usize, p * self.period + layer.window * self.cores + core as u32)
     }
 
-    /// The address by which the paper calls a unit in an extension (`_60` in its Figure 8): the one that a unit of the host would have
-    /// that lives there.
-    #[cfg(test)]
-    pub(crate) fn extended_address(&self, core: usize, local: u32) -> u64 {
-        u64::from(local) * u64::from(self.cores) + core as u64
-    }
-
     /// Local numbers of core `core`, its extension included.
     pub(crate) fn end(&self, core: usize) -> u32 {
         self.end[core]
@@ -172,7 +165,7 @@ mod tests {
         let moved: Vec<(u64, u64)> = (0..60u64)
             .filter_map(|unit| {
                 let (core, local) = redirection.home((unit % 4) as usize, (unit / 4) as u32)?;
-                Some((unit, redirection.extended_address(core, local)))
+                Some((unit, u64::from(local) * 4 + core as u64))
             })
             .collect();
         assert_eq!(moved, [(3, 60), (7, 61), (11, 62)]);

@@ -181,6 +181,8 @@ impl Model {
                     let content = unit.pending.take().unwrap();
                     if outcome != Outcome::Ok {
                         // Some units may have been written, and may be in the buffer only.
+                        // A read under way may have had either.
+                        unit.changes += 1;
                         let mut contents = unit.current().to_vec();
                         contents.push(content);
                         unit.possible.push((self.seq, contents));
