@@ -2,7 +2,7 @@
 
 use crate::changes::Changes;
 use crate::classes::Classifier;
-use crate::config::{SsdConfig, WriteCache};
+use crate::config::{Identifier, SsdConfig, WriteCache};
 use crate::core::{Core, Processor};
 use crate::counters::Counters;
 use crate::die::{Channel, Die, Phase};
@@ -13,9 +13,9 @@ use crate::ladder::{Recovery, Retries};
 use crate::op::{Op, UnitWork};
 use crate::power::PowerCuts;
 use crate::reliability::{CoreCells, Corrections, Reliability};
-use crate::repair::{Moves, Redirection};
+use crate::repair::{Moves, Redirection, Watch};
 use crate::scrub::{Decision, Reason};
-use outlast_device::{Command, Completion, Device, Identity, Notice, Smart, Tag};
+use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Smart, Tag};
 use outlast_ftl::{Ftl, FtlOptions, UnitsWritten, UntimedReads};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig, TimingTable};
 use outlast_units::slab::Slab;
@@ -91,6 +91,8 @@ pub struct Ssd {
     /// Failed dies for which space has been adjusted.
     pub(crate) adjusted: Vec<u16>,
     pub(crate) moves: Moves,
+    /// What is known about the health of dies; absent where nobody cares.
+    pub(crate) watch: Option<Box<Watch>>,
     /// What the host has not been told yet.
     pub(crate) notices: VecDeque<Notice>,
     pub(crate) seed: u64,
@@ -134,7 +136,8 @@ impl Ssd {
                 keep_bytes: config.bytes,
                 erases_late: config.controller.write_cache != WriteCache::Protected,
                 protection: config.protection.clone(),
-                scrub: config.scrub.is_some(),
+                scrub: config.scrubs(),
+                lists: config.repair.as_ref().is_some_and(|own| own.identifier == Identifier::P2lBlock),
                 absent: absent_of(&config.absent_dies, share),
                 seed,
             };
@@ -164,7 +167,7 @@ impl Ssd {
         let hazards = HazardClock::new(&config.hazards, geometry, Nanos::ZERO, seed);
         let mut ssd = Self {
             fallible: reliability.is_some(),
-            striped: config.protection.is_some(),
+            striped: config.protection.is_some() || cores[0].ftl.layout().list_rows() != 0,
             absent: config.absent_dies.iter().map(|&die| DieId(die)).collect(),
             cover_after: config.protection.as_ref().map_or(Nanos::MAX, |own| own.partial.timeout),
             classifier: Classifier::new(&config, units * u64::from(sectors_per_unit)).map(Box::new),
@@ -183,6 +186,7 @@ impl Ssd {
             redirection: None,
             adjusted: Vec::new(),
             moves: Moves::default(),
+            watch: config.repair.is_some().then(|| Box::new(Watch::new(&cores, dies.len()))),
             notices: VecDeque::new(),
             seed,
             timing,
@@ -474,6 +478,10 @@ impl Device for Ssd {
 
     fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
         self.host.data_out.remove(&tag)
+    }
+
+    fn take_lba_status(&mut self, tag: Tag) -> Option<Vec<LbaRun>> {
+        self.host.status_out.remove(&tag)
     }
 
     #[inline]

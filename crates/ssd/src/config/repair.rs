@@ -24,7 +24,8 @@ pub struct RepairConfig {
     pub identifier: Identifier,
     /// How data that another core is to hold gets there, where the scheme is `cooperative`.
     pub migration: Migration,
-    /// Bad blocks of a die, found while it is in use, from which on it counts as failed: `N_bad^die` of section 4.2.1; at least 1.
+    /// Bad blocks of a die, found while it is in use, above which it counts as failed: `N_bad^die` of section 4.2.1; at least 1. A die
+    /// of which every block in use is bad has failed in any case.
     /// Default: 32, assumed: about the 2.5 % of a die's blocks that data sheets allow, for a die of about 1300 blocks.
     pub bad_blocks: u32,
     /// Dies, numbered channel by channel, that failed and were repaired before the drive is filled, in that order: for studies of what
@@ -39,8 +40,10 @@ pub struct RepairConfig {
     pub found_cost: Nanos,
     /// Time of the victim core to mark the entry of each failed unit that a list names. Default: 2900 ns (calibrated).
     pub mark_cost: Nanos,
-    /// Time of a flash core for each entry that is looked at for its mark only, over all cores. Default: 39 ns (calibrated).
+    /// Time of a flash core for each entry that it looks at for its mark only; all cores share them. Default: 156 ns (calibrated).
     pub marked_scan_cost: Nanos,
+    /// Who rebuilds failed data that the drive's own stripes can give.
+    pub rebuild: Rebuild,
     /// Moving data off a die that is expected to fail. Absent: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predict: Option<PredictConfig>,
@@ -83,6 +86,21 @@ pub enum Migration {
     Device,
 }
 
+/// Who rebuilds failed data that the drive's own stripes can give. What they cannot give is always for the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rebuild {
+    /// Whoever is expected to be faster. The drive reads `k` program units of a stripe of `k` data, on dies that work at the same time:
+    /// `k` · (sense + transfer) / dies of the core. The host reads at least one other device and writes the result: twice the link
+    /// time of the same bytes; without a limit on the link, the drive does it.
+    #[default]
+    Cheapest,
+    /// The drive, by relocation; the host is told only of what the drive cannot rebuild.
+    Device,
+    /// The host: it is told of all, as data that can still be read.
+    Host,
+}
+
 /// When a die is expected to fail: as soon as one of the limits is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -107,7 +125,8 @@ impl Default for RepairConfig {
             copy_cost: Nanos(7),
             found_cost: Nanos(5200),
             mark_cost: Nanos(2900),
-            marked_scan_cost: Nanos(39),
+            marked_scan_cost: Nanos(156),
+            rebuild: Rebuild::default(),
             predict: None,
         }
     }

@@ -5,11 +5,18 @@
 //! two *places*: the **former** one, in the core that it had when the drive was new, and its **home**. Data is in one of them at most: a
 //! write goes home and drops what is at the former place, a trim drops both, and until then reads are served from there.
 
+mod detector;
+mod identifier;
+mod lists;
 mod migrate;
+mod predict;
+mod record;
 mod redirect;
 mod space;
 
+pub(crate) use detector::Watch;
 pub(crate) use migrate::Moves;
+pub use record::RepairRecord;
 pub(crate) use redirect::Redirection;
 pub use space::{adjustment, fair_shares};
 
