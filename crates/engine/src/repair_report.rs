@@ -4,7 +4,6 @@ use crate::member::Member;
 use crate::scenario::RunSpec;
 use crate::volume::Volume;
 use outlast_array::MemberRepair;
-use outlast_device::Device;
 use outlast_models::mttdl;
 use outlast_ssd::{Identifier, RepairRecord, RepairScheme, Ssd};
 use outlast_units::{Nanos, SECTOR_BYTES};

@@ -21,6 +21,7 @@ use outlast_ftl::VictimPolicy;
 use outlast_models::{bandwidth, write_amplification};
 use outlast_ssd::Ssd;
 use outlast_units::Bytes;
+use outlast_units::Nanos;
 use outlast_workload::{Pacing, Pattern, Workload};
 
 /// Blocks of a drive up to which the wear table is made.
