@@ -60,7 +60,7 @@ impl<D> Column<D> {
 /// An array of devices; itself a [`Device`].
 ///
 /// **Inputs** beside those of a device: [`Array::fail_member`], [`Array::replace`], [`Array::add_spare`], [`Array::start_scrub`],
-/// [`Array::power_cut`] and [`Array::power_on`], [`Array::finish_shift`]. **Outputs** beside completions: [`Array::status`],
+/// [`Array::power_failure`], [`Array::power_cut`] and [`Array::power_on`], [`Array::finish_shift`]. **Outputs** beside completions: [`Array::status`],
 /// [`Array::counters`], [`Array::events`], [`Array::lost`].
 ///
 /// **Time rule**: see [`Device`]. All inputs take the time, and first do what is due before it, so that members never see time run
@@ -311,6 +311,11 @@ impl<D: Device> Array<D> {
         self.background.pending_shift.is_some()
             || self.repairs.in_place()
             || pass.is_some_and(|pass| matches!(pass.kind, PassKind::Rebuild | PassKind::Shift))
+    }
+
+    /// Whether parity is in doubt since a loss of power.
+    pub fn is_in_doubt(&self) -> bool {
+        self.background.resync.is_some()
     }
 
     /// Whether nothing is under way.

@@ -150,7 +150,9 @@ impl<D: Device> Array<D> {
         let (group, rows, moves, kind) = (op.group, op.rows, op.moves, op.kind);
         let set = if op.kind == OpKind::Read { 0 } else { op.write_set };
         let logged = matches!(self.config.consistency, Consistency::Ppl | Consistency::Journal);
-        let (fua, stream) = (op.fua || logged, op.stream);
+        // What the array notes as done must be: members that are complete, parity that has moved, sectors that were repaired.
+        let own = moves || !matches!(kind, OpKind::Write | OpKind::Trim);
+        let (fua, stream) = (op.fua || logged || own, op.stream);
         if set == 0 && op.repairs.is_empty() {
             self.committed(now, index);
             return;

@@ -152,6 +152,16 @@ pub enum EventKind {
         /// Sectors of redundancy that did not fit.
         mismatches: u64,
     },
+    /// Power failed, and is back but for [`EventKind::NotStarted`].
+    PowerFailed {
+        /// Host commands that ended with it.
+        aborted: u64,
+    },
+    /// The array stays off: parity is in doubt and a member is missing.
+    NotStarted {
+        /// Groups whose parity cannot be trusted.
+        groups: u64,
+    },
     /// A member refuses writes and cannot be spared: the array refuses writes.
     ReadOnly {
         /// Its column.

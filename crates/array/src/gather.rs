@@ -516,7 +516,8 @@ impl<D: Device> Array<D> {
         for role in roles(parities) {
             let count = if self.bytes {
                 self.code.mismatches(&op.cells, window.bytes(op.rows.first), role - self.layout.data)
-            } else if resync {
+            } else if resync && self.torn.contains(&op.group) {
+                // Without bytes only the simulator knows where parity may differ.
                 window.len()
             } else {
                 0
@@ -527,7 +528,7 @@ impl<D: Device> Array<D> {
             }
         }
         let known_losses = op.lost != 0;
-        if !known_losses && (self.bytes || !resync) {
+        if !known_losses {
             if resync {
                 self.counters.sectors_resynced += sectors;
                 self.counters.groups_resynced += u64::from(sectors > 0);

@@ -56,6 +56,8 @@ pub struct Counters {
     pub rebuild_sectors_written: u64,
     /// Members thrown out by thresholds.
     pub ejected: u32,
+    /// Losses of power of the whole array.
+    pub power_cuts: u64,
     /// Records carried out after a loss of power.
     pub records_replayed: u64,
     /// Groups whose data came to depend on parity that a loss of power had left wrong: the write hole.
@@ -89,6 +91,7 @@ impl Counters {
             rebuild_sectors_read: self.rebuild_sectors_read - before.rebuild_sectors_read,
             rebuild_sectors_written: self.rebuild_sectors_written - before.rebuild_sectors_written,
             ejected: self.ejected - before.ejected,
+            power_cuts: self.power_cuts - before.power_cuts,
             records_replayed: self.records_replayed - before.records_replayed,
             write_holes: self.write_holes - before.write_holes,
         }
@@ -103,7 +106,7 @@ pub enum State {
     Clean,
     /// Members are missing or being rebuilt, or a die of one has failed and is not yet made good; redundancy makes that good.
     Degraded,
-    /// More is missing than redundancy makes good.
+    /// More is missing than redundancy makes good, or the array did not start after a loss of power.
     Failed,
 }
 
@@ -211,7 +214,10 @@ impl<D: Device> Array<D> {
         let youngest = ages().fold(f64::INFINITY, f64::min);
         let told = self.columns.iter().any(|column| column.excused);
         let redundant = self.layout.roles > self.layout.data;
-        let state = if self.is_missing_too_many(None) || !redundant && (told || !self.lost.is_empty()) {
+        let state = if !self.powered
+            || self.is_missing_too_many(None)
+            || !redundant && (told || !self.lost.is_empty())
+        {
             State::Failed
         } else if !told && members.iter().all(|member| member.in_sync) {
             State::Clean

@@ -3,15 +3,18 @@
 mod damage;
 mod encoding;
 mod figures;
+mod lists;
 mod parity;
 mod partial;
 mod power;
 mod protection;
 mod relocation;
+mod room;
 mod streams;
 mod untimed;
 mod written;
 
+pub use lists::ListRead;
 pub use parity::Axis;
 pub use power::Aftermath;
 pub use protection::Member;
@@ -63,6 +66,7 @@ pub enum State {
 
 /// What the controller around a translation layer decides for it.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[allow(clippy::struct_excessive_bools, reason = "independent choices, each named where it is made")]
 pub struct FtlOptions {
     /// Keep the bytes that are on flash.
     pub keep_bytes: bool,
@@ -70,6 +74,8 @@ pub struct FtlOptions {
     pub protection: Option<ProtectionConfig>,
     /// Whether there is a stream for data moved by scrubbing.
     pub scrub: bool,
+    /// Whether the last page of every block is kept for the owners of another block's units ([`Ftl::list_reads`]).
+    pub lists: bool,
     /// Whether a victim is erased only when its data is on flash, not already when it is in the buffer. Each relocating stream
     /// then needs a superblock more: the next victim is begun before the last one is erased.
     pub erases_late: bool,
@@ -97,6 +103,8 @@ struct Frontier {
     /// Stripes that are complete and whose parity is still to be written: the first one, the one after the last, and how many
     /// parity program units of the first have been handed out.
     due: (u32, u32, u32),
+    /// Program units of lists that have been handed out, in allocation order.
+    lists: u32,
 }
 
 /// The valid slots of a superblock being relocated, kept exact while the host overwrites and trims: relocation then asks this
@@ -125,7 +133,10 @@ struct Victim {
 pub struct Ftl {
     layout: Layout,
     config: FtlConfig,
+    /// The host's units, then those that other cores have handed over ([`Ftl::set_logical`]), then one entry that is always none.
     l2p: Vec<Ppn>,
+    /// Units that there must be room for.
+    logical_units: u64,
     p2l: Vec<Lpn>,
     /// Valid units of each superblock, with [`NO_CANDIDATE`] unless it is sealed.
     valid: Vec<u32>,
@@ -216,8 +227,11 @@ impl Ftl {
         logical_units: u64,
         options: FtlOptions,
     ) -> Result<Self, ConfigError> {
-        let layout = Layout::new(geometry, config, dies, logical_units)?;
-        let FtlOptions { keep_bytes, protection, scrub, erases_late, absent, seed } = options;
+        let mut layout = Layout::new(geometry, config, dies, logical_units)?;
+        let FtlOptions { keep_bytes, protection, scrub, lists, erases_late, absent, seed } = options;
+        if lists {
+            layout.keep_lists(geometry)?;
+        }
         if erases_late && layout.pus_per_superblock() < 2 {
             let limit = "without a protected buffer a superblock must take at least two program operations";
             return Err(ConfigError::new("device.geometry.pages_per_block", geometry.pages_per_block, limit));
@@ -240,6 +254,7 @@ impl Ftl {
             (0..classes).map(|class| protection.as_ref().map_or(none, |own| own.code(class))).collect();
         let mut ftl = Self {
             l2p: vec![Ppn::NONE; layout.logical_units() as usize + 1],
+            logical_units,
             p2l: vec![Lpn::NONE; layout.slots() as usize],
             valid: vec![NO_CANDIDATE; superblocks as usize],
             sealed_at: vec![0; superblocks as usize],
@@ -330,21 +345,21 @@ impl Ftl {
     }
 
     fn superblocks_for_data(&self) -> u32 {
-        let units = u64::from(self.layout.logical_units()) + self.missing_units;
-        match u64::from(self.least_data_units()) {
-            // All dies are gone: no number will do.
-            0 => u32::MAX >> 8,
-            least => units.div_ceil(least) as u32,
-        }
+        self.superblocks_for(self.logical_units, self.least_data_units())
     }
 
     /// Open superblocks of every stream, held-back ones, victims that wait for their erasure, one of partial parity that is full
     /// and not yet stale, and one more so that sealed superblocks hold more slots than the host has units: then some sealed
     /// superblock has a stale unit whenever the host can open none.
     fn superblocks_needed(&self) -> u32 {
+        self.superblocks_for_data() + self.superblocks_beside()
+    }
+
+    /// Those of them that hold no data of the host.
+    fn superblocks_beside(&self) -> u32 {
         let waiting = self.streams.tasks() * (self.held_back - 1);
         let log = u32::from(self.streams.partial().is_some());
-        self.superblocks_for_data() + self.frontiers.len() as u32 + self.reserve() + waiting + log + 1
+        self.frontiers.len() as u32 + self.reserve() + waiting + log + 1
     }
 
     /// Free superblocks held back for relocation.
@@ -437,7 +452,7 @@ impl Ftl {
     /// The entry of a logical page that may be none: the table ends with an entry that is always [`Ppn::NONE`].
     #[inline]
     fn l2p_index(&self, lpn: Lpn) -> usize {
-        lpn.0.min(self.layout.logical_units()) as usize
+        lpn.index().min(self.l2p.len() - 1)
     }
 
     /// The state of a superblock.
@@ -578,12 +593,13 @@ impl Ftl {
         self.frontiers[usize::from(stream.0)] = Frontier {
             next: first,
             pu_end: first + self.layout.units_per_pu(),
-            end: first + self.layout.units_per_superblock(),
+            end: first + self.layout.data_pus() * self.layout.units_per_pu(),
             superblock,
             promised: false,
             irregular: false,
             later: 0,
             due: (0, 0, 0),
+            lists: 0,
         };
         if self.code[superblock.index()] != NO_CODE
             || !self.dead_lanes.is_empty()

@@ -174,6 +174,9 @@ impl Ssd {
             (OpKind::RmwRead, _) => self.counters.rmw_reads += pages,
             (OpKind::StripeRead, _) => self.counters.stripe_reads += pages,
             (OpKind::PatrolRead, _) => self.counters.patrol_reads += pages,
+            (OpKind::MoveRead, _) => self.counters.migration_reads += pages,
+            (OpKind::ProbeRead, _) => self.counters.probe_reads += pages,
+            (OpKind::ListRead, _) => self.counters.list_reads += pages,
             (_, Task::Gc) => self.counters.gc_reads += pages,
             (_, Task::WearLeveling) => self.counters.wear_leveling_reads += pages,
             (_, Task::Scrub) => self.counters.scrub_reads += pages,
@@ -285,6 +288,9 @@ impl Ssd {
 
     #[inline]
     fn end_op(&mut self, now: Nanos, op: &Op) {
+        if op.failing != 0 && self.watch.is_some() {
+            self.note_failed_read(now, op);
+        }
         match op.kind {
             OpKind::HostRead if op.failing == 0 && op.recovery == NIL => self.host_read(now, op),
             OpKind::RmwRead if op.failing == 0 && op.recovery == NIL => self.old_data_read(now, op),
@@ -293,10 +299,15 @@ impl Ssd {
             }
             OpKind::StripeRead => self.stripe_read(now, op),
             OpKind::PatrolRead => self.patrol_read(now, op),
-            OpKind::HostRead | OpKind::RmwRead | OpKind::RelocationRead if op.failing == 0 => {
-                self.finish_read(now, op, 0);
+            OpKind::ProbeRead => self.probe_read(now, op),
+            OpKind::ListRead => self.list_read(now, op),
+            OpKind::HostRead | OpKind::RmwRead | OpKind::RelocationRead | OpKind::MoveRead => {
+                if op.failing == 0 {
+                    self.finish_read(now, op, 0);
+                } else {
+                    self.uncorrectable(now, op);
+                }
             }
-            OpKind::HostRead | OpKind::RmwRead | OpKind::RelocationRead => self.uncorrectable(now, op),
             OpKind::HostProgram | OpKind::RelocationProgram if self.fallible && self.program_fails(op) => {
                 self.program_failed(now, op);
             }
@@ -325,9 +336,14 @@ impl Ssd {
 
     /// The old data of a partly written unit is in the controller.
     pub(crate) fn old_data_read(&mut self, now: Nanos, op: &Op) {
-        let core = usize::from(op.core);
-        let stream = self.stream_of_write(core, op.work);
-        self.queue_write(now, core, WaitingWrite { work: op.work, stream });
+        let (mut core, mut work) = (usize::from(op.core), op.work);
+        if self.redirection.is_some()
+            && let Some(home) = self.elsewhere(core, work)
+        {
+            (core, work) = home;
+        }
+        let stream = self.stream_of_write(core, work);
+        self.queue_write(now, core, WaitingWrite { work, stream });
     }
 
     /// A program unit is on flash.

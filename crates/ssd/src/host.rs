@@ -5,7 +5,7 @@ use crate::core::{CREDIT_ONE, WaitingWrite};
 use crate::die::Phase;
 use crate::op::{Op, OpKind, Task, UnitWork};
 use crate::ssd::Ssd;
-use outlast_device::{Command, Completion, Op as HostOp, Outcome, Tag};
+use outlast_device::{Command, Completion, LbaRun, Op as HostOp, Outcome, Tag};
 use outlast_ftl::Stream;
 use outlast_units::slab::NIL;
 use outlast_units::{ByteRate, Bytes, Lpn, Nanos, SECTOR_BYTES};
@@ -21,8 +21,19 @@ pub(crate) struct Request {
     /// When the last of its data will have left over the link.
     pub(crate) ready: Nanos,
     pub(crate) outcome: Outcome,
-    /// Whether it still has to wait for its data to reach flash.
-    pub(crate) barrier: bool,
+    /// What follows when all of its units are done.
+    pub(crate) then: Then,
+}
+
+/// What follows when all units of a request are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// The host's command is complete.
+    Complete,
+    /// It still has to wait for its data to reach flash.
+    AwaitFlash,
+    /// It was a move of the drive's own, of which the host knows nothing.
+    MoveOn,
 }
 
 /// Commands carried out and sectors moved over the drive's life: reads, then writes.
@@ -69,6 +80,8 @@ pub(crate) struct HostSide {
     data_in: BTreeMap<u32, Vec<u8>>,
     data_work: BTreeMap<u32, Vec<u8>>,
     pub(crate) data_out: BTreeMap<Tag, Vec<u8>>,
+    /// Answers to queries for failed units.
+    pub(crate) status_out: BTreeMap<Tag, Vec<LbaRun>>,
     pub(crate) life: Life,
 }
 
@@ -91,6 +104,7 @@ impl HostSide {
             data_in: BTreeMap::new(),
             data_work: BTreeMap::new(),
             data_out: BTreeMap::new(),
+            status_out: BTreeMap::new(),
             life: Life::default(),
         }
     }
@@ -120,14 +134,17 @@ impl HostSide {
         let open = open.chain(crossing.into_iter().map(|completion| completion.tag));
         let aborted: Vec<Tag> = open.chain(self.door.drain(..).map(|(_, tag, _)| tag)).collect();
         let mut data_out = std::mem::take(&mut self.data_out);
+        let mut status_out = std::mem::take(&mut self.status_out);
         for tag in &aborted {
             data_out.remove(tag);
+            status_out.remove(tag);
         }
         self.forget(now);
         let end = |tag| Completion { at: now, tag, outcome: Outcome::Aborted };
         self.linked = done_too;
         self.direct = done.into_iter().chain(aborted.into_iter().map(end)).collect();
         self.data_out = data_out;
+        self.status_out = status_out;
         self.in_flight = (self.direct.len() + self.linked.len()) as u32;
         let first =
             |queue: &VecDeque<Completion>| queue.front().map_or(Nanos::MAX, |completion| completion.at);
@@ -149,13 +166,15 @@ impl HostSide {
         self.data_in.clear();
         self.data_work.clear();
         self.data_out.clear();
+        self.status_out.clear();
     }
 }
 
 impl Ssd {
     /// Power fails at a time of the drive's own: all commands under way end in [`Outcome::Aborted`].
     pub(crate) fn abort_commands(&mut self, now: Nanos) {
-        self.host.abort(now, self.requests.live().map(|request| request.tag));
+        let own = self.requests.live().filter(|request| request.then != Then::MoveOn);
+        self.host.abort(now, own.map(|request| request.tag));
     }
 
     pub(crate) fn receive(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
@@ -187,7 +206,7 @@ impl Ssd {
             left: 1,
             ready: now,
             outcome,
-            barrier: barrier && in_range,
+            then: if barrier && in_range { Then::AwaitFlash } else { Then::Complete },
         });
         if self.config.bytes && command.op == HostOp::Write {
             self.host.data_in.insert(request, data.to_vec());
@@ -243,7 +262,9 @@ impl Ssd {
             let mut unit = first_unit;
             while rest != 0 {
                 let sectors = rest.min(self.sectors_per_unit - offset);
-                let (core, lpn) = self.core_of(unit);
+                // A read goes to where the data is, all else to where it belongs.
+                let is_read = command.op == HostOp::Read;
+                let (core, lpn) = if is_read { self.place_of(unit) } else { self.core_of(unit) };
                 self.requests[request].left += 1;
                 let work = UnitWork { request, lpn, first: offset as u16, sectors: sectors as u16 };
                 let cost = if encodes { cost + self.encode_time(core, work) } else { cost };
@@ -253,11 +274,22 @@ impl Ssd {
                 unit += 1;
             }
         }
+        if command.op == HostOp::LbaStatus && outcome == Outcome::Ok {
+            self.begin_status(now, request);
+        }
         self.finish_parts(now, request, 1);
     }
 
     /// A flash core acts on one unit of a command.
     pub(crate) fn execute(&mut self, now: Nanos, core: usize, work: UnitWork) {
+        if self.redirection.is_some()
+            && work.lpn != NIL
+            && let Some((core, work)) = self.elsewhere(core, work)
+        {
+            // A die has failed, or data has moved, since the master core sent it here.
+            self.execute(now, core, work);
+            return;
+        }
         let command = self.requests[work.request].command;
         match command.op {
             HostOp::Read => self.read_unit(now, core, work),
@@ -267,10 +299,14 @@ impl Ssd {
                 if u32::from(work.sectors) == self.sectors_per_unit {
                     self.cores[core].ftl.trim(Lpn(work.lpn));
                     self.maybe_collect(now, core);
+                    if self.redirection.is_some() {
+                        self.took_over(now, core, work.lpn);
+                    }
                 }
                 self.finish_parts(now, work.request, 1);
             }
-            HostOp::Flush | HostOp::LbaStatus => unreachable!("such a command has no units"),
+            HostOp::LbaStatus => self.status_step(now, core, work),
+            HostOp::Flush => unreachable!("such a command has no units"),
         }
     }
 
@@ -326,7 +362,7 @@ impl Ssd {
         let class = match &self.classifier {
             None => 0,
             Some(classifier) => {
-                let unit = u64::from(work.lpn) * self.cores.len() as u64 + core as u64;
+                let unit = self.unit_at(core, work.lpn);
                 classifier.class(command, unit * u64::from(self.sectors_per_unit))
             }
         };
@@ -334,9 +370,11 @@ impl Ssd {
     }
 
     fn write_unit(&mut self, now: Nanos, core: usize, work: UnitWork) {
-        if let Some(classifier) = &mut self.classifier {
-            let unit = u64::from(work.lpn) * self.cores.len() as u64 + core as u64;
-            classifier.note(unit * u64::from(self.sectors_per_unit));
+        if self.classifier.is_some() {
+            let sector = self.unit_at(core, work.lpn) * u64::from(self.sectors_per_unit);
+            if let Some(classifier) = &mut self.classifier {
+                classifier.note(sector);
+            }
         }
         let stream = self.stream_of_write(core, work);
         let ftl = &self.cores[core].ftl;
@@ -349,11 +387,13 @@ impl Ssd {
             self.counters.partial_writes += 1;
             self.counters.partial_bytes +=
                 u64::from(self.sectors_per_unit - u32::from(work.sectors)) * SECTOR_BYTES;
-            let slot = ftl.lookup(Lpn(work.lpn));
             if self.is_rest_lost(core, work) {
                 self.refuse_rest(now, work);
                 return;
             }
+            let (core, work) = self.rest_of(core, work);
+            let ftl = &self.cores[core].ftl;
+            let slot = ftl.lookup(Lpn(work.lpn));
             if slot.is_some() && ftl.is_programmed(slot) {
                 // The read's time is spent now; its content is merged when the write enters the buffer, with what is
                 // current then, so that two partial writes of one unit cannot lose each other's sectors.
@@ -369,7 +409,10 @@ impl Ssd {
     /// Whether a write covers only a part of a unit the rest of which cannot be had: nothing whole could be written.
     #[inline]
     fn is_rest_lost(&self, core: usize, work: UnitWork) -> bool {
-        self.cores[core].ftl.is_lost(Lpn(work.lpn)) && u32::from(work.sectors) != self.sectors_per_unit
+        u32::from(work.sectors) != self.sectors_per_unit && {
+            let (core, work) = self.rest_of(core, work);
+            self.cores[core].ftl.is_lost(Lpn(work.lpn))
+        }
     }
 
     #[cold]
@@ -386,6 +429,16 @@ impl Ssd {
             self.admit(now, core, write);
         } else {
             self.cores[core].waiting.push_back(write);
+            self.note_blocked(now, core);
+        }
+    }
+
+    /// A write enters the buffer before all that wait.
+    pub(crate) fn queue_first(&mut self, now: Nanos, core: usize, write: WaitingWrite) {
+        if self.may_admit(core, write) {
+            self.admit(now, core, write);
+        } else {
+            self.cores[core].waiting.push_front(write);
             self.note_blocked(now, core);
         }
     }
@@ -414,17 +467,27 @@ impl Ssd {
         if !state.ftl.can_append(first.stream) {
             self.maybe_collect(now, core);
             let ftl = &self.cores[core].ftl;
-            if ftl.is_read_only() && !ftl.can_append(first.stream) {
+            if !ftl.can_append(first.stream) && self.is_hopeless(now, core, first) {
                 // Nothing will ever make room: the writes that wait end here.
                 self.pump(now, core);
             }
         }
     }
 
+    /// Whether a write that finds no room never will.
+    fn is_hopeless(&mut self, now: Nanos, core: usize, write: WaitingWrite) -> bool {
+        self.cores[core].ftl.is_read_only()
+            || (self.redirection.is_some() && self.is_at_an_end(core, write) && {
+                self.maybe_collect(now, core);
+                self.is_at_an_end(core, write)
+            })
+    }
+
     /// Lets waiting writes in as far as there is room.
     pub(crate) fn pump(&mut self, now: Nanos, core: usize) {
         while let Some(&write) = self.cores[core].waiting.front() {
-            if self.cores[core].ftl.is_read_only() && !self.cores[core].ftl.can_append(write.stream) {
+            let ftl = &self.cores[core].ftl;
+            if !ftl.can_append(write.stream) && self.is_hopeless(now, core, write) {
                 self.cores[core].waiting.pop_front();
                 self.requests[write.work.request].outcome = Outcome::ReadOnly;
                 self.finish_parts(now, write.work.request, 1);
@@ -448,6 +511,10 @@ impl Ssd {
             self.counters.blocked_ns += (now - since).0;
         }
         let WaitingWrite { work, stream } = write;
+        if self.redirection.is_some() && self.is_out_of_date(core, work) {
+            self.finish_parts(now, work.request, 1);
+            return;
+        }
         if self.is_rest_lost(core, work) {
             // Lost while the write waited.
             self.refuse_rest(now, work);
@@ -464,6 +531,12 @@ impl Ssd {
             state.ftl.store(slot.ppn, bytes);
         }
         self.counters.host_bytes_written += u64::from(work.sectors) * SECTOR_BYTES;
+        if self.redirection.is_some() {
+            if work.sectors == 0 {
+                self.count_move(core);
+            }
+            self.took_over(now, core, work.lpn);
+        }
         if slot.completes_pu {
             let (pu, _) = self.cores[core].ftl.layout().pu_of(slot.ppn);
             let units = self.cores[core].ftl.layout().units_per_pu();
@@ -570,15 +643,16 @@ impl Ssd {
         if request.left != 0 {
             return;
         }
-        if request.barrier {
-            request.barrier = false;
-            request.left = 1;
-            self.begin_barrier(now, index);
+        if request.then != Then::Complete {
+            self.go_on(now, index);
             return;
         }
         let Request { command, tag, ready, outcome, .. } = *request;
         self.requests.remove(index);
         self.host.life.count(&command, outcome);
+        if command.op == HostOp::LbaStatus && outcome == Outcome::Ok {
+            self.answer_status(now, index, &command, tag);
+        }
         if self.config.bytes {
             self.host.data_in.remove(&index);
             // Nothing of a read that failed is handed out as if it were good.
@@ -605,6 +679,20 @@ impl Ssd {
             now
         };
         self.host.next_completion = self.host.next_completion.min(at);
+    }
+
+    /// The units of request `index` are done, but that is not all.
+    fn go_on(&mut self, now: Nanos, index: u32) {
+        let request = &mut self.requests[index];
+        if request.then == Then::MoveOn {
+            let outcome = request.outcome;
+            self.requests.remove(index);
+            self.move_ended(now, outcome);
+            return;
+        }
+        request.then = Then::Complete;
+        request.left = 1;
+        self.begin_barrier(now, index);
     }
 
     /// Hands out the next completion and lets in a command that waits at the door.
@@ -642,7 +730,7 @@ impl Ssd {
     /// Puts the bytes of a unit, rebuilt from its stripe, where the read that asked for it returns them.
     pub(crate) fn deliver(&mut self, request: u32, core: usize, lpn: Lpn, unit: &[u8]) {
         let command = self.requests[request].command;
-        let number = u64::from(lpn.0) * self.cores.len() as u64 + core as u64;
+        let number = self.unit_at(core, lpn.0);
         let first = number * u64::from(self.sectors_per_unit);
         let (start, end) = (first.max(command.lba.0), command.lba.0 + u64::from(command.sectors));
         let end = end.min(first + u64::from(self.sectors_per_unit));
@@ -656,8 +744,9 @@ impl Ssd {
     /// The unit's new content: the old one under the sectors written.
     fn merged(&self, core: usize, work: UnitWork) -> Box<[u8]> {
         let unit_bytes = self.sectors_per_unit as usize * SECTOR_BYTES as usize;
-        let slot = self.cores[core].ftl.lookup(Lpn(work.lpn));
-        let old = if slot.is_some() { self.cores[core].ftl.load(slot) } else { None };
+        let (holder, old) = self.rest_of(core, work);
+        let slot = self.cores[holder].ftl.lookup(Lpn(old.lpn));
+        let old = if slot.is_some() { self.cores[holder].ftl.load(slot) } else { None };
         let mut unit = old.map_or_else(|| vec![0; unit_bytes], <[u8]>::to_vec);
         let at = self.offset_in_command(work, core);
         let from = usize::from(work.first) * SECTOR_BYTES as usize;
@@ -669,7 +758,7 @@ impl Ssd {
     }
 
     fn offset_in_command(&self, work: UnitWork, core: usize) -> usize {
-        let unit = u64::from(work.lpn) * self.cores.len() as u64 + core as u64;
+        let unit = self.unit_at(core, work.lpn);
         let sector = unit * u64::from(self.sectors_per_unit) + u64::from(work.first);
         (sector - self.requests[work.request].command.lba.0) as usize * SECTOR_BYTES as usize
     }

@@ -67,6 +67,7 @@ impl Ssd {
             self.events.set(source, Nanos::MAX);
         }
         self.requests = Slab::default();
+        self.forget_queries(now);
         self.recoveries = Slab::default();
         self.master.queue.clear();
         self.master.free_at = now;
@@ -84,6 +85,7 @@ impl Ssd {
         for (core, abandoned) in abandoned.into_iter().enumerate() {
             self.mount(now, core, &abandoned);
         }
+        self.move_again(now);
     }
 
     /// No die does anything any more. Returns the program operations that this concerns, those of each die in order.

@@ -194,7 +194,7 @@ impl Ssd {
                 }
             }
         }
-        if matches!(kind, OpKind::HostRead | OpKind::RmwRead | OpKind::RelocationRead) {
+        if matches!(kind, OpKind::HostRead | OpKind::RmwRead | OpKind::RelocationRead | OpKind::MoveRead) {
             let had = u64::from((wanted & !failing).count_ones());
             if is_first {
                 self.corrections.ecc += had;

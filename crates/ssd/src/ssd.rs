@@ -2,7 +2,7 @@
 
 use crate::changes::Changes;
 use crate::classes::Classifier;
-use crate::config::{SsdConfig, WriteCache};
+use crate::config::{Identifier, SsdConfig, WriteCache};
 use crate::core::{Core, Processor};
 use crate::counters::Counters;
 use crate::die::{Channel, Die, Phase};
@@ -13,8 +13,9 @@ use crate::ladder::{Recovery, Retries};
 use crate::op::{Op, UnitWork};
 use crate::power::PowerCuts;
 use crate::reliability::{CoreCells, Corrections, Reliability};
+use crate::repair::{Moves, Redirection, Watch};
 use crate::scrub::{Decision, Reason};
-use outlast_device::{Command, Completion, Device, Identity, Smart, Tag};
+use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Smart, Tag};
 use outlast_ftl::{Ftl, FtlOptions, UnitsWritten, UntimedReads};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig, TimingTable};
 use outlast_units::slab::Slab;
@@ -58,6 +59,7 @@ pub struct Ssd {
     pub(crate) counters: Counters,
     /// Sums at the last reset, to be subtracted.
     pub(crate) base: Totals,
+    pub(crate) base_by_core: Vec<UnitsWritten>,
     /// Whether anything can fail: errors are modelled, or faults expected.
     pub(crate) fallible: bool,
     /// Whether any data has parity.
@@ -84,6 +86,15 @@ pub struct Ssd {
     pub(crate) changes: Changes,
     pub(crate) faults_injected: u64,
     pub(crate) power_cuts: PowerCuts,
+    /// Which units live in another core than when the drive was new; absent where none do.
+    pub(crate) redirection: Option<Box<Redirection>>,
+    /// Failed dies for which space has been adjusted.
+    pub(crate) adjusted: Vec<u16>,
+    pub(crate) moves: Moves,
+    /// What is known about the health of dies; absent where nobody cares.
+    pub(crate) watch: Option<Box<Watch>>,
+    /// What the host has not been told yet.
+    pub(crate) notices: VecDeque<Notice>,
     pub(crate) seed: u64,
 }
 
@@ -125,7 +136,8 @@ impl Ssd {
                 keep_bytes: config.bytes,
                 erases_late: config.controller.write_cache != WriteCache::Protected,
                 protection: config.protection.clone(),
-                scrub: config.scrub.is_some(),
+                scrub: config.scrubs(),
+                lists: config.repair.as_ref().is_some_and(|own| own.identifier == Identifier::P2lBlock),
                 absent: absent_of(&config.absent_dies, share),
                 seed,
             };
@@ -155,7 +167,7 @@ impl Ssd {
         let hazards = HazardClock::new(&config.hazards, geometry, Nanos::ZERO, seed);
         let mut ssd = Self {
             fallible: reliability.is_some(),
-            striped: config.protection.is_some(),
+            striped: config.protection.is_some() || cores[0].ftl.layout().list_rows() != 0,
             absent: config.absent_dies.iter().map(|&die| DieId(die)).collect(),
             cover_after: config.protection.as_ref().map_or(Nanos::MAX, |own| own.partial.timeout),
             classifier: Classifier::new(&config, units * u64::from(sectors_per_unit)).map(Box::new),
@@ -171,6 +183,11 @@ impl Ssd {
             changes: Changes::default(),
             faults_injected: 0,
             power_cuts: PowerCuts::default(),
+            redirection: None,
+            adjusted: Vec::new(),
+            moves: Moves::default(),
+            watch: config.repair.is_some().then(|| Box::new(Watch::new(&cores, dies.len()))),
+            notices: VecDeque::new(),
             seed,
             timing,
             channels: vec![Channel::default(); usize::from(geometry.channels)],
@@ -188,14 +205,18 @@ impl Ssd {
             waiting_dies: VecDeque::new(),
             counters: Counters::default(),
             base: Totals::default(),
+            base_by_core: vec![UnitsWritten::default(); cores.len()],
             cores,
             dies,
             config,
         };
         if ssd.config.hazards != HazardConfig::default() {
             ssd.expect_faults();
+            let first = hazards.next();
             ssd.fate.hazards = Some(hazards);
+            ssd.call_housekeeping(first);
         }
+        ssd.begin_repaired()?;
         Ok(ssd)
     }
 
@@ -214,11 +235,17 @@ impl Ssd {
         self.sectors_per_unit
     }
 
-    /// The flash core of unit `unit`, and its number there.
+    /// The flash core that unit `unit` belongs to, and its number there.
     #[inline]
     pub(crate) fn core_of(&self, unit: u64) -> (usize, u32) {
-        let cores = self.cores.len() as u64;
-        if cores == 1 { (0, unit as u32) } else { ((unit % cores) as usize, (unit / cores) as u32) }
+        if self.cores.len() == 1 {
+            return (0, unit as u32);
+        }
+        let (core, number) = self.former_core_of(unit);
+        match &self.redirection {
+            None => (core, number),
+            Some(redirection) => redirection.home(core, number).unwrap_or((core, number)),
+        }
     }
 
     /// The unit in which a sector lies, and the sector's place in it.
@@ -298,6 +325,7 @@ impl Ssd {
         }
         self.reset_exposed(now);
         self.base = self.totals();
+        self.base_by_core = self.cores.iter().map(|core| core.ftl.written()).collect();
         for channel in &mut self.channels {
             channel.busy = Nanos::ZERO;
         }
@@ -452,6 +480,15 @@ impl Device for Ssd {
         self.host.data_out.remove(&tag)
     }
 
+    fn take_lba_status(&mut self, tag: Tag) -> Option<Vec<LbaRun>> {
+        self.host.status_out.remove(&tag)
+    }
+
+    #[inline]
+    fn take_notice(&mut self) -> Option<Notice> {
+        self.notices.pop_front()
+    }
+
     fn next_deadline(&self) -> Option<Nanos> {
         Some(self.next_event()).filter(|&at| at != Nanos::MAX)
     }
@@ -514,6 +551,7 @@ impl Device for Ssd {
         for (index, core) in self.cores.iter().enumerate() {
             core.ftl.self_check().map_err(|error| format!("core {index}: {error}"))?;
         }
+        self.check_redirection()?;
         self.check_buffers()
     }
 }

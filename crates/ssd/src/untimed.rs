@@ -38,10 +38,13 @@ impl Ssd {
         };
         let ftl = &mut self.cores[core].ftl;
         let stream = ftl.host_stream(command.stream.0, class);
-        match ftl.write_untimed(stream, Lpn(lpn)) {
-            Ok(_) => Ok(()),
-            Err(outlast_ftl::Full) => Err(Outcome::ReadOnly),
+        if ftl.write_untimed(stream, Lpn(lpn)).is_err() {
+            return Err(Outcome::ReadOnly);
         }
+        if self.redirection.is_some() {
+            self.drop_former(core, lpn);
+        }
+        Ok(())
     }
 
     /// Brings the table entries of units that will soon be written into the processor's cache.
@@ -66,7 +69,8 @@ impl Ssd {
         while rest != 0 {
             let sectors = rest.min(self.sectors_per_unit - offset);
             let (core, lpn) = self.core_of(unit);
-            let mapped = || self.cores[core].ftl.lookup(Lpn(lpn)).is_some();
+            let (holder, number) = self.place_of(unit);
+            let mapped = || self.cores[holder].ftl.lookup(Lpn(number)).is_some();
             let pages = u64::from(self.cores[core].ftl.layout().pages_per_unit());
             match command.op {
                 Op::Read if mapped() => self.counters.host_reads += pages,
@@ -86,6 +90,9 @@ impl Ssd {
                 }
                 Op::Trim if sectors == self.sectors_per_unit => {
                     self.cores[core].ftl.trim(Lpn(lpn));
+                    if self.redirection.is_some() {
+                        self.drop_former(core, lpn);
+                    }
                 }
                 Op::Trim | Op::Flush | Op::LbaStatus => {}
             }

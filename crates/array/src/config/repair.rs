@@ -1,7 +1,7 @@
 //! What the array does when a member tells of a failed die: the `[array.repair]` section.
 
-use outlast_media::ConfigError;
-use outlast_units::{ByteRate, Bytes, SECTOR_BYTES};
+use outlast_media::{ConfigError, at_most_a_second};
+use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,9 @@ pub struct RepairConfig {
     /// `background.min_rate` and `background.max_rate`, whether the host is active or not. Absent: those hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
+    /// Time of the host's processor for each run of failed sectors: to read the others' rows, to compute, to write back; one run after
+    /// another. Default: 0.
+    pub run_cost: Nanos,
     /// What comes first.
     pub order: RepairOrder,
     /// What is done with sectors that are to be written again though they can be read.
@@ -81,6 +84,7 @@ impl Default for RepairConfig {
             range: Bytes::mib(64),
             queries: 1,
             share: None,
+            run_cost: Nanos::ZERO,
             order: RepairOrder::default(),
             fakes: FakeWay::default(),
         }
@@ -99,6 +103,7 @@ impl RepairConfig {
         if self.queries == 0 || self.queries > 64 {
             return Err(ConfigError::new("array.repair.queries", self.queries, "must be between 1 and 64"));
         }
+        at_most_a_second("array.repair.run_cost", self.run_cost)?;
         if let Some(share) = self.share
             && !(share > 0.0 && share <= 1.0)
         {

@@ -74,6 +74,8 @@ pub(crate) struct Repair {
     items: VecDeque<Item>,
     ops: u32,
     last: Option<(Nanos, Bytes)>,
+    /// Until when the host's processor works on the last run begun.
+    busy_until: Nanos,
     /// Sectors of the member not yet recovered; kept for order of exposure only.
     missing: RangeSet,
     /// Sectors of the member written while it was asked; kept without redundancy only.
@@ -281,6 +283,7 @@ impl<D: Device> Array<D> {
             items: VecDeque::new(),
             ops: 0,
             last: None,
+            busy_until: Nanos::ZERO,
             missing: RangeSet::default(),
             written: RangeSet::default(),
             ranges_done: 0,

@@ -75,7 +75,12 @@ impl<D: Device> Array<D> {
                 return;
             }
             let repair = &mut self.repairs.active[at];
+            if repair.busy_until > now {
+                self.background.wake = self.background.wake.min(repair.busy_until);
+                return;
+            }
             let Some(item) = repair.items.pop_front() else { return };
+            repair.busy_until = now + settings.run_cost;
             repair.ops += 1;
             repair.last = Some((now, Bytes(u64::from(item.rows.len()) * SECTOR_BYTES)));
             let copy = item.readable && settings.fakes == FakeWay::Copy;

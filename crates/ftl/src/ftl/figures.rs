@@ -58,7 +58,7 @@ impl Ftl {
         self.config.gc.policy
     }
 
-    /// Resident bytes of all tables. [`Ftl::new`] allocates them once; they do not grow.
+    /// Resident bytes of all tables. [`Ftl::new`] allocates them once; they grow only when the core takes over units of another.
     pub fn heap_bytes(&self) -> usize {
         size_of_val(self.l2p.as_slice())
             + size_of_val(self.p2l.as_slice())

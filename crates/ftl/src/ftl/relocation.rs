@@ -121,6 +121,8 @@ impl Ftl {
             if irregular && completed {
                 self.skip(stream);
                 self.program_parity(stream);
+            } else if completed && self.layout.list_rows() != 0 {
+                self.program_parity(stream);
             }
             rest = later;
         }
@@ -172,6 +174,8 @@ impl Ftl {
             self.stuck = true;
             return None;
         }
+        // Data that was trimmed, or that has moved to another core, may have made room again.
+        self.stuck = false;
         Some(victim)
     }
 

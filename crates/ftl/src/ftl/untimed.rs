@@ -37,7 +37,7 @@ impl Ftl {
         if slot.completes_pu {
             let (pu, _) = self.layout().pu_of(slot.ppn);
             self.programmed(pu);
-            if !self.codes.is_empty() {
+            if !self.codes.is_empty() || self.layout.list_rows() != 0 {
                 self.program_parity(stream);
             }
         }
@@ -83,7 +83,7 @@ impl Ftl {
             let mut current = [Ppn::NONE; BATCH];
             for (entry, &owner) in current.iter_mut().zip(owners) {
                 // The table's last entry stands for "no page" and is always none.
-                *entry = self.l2p[owner.index().min(self.l2p.len() - 1)];
+                *entry = self.l2p[self.l2p_index(owner)];
             }
             let mut valid = [(Lpn::NONE, Ppn::NONE); BATCH];
             let mut count = 0;

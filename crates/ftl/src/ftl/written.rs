@@ -30,6 +30,8 @@ pub struct UnitsWritten {
     pub scrub: u64,
     /// Moved to get another code, or to lie on other dies.
     pub reencode: u64,
+    /// Handed over by another core, one of whose dies has failed.
+    pub migrated: u64,
     /// Written again because their program operation failed.
     pub rewritten: u64,
     /// Empty, to fill a program unit that could not wait.
@@ -44,6 +46,8 @@ pub struct UnitsWritten {
     pub scrub_parity: u64,
     /// Parity of stripes that were not full.
     pub partial_parity: u64,
+    /// Lists of the owners of other blocks' units.
+    pub lists: u64,
 }
 
 impl UnitsWritten {
@@ -54,6 +58,7 @@ impl UnitsWritten {
             wear_leveling: f(self.wear_leveling, other.wear_leveling),
             scrub: f(self.scrub, other.scrub),
             reencode: f(self.reencode, other.reencode),
+            migrated: f(self.migrated, other.migrated),
             rewritten: f(self.rewritten, other.rewritten),
             padding: f(self.padding, other.padding),
             host_parity: f(self.host_parity, other.host_parity),
@@ -61,13 +66,14 @@ impl UnitsWritten {
             wear_leveling_parity: f(self.wear_leveling_parity, other.wear_leveling_parity),
             scrub_parity: f(self.scrub_parity, other.scrub_parity),
             partial_parity: f(self.partial_parity, other.partial_parity),
+            lists: f(self.lists, other.lists),
         }
     }
 
     /// All of them.
     pub fn total(&self) -> u64 {
-        let moved = self.gc + self.wear_leveling + self.scrub + self.reencode;
-        self.host + moved + self.rewritten + self.padding + self.parity() + self.partial_parity
+        let moved = self.gc + self.wear_leveling + self.scrub + self.reencode + self.migrated;
+        self.host + moved + self.rewritten + self.padding + self.parity() + self.partial_parity + self.lists
     }
 
     /// All parity of full stripes.

@@ -52,6 +52,8 @@ pub(crate) struct Model {
     pub(crate) promised: Vec<u8>,
     pub(crate) failed_dies: u8,
     pub(crate) refused: u64,
+    /// Of those, for want of room.
+    pub(crate) no_room: u64,
     pub(crate) medium_errors: u64,
     pub(crate) checked: u64,
     /// Units that did not hold the newest content that they might have held.
@@ -79,6 +81,7 @@ impl Model {
             promised: Vec::new(),
             failed_dies: 0,
             refused: 0,
+            no_room: 0,
             medium_errors: 0,
             checked: 0,
             fallen_back: 0,
@@ -178,6 +181,8 @@ impl Model {
                     let content = unit.pending.take().unwrap();
                     if outcome != Outcome::Ok {
                         // Some units may have been written, and may be in the buffer only.
+                        // A read under way may have had either.
+                        unit.changes += 1;
                         let mut contents = unit.current().to_vec();
                         contents.push(content);
                         unit.possible.push((self.seq, contents));
@@ -192,8 +197,10 @@ impl Model {
                     unit.possible.push((self.seq, vec![content]));
                 }
                 self.refused += u64::from(outcome != Outcome::Ok);
+                self.no_room += u64::from(outcome == Outcome::ReadOnly);
             }
-            Op::Flush | Op::LbaStatus => {
+            Op::LbaStatus => {}
+            Op::Flush => {
                 for unit in &mut self.units {
                     let covered = unit.possible.iter().rposition(|&(seq, _)| seq <= pending.seq);
                     unit.possible.drain(..covered.unwrap_or(0));

@@ -1,0 +1,119 @@
+//! Room: how much data the core is to hold, and whether it can.
+
+use super::{Ftl, Stream};
+use crate::policy::NO_CANDIDATE;
+use crate::stripes::LaneSet;
+use outlast_units::{Lpn, Ppn, SuperblockId};
+
+impl Ftl {
+    /// From now on pages 0 to `end`, exclusively, are mapped, and there must be room for `units` of them. The table never shrinks:
+    /// pages that were mapped stay so.
+    ///
+    /// # Panics
+    /// If `end` is beyond what 32 bits can number.
+    pub fn set_logical(&mut self, end: u64, units: u64) {
+        assert!(end < u64::from(u32::MAX), "{end} pages cannot be numbered");
+        // The last entry stands for "no page" and stays none.
+        if end as usize >= self.l2p.len() {
+            self.l2p.resize(end as usize + 1, Ppn::NONE);
+        }
+        self.logical_units = units;
+    }
+
+    /// Units that there must be room for.
+    pub fn logical_units(&self) -> u64 {
+        self.logical_units
+    }
+
+    /// Pages that are mapped: those of [`Ftl::logical_units`], and those that are another core's by now.
+    pub fn mapped_pages(&self) -> u64 {
+        self.l2p.len() as u64 - 1
+    }
+
+    /// Units that the dies which are left can hold, parity included.
+    pub fn physical_units(&self) -> u64 {
+        let lanes = self.layout.lanes().len() as u64 - u64::from(self.dead_lanes.len());
+        lanes * self.units_per_lane() * u64::from(self.layout.superblocks())
+    }
+
+    /// Whether `units` units could be taken for ever if die `without` were not there either.
+    pub fn could_hold(&self, units: u64, without: Option<u16>) -> bool {
+        let mut dead = self.dead_lanes.clone();
+        for &lane in without.map_or(&[][..], |die| self.layout.lanes_of_die(die)) {
+            dead.insert(lane);
+        }
+        let gaps: Option<&LaneSet> = Some(&dead).filter(|dead| !dead.is_empty());
+        let streams = (0..self.streams()).map(Stream);
+        let holds_data = streams.filter(|&stream| self.cause_of(stream) != super::Cause::Partial);
+        let least = holds_data.map(|stream| self.data_units_of(self.stream_code(stream), gaps)).min();
+        let needed = self.superblocks_for(units, least.unwrap_or(0)) + self.superblocks_beside();
+        self.layout.superblocks() - self.retired >= needed
+    }
+
+    /// Whether all of a die has failed.
+    pub fn is_dead_die(&self, local_die: u16) -> bool {
+        self.layout.lanes_of_die(local_die).iter().all(|&lane| self.dead_lanes.contains(lane))
+    }
+
+    pub(super) fn superblocks_for(&self, units: u64, data_units: u32) -> u32 {
+        match u64::from(data_units) {
+            // All dies are gone: no number will do.
+            0 => u32::MAX >> 8,
+            least => (units + self.missing_units).div_ceil(least).min(u64::from(u32::MAX >> 8)) as u32,
+        }
+    }
+
+    /// Whether the data of a page is gone as far as this core can tell without trying: lost, or on a lane that has failed and without
+    /// parity.
+    pub fn is_gone(&self, lpn: Lpn) -> bool {
+        let slot = self.lookup(lpn);
+        if !slot.is_some() {
+            return self.is_lost(lpn);
+        }
+        !self.dead_lanes.is_empty()
+            && self.is_dead_lane(self.layout.pu_of(slot).0)
+            && self.is_programmed(slot)
+            && !self.has_parity(self.layout.superblock_of(slot))
+    }
+
+    /// The unit just appended was not the host's: another core has handed it over.
+    pub fn count_as_migrated(&mut self) {
+        self.written.host -= 1;
+        self.written.migrated += 1;
+    }
+
+    /// The superblock to collect where no victim would gain a slot by its count of valid units ([`Ftl::choose_victim`]): the one that
+    /// gains most when its units on failed dies, which are gone, are not counted.
+    #[cold]
+    pub fn choose_broken(&self) -> Option<SuperblockId> {
+        if self.dead_lanes.is_empty() {
+            return None;
+        }
+        let sealed = (0u32..).zip(&self.valid).filter(|&(_, &valid)| valid & NO_CANDIDATE == 0);
+        let gain = |(index, &valid): (u32, &u32)| {
+            let superblock = SuperblockId(index);
+            let stream = self.gc_stream(self.class_of_superblock(superblock));
+            let live = valid - self.units_gone(superblock);
+            let room = self.room(stream) + self.free_superblocks() * self.data_units(stream);
+            let gain = self.data_units(stream).checked_sub(live)?;
+            (gain != 0 && live <= room && live != valid).then_some((gain, superblock))
+        };
+        // Of equal ones the first.
+        sealed
+            .filter_map(gain)
+            .max_by_key(|&(gain, superblock)| (gain, u32::MAX - superblock.0))
+            .map(|best| best.1)
+    }
+
+    /// Valid units of a sealed superblock without parity that lie on failed lanes.
+    fn units_gone(&self, superblock: SuperblockId) -> u32 {
+        if self.has_parity(superblock) {
+            return 0;
+        }
+        let first = superblock.0 * self.layout.pus_per_superblock();
+        let dead = (first..first + self.layout.pus_per_superblock()).filter(|&pu| self.is_dead_lane(pu));
+        let units = self.layout.units_per_pu();
+        let slots = dead.flat_map(|pu| pu * units..(pu + 1) * units);
+        slots.filter(|&slot| self.l2p[self.l2p_index(self.owner(Ppn(slot)))] == Ppn(slot)).count() as u32
+    }
+}

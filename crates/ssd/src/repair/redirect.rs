@@ -1,0 +1,236 @@
+//! Which units of a core with failed dies live in other cores: section 5.2.2 of Reparo.
+//!
+//! The units of core `v` are numbered `j` = 0, 1, …; unit `u` of the drive is number `u / N` of core `u mod N`. `D − 1` consecutive
+//! ones form a *redirection unit*, where `D` is how many dies the drive had at first. Of each, a failure of a die of `v` takes a *window*
+//! of `N` places: the first failure places 0 to N − 1, the next one the N places after them, and so on. The unit at the `i`-th place of
+//! a window goes to core `i`, but for `i = v`, which stays. It lives there in the core's *extension* (the paper's `LS_redirect`), local
+//! numbers after the core's own: each window of each victim is a *layer*, numbered densely, one unit for each redirection unit.
+//!
+//! So where a unit lives follows from a division and an entry of a table whose size is the number of cores times that of failures; no
+//! unit has an entry of its own. Units that a core has taken over stay when it becomes a victim itself: only its own ones are
+//! redirected, as `D` stays what it was at first. Both errors are of second order (see `space.rs` and decision 0017).
+
+/// One failure's share of one helper: part of its extension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Layer {
+    /// Its first local number.
+    first: u32,
+    victim: u32,
+    window: u32,
+}
+
+/// See the module's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Redirection {
+    cores: u32,
+    /// Length of a redirection unit, D − 1.
+    period: u32,
+    /// Windows that fit into a redirection unit.
+    windows: u32,
+    /// Units of each core when all dies worked.
+    own: Vec<u32>,
+    /// Windows taken, by victim.
+    taken: Vec<u32>,
+    /// First local number of each layer, by victim, window and helper.
+    base: Vec<u32>,
+    /// The layers of each helper, in order of their numbers.
+    layers: Vec<Vec<Layer>>,
+    /// Local numbers of each core, its extension included.
+    end: Vec<u32>,
+}
+
+impl Redirection {
+    /// Of a drive with `units` units and `dies` dies, none of which has failed.
+    pub(crate) fn new(units: u64, cores: u32, dies: u32) -> Self {
+        let count = cores as usize;
+        let own = |core: u64| units / u64::from(cores) + u64::from(core < units % u64::from(cores));
+        let own: Vec<u32> = (0..u64::from(cores)).map(|core| own(core) as u32).collect();
+        let period = dies.saturating_sub(1).max(1);
+        let windows = if cores < 2 { 0 } else { period / cores };
+        Self {
+            cores,
+            period,
+            windows,
+            end: own.clone(),
+            own,
+            taken: vec![0; count],
+            base: vec![0; count * windows as usize * count],
+            layers: vec![Vec::new(); count],
+        }
+    }
+
+    /// A die of core `victim` has failed: the next window of its units goes to the others. False, and nothing changed, where there is
+    /// no window left or a number would not fit.
+    pub(crate) fn take_window(&mut self, victim: usize) -> bool {
+        let window = self.taken[victim];
+        if window == self.windows {
+            return false;
+        }
+        let fits = |helper: &u32| {
+            let more = self.places(victim, window, *helper);
+            self.end[*helper as usize].checked_add(more).is_some_and(|end| end < u32::MAX - 1)
+        };
+        if !(0..self.cores).filter(|&helper| helper as usize != victim).all(|helper| fits(&helper)) {
+            return false;
+        }
+        for helper in (0..self.cores).filter(|&helper| helper as usize != victim) {
+            let first = self.end[helper as usize];
+            let at = self.entry(victim, window, helper);
+            self.base[at] = first;
+            self.layers[helper as usize].push(Layer { first, victim: victim as u32, window });
+            self.end[helper as usize] += self.places(victim, window, helper);
+        }
+        self.taken[victim] += 1;
+        true
+    }
+
+    /// Units of `victim` that `window` sends to `helper`: those with numbers `j < own` and `j mod period = window · cores + helper`.
+    fn places(&self, victim: usize, window: u32, helper: u32) -> u32 {
+        self.own[victim].saturating_sub(window * self.cores + helper).div_ceil(self.period)
+    }
+
+    fn entry(&self, victim: usize, window: u32, helper: u32) -> usize {
+        ((victim as u32 * self.windows + window) * self.cores + helper) as usize
+    }
+
+    /// The core that holds number `number` of core `core`'s own, and its number there; `None` where it is still that core itself.
+    #[inline]
+    pub(crate) fn home(&self, core: usize, number: u32) -> Option<(usize, u32)> {
+        let (p, place) = (number / self.period, number % self.period);
+        let (window, helper) = (place / self.cores, place % self.cores);
+        if window >= self.taken[core] || helper as usize == core {
+            return None;
+        }
+        Some((helper as usize, self.base[self.entry(core, window, helper)] + p))
+    }
+
+    /// Whose unit core `core` holds under local number `local`, and its number there: of its own ones, itself.
+    pub(crate) fn origin(&self, core: usize, local: u32) -> (usize, u32) {
+        if local < self.own[core] {
+            return (core, local);
+        }
+        let layers = &self.layers[core];
+        let after = layers.partition_point(|layer| layer.first <= local);
+        let layer = layers[after - 1];
+        let p = local - layer.first;
+        (layer.victim as usize, p * self.period + layer.window * self.cores + core as u32)
+    }
+
+    /// Local numbers of core `core`, its extension included.
+    pub(crate) fn end(&self, core: usize) -> u32 {
+        self.end[core]
+    }
+
+    /// Units that core `core` is to hold: its own ones without those redirected away, and those redirected to it.
+    pub(crate) fn logical(&self, core: usize) -> u64 {
+        let helpers = (0..self.cores).filter(|&helper| helper as usize != core);
+        let away: u64 = helpers
+            .flat_map(|helper| (0..self.taken[core]).map(move |window| (window, helper)))
+            .map(|(window, helper)| u64::from(self.places(core, window, helper)))
+            .sum();
+        u64::from(self.end[core]) - away
+    }
+
+    /// The numbers of core `victim`'s units that live elsewhere, from the `from`-th redirection unit on, with their places; in the order
+    /// of the host's addresses.
+    pub(crate) fn redirected(&self, victim: usize, from: u32) -> impl Iterator<Item = u32> {
+        let (period, cores, own) = (self.period, self.cores, self.own[victim]);
+        let places = self.taken[victim] * cores;
+        let units = own.div_ceil(period);
+        (from..units)
+            .flat_map(move |p| (0..places).map(move |place| (p, place)))
+            .filter(move |&(_, place)| place % cores != victim as u32)
+            .map(move |(p, place)| u64::from(p) * u64::from(period) + u64::from(place))
+            .filter(move |&number| number < u64::from(own))
+            .map(|number| number as u32)
+    }
+
+    /// Redirection units that begin before number `number`.
+    pub(crate) fn unit_of(&self, number: u32) -> u32 {
+        number / self.period
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn figure_8() {
+        // Four cores, 16 dies, 60 units; a die of core 3 fails.
+        let mut redirection = Redirection::new(60, 4, 16);
+        assert!(redirection.take_window(3));
+        let moved: Vec<(u64, u64)> = (0..60u64)
+            .filter_map(|unit| {
+                let (core, local) = redirection.home((unit % 4) as usize, (unit / 4) as u32)?;
+                Some((unit, u64::from(local) * 4 + core as u64))
+            })
+            .collect();
+        assert_eq!(moved, [(3, 60), (7, 61), (11, 62)]);
+        assert_eq!([0, 1, 2, 3].map(|core| redirection.logical(core)), [16, 16, 16, 12]);
+    }
+
+    /// Every unit has one home, no place is used twice, and the way back leads back.
+    fn check(redirection: &Redirection, units: u64) {
+        let cores = u64::from(redirection.cores);
+        let mut seen = BTreeSet::new();
+        let mut held = vec![0u64; cores as usize];
+        for unit in 0..units {
+            let own = ((unit % cores) as usize, (unit / cores) as u32);
+            let home = redirection.home(own.0, own.1).unwrap_or(own);
+            assert!(home.1 < redirection.end(home.0), "{unit} lives at {home:?}");
+            assert!(seen.insert(home), "{home:?} holds two units");
+            assert_eq!(redirection.origin(home.0, home.1), own);
+            held[home.0] += 1;
+        }
+        for (core, &held) in held.iter().enumerate() {
+            assert_eq!(redirection.logical(core), held, "units of core {core}");
+            // Densely numbered: all of the extension is in use.
+            let extension = seen.range((core, redirection.own[core])..=(core, u32::MAX)).count();
+            assert_eq!(extension as u32, redirection.end(core) - redirection.own[core]);
+            let away: Vec<u32> = redirection.redirected(core, 0).collect();
+            let expected: Vec<u32> = (0..redirection.own[core])
+                .filter(|&number| redirection.home(core, number).is_some())
+                .collect();
+            assert_eq!(away, expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_unit_has_one_home(
+            cores in 1u32..7, dies in 1u32..40, units in 0u64..3000, victims in prop::collection::vec(0usize..7, 0..20),
+        ) {
+            let mut redirection = Redirection::new(units, cores, dies);
+            check(&redirection, units);
+            for victim in victims {
+                let victim = victim % cores as usize;
+                let before = redirection.clone();
+                let windows = if cores < 2 { 0 } else { dies.max(2) - 1 } / cores;
+                prop_assert_eq!(redirection.take_window(victim), before.taken[victim] < windows);
+                check(&redirection, units);
+                // What lives elsewhere stays where it is.
+                for core in 0..cores as usize {
+                    for number in before.redirected(core, 0) {
+                        prop_assert_eq!(before.home(core, number), redirection.home(core, number));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn all_dies_of_a_core_but_one_may_fail() {
+        // D − 1 places always have room for as many windows, also where the cores have dies of different number.
+        for cores in 2..8u32 {
+            for dies in 2 * cores..50 {
+                let mut redirection = Redirection::new(100_000, cores, dies);
+                for failure in 1..dies.div_ceil(cores) {
+                    assert!(redirection.take_window(0), "{cores} cores, {dies} dies, failure {failure}");
+                }
+            }
+        }
+    }
+}
