@@ -212,8 +212,11 @@ impl Ssd {
         };
         if ssd.config.hazards != HazardConfig::default() {
             ssd.expect_faults();
+            let first = hazards.next();
             ssd.fate.hazards = Some(hazards);
+            ssd.call_housekeeping(first);
         }
+        ssd.begin_repaired()?;
         Ok(ssd)
     }
 

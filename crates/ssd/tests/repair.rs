@@ -296,6 +296,33 @@ fn the_host_is_told_which_repair_is_the_last() {
 }
 
 #[test]
+fn a_drive_that_was_repaired_before_is_as_one_repaired_now() {
+    for scheme in [RepairScheme::Cooperative, RepairScheme::Isolated] {
+        let mut config = drive(4, 8, 4 * 1800, Migration::Host);
+        config.repair.as_mut().unwrap().scheme = scheme;
+        let mut now = Ssd::new(config.clone(), 5).unwrap();
+        now.begin_timed();
+        for die in [3, 17] {
+            now.inject(Nanos::ZERO, Fault { die, damage: Damage::Die });
+        }
+        config.repair.as_mut().unwrap().repaired_dies = vec![3, 17];
+        let mut before = Ssd::new(config.clone(), 5).unwrap();
+        assert_eq!(before.space_utilisation(), now.space_utilisation());
+        for unit in 0..before.units() {
+            before.write_unit_untimed(unit, 0).unwrap();
+        }
+        before.self_check().unwrap();
+        // Every core's dies are gone in turn until there is no room.
+        config.repair.as_mut().unwrap().repaired_dies = (0..32).collect();
+        let refused = Ssd::new(config, 5).unwrap_err().to_string();
+        assert!(
+            refused.contains("device.repair.repaired_dies[") && refused.contains("too little room"),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
 fn without_cooperation_only_the_victim_pays() {
     let mut config = drive(4, 4, 2240, Migration::Host);
     config.repair.as_mut().unwrap().scheme = RepairScheme::Isolated;
