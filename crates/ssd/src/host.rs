@@ -366,7 +366,7 @@ impl Ssd {
         }
         let stream = self.stream_of_write(core, work);
         let ftl = &self.cores[core].ftl;
-        if ftl.is_read_only() {
+        if ftl.is_read_only() && !self.awaits_room(core) {
             self.requests[work.request].outcome = Outcome::ReadOnly;
             self.finish_parts(now, work.request, 1);
             return;
@@ -464,8 +464,10 @@ impl Ssd {
 
     /// Whether a write that finds no room never will.
     fn is_hopeless(&mut self, now: Nanos, core: usize, write: WaitingWrite) -> bool {
-        self.cores[core].ftl.is_read_only()
-            || (self.redirection.is_some() && self.is_at_an_end(core, write) && {
+        let awaits = self.awaits_room(core);
+        let may_end = awaits || self.redirection.is_some();
+        (self.cores[core].ftl.is_read_only() && !awaits)
+            || (may_end && self.is_at_an_end(core, write) && {
                 self.maybe_collect(now, core);
                 self.is_at_an_end(core, write)
             })

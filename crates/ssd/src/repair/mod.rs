@@ -168,6 +168,20 @@ impl Ssd {
         }
     }
 
+    /// Whether core `core` has given up a die whose share of units has not been handed over yet: it may lack room that it is about to get.
+    #[cold]
+    pub(crate) fn awaits_room(&self, core: usize) -> bool {
+        let shares =
+            self.config.repair.as_ref().is_some_and(|repair| repair.scheme == RepairScheme::Cooperative);
+        let state = &self.cores[core];
+        let is_new = |(local, &die): (u16, &u16)| {
+            state.ftl.is_dead_die(local)
+                && !self.adjusted.contains(&die)
+                && !self.absent.contains(&outlast_units::DieId(die))
+        };
+        shares && (0u16..).zip(&state.dies).any(is_new)
+    }
+
     /// How units would be redirected after one more failure on core `victim`, `die` being the one that fails where it has not yet;
     /// `None` where that cannot be, or leaves some core too little room.
     fn redirected_once_more(&self, victim: usize, die: Option<u16>) -> Option<Redirection> {
