@@ -70,7 +70,7 @@ schema: setup ## the committed JSON Schema of scenario files
 	$(BIN)/outlast schema > docs/reference/scenario.schema.json
 
 lock: .venv/tools ## requirements.lock from pyproject.toml
-	$(BIN)/uv pip compile pyproject.toml --extra dev --extra arrow --generate-hashes --universal \
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra arrow --extra cluster --generate-hashes --universal \
 	  --python-version 3.11 --custom-compile-command "make lock" --quiet -o requirements.lock
 
 clean: ## remove what was built

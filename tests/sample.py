@@ -370,6 +370,7 @@ def with_array(result: Result) -> Result:
             "left_s": None,
         },
         "rebuilds": 1,
+        "power_cuts": 0,
         "write_hole_repairs": 0,
         "write_holes": 0,
         "mismatches": 0,

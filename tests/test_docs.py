@@ -81,6 +81,14 @@ def test_examples_that_are_only_shown_say_what_the_program_says(
         assert done.stderr.strip() == expected
 
 
+def test_code_that_is_shown_is_code_that_is_there() -> None:
+    shown = [text for page in PAGES for language, text in blocks(page) if language == "rust"]
+    assert shown
+    for text in shown:
+        place, code = text.split("\n", 1)
+        assert code.rstrip() in (ROOT / place.removeprefix("// ")).read_text(), place
+
+
 def figures_of(folder: Path) -> set[str]:
     """The names of all figures, as the documentation shortens them."""
     summary = summary_of(folder)

@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,23 @@ import pytest
 from conftest import ROOT, call
 from outlast import api
 from outlast.errors import OutputError, ScenarioError
+from outlast.points import job as work
 from outlast.reproduce import PAPERS, cells, paper, write
 from outlast.reproduce.check import every, near, rising
 from outlast.reproduce.hrm import fig04, fig05, fig11, redundancy, scrubbing
 from outlast.reproduce.hrm.common import CHIPS, TLC, kilo
-from outlast.reproduce.model import Cell, Figure, Found, Mode, Paper, Setting, Statement, Table
+from outlast.reproduce.model import (
+    Cell,
+    Figure,
+    Found,
+    Mode,
+    Number,
+    Paper,
+    Setting,
+    Statement,
+    Table,
+    incomplete,
+)
 
 SCENARIOS = ROOT / "scenarios"
 MODE = Mode("quick", 1, "tiny")
@@ -62,34 +75,43 @@ def tiny_paper(strengths: Sequence[int | None] = (None, 75, 25)) -> Paper:
     ]
     columns = {"read_mean_us": "mean", "read_mean_ratio": "×"}
     figure = Figure("fig1", "Figure 1", "What <is> seen.", planned, columns, lambda _: [], statements, ("None.",))
-    return Paper("tiny", "Tiny", {"quick": MODE}, [figure], lambda _: ["a trace that is not here"])
+    left = {"Figure 7": "a drawing"}
+    return Paper("tiny", "Tiny", {"quick": MODE}, [figure], lambda _: ["a trace that is not here"], elsewhere=left)
 
 
 def reproduce(out: Path, made: Paper | None = None, **options: Any) -> write.Reproduction:
     """The tiny paper, reproduced into a folder."""
     made = made or tiny_paper()
-    return write.reproduce(made, made.figures, Setting(MODE, SCENARIOS), out, **options)
+    return write.reproduce([write.Chosen(made, made.figures, Setting(MODE, SCENARIOS))], out, **options)
 
 
 def test_everything_is_written_and_judged(tmp_path: Path) -> None:
     done = reproduce(tmp_path)
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"cells", "fig1.csv", "fig1.parquet", "index.html", "reproduction.json"}
+    assert names == {"cells", "tiny", "tiny.html", "index.html", "reproduction.json"}
+    assert {path.name for path in (tmp_path / "tiny").iterdir()} == {"fig1.csv", "fig1.parquet"}
     written = json.loads((tmp_path / "reproduction.json").read_text())
     assert written == done.to_dict()
-    verdicts = [(each["verdict"], each["because"]) for each in written["figures"][0]["statements"]]
+    counts = {"statements": 3, "agrees": 1, "differs": 1, "not judged": 1}
+    assert written["counts"] == written["papers"][0]["counts"] == counts
+    verdicts = [(each["verdict"], each["because"]) for each in written["papers"][0]["figures"][0]["statements"]]
     assert verdicts[:2] == [("agrees", ""), ("differs", "of gravity")]
     assert verdicts[2][0] == "not judged"
     assert "10-bit" in verdicts[2][1]
-    book = (tmp_path / "index.html").read_text()
-    for words in ("What &lt;is&gt; seen.", "Pigs fly.", "of gravity", "a trace that is not here", "<b>1</b> of 3"):
-        assert words in book
-    assert "http-equiv" in book
+    front, page = ((tmp_path / name).read_text() for name in ("index.html", "tiny.html"))
+    for words in ("Pigs fly.", "of gravity", "a trace that is not here", "<b>1</b> of 3", "Figure 7: a drawing"):
+        assert words in page
+        assert words in front
+    assert "What &lt;is&gt; seen." in page
+    assert 'href="tiny.html#fig1"' in front
+    assert '<section id="fig1">' in page
+    assert "http-equiv" in page
+    assert len(front) < 100_000 < len(page)  # the front page needs no plotly.js
 
 
 def test_rows_are_what_the_run_gave(tmp_path: Path) -> None:
     done = reproduce(tmp_path, tiny_paper((None, 25)))
-    table = done.parts[0][1]
+    table = done.chapters[0].parts[0][1]
     base, weak = table.rows
     result = api.run([TINY], {"device.reliability.ecc.strength": 25})
     assert weak["read_mean_us"] == result.summary["latency_us"]["read"]["mean"]
@@ -105,13 +127,13 @@ def test_a_cell_runs_once_and_a_stopped_run_goes_on(tmp_path: Path, monkeypatch:
     reproduce(tmp_path)
     before = (tmp_path / "reproduction.json").read_bytes()
     ran: list[str] = []
-    real = cells.run
+    real = work.measure
 
-    def counted(job: cells.Job, folder: Path) -> None:
+    def counted(job: cells.Job) -> cells.Record:
         ran.append(job.key)
-        real(job, folder)
+        return real(job)
 
-    monkeypatch.setattr(cells, "run", counted)
+    monkeypatch.setattr(work, "measure", counted)
     reproduce(tmp_path)
     assert ran == []
     records = sorted((tmp_path / "cells").iterdir())
@@ -136,7 +158,7 @@ def test_a_record_of_something_else_is_not_taken(tmp_path: Path, monkeypatch: py
     assert cells.prepare(Cell({}, [TINY], {"seed": 8}), 1).key != job.key
     renamed = cells.prepare(Cell({}, [TINY], {"name": "another", "description": "of the same"}), 1)
     assert renamed.key == job.key
-    monkeypatch.setattr(cells, "simulator_hash", lambda: "another build")
+    monkeypatch.setattr(work, "simulator_hash", lambda: "another build")
     assert cells.prepare(Cell({}, [TINY]), 1).key != job.key
 
 
@@ -161,13 +183,19 @@ def test_nothing_is_kept_of_a_run_that_was_stopped(tmp_path: Path, monkeypatch: 
 def test_outcome_does_not_depend_on_processes(tmp_path: Path) -> None:
     reproduce(tmp_path / "one", jobs=1)
     reproduce(tmp_path / "two", jobs=2)
-    for name in ("reproduction.json", "fig1.csv", "index.html"):
+    for name in ("reproduction.json", "tiny/fig1.csv", "index.html", "tiny.html"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
 
 
 @pytest.mark.parametrize(
     "file",
-    sorted([file for name in ("hrm", "msapl", "flexible", "diffraid") for file in SCENARIOS.glob(f"{name}/*.toml")]),
+    sorted(
+        [
+            file
+            for name in ("hrm", "msapl", "flexible", "diffraid", "reparo")
+            for file in SCENARIOS.glob(f"{name}/*.toml")
+        ]
+    ),
     ids=lambda file: f"{file.parent.name}-{file.stem}",
 )
 def test_scenarios_of_papers_hold_and_name_their_sources(file: Path) -> None:
@@ -431,21 +459,60 @@ def test_the_command_writes_a_book(small_papers: Path, tmp_path: Path) -> None:
     assert "Figure 4: relying on the controller:" in done.stdout
     assert "of 4 statements agree" in done.stdout
     written = json.loads((out / "reproduction.json").read_text())
-    assert [figure["name"] for figure in written["figures"]] == ["fig04"]
-    assert written["scale"] == 8
-    assert "outlast reproduce hrm fig04 --quick" in (out / "index.html").read_text()
+    assert [figure["name"] for figure in written["papers"][0]["figures"]] == ["fig04"]
+    assert written["papers"][0]["scale"] == 8
+    assert "outlast reproduce hrm/fig04 --quick" in (out / "index.html").read_text()
     first = (out / "reproduction.json").read_bytes()
     call(*arguments)
     assert (out / "reproduction.json").read_bytes() == first
 
 
 def test_the_command_names_what_it_does_not_know(tmp_path: Path) -> None:
-    with pytest.raises(ScenarioError, match='no paper "fast19"; there are diff-raid, flexible, hrm, msapl'):
+    with pytest.raises(ScenarioError, match='no paper "fast19"; there are diff-raid, flexible, hrm, msapl, reparo'):
         paper("fast19")
     done = call("reproduce", "hrm", "fig10", "--out", tmp_path / "out", check=False)
     assert done.returncode == 2
-    assert 'no figure "fig10" of hrm; there are fig04, fig05' in done.stderr
+    assert 'no figure "fig10" of hrm; there are fig03, table3, fig04, fig05' in done.stderr
     done = call("reproduce", "hrm", "--scenarios", tmp_path, check=False)
     assert done.returncode == 2
     assert "--scenarios" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_what_lacks_a_number_or_a_reason_is_found(tmp_path: Path) -> None:
+    def judge(found: Found, because: str = "") -> str | None:
+        return incomplete(Statement("Pigs fly.", "1", lambda _: found, because).judge(Table([])))
+
+    assert judge(Found(True, "3 did")) is None
+    assert judge(Found(True, "they did")) == "no number"
+    assert judge(Found(True, "they did", (Number("pigs", 3, 4),))) is None
+    assert judge(Found(False, "0 did")) == "no reason"
+    assert judge(Found(False, "0 did"), "of gravity") is None
+    lines = reproduce(tmp_path).incomplete()
+    assert len(lines) == 1
+    assert lines[0].startswith("tiny/fig1: There is a tenth.:")
+
+
+def test_papers_share_cells_and_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str] = []
+    real = cells.run
+
+    def counted(job: cells.Job, folder: Path) -> None:
+        ran.append(job.key)
+        real(job, folder)
+
+    monkeypatch.setattr(cells, "run", counted)
+    first = tiny_paper((None, 25))
+    second = replace(tiny_paper((None, 75)), name="other")
+    setting = Setting(MODE, SCENARIOS)
+    chosen = [write.Chosen(made, made.figures, setting) for made in (first, second)]
+    done = write.reproduce(chosen, tmp_path / "book", kept=tmp_path / "kept")
+    assert len(ran) == len(set(ran)) == 3  # the one without errors is in both
+    assert done.to_dict()["counts"]["statements"] == 6
+    assert write.command_of(done) == "outlast reproduce tiny other --quick"
+    assert {path.name for path in (tmp_path / "book").iterdir()} == {
+        *("index.html", "reproduction.json", "tiny", "tiny.html", "other", "other.html")
+    }
+    # Another book of the same cells runs nothing.
+    write.reproduce(chosen[1:], tmp_path / "again", kept=tmp_path / "kept")
+    assert len(ran) == 3

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     )
     from outlast.errors import OutputError
     from outlast.result import Figures, Result, load
+    from outlast.sweeps import Sweep, load_sweep, sweep
 
 _HOMES = {
     "__version__": "outlast._core",
@@ -49,12 +50,15 @@ _HOMES = {
     "OutputError": "outlast.errors",
     "Figures": "outlast.result",
     "Result": "outlast.result",
+    "Sweep": "outlast.sweeps",
     "load": "outlast.result",
+    "load_sweep": "outlast.sweeps",
     "presets": "outlast.api",
     "resolve": "outlast.api",
     "run": "outlast.api",
     "scenario_schema": "outlast.api",
     "show_preset": "outlast.api",
+    "sweep": "outlast.sweeps",
     "trace_convert": "outlast.api",
     "trace_info": "outlast.api",
     "validate": "outlast.api",
@@ -69,14 +73,17 @@ __all__ = [
     "OutputError",
     "Result",
     "ScenarioError",
+    "Sweep",
     "WorkloadError",
     "__version__",
     "load",
+    "load_sweep",
     "presets",
     "resolve",
     "run",
     "scenario_schema",
     "show_preset",
+    "sweep",
     "trace_convert",
     "trace_info",
     "validate",

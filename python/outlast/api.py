@@ -34,7 +34,7 @@ _BARE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 def layer(scenario: ScenarioLike) -> _core.Layer:
     """What the scenario stands for: a preset, a file or settings."""
     if isinstance(scenario, Mapping):
-        return "json", json.dumps(_plain(scenario))
+        return "json", json.dumps(plain(scenario))
     if isinstance(scenario, Path):
         return "file", str(scenario)
     if _BARE_NAME.fullmatch(scenario) and not Path(scenario).is_file():
@@ -72,14 +72,15 @@ def _toml_text(value: Any) -> str:
         return _override_text(value)
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_toml_text(item) for item in value) + "]"
-    return json.dumps(_plain(value))
+    return json.dumps(plain(value))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """The value as JSON can hold it: paths become texts, numpy's scalars Python's."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, Path):
         return str(value)
     if hasattr(value, "item") and callable(value.item):
@@ -159,7 +160,7 @@ def show_preset(name: str) -> str:
 
 def trace_info(file: str | Path, **settings: Any) -> dict[str, Any]:
     """What is in a trace. `settings` are those of `[workload.trace]`, such as `format="msr"`."""
-    info: dict[str, Any] = json.loads(_core.trace_info(json.dumps(_plain({"file": str(file), **settings}))))
+    info: dict[str, Any] = json.loads(_core.trace_info(json.dumps(plain({"file": str(file), **settings}))))
     return info
 
 
@@ -177,6 +178,6 @@ def trace_convert(
     """
     from outlast.output import staged_file
 
-    spec = json.dumps(_plain({"file": str(file), **settings}))
+    spec = json.dumps(plain({"file": str(file), **settings}))
     with staged_file(Path(output)) as staging:
         return _core.trace_convert(spec, to, str(staging), progress)

@@ -11,6 +11,7 @@ use crate::parity::Code;
 use crate::pass::{Background, PassKind};
 use crate::placement::{ParityLayout, Placement, Shares};
 use crate::ranges::RangeSet;
+use crate::repair::{Donor, Repairs};
 use crate::status::Counters;
 use outlast_device::{Command, Completion, Device, Identity, Op as HostOp, Outcome, Smart, StreamId, Tag};
 use outlast_media::ConfigError;
@@ -30,6 +31,10 @@ pub(crate) struct Column<D> {
     pub(crate) error_hour: u64,
     /// Sectors that could not be written.
     pub(crate) bad: RangeSet,
+    /// Dies that it told have failed; whether that is not yet made good, so that read errors are no surprise; and whether it cannot be.
+    pub(crate) dies: Vec<u16>,
+    pub(crate) excused: bool,
+    pub(crate) beyond_repair: bool,
 }
 
 impl<D> Column<D> {
@@ -41,6 +46,9 @@ impl<D> Column<D> {
             read_errors: 0,
             error_hour: 0,
             bad: RangeSet::default(),
+            dies: Vec::new(),
+            excused: false,
+            beyond_repair: false,
         }
     }
 
@@ -52,7 +60,7 @@ impl<D> Column<D> {
 /// An array of devices; itself a [`Device`].
 ///
 /// **Inputs** beside those of a device: [`Array::fail_member`], [`Array::replace`], [`Array::add_spare`], [`Array::start_scrub`],
-/// [`Array::power_cut`] and [`Array::power_on`], [`Array::finish_shift`]. **Outputs** beside completions: [`Array::status`],
+/// [`Array::power_failure`], [`Array::power_cut`] and [`Array::power_on`], [`Array::finish_shift`]. **Outputs** beside completions: [`Array::status`],
 /// [`Array::counters`], [`Array::events`], [`Array::lost`].
 ///
 /// **Time rule**: see [`Device`]. All inputs take the time, and first do what is due before it, so that members never see time run
@@ -74,8 +82,11 @@ pub struct Array<D> {
     pub(crate) bytes: bool,
     pub(crate) age_of: fn(&D) -> f64,
     pub(crate) columns: Vec<Column<D>>,
-    /// When each member next does something.
+    /// When each member next does something; then, where there are any, each donor.
     pub(crate) deadlines: Vec<Nanos>,
+    /// Members that are being replaced but still give what they have, by column; empty where there is none.
+    pub(crate) donors: Vec<Option<Donor<D>>>,
+    pub(crate) repairs: Repairs,
     pub(crate) spares: VecDeque<D>,
     pub(crate) removed: Vec<(usize, D)>,
     pub(crate) subs: Slab<Sub>,
@@ -153,6 +164,12 @@ impl<D: Device> Array<D> {
             Map::Striped(striped) if shares.is_some() => Some(striped.now.clone()),
             _ => None,
         };
+        if let Some(share) = config.repair.share
+            && devices.iter().any(|device| device.identify().link.is_none())
+        {
+            let limit = "is a share of the bandwidth of a link, of which a member tells nothing";
+            return Err(ConfigError::new("array.repair.share", share, limit));
+        }
         let mut notices = Vec::new();
         let largest = *sizes.iter().max().expect("an array has members");
         if largest > smallest {
@@ -163,6 +180,10 @@ impl<D: Device> Array<D> {
             devices.iter().map(|device| device.identify().optimal_io.0 / SECTOR_BYTES).max().unwrap_or(1);
         let mut devices = devices.into_iter();
         let columns: Vec<Column<D>> = devices.by_ref().take(members).map(Column::new).collect();
+        // Not collected from the rest of the vector: the standard library (1.95) makes an empty one of it whose first element lies beyond
+        // its memory.
+        let mut spares = VecDeque::new();
+        spares.extend(devices);
         let groups_per_region = (config.log.bitmap_chunk.0 / config.chunk.0).max(1);
         let regions = layout.groups.div_ceil(groups_per_region);
         let uses_bitmap = config.consistency == Consistency::Bitmap && config.redundancy() > 0;
@@ -174,8 +195,10 @@ impl<D: Device> Array<D> {
             bytes,
             age_of: |device| f64::from(device.smart().percentage_used),
             deadlines: vec![Nanos::MAX; members],
+            donors: Vec::new(),
+            repairs: Repairs::default(),
             columns,
-            spares: devices.collect(),
+            spares,
             removed: Vec::new(),
             subs: Slab::default(),
             ops: Slab::default(),
@@ -250,33 +273,49 @@ impl<D: Device> Array<D> {
     }
 
     /// Every device that is in the array or stands by, or has failed or been replaced by itself: members by column, then spares, then
-    /// those that have left, oldest first.
+    /// those that have left, oldest first, then those that are being replaced and still give what they have.
     pub fn devices(&self) -> impl Iterator<Item = &D> {
         let members = self.columns.iter().filter_map(|column| column.device.as_ref());
-        members.chain(&self.spares).chain(self.removed.iter().map(|(_, device)| device))
+        let donors = self.donors.iter().flatten().filter_map(|donor| donor.home.device.as_ref());
+        members.chain(&self.spares).chain(self.removed.iter().map(|(_, device)| device)).chain(donors)
     }
 
     /// Changes devices from outside, between commands: prepares them, or has something happen to them later. `change` gets members by
     /// their column and spares by numbers that follow, and those that have left by further ones.
     pub fn with_devices(&mut self, mut change: impl FnMut(usize, &mut D)) {
         let members = self.columns.len();
-        for (column, deadline) in self.deadlines.iter_mut().enumerate() {
-            if let Some(device) = &mut self.columns[column].device {
+        for (column, member) in self.columns.iter_mut().enumerate() {
+            if let Some(device) = &mut member.device {
                 change(column, device);
-                *deadline = device.next_deadline().unwrap_or(Nanos::MAX);
             }
         }
         let left = self.removed.iter_mut().map(|(_, device)| device);
-        for (index, device) in self.spares.iter_mut().chain(left).enumerate() {
+        let donors = self.donors.iter_mut().flatten().filter_map(|donor| donor.home.device.as_mut());
+        for (index, device) in self.spares.iter_mut().chain(left).chain(donors).enumerate() {
             change(members + index, device);
+        }
+        self.refresh_deadlines();
+    }
+
+    /// Asks every member when it next does something.
+    pub(crate) fn refresh_deadlines(&mut self) {
+        for index in 0..self.deadlines.len() {
+            let deadline = self.device_mut(index).and_then(|device| device.next_deadline());
+            self.deadlines[index] = deadline.unwrap_or(Nanos::MAX);
         }
     }
 
-    /// Whether some member is being rebuilt, or parity moved to where it belongs.
+    /// Whether some member is being rebuilt or recovers what it has lost, or parity is moved to where it belongs.
     pub fn is_rebuilding(&self) -> bool {
         let pass = self.background.pass.as_ref();
         self.background.pending_shift.is_some()
+            || self.repairs.in_place()
             || pass.is_some_and(|pass| matches!(pass.kind, PassKind::Rebuild | PassKind::Shift))
+    }
+
+    /// Whether parity is in doubt since a loss of power.
+    pub fn is_in_doubt(&self) -> bool {
+        self.background.resync.is_some()
     }
 
     /// Whether nothing is under way.
@@ -312,7 +351,7 @@ impl<D: Device> Array<D> {
     pub(crate) fn send(&mut self, now: Nanos, sub: Sub, command: Command, data: &[u8]) {
         let column = usize::from(sub.column);
         let index = self.subs.insert(sub);
-        let member = &mut self.columns[column];
+        let member = self.column_mut(column).expect("commands go to members that are there");
         member.in_flight += 1;
         let device = member.device.as_mut().expect("commands go to members that are there");
         if data.is_empty() {
@@ -369,14 +408,20 @@ impl<D: Device> Array<D> {
         let limit = limit.min(others).max(at);
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut reached = at;
-        if let Some(device) = &mut self.columns[source].device {
+        let (mut deadline, mut notice) = (Nanos::MAX, None);
+        if let Some(device) = self.device_mut(source) {
             reached = device.advance_to_completion(limit, &mut buffer);
-            self.deadlines[source] = device.next_deadline().unwrap_or(Nanos::MAX);
+            notice = device.take_notice();
+            deadline = device.next_deadline().unwrap_or(Nanos::MAX);
         }
-        if !buffer.is_empty() {
+        self.deadlines[source] = deadline;
+        if !buffer.is_empty() || notice.is_some() {
             self.clock = reached;
             for completion in buffer.drain(..) {
                 self.member_done(reached, completion.tag, completion.outcome);
+            }
+            if let Some(notice) = notice {
+                self.told(reached, source, notice);
             }
             self.settle(reached);
         }
@@ -430,7 +475,9 @@ impl<D: Device> Array<D> {
         debug_assert!(sub.live, "a member completed a command twice");
         self.subs[tag.0].live = false;
         self.subs.remove(tag.0);
-        self.columns[usize::from(sub.column)].in_flight -= 1;
+        if let Some(member) = self.column_mut(usize::from(sub.column)) {
+            member.in_flight -= 1;
+        }
         match sub.kind {
             SubKind::DirectRead => self.direct_read_done(now, sub, tag, outcome),
             SubKind::DirectWrite => self.direct_write_done(now, sub, outcome),
@@ -439,6 +486,8 @@ impl<D: Device> Array<D> {
             SubKind::Write => self.commit_done(now, sub, outcome),
             SubKind::Log => self.log_done(now, sub.owner),
             SubKind::Bitmap => self.bitmap_done(now),
+            SubKind::Status => self.status_done(now, sub, tag, outcome),
+            SubKind::RepairFlush => self.repair_flushed(now, sub.owner),
         }
     }
 
@@ -452,6 +501,8 @@ impl<D: Device> Array<D> {
             SubKind::Write => self.commit_part(now, sub.owner),
             SubKind::Log => self.log_done(now, sub.owner),
             SubKind::Bitmap => self.bitmap_done(now),
+            // The repair has ended with its member.
+            SubKind::Status | SubKind::RepairFlush => {}
         }
     }
 }
@@ -606,7 +657,8 @@ impl<D: Device> Device for Array<D> {
             }
         }
         let live = self.subs.slots().iter().filter(|sub| sub.live).count();
-        let in_flight: u32 = self.columns.iter().map(|column| column.in_flight).sum();
+        let donors = self.donors.iter().flatten().map(|donor| &donor.home);
+        let in_flight: u32 = self.columns.iter().chain(donors).map(|column| column.in_flight).sum();
         if live != in_flight as usize || live != self.subs.used() {
             return Err(format!(
                 "{live} member commands live, {in_flight} counted, {} kept",

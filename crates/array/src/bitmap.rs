@@ -244,8 +244,8 @@ impl<D: Device> Array<D> {
         self.bitmap.busy = Busy::Flushing;
         self.bitmap.flush_started = now;
         self.bitmap.left = 1;
-        for column in 0..self.columns.len() {
-            if self.columns[column].device.is_some() {
+        for column in 0..self.deadlines.len() {
+            if self.device_mut(column).is_some() {
                 self.bitmap.left += 1;
                 self.send_flush(now, column, SubKind::Bitmap, NIL);
             }

@@ -150,7 +150,9 @@ impl<D: Device> Array<D> {
         let (group, rows, moves, kind) = (op.group, op.rows, op.moves, op.kind);
         let set = if op.kind == OpKind::Read { 0 } else { op.write_set };
         let logged = matches!(self.config.consistency, Consistency::Ppl | Consistency::Journal);
-        let (fua, stream) = (op.fua || logged, op.stream);
+        // What the array notes as done must be: members that are complete, parity that has moved, sectors that were repaired.
+        let own = moves || !matches!(kind, OpKind::Write | OpKind::Trim);
+        let (fua, stream) = (op.fua || logged || own, op.stream);
         if set == 0 && op.repairs.is_empty() {
             self.committed(now, index);
             return;
@@ -171,12 +173,23 @@ impl<D: Device> Array<D> {
             if self.columns[column].device.is_none() {
                 continue;
             }
-            self.ops[index].left += 1;
-            let kind = SubKind::Write;
-            let sub = Sub { live: true, kind, column: column as u8, role, owner: index, group, rows: part };
+            if kind.recovers() {
+                self.count_repair(kind, column, part.len(), false);
+            }
             let write = Command { fua, stream, ..command(host_op, base + u64::from(part.first), part) };
             let data = cells.get(usize::from(role)).filter(|_| host_op == HostOp::Write);
-            self.send(now, sub, write, data.map_or(&[], |cell| &cell[part.bytes(rows.first)]));
+            let data = data.map_or(&[][..], |cell| &cell[part.bytes(rows.first)]);
+            // Where a donor is still read, it gets what it does not have.
+            let source =
+                if kind == OpKind::Transform && !moves { column } else { self.source(column, group) };
+            for target in
+                [Some(column), Some(source).filter(|&source| source != column)].into_iter().flatten()
+            {
+                self.ops[index].left += 1;
+                let (kind, target) = (SubKind::Write, target as u8);
+                let sub = Sub { live: true, kind, column: target, role, owner: index, group, rows: part };
+                self.send(now, sub, write, data);
+            }
         }
         self.ops[index].cells = cells;
         self.commit_part(now, index);
@@ -190,6 +203,11 @@ impl<D: Device> Array<D> {
         let (_, base) = self.layout.locate(sub.group, usize::from(sub.role), moves);
         let first = base + u64::from(sub.rows.first);
         let range = first..first + u64::from(sub.rows.len());
+        if column >= self.columns.len() {
+            self.donor_written(column - self.columns.len(), range, outcome == Outcome::Ok);
+            self.commit_part(now, index);
+            return;
+        }
         match outcome {
             Outcome::Ok => {
                 if !self.columns[column].bad.is_empty() {
@@ -264,6 +282,7 @@ impl<D: Device> Array<D> {
     pub(crate) fn end(&mut self, now: Nanos, index: u32) {
         let op = &mut self.ops[index];
         let (group, kind, host, lock, epoch) = (op.group, op.kind, op.host, op.lock, op.epoch);
+        let rows = op.rows;
         let (marked, committing, log_bytes) = (op.marked, op.committing, op.log_bytes);
         op.committing = false;
         op.cells = Vec::new();
@@ -289,6 +308,9 @@ impl<D: Device> Array<D> {
         }
         if epoch != 0 {
             self.group_done(now, group, epoch);
+        }
+        if let OpKind::Repair { repair, range, .. } = kind {
+            self.repair_part(repair, range, group, rows);
         }
         if kind == OpKind::Replay {
             self.replay_done(now);

@@ -1,5 +1,9 @@
 //! Settings of an array: the `[array]` section of a scenario.
 
+mod repair;
+
+pub use repair::{FakeWay, RepairConfig, RepairOrder, RepairWay};
+
 use crate::layout::CopyLayout;
 use crate::light::LightConfig;
 use crate::placement::{MEMBERS_MAX, ParityLayout, Shares};
@@ -56,6 +60,9 @@ pub struct ArrayConfig {
     /// Worn members.
     #[serde(default)]
     pub replacement: ReplacementConfig,
+    /// Members of which a part has failed.
+    #[serde(default)]
+    pub repair: RepairConfig,
     /// Members that are not as the others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub member: Vec<MemberConfig>,
@@ -287,6 +294,7 @@ impl ArrayConfig {
             background: BackgroundConfig::default(),
             ejection: EjectionConfig::default(),
             replacement: ReplacementConfig::default(),
+            repair: RepairConfig::default(),
             member: Vec::new(),
             light: None,
         }
@@ -377,6 +385,7 @@ impl ArrayConfig {
             return Err(ConfigError::new("array.log.bitmap_chunk", self.log.bitmap_chunk, "must be above 0"));
         }
         self.background.validate()?;
+        self.repair.validate()?;
         if let Some(limit) = self.replacement.limit_percent
             && !(limit > 0.0 && limit <= 1e6)
         {

@@ -37,6 +37,11 @@ pub enum ArrayError {
         /// Of the members.
         needed: Bytes,
     },
+    /// A share of the link's bandwidth is set, and the device tells of no link.
+    #[error(
+        "array.repair.share: the new device tells no bandwidth of its link that this could be a share of"
+    )]
+    NoLink,
     /// Power came back with a member missing and parity in doubt.
     #[error(
         "{groups} groups may be inconsistent and a member is missing: its data there may be wrong (force starts nevertheless)"
@@ -45,6 +50,44 @@ pub enum ArrayError {
         /// Groups whose parity cannot be trusted.
         groups: u64,
     },
+}
+
+/// What a member told about a die, and what came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RepairStep {
+    /// The member told that the die has failed.
+    DieFailed,
+    /// The member told that the die will fail, and moves its data away by itself.
+    DieFailing,
+    /// The member told that the die has failed, and that it cannot make good another one.
+    LastRepair,
+    /// The member told that the die has failed, and that it cannot make that good.
+    BeyondRepair,
+    /// Recovery waits: for a spare, or until the array can do without the member.
+    Waits,
+    /// Recovery has begun.
+    Started,
+    /// Recovery is done; what could not be recovered is counted in [`MemberRepair`](crate::MemberRepair).
+    Done,
+    /// Recovery has ended early: the member has left, or is replaced instead.
+    Abandoned,
+}
+
+impl RepairStep {
+    /// The step in words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::DieFailed => "die failed",
+            Self::DieFailing => "die failing",
+            Self::LastRepair => "die failed, the last that can be made good",
+            Self::BeyondRepair => "die failed beyond repair",
+            Self::Waits => "repair waits",
+            Self::Started => "repair started",
+            Self::Done => "repaired",
+            Self::Abandoned => "repair abandoned",
+        }
+    }
 }
 
 /// Something that happened to an array.
@@ -95,10 +138,29 @@ pub enum EventKind {
     ShiftDone,
     /// Parity fits the data again after a loss of power.
     Resynced,
+    /// Part of a member has failed, or is being made good.
+    Repair {
+        /// Its column.
+        member: usize,
+        /// The die.
+        die: u16,
+        /// What happened.
+        step: RepairStep,
+    },
     /// Every sector has been looked at.
     Scrubbed {
         /// Sectors of redundancy that did not fit.
         mismatches: u64,
+    },
+    /// Power failed, and is back but for [`EventKind::NotStarted`].
+    PowerFailed {
+        /// Host commands that ended with it.
+        aborted: u64,
+    },
+    /// The array stays off: parity is in doubt and a member is missing.
+    NotStarted {
+        /// Groups whose parity cannot be trusted.
+        groups: u64,
     },
     /// A member refuses writes and cannot be spared: the array refuses writes.
     ReadOnly {

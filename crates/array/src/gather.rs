@@ -40,12 +40,16 @@ impl<D: Device> Array<D> {
         let (mut hard, mut soft) = (0, 0);
         for role in 0..self.layout.roles {
             let (column, base) = self.layout.locate(group, role, false);
-            let column = &self.columns[column];
-            if group >= column.valid_to {
-                hard |= 1 << role;
-            } else if !column.bad.is_empty() {
-                let first = base + u64::from(rows.first);
-                soft |= u64::from(column.bad.overlaps(&(first..first + u64::from(rows.len())))) << role;
+            let place = &self.columns[column];
+            let first = base + u64::from(rows.first);
+            let sectors = first..first + u64::from(rows.len());
+            if group >= place.valid_to {
+                match self.donor_lacks(column, &sectors) {
+                    None => hard |= 1 << role,
+                    Some(lacks) => soft |= u64::from(lacks) << role,
+                }
+            } else if !place.bad.is_empty() {
+                soft |= u64::from(place.bad.overlaps(&sectors)) << role;
             }
         }
         (hard, soft)
@@ -94,6 +98,12 @@ impl<D: Device> Array<D> {
                 self.ops[index].marked = self.bitmap.is_used();
             }
             OpKind::Transform => self.prepare_transform(index),
+            OpKind::Repair { repair, .. } => {
+                if !self.prepare_repair(index, repair) {
+                    self.end(now, index);
+                    return;
+                }
+            }
             OpKind::Replay => {
                 // It must outlive another loss of power.
                 if let Some(record) = self.ops[index].record.clone() {
@@ -131,8 +141,9 @@ impl<D: Device> Array<D> {
                 set |= 1 << role;
             }
         }
+        let window = self.even_rows(group, self.ops[index].rows);
         let op = &mut self.ops[index];
-        (op.moves, op.write_set) = (moves, set);
+        (op.moves, op.write_set, op.window) = (moves, set, window);
     }
 
     /// The region is marked where that is needed: gathering begins.
@@ -157,6 +168,10 @@ impl<D: Device> Array<D> {
                     }
                     op.window = Rows::new(op.window.end, op.rows.end);
                     (op.have, op.failed, op.lost) = (0, 0, 0);
+                    if op.kind == OpKind::Transform {
+                        let (group, rest) = (op.group, op.window);
+                        self.ops[index].window = self.even_rows(group, rest);
+                    }
                 }
                 Plan::Short => {
                     if !self.shorten(index) {
@@ -180,6 +195,14 @@ impl<D: Device> Array<D> {
                 // Sectors that are lost are zeroes from here on, so parity must be computed from data.
                 let wanted = op.write_set | if op.lost == 0 { 0 } else { self.data_set() };
                 self.plan_for(wanted, missing, known)
+            }
+            OpKind::Repair { copy, .. } => {
+                let own = op.roles;
+                if copy && op.lost == 0 && missing & own == 0 {
+                    return if known & own == own { Plan::Ready(Method::Complete) } else { Plan::Read(own) };
+                }
+                let wanted = own | if op.lost == 0 { 0 } else { self.data_set() };
+                self.plan_for(wanted, missing | (own & !known), known)
             }
             OpKind::Verify { .. } => {
                 let wanted = self.role_set() & !missing;
@@ -277,11 +300,15 @@ impl<D: Device> Array<D> {
     }
 
     fn read_roles(&mut self, now: Nanos, index: u32, set: u64) {
-        let (group, window) = (self.ops[index].group, self.ops[index].window);
+        let (group, window, kind) = (self.ops[index].group, self.ops[index].window, self.ops[index].kind);
         self.ops[index].left = set.count_ones();
         for role in roles(set) {
             let (column, base) = self.layout.locate(group, role, false);
-            let (column, role) = (column as u8, role as u8);
+            let source = self.source(column, group);
+            if kind.recovers() {
+                self.count_repair(kind, source, window.len(), true);
+            }
+            let (column, role) = (source as u8, role as u8);
             let kind = SubKind::Read;
             let sub = Sub { live: true, kind, column, role, owner: index, group, rows: window };
             self.send(now, sub, command(HostOp::Read, base + u64::from(window.first), window), &[]);
@@ -294,7 +321,7 @@ impl<D: Device> Array<D> {
         if outcome == Outcome::Ok {
             self.ops[index].have |= 1 << role;
             if self.bytes {
-                let device = self.columns[usize::from(sub.column)].device.as_mut();
+                let device = self.device_mut(usize::from(sub.column));
                 if let Some(data) = device.and_then(|device| device.take_data(tag)) {
                     let op = &mut self.ops[index];
                     let range = sub.rows.bytes(op.rows.first);
@@ -323,8 +350,19 @@ impl<D: Device> Array<D> {
     /// Too few chunks of the window can be read: tries half of it, or gives its missing data up. Returns whether to go on; a read
     /// of the host does not.
     fn shorten(&mut self, index: u32) -> bool {
-        let op = &self.ops[index];
+        let op = &mut self.ops[index];
+        if let OpKind::Repair { copy, .. } = &mut op.kind
+            && !*copy
+        {
+            // What the member said may be old, or true of its place only: reading it tells.
+            *copy = true;
+            return true;
+        }
         let (group, window) = (op.group, op.window);
+        if self.doubt_donors(group, window) {
+            return true;
+        }
+        let op = &self.ops[index];
         let (hard, soft) = self.unreadable(group, window);
         let hopeless = match (&op.kind, &op.record) {
             (OpKind::Replay, Some(record)) => match &record.content {
@@ -346,7 +384,8 @@ impl<D: Device> Array<D> {
             return false;
         }
         let missing = (hard | soft | op.failed) & !op.known();
-        let overwritten = if op.is_overlaid() { op.roles } else { 0 };
+        let host_data = !matches!(op.kind, OpKind::Repair { .. });
+        let overwritten = if host_data && op.is_overlaid() { op.roles } else { 0 };
         let needed = match op.record.as_deref().map(|record| &record.content) {
             Some(Content::Partial { written, extra, .. }) if op.kind == OpKind::Replay => written & !extra,
             _ => self.data_set(),
@@ -367,6 +406,7 @@ impl<D: Device> Array<D> {
             self.lost.insert(first..first + u64::from(window.len()));
             self.counters.sectors_lost += u64::from(window.len());
         }
+        self.count_lost(self.ops[index].kind, u64::from(lost.count_ones() * window.len()));
         let rewrite = if self.ops[index].kind == OpKind::Write {
             lost
         } else {
@@ -441,7 +481,7 @@ impl<D: Device> Array<D> {
                     self.code.add(&mut cells, range.clone(), role);
                 }
             }
-            OpKind::Transform => {
+            OpKind::Transform | OpKind::Repair { .. } => {
                 for j in 0..parities {
                     let role = data + j;
                     if (op.write_set | op.failed) >> role & 1 == 1 && known >> role & 1 == 0 || op.lost != 0 {
@@ -476,7 +516,8 @@ impl<D: Device> Array<D> {
         for role in roles(parities) {
             let count = if self.bytes {
                 self.code.mismatches(&op.cells, window.bytes(op.rows.first), role - self.layout.data)
-            } else if resync {
+            } else if resync && self.torn.contains(&op.group) {
+                // Without bytes only the simulator knows where parity may differ.
                 window.len()
             } else {
                 0
@@ -487,7 +528,7 @@ impl<D: Device> Array<D> {
             }
         }
         let known_losses = op.lost != 0;
-        if !known_losses && (self.bytes || !resync) {
+        if !known_losses {
             if resync {
                 self.counters.sectors_resynced += sectors;
                 self.counters.groups_resynced += u64::from(sectors > 0);
@@ -515,7 +556,7 @@ impl<D: Device> Array<D> {
             OpKind::Read => self.answer(now, index),
             OpKind::Write => self.combine(index),
             OpKind::Replay => self.replayed(index),
-            OpKind::Trim | OpKind::Transform | OpKind::Verify { .. } => {}
+            OpKind::Trim | OpKind::Transform | OpKind::Verify { .. } | OpKind::Repair { .. } => {}
         }
         self.record(now, index);
     }

@@ -86,6 +86,7 @@ impl<D: Device> Array<D> {
     fn direct_read(&mut self, now: Nanos, host: u32, group: u64, role: usize, rows: Rows) {
         let role = if self.layout.data == 1 { self.choose_copy(group, rows) } else { role };
         let (column, base) = self.layout.locate(group, role, false);
+        let column = self.source(column, group);
         self.hosts[host].left += 1;
         self.direct_reads += 1;
         let sub = Sub {
@@ -128,7 +129,7 @@ impl<D: Device> Array<D> {
             let wanted = if self.layout.data == 1 { 1 } else { 1 << role };
             self.read_under_lock(now, host, sub.group, wanted, sub.rows, failed);
         } else if self.bytes {
-            let device = self.columns[usize::from(sub.column)].device.as_mut();
+            let device = self.device_mut(usize::from(sub.column));
             if let Some(data) = device.and_then(|device| device.take_data(tag)) {
                 self.give_to_host(host, sub.group, role, sub.rows, &data);
             }
@@ -205,6 +206,7 @@ impl<D: Device> Array<D> {
     pub(crate) fn direct_write_done(&mut self, now: Nanos, sub: Sub, outcome: Outcome) {
         if outcome == Outcome::Ok {
             self.found_again(sub.group, 1 << sub.role, sub.rows);
+            self.note_written(sub);
         } else {
             self.hosts[sub.owner].outcome = outcome;
         }
@@ -253,8 +255,8 @@ impl<D: Device> Array<D> {
         if self.committing == 0 {
             self.flushes.insert(host, self.commits);
         }
-        for column in 0..self.columns.len() {
-            if self.columns[column].device.is_some() {
+        for column in 0..self.deadlines.len() {
+            if self.device_mut(column).is_some() {
                 self.hosts[host].left += 1;
                 self.send_flush(now, column, SubKind::Flush, host);
             }

@@ -194,6 +194,39 @@ impl Layout {
         (0..self.roles).find(|&role| self.locate(group, role, target).0 == column)
     }
 
+    /// The group that sector `sector` of column `column` belongs to; `None` where no data lies. The inverse of [`Layout::locate`].
+    pub(crate) fn group_at(&self, column: usize, sector: u64) -> Option<u64> {
+        let (column, row) = (column as u64, sector / self.chunk);
+        let group = match &self.map {
+            Map::Striped(_) => row,
+            &Map::Copies { layout: CopyLayout::Near, columns, copies, .. } => {
+                (row * columns + column) / copies
+            }
+            &Map::Copies { layout, columns, copies, far_rows } => {
+                let far = layout == CopyLayout::Far;
+                let (copy, row) =
+                    if far { (row / far_rows, row % far_rows) } else { (row % copies, row / copies) };
+                if copy >= copies {
+                    return None;
+                }
+                row * columns + (column + columns - copy % columns) % columns
+            }
+        };
+        (group < self.groups).then_some(group)
+    }
+
+    /// Sectors of a member that data and redundancy lie in.
+    pub(crate) fn member_sectors(&self) -> u64 {
+        let rows = match &self.map {
+            Map::Striped(_) => self.groups,
+            &Map::Copies { layout: CopyLayout::Near, columns, copies, .. } => {
+                (self.groups * copies).div_ceil(columns)
+            }
+            &Map::Copies { copies, far_rows, .. } => far_rows * copies,
+        };
+        rows * self.chunk
+    }
+
     /// The shift in progress.
     pub(crate) fn shift(&self) -> Option<&Shift> {
         match &self.map {

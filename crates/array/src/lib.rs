@@ -24,20 +24,22 @@ pub mod placement;
 mod plain;
 mod power;
 mod ranges;
+mod repair;
 mod status;
 mod untimed;
 
 pub use array::Array;
 pub use config::{
-    ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, Level, LogConfig, LogPlace, MemberConfig,
-    ReplacementConfig, ShiftWay, StripeWrites,
+    ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, FakeWay, Level, LogConfig, LogPlace,
+    MemberConfig, RepairConfig, RepairOrder, RepairWay, ReplacementConfig, ShiftWay, StripeWrites,
 };
-pub use error::{ArrayError, Event, EventKind};
+pub use error::{ArrayError, Event, EventKind, RepairStep};
 pub use layout::CopyLayout;
 pub use light::LightConfig;
 pub use outlast_device::PowerCycle;
 pub use pass::PassKind;
 pub use placement::ParityLayout;
-pub use plain::{PlainConfig, PlainDevice};
+pub use plain::{PlainConfig, PlainDevice, PlainFailure};
 pub use ranges::RangeSet;
+pub use repair::MemberRepair;
 pub use status::{Counters, MemberStatus, Progress, State, Status};

@@ -30,7 +30,7 @@ impl<D: Device> Array<D> {
     /// `parity_percent`, parity moves to the oldest members.
     ///
     /// # Errors
-    /// Where the column does not exist, the device is too small, or the old one holds the only copy of something, unless `force`.
+    /// Where the column does not exist, the device is too small or tells no link that is needed, or the old one holds the only copy of something, unless `force`.
     pub fn replace(
         &mut self,
         now: Nanos,
@@ -40,7 +40,8 @@ impl<D: Device> Array<D> {
     ) -> Result<Option<D>, ArrayError> {
         self.known_member(column)?;
         self.check_size(&device)?;
-        if !force && self.columns[column].is_in_sync() && self.is_missing_too_many(Some(column)) {
+        let has_data = self.columns[column].is_in_sync() || self.donor(column).is_some();
+        if !force && has_data && self.is_missing_too_many(Some(column)) {
             return Err(ArrayError::OnlyCopy { member: column });
         }
         self.catch_up(now);
@@ -52,12 +53,14 @@ impl<D: Device> Array<D> {
     /// One more device stands by; it is used at once where a member is missing.
     ///
     /// # Errors
-    /// Where the device is too small.
+    /// Where the device is too small, or tells no link that is needed.
     pub fn add_spare(&mut self, now: Nanos, device: D) -> Result<(), ArrayError> {
         self.check_size(&device)?;
         self.catch_up(now);
         self.spares.push_back(device);
         self.use_spares(now);
+        // A repair may have waited for it.
+        self.background.pump = true;
         self.settle(now);
         Ok(())
     }
@@ -80,7 +83,11 @@ impl<D: Device> Array<D> {
     fn check_size(&self, device: &D) -> Result<(), ArrayError> {
         let capacity = device.identify().capacity;
         let needed = Bytes(self.member_sectors * SECTOR_BYTES + self.config.reserved().0);
-        if capacity < needed { Err(ArrayError::TooSmall { capacity, needed }) } else { Ok(()) }
+        if capacity < needed {
+            return Err(ArrayError::TooSmall { capacity, needed });
+        }
+        let needs_link = self.config.repair.share.is_some();
+        if needs_link && device.identify().link.is_none() { Err(ArrayError::NoLink) } else { Ok(()) }
     }
 
     pub(crate) fn event(&mut self, at: Nanos, kind: EventKind) {
@@ -89,10 +96,12 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// Whether some group lacks more chunks than redundancy makes good, counting members that are being rebuilt as missing, and also
-    /// column `extra`.
+    /// Whether some group lacks more chunks than redundancy makes good, counting members that are being rebuilt as missing, unless they
+    /// are filled from a donor, and also column `extra`.
     pub(crate) fn is_missing_too_many(&self, extra: Option<usize>) -> bool {
-        let missing = |column: usize| !self.columns[column].is_in_sync() || extra == Some(column);
+        let missing = |column: usize| {
+            !self.columns[column].is_in_sync() && self.donor(column).is_none() || extra == Some(column)
+        };
         let redundancy = self.layout.roles - self.layout.data;
         match &self.layout.map {
             Map::Striped(_) => (0..self.columns.len()).filter(|&column| missing(column)).count() > redundancy,
@@ -123,6 +132,9 @@ impl<D: Device> Array<D> {
     /// A member could not read something. Too many of these in too short a time, and it goes.
     pub(crate) fn note_read_error(&mut self, now: Nanos, column: usize) {
         self.counters.read_errors += 1;
+        if column >= self.columns.len() || self.columns[column].excused {
+            return;
+        }
         let hour = now.0 / Nanos::secs(3600).0;
         let member = &mut self.columns[column];
         let past = (hour - member.error_hour).min(31) as u32;
@@ -150,15 +162,26 @@ impl<D: Device> Array<D> {
         let data = self.data_set();
         let holes = self.torn.iter().filter(|&&group| {
             roles(data).any(|role| self.layout.locate(group, role, false).0 == column)
-                && group < self.columns[column].valid_to
+                && (group < self.columns[column].valid_to || self.donor(column).is_some())
         });
         self.counters.write_holes += holes.count() as u64;
         let member = &mut self.columns[column];
         (member.valid_to, member.in_flight, member.read_errors) = (0, 0, 0);
         member.bad = crate::ranges::RangeSet::default();
+        (member.excused, member.beyond_repair) = (false, false);
+        member.dies.clear();
         self.deadlines[column] = Nanos::MAX;
         self.degraded = true;
-        let theirs = |sub: &crate::op::Sub| sub.live && usize::from(sub.column) == column;
+        self.abandon_repairs(now, column);
+        self.drop_donor(now, column);
+        self.abandon_commands(now, column);
+        self.background.pump = true;
+        Some(device)
+    }
+
+    /// Device `index` is gone: what it was asked ends.
+    pub(crate) fn abandon_commands(&mut self, now: Nanos, index: usize) {
+        let theirs = |sub: &crate::op::Sub| sub.live && usize::from(sub.column) == index;
         let gone: Vec<u32> =
             (0u32..).zip(self.subs.slots()).filter(|(_, sub)| theirs(sub)).map(|(index, _)| index).collect();
         for &index in &gone {
@@ -169,8 +192,6 @@ impl<D: Device> Array<D> {
             self.subs.remove(index);
             self.member_gone(now, sub);
         }
-        self.background.pump = true;
-        Some(device)
     }
 
     /// Puts spares where members are missing, unless that would be the end of data that the missing members may still hold.
@@ -221,8 +242,8 @@ impl<D: Device> Array<D> {
     /// Replaces the oldest member that has reached its limit by a spare, one at a time.
     pub(crate) fn retire_worn(&mut self, now: Nanos) {
         let Some(limit) = self.config.replacement.limit_percent else { return };
-        if self.spares.is_empty() || self.background.pass.is_some() || self.background.pending_shift.is_some()
-        {
+        let busy = self.background.pass.is_some() || self.background.pending_shift.is_some();
+        if self.spares.is_empty() || busy || !self.repairs.active.is_empty() {
             return;
         }
         let worn = |column: &usize| {

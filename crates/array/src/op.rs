@@ -29,8 +29,19 @@ pub(crate) enum OpKind {
     Transform,
     /// Reads everything and compares; `repair` rewrites redundancy that differs, `resync` where it may (bytes not kept).
     Verify { repair: bool, resync: bool },
+    /// Computes rows of a member that has lost them, and writes them back. `repair` and `range` say for whom; `copy`: the member itself
+    /// is read, too.
+    Repair { repair: u32, range: u32, copy: bool },
     /// Carries out a record that outlived a loss of power.
     Replay,
+}
+
+impl OpKind {
+    /// Whether what it reads and writes may count for the recovery of a member.
+    #[inline]
+    pub(crate) fn recovers(self) -> bool {
+        matches!(self, Self::Transform | Self::Repair { .. })
+    }
 }
 
 /// How the redundancy of a write is computed.
@@ -64,7 +75,7 @@ pub(crate) struct Op {
     pub(crate) overlay: Rows,
     /// Rows being gathered.
     pub(crate) window: Rows,
-    /// Data roles that the host reads or writes.
+    /// Data roles that the host reads or writes; of a repair, the one role (of any kind) that is computed.
     pub(crate) roles: u64,
     /// Of the window: roles that have been read, that could not be, and that are lost for good.
     pub(crate) have: u64,
@@ -169,6 +180,9 @@ pub(crate) enum SubKind {
     Log,
     /// For the bitmap.
     Bitmap,
+    /// For repair `owner`: a question about range `group`, and the flush at its end.
+    Status,
+    RepairFlush,
 }
 
 /// A command to a member.
@@ -176,6 +190,7 @@ pub(crate) enum SubKind {
 pub(crate) struct Sub {
     pub(crate) live: bool,
     pub(crate) kind: SubKind,
+    /// A column, or that many columns further its donor.
     pub(crate) column: u8,
     pub(crate) role: u8,
     pub(crate) owner: u32,

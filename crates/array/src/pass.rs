@@ -7,7 +7,7 @@ use crate::layout::{Map, Rows, Shift};
 use crate::op::{Op, OpKind};
 use crate::placement::{Placement, ShiftPlan};
 use outlast_device::Device;
-use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
+use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
 use serde::Serialize;
 
 /// What a pass does.
@@ -22,6 +22,8 @@ pub enum PassKind {
     Shift,
     /// Looks at everything (md: check, repair).
     Scrub,
+    /// Gives a member back what it has lost with a die. Not a pass over groups: it goes on beside a rebuild.
+    Repair,
 }
 
 /// A pass under way.
@@ -227,6 +229,8 @@ impl<D: Device> Array<D> {
             && self.can_rebuild()
         {
             (PassKind::Rebuild, base)
+        } else if self.repairs.in_place() {
+            return None;
         } else if let Some(base) = self.background.resync {
             (PassKind::Resync, base)
         } else if self.layout.shift().is_some_and(|shift| !shift.lazy) && !self.is_missing_too_many(None) {
@@ -252,6 +256,7 @@ impl<D: Device> Array<D> {
         if self.replaying > 0 || !self.powered {
             return;
         }
+        self.pump_repairs(now);
         self.begin_shift();
         if self.background.pending_shift.is_some() {
             return;
@@ -293,8 +298,11 @@ impl<D: Device> Array<D> {
                 self.mark_done(group);
                 continue;
             }
+            if kind == PassKind::Rebuild && !self.donors_told(now, group) {
+                return false;
+            }
             if let Some(wake) = self.throttle(now) {
-                self.background.wake = wake;
+                self.background.wake = self.background.wake.min(wake);
                 return false;
             }
             self.advance_pass(|pass| {
@@ -303,7 +311,7 @@ impl<D: Device> Array<D> {
                 pass.last_start = Some(now);
             });
             let kind = match kind {
-                PassKind::Rebuild | PassKind::Shift => OpKind::Transform,
+                PassKind::Rebuild | PassKind::Shift | PassKind::Repair => OpKind::Transform,
                 PassKind::Resync => OpKind::Verify { repair: true, resync: true },
                 PassKind::Scrub => {
                     let repair = self.background.scrub.is_some_and(|scrub| scrub.repair);
@@ -340,17 +348,31 @@ impl<D: Device> Array<D> {
                 (!self.bitmap.is_used() || self.bitmap.is_in_doubt(group)) && !self.is_beyond_repair(group)
             }
             PassKind::Scrub => !self.is_beyond_repair(group),
+            PassKind::Repair => false,
         }
     }
 
     /// When the next group may be started, if not now.
     fn throttle(&self, now: Nanos) -> Option<Nanos> {
-        let last = self.background.pass.as_ref()?.last_start?;
+        let pass = self.background.pass.as_ref()?;
+        let rate = if pass.kind == PassKind::Rebuild { self.repairs.rebuild_rate() } else { None };
+        self.pace(now, pass.last_start?, Bytes(self.layout.chunk * SECTOR_BYTES), rate)
+    }
+
+    /// When the next piece of work may begin, if not now: the last one, of `bytes`, began at `last`. `fixed` is a rate that holds whether
+    /// the host is active or not.
+    pub(crate) fn pace(
+        &self,
+        now: Nanos,
+        last: Nanos,
+        bytes: Bytes,
+        fixed: Option<ByteRate>,
+    ) -> Option<Nanos> {
         let settings = &self.config.background;
-        let chunk = Bytes(self.layout.chunk * SECTOR_BYTES);
-        let due = |rate: Option<outlast_units::ByteRate>| {
-            last + rate.map_or(Nanos::ZERO, |rate| rate.time_for(chunk))
-        };
+        let due = |rate: Option<ByteRate>| last + rate.map_or(Nanos::ZERO, |rate| rate.time_for(bytes));
+        if fixed.is_some() {
+            return Some(due(fixed)).filter(|&wake| wake > now);
+        }
         let idle_from = self.last_host.map_or(Nanos::ZERO, |at| at + settings.idle_after);
         let (slow, fast) = (settings.min_rate.or(settings.max_rate), settings.max_rate);
         let wake = if self.host_in_flight > 0 {
@@ -395,7 +417,7 @@ impl<D: Device> Array<D> {
                     scrub.base = base;
                 }
             }
-            PassKind::Shift => {}
+            PassKind::Shift | PassKind::Repair => {}
         }
     }
 
@@ -410,7 +432,12 @@ impl<D: Device> Array<D> {
                         && member.valid_to >= self.layout.groups
                     {
                         member.valid_to = u64::MAX;
+                        let replaced = self.donor(column).is_some();
                         self.event(now, EventKind::Rebuilt { member: column });
+                        self.member_complete(now, column);
+                        if replaced {
+                            self.plan_shift(now);
+                        }
                     }
                 }
                 self.update_degraded();
@@ -420,7 +447,7 @@ impl<D: Device> Array<D> {
                 self.bitmap.resynced(now, self.config.log.bitmap_delay);
                 self.event(now, EventKind::Resynced);
             }
-            PassKind::Shift => {}
+            PassKind::Shift | PassKind::Repair => {}
             PassKind::Scrub => {
                 if let Some(scrub) = self.background.scrub.take() {
                     let mismatches = self.counters.mismatches - scrub.mismatches_before;

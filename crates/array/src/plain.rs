@@ -1,13 +1,15 @@
 //! A device without firmware: fixed latency, bandwidth, and the faults that an array must live with.
 
-use outlast_device::{Command, Completion, Device, Identity, Op, Outcome, PowerCycle, Smart, Tag};
+use outlast_device::{
+    Command, Completion, Device, Identity, LbaRun, Notice, NoticeKind, Op, Outcome, PowerCycle, Smart, Tag,
+};
 use outlast_media::ConfigError;
 use outlast_units::rng::SplitMix;
-use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
+use outlast_units::{ByteRate, Bytes, Lba, Nanos, SECTOR_BYTES};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
 const SECTOR: usize = SECTOR_BYTES as usize;
 /// Sectors that are allocated together.
@@ -25,6 +27,9 @@ pub struct PlainConfig {
     /// Time of a write besides its transfer.
     #[serde(default)]
     pub write_latency: Nanos,
+    /// Time to find out which sectors of a range are to be written again, whatever its length.
+    #[serde(default)]
+    pub status_latency: Nanos,
     /// Bandwidth of reads; absent: unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_rate: Option<ByteRate>,
@@ -57,6 +62,7 @@ impl PlainConfig {
             capacity,
             read_latency: Nanos::ZERO,
             write_latency: Nanos::ZERO,
+            status_latency: Nanos::ZERO,
             read_rate: None,
             write_rate: None,
             lanes: 1,
@@ -82,8 +88,22 @@ impl PlainConfig {
             return Err(ConfigError::new("device.endurance", 0, "must be above 0"));
         }
         outlast_media::at_most_a_second("device.read_latency", self.read_latency)?;
-        outlast_media::at_most_a_second("device.write_latency", self.write_latency)
+        outlast_media::at_most_a_second("device.write_latency", self.write_latency)?;
+        outlast_media::at_most_a_second("device.status_latency", self.status_latency)
     }
+}
+
+/// Something that will fail within a [`PlainDevice`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlainFailure {
+    /// When.
+    pub at: Nanos,
+    /// What the device tells.
+    pub notice: NoticeKind,
+    /// Sectors that can no longer be read, until they are written.
+    pub lost: Vec<u64>,
+    /// Sectors that can be read but are to be written again.
+    pub fake: Vec<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -91,6 +111,14 @@ struct InFlight {
     command: Command,
     tag: Tag,
     data: Vec<u8>,
+}
+
+/// A sector before a write: its bytes, whether it could not be read, and how it was listed.
+#[derive(Clone, Debug)]
+struct Before {
+    bytes: Option<Box<[u8]>>,
+    unreadable: bool,
+    listed: Option<bool>,
 }
 
 /// A device with fixed times. It stands in for a drive where only its speed, its wear and its faults matter.
@@ -109,8 +137,14 @@ pub struct PlainDevice {
     data_out: BTreeMap<Tag, Vec<u8>>,
     /// Sectors that cannot be read until they are written.
     unreadable: BTreeSet<u64>,
-    /// What sectors held before writes that a loss of power may undo.
-    unflushed: BTreeMap<u64, Option<Box<[u8]>>>,
+    /// Sectors that are to be written again, and whether they can be read.
+    listed: BTreeMap<u64, bool>,
+    /// What is still to fail, by time.
+    failures: VecDeque<PlainFailure>,
+    notices: VecDeque<Notice>,
+    status_out: BTreeMap<Tag, Vec<LbaRun>>,
+    /// What sectors were before writes that a loss of power may undo.
+    unflushed: BTreeMap<u64, Before>,
     rng: SplitMix,
     read_only: bool,
     smart: Smart,
@@ -137,6 +171,10 @@ impl PlainDevice {
             pages: vec![None; pages as usize],
             data_out: BTreeMap::new(),
             unreadable: BTreeSet::new(),
+            listed: BTreeMap::new(),
+            failures: VecDeque::new(),
+            notices: VecDeque::new(),
+            status_out: BTreeMap::new(),
             unflushed: BTreeMap::new(),
             rng: SplitMix::new(seed, "plain device"),
             read_only: false,
@@ -180,6 +218,40 @@ impl PlainDevice {
         self.unreadable.len()
     }
 
+    /// Something will fail. Failures take place in order of time; one that is due already, with the next `advance`.
+    pub fn plan_failure(&mut self, failure: PlainFailure) {
+        let place = self.failures.iter().position(|other| other.at > failure.at);
+        self.failures.insert(place.unwrap_or(self.failures.len()), failure);
+    }
+
+    /// Sectors that are to be written again.
+    pub fn listed_sectors(&self) -> usize {
+        self.listed.len()
+    }
+
+    fn fail_due(&mut self, now: Nanos) {
+        while let Some(failure) = self.failures.pop_front_if(|failure| failure.at <= now) {
+            self.unreadable.extend(&failure.lost);
+            self.listed.extend(failure.fake.iter().map(|&sector| (sector, true)));
+            self.listed.extend(failure.lost.iter().map(|&sector| (sector, false)));
+            self.notices.push_back(Notice { at: failure.at, kind: failure.notice });
+        }
+    }
+
+    /// The listed sectors of a range as runs.
+    fn status_of(&self, range: std::ops::Range<u64>) -> Vec<LbaRun> {
+        let mut runs: Vec<LbaRun> = Vec::new();
+        for (&sector, &readable) in self.listed.range(range) {
+            match runs.last_mut() {
+                Some(run) if run.readable == readable && run.lba.0 + u64::from(run.sectors) == sector => {
+                    run.sectors += 1;
+                }
+                _ => runs.push(LbaRun { lba: Lba(sector), sectors: 1, readable }),
+            }
+        }
+        runs
+    }
+
     /// Flips a bit of sector `sector`, and nothing tells.
     pub fn corrupt(&mut self, sector: u64) {
         let mut bytes = self.sector(sector).map_or_else(|| vec![0; SECTOR], <[u8]>::to_vec);
@@ -216,7 +288,8 @@ impl PlainDevice {
         let (latency, rate) = match command.op {
             Op::Read => (self.config.read_latency, self.config.read_rate),
             Op::Write => (self.config.write_latency, self.config.write_rate),
-            Op::Trim | Op::Flush | Op::LbaStatus => (Nanos::ZERO, None),
+            Op::LbaStatus => (self.config.status_latency, None),
+            Op::Trim | Op::Flush => (Nanos::ZERO, None),
         };
         let span = latency + rate.map_or(Nanos::ZERO, |rate| rate.time_for(bytes));
         let end = if span == Nanos::ZERO {
@@ -271,6 +344,7 @@ impl PlainDevice {
                     self.remember(sector, command.fua);
                     self.store(sector, data.get(i * SECTOR..(i + 1) * SECTOR));
                     self.unreadable.remove(&sector);
+                    self.listed.remove(&sector);
                 }
                 if command.op == Op::Write {
                     self.smart.host_write_commands += 1;
@@ -278,7 +352,10 @@ impl PlainDevice {
                 }
             }
             Op::Flush => self.unflushed.clear(),
-            Op::LbaStatus => {}
+            Op::LbaStatus => {
+                let runs = self.status_of(range);
+                self.status_out.insert(tag, runs);
+            }
         }
         Outcome::Ok
     }
@@ -288,7 +365,11 @@ impl PlainDevice {
         if durable || !self.config.bytes {
             self.unflushed.remove(&sector);
         } else if self.config.volatile_cache && !self.unflushed.contains_key(&sector) {
-            let before = self.sector(sector).map(Into::into);
+            let before = Before {
+                bytes: self.sector(sector).map(Into::into),
+                unreadable: self.unreadable.contains(&sector),
+                listed: self.listed.get(&sector).copied(),
+            };
             self.unflushed.insert(sector, before);
         }
     }
@@ -308,16 +389,22 @@ impl PowerCycle for PlainDevice {
                 if self.rng.below(2) == 0 && sector * SECTOR_BYTES < self.config.capacity.0 {
                     self.store(sector, data.get(from..from + SECTOR));
                     self.unreadable.remove(&sector);
+                    self.listed.remove(&sector);
                     self.unflushed.remove(&sector);
                 }
             }
         }
         for (sector, before) in std::mem::take(&mut self.unflushed) {
             if self.rng.below(2) == 0 {
-                self.store(sector, before.as_deref());
+                self.store(sector, before.bytes.as_deref());
+                if before.unreadable {
+                    self.unreadable.insert(sector);
+                }
+                self.listed.extend(before.listed.map(|readable| (sector, readable)));
             }
         }
         self.data_out.clear();
+        self.status_out.clear();
         self.lanes.fill(now);
     }
 }
@@ -335,8 +422,26 @@ impl Device for PlainDevice {
         self.data_out.remove(&tag)
     }
 
+    fn take_lba_status(&mut self, tag: Tag) -> Option<Vec<LbaRun>> {
+        self.status_out.remove(&tag)
+    }
+
+    #[inline]
+    fn take_notice(&mut self) -> Option<Notice> {
+        self.notices.pop_front()
+    }
+
+    #[inline]
+    fn has_notice(&self) -> bool {
+        !self.notices.is_empty()
+    }
+
     fn next_deadline(&self) -> Option<Nanos> {
-        self.queue.peek().map(|&Reverse((at, _, _))| at)
+        let next = self.queue.peek().map(|&Reverse((at, _, _))| at);
+        match self.failures.front() {
+            None => next,
+            Some(failure) => Some(next.map_or(failure.at, |at| at.min(failure.at))),
+        }
     }
 
     fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
@@ -345,10 +450,12 @@ impl Device for PlainDevice {
                 break;
             }
             self.queue.pop();
+            self.fail_due(at);
             let tag = self.entries[index as usize].tag;
             let outcome = self.finish(index);
             completions.push(Completion { at, tag, outcome });
         }
+        self.fail_due(now);
     }
 
     fn identify(&self) -> Identity {

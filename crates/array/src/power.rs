@@ -2,9 +2,9 @@
 
 use crate::array::Array;
 use crate::config::Consistency;
-use crate::error::ArrayError;
+use crate::error::{ArrayError, EventKind};
 use crate::op::{Content, Op, OpKind, roles};
-use outlast_device::{Device, PowerCycle};
+use outlast_device::{Completion, Device, Outcome, PowerCycle, Tag};
 use outlast_units::Nanos;
 
 impl<D: Device + PowerCycle> PowerCycle for Array<D> {
@@ -17,6 +17,21 @@ impl<D: Device + PowerCycle> PowerCycle for Array<D> {
 }
 
 impl<D: Device + PowerCycle> Array<D> {
+    /// As [`Array::power_cut`], of which the host hears: commands in flight end in [`Outcome::Aborted`]. Of a write or a trim, any part may
+    /// have been done.
+    pub fn power_failure(&mut self, now: Nanos) {
+        self.catch_up(now);
+        let open = self.hosts.live().map(|host| host.tag).chain(self.door.iter().map(|&(_, tag, _)| tag));
+        let aborted: Vec<Tag> = open.collect();
+        // What was done before has been done, whether or not the host has heard of it.
+        let (done, data) = (std::mem::take(&mut self.ready), std::mem::take(&mut self.data_out));
+        self.power_cut(now);
+        self.event(now, EventKind::PowerFailed { aborted: aborted.len() as u64 });
+        let end = |tag| Completion { at: now, tag, outcome: Outcome::Aborted };
+        self.ready = done.into_iter().chain(aborted.into_iter().map(end)).collect();
+        self.data_out = data;
+    }
+
     /// Power fails at `now`: commands in flight are forgotten and will not complete. What survives is what members have written, and
     /// the array's own records: which members are how far rebuilt, where parity has moved, bad blocks, lost data, and what
     /// [`Consistency`] provides. The array is off until [`Array::power_on`].
@@ -31,6 +46,11 @@ impl<D: Device + PowerCycle> Array<D> {
         for spare in &mut self.spares {
             spare.power_cut(now);
         }
+        for donor in self.donors.iter_mut().flatten() {
+            donor.home.in_flight = 0;
+            donor.home.device.iter_mut().for_each(|device| device.power_cut(now));
+        }
+        self.repairs_after_power_cut();
         self.deadlines.fill(Nanos::MAX);
         for op in self.ops.slots() {
             let recorded = self.records.values().any(|record| record.group == op.group);
@@ -40,6 +60,7 @@ impl<D: Device + PowerCycle> Array<D> {
             }
         }
         self.powered = false;
+        self.counters.power_cuts += 1;
         self.subs.clear();
         self.ops.clear();
         self.hosts.clear();
@@ -81,10 +102,14 @@ impl<D: Device + PowerCycle> Array<D> {
             let doubtful = |group: &u64| !self.bitmap.is_used() || self.bitmap.is_in_doubt(*group);
             let groups = (0..self.layout.groups).filter(doubtful).filter(missing).count() as u64;
             if groups > 0 {
+                self.event(now, EventKind::NotStarted { groups });
                 return Err(ArrayError::DirtyDegraded { groups });
             }
         }
         self.powered = true;
+        // Members have things to do that nobody asked them for.
+        self.refresh_deadlines();
+        self.catch_up(now);
         let torn = std::mem::take(&mut self.torn);
         for &group in &torn {
             let (hard, _) = self.unreadable(group, self.whole_chunk());

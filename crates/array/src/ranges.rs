@@ -40,6 +40,12 @@ impl RangeSet {
         self.runs.range(..range.end).next_back().is_some_and(|(_, &e)| e > range.start)
     }
 
+    /// The first place after `at` where a run begins or ends.
+    pub fn next_edge(&self, at: u64) -> Option<u64> {
+        let end = self.runs.range(..=at).next_back().map(|(_, &end)| end).filter(|&end| end > at);
+        end.or_else(|| self.runs.range(at + 1..).next().map(|(&start, _)| start))
+    }
+
     /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
@@ -78,6 +84,10 @@ mod tests {
                     prop_assert_eq!(set.overlaps(&(sector as u64..sector as u64 + 1)), there);
                 }
                 prop_assert_eq!(set.sectors(), oracle.iter().filter(|&&there| there).count() as u64);
+                for at in 0..99 {
+                    let edge = (at + 1..100).find(|&place| oracle[place] != oracle[place - 1]);
+                    prop_assert_eq!(set.next_edge(at as u64), edge.map(|edge| edge as u64));
+                }
                 let runs: Vec<_> = set.iter().collect();
                 prop_assert!(runs.windows(2).all(|pair| pair[0].end < pair[1].start));
                 prop_assert_eq!(set.runs(), runs.len());

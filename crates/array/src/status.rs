@@ -56,6 +56,8 @@ pub struct Counters {
     pub rebuild_sectors_written: u64,
     /// Members thrown out by thresholds.
     pub ejected: u32,
+    /// Losses of power of the whole array.
+    pub power_cuts: u64,
     /// Records carried out after a loss of power.
     pub records_replayed: u64,
     /// Groups whose data came to depend on parity that a loss of power had left wrong: the write hole.
@@ -89,6 +91,7 @@ impl Counters {
             rebuild_sectors_read: self.rebuild_sectors_read - before.rebuild_sectors_read,
             rebuild_sectors_written: self.rebuild_sectors_written - before.rebuild_sectors_written,
             ejected: self.ejected - before.ejected,
+            power_cuts: self.power_cuts - before.power_cuts,
             records_replayed: self.records_replayed - before.records_replayed,
             write_holes: self.write_holes - before.write_holes,
         }
@@ -101,9 +104,9 @@ impl Counters {
 pub enum State {
     /// Every member is there and complete.
     Clean,
-    /// Members are missing or being rebuilt; redundancy makes that good.
+    /// Members are missing or being rebuilt, or a die of one has failed and is not yet made good; redundancy makes that good.
     Degraded,
-    /// More is missing than redundancy makes good.
+    /// More is missing than redundancy makes good, or the array did not start after a loss of power.
     Failed,
 }
 
@@ -124,6 +127,8 @@ pub struct MemberStatus {
     pub bad_sectors: u64,
     /// Commands under way.
     pub in_flight: u32,
+    /// How far the recovery of what it has lost with a die is.
+    pub repair: Option<Progress>,
 }
 
 /// A pass over the array.
@@ -139,6 +144,17 @@ pub struct Progress {
     pub bytes_per_s: f64,
     /// Time left at that speed; absent where nothing is done yet.
     pub left: Option<Nanos>,
+}
+
+impl Progress {
+    /// `worked` bytes have been done in `elapsed`.
+    pub(crate) fn new(kind: PassKind, done: Bytes, total: Bytes, worked: u64, elapsed: Nanos) -> Self {
+        let elapsed = elapsed.as_secs_f64();
+        let bytes_per_s = if elapsed > 0.0 { worked as f64 / elapsed } else { 0.0 };
+        let seconds = (total.0 - done.0) as f64 / bytes_per_s;
+        let left = seconds.is_finite().then_some(Nanos((seconds * 1e9) as u64));
+        Self { kind, done, total, bytes_per_s, left }
+    }
 }
 
 /// See [`Array::status`].
@@ -190,14 +206,20 @@ impl<D: Device> Array<D> {
             read_errors: column.read_errors,
             bad_sectors: column.bad.sectors(),
             in_flight: column.in_flight,
+            repair: self.repair_progress(now, Some(index)),
         };
         let members: Vec<MemberStatus> = self.columns.iter().enumerate().map(member).collect();
         let ages = || members.iter().filter_map(|member| member.age);
         let oldest = ages().fold(f64::NEG_INFINITY, f64::max);
         let youngest = ages().fold(f64::INFINITY, f64::min);
-        let state = if self.is_missing_too_many(None) {
+        let told = self.columns.iter().any(|column| column.excused);
+        let redundant = self.layout.roles > self.layout.data;
+        let state = if !self.powered
+            || self.is_missing_too_many(None)
+            || !redundant && (told || !self.lost.is_empty())
+        {
             State::Failed
-        } else if members.iter().all(|member| member.in_sync) {
+        } else if !told && members.iter().all(|member| member.in_sync) {
             State::Clean
         } else {
             State::Degraded
@@ -217,16 +239,12 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// The pass under way.
+    /// The pass under way; without one, the first repair under way.
     pub fn progress(&self, now: Nanos) -> Option<Progress> {
-        let pass = self.background.pass.as_ref()?;
+        let Some(pass) = self.background.pass.as_ref() else { return self.repair_progress(now, None) };
         let (done, total) = (self.pass_bytes(pass.base), self.pass_bytes(self.layout.groups));
-        let elapsed = now.saturating_sub(pass.started).as_secs_f64();
-        let worked = self.pass_bytes(pass.base - pass.first).0 as f64;
-        let bytes_per_s = if elapsed > 0.0 { worked / elapsed } else { 0.0 };
-        let seconds = (total.0 - done.0) as f64 / bytes_per_s;
-        let left = seconds.is_finite().then_some(Nanos((seconds * 1e9) as u64));
-        Some(Progress { kind: pass.kind, done, total, bytes_per_s, left })
+        let worked = self.pass_bytes(pass.base - pass.first).0;
+        Some(Progress::new(pass.kind, done, total, worked, now.saturating_sub(pass.started)))
     }
 
     /// Figures since the beginning.
@@ -266,6 +284,7 @@ impl fmt::Display for Status {
                 PassKind::Resync => "resync",
                 PassKind::Shift => "reshape",
                 PassKind::Scrub => "check",
+                PassKind::Repair => "repair",
             };
             let percent = progress.done.0 as f64 * 100.0 / progress.total.0.max(1) as f64;
             write!(f, " {name} = {percent:.1}%")?;

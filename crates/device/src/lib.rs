@@ -44,21 +44,28 @@ pub trait Device {
         None
     }
 
+    /// Whether the device has something to tell. A caller that advances to the next completion gets the time back then, so that what is
+    /// told while nothing else goes on is heard when it is told.
+    #[inline]
+    fn has_notice(&self) -> bool {
+        false
+    }
+
     /// When something will next happen by itself; `None` when the device is idle.
     fn next_deadline(&self) -> Option<Nanos>;
 
     /// Does everything that is due up to and including `now` and appends what has completed, in order of time.
     fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>);
 
-    /// Advances until something completes or `limit` is reached, whichever is earlier, and returns the time reached. For a
-    /// caller whose next command depends on a completion (closed loop).
+    /// Advances until something completes, the device has something to tell, or `limit` is reached, whichever is earlier, and returns the
+    /// time reached. For a caller whose next command depends on a completion (closed loop).
     fn advance_to_completion(&mut self, limit: Nanos, completions: &mut Vec<Completion>) -> Nanos {
         let before = completions.len();
         loop {
             match self.next_deadline() {
                 Some(deadline) if deadline <= limit => {
                     self.advance(deadline, completions);
-                    if completions.len() > before {
+                    if completions.len() > before || self.has_notice() {
                         return deadline;
                     }
                 }

@@ -53,6 +53,7 @@ fn spans(volume: &Volume, end: Nanos) -> Vec<Span> {
                 missing.remove(&member);
                 lost &= !missing.is_empty();
             }
+            EventKind::NotStarted { .. } => lost = true,
             _ => continue,
         }
         let state = match (lost, missing.is_empty()) {
@@ -114,6 +115,7 @@ pub(crate) fn array_summary(facts: &Facts<'_>, volume: &Volume) -> ArraySummary 
         degraded_s: time_in(State::Degraded),
         rebuild: rebuild(volume, end),
         rebuilds: rebuilds(volume).len() as u64,
+        power_cuts: counters.power_cuts,
         write_hole_repairs: counters.records_replayed + counters.groups_resynced,
         write_holes: counters.write_holes,
         mismatches: counters.mismatches,
@@ -233,8 +235,9 @@ pub(crate) fn notes(facts: &Facts<'_>, volume: &Volume) -> Vec<String> {
     notes.extend(volume.notes.iter().cloned());
     if let Some(until) = volume.went_on_until {
         notes.push(format!(
-            "The workload ended at {:.3} s and the array went on rebuilding until {:.3} s; wear and what drives count include that.",
+            "The workload ended at {:.3} s and the array went on {} until {:.3} s; wear and what drives count include that.",
             facts.recorder.end.as_secs_f64(),
+            if rebuilds(volume).is_empty() { "making parity right" } else { "rebuilding" },
             until.as_secs_f64()
         ));
     }
@@ -303,7 +306,12 @@ fn describe(kind: &EventKind) -> (&'static str, Option<usize>, String) {
         }
         EventKind::ShiftDone => ("parity moved", None, String::new()),
         EventKind::Resynced => ("resynchronised", None, String::new()),
+        EventKind::Repair { member, die, step } => (step.name(), Some(*member), format!("die {die}")),
         EventKind::Scrubbed { mismatches } => ("scrubbed", None, format!("{mismatches} mismatches")),
+        EventKind::PowerFailed { aborted } => ("power failed", None, format!("{aborted} commands aborted")),
+        EventKind::NotStarted { groups } => {
+            ("not started", None, format!("{groups} stripes may be inconsistent and a member is missing"))
+        }
         EventKind::ReadOnly { member } => ("read-only", Some(*member), String::new()),
     }
 }

@@ -12,6 +12,7 @@ mod precondition;
 mod progress;
 mod recorder;
 mod reliability;
+mod repair_report;
 mod report;
 mod run;
 mod scenario;
@@ -24,6 +25,7 @@ mod window;
 
 pub use error::EngineError;
 pub use progress::{Control, OnProgress, Phase, Progress};
+pub use repair_report::{RepairRisk, RepairSummary, ScaledRepair};
 pub use simulation::{RunResult, Simulation};
 pub use summary::{
     ArrayAmplification, ArraySummary, ArrayWrites, ClosedForm, DataLoss, DeviceFacts, DriveWear, Flash,

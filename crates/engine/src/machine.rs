@@ -70,6 +70,12 @@ pub(crate) trait Machine: Device {
         false
     }
 
+    /// Whether it takes commands: an array that did not start after a loss of power does not.
+    #[inline]
+    fn is_up(&self) -> bool {
+        true
+    }
+
     /// The host has ended: carries on what must not be left half done. Returns whether the caller stopped it.
     fn finish(&mut self, _progress: OnProgress<'_>) -> bool {
         false

@@ -6,6 +6,7 @@ use crate::histogram::{ByOp, OPS};
 use crate::member::Member;
 use crate::precondition::Prepared;
 use crate::recorder::Recorder;
+use crate::repair_report::{self, RepairSummary};
 use crate::scenario::{Overwrite, Scenario};
 use crate::steady::is_steady;
 use crate::summary::{
@@ -20,6 +21,7 @@ use outlast_ftl::VictimPolicy;
 use outlast_models::{bandwidth, write_amplification};
 use outlast_ssd::Ssd;
 use outlast_units::Bytes;
+use outlast_units::Nanos;
 use outlast_workload::{Pacing, Pattern, Workload};
 
 /// Blocks of a drive up to which the wear table is made.
@@ -67,6 +69,7 @@ pub(crate) fn summarise(facts: &Facts<'_>) -> Summary {
         reliability: crate::reliability::reliability(facts),
         protection: crate::reliability::protection(facts),
         array: facts.ssd.array.map(|volume| array_summary(facts, volume)),
+        repair: repairs(facts),
         wear: wear(facts.ssd),
         smart: facts.ssd.smart(),
         queue: queue(facts),
@@ -567,5 +570,16 @@ fn wear_rows(ssd: &Ssd, device: u64, columns: &mut [Vec<u64>; 8]) {
 impl Window {
     fn end_minus_half(&self) -> outlast_units::Nanos {
         outlast_units::Nanos(self.end().0 - self.span().0 / 2)
+    }
+}
+
+fn repairs(facts: &Facts<'_>) -> Vec<RepairSummary> {
+    let run = &facts.scenario.run;
+    match facts.ssd.array {
+        None => repair_report::of_drive(facts.ssd.first(), run, facts.recorder.end),
+        Some(volume) => {
+            let end = volume.went_on_until.unwrap_or(Nanos::ZERO).max(facts.recorder.end);
+            repair_report::of_array(volume, run, end)
+        }
     }
 }

@@ -165,6 +165,7 @@ impl<'a, 'b, M: Machine> Runner<'a, 'b, M> {
             for completion in completions.drain(..) {
                 self.settle(&completion);
                 if completion.at < end
+                    && self.machine.is_up()
                     && let Some(request) = self.next_request()?
                 {
                     self.issue(completion.at, request.command);
@@ -191,6 +192,9 @@ impl<'a, 'b, M: Machine> Runner<'a, 'b, M> {
                 if self.is_stopped() {
                     return Ok(Ending::Stopped);
                 }
+            }
+            if !self.machine.is_up() {
+                break;
             }
             self.issue(request.at, request.command);
         }

@@ -1,5 +1,6 @@
 //! `result.json`: what a run found. The schema's name changes whenever a key changes its meaning or goes away.
 
+use crate::repair_report::RepairSummary;
 use crate::scenario::Scenario;
 use hdrhistogram::Histogram;
 use outlast_array::State;
@@ -45,6 +46,9 @@ pub struct Summary {
     /// The array; absent for a drive by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArraySummary>,
+    /// Dies that failed and were repaired, where drives do that; absent where none was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub repair: Vec<RepairSummary>,
     /// Wear over the drive's life, preconditioning included.
     pub wear: Wear,
     /// What the drive itself tells about its health, over its life.
@@ -565,6 +569,8 @@ pub struct ArraySummary {
     pub rebuild: Option<RebuildSummary>,
     /// Rebuilds begun.
     pub rebuilds: u64,
+    /// Losses of power of the whole array.
+    pub power_cuts: u64,
     /// Stripes that were made consistent after a loss of power, from records or by resynchronising.
     pub write_hole_repairs: u64,
     /// Stripes whose data came to depend on parity that a loss of power had left wrong.

@@ -22,7 +22,7 @@ const FILL_STEP: usize = 1 << 14;
 #[derive(Debug)]
 pub(crate) struct Volume {
     pub(crate) array: Array<Member>,
-    /// What is to happen to members as wholes, the next one last.
+    /// What is to happen to the array and to members as wholes, the next one last.
     pending: Vec<(Nanos, Happening)>,
     /// Drives that were exchanged on demand.
     replaced: Vec<Member>,
@@ -36,6 +36,8 @@ pub(crate) struct Volume {
     made: u64,
     /// Why the run cannot go on.
     failure: Option<ConfigError>,
+    /// When power failed and the array did not start again.
+    off_since: Option<Nanos>,
     /// What was to happen and did not, in words.
     pub(crate) notes: Vec<String>,
     /// Until when the array went on after the host had ended.
@@ -126,6 +128,7 @@ impl Volume {
             seed: scenario.seed,
             made: config.devices().into(),
             failure: None,
+            off_since: None,
             notes: Vec::new(),
             went_on_until: None,
             finish_rebuild: scenario.run.finish_rebuild,
@@ -174,7 +177,10 @@ impl Volume {
 
     #[inline]
     fn next_happening(&self) -> Nanos {
-        self.pending.last().map_or(Nanos::MAX, |&(at, _)| at)
+        match self.pending.last() {
+            Some(&(at, _)) if self.off_since.is_none() => at,
+            _ => Nanos::MAX,
+        }
     }
 
     /// What is due at `now` happens.
@@ -182,11 +188,13 @@ impl Volume {
     fn happen(&mut self, now: Nanos) {
         while let Some(&(at, happening)) = self.pending.last()
             && at <= now
+            && self.off_since.is_none()
         {
             self.pending.pop();
             let (done, member) = match happening {
                 Happening::Fail { member } => (self.array.fail_member(now, member.into()), member),
                 Happening::Replace { member, .. } => (self.exchange(now, happening), member),
+                Happening::PowerCut { force } => (self.cut_power(now, force), 0),
             };
             match (done, happening) {
                 (Err(error @ ArrayError::OnlyCopy { .. }), Happening::Replace { fault, .. }) => {
@@ -194,10 +202,22 @@ impl Volume {
                         Some(ConfigError::new(&format!("faults[{fault}].device"), member, error.to_string()));
                     self.pending.clear();
                 }
+                (Err(error), Happening::PowerCut { .. }) => {
+                    self.off_since = Some(now);
+                    self.notes.push(format!(
+                        "Power failed at {at} and the array did not start again, which ended the run: {error}."
+                    ));
+                }
                 (Err(error), _) => self.notes.push(format!("At {at} nothing happened: {error}.")),
                 (Ok(()), _) => {}
             }
         }
+    }
+
+    /// The power of every device fails and is back at once: what the host had under way is aborted.
+    fn cut_power(&mut self, now: Nanos, force: bool) -> Result<(), ArrayError> {
+        self.array.power_failure(now);
+        self.array.power_on(now, force)
     }
 
     /// A member goes out, a new drive comes in.
@@ -223,6 +243,13 @@ impl Volume {
         let drive = Member::Drive(Box::new(drive));
         self.replaced.extend(self.array.replace(now, member.into(), drive, force)?);
         Ok(())
+    }
+}
+
+impl Volume {
+    /// Whether the array, when the host has ended, is to go on by itself.
+    fn is_unfinished(&self) -> bool {
+        (self.array.is_rebuilding() || self.array.is_in_doubt()) && self.failure.is_none() && self.is_up()
     }
 }
 
@@ -411,11 +438,16 @@ impl Machine for Volume {
         self.failure.is_some()
     }
 
-    /// Members that are being rebuilt are whole before the run ends, unless the scenario leaves that out.
+    #[inline]
+    fn is_up(&self) -> bool {
+        self.off_since.is_none()
+    }
+
+    /// Members that are being rebuilt, and parity in doubt, are whole before the run ends, unless the scenario leaves that out.
     fn finish(&mut self, progress: OnProgress<'_>) -> bool {
         let mut completions = Vec::new();
         let mut steps = 0u64;
-        while self.finish_rebuild && self.array.is_rebuilding() && self.failure.is_none() {
+        while self.finish_rebuild && self.is_unfinished() {
             let Some(at) = self.next_deadline() else { break };
             self.advance(at, &mut completions);
             self.went_on_until = Some(at);

@@ -3,6 +3,7 @@
 mod damage;
 mod encoding;
 mod figures;
+mod lists;
 mod parity;
 mod partial;
 mod power;
@@ -13,6 +14,7 @@ mod streams;
 mod untimed;
 mod written;
 
+pub use lists::ListRead;
 pub use parity::Axis;
 pub use power::Aftermath;
 pub use protection::Member;
@@ -64,6 +66,7 @@ pub enum State {
 
 /// What the controller around a translation layer decides for it.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[allow(clippy::struct_excessive_bools, reason = "independent choices, each named where it is made")]
 pub struct FtlOptions {
     /// Keep the bytes that are on flash.
     pub keep_bytes: bool,
@@ -71,6 +74,8 @@ pub struct FtlOptions {
     pub protection: Option<ProtectionConfig>,
     /// Whether there is a stream for data moved by scrubbing.
     pub scrub: bool,
+    /// Whether the last page of every block is kept for the owners of another block's units ([`Ftl::list_reads`]).
+    pub lists: bool,
     /// Whether a victim is erased only when its data is on flash, not already when it is in the buffer. Each relocating stream
     /// then needs a superblock more: the next victim is begun before the last one is erased.
     pub erases_late: bool,
@@ -98,6 +103,8 @@ struct Frontier {
     /// Stripes that are complete and whose parity is still to be written: the first one, the one after the last, and how many
     /// parity program units of the first have been handed out.
     due: (u32, u32, u32),
+    /// Program units of lists that have been handed out, in allocation order.
+    lists: u32,
 }
 
 /// The valid slots of a superblock being relocated, kept exact while the host overwrites and trims: relocation then asks this
@@ -220,8 +227,11 @@ impl Ftl {
         logical_units: u64,
         options: FtlOptions,
     ) -> Result<Self, ConfigError> {
-        let layout = Layout::new(geometry, config, dies, logical_units)?;
-        let FtlOptions { keep_bytes, protection, scrub, erases_late, absent, seed } = options;
+        let mut layout = Layout::new(geometry, config, dies, logical_units)?;
+        let FtlOptions { keep_bytes, protection, scrub, lists, erases_late, absent, seed } = options;
+        if lists {
+            layout.keep_lists(geometry)?;
+        }
         if erases_late && layout.pus_per_superblock() < 2 {
             let limit = "without a protected buffer a superblock must take at least two program operations";
             return Err(ConfigError::new("device.geometry.pages_per_block", geometry.pages_per_block, limit));
@@ -583,12 +593,13 @@ impl Ftl {
         self.frontiers[usize::from(stream.0)] = Frontier {
             next: first,
             pu_end: first + self.layout.units_per_pu(),
-            end: first + self.layout.units_per_superblock(),
+            end: first + self.layout.data_pus() * self.layout.units_per_pu(),
             superblock,
             promised: false,
             irregular: false,
             later: 0,
             due: (0, 0, 0),
+            lists: 0,
         };
         if self.code[superblock.index()] != NO_CODE
             || !self.dead_lanes.is_empty()

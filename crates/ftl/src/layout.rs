@@ -36,6 +36,8 @@ pub struct Layout {
     pages_per_unit: u32,
     units_per_page: u32,
     superpages: u32,
+    /// Superpages of a superblock, the last ones, that are kept for lists.
+    list_rows: u32,
     superblocks: u32,
     planes_per_die: u16,
     logical_units: u32,
@@ -56,6 +58,9 @@ pub struct PuPlace {
     /// Its first page row in the block.
     pub first_page: u32,
 }
+
+/// What a unit takes in a list: the number of its owner.
+pub(crate) const LISTED_BYTES: u64 = 4;
 
 const fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
@@ -125,10 +130,44 @@ impl Layout {
             pages_per_unit,
             units_per_page,
             superpages,
+            list_rows: 0,
             superblocks,
             planes_per_die: geometry.planes_per_die,
             logical_units: logical_units as u32,
         })
+    }
+
+    /// Keeps as many superpages of every superblock as it takes to list the owners of a block's units, 4 bytes each, in another block
+    /// (section 6.2 of Reparo; one superpage with the paper's blocks and pages).
+    ///
+    /// # Errors
+    /// Blocks with too few pages for that.
+    pub(crate) fn keep_lists(&mut self, geometry: &Geometry) -> Result<(), ConfigError> {
+        let pu_bytes = u64::from(self.pages_per_pu()) * geometry.page_size.0;
+        let fits = |&rows: &u32| {
+            let listed = u64::from(self.superpages - rows) * u64::from(self.units_per_pu);
+            listed * LISTED_BYTES <= u64::from(rows) * pu_bytes
+        };
+        self.list_rows = (1..self.superpages).find(fits).ok_or_else(|| {
+            let limit = "lists of a neighbouring block leave no page to the data: give blocks more pages";
+            ConfigError::new("device.geometry.pages_per_block", geometry.pages_per_block, limit)
+        })?;
+        Ok(())
+    }
+
+    /// Superpages of a superblock that are kept for lists.
+    pub fn list_rows(&self) -> u32 {
+        self.list_rows
+    }
+    /// Superpages of a superblock that are not.
+    #[inline]
+    pub fn data_superpages(&self) -> u32 {
+        self.superpages - self.list_rows
+    }
+    /// Program units of a superblock that are not kept for lists: the first ones.
+    #[inline]
+    pub fn data_pus(&self) -> u32 {
+        self.data_superpages() * self.lanes.len() as u32
     }
 
     /// Mapping units that the host addresses in this core, as long as no die has failed.

@@ -43,6 +43,8 @@ pub enum Role {
     BlockParity,
     /// It holds the parity of a stripe as far as it had been filled, or it was left out so that the stripe could end there.
     Partial,
+    /// It is kept for the list of another block's owners.
+    List,
     /// Nothing is ever programmed there: its lane was gone when the superblock was opened, or it is left over by stripes.
     Gap,
 }
@@ -67,6 +69,8 @@ pub struct Stripes {
     group_rows: u32,
     parity: u32,
     lanes: u32,
+    /// Superpages that stripes may lie in.
+    rows: u32,
     /// The program units of each stripe.
     ranges: Vec<Range<u32>>,
     /// The stripe after the last one of each group.
@@ -92,7 +96,7 @@ impl Stripes {
         if parity != 0 {
             check_width(code, layout)?;
         }
-        let (lanes, rows) = (layout.lanes().len() as u32, layout.superpages());
+        let (lanes, rows) = (layout.lanes().len() as u32, layout.data_superpages());
         let group_rows = match block {
             None => rows,
             Some(block) => {
@@ -116,6 +120,7 @@ impl Stripes {
             group_rows,
             parity: u32::from(parity),
             lanes,
+            rows,
             ranges: Vec::new(),
             group_ends: Vec::new(),
             first_parity: Vec::new(),
@@ -151,6 +156,7 @@ impl Stripes {
             );
             return Err(ConfigError::new("device.protection.data", data, limit));
         }
+        stripes.roles[layout.data_pus() as usize..].fill(Role::List);
         stripes.place_parity();
         Ok(Some(stripes))
     }
@@ -249,7 +255,7 @@ impl Stripes {
 
     /// The superpages of the group of program unit `pu`, its parity's the last.
     pub(crate) fn group_of(&self, pu: u32) -> Range<u32> {
-        let rows = self.roles.len() as u32 / self.lanes;
+        let rows = self.rows;
         let first = pu / self.lanes / self.group_rows * self.group_rows;
         first..rows.min(first + self.group_rows)
     }
@@ -275,7 +281,7 @@ impl Stripes {
         match gaps {
             None => role,
             Some(gaps) if gaps.contains(pu % self.lanes) => Role::Gap,
-            Some(_) if matches!(role, Role::BlockParity | Role::Gap) => role,
+            Some(_) if matches!(role, Role::BlockParity | Role::Gap | Role::List) => role,
             Some(gaps) if self.parity_of(self.stripe_of(pu), Some(gaps)).any(|parity| parity == pu) => {
                 Role::Parity
             }

@@ -27,6 +27,10 @@ pub struct Counters {
     pub scrub_reads: u64,
     /// Pages read to hand data over to another core, after a die has failed.
     pub migration_reads: u64,
+    /// Pages read to see whether a die has failed.
+    pub probe_reads: u64,
+    /// Pages read for the lists of a failed die's units.
+    pub list_reads: u64,
     /// Pages read by patrol.
     pub patrol_reads: u64,
     /// Pages read again because the ECC could not correct them.
@@ -62,6 +66,8 @@ impl Counters {
             + self.wear_leveling_reads
             + self.scrub_reads
             + self.migration_reads
+            + self.probe_reads
+            + self.list_reads
             + self.patrol_reads
             + self.rereads
             + self.stripe_reads

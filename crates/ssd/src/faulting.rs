@@ -111,21 +111,29 @@ impl Ssd {
             if let Some(faults) = &mut state.faults {
                 faults.inject(local, fault.damage);
             }
-            match fault.damage {
-                Damage::Plane { plane } => state.ftl.give_up_die(local, Some(plane)),
-                Damage::Die | Damage::Chip => state.ftl.give_up_die(local, None),
+            let plane = match fault.damage {
+                Damage::Plane { plane } => Some(plane),
+                Damage::Die | Damage::Chip => None,
                 _ => continue,
+            };
+            if let Some(watch) = &mut self.watch {
+                // Firmware will find out.
+                watch.note_broken(now, die);
+            } else {
+                self.give_up(now, core, local, plane);
             }
-            // Stripes may have ended where the die would have come next.
-            self.program_all_parity(now, core);
-            self.reprotect_all(now, core);
-            if fault.damage == Damage::Die || fault.damage == Damage::Chip {
-                self.repair_die(now, die);
-            }
-            self.pump(now, core);
-            self.maybe_collect(now, core);
         }
         self.faults_injected += 1;
+    }
+
+    /// Core `core` uses its die `local`, or only `plane` of it, no more.
+    pub(crate) fn give_up(&mut self, now: Nanos, core: usize, local: u16, plane: Option<u16>) {
+        self.cores[core].ftl.give_up_die(local, plane);
+        // Stripes may have ended where the die would have come next.
+        self.program_all_parity(now, core);
+        self.reprotect_all(now, core);
+        self.pump(now, core);
+        self.maybe_collect(now, core);
     }
 
     /// Whether the program operation that has just ended failed.
@@ -151,6 +159,7 @@ impl Ssd {
     #[cold]
     pub(crate) fn program_failed(&mut self, now: Nanos, op: &Op) {
         self.counters.program_failures += 1;
+        self.note_failed_write(now, op);
         let core = usize::from(op.core);
         let ftl = &mut self.cores[core].ftl;
         let superblock = ftl.layout().place(op.pu).superblock;
@@ -296,9 +305,9 @@ impl Ssd {
 
     /// A lane of a victim has been erased: or has it?
     #[inline(never)]
-    pub(crate) fn note_erase_failure(&mut self, op: &Op) {
+    pub(crate) fn note_erase_failure(&mut self, op: &Op) -> bool {
         let state = &mut self.cores[usize::from(op.core)];
-        let Some(faults) = &mut state.faults else { return };
+        let Some(faults) = &mut state.faults else { return false };
         let place = state.ftl.layout().place(op.pu);
         let mut failed = false;
         for plane in place.lane.first_plane..place.lane.first_plane + place.lane.planes {
@@ -306,5 +315,6 @@ impl Ssd {
             failed |= faults.erase_fails(block);
         }
         self.counters.erase_failures += u64::from(failed);
+        failed
     }
 }

@@ -175,6 +175,8 @@ impl Ssd {
             (OpKind::StripeRead, _) => self.counters.stripe_reads += pages,
             (OpKind::PatrolRead, _) => self.counters.patrol_reads += pages,
             (OpKind::MoveRead, _) => self.counters.migration_reads += pages,
+            (OpKind::ProbeRead, _) => self.counters.probe_reads += pages,
+            (OpKind::ListRead, _) => self.counters.list_reads += pages,
             (_, Task::Gc) => self.counters.gc_reads += pages,
             (_, Task::WearLeveling) => self.counters.wear_leveling_reads += pages,
             (_, Task::Scrub) => self.counters.scrub_reads += pages,
@@ -286,6 +288,9 @@ impl Ssd {
 
     #[inline]
     fn end_op(&mut self, now: Nanos, op: &Op) {
+        if op.failing != 0 && self.watch.is_some() {
+            self.note_failed_read(now, op);
+        }
         match op.kind {
             OpKind::HostRead if op.failing == 0 && op.recovery == NIL => self.host_read(now, op),
             OpKind::RmwRead if op.failing == 0 && op.recovery == NIL => self.old_data_read(now, op),
@@ -294,6 +299,8 @@ impl Ssd {
             }
             OpKind::StripeRead => self.stripe_read(now, op),
             OpKind::PatrolRead => self.patrol_read(now, op),
+            OpKind::ProbeRead => self.probe_read(now, op),
+            OpKind::ListRead => self.list_read(now, op),
             OpKind::HostRead | OpKind::RmwRead | OpKind::RelocationRead | OpKind::MoveRead => {
                 if op.failing == 0 {
                     self.finish_read(now, op, 0);

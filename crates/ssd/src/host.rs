@@ -5,7 +5,7 @@ use crate::core::{CREDIT_ONE, WaitingWrite};
 use crate::die::Phase;
 use crate::op::{Op, OpKind, Task, UnitWork};
 use crate::ssd::Ssd;
-use outlast_device::{Command, Completion, Op as HostOp, Outcome, Tag};
+use outlast_device::{Command, Completion, LbaRun, Op as HostOp, Outcome, Tag};
 use outlast_ftl::Stream;
 use outlast_units::slab::NIL;
 use outlast_units::{ByteRate, Bytes, Lpn, Nanos, SECTOR_BYTES};
@@ -80,6 +80,8 @@ pub(crate) struct HostSide {
     data_in: BTreeMap<u32, Vec<u8>>,
     data_work: BTreeMap<u32, Vec<u8>>,
     pub(crate) data_out: BTreeMap<Tag, Vec<u8>>,
+    /// Answers to queries for failed units.
+    pub(crate) status_out: BTreeMap<Tag, Vec<LbaRun>>,
     pub(crate) life: Life,
 }
 
@@ -102,6 +104,7 @@ impl HostSide {
             data_in: BTreeMap::new(),
             data_work: BTreeMap::new(),
             data_out: BTreeMap::new(),
+            status_out: BTreeMap::new(),
             life: Life::default(),
         }
     }
@@ -131,14 +134,17 @@ impl HostSide {
         let open = open.chain(crossing.into_iter().map(|completion| completion.tag));
         let aborted: Vec<Tag> = open.chain(self.door.drain(..).map(|(_, tag, _)| tag)).collect();
         let mut data_out = std::mem::take(&mut self.data_out);
+        let mut status_out = std::mem::take(&mut self.status_out);
         for tag in &aborted {
             data_out.remove(tag);
+            status_out.remove(tag);
         }
         self.forget(now);
         let end = |tag| Completion { at: now, tag, outcome: Outcome::Aborted };
         self.linked = done_too;
         self.direct = done.into_iter().chain(aborted.into_iter().map(end)).collect();
         self.data_out = data_out;
+        self.status_out = status_out;
         self.in_flight = (self.direct.len() + self.linked.len()) as u32;
         let first =
             |queue: &VecDeque<Completion>| queue.front().map_or(Nanos::MAX, |completion| completion.at);
@@ -160,6 +166,7 @@ impl HostSide {
         self.data_in.clear();
         self.data_work.clear();
         self.data_out.clear();
+        self.status_out.clear();
     }
 }
 
@@ -269,13 +276,17 @@ impl Ssd {
                 unit += 1;
             }
         }
+        if command.op == HostOp::LbaStatus && outcome == Outcome::Ok {
+            self.begin_status(now, request);
+        }
         self.finish_parts(now, request, 1);
     }
 
     /// A flash core acts on one unit of a command.
     pub(crate) fn execute(&mut self, now: Nanos, core: usize, work: UnitWork) {
         // A die may have failed, or data have moved, since the master core sent it here.
-        let moved = if self.redirection.is_some() { self.elsewhere(core, work) } else { None };
+        let is_unit = self.redirection.is_some() && work.lpn != NIL;
+        let moved = if is_unit { self.elsewhere(core, work) } else { None };
         let (core, work) = moved.unwrap_or((core, work));
         let command = self.requests[work.request].command;
         match command.op {
@@ -292,7 +303,8 @@ impl Ssd {
                 }
                 self.finish_parts(now, work.request, 1);
             }
-            HostOp::Flush | HostOp::LbaStatus => unreachable!("such a command has no units"),
+            HostOp::LbaStatus => self.status_step(now, core, work),
+            HostOp::Flush => unreachable!("such a command has no units"),
         }
     }
 
@@ -638,6 +650,9 @@ impl Ssd {
         let Request { command, tag, ready, outcome, .. } = *request;
         self.requests.remove(index);
         self.host.life.count(&command, outcome);
+        if command.op == HostOp::LbaStatus && outcome == Outcome::Ok {
+            self.answer_status(now, index, &command, tag);
+        }
         if self.config.bytes {
             self.host.data_in.remove(&index);
             // Nothing of a read that failed is handed out as if it were good.

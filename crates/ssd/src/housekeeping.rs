@@ -17,6 +17,7 @@ impl Ssd {
         self.house_at = Nanos::MAX;
         self.events.set(self.house_source(), Nanos::MAX);
         let mut next = self.keep_failing(now).min(self.keep_changing(now));
+        self.keep_watching(now);
         for core in 0..self.cores.len() {
             next = next.min(self.keep_scrubbing(now, core)).min(self.keep_covering(now, core));
         }

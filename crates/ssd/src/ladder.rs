@@ -154,7 +154,7 @@ impl Ssd {
                 Member::Empty => known += 1,
                 Member::Buffered(pu) => read.push((pu, 0)),
                 // The controller knows which dies are dead.
-                Member::OnFlash(pu) if !ftl.is_dead_lane(pu) => later.push(pu),
+                Member::OnFlash(pu) if !self.is_out_of_reach(usize::from(op.core), pu) => later.push(pu),
                 Member::OnFlash(_) | Member::Gone => {}
             }
         }
@@ -220,7 +220,7 @@ impl Ssd {
     }
 
     /// Puts a read into the queue of its die.
-    fn queue_read(&mut self, now: Nanos, op: Op) {
+    pub(crate) fn queue_read(&mut self, now: Nanos, op: Op) {
         let die = self.cores[usize::from(op.core)].ftl.layout().lane_of_pu(op.pu).die.0;
         let op = self.ops.insert(op);
         self.dies[usize::from(die)].reads.push(&mut self.ops, op);
@@ -406,7 +406,7 @@ pub(crate) struct Retries {
 }
 
 impl Retries {
-    fn all(self) -> Option<u32> {
+    pub(crate) fn all(self) -> Option<u32> {
         self.max
     }
 

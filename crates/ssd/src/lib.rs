@@ -28,13 +28,13 @@ mod untimed;
 
 pub use changes::Change;
 pub use config::{
-    ChangeConfig, ControllerConfig, Identifier, Migration, PredictConfig, ReliabilityConfig, RepairConfig,
-    RepairScheme, ScrubConfig, SsdConfig, WriteCache,
+    ChangeConfig, ControllerConfig, Identifier, Migration, PredictConfig, Rebuild, ReliabilityConfig,
+    RepairConfig, RepairScheme, ScrubConfig, SsdConfig, WriteCache,
 };
 pub use counters::Counters;
 pub use figures::RberLevels;
 pub use power::PowerCuts;
 pub use reliability::{Corrections, ExactTails};
-pub use repair::{adjustment, fair_shares};
+pub use repair::{RepairRecord, adjustment, fair_shares};
 pub use scrub::{Decision, Reason};
 pub use ssd::Ssd;

@@ -21,6 +21,10 @@ pub(crate) enum OpKind {
     StripeRead,
     /// Read that only looks how many bits are wrong.
     PatrolRead,
+    /// Read of the first page of a block, to see whether its die has failed.
+    ProbeRead,
+    /// Read of what lists the owners of a failed die's units.
+    ListRead,
     /// Read of a unit that another core is to hold.
     MoveRead,
 }

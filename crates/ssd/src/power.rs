@@ -67,6 +67,7 @@ impl Ssd {
             self.events.set(source, Nanos::MAX);
         }
         self.requests = Slab::default();
+        self.forget_queries(now);
         self.recoveries = Slab::default();
         self.master.queue.clear();
         self.master.free_at = now;

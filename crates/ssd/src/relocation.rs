@@ -47,7 +47,7 @@ impl Core {
             recovering: 0,
             cells: None,
             faults: None,
-            scrub: config.scrub.is_some().then(|| Scrub::new(&ftl)),
+            scrub: config.scrubs().then(|| Scrub::new(&ftl)),
             stripes: vec![OpenStripe::default(); usize::from(ftl.streams())],
             relocating: 0,
             relocating_max,
@@ -91,10 +91,12 @@ impl Ssd {
         if self.fallible || !matches!(reason, Reason::Space | Reason::Wear) {
             self.note_decision(now, core, superblock, reason);
         }
+        // Of a die that is expected to fail only its own data goes.
+        let leaving = if reason == Reason::Evacuation { self.leaving_lanes(core) } else { Vec::new() };
         let state = &mut self.cores[core];
         let valid = state.ftl.begin_relocation(superblock, stream, reason.cause());
         let (mut todo, mut cursors) = std::mem::take(&mut state.spare_lists);
-        list_by_die(&state.ftl, superblock, &mut todo, &mut cursors);
+        list_by_die(&state.ftl, superblock, &leaving, &mut todo, &mut cursors);
         let units = state.ftl.data_units(stream);
         let dies = state.ftl.layout().dies();
         state.relocations[task as usize] = Some(Relocation {
@@ -409,6 +411,9 @@ impl Ssd {
             // Not all of it found room. Another victim, with less to move, may.
             state.ftl.end_relocation(superblock);
             state.relocations[task as usize] = None;
+            if task == Task::Scrub {
+                self.call_housekeeping(now);
+            }
             self.maybe_collect(now, core);
             self.pump(now, core);
             return;
@@ -485,7 +490,9 @@ impl Ssd {
     pub(crate) fn relocation_erased(&mut self, now: Nanos, op: &Op) {
         let core = usize::from(op.core);
         self.internal -= 1;
-        self.note_erase_failure(op);
+        if self.note_erase_failure(op) {
+            self.note_failed_write(now, op);
+        }
         let state = &mut self.cores[core];
         let superblock = state.ftl.layout().place(op.pu).superblock;
         let waiting = &mut state.outgoing[op.task as usize].waiting;
@@ -507,9 +514,15 @@ impl Ssd {
             done
         };
         if erased {
-            match &state.faults {
-                Some(faults) => state.ftl.erased_but(superblock, |block| faults.block_must_retire(block)),
-                None => state.ftl.erased(superblock),
+            match (&state.faults, &self.watch) {
+                (faults, Some(watch)) => {
+                    let must = |block| faults.as_ref().is_some_and(|faults| faults.block_must_retire(block));
+                    state.ftl.erased_but(superblock, |block| watch.must_retire(core, block, must(block)));
+                }
+                (Some(faults), None) => {
+                    state.ftl.erased_but(superblock, |block| faults.block_must_retire(block));
+                }
+                (None, None) => state.ftl.erased(superblock),
             }
             self.cells_erased(core, superblock);
             self.look_at_state(now);
@@ -544,8 +557,14 @@ fn work_until_gain(valid: u32, room: u32, units: u32) -> u32 {
 }
 
 /// Lists the program units of `superblock` that hold valid data, die by die: `todo` has a stretch of equal length for each die, of
-/// which `cursors` gives the part in use.
-fn list_by_die(ftl: &Ftl, superblock: SuperblockId, todo: &mut Vec<u32>, cursors: &mut Vec<(u32, u32)>) {
+/// which `cursors` gives the part in use. Those of lanes in `only`, if any are given.
+fn list_by_die(
+    ftl: &Ftl,
+    superblock: SuperblockId,
+    only: &[u32],
+    todo: &mut Vec<u32>,
+    cursors: &mut Vec<(u32, u32)>,
+) {
     let layout = ftl.layout();
     let stretch = layout.pus_per_superblock() / u32::from(layout.dies());
     todo.clear();
@@ -554,8 +573,8 @@ fn list_by_die(ftl: &Ftl, superblock: SuperblockId, todo: &mut Vec<u32>, cursors
     cursors.extend((0..u32::from(layout.dies())).map(|die| (die * stretch, die * stretch)));
     let mut pu = 0;
     for _ in 0..layout.superpages() {
-        for lane in layout.lanes() {
-            if ftl.valid_units(superblock, pu) != 0 {
+        for (position, lane) in (0u32..).zip(layout.lanes()) {
+            if ftl.valid_units(superblock, pu) != 0 && (only.is_empty() || only.contains(&position)) {
                 let (_, end) = &mut cursors[usize::from(lane.local_die)];
                 todo[*end as usize] = pu;
                 *end += 1;

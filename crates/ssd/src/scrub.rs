@@ -32,11 +32,13 @@ pub enum Reason {
     Code,
     /// Dies have been added that it does not lie on.
     Dies,
+    /// A die that holds some of it is expected to fail.
+    Evacuation,
 }
 
 impl Reason {
     /// Number of reasons.
-    pub(crate) const COUNT: usize = 10;
+    pub(crate) const COUNT: usize = 11;
 
     /// Its name in tables.
     pub fn name(self) -> &'static str {
@@ -51,6 +53,7 @@ impl Reason {
             Self::Exposed => "exposed",
             Self::Code => "code",
             Self::Dies => "dies",
+            Self::Evacuation => "evacuation",
         }
     }
 
@@ -60,7 +63,7 @@ impl Reason {
             Self::Space => Cause::Gc,
             Self::Wear => Cause::WearLeveling,
             Self::Reads | Self::Age | Self::ExpectedErrors | Self::Rereads | Self::Patrol => Cause::Scrub,
-            Self::Exposed | Self::Code | Self::Dies => Cause::Reencode,
+            Self::Exposed | Self::Code | Self::Dies | Self::Evacuation => Cause::Reencode,
         }
     }
 }
@@ -380,10 +383,18 @@ impl Ssd {
 
     /// Has `superblock` moved if its protection is not what that of new data would be.
     fn reprotect(&mut self, now: Nanos, core: usize, superblock: SuperblockId) {
-        if self.config.scrub.is_none_or(|scrub| !scrub.reprotect) {
+        if self.is_to_leave(core, superblock) {
+            self.flag(now, core, superblock, Reason::Evacuation);
             return;
         }
         let ftl = &self.cores[core].ftl;
+        if self.config.scrub.is_none_or(|scrub| !scrub.reprotect) {
+            let first = superblock.0 * ftl.layout().pus_per_superblock();
+            if ftl.lanes_lost(superblock) != 0 && ftl.has_parity(superblock) && self.rebuilds(core, first) {
+                self.flag(now, core, superblock, Reason::Exposed);
+            }
+            return;
+        }
         let reason = if ftl.lanes_lost(superblock) != 0 {
             Reason::Exposed
         } else if ftl.is_outdated(superblock) {
@@ -424,7 +435,10 @@ impl Ssd {
 
     /// Everything that scrubbing has to do by now.
     pub(crate) fn keep_scrubbing(&mut self, now: Nanos, core: usize) -> Nanos {
-        let Some(config) = self.config.scrub else { return Nanos::MAX };
+        if self.cores[core].scrub.is_none() {
+            return Nanos::MAX;
+        }
+        let config = self.config.scrub.unwrap_or_default();
         while let Some(scrub) = &mut self.cores[core].scrub
             && let Some(&Reverse((at, superblock, life))) = scrub.looks.peek()
             && at <= now

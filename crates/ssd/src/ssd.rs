@@ -2,7 +2,7 @@
 
 use crate::changes::Changes;
 use crate::classes::Classifier;
-use crate::config::{SsdConfig, WriteCache};
+use crate::config::{Identifier, SsdConfig, WriteCache};
 use crate::core::{Core, Processor};
 use crate::counters::Counters;
 use crate::die::{Channel, Die, Phase};
@@ -13,9 +13,9 @@ use crate::ladder::{Recovery, Retries};
 use crate::op::{Op, UnitWork};
 use crate::power::PowerCuts;
 use crate::reliability::{CoreCells, Corrections, Reliability};
-use crate::repair::{Moves, Redirection};
+use crate::repair::{Moves, Redirection, Watch};
 use crate::scrub::{Decision, Reason};
-use outlast_device::{Command, Completion, Device, Identity, Notice, Smart, Tag};
+use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Smart, Tag};
 use outlast_ftl::{Ftl, FtlOptions, UnitsWritten, UntimedReads};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig, TimingTable};
 use outlast_units::slab::Slab;
@@ -91,6 +91,8 @@ pub struct Ssd {
     /// Failed dies for which space has been adjusted.
     pub(crate) adjusted: Vec<u16>,
     pub(crate) moves: Moves,
+    /// What is known about the health of dies; absent where nobody cares.
+    pub(crate) watch: Option<Box<Watch>>,
     /// What the host has not been told yet.
     pub(crate) notices: VecDeque<Notice>,
     pub(crate) seed: u64,
@@ -130,14 +132,7 @@ impl Ssd {
             }
             // Unit u belongs to core u mod N, so the first cores get one more where N does not divide.
             let own_units = units / flash_cores + u64::from((index as u64) < units % flash_cores);
-            let options = FtlOptions {
-                keep_bytes: config.bytes,
-                erases_late: config.controller.write_cache != WriteCache::Protected,
-                protection: config.protection.clone(),
-                scrub: config.scrub.is_some(),
-                absent: absent_of(&config.absent_dies, share),
-                seed,
-            };
+            let options = options_of(&config, share, seed);
             let mut ftl = Ftl::new(geometry, &config.ftl, &config.defects, share, own_units, options)?;
             let cells = match &config.reliability {
                 None => None,
@@ -164,7 +159,7 @@ impl Ssd {
         let hazards = HazardClock::new(&config.hazards, geometry, Nanos::ZERO, seed);
         let mut ssd = Self {
             fallible: reliability.is_some(),
-            striped: config.protection.is_some(),
+            striped: config.protection.is_some() || cores[0].ftl.layout().list_rows() != 0,
             absent: config.absent_dies.iter().map(|&die| DieId(die)).collect(),
             cover_after: config.protection.as_ref().map_or(Nanos::MAX, |own| own.partial.timeout),
             classifier: Classifier::new(&config, units * u64::from(sectors_per_unit)).map(Box::new),
@@ -183,6 +178,7 @@ impl Ssd {
             redirection: None,
             adjusted: Vec::new(),
             moves: Moves::default(),
+            watch: config.repair.is_some().then(|| Box::new(Watch::new(&cores, dies.len()))),
             notices: VecDeque::new(),
             seed,
             timing,
@@ -208,8 +204,11 @@ impl Ssd {
         };
         if ssd.config.hazards != HazardConfig::default() {
             ssd.expect_faults();
+            let first = hazards.next();
             ssd.fate.hazards = Some(hazards);
+            ssd.call_housekeeping(first);
         }
+        ssd.begin_repaired()?;
         Ok(ssd)
     }
 
@@ -440,6 +439,19 @@ impl Ssd {
 /// Re-reads of a drive whose flash never errs, after a sensing that failed for a passing reason.
 const FAULT_RETRIES: u32 = 3;
 
+/// What the controller decides for the translation layer over `share`.
+fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
+    FtlOptions {
+        keep_bytes: config.bytes,
+        erases_late: config.controller.write_cache != WriteCache::Protected,
+        protection: config.protection.clone(),
+        scrub: config.scrubs(),
+        lists: config.repair.as_ref().is_some_and(|own| own.identifier == Identifier::P2lBlock),
+        absent: absent_of(&config.absent_dies, share),
+        seed,
+    }
+}
+
 /// The dies of a core's share that are not there yet, numbered within it.
 fn absent_of(absent: &[u16], share: &[DieId]) -> Vec<u16> {
     (0u16..).zip(share).filter(|(_, die)| absent.contains(&die.0)).map(|(local, _)| local).collect()
@@ -471,6 +483,10 @@ impl Device for Ssd {
 
     fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
         self.host.data_out.remove(&tag)
+    }
+
+    fn take_lba_status(&mut self, tag: Tag) -> Option<Vec<LbaRun>> {
+        self.host.status_out.remove(&tag)
     }
 
     #[inline]

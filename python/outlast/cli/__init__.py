@@ -11,6 +11,7 @@ import click
 
 COMMANDS = {
     "run": ("outlast.cli.run", "Run a scenario and show, write or print what it measured."),
+    "sweep": ("outlast.cli.sweep", "Run a scenario at many points of its settings, here or on a cluster."),
     "validate": ("outlast.cli.scenario", "Check a scenario without running it."),
     "presets": ("outlast.cli.scenario", "List the built-in scenarios, or show one."),
     "schema": ("outlast.cli.scenario", "Print the JSON Schema of scenario files."),
@@ -18,7 +19,7 @@ COMMANDS = {
     "report": ("outlast.cli.report", "Write the HTML page of a result, or of several beside each other."),
     "compare": ("outlast.cli.report", "Show what differs between results."),
     "model": ("outlast.cli.model", "Evaluate closed forms: error rates, data loss, ages, lifetime."),
-    "reproduce": ("outlast.reproduce.command", "Run the figures of a published paper again and judge what it says."),
+    "reproduce": ("outlast.reproduce.command", "Run the figures of published papers again and judge what they say."),
 }
 
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 3, 130
@@ -69,8 +70,8 @@ Examples:
   outlast run demo --out out/demo
   outlast run --preset hrm-200g --trace web.csv.gz --json
   outlast presets show demo > mine.toml
-Exit codes: 0 done, 2 bad input (nothing was written), 3 defect of Outlast, 130 stopped by Ctrl-C (what was
-measured is kept).""",
+Exit codes: 0 done, 1 a sweep of which some runs failed, 2 bad input (nothing was written), 3 defect of
+Outlast, 130 stopped by Ctrl-C (what was measured is kept).""",
 )
 @click.option("--version", is_flag=True, callback=_print_version, expose_value=False, is_eager=True)
 def cli() -> None:

@@ -24,7 +24,8 @@ Examples:
 def report_command(results: tuple[str, ...], output: Path | None) -> None:
     """Write the HTML page of one RESULT, or one page that lays several beside each other.
 
-    A RESULT is a folder that `outlast run --out` wrote, or the result.json in it.
+    A RESULT is a folder that `outlast run --out` wrote, or the result.json in it; or, by itself, the folder of an
+    `outlast sweep`.
     """
     from outlast.output import check_file, write_file
     from outlast.report import render
@@ -34,10 +35,24 @@ def report_command(results: tuple[str, ...], output: Path | None) -> None:
         first = Path(results[0])
         home = first if first.is_dir() else first.parent
         output = home / "report.html" if len(results) == 1 else Path("comparison.html")
-    loaded = [load(result) for result in results]
-    check_file(output)
-    write_file(output, render(loaded))
+    if any(_is_sweep(result) for result in results):
+        if len(results) > 1:
+            raise click.UsageError("a sweep is reported by itself", click.get_current_context())
+        from outlast.sweeps import load_sweep
+
+        sweep = load_sweep(results[0])
+        check_file(output)
+        sweep.report(output)
+    else:
+        loaded = [load(result) for result in results]
+        check_file(output)
+        write_file(output, render(loaded))
     click.echo(f"written: {output}", err=True)
+
+
+def _is_sweep(result: str) -> bool:
+    place = Path(result)
+    return place.name == "sweep.json" or (place.is_dir() and (place / "sweep.json").is_file())
 
 
 @click.command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from outlast.report import errors, latency, timeline
+from outlast.report import errors, latency, repair, timeline
 from outlast.report.figure import CAUSES, RUN_COLOURS, Figure, amplification_by_cause, axis, latency_axis, line
 from outlast.report.numbers import micros, plain, share, short, text, thinned, tiny
 from outlast.report.page import Section, document
@@ -68,6 +68,7 @@ def page(results: Sequence[Result]) -> str:
     runs = list(zip(results, names, colours, strict=True))
     sections = [
         Section("headline", "Side by side").add(_table(runs)),
+        repair.side_by_side(runs),
         _distributions(runs),
         _over_time(runs),
         _amplification(runs),

@@ -64,10 +64,11 @@ def _asset(name: str) -> str:
     return files("outlast.report").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def document(title: str, header: str, sections: Iterable[Section], footer: str) -> str:
-    """The whole page. It loads nothing: a content policy forbids every connection."""
+def document(title: str, header: str, sections: Iterable[Section], footer: str, *, charts: bool = True) -> str:
+    """The whole page. It loads nothing: a content policy forbids every connection. `charts`: it has any."""
     shown = [(section, html) for section in sections if (html := section.html())]
     links = "".join(f'<a href="#{section.name}">{text(section.title)}</a>' for section, _ in shown)
+    scripts = f"<script>{_plotly_js()}</script>\n<script>\n{_asset('report.js')}</script>\n" if charts else ""
     policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
@@ -76,8 +77,7 @@ def document(title: str, header: str, sections: Iterable[Section], footer: str) 
         '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n'
         f"<title>{text(title)}</title>\n<style>\n{_asset('report.css')}</style></head>\n<body>\n"
         f"<header>{header}</header>\n<nav>{links}</nav>\n<main>{''.join(html for _, html in shown)}</main>\n"
-        f"<footer>{footer}</footer>\n<script>{_plotly_js()}</script>\n<script>\n{_asset('report.js')}</script>\n"
-        "</body></html>\n"
+        f"<footer>{footer}</footer>\n{scripts}</body></html>\n"
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from outlast.report import array, errors, findings, latency, protection, queueing, timeline, wear
+from outlast.report import array, errors, findings, latency, protection, queueing, repair, timeline, wear
 from outlast.report.figure import amplification_by_cause
 from outlast.report.numbers import Floats, micros, plain, seconds, share, short, size, text, thinned
 from outlast.report.page import Section, Tile, document, sparkline
@@ -31,6 +31,7 @@ def page(results: Sequence[Result]) -> str:
         protection.section(summary),
         _errors(result, series),
         _array(result),
+        repair.section(result),
         _wear(result),
         _queueing(summary, series),
         _scenario(result),

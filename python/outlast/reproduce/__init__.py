@@ -18,6 +18,7 @@ PAPERS = {
     "flexible": "outlast.reproduce.flexible",
     "hrm": "outlast.reproduce.hrm",
     "msapl": "outlast.reproduce.msapl",
+    "reparo": "outlast.reproduce.reparo",
 }
 """Module by name of paper."""
 

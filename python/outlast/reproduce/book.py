@@ -1,46 +1,112 @@
-"""The book of a reproduction: one self-contained page with a section for each figure."""
+"""The book of a reproduction: a front page with every statement, and a self-contained page for each paper."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from outlast import __version__
 from outlast.report.numbers import short, text
 from outlast.report.page import Section, document
-from outlast.reproduce.model import Figure, Mode, Paper, Row, Table
+from outlast.reproduce.model import CLOSED, RUN, Figure, Mode, Paper, Row, Table, Verdict
+
+if TYPE_CHECKING:
+    from outlast.reproduce.write import Chapter
 
 BADGES = {"agrees": "good", "differs": "warn", "not judged": ""}
-Verdicts = Sequence[dict[str, str]]
+HEAD = ("statement", "paper", "closed form", "simulation", "ratio", "verdict")
+Parts = Sequence[tuple[Figure, Table, list[Verdict]]]
 
 
-def page(
-    paper: Paper, mode: Mode, parts: Sequence[tuple[Figure, Table, Verdicts]], skipped: Sequence[str], command: str
-) -> str:
-    """The whole page."""
-    verdicts = [verdict["verdict"] for _, _, judged in parts for verdict in judged]
-    agree = verdicts.count("agrees")
+def front(chapters: Sequence[Chapter], command: str) -> str:
+    """The front page: counts by paper, then every statement with its numbers and verdict."""
+    every = [verdict for chapter in chapters for verdict in chapter.verdicts]
     header = (
-        f'<div class="mark">Outlast</div><h1>{text(paper.title)}</h1>'
-        f'<p class="about"><b>{agree}</b> of {len(verdicts)} statements of the paper agree with what was simulated.</p>'
+        '<div class="mark">Outlast</div><h1>Papers, reproduced</h1>'
+        f'<p class="about"><b>{_agree(every)}</b> of {len(every)} statements of {len(chapters)} '
+        f"paper{'s' if len(chapters) > 1 else ''} agree with what was computed and simulated.</p>"
+        f'<p class="description">Made by <code>{text(command)}</code>. Each paper\'s page has its charts, all numbers '
+        "and assumptions.</p>"
+    )
+    sections = [Section("papers", "Papers", columns="one").add(_summary(chapters))]
+    for chapter in chapters:
+        name = chapter.paper.name
+        finding = (
+            f'<b>{_agree(chapter.verdicts)} of {len(chapter.verdicts)}</b> statements agree. <a href="{name}.html">'
+            "Charts and numbers</a>"
+        )
+        section = Section(name, chapter.paper.title, finding, columns="one")
+        body = "".join(
+            f'<tr><th colspan="{len(HEAD)}"><a href="{name}.html#{figure.name}">{text(figure.title)}</a></th></tr>'
+            f"{_lines(verdicts)}"
+            for figure, _, verdicts in chapter.parts
+        )
+        section.add(_verdicts(body))
+        for card in _notes(chapter.paper, chapter.skipped):
+            section.add(card)
+        sections.append(section)
+    return document("Papers, reproduced · Outlast", header, sections, f"Outlast {text(__version__)}", charts=False)
+
+
+def _summary(chapters: Sequence[Chapter]) -> str:
+    rows = []
+    for chapter in chapters:
+        verdicts, name = chapter.verdicts, chapter.paper.name
+        cells = [f'<a href="#{name}">{text(chapter.paper.title)}</a>', f"{len(chapter.parts)}", f"{len(verdicts)}"]
+        cells += [f"{sum(verdict['verdict'] == kind for verdict in verdicts)}" for kind in BADGES]
+        rows.append(f"<tr>{_cells(cells)}<td>{text(chapter.setting.mode.about)}</td></tr>")
+    head = "".join(
+        f'<th scope="col">{name}</th>' for name in ("paper", "figures", "statements", *BADGES, "what was run")
+    )
+    return (
+        f'<div class="card scroll"><table class="verdicts"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def page(paper: Paper, mode: Mode, parts: Parts, skipped: Sequence[str], command: str) -> str:
+    """The page of a paper: a section for each figure."""
+    verdicts = [verdict for _, _, judged in parts for verdict in judged]
+    header = (
+        '<div class="mark"><a href="index.html">Outlast: papers, reproduced</a></div>'
+        f"<h1>{text(paper.title)}</h1>"
+        f'<p class="about"><b>{_agree(verdicts)}</b> of {len(verdicts)} statements of the paper agree with what was '
+        "computed and simulated.</p>"
         f'<p class="description">{text(mode.about)} Made by <code>{text(command)}</code>.</p>'
     )
     sections = [_section(figure, table, judged) for figure, table, judged in parts]
-    if skipped:
-        left = Section("skipped", "Left out", columns="one")
-        sections.append(left.add(f'<div class="card notes">{_list(skipped)}</div>'))
+    if cards := _notes(paper, skipped):
+        sections.append(Section("skipped", "Left out", cards=cards, columns="one"))
     return document(f"{paper.name} · Outlast", header, sections, f"Outlast {text(__version__)}")
 
 
-def _section(figure: Figure, table: Table, verdicts: Verdicts) -> Section:
-    agree = sum(verdict["verdict"] == "agrees" for verdict in verdicts)
-    finding = f"{text(figure.about)} <b>{agree} of {len(verdicts)}</b> statements agree."
+def _agree(verdicts: Sequence[Verdict]) -> int:
+    return sum(verdict["verdict"] == "agrees" for verdict in verdicts)
+
+
+def _notes(paper: Paper, skipped: Sequence[str]) -> list[str]:
+    """Cards on what has no row."""
+    cards = []
+    if skipped:
+        cards.append(f'<div class="card notes"><h3>Left out in this run</h3>{_list(skipped)}</div>')
+    if paper.elsewhere:
+        items = [f"{name}: {reason}" for name, reason in paper.elsewhere.items()]
+        cards.append(
+            f'<div class="card notes"><h3>Figures and tables of the paper that have no rows</h3>{_list(items)}</div>'
+        )
+    return cards
+
+
+def _section(figure: Figure, table: Table, verdicts: Sequence[Verdict]) -> Section:
+    finding = f"{text(figure.about)} <b>{_agree(verdicts)} of {len(verdicts)}</b> statements agree."
     section = Section(figure.name, figure.title, finding, columns="two")
     for chart in figure.charts(table):
         section.add(chart if chart.data else None)
-    section.cards.append(_wide(_judged(verdicts)))
-    section.cards.append(_wide(_rows(figure, table)))
-    section.cards.append(_wide(f'<div class="card notes"><h3>Assumptions</h3>{_list(figure.assumptions)}</div>'))
+    section.cards.append(_wide(_verdicts(_lines(verdicts))))
+    if table.rows:
+        section.cards.append(_wide(_rows(figure, table)))
+    if figure.assumptions:
+        section.cards.append(_wide(f'<div class="card notes"><h3>Assumptions</h3>{_list(figure.assumptions)}</div>'))
     return section
 
 
@@ -52,20 +118,69 @@ def _list(items: Sequence[str]) -> str:
     return "<ul>" + "".join(f"<li>{text(item)}</li>" for item in items) + "</ul>"
 
 
-def _judged(verdicts: Verdicts) -> str:
+def _verdicts(body: str) -> str:
+    head = "".join(f'<th scope="col">{name}</th>' for name in HEAD)
+    return (
+        f'<div class="card scroll"><table class="verdicts even"><thead><tr>{head}</tr></thead><tbody>{body}</tbody>'
+        "</table></div>"
+    )
+
+
+def _lines(verdicts: Sequence[Verdict]) -> str:
+    """A line for each statement; a reason that several share is told once."""
     rows, told = [], set()
     for verdict in verdicts:
         reason = verdict["because"]
         shown = f"because {reason}" if reason not in told else "for the reason given above"
         because = f'<br><span class="muted">{text(shown)}</span>' if reason else ""
         told.add(reason)
-        rows.append(
-            f"<dt>{text(verdict['statement'])} <span>(section {text(verdict['where'])})</span></dt>"
-            f'<dd><span class="badge {BADGES[verdict["verdict"]]}">{verdict["verdict"]}</span> '
-            f"{text(verdict['found'])}{because}</dd>"
+        badge = f'<span class="badge {BADGES[verdict["verdict"]]}">{verdict["verdict"]}</span>'
+        statement = f'{text(verdict["statement"])} <span class="muted">({text(_place(verdict["where"]))})</span>'
+        lines = _numbers(verdict)
+        span = f' rowspan="{len(lines)}"' if len(lines) > 1 else ""
+        rows.append(f"<tr><td{span}>{statement}</td>{lines[0]}<td{span}>{badge}{because}</td></tr>")
+        rows += [f"<tr>{line}</tr>" for line in lines[1:]]
+    return "".join(rows)
+
+
+def _place(where: str) -> str:
+    return f"section {where}" if where[:1].isdigit() else where
+
+
+def _numbers(verdict: Verdict) -> list[str]:
+    """Cells of paper, closed form, simulation and ratio, a line for each figure; words where there is none."""
+    words = text(verdict["found"]) or "–"
+    numbers = verdict["numbers"]
+    if not numbers:
+        closed, run = (words if verdict["by"] == source else "–" for source in (CLOSED, RUN))
+        return [_cells(["as stated", closed, run, "–"])]
+    lines = [
+        _cells(
+            [
+                _number(number["paper"], number["unit"], number["name"]),
+                _number(number["closed_form"], number["unit"]),
+                _number(number["simulation"], number["unit"]),
+                _number(number["ratio"], ""),
+            ]
         )
-    listed = f'<dl style="display: grid; gap: 8px; margin: 0">{"".join(rows)}</dl>'
-    return f'<div class="card"><h3>What the paper says</h3>{listed}</div>'
+        for number in numbers
+    ]
+    # Words that say more than the figures do stay with them.
+    if any(f"{number['name']} " not in verdict["found"] for number in numbers):
+        lines.append(f'<td colspan="4" class="muted">{words}</td>')
+    return lines
+
+
+def _number(value: float | None, unit: str, name: str = "") -> str:
+    if value is None:
+        return "–"
+    label = f"{text(name)} " if name else ""
+    shown = f"{value:,.5g}" if 1e-3 <= abs(value) < 1e6 or value == 0 else f"{value:.3g}"
+    return f'{label}<span class="number">{shown}{" " if unit else ""}{text(unit)}</span>'
+
+
+def _cells(cells: Sequence[str]) -> str:
+    return "".join(f"<td>{cell}</td>" for cell in cells)
 
 
 def label_names(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
@@ -90,4 +205,7 @@ def _rows(figure: Figure, table: Table) -> str:
 
 
 def _cell(value: Any) -> str:
-    return "–" if value is None else short(float(value), 4)
+    if value is None:
+        return "–"
+    # Small rates would be zeros with so many decimals.
+    return f"{value:.3g}" if 0 < abs(value) < 1e-3 else short(float(value), 4)

@@ -1,52 +1,20 @@
-"""Running cells, several at a time, each once: what one gave is kept under a hash of its scenario and the simulator."""
+"""Cells of figures as jobs, at a scale; each is run once, see `outlast.points`."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 import re
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
-from functools import cache
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from outlast import _core, api
-from outlast.errors import InternalError, OutputError
+from outlast import api, points
+from outlast.errors import OutputError
+from outlast.points import Job, Record, kept
+from outlast.points.job import key_of
+from outlast.points.workers import local
 from outlast.reproduce.model import Cell
 
-SCHEMA_NAME = "outlast-cell/1"
-UNSHARED = ("name", "description")
-"""Settings that do not change what happens."""
-
-Record = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Job:
-    """A cell ready to run."""
-
-    scenario: dict[str, Any]
-    key: str
-
-    def file(self, folder: Path) -> Path:
-        """Where its record is kept."""
-        return folder / f"{self.key[:24]}.json"
-
-
-@cache
-def simulator_hash() -> str:
-    """Identifies the simulator: a record of another build is not taken for one of this."""
-    return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()
-
-
-@cache
-def _file_hash(path: str) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+__all__ = ["Job", "Record", "kept", "key_of", "prepare", "run", "run_all", "scaled"]
 
 
 def prepare(cell: Cell, scale: int) -> Job:
@@ -56,16 +24,6 @@ def prepare(cell: Cell, scale: int) -> Job:
     if scale > 1:
         scenario = api.resolve(list(cell.layers), overrides | scaled(scenario, scale))
     return Job(scenario, key_of(scenario))
-
-
-def key_of(scenario: Mapping[str, Any]) -> str:
-    """The hash of what decides the outcome: every setting, the bytes of a trace, and the simulator."""
-    known = {name: value for name, value in scenario.items() if name not in UNSHARED}
-    trace = known.get("workload", {}).get("trace")
-    if trace:
-        known["workload"] = {"trace": trace | {"file": _file_hash(trace["file"])}}
-    text = json.dumps([SCHEMA_NAME, simulator_hash(), known], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def scaled(scenario: Mapping[str, Any], scale: int) -> dict[str, Any]:
@@ -123,73 +81,13 @@ def _divided(quantity: str, scale: int) -> str:
 
 
 def run(job: Job, folder: Path) -> None:
-    """Runs a cell and keeps what it gave, unless another process has done so by now.
-
-    Nothing is kept of a run that was stopped.
-    """
-    if kept(job, folder) is not None:
-        return
-    result = api.run(job.scenario)
-    if result.summary["partial"]:
-        raise KeyboardInterrupt
-    summary = {name: value for name, value in result.summary.items() if name not in ("time", "memory", "scenario")}
-    summary["throughput"].pop("requests_per_cpu_s")
-    record: Record = {"schema": SCHEMA_NAME, "key": job.key, "scenario": job.scenario, "summary": summary}
-    errors = result.tables.get("errors", {})
-    record["errors"] = {name: [int(value) for value in values] for name, values in errors.items()}
-    target = job.file(folder)
-    handle, staging = tempfile.mkstemp(prefix=f".{target.name}.", dir=folder)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(record, file, indent=1, allow_nan=False)
-        Path(staging).replace(target)
-    except BaseException:
-        Path(staging).unlink(missing_ok=True)
-        raise
-
-
-def kept(job: Job, folder: Path) -> Record | None:
-    """What the cell gave when it ran before, if it did."""
-    try:
-        record: Record = json.loads(job.file(folder).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return record if record.get("schema") == SCHEMA_NAME and record.get("key") == job.key else None
+    """Runs a cell and keeps what it gave, unless that is there by now. Nothing is kept of a run that was stopped."""
+    if kept(job, folder) is None:
+        points.keep(points.measure(job), folder)
 
 
 def run_all(
     jobs: Sequence[Job], folder: Path, processes: int, progress: Callable[[int, int], None] | None = None
 ) -> dict[str, Record]:
     """What each cell gave, by key. Those kept in the folder are not run again; the rest run in so many processes."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be written: {error.strerror}") from error
-    wanted = {job.key: job for job in jobs}
-    missing = [job for job in wanted.values() if kept(job, folder) is None]
-    done = len(wanted) - len(missing)
-    tell = progress or (lambda *_: None)
-    tell(done, len(wanted))
-    if processes <= 1 or len(missing) <= 1:
-        for job in missing:
-            run(job, folder)
-            done += 1
-            tell(done, len(wanted))
-    else:
-        with ProcessPoolExecutor(min(processes, len(missing)), get_context("spawn")) as pool:
-            futures = [pool.submit(run, job, folder) for job in missing]
-            try:
-                for future in as_completed(futures):
-                    future.result()
-                    done += 1
-                    tell(done, len(wanted))
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-    records = {}
-    for key, job in wanted.items():
-        record = kept(job, folder)
-        if record is None:
-            raise InternalError(f"{job.file(folder)}: the cell has run and its record cannot be read back")
-        records[key] = record
-    return records
+    return points.run_all(jobs, folder, lambda missing: local(min(processes, missing)), progress=progress).records

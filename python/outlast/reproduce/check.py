@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from outlast.reproduce.model import Found
+from outlast.reproduce.model import Found, Number
 
 SLACK = 0.01
 """Figures within 1 % of each other are taken as equal when put in order: a few thousand reads decide a tail."""
@@ -27,9 +27,16 @@ def every(parts: Sequence[Found]) -> Found:
     """All hold."""
     if not parts:
         raise LookupError("nothing to judge")
-    return Found(all(part.holds for part in parts), "; ".join(part.words for part in parts))
+    numbers = tuple(number for part in parts for number in part.numbers)
+    return Found(all(part.holds for part in parts), "; ".join(part.words for part in parts), numbers)
 
 
-def near(name: str, value: float, expected: float, within: float, unit: str = "") -> Found:
-    """The value is the expected one, so far as that."""
-    return Found(abs(value - expected) <= within, f"{name} {value:.4g}{unit} (paper {expected:.4g}{unit})")
+def near(name: str, value: float, expected: float, within: float, unit: str = "", closed: float | None = None) -> Found:
+    """The value is the expected one, so far as that; `closed` is a closed form of what was simulated."""
+    words = f"{name} {value:.4g}{unit} (paper {expected:.4g}{unit})"
+    return Found(abs(value - expected) <= within, words, (Number(name, value, expected, unit, closed=closed),))
+
+
+def beside(found: Found, *numbers: Number) -> Found:
+    """The same finding with figures of the paper beside ours."""
+    return Found(found.holds, found.words, (*found.numbers, *numbers))

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from outlast.cli.options import path_option
+
+if TYPE_CHECKING:
+    from outlast.reproduce.model import Figure, Paper
+    from outlast.reproduce.write import Reproduction
 
 
 @click.command(
     "reproduce",
     epilog="""\b
 Examples:
-  outlast reproduce hrm
-  outlast reproduce msapl
-  outlast reproduce flexible rebuild
-  outlast reproduce hrm fig05 fig08 --out out/hrm --jobs 1
-  outlast reproduce hrm --full --out out/hrm-full
+  outlast reproduce
+  outlast reproduce --full --out out/all
+  outlast reproduce hrm msapl
+  outlast reproduce hrm/fig05 hrm/fig08 --jobs 1
   outlast reproduce diff-raid fig06 table2""",
 )
-@click.argument("paper")
-@click.argument("figures", nargs=-1, metavar="[FIGURE]...")
-@click.option("--quick/--full", default=True, help="A smaller drive and less time (the default), or all of it.")
+@click.argument("selection", nargs=-1, metavar="[PAPER[/FIGURE]]...")
+@click.option("--quick/--full", default=True, help="Smaller drives and less time (the default), or all of it.")
+@path_option("--out", metavar="DIR", help="Where to; else out/reproduction-quick, or out/PAPER-quick if one is named.")
 @path_option(
-    "--out", metavar="DIR", help="Where to; else out/PAPER-quick or out/PAPER-full. Cells kept there are not run again."
+    "--cells", metavar="DIR", help="Where runs are kept, not to be run again; else DIR/cells of --out, or out/cells."
 )
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Cells that run at a time; else one for each core."
@@ -33,56 +38,98 @@ Examples:
 @path_option("--traces", metavar="DIR", help="A folder with real traces; else OUTLAST_TRACES, or ../shared/traces.")
 @path_option("--scenarios", metavar="DIR", help="The folder with the papers' scenarios; else that of this checkout.")
 def reproduce_command(
-    paper: str,
-    figures: tuple[str, ...],
+    selection: tuple[str, ...],
     quick: bool,
     out: Path | None,
+    cells: Path | None,
     jobs: int | None,
     traces: Path | None,
     scenarios: Path | None,
 ) -> None:
-    """Run the figures of PAPER again and judge what the paper says of them.
+    """Run the figures of published papers again and judge what the papers say of them.
 
-    PAPER is diff-raid, flexible, hrm or msapl. Each FIGURE, such as fig05, is a table and charts beside the paper's
-    statements; all of them if none is named. Writes index.html, reproduction.json and a table for each figure; after a
-    stop it goes on where it was.
+    Without arguments all papers: diff-raid, flexible, hrm, msapl, reparo. PAPER/FIGURE, such as hrm/fig05, is one
+    figure; a figure may also follow its paper. Writes index.html with every statement beside closed form and
+    simulation, a page for each paper, reproduction.json and a table for each figure. After a stop it goes on where it
+    was.
     """
     from outlast.cli.progress import RunProgress
     from outlast.errors import ScenarioError
-    from outlast.reproduce import paper as paper_of
-    from outlast.reproduce.model import Setting
-    from outlast.reproduce.write import reproduce
+    from outlast.reproduce.model import CLOSED, Setting
+    from outlast.reproduce.write import Chosen, reproduce
 
-    known = paper_of(paper)
-    chosen = list(known.figures)
-    if figures:
-        for name in figures:
-            if known.figure(name) is None:
-                have = ", ".join(figure.name for figure in known.figures)
-                raise ScenarioError(f'no figure "{name}" of {paper}; there are {have}')
-        chosen = [figure for figure in known.figures if figure.name in figures]
-    mode = known.modes["quick" if quick else "full"]
-    folder = (scenarios or Path(__file__).resolve().parents[3] / "scenarios") / (known.folder or known.name)
-    if not folder.is_dir():
-        raise ScenarioError(f"{folder}: no such folder; name that of the papers' scenarios with --scenarios")
-    setting = Setting(mode, folder, traces or _traces())
-    out = out or Path("out") / f"{known.name}-{mode.name}"
+    chosen = []
+    root = scenarios or Path(__file__).resolve().parents[3] / "scenarios"
+    for paper, figures in select(selection):
+        mode = paper.modes["quick" if quick else "full"]
+        folder = root / (paper.folder or paper.name)
+        if not folder.is_dir() and any(figure.by != CLOSED for figure in figures):
+            raise ScenarioError(f"{folder}: no such folder; name that of the papers' scenarios with --scenarios")
+        chosen.append(Chosen(paper, figures, Setting(mode, folder, traces or _traces())))
+    if out is None:
+        cells = cells or Path("out") / "cells"
+        name = chosen[0].paper.name if len(chosen) == 1 else "reproduction"
+        out = Path("out") / f"{name}-{chosen[0].setting.mode.name}"
     with RunProgress() as bar:
+        told = -1
 
         def tell(done: int, wanted: int) -> None:
+            nonlocal told
+            share = done / wanted if wanted else 1.0
             if bar is not None:
-                bar("cells", done / wanted if wanted else 1.0, 0, 0.0)
+                bar("cells", share, 0, 0.0)
+            elif int(10 * share) > told:
+                told = int(10 * share)
+                click.echo(f"{done} of {wanted} cells", err=True)
 
-        done = reproduce(known, chosen, setting, out, jobs=jobs or os.cpu_count() or 1, progress=tell)
-    for figure, _, verdicts in done.parts:
-        agree = sum(verdict["verdict"] == "agrees" for verdict in verdicts)
-        click.echo(f"{click.style(figure.title, bold=True)}: {agree} of {len(verdicts)} statements agree")
-        for verdict in verdicts:
-            if verdict["verdict"] != "agrees":
-                click.echo(f"  {verdict['verdict']}: {verdict['statement']} {verdict['found']}")
-    for left in done.skipped:
-        click.echo(f"left out: {left}")
+        made = reproduce(chosen, out, jobs=jobs or os.cpu_count() or 1, kept=cells, progress=tell)
+    _show(made)
     click.echo(f"written: {out / 'index.html'}, {out / 'reproduction.json'}", err=True)
+
+
+def select(selection: Sequence[str]) -> list[tuple[Paper, list[Figure]]]:
+    """The papers and figures that the arguments name, in order; all of them if there are none."""
+    from outlast.errors import ScenarioError
+    from outlast.reproduce import PAPERS
+    from outlast.reproduce import paper as paper_of
+
+    # Figures by paper; none stands for all of them.
+    named: dict[str, list[str]] = {}
+    last: str | None = None
+    for word in selection or PAPERS:
+        paper, slash, figure = word.partition("/")
+        if not slash and paper not in PAPERS and last is not None:
+            paper, figure = last, word
+        last = paper
+        known = paper_of(paper)
+        own = named.setdefault(paper, [])
+        if slash or figure:
+            if known.figure(figure) is None:
+                have = ", ".join(each.name for each in known.figures)
+                raise ScenarioError(f'no figure "{figure}" of {paper}; there are {have}')
+            own.append(figure)
+    papers = [(paper_of(name), figures) for name, figures in named.items()]
+    return [(known, [each for each in known.figures if not own or each.name in own]) for known, own in papers]
+
+
+def _show(made: Reproduction) -> None:
+    """What came of it, in the terminal: what does not agree, and counts."""
+    for chapter in made.chapters:
+        for figure, _, verdicts in chapter.parts:
+            agree = sum(verdict["verdict"] == "agrees" for verdict in verdicts)
+            title = f"{chapter.paper.name}: {figure.title}" if len(made.chapters) > 1 else figure.title
+            click.echo(f"{click.style(title, bold=True)}: {agree} of {len(verdicts)} statements agree")
+            for verdict in verdicts:
+                if verdict["verdict"] != "agrees":
+                    click.echo(f"  {verdict['verdict']}: {verdict['statement']} {verdict['found']}")
+        for left in chapter.skipped:
+            click.echo(f"left out: {left}")
+    if len(made.chapters) > 1:
+        for chapter in made.chapters:
+            agree = sum(verdict["verdict"] == "agrees" for verdict in chapter.verdicts)
+            click.echo(f"{chapter.paper.name}: {agree} of {len(chapter.verdicts)} statements agree")
+    for line in made.incomplete():
+        click.echo(f"incomplete: {line}", err=True)
 
 
 def _traces() -> Path | None:

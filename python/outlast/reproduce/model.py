@@ -87,6 +87,40 @@ class Table:
         return bool(self.where(**labels))
 
 
+RUN, CLOSED = "simulation", "closed form"
+"""Where a number comes from."""
+
+VERDICTS = ("agrees", "differs", "not judged")
+Verdict: TypeAlias = dict[str, Any]
+"""A statement with what was found: see `Statement.judge()`."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A figure of the paper beside ours."""
+
+    name: str
+    ours: float
+    paper: float
+    unit: str = ""
+    by: str | None = None
+    """`RUN` or `CLOSED`, if it is not what the statement is judged by."""
+    closed: float | None = None
+    """The closed form of what was simulated, if there is one."""
+
+    def to_dict(self, by: str) -> dict[str, Any]:
+        """As plain data; `by` is what the statement is judged by."""
+        own = self.by or by
+        return {
+            "name": self.name,
+            "unit": self.unit.strip(),
+            "paper": self.paper,
+            "closed_form": self.ours if own == CLOSED else self.closed,
+            "simulation": self.ours if own == RUN else None,
+            "ratio": self.ours / self.paper if self.paper else None,
+        }
+
+
 @dataclass(frozen=True)
 class Found:
     """What the numbers say about a statement."""
@@ -94,6 +128,8 @@ class Found:
     holds: bool
     words: str
     """The numbers, in words."""
+    numbers: tuple[Number, ...] = ()
+    """Those of the paper beside ours, where the statement has figures."""
 
 
 @dataclass(frozen=True)
@@ -106,21 +142,44 @@ class Statement:
     check: Callable[[Table], Found]
     because: str | Callable[[Table], str] = ""
     """Why it differs, if it does; from the numbers where they show it."""
+    by: str | None = None
+    """`RUN` or `CLOSED`, if it is not what the figure is made by."""
+    when: Callable[[Table], bool] = lambda _: True
+    """Whether it is asked at all: some need a trace that may be absent, which the paper's `skipped` then says."""
 
-    def judge(self, table: Table) -> dict[str, str]:
-        """The verdict: `agrees`, or `differs` with a reason, or `not judged` where cells that it needs are absent."""
-        verdict = {"statement": self.text, "where": self.where}
+    def judge(self, table: Table, by: str = RUN) -> Verdict:
+        """The verdict: `agrees`, or `differs` with a reason, or `not judged` where cells that it needs are absent.
+
+        `by` is what the figure is made by. Numbers of the paper that the statement names are beside ours.
+        """
+        own = self.by or by
+        verdict: Verdict = {"statement": self.text, "where": self.where, "by": own, "numbers": []}
         try:
             found = self.check(table)
         except LookupError as error:
             return verdict | {"verdict": "not judged", "found": "", "because": f"a cell is absent: {error}"}
+        verdict |= {"found": found.words, "numbers": [number.to_dict(own) for number in found.numbers]}
         if found.holds:
-            return verdict | {"verdict": "agrees", "found": found.words, "because": ""}
+            return verdict | {"verdict": "agrees", "because": ""}
         try:
             because = self.because(table) if callable(self.because) else self.because
         except LookupError as error:
-            because = f"not known: a cell that would show it is absent ({error})"
-        return verdict | {"verdict": "differs", "found": found.words, "because": because or "the reason is not known"}
+            because = f"{UNKNOWN}: a cell that would show it is absent ({error})"
+        return verdict | {"verdict": "differs", "because": because or UNKNOWN}
+
+
+UNKNOWN = "the reason is not known"
+"""Stands where a module gives none; `incomplete()` finds it."""
+
+
+def incomplete(verdict: Verdict) -> str | None:
+    """What a verdict lacks to be complete: a number from a run or a closed form, or the reason of a difference."""
+    if not any(letter.isdigit() for letter in verdict["found"]) and not verdict["numbers"]:
+        return "no number"
+    because = verdict["because"]
+    if verdict["verdict"] != "agrees" and (not because or because.startswith(UNKNOWN)):
+        return "no reason"
+    return None
 
 
 @dataclass(frozen=True)
@@ -138,6 +197,12 @@ class Figure:
     assumptions: Sequence[str] = ()
     rows: Callable[[Setting, Sequence[Cell], Sequence[Mapping[str, Any]]], list[Row]] | None = None
     """Makes the rows, from what the cells gave and from closed forms; else each cell gives one, as `rows.py` does."""
+    by: str = RUN
+    """`RUN` or `CLOSED`: what its statements are judged by, unless they say so themselves."""
+
+    def verdicts(self, table: Table) -> list[Verdict]:
+        """Every statement judged by the rows, but for those that are not asked."""
+        return [statement.judge(table, self.by) for statement in self.statements if statement.when(table)]
 
 
 @dataclass(frozen=True)
@@ -152,6 +217,8 @@ class Paper:
     """What is left out here, and why."""
     folder: str | None = None
     """The folder of its scenarios, if it is not named like the paper."""
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+    """Its figures and tables that are no figure here, by their names in the paper, each with the reason."""
 
     def figure(self, name: str) -> Figure | None:
         """The figure of that name."""

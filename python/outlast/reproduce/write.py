@@ -1,7 +1,8 @@
-"""Reproducing a paper: its cells run, its statements judged, and everything written."""
+"""Reproducing papers: their cells run, their statements judged, and everything written."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,34 +10,47 @@ from typing import Any
 
 from outlast import __version__
 from outlast.output import write_file
-from outlast.reproduce import book
+from outlast.reproduce import PAPERS, book
 from outlast.reproduce.cells import prepare, run_all
-from outlast.reproduce.model import Figure, Paper, Row, Setting, Table
+from outlast.reproduce.model import VERDICTS, Figure, Paper, Row, Setting, Table, Verdict, incomplete
 from outlast.reproduce.rows import table_of
 
-SCHEMA_NAME = "outlast-reproduction/1"
+SCHEMA_NAME = "outlast-reproduction/2"
 
 
 @dataclass(frozen=True)
-class Reproduction:
-    """What came of it."""
+class Chosen:
+    """What is to be reproduced of a paper."""
+
+    paper: Paper
+    figures: Sequence[Figure]
+    setting: Setting
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """What came of a paper."""
 
     paper: Paper
     setting: Setting
-    parts: list[tuple[Figure, Table, list[dict[str, str]]]]
+    parts: list[tuple[Figure, Table, list[Verdict]]]
     skipped: list[str]
 
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """Of all figures, in order."""
+        return [verdict for _, _, judged in self.parts for verdict in judged]
+
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, without times of day or what it cost: the same whenever it is made."""
+        """As plain data."""
         return {
-            "schema": SCHEMA_NAME,
-            "version": __version__,
             "paper": self.paper.name,
             "title": self.paper.title,
-            "mode": self.setting.mode.name,
             "scale": self.setting.mode.scale,
             "about": self.setting.mode.about,
+            "counts": counts(self.verdicts),
             "skipped": self.skipped,
+            "elsewhere": dict(self.paper.elsewhere),
             "figures": [
                 {
                     "name": figure.name,
@@ -50,28 +64,70 @@ class Reproduction:
         }
 
 
+@dataclass(frozen=True)
+class Reproduction:
+    """What came of all of it."""
+
+    chapters: list[Chapter]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data, without times of day or what it cost: the same whenever it is made."""
+        return {
+            "schema": SCHEMA_NAME,
+            "version": __version__,
+            "mode": self.chapters[0].setting.mode.name,
+            "counts": counts([verdict for chapter in self.chapters for verdict in chapter.verdicts]),
+            "papers": [chapter.to_dict() for chapter in self.chapters],
+        }
+
+    def incomplete(self) -> list[str]:
+        """Statements without a number, and those that differ without a reason."""
+        return [
+            f"{chapter.paper.name}/{figure.name}: {verdict['statement']}: {lack}"
+            for chapter in self.chapters
+            for figure, _, verdicts in chapter.parts
+            for verdict in verdicts
+            if (lack := incomplete(verdict)) is not None
+        ]
+
+
+def counts(verdicts: Sequence[Verdict]) -> dict[str, int]:
+    """How many statements there are, and how many of each verdict."""
+    number = Counter(verdict["verdict"] for verdict in verdicts)
+    return {"statements": len(verdicts)} | {name: number[name] for name in VERDICTS}
+
+
 def reproduce(
-    paper: Paper,
-    figures: Sequence[Figure],
-    setting: Setting,
+    chosen: Sequence[Chosen],
     out: Path,
     *,
     jobs: int = 1,
+    kept: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Reproduction:
-    """Runs what is not yet in the folder and writes tables, reproduction.json and index.html there."""
-    planned = []
-    for figure in figures:
-        cells = figure.cells(setting)
-        planned.append((figure, cells, [prepare(cell, max(setting.mode.scale, cell.least_scale)) for cell in cells]))
-    every = [job for _, _, prepared in planned for job in prepared]
-    records = run_all(every, out / "cells", jobs, progress)
-    parts = []
-    for figure, cells, prepared in planned:
-        gave = [records[job.key] for job in prepared]
-        table = Table(figure.rows(setting, cells, gave)) if figure.rows else table_of(cells, gave)
-        parts.append((figure, table, [statement.judge(table) for statement in figure.statements]))
-    done = Reproduction(paper, setting, parts, paper.skipped(setting))
+    """Runs what has not run before and writes tables, reproduction.json and the book into `out`.
+
+    What cells gave is kept in `kept`, else in `out/cells`: a cell that is there is not run again, whichever paper or
+    reproduction it was run for. Cells of all papers share the processes.
+    """
+    planned = [
+        [
+            (figure, cells, [prepare(cell, max(own.setting.mode.scale, cell.least_scale)) for cell in cells])
+            for figure, cells in ((figure, figure.cells(own.setting)) for figure in own.figures)
+        ]
+        for own in chosen
+    ]
+    every = [job for paper in planned for _, _, prepared in paper for job in prepared]
+    records = run_all(every, kept or out / "cells", jobs, progress)
+    chapters = []
+    for own, figures in zip(chosen, planned, strict=True):
+        parts = []
+        for figure, cells, prepared in figures:
+            gave = [records[job.key] for job in prepared]
+            table = Table(figure.rows(own.setting, cells, gave)) if figure.rows else table_of(cells, gave)
+            parts.append((figure, table, figure.verdicts(table)))
+        chapters.append(Chapter(own.paper, own.setting, parts, own.paper.skipped(own.setting)))
+    done = Reproduction(chapters)
     write(done, out)
     return done
 
@@ -82,17 +138,33 @@ def write(done: Reproduction, out: Path) -> None:
 
     import polars as pl
 
-    mode = done.setting.mode
-    names = [figure.name for figure, _, _ in done.parts]
-    chosen = "" if len(names) == len(done.paper.figures) else " " + " ".join(names)
-    command = f"outlast reproduce {done.paper.name}{chosen} --{mode.name}"
-    for figure, table, _ in done.parts:
-        frame = pl.DataFrame([_flat(row, figure) for row in table.rows], infer_schema_length=None)
-        write_file(out / f"{figure.name}.csv", frame.write_csv())
-        frame.write_parquet(out / f"{figure.name}.parquet", compression="zstd", statistics=False)
+    for chapter in done.chapters:
+        for figure, table, _ in chapter.parts:
+            if not table.rows:
+                continue
+            frame = pl.DataFrame([_flat(row, figure) for row in table.rows], infer_schema_length=None)
+            file = out / chapter.paper.name / f"{figure.name}.csv"
+            write_file(file, frame.write_csv())
+            frame.write_parquet(file.with_suffix(".parquet"), compression="zstd", statistics=False)
     text = json.dumps(done.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
     write_file(out / "reproduction.json", text + "\n")
-    write_file(out / "index.html", book.page(done.paper, mode, done.parts, done.skipped, command))
+    command = command_of(done)
+    for chapter in done.chapters:
+        page = book.page(chapter.paper, chapter.setting.mode, chapter.parts, chapter.skipped, command)
+        write_file(out / f"{chapter.paper.name}.html", page)
+    write_file(out / "index.html", book.front(done.chapters, command))
+
+
+def command_of(done: Reproduction) -> str:
+    """The command line that makes this."""
+    words = []
+    for chapter in done.chapters:
+        names = [figure.name for figure, _, _ in chapter.parts]
+        whole = len(names) == len(chapter.paper.figures)
+        words += [chapter.paper.name] if whole else [f"{chapter.paper.name}/{name}" for name in names]
+    if words == list(PAPERS):
+        words = []
+    return " ".join(["outlast", "reproduce", *words, f"--{done.chapters[0].setting.mode.name}"])
 
 
 def _flat(row: Row, figure: Figure) -> Row:

@@ -46,9 +46,17 @@ proptest! {
                 prop_assert!(members.insert(column), "two chunks of group {} on column {}", group, column);
                 prop_assert_eq!(layout.role_on(group, column, false), Some(role));
                 prop_assert!(sector % layout.chunk == 0);
+                prop_assert_eq!(layout.group_at(column, sector + layout.chunk - 1), Some(group));
+                prop_assert!(sector + layout.chunk <= layout.member_sectors());
             }
         }
         prop_assert!(seen.iter().all(|&(column, _)| column < columns(&layout)));
+        let all = (0..columns(&layout)).flat_map(|column| {
+            let chunks = layout.member_sectors() / layout.chunk;
+            (0..chunks).map(move |chunk| (column, chunk)).collect::<Vec<_>>()
+        });
+        let with_data = all.filter(|&(column, chunk)| layout.group_at(column, chunk * layout.chunk).is_some());
+        prop_assert_eq!(with_data.count(), seen.len());
     }
 
     /// The pieces of a run cover each of its sectors once, and no other.

@@ -175,16 +175,18 @@ impl<D: Device> Host<D> {
                 }
             }
             (Op::Read, Outcome::MediumError) => self.errors.push((command.lba.0, command.sectors)),
+            (Op::Read | Op::Flush, Outcome::Aborted) => {}
             (Op::Write | Op::Trim, outcome) => {
-                if outcome != Outcome::Ok {
+                if !matches!(outcome, Outcome::Ok | Outcome::Aborted) {
                     self.refused += 1;
                 }
                 for lba in Self::range(&command) {
                     let sector = &mut self.sectors[lba];
                     let place = sector.in_flight.iter().position(|&v| v == version).unwrap();
                     sector.in_flight.swap_remove(place);
-                    // What was refused may have been written in part.
+                    // What was refused or aborted may have been written in part.
                     sector.kept |= outcome != Outcome::Ok;
+                    sector.doubtful |= outcome == Outcome::Aborted;
                     if sector.in_flight.is_empty() {
                         let group = std::mem::take(&mut sector.group);
                         if sector.kept {
@@ -198,6 +200,13 @@ impl<D: Device> Host<D> {
                 }
             }
             (_, outcome) => assert_eq!(outcome, Outcome::Ok),
+        }
+    }
+
+    /// Takes completions that the device gave when it was advanced from elsewhere.
+    pub(crate) fn accept(&mut self, completions: Vec<Completion>) {
+        for completion in completions {
+            self.complete(completion);
         }
     }
 

@@ -30,6 +30,14 @@ const PRESETS: &[Preset] = &[
     preset!("array-raid5-5", "Five small drives as RAID-5 with a hot spare; runs in seconds"),
     preset!("diffraid-x25m", "Diff-RAID (80, 5, 5, 5, 5) over five Intel X25-M 80 GB, ages converged"),
     preset!("pm1643-4t", "Samsung PM1643 4 TB of the Reparo paper (TOS 2021), capacity scaled down"),
+    preset!(
+        "die-repair",
+        "Eight small drives as RAID-5; a die fails and is repaired in place; runs in seconds"
+    ),
+    preset!(
+        "pm1643-raid5",
+        "A die of one of eight PM1643 in RAID-5 fails and is repaired (Reparo), capacity scaled down"
+    ),
     preset!("peers-32g", "32 GiB drive on which other simulators were measured, random writes"),
 ];
 

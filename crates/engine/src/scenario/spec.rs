@@ -3,7 +3,7 @@
 use super::ScenarioError;
 use outlast_array::ArrayConfig;
 use outlast_media::{ConfigError, Fault, FaultKind, FaultSpec, HazardConfig};
-use outlast_ssd::{ChangeConfig, SsdConfig};
+use outlast_ssd::{ChangeConfig, SsdConfig, WriteCache};
 use outlast_units::Nanos;
 use outlast_workload::WorkloadSpec;
 use schemars::JsonSchema;
@@ -116,7 +116,7 @@ pub enum Overwrite {
 }
 
 /// What is measured.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunSpec {
     /// Whether time is simulated. Default: full.
@@ -136,9 +136,17 @@ pub struct RunSpec {
     /// Whether a twin of the drive whose ECC corrects everything, without parity, scrubbing and faults, is run first with the same
     /// seed, so that what reliability costs can be told. Default: false.
     pub twin: bool,
-    /// Whether an array whose members are being rebuilt when the workload ends goes on until they are whole, without the host and
-    /// without being measured; what its drives count goes on. Default: true.
+    /// Whether an array whose members are being rebuilt, or whose parity is in doubt after a loss of power, when the workload ends goes on
+    /// until they are whole, without the host and without being measured; what its drives count goes on. Default: true.
     pub finish_rebuild: bool,
+    /// The drive stands for one whose dies have so many times its blocks: what grows with the size of dies is multiplied by this in
+    /// `repair[].scaled`, and nowhere else. Above 0. Default: 1.
+    pub capacity_scale: f64,
+    /// Mean time to failure of a member of an array, in hours, for the risk during a repair. Above 0. Default: 1.5 million (assumed: data
+    /// sheets of enterprise drives name 1.5 to 2.5 million).
+    pub member_mttf_hours: f64,
+    /// Probability that a bit of a member cannot be read, for the same. 0 to 1. Default: 1e-16 (Reparo, section 3).
+    pub member_uber: f64,
 }
 
 /// A leap of age.
@@ -162,11 +170,14 @@ impl Default for RunSpec {
             ageing: Vec::new(),
             twin: false,
             finish_rebuild: true,
+            capacity_scale: 1.0,
+            member_mttf_hours: 1.5e6,
+            member_uber: 1e-16,
         }
     }
 }
 
-/// What happens to a member of an array as a whole.
+/// What happens to an array, or to a member of it as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Happening {
     /// It fails.
@@ -182,6 +193,11 @@ pub enum Happening {
         force: bool,
         /// Place in the scenario's list of faults.
         fault: usize,
+    },
+    /// The power of all devices fails and is back at once.
+    PowerCut {
+        /// The array starts even where parity is in doubt and a member missing.
+        force: bool,
     },
 }
 
@@ -236,8 +252,11 @@ impl Scenario {
         Ok(())
     }
 
-    fn faults_of(&self, of_devices: bool) -> impl Iterator<Item = (usize, &FaultSpec)> {
-        self.faults.iter().enumerate().filter(move |(_, fault)| fault.is_of_device() == of_devices)
+    /// Faults of flash, or (`whole`) of the array and its members as wholes.
+    fn faults_of(&self, whole: bool) -> impl Iterator<Item = (usize, &FaultSpec)> {
+        let is_whole =
+            |fault: &FaultSpec| fault.is_of_device() || self.array.is_some() && fault.is_of_array();
+        self.faults.iter().enumerate().filter(move |(_, fault)| is_whole(fault) == whole)
     }
 
     /// The device that fault `index` is about.
@@ -258,12 +277,26 @@ impl Scenario {
                 let limit = "is carried lightly (array.light): it has no flash that could fail";
                 return Err(ConfigError::new(&format!("faults[{index}].device"), device, limit));
             }
+            self.may_reset(index, fault)?;
             Ok((device, fault.at, fault.resolve(&format!("faults[{index}]"), &self.device.geometry)?))
         };
         self.faults_of(false).map(resolve).collect()
     }
 
-    /// What happens to members of the array as wholes, with the times.
+    /// A member may lose its power by itself only where it forgets nothing that it has acknowledged: nobody would notice.
+    fn may_reset(&self, index: usize, fault: &FaultSpec) -> Result<(), ConfigError> {
+        let forgets = self.device.controller.write_cache == WriteCache::Volatile;
+        match fault.device {
+            Some(device) if fault.kind == FaultKind::Power && self.array.is_some() && forgets => {
+                let limit = "must be absent (the whole array loses its power): a member with a volatile buffer would forget \
+                             writes that it has acknowledged, and the array would not notice";
+                Err(ConfigError::new(&format!("faults[{index}].device"), device, limit))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What happens to the array and its members as wholes, with the times.
     ///
     /// # Errors
     /// A member that is not there.
@@ -278,6 +311,7 @@ impl Scenario {
                 FaultKind::Replace => {
                     Happening::Replace { member, force: fault.force.unwrap_or(false), fault: index }
                 }
+                FaultKind::Power => Happening::PowerCut { force: fault.force.unwrap_or(false) },
                 _ => Happening::Fail { member },
             };
             all.push((fault.at, happening));
@@ -357,6 +391,18 @@ impl RunSpec {
                 "must be more than 0; leave it out to have it chosen",
             ));
         }
+        for (name, value) in
+            [("capacity_scale", self.capacity_scale), ("member_mttf_hours", self.member_mttf_hours)]
+        {
+            if !(value > 0.0 && value <= 1e12) {
+                return Err(ConfigError::new(
+                    &format!("run.{name}"),
+                    value,
+                    "must be above 0 and at most 1e12",
+                ));
+            }
+        }
+        within("run.member_uber", self.member_uber, 0.0, 1.0)?;
         if !(2..=10_000_000).contains(&self.max_windows) {
             return Err(ConfigError::new(
                 "run.max_windows",

@@ -30,7 +30,7 @@ impl Ftl {
                 self.expose(superblock, within);
             }
         }
-        if matches!(role, Role::Parity | Role::BlockParity) || complete {
+        if matches!(role, Role::Parity | Role::BlockParity | Role::List) || complete {
             self.failed_pus.insert(pu);
         } else {
             self.take_in_hand(pu);
@@ -144,7 +144,34 @@ impl Ftl {
                 self.give_up_lane(superblock, lane);
             }
         }
+        self.take_back_retired();
         self.count_data_units();
+    }
+
+    /// Superblocks that had been given up for bad blocks which turn out to be those of a failed die can be used without that die.
+    fn take_back_retired(&mut self) {
+        let (dead, units) = (&self.dead_lanes, self.units_per_lane());
+        let mut freed = 0;
+        for missing in self.missing.values_mut() {
+            for lane in (0..self.layout.lanes().len() as u32).filter(|&lane| dead.contains(lane)) {
+                if missing.contains(lane) {
+                    missing.remove(lane);
+                    freed += units;
+                }
+            }
+        }
+        self.missing_units -= freed;
+        self.missing.retain(|_, missing| !missing.is_empty());
+        for superblock in (0..self.layout.superblocks()).map(SuperblockId) {
+            let bad = self.missing.get(&superblock.0).map_or(0, LaneSet::len);
+            if self.state[superblock.index()] == State::Retired
+                && bad <= u32::from(self.config.tolerated_bad_blocks)
+            {
+                self.state[superblock.index()] = State::Free;
+                self.free.push(superblock);
+                self.retired -= 1;
+            }
+        }
     }
 
     /// `dies` are not there yet.
@@ -181,7 +208,7 @@ impl Ftl {
         let (pus, units) = (self.layout.pus_per_superblock(), self.layout.units_per_pu());
         let frontier = self.frontiers.iter().position(|frontier| {
             frontier.superblock == superblock
-                && frontier.end == first + pus * units
+                && frontier.end == first + self.layout.data_pus() * units
                 && frontier.next != frontier.end
         });
         let Some(index) = frontier else {
@@ -206,6 +233,8 @@ impl Ftl {
                 {
                     gone += 1;
                 }
+                // Lists come when all data has.
+                Role::List if !self.is_used_up(first / units + pu) => gone += 1,
                 _ => {}
             }
         }

@@ -369,9 +369,12 @@ impl Ftl {
         let mut settled = 0;
         let mut gone = &gone[from..to];
         while let Some(&(pu, started)) = gone.first() {
-            if self.is_stripe_complete(pu) {
+            let is_list = self.role(superblock, self.within_superblock(pu).1) == Role::List;
+            if !is_list && self.is_stripe_complete(pu) {
                 let stripe = self.stripe_number(pu);
-                let count = gone.iter().take_while(|&&(pu, _)| self.stripe_number(pu) == stripe).count();
+                let end = first + self.layout.data_pus();
+                let same = |&&(pu, _): &&(u32, bool)| pu < end && self.stripe_number(pu) == stripe;
+                let count = gone.iter().take_while(same).count();
                 settled += self.empty_stripe(superblock, stripe, &gone[..count], after);
                 gone = &gone[count..];
                 continue;
@@ -504,8 +507,10 @@ impl Ftl {
             return;
         }
         self.mark_irregular(superblock);
-        let (pus, units) = (self.layout.pus_per_superblock(), self.layout.units_per_pu());
+        let (pus, units) = (self.layout.data_pus(), self.layout.units_per_pu());
         let due = self.frontiers[index].due.0;
+        // Those that are on flash, or never will be, are passed over.
+        self.frontiers[index].lists = 0;
         let from = match self.code_of(superblock) {
             Some(code) if due >= code.count() => pus,
             Some(code) => code.members(due).start,

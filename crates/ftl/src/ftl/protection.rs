@@ -65,6 +65,7 @@ impl Ftl {
                 role => role,
             },
             None if gaps.is_some_and(|gaps| gaps.contains(self.lane_position(pu_within))) => Role::Gap,
+            None if pu_within >= self.layout.data_pus() => Role::List,
             None => Role::Data,
         }
     }
@@ -100,10 +101,10 @@ impl Ftl {
     }
 
     pub(super) fn data_units_of(&self, code: Option<&Stripes>, gaps: Option<&LaneSet>) -> u32 {
-        let pus = self.layout.pus_per_superblock();
+        let pus = self.layout.data_pus();
         let data = match (code, gaps) {
             (None, None) => pus,
-            (None, Some(gaps)) => pus - gaps.len() * self.layout.superpages(),
+            (None, Some(gaps)) => pus - gaps.len() * self.layout.data_superpages(),
             (Some(code), gaps) => (0..pus).filter(|&pu| code.role(pu, gaps) == Role::Data).count() as u32,
         };
         data * self.layout.units_per_pu()
@@ -185,7 +186,7 @@ impl Ftl {
     pub(super) fn seek(&mut self, stream: Stream, from: u32) {
         let index = usize::from(stream.0);
         let superblock = self.frontiers[index].superblock;
-        let (pus, units) = (self.layout.pus_per_superblock(), self.layout.units_per_pu());
+        let (pus, units) = (self.layout.data_pus(), self.layout.units_per_pu());
         let pu = (from..pus).find(|&pu| self.takes_data(superblock, pu)).unwrap_or(pus);
         if let Some(code) = self.code_of(superblock) {
             let reached = if pu == pus { code.count() } else { code.stripe_of(pu) };
@@ -201,14 +202,14 @@ impl Ftl {
         debug_assert!(frontier.next <= frontier.end);
     }
 
-    /// The next parity program unit that can be programmed now, as the data of its stripe is complete. To be asked for after every
-    /// program unit that is full, until there is none.
+    /// The next program unit of parity that can be programmed now, as the data of its stripe is complete, or of lists, as that of the
+    /// superblock is. To be asked for after every program unit that is full, until there is none.
     pub fn take_parity(&mut self, stream: Stream) -> Option<u32> {
         let index = usize::from(stream.0);
         loop {
             let (stripe, end, nth) = self.frontiers[index].due;
             if stripe >= end {
-                return None;
+                return self.take_list(stream);
             }
             let superblock = self.frontiers[index].superblock;
             let gaps = self.opened_gaps(superblock);
@@ -338,10 +339,10 @@ impl Ftl {
     /// From its next opening on, `superblock` has nothing on `lane`: its stripes take the lane's data as zero. False if that would
     /// be one lane too many.
     fn leave_out(&mut self, superblock: SuperblockId, lane: u32) -> bool {
-        let lanes = self.layout.lanes().len();
+        let (lanes, units) = (self.layout.lanes().len(), self.units_per_lane());
         let missing = self.missing.entry(superblock.0).or_insert_with(|| LaneSet::new(lanes));
         missing.insert(lane);
-        self.missing_units += u64::from(self.layout.superpages() * self.layout.units_per_pu());
+        self.missing_units += units;
         missing.len() <= u32::from(self.config.tolerated_bad_blocks)
     }
 

@@ -121,6 +121,8 @@ impl Ftl {
             if irregular && completed {
                 self.skip(stream);
                 self.program_parity(stream);
+            } else if completed && self.layout.list_rows() != 0 {
+                self.program_parity(stream);
             }
             rest = later;
         }

@@ -33,9 +33,7 @@ impl Ftl {
     /// Units that the dies which are left can hold, parity included.
     pub fn physical_units(&self) -> u64 {
         let lanes = self.layout.lanes().len() as u64 - u64::from(self.dead_lanes.len());
-        lanes
-            * u64::from(self.layout.superpages() * self.layout.units_per_pu())
-            * u64::from(self.layout.superblocks())
+        lanes * self.units_per_lane() * u64::from(self.layout.superblocks())
     }
 
     /// Whether `units` units could be taken for ever if die `without` were not there either.

@@ -37,7 +37,7 @@ impl Ftl {
         if slot.completes_pu {
             let (pu, _) = self.layout().pu_of(slot.ppn);
             self.programmed(pu);
-            if !self.codes.is_empty() {
+            if !self.codes.is_empty() || self.layout.list_rows() != 0 {
                 self.program_parity(stream);
             }
         }

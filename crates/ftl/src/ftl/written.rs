@@ -46,6 +46,8 @@ pub struct UnitsWritten {
     pub scrub_parity: u64,
     /// Parity of stripes that were not full.
     pub partial_parity: u64,
+    /// Lists of the owners of other blocks' units.
+    pub lists: u64,
 }
 
 impl UnitsWritten {
@@ -64,13 +66,14 @@ impl UnitsWritten {
             wear_leveling_parity: f(self.wear_leveling_parity, other.wear_leveling_parity),
             scrub_parity: f(self.scrub_parity, other.scrub_parity),
             partial_parity: f(self.partial_parity, other.partial_parity),
+            lists: f(self.lists, other.lists),
         }
     }
 
     /// All of them.
     pub fn total(&self) -> u64 {
         let moved = self.gc + self.wear_leveling + self.scrub + self.reencode + self.migrated;
-        self.host + moved + self.rewritten + self.padding + self.parity() + self.partial_parity
+        self.host + moved + self.rewritten + self.padding + self.parity() + self.partial_parity + self.lists
     }
 
     /// All parity of full stripes.

@@ -30,7 +30,8 @@ pub enum FaultKind {
     Program,
     /// The next erasure of a block: `die`, `plane`, `block`.
     Erase,
-    /// The power of the drive fails and is back at once; takes no place.
+    /// The power fails and is back at once, of the drive, or of an array and all its devices: no place. With `device`, that of one device
+    /// of an array; with `force`, an array starts although parity is in doubt and a member missing.
     Power,
     /// The non-volatile parity cache loses its contents (`device.protection.partial.place = "cache"`): no further field.
     ParityCache,
@@ -76,10 +77,11 @@ pub struct FaultSpec {
     /// How many sensings fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<u32>,
-    /// Member of the array, counted from 0; its spares follow. Needed wherever there is an array.
+    /// Member of the array, counted from 0; its spares follow. Needed wherever there is an array, but for `power`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<u16>,
-    /// Whether a member is exchanged even though data is lost with it; for kind `replace`. Default: false.
+    /// For kind `replace`: whether a member is exchanged even though data is lost with it. For `power` of an array: whether it starts even
+    /// though what a missing member held may come back wrong. Default: false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub force: Option<bool>,
 }
@@ -91,13 +93,18 @@ impl FaultSpec {
         Self { at, kind, channel, chip, die, plane, block, page, reads, device: None, force: None }
     }
 
+    /// Whether the fault is of an array as a whole, where there is one.
+    pub fn is_of_array(&self) -> bool {
+        self.kind == FaultKind::Power && self.device.is_none()
+    }
+
     /// Whether the fault is of a member of an array as a whole, not of its flash.
     pub fn is_of_device(&self) -> bool {
         matches!(self.kind, FaultKind::Device | FaultKind::Replace)
     }
 
     /// Checks the fault's place in an array of `devices` devices (none: there is no array), of which the first `members` hold data, and
-    /// gives the device.
+    /// gives the device; of what concerns the array as a whole, 0.
     ///
     /// # Errors
     /// A device that is not there, or none given where there is an array, or a field that the kind does not take.
@@ -108,7 +115,9 @@ impl FaultSpec {
         devices: Option<u16>,
     ) -> Result<u16, ConfigError> {
         let check = Check { field, kind: self.kind };
-        let force = if self.kind == FaultKind::Replace { Use::Optional } else { Use::Refused };
+        let of_array = devices.is_some() && self.is_of_array();
+        let forced = of_array || self.kind == FaultKind::Replace;
+        let force = if forced { Use::Optional } else { Use::Refused };
         check.present("force", self.force, force)?;
         let Some(devices) = devices else {
             if self.is_of_device() {
@@ -122,7 +131,8 @@ impl FaultSpec {
             return Ok(0);
         };
         let count = if self.is_of_device() { members } else { devices };
-        let device = check.below("device", self.device, count, Use::Needed)?.unwrap_or(0);
+        let needed = if of_array { Use::Optional } else { Use::Needed };
+        let device = check.below("device", self.device, count, needed)?.unwrap_or(0);
         let flash = [
             ("channel", self.channel.map(u32::from)),
             ("chip", self.chip.map(u32::from)),
@@ -132,7 +142,7 @@ impl FaultSpec {
             ("page", self.page),
             ("reads", self.reads),
         ];
-        for (name, value) in flash.into_iter().filter(|_| self.is_of_device()) {
+        for (name, value) in flash.into_iter().filter(|_| self.is_of_device() || of_array) {
             check.present(name, value, Use::Refused)?;
         }
         Ok(device)

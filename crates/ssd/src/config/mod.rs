@@ -6,7 +6,7 @@ mod repair;
 
 pub use change::ChangeConfig;
 pub use reliability::{ReliabilityConfig, ScrubConfig};
-pub use repair::{Identifier, Migration, PredictConfig, RepairConfig, RepairScheme};
+pub use repair::{Identifier, Migration, PredictConfig, Rebuild, RepairConfig, RepairScheme};
 
 use outlast_ftl::{FtlConfig, ProtectionConfig};
 use outlast_media::{ConfigError, DefectConfig, Geometry, HazardConfig, Timing, at_most_a_second};
@@ -96,6 +96,15 @@ impl SsdConfig {
             return Err(ConfigError::new("device.ftl.capacity", user, limit));
         }
         Ok(())
+    }
+
+    /// Whether superblocks are moved in the background for what they have been through: by settings of scrubbing, or to get data off
+    /// dies that have failed or will.
+    pub(crate) fn scrubs(&self) -> bool {
+        let moves = |own: &RepairConfig| {
+            own.predict.is_some() || (self.protection.is_some() && own.rebuild != Rebuild::Host)
+        };
+        self.scrub.is_some() || self.repair.as_ref().is_some_and(moves)
     }
 
     fn check_absent(&self) -> Result<(), ConfigError> {

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 /// Transactions on Storage 17(3), 2021). Its variants are IDR (`isolated`, `l2p-one-core`), CDR (`cooperative`, `l2p-all-cores`) and
 /// CDR* (`cooperative`, `p2l-block`).
 ///
-/// The costs of the identifier are calibrated with figures of the paper, where 4 KiB are mapped by an entry and the four cores are
-/// those of a PM1643: one core takes half an hour for a table of 32 TB (section 5.1) and four are 2 times as fast at 4 TB and 3.1
-/// times at 32 TB (section 7.2.1), from which `scan_cost`, `copy_cost` and `found_cost` follow; `mark_cost` and `marked_scan_cost`
-/// follow from the lead of the block lists over the four cores, 48 % at 16 TB and 44 % at 32 TB (the same section). Where a scenario
-/// lets an entry stand for more than 4 KiB, they grow as it does.
+/// The costs of the identifier are calibrated once, for entries of 4 KiB and the four cores of a PM1643 (sections 5.1 and 7.2.1): one core
+/// takes half an hour and more for the table of a 32-TB drive, so that its repair is 14.7 times as fast as a rebuild in 8.8 hours; four
+/// cores are twice as fast at 4 TB, and between 3.1 times (Figure 11) and 1 / (1 − 0.76) times (Figure 10c) at 32 TB, which gives
+/// `scan_cost`, `copy_cost` and `found_cost`; block lists are 48 % faster than that at 16 TB and 44 % at 32 TB, which gives `mark_cost` and
+/// `marked_scan_cost`. Where a scenario lets an entry stand for more than 4 KiB, they grow as it does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RepairConfig {
@@ -24,19 +24,26 @@ pub struct RepairConfig {
     pub identifier: Identifier,
     /// How data that another core is to hold gets there, where the scheme is `cooperative`.
     pub migration: Migration,
-    /// Bad blocks of a die, found while it is in use, from which on it counts as failed: `N_bad^die` of section 4.2.1; at least 1.
+    /// Bad blocks of a die, found while it is in use, above which it counts as failed: `N_bad^die` of section 4.2.1; at least 1. A die
+    /// of which every block in use is bad has failed in any case.
     /// Default: 32, assumed: about the 2.5 % of a die's blocks that data sheets allow, for a die of about 1300 blocks.
     pub bad_blocks: u32,
-    /// Time of a flash core for each entry of the mapping table that it looks at. Default: 190 ns (calibrated, see above).
+    /// Dies, numbered channel by channel, that failed and were repaired before the drive is filled, in that order: for studies of what
+    /// a repaired drive is like. Default: none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub repaired_dies: Vec<u16>,
+    /// Time of a flash core for each entry of the mapping table that it looks at. Default: 250 ns (calibrated, see above).
     pub scan_cost: Nanos,
-    /// Time of the victim core for each entry that it moves to memory that all cores share. Default: 7 ns (calibrated).
+    /// Time of the victim core for each entry that it moves to memory that all cores share. Default: 2 ns (calibrated).
     pub copy_cost: Nanos,
-    /// Time of the victim core for each failed unit found in the mapping table. Default: 5200 ns (calibrated).
+    /// Time of the victim core for each failed unit found in the mapping table. Default: 7700 ns (calibrated).
     pub found_cost: Nanos,
-    /// Time of the victim core to mark the entry of each failed unit that a list names. Default: 2900 ns (calibrated).
+    /// Time of the victim core to mark the entry of each failed unit that a list names. Default: 4500 ns (calibrated).
     pub mark_cost: Nanos,
-    /// Time of a flash core for each entry that is looked at for its mark only, over all cores. Default: 39 ns (calibrated).
+    /// Time of a flash core for each entry that it looks at for its mark only; all cores share them. Default: 188 ns (calibrated).
     pub marked_scan_cost: Nanos,
+    /// Who rebuilds failed data that the drive's own stripes can give.
+    pub rebuild: Rebuild,
     /// Moving data off a die that is expected to fail. Absent: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predict: Option<PredictConfig>,
@@ -79,6 +86,21 @@ pub enum Migration {
     Device,
 }
 
+/// Who rebuilds failed data that the drive's own stripes can give. What they cannot give is always for the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rebuild {
+    /// Whoever is expected to be faster. The drive reads `k` program units of a stripe of `k` data, on dies that work at the same time:
+    /// `k` · (sense + transfer) / dies of the core. The host reads at least one other device and writes the result: twice the link
+    /// time of the same bytes; without a limit on the link, the drive does it.
+    #[default]
+    Cheapest,
+    /// The drive, by relocation; the host is told only of what the drive cannot rebuild.
+    Device,
+    /// The host: it is told of all, as data that can still be read.
+    Host,
+}
+
 /// When a die is expected to fail: as soon as one of the limits is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -98,11 +120,13 @@ impl Default for RepairConfig {
             identifier: Identifier::default(),
             migration: Migration::default(),
             bad_blocks: 32,
-            scan_cost: Nanos(190),
-            copy_cost: Nanos(7),
-            found_cost: Nanos(5200),
-            mark_cost: Nanos(2900),
-            marked_scan_cost: Nanos(39),
+            repaired_dies: Vec::new(),
+            scan_cost: Nanos(250),
+            copy_cost: Nanos(2),
+            found_cost: Nanos(7700),
+            mark_cost: Nanos(4500),
+            marked_scan_cost: Nanos(188),
+            rebuild: Rebuild::default(),
             predict: None,
         }
     }
@@ -138,6 +162,14 @@ impl RepairConfig {
             let limit = "must be isolated where the write buffer is not protected: a unit may not be in two cores' buffers when \
                          power fails";
             return Err(ConfigError::new("device.repair.scheme", "cooperative", limit));
+        }
+        let dies = device.geometry.dies();
+        for (index, &die) in self.repaired_dies.iter().enumerate() {
+            if die >= dies || self.repaired_dies[..index].contains(&die) || device.absent_dies.contains(&die)
+            {
+                let limit = format!("must be different dies below {dies} that are not absent");
+                return Err(ConfigError::new(&format!("device.repair.repaired_dies[{index}]"), die, limit));
+            }
         }
         if let Some(predict) = &self.predict {
             if predict.bad_blocks == 0 || predict.bad_blocks >= self.bad_blocks {

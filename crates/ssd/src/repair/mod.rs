@@ -5,20 +5,29 @@
 //! two *places*: the **former** one, in the core that it had when the drive was new, and its **home**. Data is in one of them at most: a
 //! write goes home and drops what is at the former place, a trim drops both, and until then reads are served from there.
 
+mod detector;
+mod identifier;
+mod lists;
 mod migrate;
+mod predict;
+mod record;
 mod redirect;
 mod space;
 
+pub(crate) use detector::Watch;
 pub(crate) use migrate::Moves;
+pub use record::RepairRecord;
 pub(crate) use redirect::Redirection;
 pub use space::{adjustment, fair_shares};
 
 use crate::config::{Migration, RepairScheme};
 use crate::core::WaitingWrite;
+use crate::die::Die;
 use crate::op::UnitWork;
 use crate::ssd::Ssd;
 use outlast_device::{Notice, NoticeKind, Op as HostOp};
 use outlast_ftl::UnitsWritten;
+use outlast_media::ConfigError;
 use outlast_units::{Lpn, Nanos};
 
 /// What can still be repaired.
@@ -180,6 +189,25 @@ impl Ssd {
                 && !self.absent.contains(&outlast_units::DieId(die))
         };
         shares && (0u16..).zip(&state.dies).any(is_new)
+    }
+
+    /// Dies that failed and were repaired before there was any data: they are left out, and where the scheme is cooperative their core has
+    /// fewer units from the start.
+    ///
+    /// # Errors
+    /// A die whose failure leaves too little room.
+    pub(crate) fn begin_repaired(&mut self) -> Result<(), ConfigError> {
+        let dies = self.config.repair.as_ref().map_or_else(Vec::new, |repair| repair.repaired_dies.clone());
+        for (index, &die) in dies.iter().enumerate() {
+            let Die { core, local, .. } = self.dies[usize::from(die)];
+            self.cores[usize::from(core)].ftl.give_up_die(local, None);
+            self.adjust_space(Nanos::ZERO, die);
+            if self.prospects() == Prospects::Beyond {
+                let limit = "leaves too little room for the data";
+                return Err(ConfigError::new(&format!("device.repair.repaired_dies[{index}]"), die, limit));
+            }
+        }
+        Ok(())
     }
 
     /// How units would be redirected after one more failure on core `victim`, `die` being the one that fails where it has not yet;

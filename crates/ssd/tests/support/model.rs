@@ -199,7 +199,8 @@ impl Model {
                 self.refused += u64::from(outcome != Outcome::Ok);
                 self.no_room += u64::from(outcome == Outcome::ReadOnly);
             }
-            Op::Flush | Op::LbaStatus => {
+            Op::LbaStatus => {}
+            Op::Flush => {
                 for unit in &mut self.units {
                     let covered = unit.possible.iter().rposition(|&(seq, _)| seq <= pending.seq);
                     unit.possible.drain(..covered.unwrap_or(0));

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from outlast.reproduce.diffraid import ages, chips, limits, loss, speed, traces
+from outlast.reproduce.diffraid import ages, chips, limits, loss, rates, speed, traces
 from outlast.reproduce.model import Mode, Paper
 
 MODES = {
@@ -11,7 +11,7 @@ MODES = {
         "quick",
         1,
         "Lifetimes as in the paper, since the coarse engine takes no time; what takes time on drives of 5 GB instead "
-        "of 80 GB, and traces at every fourth stripe size.",
+        "of 80 GB, stripe sizes of Figure 11 by factors of four, and the first 10 000 records of Figure 13's traces.",
     ),
 }
 
@@ -20,6 +20,7 @@ PAPER = Paper(
     "Diff-RAID: Rethinking RAID for SSD Reliability (EuroSys 2010)",
     MODES,
     [
+        rates.FIG01,
         loss.FIG02,
         ages.FIG03,
         ages.FIG04,

@@ -12,7 +12,7 @@ from outlast.report.figure import Figure as Chart
 from outlast.report.figure import axis
 from outlast.reproduce.check import every
 from outlast.reproduce.diffraid.common import FIRST_SHARES, array_of, bars, life, lines, name, no_cells, uneven
-from outlast.reproduce.model import Cell, Figure, Found, Row, Setting, Statement, Table
+from outlast.reproduce.model import CLOSED, Cell, Figure, Found, Number, Row, Setting, Statement, Table
 
 Records = Sequence[Mapping[str, Any]]
 CONVERGED = (5750.0, 4312.5, 2875.0, 1437.5)
@@ -30,7 +30,10 @@ def _fig03(setting: Setting, _: Sequence[Cell], __: Records) -> list[Row]:
 def _halves(table: Table) -> Found:
     row = table.row(when="replacement 1")
     ages = [row[f"drive_{place}"] for place in range(4)]
-    return Found(ages[0] == 10_000 and all(abs(age - 5000) < 1 for age in ages[1:]), f"ages {ages}")
+    numbers = tuple(
+        Number(f"drive {place + 1}", age, 5000 if place else 10_000, "cycles") for place, age in enumerate(ages)
+    )
+    return Found(ages[0] == 10_000 and all(abs(age - 5000) < 1 for age in ages[1:]), f"ages {ages}", numbers)
 
 
 def _second(table: Table) -> Found:
@@ -82,7 +85,8 @@ def _exactly(table: Table) -> Found:
     row = table.row(source="closed form")
     ages = [row[f"age_{rank}"] for rank in range(1, 5)]
     holds = all(abs(age - want) < 1e-9 for age, want in zip(ages, CONVERGED, strict=True))
-    return Found(holds, f"Equation 1: {', '.join(f'{age:g}' for age in ages)}")
+    numbers = tuple(Number(f"rank {rank + 2}", age, CONVERGED[rank], "cycles") for rank, age in enumerate(ages))
+    return Found(holds, f"Equation 1: {', '.join(f'{age:g}' for age in ages)}", numbers)
 
 
 def _in_the_engine(table: Table) -> Found:
@@ -90,7 +94,12 @@ def _in_the_engine(table: Table) -> Found:
     ages = [row[f"age_{rank}"] for rank in range(1, 5)]
     off = max(abs(age / want - 1) for age, want in zip(ages, CONVERGED, strict=True))
     words = f"after 40 replacements {', '.join(f'{age:.1f}' for age in ages)}: within {off:.2%}"
-    return Found(off < 0.01, words)
+    exact = table.row(source="closed form")
+    numbers = tuple(
+        Number(f"rank {rank + 2}", age, CONVERGED[rank], "cycles", closed=exact[f"age_{rank + 1}"])
+        for rank, age in enumerate(ages)
+    )
+    return Found(off < 0.01, words, numbers)
 
 
 def _curves(table: Table) -> Chart:
@@ -108,7 +117,7 @@ FIG04 = Figure(
     {"replacement": "replacement"} | {f"age_{rank}": f"rank {rank + 1}, cycles" for rank in range(5)},
     lambda table: [_curves(table)],
     [
-        Statement("The ages converge to 5,750, 4,312.5, 2,875 and 1,437.5 cycles.", "3.3", _exactly),
+        Statement("The ages converge to 5,750, 4,312.5, 2,875 and 1,437.5 cycles.", "3.3", _exactly, by=CLOSED),
         Statement("So do the ages in the simulator, replacement by replacement.", "3.3", _in_the_engine),
     ],
     ("As Figure 3.",),

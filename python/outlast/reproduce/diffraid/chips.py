@@ -9,7 +9,7 @@ import numpy as np
 
 from outlast import models
 from outlast.reproduce.diffraid.common import ASSUMED_CURVE, RAID5, array_of, at_the_end, bars, log_axis, no_cells
-from outlast.reproduce.model import Cell, Figure, Found, Row, Setting, Statement, Table
+from outlast.reproduce.model import CLOSED, Cell, Figure, Found, Number, Row, Setting, Statement, Table
 
 Records = Sequence[Mapping[str, Any]]
 PRINTED = {
@@ -54,7 +54,8 @@ def _column(at: str, within: float, *, above: float = NOISE) -> Any:
         rows = [row for row in table.where(at=at) if row["paper"] > above]
         worst = max(rows, key=lambda row: abs(row["ratio"] - 1))
         words = f"{len(rows)} of 12 values, the worst {worst['chip']}: {worst['ratio'] - 1:+.1%}"
-        return Found(all(abs(row["ratio"] - 1) <= within for row in rows), words)
+        numbers = tuple(Number(row["chip"], row["uber"], row["paper"]) for row in rows)
+        return Found(all(abs(row["ratio"] - 1) <= within for row in rows), words, numbers)
 
     return check
 
@@ -62,7 +63,8 @@ def _column(at: str, within: float, *, above: float = NOISE) -> Any:
 def _every_value(table: Table) -> Found:
     rows = table.where(at="10K") + table.where(at="5K")
     off = [f"{row['chip']} at {row['at']}" for row in rows if row["ratio"] is None or abs(row["ratio"] - 1) > 0.04]
-    return Found(not off, f"{24 - len(off)} of 24 values within 4 %; not {', '.join(off)}" if off else "all of 24")
+    words = f"{24 - len(off)} of 24 values within 4 %; not {', '.join(off)}" if off else "all of 24"
+    return Found(not off, words, (Number("values", 24 - len(off), 24),))
 
 
 TABLE1 = Figure(
@@ -90,6 +92,7 @@ TABLE1 = Figure(
     ],
     ("RBER as printed, with three digits: that alone makes 2 to 3 % of UBER.",),
     _table1,
+    CLOSED,
 )
 
 
@@ -113,12 +116,12 @@ def _count(table: Table, column: str, factor: float) -> int:
 
 def _ten_times(table: Table) -> Found:
     count = _count(table, "gain_oldest", 10.0)
-    return Found(count == 7, f"{count} of 12")
+    return Found(count == 7, f"{count} of 12", (Number("of 12 chips", count, 7),))
 
 
 def _twice(table: Table) -> Found:
     count = _count(table, "gain_any", 2.0)
-    return Found(count == 9, f"{count} of 12")
+    return Found(count == 9, f"{count} of 12", (Number("of 12 chips", count, 9),))
 
 
 NOISY = [chip for chip, (_, high) in PRINTED.items() if high < 5e-19]

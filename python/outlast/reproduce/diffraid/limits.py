@@ -7,7 +7,7 @@ from typing import Any
 
 from outlast.report.figure import Figure as Chart
 from outlast.reproduce.diffraid.common import ASSUMED_CURVE, RAID5, array_of, at_the_end, bars, log_axis, no_cells
-from outlast.reproduce.model import Figure, Found, Row, Statement, Table
+from outlast.reproduce.model import Figure, Found, Number, Row, Statement, Table
 
 Records = Sequence[Mapping[str, Any]]
 LEVELS = (1, 2, 3, 4, 5, 6)
@@ -63,17 +63,19 @@ FIG09 = Figure(
 
 def _thirteen(table: Table) -> Found:
     loss = _at(table, "limit", 13_000)["diff"]
-    return Found(loss < 1e-3, f"{loss:.1e}")
+    return Found(loss < 1e-3, f"{loss:.1e}", (Number("at most", loss, 1e-3),))
 
 
 def _twenty(table: Table) -> Found:
     loss, before = _at(table, "limit", 20_000)["diff"], _at(table, "limit", 15_000)["diff"]
-    return Found(loss > 0.99 and before < 0.1, f"{before:.3f} at 15,000, {loss:.4f} at 20,000")
+    words = f"{before:.3f} at 15,000, {loss:.4f} at 20,000"
+    return Found(loss > 0.99 and before < 0.1, words, (Number("at 20,000", loss, 1.0),))
 
 
 def _raid5(table: Table) -> Found:
     loss = _at(table, "limit", 11_000)["raid5"]
-    return Found(loss > 0.999, f"{_at(table, 'limit', 10_000)['raid5']:.2f} at 10,000, {loss:.6f} at 11,000")
+    words = f"{_at(table, 'limit', 10_000)['raid5']:.2f} at 10,000, {loss:.6f} at 11,000"
+    return Found(loss > 0.999, words, (Number("at 11,000", loss, 1.0),))
 
 
 FIG10 = Figure(

@@ -25,7 +25,7 @@ from outlast.reproduce.diffraid.common import (
     no_cells,
     uneven,
 )
-from outlast.reproduce.model import Cell, Figure, Found, Row, Setting, Statement, Table
+from outlast.reproduce.model import Cell, Figure, Found, Number, Row, Setting, Statement, Table
 
 Records = Sequence[Mapping[str, Any]]
 STEADY_AFTER = 15
@@ -127,7 +127,8 @@ def _bounds(table: Table, scheme: str) -> tuple[float, float]:
 
 def _bounded(table: Table) -> Found:
     low, high = _bounds(table, "Diff-RAID")
-    return Found(low >= 1e-7 and high <= 1e-5, f"between {low:.1e} and {high:.1e}")
+    numbers = Number("least", low, 1e-7), Number("most", high, 1e-5)
+    return Found(low >= 1e-7 and high <= 1e-5, f"between {low:.1e} and {high:.1e}", numbers)
 
 
 def _why_bounds(table: Table) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from outlast.report.figure import axis
 from outlast.reproduce.check import every, near
 from outlast.reproduce.diffraid.common import FIRST_SHARES, PERCENT, RAID5, bars, name, uneven
-from outlast.reproduce.model import Cell, Figure, Found, Row, Setting, Statement, Table
+from outlast.reproduce.model import Cell, Figure, Found, Number, Row, Setting, Statement, Table
 
 Records = Sequence[Mapping[str, Any]]
 SCALE = 16
@@ -60,7 +60,9 @@ def _iops(table: Table, drive: str = PRESET) -> list[float]:
 
 def _range(table: Table) -> Found:
     low, high = min(_iops(table)), max(_iops(table))
-    return Found(7_000 <= low <= 9_000 and 13_500 <= high <= 16_500, f"{low:,.0f} to {high:,.0f} IOPS")
+    numbers = Number("RAID-4", low, 8_000, "IOPS"), Number("RAID-5", high, 15_000, "IOPS")
+    words = f"{low:,.0f} to {high:,.0f} IOPS"
+    return Found(7_000 <= low <= 9_000 and 13_500 <= high <= 16_500, words, numbers)
 
 
 def _why_range(table: Table) -> str:
@@ -89,7 +91,7 @@ def _ordered(table: Table) -> Found:
 def _ends(table: Table) -> Found:
     ratios = [_iops(table, drive)[-1] / _iops(table, drive)[0] for drive in (PRESET, SERIAL)]
     words = f"RAID-5 {ratios[0]:.2f} times RAID-4, with one processor {ratios[1]:.2f} (paper 15 K / 8 K = 1.9)"
-    return Found(1.5 <= ratios[0] <= 2.3, words)
+    return Found(1.5 <= ratios[0] <= 2.3, words, (Number("RAID-5 over RAID-4", ratios[0], 15 / 8, "×"),))
 
 
 FIG12 = Figure(

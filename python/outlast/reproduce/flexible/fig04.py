@@ -10,7 +10,7 @@ from outlast import _core, models
 from outlast.report.figure import RUN_COLOURS, axis, line
 from outlast.report.figure import Figure as Chart
 from outlast.reproduce.flexible.common import DOUBLE, SINGLE, TWO_LEVEL
-from outlast.reproduce.model import Cell, Figure, Found, Setting, Statement, Table
+from outlast.reproduce.model import CLOSED, Cell, Figure, Found, Setting, Statement, Table
 
 PAGE_BITS = 8 * 4096
 RBERS = [10.0 ** (-9 + step / 10) for step in range(31)]
@@ -99,4 +99,5 @@ FIGURE = Figure(
         "Raw bit error rates from 1e-9 to 1e-6, as section 2 says; ECC over the 32 768 bits of a page.",
         "The denominators of the text's equations are read as docs/papers/flexible.md says.",
     ),
+    by=CLOSED,
 )

@@ -6,7 +6,7 @@ from outlast.report.figure import Figure as Chart
 from outlast.reproduce.check import every, rising
 from outlast.reproduce.flexible.common import CODES, DOUBLE, NONE, SINGLE, TWO_LEVEL
 from outlast.reproduce.hrm.chart import bars
-from outlast.reproduce.model import Cell, Figure, Found, Setting, Statement, Table
+from outlast.reproduce.model import Cell, Figure, Found, Number, Setting, Statement, Table
 
 PAGES = range(1, 7)
 
@@ -45,7 +45,8 @@ def _by_parity(table: Table) -> Found:
     added = {c: table.value("write_mean_us", pages="1", scheme=c) - base for c in (SINGLE, DOUBLE, TWO_LEVEL)}
     ratio = added[DOUBLE] / added[SINGLE], added[TWO_LEVEL] / added[SINGLE]
     words = f"added to a write of one page, (7,1) being 1: (6,2) {ratio[0]:.2f}, (7,1) + (63,1) {ratio[1]:.2f}"
-    return Found(abs(ratio[0] - 2) < 0.1 and abs(ratio[1] - 4) < 0.2, words)
+    numbers = Number("(6,2)", ratio[0], 2, "×"), Number("(7,1) + (63,1)", ratio[1], 4, "×")
+    return Found(abs(ratio[0] - 2) < 0.1 and abs(ratio[1] - 4) < 0.2, words, numbers)
 
 
 def _charts(table: Table) -> list[Chart]:

@@ -23,8 +23,12 @@ def efficiency(table: Table, code: str) -> float:
     return 100 / table.value("write_amplification", code=code)
 
 
+CLOSED_FORMS = {SINGLE: 700 / 8, DOUBLE: 600 / 8, TWO_LEVEL: 700 / 8 * 63 / 64}
+"""Shares of data by the codes alone, in percent."""
+
+
 def _is(code: str) -> Callable[[Table], Found]:
-    return lambda table: near(code, efficiency(table, code), PAPER[code], 0.05, " %")
+    return lambda table: near(code, efficiency(table, code), PAPER[code], 0.05, " %", CLOSED_FORMS[code])
 
 
 def _why(_: Table) -> str:

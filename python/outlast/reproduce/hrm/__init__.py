@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from outlast.reproduce.hrm import fig04, fig05, fig11, redundancy, scrubbing
+from outlast.reproduce.hrm import fig03, fig04, fig05, fig11, redundancy, scrubbing
 from outlast.reproduce.model import Mode, Paper
 
 MODES = {
@@ -22,6 +22,8 @@ PAPER = Paper(
     "HRM: Design Tradeoffs for SSD Reliability (FAST 2019)",
     MODES,
     [
+        fig03.FIGURE,
+        fig03.SETUP,
         fig04.FIGURE,
         fig05.FIGURE,
         redundancy.FIG06,
@@ -31,6 +33,14 @@ PAPER = Paper(
         fig11.FIGURE,
     ],
     fig11.skipped,
+    elsewhere={
+        "Figure 1": "a drawing of the techniques",
+        "Figure 2": "a drawing of the drive's model",
+        "Figure 10": "a drawing of HRM; what it does is Figure 11",
+        "Table 1": "the techniques' advantages in words",
+        "Table 2": "coefficients of the chips, which Figure 3 is computed with",
+        "Table 4": "characteristics of traces that are not public; what the text says of two is in Figure 11",
+    },
 )
 
 __all__ = ["PAPER"]

@@ -17,7 +17,7 @@ from outlast.reproduce.hrm.common import (
     perfect,
     tlc,
 )
-from outlast.reproduce.model import Cell, Figure, Found, Setting, Statement, Table
+from outlast.reproduce.model import Cell, Figure, Found, Number, Setting, Statement, Table
 
 
 def scheme(bits: int) -> str:
@@ -88,7 +88,7 @@ def _worst(table: Table) -> Found:
     # Within a tenth: the text rounds to two digits and means one bar of the figure.
     worst = row["read_mean_ratio"]
     where = f"{row['chip']}, {row['state']}, {row['scheme']}"
-    return Found(2.88 <= worst <= 3.52, f"{times(worst)} ({where})")
+    return Found(2.88 <= worst <= 3.52, f"{times(worst)} ({where})", (Number("worst", worst, 3.2, "×"),))
 
 
 def _charts(table: Table) -> list[Chart]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from outlast.report.figure import RUN_COLOURS, axis, line
 from outlast.report.figure import Figure as Chart
-from outlast.reproduce.check import every, near
+from outlast.reproduce.check import near
 from outlast.reproduce.hrm.common import ABLATION_SCALE, ECC, ONE_CODEWORD, tlc
 from outlast.reproduce.model import Cell, Figure, Found, Setting, Statement, Table
 
@@ -60,7 +60,12 @@ def _falls(table: Table) -> Found:
 
 
 def _is(scheme: str) -> Any:
-    return lambda table: near(scheme, _share(table, scheme), PAPER[scheme], 5.0, " %")
+    def check(table: Table) -> Found:
+        # With a code that corrects everything, data that was never read has a closed form.
+        closed = fresh(table)[0] if STRENGTHS[scheme] is None else None
+        return near(scheme, _share(table, scheme), PAPER[scheme], 5.0, " %", closed)
+
+    return check
 
 
 def fresh(table: Table) -> tuple[float, float]:
@@ -100,8 +105,12 @@ def _why(table: Table) -> str:
 def _block_not_page(table: Table) -> Found:
     shares = [_share(table, scheme, "reads disturb their page only") for scheme in STRENGTHS]
     spread = max(shares) - min(shares)
+    whole = [_share(table, scheme) for scheme in STRENGTHS]
+    block = max(whole) - min(whole)
+    # A quarter: on an eighth of the drive each share is known to within 0.6 points, and so the spread to within 2.
     return Found(
-        spread < 2.0, f"spread of {spread:.1f} points over the three strengths when a read disturbs its page only"
+        spread < 0.25 * block,
+        f"over the three strengths {spread:.1f} points apart if a read disturbed its page only, {block:.1f} as stated",
     )
 
 
@@ -174,7 +183,7 @@ FIGURE = Figure(
         Statement(
             "Reading disturbs the other wordlines of the block (so that it is not the page's reads that count).",
             "2.1",
-            lambda table: every([_block_not_page(table)]),
+            _block_not_page,
         ),
     ],
     (

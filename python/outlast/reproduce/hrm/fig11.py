@@ -12,7 +12,7 @@ from outlast.reproduce.check import every, rising, times
 from outlast.reproduce.hrm.chart import bars
 from outlast.reproduce.hrm.common import CHIPS, ECC, IF_PROTECTED, PROTECTION, RETRIES, SCRUB, TLC, chip_state
 from outlast.reproduce.hrm.scrubbing import BUDGET
-from outlast.reproduce.model import Cell, Figure, Found, Setting, Statement, Table
+from outlast.reproduce.model import Cell, Figure, Found, Number, Setting, Statement, Table
 
 REREADS, ORACLE, HRM, PERFECT = "ECC + re-read", "oracle scrub", "HRM", "∞-bit ECC"
 SCHEMES = (REREADS, ORACLE, HRM)
@@ -122,11 +122,12 @@ def _order(table: Table, chip: str) -> Found:
 
 def _amounts(table: Table, chip: str) -> Found:
     mean = overheads(table, chip)
-    words, holds = [], True
+    words, holds, numbers = [], True, []
     for scheme, expected in zip(SCHEMES, PAPER[chip], strict=True):
         holds &= abs(mean[scheme] - expected) <= max(0.25 * expected, 2.0)
         words.append(f"{scheme} {mean[scheme]:.1f} % (paper {expected} %)")
-    return Found(holds, f"{chip}: " + ", ".join(words))
+        numbers.append(Number(scheme, mean[scheme], expected, "%"))
+    return Found(holds, f"{chip}: " + ", ".join(words), tuple(numbers))
 
 
 def _chips(table: Table) -> Found:

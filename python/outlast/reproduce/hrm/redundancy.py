@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from outlast import models
 from outlast.report.figure import Figure as Chart
 from outlast.reproduce.check import every, near, rising, times
 from outlast.reproduce.hrm.chart import bars, stacked
@@ -11,6 +12,8 @@ from outlast.reproduce.model import Cell, Figure, Found, Setting, Statement, Tab
 STATES = CHIPS[TLC][1]
 NONE = "re-reads only"
 STRIPES = {"s = 15": 15, "s = 7": 7}
+SPARE = 0.28
+"""Of the drive without redundancy: 256 GiB for 200."""
 RETRY_LABEL = {1: "1 re-read", 3: "3 re-reads"}
 
 
@@ -51,8 +54,17 @@ def _spare(retries: int, table: Table) -> Found:
     superblocks = table.where(state=kilo(STATES[-1]))[0]["superblocks"]
     within = 0.2 + 100 * 1.28 * 3 / superblocks
     return every(
-        [near(s, _value(table, "spare_percent", STATES[-1], s, retries), e, within, " %") for s, e in expected.items()]
+        [
+            near(s, _value(table, "spare_percent", STATES[-1], s, retries), e, within, " %", spare_percent(s))
+            for s, e in expected.items()
+        ]
     )
+
+
+def spare_percent(scheme: str) -> float:
+    """Over-provisioning by the drive's size and its stripes alone."""
+    data = STRIPES.get(scheme)
+    return 100 * float(models.effective_spare(SPARE, overhead=(data + 1) / data if data else 1.0))
 
 
 def _slower_when_worn(table: Table) -> Found:

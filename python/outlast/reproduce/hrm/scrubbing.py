@@ -23,7 +23,7 @@ from outlast.reproduce.hrm.common import (
     perfect,
     tlc,
 )
-from outlast.reproduce.model import Cell, Figure, Found, Setting, Statement, Table
+from outlast.reproduce.model import Cell, Figure, Found, Number, Setting, Statement, Table
 
 STATES = CHIPS[TLC][1]
 END = kilo(STATES[-1])
@@ -100,7 +100,8 @@ def _only_when_worn(table: Table) -> Found:
 def _best(table: Table) -> Found:
     rows = [row for row in table.where(state=END) if "E(err)" in row["scheme"]]
     best = min(rows, key=lambda row: row["read_mean_ratio"])
-    return Found(best["read_mean_ratio"] <= 1.3, f"{times(best['read_mean_ratio'])} at best ({best['scheme']})")
+    value = best["read_mean_ratio"]
+    return Found(value <= 1.3, f"{times(value)} at best ({best['scheme']})", (Number("best", value, 1.25, "×"),))
 
 
 def _why_not_best(table: Table) -> str:
@@ -231,7 +232,8 @@ def _scrubbing_wins(table: Table) -> Found:
 def _two_y(table: Table) -> Found:
     rereads, scrubs = (_ratio(table, "2y-nm MLC", "30 to 90 days", which) for which in (REREADS, SCRUBS))
     reduced = 100 * (1 - scrubs / rereads)
-    return Found(13 <= reduced <= 33, f"{times(rereads)} becomes {times(scrubs)}: {reduced:.0f} % less")
+    words = f"{times(rereads)} becomes {times(scrubs)}: {reduced:.0f} % less"
+    return Found(13 <= reduced <= 33, words, (Number("less", reduced, 23, "%"),))
 
 
 def _why_two_y(table: Table) -> str:

@@ -1,0 +1,187 @@
+//! Lists of owners, entrusted to a neighbour: section 6 of Reparo. The owners of the units on a die are also kept on the die before it
+//! in allocation order, so that what was on a die that has failed can be found without a search of the mapping table: in the spare
+//! area of the neighbour's pages, which costs nothing, or in the last page of its blocks, which is kept for this.
+//!
+//! What a list says is what the translation layer knew when it wrote the page: [`Ftl::owner`]. Whether a unit listed is still current
+//! is for the mapping table to say.
+
+use super::{Ftl, State, Stream};
+use crate::layout::LISTED_BYTES;
+use crate::stripes::Role;
+use outlast_units::{Lpn, Ppn, SuperblockId};
+
+/// Reading what lists the owners of a failed die's units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListRead {
+    /// The program unit to be read.
+    pub pu: u32,
+    /// Of the program units that it lists, the first; the others follow at distances of a superpage.
+    pub listed: u32,
+    /// How many it lists.
+    pub count: u32,
+}
+
+impl Ftl {
+    /// The next program unit of lists of a superblock that `stream` has filled; they go round all lanes that are there.
+    pub(super) fn take_list(&mut self, stream: Stream) -> Option<u32> {
+        let index = usize::from(stream.0);
+        let rows = self.layout.list_rows();
+        if rows == 0
+            || self.frontiers[index].next != self.frontiers[index].end
+            || self.frontiers[index].end == 0
+        {
+            return None;
+        }
+        let superblock = self.frontiers[index].superblock;
+        if self.state[superblock.index()] != State::Open {
+            return None;
+        }
+        let count = rows * self.layout.lanes().len() as u32;
+        while self.frontiers[index].lists < count {
+            let within = self.layout.data_pus() + self.frontiers[index].lists;
+            let pu = superblock.0 * self.layout.pus_per_superblock() + within;
+            self.frontiers[index].lists += 1;
+            let is_taken = self.gaps[superblock.index()].is_some()
+                && (self.is_skipped(superblock, within) || self.is_used_up(pu));
+            if self.role(superblock, within) == Role::List && !is_taken {
+                self.disown(pu);
+                self.written.lists += u64::from(self.layout.units_per_pu());
+                return Some(pu);
+            }
+        }
+        None
+    }
+
+    /// Data slots of a lane of a superblock.
+    pub(super) fn units_per_lane(&self) -> u64 {
+        u64::from(self.layout.data_superpages() * self.layout.units_per_pu())
+    }
+
+    /// Bytes of the lists of superblocks that are open, one for each stream of data: they are in the controller's memory until the
+    /// superblock is full.
+    pub fn list_buffer_bytes(&self) -> u64 {
+        let streams = (0..self.streams()).map(Stream);
+        let open = streams.filter(|&stream| self.cause_of(stream) != super::Cause::Partial).count() as u64;
+        open * self.layout.lanes().len() as u64 * self.units_per_lane() * LISTED_BYTES
+    }
+
+    /// What has to be read to know the owners of all units on die `local_die`, which has failed: of the superblocks that are full,
+    /// every page of the neighbour (`by_page`), or those with its lists. `None` where a list that is needed is gone, too.
+    pub fn list_reads(&self, local_die: u16, by_page: bool) -> Option<Vec<ListRead>> {
+        let mut reads = Vec::new();
+        for superblock in (0..self.layout.superblocks()).map(SuperblockId) {
+            if !matches!(self.state[superblock.index()], State::Sealed | State::Collecting)
+                || self.cause_of(self.opened_by[superblock.index()]) == super::Cause::Partial
+            {
+                continue;
+            }
+            let own = self.layout.lanes_of_die(local_die);
+            if own.iter().all(|&lane| self.opened_gaps(superblock).is_some_and(|gaps| gaps.contains(lane))) {
+                continue;
+            }
+            let holder = self.list_holder(superblock, local_die)?;
+            for (&own, &held) in own.iter().zip(self.layout.lanes_of_die(holder)) {
+                if self.dead_lanes.contains(held) {
+                    return None;
+                }
+                self.add_reads(superblock, own, held, by_page, &mut reads)?;
+            }
+        }
+        Some(reads)
+    }
+
+    fn add_reads(
+        &self,
+        superblock: SuperblockId,
+        own: u32,
+        held: u32,
+        by_page: bool,
+        reads: &mut Vec<ListRead>,
+    ) -> Option<()> {
+        let (lanes, rows) = (self.layout.lanes().len() as u32, self.layout.data_superpages());
+        let first = superblock.0 * self.layout.pus_per_superblock();
+        let parts = if by_page { rows } else { self.layout.list_rows() };
+        let each = rows.div_ceil(parts.max(1));
+        for part in 0..parts {
+            let row = if by_page { part } else { rows + part };
+            let (pu, listed) = (first + row * lanes + held, first + part * each * lanes + own);
+            let count = each.min(rows.saturating_sub(part * each));
+            if !self.is_on_flash(superblock, pu) {
+                let listed = (0..count).map(|row| listed + row * lanes);
+                if listed.into_iter().any(|pu| self.is_on_flash(superblock, pu)) {
+                    return None;
+                }
+                continue;
+            }
+            reads.push(ListRead { pu, listed, count });
+        }
+        Some(())
+    }
+
+    /// The die that keeps the lists of die `local_die` in `superblock`: the one before it in allocation order, of those that were there
+    /// when the superblock was opened.
+    fn list_holder(&self, superblock: SuperblockId, local_die: u16) -> Option<u16> {
+        let gaps = self.opened_gaps(superblock);
+        let is_there = |die: u16| {
+            let lanes = self.layout.lanes_of_die(die);
+            lanes.iter().all(|&lane| gaps.is_none_or(|gaps| !gaps.contains(lane)))
+        };
+        let mut order: Vec<u16> = Vec::with_capacity(usize::from(self.layout.dies()));
+        for lane in self.layout.lanes() {
+            if !order.contains(&lane.local_die) {
+                order.push(lane.local_die);
+            }
+        }
+        let at = order.iter().position(|&die| die == local_die)?;
+        let before = order[..at].iter().rev().chain(order[at + 1..].iter().rev());
+        before.copied().find(|&die| is_there(die))
+    }
+
+    /// The current pages on flash that a list names.
+    pub fn listed(&self, read: ListRead) -> impl Iterator<Item = Lpn> {
+        let lanes = self.layout.lanes().len() as u32;
+        (0..read.count).flat_map(move |row| self.current_in(read.listed + row * lanes))
+    }
+
+    /// Pages whose current copy lies on flash in program unit `pu`.
+    fn current_in(&self, pu: u32) -> impl Iterator<Item = Lpn> {
+        let units = self.layout.units_per_pu();
+        let slots = (pu * units..(pu + 1) * units).map(Ppn);
+        slots.filter(|&slot| self.is_current(slot) && self.is_programmed(slot)).map(|slot| self.owner(slot))
+    }
+
+    /// Whether a full superblock holds current pages on die `local_die`.
+    pub fn holds_on(&self, superblock: SuperblockId, local_die: u16) -> bool {
+        let (pus, lanes) = (self.layout.pus_per_superblock(), self.layout.lanes().len() as u32);
+        let all = superblock.0 * pus..(superblock.0 + 1) * pus;
+        self.state[superblock.index()] == State::Sealed
+            && self.layout.lanes_of_die(local_die).iter().any(|&lane| {
+                let mut own = (all.start + lane..all.end).step_by(lanes as usize);
+                own.any(|pu| self.current_in(pu).next().is_some())
+            })
+    }
+
+    fn is_current(&self, slot: Ppn) -> bool {
+        let lpn = self.owner(slot);
+        lpn.is_some() && self.lookup(lpn) == slot
+    }
+
+    /// Pages whose current copy lies on flash of die `local_die`; `open`: only those of superblocks that are not full, whose owners the
+    /// controller has in its memory.
+    pub fn pages_on(&self, local_die: u16, open: bool) -> impl Iterator<Item = Lpn> {
+        let superblocks = (0..self.layout.superblocks()).map(SuperblockId);
+        let holds = move |superblock: &SuperblockId| match self.state[superblock.index()] {
+            State::Open => true,
+            State::Sealed | State::Collecting => !open,
+            State::Free | State::Retired => false,
+        };
+        let (pus, lanes) = (self.layout.pus_per_superblock(), self.layout.lanes().len() as u32);
+        superblocks.filter(holds).flat_map(move |superblock| {
+            let own = self.layout.lanes_of_die(local_die).iter();
+            own.flat_map(move |lane| {
+                (superblock.0 * pus + lane..(superblock.0 + 1) * pus).step_by(lanes as usize)
+            })
+            .flat_map(move |pu| self.current_in(pu))
+        })
+    }
+}

@@ -1,0 +1,140 @@
+"""`outlast sweep`."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from outlast.cli import INTERRUPTED
+from outlast.cli.options import Setting, path_option
+
+if TYPE_CHECKING:
+    from outlast.sweeps import Sweep
+
+FAILED = 1
+MOST_ROWS = 40
+
+
+@click.command(
+    "sweep",
+    epilog="""\b
+Examples:
+  outlast sweep spare.toml
+  outlast sweep spare.toml --out out/spare --jobs 1 --json
+  outlast sweep spare.toml --set device.ftl.gc.policy=fifo --out out/fifo
+  outlast sweep spare.toml --on tcp://cluster:8786
+  outlast sweep spare.toml --on slurm --slurm queue=long --slurm walltime=02:00:00 --slurm jobs=20
+Exit code 1: the sweep is done and written, but some runs failed again and again.""",
+)
+@click.argument("file", metavar="FILE.toml")
+@path_option("--out", metavar="DIR", help="Where to; else out/NAME. Runs kept there are not made again.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Runs at a time; else one for each core.")
+@click.option("--on", metavar="WHERE", help="A Dask scheduler (tcp://host:8786), or slurm; else this machine.")
+@click.option(
+    "--slurm",
+    type=Setting(),
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option of dask_jobqueue.SLURMCluster, or jobs: how many to submit; repeatable.",
+)
+@click.option(
+    "--set",
+    "settings",
+    type=Setting(),
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Change one setting of every point by its dotted name; repeatable.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print sweep.json on standard output.")
+@click.option("--quiet", is_flag=True, help="No progress bar and no summary.")
+def sweep_command(
+    file: str,
+    out: Path | None,
+    jobs: int | None,
+    on: str | None,
+    slurm: tuple[tuple[str, str], ...],
+    settings: tuple[tuple[str, str], ...],
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Run a scenario at many points of its settings, as FILE.toml says.
+
+    Writes sweep.parquet (a row for each run), sweep.json (means with confidence intervals, the Pareto front) and
+    report.html. Each run is kept as it ends: after Ctrl-C the same command goes on.
+    """
+    # Shells start background jobs with Ctrl-C ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    from outlast.cli.progress import RunProgress
+    from outlast.sweeps import sweep
+
+    told = (0, 0)
+    try:
+        with RunProgress(shown=not quiet) as bar:
+
+            def tell(done: int, wanted: int) -> None:
+                nonlocal told
+                told = (done, wanted)
+                if bar is not None:
+                    bar(f"run {done} of {wanted}", done / wanted, 0, 0.0)
+
+            options = {name: int(value) if value.isdigit() else value for name, value in slurm}
+            done = sweep(file, out, overrides=settings, jobs=jobs, on=on, slurm=options, progress=tell)
+    except KeyboardInterrupt:
+        if told == (0, 0):
+            raise
+        kept = f"{told[0]} of {told[1]} runs are kept; the same command goes on"
+        click.echo(f"stopped by Ctrl-C: {kept}", err=True)
+        return INTERRUPTED
+    if as_json:
+        click.echo(done.to_json(), nl=False)
+    elif not quiet:
+        _show(done)
+    folder = out or Path("out") / done.summary["name"]
+    for run in done.failed:
+        click.echo(f"failed: point {run['point']}, repeat {run['repeat']}: {run['error']}", err=True)
+    if not quiet and not as_json:
+        files = ", ".join(str(folder / name) for name in ("sweep.parquet", "sweep.json", "report.html"))
+        click.echo(f"written: {files}", err=True)
+    return FAILED if done.failed else 0
+
+
+def _show(done: Sweep) -> None:
+    """Prints the points with their figures, and which of them no other beats."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    from outlast.report.sweep import shown
+
+    summary = done.summary
+    names = [name for name in summary["sweep"]["figures"] if any(p["figures"][name]["count"] for p in done.points)]
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for axis in summary["sweep"]["vary"]:
+        table.add_column(axis["setting"].replace(".", "\n"), overflow="fold", min_width=8)
+    for name in names:
+        table.add_column(name.replace(".", "\n"), justify="right", no_wrap=True)
+    front = set(done.front)
+    if front:
+        table.add_column("front")
+
+    def cell(name: str, mean: dict[str, Any]) -> str:
+        spread = f" [dim]± {shown(name, mean['half'], 2)}[/]" if mean["half"] else ""
+        return f"{shown(name, mean['mean'])}{spread}"
+
+    for point in done.points[:MOST_ROWS]:
+        cells = [str(value) for value in point["values"].values()]
+        cells += [cell(name, point["figures"][name]) for name in names]
+        table.add_row(*cells, *(["*" if point["point"] in front else ""] if front else []))
+    console.print(table)
+    if len(done.points) > MOST_ROWS:
+        console.print(f"and {len(done.points) - MOST_ROWS} points more")
+    if front:
+        figures = ", ".join(each["figure"] for each in summary["pareto"]["figures"])
+        console.print(f"* no other point is better in all of {figures}")
+    if summary["not_steady"]:
+        console.print(f"{summary['not_steady']} of {summary['runs']} runs were not in steady state")

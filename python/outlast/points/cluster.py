@@ -1,0 +1,98 @@
+"""What runs jobs elsewhere: a Dask cluster that is there, or one that a SLURM queue starts."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from contextlib import ExitStack
+from typing import Any, Self
+
+from outlast.errors import InternalError, OutputError, ScenarioError
+from outlast.points.job import Job, measure_elsewhere
+from outlast.points.workers import Answer
+
+ANSWER_WITHIN_S = 10
+SLURM_DEFAULTS = {"cores": 1, "processes": 1, "memory": "2GB", "jobs": 1}
+"""One worker of one core for each job of the queue."""
+
+
+def _needed(module: str, on: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ScenarioError(f"on = {on}: needs {module}; install outlast[cluster]") from error
+
+
+class Cluster:
+    """Runs jobs on the workers of a Dask scheduler.
+
+    Records come back over the network, so that no shared folder is needed; Outlast of the same build must be
+    installed where workers run, and traces be there under the same path. A job whose worker is lost is begun again
+    by the scheduler.
+    """
+
+    def __init__(self, address: str | Any) -> None:
+        on = address if isinstance(address, str) else "slurm"
+        distributed = _needed("distributed", on)
+        self._jobs: dict[str, Job] = {}
+        self._count = 0
+        self._stack = ExitStack()
+        if not isinstance(address, str):
+            self._stack.enter_context(address)
+        try:
+            client = distributed.Client(address, timeout=ANSWER_WITHIN_S, set_as_default=False)
+        except (OSError, ValueError) as error:
+            self._stack.close()
+            raise ScenarioError(f"on = {on}: no Dask scheduler answers there within {ANSWER_WITHIN_S} s") from error
+        self._client = self._stack.enter_context(client)
+        self._completed = distributed.as_completed(loop=client.loop)
+
+    def submit(self, job: Job) -> None:
+        self._count += 1
+        key = f"outlast-{job.key[:24]}-{self._count}"
+        self._jobs[key] = job
+        future = self._client.submit(measure_elsewhere, job.scenario, job.key, key=key, pure=False)
+        self._completed.add(future)
+
+    def next(self) -> Answer:
+        future = next(self._completed)
+        job = self._jobs.pop(future.key)
+        if future.status == "finished":
+            return job, future.result()
+        if future.status != "error":
+            raise OutputError("the Dask cluster went away; what was done is kept, and the same call goes on")
+        error = future.exception()
+        return job, error if isinstance(error, Exception) else InternalError(repr(error))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # Futures that nobody holds are taken back by the scheduler.
+        self._stack.close()
+
+
+def slurm_cluster(options: Mapping[str, Any]) -> Any:
+    """A cluster whose workers are jobs of a SLURM queue. `options` are those of `dask_jobqueue.SLURMCluster`."""
+    jobqueue = _needed("dask_jobqueue", "slurm")
+    settings = {name: value for name, value in (SLURM_DEFAULTS | dict(options)).items() if name != "jobs"}
+    try:
+        return jobqueue.SLURMCluster(**settings)
+    except (TypeError, ValueError) as error:
+        raise ScenarioError(f"slurm = {dict(options)}: {error}") from error
+
+
+def connect(on: str, slurm: Mapping[str, Any]) -> Cluster:
+    """The workers that `on` names: `tcp://…` of a Dask scheduler, or `slurm`."""
+    if on != "slurm":
+        return Cluster(on)
+    if shutil.which("sbatch") is None:
+        raise ScenarioError("on = slurm: there is no sbatch on this machine; call this where jobs are submitted")
+    jobs = slurm.get("jobs", SLURM_DEFAULTS["jobs"])
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
+        raise ScenarioError(f"slurm.jobs = {jobs}: must be a whole number of at least 1")
+    cluster = slurm_cluster(slurm)
+    cluster.scale(jobs=jobs)
+    return Cluster(cluster)

@@ -1,0 +1,101 @@
+"""A run to be made, what it gave, and the file that keeps it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from outlast import _core, api
+from outlast.errors import OutputError
+
+SCHEMA_NAME = "outlast-cell/1"
+UNSHARED = ("name", "description")
+"""Settings that do not change what happens."""
+
+Record = dict[str, Any]
+"""What a run gave: `scenario`, `summary` without what the run itself cost, and the table `errors`."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run ready to be made."""
+
+    scenario: dict[str, Any]
+    """Resolved: nothing is inherited any more."""
+    key: str
+
+    def file(self, folder: Path) -> Path:
+        """Where its record is kept."""
+        return folder / f"{self.key[:24]}.json"
+
+
+@cache
+def simulator_hash() -> str:
+    """Identifies the simulator: a record of another build is not taken for one of this."""
+    return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()
+
+
+@cache
+def _file_hash(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def key_of(scenario: Mapping[str, Any]) -> str:
+    """The hash of what decides the outcome: every setting, the bytes of a trace, and the simulator."""
+    known = {name: value for name, value in scenario.items() if name not in UNSHARED}
+    trace = known.get("workload", {}).get("trace")
+    if trace:
+        known["workload"] = {"trace": trace | {"file": _file_hash(trace["file"])}}
+    text = json.dumps([SCHEMA_NAME, simulator_hash(), known], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def measure(job: Job) -> Record:
+    """Runs the scenario. Nothing is given of a run that was stopped: that raises `KeyboardInterrupt`."""
+    result = api.run(job.scenario)
+    if result.summary["partial"]:
+        raise KeyboardInterrupt
+    summary = {name: value for name, value in result.summary.items() if name not in ("time", "memory", "scenario")}
+    summary["throughput"].pop("requests_per_cpu_s")
+    record: Record = {"schema": SCHEMA_NAME, "key": job.key, "scenario": job.scenario, "summary": summary}
+    errors = result.tables.get("errors", {})
+    record["errors"] = {name: [int(value) for value in values] for name, values in errors.items()}
+    return record
+
+
+def measure_elsewhere(scenario: dict[str, Any], key: str) -> Record:
+    """The same in another process, perhaps of another machine: its simulator and traces must be those of the caller."""
+    if key_of(scenario) != key:
+        raise OutputError(
+            "a worker has another build of Outlast, or another trace under the same name, than the program that asks"
+        )
+    return measure(Job(scenario, key))
+
+
+def keep(record: Record, folder: Path) -> None:
+    """Writes a record whole or not at all."""
+    target = Job({}, record["key"]).file(folder)
+    handle, staging = tempfile.mkstemp(prefix=f".{target.name}.", dir=folder)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(record, file, indent=1, allow_nan=False)
+        Path(staging).replace(target)
+    except BaseException:
+        Path(staging).unlink(missing_ok=True)
+        raise
+
+
+def kept(job: Job, folder: Path) -> Record | None:
+    """What the job gave when it ran before, if it did."""
+    try:
+        record: Record = json.loads(job.file(folder).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return record if record.get("schema") == SCHEMA_NAME and record.get("key") == job.key else None

@@ -1,0 +1,75 @@
+"""Running jobs: those kept are not run again, those that fail are tried again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from outlast.errors import OutputError
+from outlast.points.job import Job, Record, keep, kept
+from outlast.points.workers import Workers
+
+
+@dataclass
+class Outcome:
+    """What came of some jobs, by key."""
+
+    records: dict[str, Record] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    """Why a job gave nothing, at its last attempt."""
+
+
+def run_all(
+    jobs: Sequence[Job],
+    folder: Path,
+    workers: Callable[[int], Workers],
+    *,
+    retries: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Outcome:
+    """What each job gave. Those kept in the folder are not run again; the rest are, and each is kept as it ends.
+
+    `workers` makes what runs them, given their number; it is not called if there are none. A job that fails is tried
+    again `retries` times and then reported; with `None` its error is raised, and ends everything.
+    """
+    wanted = {job.key: job for job in jobs}
+    outcome = Outcome()
+    missing = []
+    for job in wanted.values():
+        if (record := kept(job, folder)) is None:
+            missing.append(job)
+        else:
+            outcome.records[job.key] = record
+    tell = progress or (lambda *_: None)
+    tell(len(outcome.records), len(wanted))
+    if not missing:
+        return outcome
+    attempts = dict.fromkeys((job.key for job in missing), 0)
+    left = len(missing)
+    with workers(len(missing)) as crew:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"{folder}: cannot be written: {error.strerror}") from error
+        for job in missing:
+            crew.submit(job)
+        while left:
+            job, answer = crew.next()
+            if isinstance(answer, Exception):
+                if retries is None:
+                    raise answer
+                attempts[job.key] += 1
+                if attempts[job.key] <= retries:
+                    crew.submit(job)
+                    continue
+                outcome.failures[job.key] = f"{type(answer).__name__}: {' '.join(str(answer).split())}"
+            else:
+                try:
+                    keep(answer, folder)
+                except OSError as error:
+                    raise OutputError(f"{job.file(folder)}: cannot be written: {error.strerror}") from error
+                outcome.records[job.key] = answer
+            left -= 1
+            tell(len(wanted) - left, len(wanted))
+    return outcome

@@ -1,0 +1,307 @@
+"""Repaired dies: how long it took, what was moved, what the load felt, and what the drive is like afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from outlast.report import timeline
+from outlast.report.figure import Figure, axis, latency_axis, line
+from outlast.report.numbers import Floats, micros, plain, seconds, short, size, text, thinned, tiny
+from outlast.report.page import Section
+
+if TYPE_CHECKING:
+    from outlast.result import Result
+
+Runs = Sequence[tuple["Result", str, str]]
+
+NAMES = {
+    ("isolated", "l2p-one-core"): "IDR",
+    ("cooperative", "l2p-all-cores"): "CDR",
+    ("cooperative", "p2l-block"): "CDR*",
+}
+"""What Reparo calls its variants."""
+
+
+def repairs(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """The repairs of a run; none where no die failed."""
+    return list(summary.get("repair") or ())
+
+
+def scheme(repair: dict[str, Any]) -> str:
+    """What was done, in a word or two."""
+    if repair["way"] in ("assist", "rebuild"):
+        return {"assist": "Rebuild Assist", "rebuild": "rebuild"}[repair["way"]]
+    variant = (repair["scheme"], repair["identifier"])
+    return NAMES.get(variant, f"{variant[0]}, {variant[1]}")
+
+
+def sized(repair: dict[str, Any], name: str) -> Any:
+    """A figure for the drive that is meant: scaled where the simulated one is smaller."""
+    return (repair.get("scaled") or repair)[name]
+
+
+def finding(found: Sequence[dict[str, Any]]) -> str:
+    """What the repairs came to, in words."""
+    parts = []
+    for repair in found:
+        of = "" if repair["device"] is None else f" of member {repair['device']}"
+        after = repair["detected_after_ms"]
+        noticed = "" if after is None else f", noticed after {micros(after * 1e3)}"
+        parts.append(f"Die {repair['die']}{of} failed{noticed}; {short(repair['failed_units'])} units were on it.")
+        if repair["finished_s"] is not None:
+            scaled = " (at full size)" if repair.get("scaled") else ""
+            parts.append(
+                f"<b>{text(scheme(repair))}</b> made it good in <b>{seconds(sized(repair, 'total_s'))}</b>{scaled}, "
+                f"writing {size(sized(repair, 'bytes_written'))}."
+            )
+        elif repair["way"] is not None:
+            parts.append("<b>It was not made good</b> before the run ended.")
+        if repair["lost_bytes"]:
+            parts.append(f"<b>{size(repair['lost_bytes'])}</b> nothing could bring back.")
+    return " ".join(parts)
+
+
+def section(result: Result, colour: str = "var:--read") -> Section:
+    """The section of one result."""
+    found = repairs(result.summary)
+    part = Section("repair", "Repair of failed dies", columns="wide-narrow")
+    if not found:
+        return part
+    part.finding = finding(found)
+    part.add(table([(scheme(repair), repair) for repair in found]))
+    runs = [(result, str(result.summary["name"]), colour)]
+    return part.add(during(runs)).add(utilisation(runs)).add(phases(runs))
+
+
+def side_by_side(runs: Runs) -> Section:
+    """The section of several results."""
+    own = [(result, name, colour) for result, name, colour in runs if repairs(result.summary)]
+    part = Section("repair", "Repair of failed dies")
+    if not own:
+        return part
+    part.add(table([(name, repair) for result, name, _ in own for repair in repairs(result.summary)]))
+    part.add(times(own)).add(traffic(own)).add(during(own)).add(utilisation(own))
+    return part.add(phases(own))
+
+
+ROWS: tuple[tuple[str, str, Any], ...] = (
+    ("detected after", "detected_after_ms", lambda value: "–" if value is None else micros(value * 1e3)),
+    ("identifying", "identify_s", seconds),
+    ("recovering", "recover_s", seconds),
+    ("in all", "total_s", seconds),
+    ("failed units", "failed_units", short),
+    ("fake failures", "fake_failures", short),
+    ("read from peers", "bytes_read_from_peers", size),
+    ("read from the member", "bytes_read_from_member", size),
+    ("written", "bytes_written", size),
+    ("lost for good", "lost_bytes", size),
+)
+RISK = (
+    ("second failure meanwhile", "second_failure"),
+    ("a bit that cannot be read", "read_failure"),
+)
+
+
+def table(found: Sequence[tuple[str, dict[str, Any]]]) -> str:
+    """The figures of each repair, and the risk of its hours."""
+    head = "".join(f'<th scope="col">{text(name)}</th>' for name, _ in found)
+    body = [_row("done", [text(scheme(repair)) for _, repair in found])]
+    body.append(_row("state", ["done" if own["finished_s"] is not None else "not done" for _, own in found]))
+    for label, name, shown in ROWS:
+        values = [repair.get(name) if name not in _scaled(repair) else sized(repair, name) for _, repair in found]
+        body.append(_row(label, [shown(value) for value in values]))
+    if any(repair["risk"] for _, repair in found):
+        for label, name in RISK:
+            body.append(_row(label, [tiny(repair["risk"][name]) if repair["risk"] else "–" for _, repair in found]))
+        hours = [repair["risk"]["mttdl_hours"] if repair["risk"] else None for _, repair in found]
+        body.append(_row("mean time to data loss", ["–" if h is None else f"{short(h / 8766)} years" for h in hours]))
+    hint = ""
+    if any(repair.get("scaled") for _, repair in found):
+        factors = sorted({repair["scaled"]["factor"] for _, repair in found if repair.get("scaled")})
+        words = ", ".join(short(factor) for factor in factors)
+        hint = f'<span class="hint">times and amounts for dies {words} times as large as simulated</span>'
+    return (
+        f'<div class="card scroll"><h3>Figures{hint}</h3><table class="figures wide">'
+        f"<thead><tr><th></th>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+    )
+
+
+def _scaled(repair: dict[str, Any]) -> frozenset[str]:
+    return frozenset(repair.get("scaled") or ())
+
+
+def _row(label: str, cells: Sequence[str]) -> str:
+    return f'<tr><th scope="row">{label}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
+
+
+def times(runs: Runs) -> Figure:
+    """Identifying and recovering, on a logarithmic scale beside each other."""
+    names = [name for _, name, _ in runs]
+    bars: list[dict[str, Any]] = []
+    for label, key, colour in (
+        ("identifying", "identify_s", "var:--trim"),
+        ("recovering", "recover_s", "var:--write"),
+        ("in all", "total_s", "var:--read"),
+    ):
+        values = [sum(sized(own, key) for own in repairs(result.summary)) or None for result, _, _ in runs]
+        hover = f"{label}: %{{y:,.4~r}} s<extra></extra>"
+        bars.append({"type": "bar", "name": label, "x": names, "y": values, "hovertemplate": hover})
+        bars[-1]["marker"] = {"color": colour}
+    layout = {"barmode": "group", "yaxis": axis("seconds", type="log"), "hovermode": "closest"}
+    return Figure("repair-times", bars, layout, "How long it took")
+
+
+def traffic(runs: Runs) -> Figure:
+    """Bytes moved between devices."""
+    names = [name for _, name, _ in runs]
+    bars: list[dict[str, Any]] = []
+    for label, key, colour in (
+        ("read from peers", "bytes_read_from_peers", "var:--read"),
+        ("read from the member", "bytes_read_from_member", "var:--flush"),
+        ("written", "bytes_written", "var:--write"),
+    ):
+        values = [sum(sized(own, key) for own in repairs(result.summary)) / 2**20 for result, _, _ in runs]
+        hover = f"{label}: %{{y:,.4~r}} MiB<extra></extra>"
+        bars.append({"type": "bar", "name": label, "x": names, "y": plain(values), "hovertemplate": hover})
+        bars[-1]["marker"] = {"color": colour}
+    layout = {"barmode": "stack", "yaxis": axis("MiB"), "hovermode": "closest"}
+    return Figure("repair-traffic", bars, layout, "What was moved")
+
+
+def utilisation(runs: Runs) -> Figure | None:
+    """Logical over physical space of each core, with what the closed forms say after the failures of one core."""
+    data: list[dict[str, Any]] = []
+    for result, name, colour in runs:
+        last = repairs(result.summary)[-1]
+        if last["way"] in ("assist", "rebuild"):
+            continue
+        values = last["space_utilisation_by_core"]
+        cores = [f"core {core}" for core in range(len(values))]
+        hover = f"{text(name)}, %{{x}}: %{{y:.4f}}<extra></extra>"
+        data.append({"type": "bar", "name": name, "x": cores, "y": plain(values), "hovertemplate": hover})
+        data[-1]["marker"] = {"color": colour}
+        if (expected := expected_utilisation(result.summary)) is not None:
+            mark = {"symbol": "line-ew-open", "size": 26, "color": "var:--ink", "line": {"width": 2}}
+            hover = f"closed form, {text(name)}: %{{y:.4f}}<extra></extra>"
+            point = {"type": "scatter", "mode": "markers", "name": f"closed form, {name}", "x": cores, "y": expected}
+            data.append(point | {"marker": mark, "hovertemplate": hover})
+    if not data:
+        return None
+    lowest = min(min(trace["y"]) for trace in data)
+    layout = {
+        "barmode": "group",
+        "yaxis": axis("logical over physical space", range=[max(0.0, lowest - 0.1), 1.0]),
+        "hovermode": "closest",
+    }
+    return Figure("repair-utilisation", data, layout, "Space utilisation by core", "Reparo, Tables 1 and 2")
+
+
+def expected_utilisation(summary: dict[str, Any]) -> list[float] | None:
+    """Reparo's Tables 1 and 2 for one failed die; `None` for more, where Equation 4 is not exact."""
+    found = repairs(summary)
+    if len(found) != 1 or summary["scenario"]["device"].get("repair", {}).get("repaired_dies"):
+        return None
+    from outlast.models import isolated_increase, shared_increase
+
+    (repair,) = found
+    cores = len(repair["space_utilisation_by_core"])
+    geometry = summary["scenario"]["device"]["geometry"]
+    dies = geometry["channels"] * geometry["chips_per_channel"] * geometry["dies_per_chip"] / cores
+    # Before the failure all cores were alike, and lists took the same part of every block.
+    others = [u for core, u in enumerate(repair["space_utilisation_by_core"]) if core != repair["core"]]
+    if repair["scheme"] == "isolated":
+        before = others[0]
+        return [before * (1 + float(isolated_increase(dies)) * (core == repair["core"])) for core in range(cores)]
+    before = 1 / (1 + summary["device"]["spare_factor"])
+    return [before * (1 + float(shared_increase(cores, dies)))] * cores
+
+
+def during(runs: Runs) -> Figure | None:
+    """The 99th percentile of reads in each window, with the time of repair shaded."""
+    data, shapes, reach = [], [], []
+    for result, name, colour in runs:
+        series = _series(result)
+        if series is None:
+            continue
+        values = np.where(series["reads"] > 0, series["read_p99_us"], np.nan)
+        values = np.where(values > 0, values, np.nan)
+        if not np.isfinite(values).any():
+            continue
+        reach += [float(np.nanmin(values)), float(np.nanmax(values))]
+        hover = f"{text(name)}: %{{y:,.4~r}} µs"
+        data.append(line(timeline.middles(series), plain(values), name, colour, hovertemplate=hover))
+        end = float(series["end_s"][-1])
+        for own in repairs(result.summary):
+            start, finish = own["detected_s"], own["finished_s"] if own["finished_s"] is not None else end
+            shape = {
+                "type": "rect",
+                "xref": "x",
+                "yref": "paper",
+                "y0": 0,
+                "y1": 1,
+                "x0": start,
+                "x1": min(finish, end),
+            }
+            shapes.append(shape | {"fillcolor": colour, "opacity": 0.08, "line": {"width": 0}})
+    if not data:
+        return None
+    layout = timeline.OVER_TIME | {"yaxis": latency_axis(min(reach), max(reach)), "shapes": shapes}
+    return Figure(
+        "repair-latency", data, layout, "Reads while it was repaired", "99 % of each window; shaded: under repair"
+    )
+
+
+def phases(runs: Runs) -> str:
+    """Rates, latency and write amplification before, during and after."""
+    rows = []
+    for result, name, _ in runs:
+        series = _series(result)
+        if series is None:
+            continue
+        first = repairs(result.summary)[0]["detected_s"]
+        ends = [own["finished_s"] for own in repairs(result.summary)]
+        last = float(series["end_s"][-1]) if None in ends else max(ends)
+        middle = (series["start_s"] + series["end_s"]) / 2
+        for label, chosen in (
+            ("before", middle < first),
+            ("during", (middle >= first) & (middle <= last)),
+            ("after", middle > last),
+        ):
+            cells = _phase(series, chosen)
+            if cells is not None:
+                rows.append(
+                    f"<tr><td>{text(name)}</td><td>{label}</td>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+                )
+    if not rows:
+        return ""
+    head = "".join(f"<th>{name}</th>" for name in ("", "", "IOPS", "reads, mean", "reads, worst 99 %", "WA"))
+    return (
+        f'<div class="card scroll"><h3>Before, during and after</h3><table class="figures">'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _phase(series: dict[str, Floats], chosen: Any) -> tuple[str, ...] | None:
+    if not chosen.any():
+        return None
+    span = float((series["end_s"] - series["start_s"])[chosen].sum())
+    reads = series["reads"][chosen]
+    count = float((reads + series["writes"][chosen]).sum())
+    mean = float(np.nansum(np.nan_to_num(series["read_mean_us"][chosen]) * reads) / max(float(reads.sum()), 1.0))
+    worst = series["read_p99_us"][chosen & (series["reads"] > 0)]
+    host = series["write_mib"][chosen]
+    factor = np.nansum(np.nan_to_num(series["write_amplification"][chosen]) * host) / max(float(host.sum()), 1e-12)
+    return (
+        short(count / span),
+        micros(mean),
+        micros(float(worst.max()) if len(worst) else None),
+        "–" if not host.any() else f"{factor:.3f}",
+    )
+
+
+def _series(result: Result) -> dict[str, Floats] | None:
+    rows = dict(result.tables.get("timeseries", {}))
+    return thinned(rows) if rows and len(rows["start_s"]) > 1 else None

@@ -1,0 +1,243 @@
+"""The report of a sweep: each figure over what varied, with error bars, and the points that no other beats."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from outlast.report.figure import RUN_COLOURS, Figure, axis
+from outlast.report.numbers import micros, plain, short, text
+from outlast.report.page import Section, Tile, document
+from outlast.sweeps import figures
+
+if TYPE_CHECKING:
+    from outlast.sweeps.result import Sweep
+
+MEASURED, THEORY = "write_amplification.total", "closed_form.greedy_waf"
+"""Where both are asked for, theory is drawn beside what was measured."""
+MOST_SERIES = 12
+"""More curves than this cannot be told apart; then points are drawn over each axis by itself."""
+Point = dict[str, Any]
+_QUANTITY = re.compile(r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*([A-Za-z%/]+)")
+
+
+def page(sweep: Sweep) -> str:
+    """The whole page."""
+    summary = sweep.summary
+    sections = [_curves(summary, name) for name in summary["sweep"]["figures"]]
+    sections += [_front(summary), _failed(summary), _asked(summary)]
+    footer = f"Outlast {text(summary['version'])} · simulated, not measured on hardware"
+    return document(f"{summary['name']} · Outlast", _header(summary), sections, footer)
+
+
+def _header(summary: dict[str, Any]) -> str:
+    spec, points = summary["sweep"], summary["points"]
+    marks = []
+    if summary["failed"]:
+        marks.append(f'<span class="badge bad">{len(summary["failed"])} of {summary["runs"]} runs failed</span>')
+    if summary["not_steady"]:
+        share = f"{summary['not_steady']} of {summary['runs']}"
+        marks.append(f'<span class="badge warn">{share} runs not in steady state</span>')
+    names = ", ".join(axis["setting"] for axis in spec["vary"])
+    tiles = [Tile("points", short(len(points)), text(spec["method"])), Tile("runs", short(summary["runs"]))]
+    tiles[1].note = f"{spec['repeats']} for each point" if spec["repeats"] > 1 else "one for each point: no error bars"
+    if summary["pareto"]["front"]:
+        tiles.append(Tile("on the Pareto front", short(len(summary["pareto"]["front"])), "points that none beats"))
+    return (
+        f'<div class="mark">Outlast</div><h1>{text(summary["name"])}</h1><p class="about">{text(names)}</p>'
+        f'<p class="badges">{"".join(marks)}</p><div class="tiles">{"".join(tile.html() for tile in tiles)}</div>'
+    )
+
+
+def scale(values: list[Any]) -> tuple[list[Any], str]:
+    """The values of an axis as a chart takes them, and their unit: numbers, numbers of one unit, or texts."""
+    matches = [_QUANTITY.fullmatch(value) if isinstance(value, str) else None for value in values]
+    units = {match[2] for match in matches if match}
+    if values and all(matches) and len(units) == 1:
+        return [float(match[1]) for match in matches if match], units.pop()
+    if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
+        return list(values), ""
+    return [value if isinstance(value, str) else json.dumps(value) for value in values], ""
+
+
+def shown(name: str, value: float | None, digits: int = 4) -> str:
+    """A figure as a person reads it."""
+    if name.startswith("latency_us."):
+        return micros(value)
+    return short(value, digits)
+
+
+def _title(name: str, unit: str) -> str:
+    return f"{name} ({unit})" if unit else name
+
+
+def _curves(summary: dict[str, Any], name: str) -> Section:
+    section = Section(name.replace(".", "-"), name)
+    if name == THEORY and MEASURED in summary["sweep"]["figures"]:
+        return section
+    points = [point for point in summary["points"] if point["figures"][name]["mean"] is not None]
+    if not points:
+        return section
+    spec = summary["sweep"]
+    # Of all points, so that a curve has the same colour everywhere.
+    groups: dict[str, list[Point]] = {_others(point): [] for point in summary["points"]}
+    for point in points:
+        groups[_others(point)].append(point)
+    if spec["method"] == "grid" and len(groups) <= MOST_SERIES:
+        section.columns = "one"
+        return section.add(_chart(spec, name, spec["vary"][0], groups, "lines+markers"))
+    for index, varied in enumerate(spec["vary"]):
+        section.add(_chart(spec, name, varied, {"": points}, "markers", index))
+    return section
+
+
+def _others(point: Point) -> str:
+    """What the curve of a point is called: all that varies but the first."""
+    return ", ".join(f"{_last(name)} {value}" for name, value in list(point["values"].items())[1:])
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _chart(
+    spec: dict[str, Any], name: str, varied: dict[str, Any], groups: dict[str, list[Point]], mode: str, number: int = 0
+) -> Figure:
+    setting = varied["setting"]
+    every, unit = scale([point["values"][setting] for own in groups.values() for point in own])
+    data: list[dict[str, Any]] = []
+    taken = 0
+    for index, (label, own) in enumerate(groups.items()):
+        if not own:
+            continue
+        x = every[taken : taken + len(own)]
+        taken += len(own)
+        means = [point["figures"][name] for point in own]
+        trace: dict[str, Any] = {"type": "scatter", "mode": mode, "x": x, "y": plain([each["mean"] for each in means])}
+        colour = RUN_COLOURS[index % len(RUN_COLOURS)]
+        trace |= {"name": text(label), "marker": {"color": colour, "size": 7}}
+        dash = "solid" if index < len(RUN_COLOURS) else "dash"
+        trace |= {"line": {"color": colour, "width": 1.8, "dash": dash}, "showlegend": len(groups) > 1}
+        if any(each["half"] for each in means):
+            halves = plain([each["half"] or 0.0 for each in means])
+            trace["error_y"] = {"type": "data", "array": halves, "thickness": 1.2, "width": 4, "color": colour}
+        trace["customdata"] = [_hover(point) for point in own]
+        trace["hovertemplate"] = "%{customdata}<br>%{y:,.5~g}<extra></extra>"
+        data.append(trace)
+        if name == MEASURED and THEORY in spec["figures"]:
+            data += _theory(x, own, colour, more=any(each["name"].startswith("closed form") for each in data))
+    means = [point["figures"][name]["mean"] for own in groups.values() for point in own]
+    logarithmic = min(means) > 0 and max(means) / min(means) > 100
+    layout: dict[str, Any] = {
+        "xaxis": axis(_title(text(setting), unit)),
+        "yaxis": axis(text(_title(name, figures.unit(name))), exponentformat="power"),
+        "hovermode": "closest",
+    }
+    if logarithmic:
+        layout["yaxis"]["type"] = "log"
+    if every and not isinstance(every[0], str) and varied.get("scale") == "log":
+        layout["xaxis"]["type"] = "log"
+    if every and isinstance(every[0], str):
+        layout["xaxis"]["type"] = "category"
+    bars = f"bars: {100 * spec['confidence']:g} % confidence, {spec['repeats']} repeats" if spec["repeats"] > 1 else ""
+    title = f"over {text(setting)}"
+    return Figure(f"{name.replace('.', '-')}-{number}", data, layout, title, bars, 380)
+
+
+def _theory(x: list[Any], own: list[Point], colour: str, *, more: bool) -> list[dict[str, Any]]:
+    """The closed form of the same points, dashed."""
+    values = [point["figures"][THEORY]["mean"] for point in own]
+    if all(value is None for value in values):
+        return []
+    trace: dict[str, Any] = {"type": "scatter", "mode": "lines", "x": x}
+    trace |= {"y": [value if value is None else plain([value])[0] for value in values]}
+    trace |= {"name": "closed form, greedy", "line": {"color": colour, "width": 1.4, "dash": "dot"}}
+    return [trace | {"showlegend": not more, "hovertemplate": "closed form: %{y:.4g}<extra></extra>"}]
+
+
+def _hover(point: Point) -> str:
+    return "<br>".join(f"{text(name)} = {text(value)}" for name, value in point["values"].items())
+
+
+def _front(summary: dict[str, Any]) -> Section:
+    pareto, section = summary["pareto"], Section("pareto", "Pareto front", columns="one")
+    wanted = pareto["figures"]
+    if not pareto["front"]:
+        return section
+    chosen = set(pareto["front"])
+    words = " and ".join(f"{text(each['figure'])} ({each['best']} is best)" for each in wanted)
+    section.finding = (
+        f"<b>{len(chosen)} of {len(summary['points'])}</b> points are beaten by no other in {words}, by their means."
+    )
+    if pareto["left_out"]:
+        section.finding += f" {len(pareto['left_out'])} points lack one of these and are left out."
+    out = set(pareto["left_out"])
+    data = []
+    for label, colour, size, keep in (("beaten", "var:--muted", 6, False), ("on the front", "var:--read", 10, True)):
+        own = [p for p in summary["points"] if p["point"] not in out and (p["point"] in chosen) == keep]
+        x, y = ([p["figures"][each["figure"]]["mean"] for p in own] for each in wanted[:2])
+        data.append(
+            {"type": "scatter", "mode": "markers", "name": label, "x": plain(x), "y": plain(y)}
+            | {"marker": {"color": colour, "size": size}, "customdata": [_beside(p, wanted) for p in own]}
+            | {"hovertemplate": "%{customdata}<extra></extra>"}
+        )
+    titles = [text(_title(each["figure"], figures.unit(each["figure"]))) for each in wanted]
+    layout = {"xaxis": axis(titles[0]), "yaxis": axis(titles[1]), "hovermode": "closest"}
+    hint = f"hold the pointer over a point for {', '.join(titles[2:])}" if len(titles) > 2 else ""
+    section.add(Figure("front", data, layout, "All points", hint, 420))
+    return section.add(_front_table(summary, wanted, chosen))
+
+
+def _beside(point: Point, wanted: list[dict[str, str]]) -> str:
+    own = (f"{text(each['figure'])}: {shown(each['figure'], _mean(point, each))}" for each in wanted)
+    return f"{_hover(point)}<br>{'<br>'.join(own)}"
+
+
+def _mean(point: Point, each: dict[str, str]) -> float | None:
+    mean: float | None = point["figures"][each["figure"]]["mean"]
+    return mean
+
+
+def _front_table(summary: dict[str, Any], wanted: list[dict[str, str]], chosen: set[int]) -> str:
+    settings = [each["setting"] for each in summary["sweep"]["vary"]]
+    head = "".join(f'<th scope="col">{text(name)}</th>' for name in [*settings, *(w["figure"] for w in wanted)])
+    sign = 1 if wanted[0]["best"] == "lowest" else -1
+    rows = sorted(
+        (point for point in summary["points"] if point["point"] in chosen),
+        key=lambda point: (sign * (_mean(point, wanted[0]) or 0.0), point["point"]),
+    )
+    body = []
+    for point in rows:
+        cells = [f"<td>{text(point['values'][name])}</td>" for name in settings]
+        for each in wanted:
+            half = point["figures"][each["figure"]]["half"]
+            spread = f'<span class="change">± {shown(each["figure"], half, 2)}</span>' if half else ""
+            cells.append(f"<td>{shown(each['figure'], _mean(point, each))}{spread}</td>")
+        body.append(f'<tr><th scope="row">point {point["point"]}</th>{"".join(cells)}</tr>')
+    return (
+        '<div class="card scroll"><table class="figures wide"><thead><tr><th></th>'
+        f"{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+    )
+
+
+def _failed(summary: dict[str, Any]) -> Section:
+    section = Section("failed", "Runs that failed", columns="one")
+    if not summary["failed"]:
+        return section
+    items = []
+    for run in summary["failed"]:
+        values = ", ".join(f"{name} = {value}" for name, value in summary["points"][run["point"]]["values"].items())
+        items.append(f"<li>point {run['point']}, repeat {run['repeat']} ({text(values)}): {text(run['error'])}</li>")
+    return section.add(f'<div class="card notes"><ul>{"".join(items)}</ul></div>')
+
+
+def _asked(summary: dict[str, Any]) -> Section:
+    section = Section("sweep", "The sweep", columns="one")
+    said = text(json.dumps(summary["sweep"], indent=2, ensure_ascii=False))
+    if summary["sweep"]["repeats"] > 1:
+        section.finding = (
+            "A repeat has one seed at all points, so that points are compared under the same requests: their "
+            "differences are surer than their error bars say."
+        )
+    return section.add(f'<details class="card"><summary>What was asked</summary><pre>{said}</pre></details>')

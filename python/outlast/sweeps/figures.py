@@ -1,0 +1,102 @@
+"""The figures of a run by dotted name, as in `result.json`."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+USUAL = (
+    "throughput.iops",
+    "latency_us.read.p99",
+    "latency_us.write.p99",
+    "write_amplification.total",
+    "reliability.exact.after_stripe.log10_uber",
+)
+"""Reported where a sweep does not say."""
+
+FRONT = (
+    ("latency_us.read.p99", "lowest"),
+    ("write_amplification.total", "lowest"),
+    ("reliability.exact.after_stripe.log10_uber", "lowest"),
+)
+"""Latency, lifetime and risk: the Pareto front where a sweep does not say."""
+
+_PLACES = {
+    "OP": "(?:read|write|trim|flush)",
+    "STEP": "(?:after_ecc|after_rereads|after_stripe)",
+    "[i]": r"\[\d+\]",
+    "[]": r"\[\d+\]",
+    "*": r"\w+",
+}
+_ASIDE = ("schema", "version", "name", "seed", "partial", "notes", "scenario")
+
+
+@cache
+def units() -> Mapping[str, str]:
+    """Units by name of figure; names are those of the reference, in which `OP` stands for a kind of request."""
+    listed = files("outlast.sweeps").joinpath("figures.txt").read_text(encoding="utf-8")
+    rows = (line.partition("\t") for line in listed.splitlines())
+    return {name: unit for name, _, unit in rows}
+
+
+@cache
+def _patterns() -> list[tuple[re.Pattern[str], str]]:
+    patterns = []
+    for name, unit in units().items():
+        parts = re.split(r"(OP|STEP|\[i\]|\[\]|\*)", name)
+        patterns.append((re.compile("".join(_PLACES.get(part, re.escape(part)) for part in parts)), unit))
+    return patterns
+
+
+def known(name: str) -> bool:
+    """Whether some run has such a figure."""
+    return any(pattern.fullmatch(name) for pattern, _ in _patterns())
+
+
+def unit(name: str) -> str:
+    """The unit of a figure, empty if it has none."""
+    return next((unit for pattern, unit in _patterns() if pattern.fullmatch(name)), "")
+
+
+def hint(name: str) -> str:
+    """What may have been meant by a name that is no figure's."""
+    every = {
+        full.replace("STEP", step)
+        for figure in units()
+        for op in ("read", "write", "trim", "flush")
+        for step in ("after_ecc", "after_rereads", "after_stripe")
+        if (full := figure.replace("OP", op))
+    }
+    near = difflib.get_close_matches(name, sorted(every), n=1, cutoff=0.6)
+    return f'did you mean "{near[0]}"?' if near else "the reference lists every figure (docs/reference/metrics.md)"
+
+
+def flat(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Figures of a summary by dotted name: numbers, texts, yes and no; lists only of groups of figures."""
+    values: dict[str, Any] = {}
+    for name, value in summary.items():
+        if name not in _ASIDE:
+            _add(values, name, value)
+    return values
+
+
+def _add(values: dict[str, Any], name: str, value: Any) -> None:
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            _add(values, f"{name}.{key}", part)
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            if isinstance(part, Mapping):
+                _add(values, f"{name}[{index}]", part)
+    else:
+        values[name] = value
+
+
+def number(values: Mapping[str, Any], name: str) -> float | None:
+    """A figure as a number, yes as 1; `None` where it is absent or a text."""
+    value = values.get(name)
+    return float(value) if isinstance(value, (int, float)) else None

@@ -1,0 +1,79 @@
+"""The runs of a sweep, each checked before the first begins."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from outlast import api
+from outlast.errors import OutlastError, ScenarioError
+from outlast.points import Job, key_of
+from outlast.sweeps import draw
+from outlast.sweeps.spec import Axis, Spec
+
+
+@dataclass(frozen=True)
+class Run:
+    """One repeat of one point."""
+
+    point: int
+    repeat: int
+    job: Job
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All runs of a sweep, in order of point and repeat."""
+
+    spec: Spec
+    points: list[tuple[Any, ...]]
+    """For each point a value of every axis."""
+    runs: list[Run]
+
+
+def repeat_seed(seed: int, repeat: int) -> int:
+    """The scenario's seed in a repeat: its own in the first, one derived from it in the others.
+
+    It does not depend on the point. Within a repeat, points are thus compared under the same requests and the same luck
+    (common random numbers), as far as their settings leave them the same.
+    """
+    if repeat == 0:
+        return seed
+    digest = hashlib.sha256(f"outlast sweep repeat {seed} {repeat}".encode()).digest()
+    return int.from_bytes(digest, "big") >> (256 - 53)  # what every reader of JSON holds
+
+
+def shown(axis: Axis, value: Any) -> Any:
+    """The value of an axis as the data set has it: its label, or itself if it is a number or a text, or its text."""
+    if axis.labels is not None and axis.values is not None:
+        return axis.labels[axis.values.index(value)]
+    return value if isinstance(value, (int, float, str)) else json.dumps(value)
+
+
+def make(spec: Spec, overrides: Sequence[tuple[str, str]] = ()) -> Plan:
+    """The runs of a sweep. `overrides` win over those of the sweep file, and what varies over both."""
+    places = draw.points(spec)
+    runs = []
+    for number, place in enumerate(places):
+        changes = [
+            *api.override_list(spec.overrides),
+            *overrides,
+            *api.override_list(dict(zip((axis.setting for axis in spec.axes), place, strict=True))),
+        ]
+        try:
+            scenario = api.resolve(spec.scenario, changes)
+            api.validate(spec.scenario, changes)
+        except OutlastError as error:
+            raise ScenarioError(f"{spec.source}: {_which(spec, places, number)}: {error}") from error
+        for repeat in range(spec.repeats):
+            seeded = scenario | {"seed": repeat_seed(scenario["seed"], repeat)}
+            runs.append(Run(number, repeat, Job(seeded, key_of(seeded))))
+    return Plan(spec, places, runs)
+
+
+def _which(spec: Spec, places: list[tuple[Any, ...]], number: int) -> str:
+    values = ", ".join(f"{axis.setting} = {shown(axis, v)}" for axis, v in zip(spec.axes, places[number], strict=True))
+    return f"point {number} of {len(places)} ({values})"

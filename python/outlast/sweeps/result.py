@@ -1,0 +1,213 @@
+"""What came of a sweep."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from outlast import __version__
+from outlast.errors import OutputError, ScenarioError
+from outlast.output import staged_file, write_file
+from outlast.points import Outcome
+from outlast.sweeps import figures
+from outlast.sweeps.plan import Plan, shown
+from outlast.sweeps.statistics import Mean, front, mean_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SCHEMA_NAME = "outlast-sweep/1"
+FILES = ("sweep.json", "sweep.parquet", "report.html", "points")
+"""What a sweep's folder holds."""
+
+Row = dict[str, Any]
+
+
+class Sweep:
+    """The points of a sweep with the means of their figures, its Pareto front, and a table of all runs."""
+
+    def __init__(self, summary: dict[str, Any], frame: pl.DataFrame) -> None:
+        self.summary = summary
+        """Everything that `sweep.json` holds, under the same names."""
+        self._frame = frame
+
+    @classmethod
+    def of(cls, plan: Plan, outcome: Outcome) -> Sweep:
+        """Puts together what the runs gave, in the order of the plan."""
+        rows = _rows(plan, outcome)
+        return cls(_summary(plan, rows), _frame(rows))
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failed)} failed" if self.failed else ""
+        return f"<Sweep {self.summary['name']}: {len(self.points)} points, {self.summary['runs']} runs{failed}>"
+
+    @property
+    def points(self) -> list[dict[str, Any]]:
+        """Each point: its number, its `values` by setting, and `figures` by name: `count`, `mean`, `sd`, `half`."""
+        listed: list[dict[str, Any]] = self.summary["points"]
+        return listed
+
+    @property
+    def front(self) -> list[int]:
+        """The numbers of the points that no other beats in every figure of the Pareto front."""
+        listed: list[int] = self.summary["pareto"]["front"]
+        return listed
+
+    @property
+    def failed(self) -> list[dict[str, Any]]:
+        """The runs that gave nothing: `point`, `repeat`, `error`."""
+        listed: list[dict[str, Any]] = self.summary["failed"]
+        return listed
+
+    def table(self) -> pl.DataFrame:
+        """A row for each run: point, repeat, what varies, every setting (`scenario.…`) and every figure."""
+        return self._frame
+
+    def difference(self, figure: str, point: int, other: int) -> Mean:
+        """The mean of a figure at `point` less that at `other`, taken repeat by repeat.
+
+        Within a repeat both had the same seed. What that did to both alike is gone from the difference, so that its
+        interval is narrower than those of the two means.
+        """
+        confidence = self.summary["sweep"]["confidence"]
+        if figure not in self._frame.columns:
+            raise ScenarioError(f"no figure {figure} in this sweep; {figures.hint(figure)}")
+        one, two = ({row["repeat"]: row[figure] for row in self._rows_of(number)} for number in (point, other))
+        pairs = [(one[repeat], two[repeat]) for repeat in one if one[repeat] is not None and two[repeat] is not None]
+        return mean_of([float(a) - float(b) for a, b in pairs], confidence)
+
+    def _rows_of(self, point: int) -> list[Row]:
+        if not 0 <= point < len(self.points):
+            raise ScenarioError(f"point = {point}: must be within 0 to {len(self.points) - 1}")
+        own = self._frame["point"].eq(point)
+        return self._frame.filter(own).to_dicts()
+
+    def to_json(self) -> str:
+        """The text of `sweep.json`."""
+        return json.dumps(self.summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def report(self, path: str | Path) -> Path:
+        """Writes one self-contained HTML page that needs no network."""
+        from outlast.report.sweep import page
+
+        return write_file(Path(path), page(self))
+
+
+def write(done: Sweep, folder: Path) -> None:
+    """Writes the data set, sweep.json and the report."""
+    with staged_file(folder / "sweep.parquet") as staging:
+        done.table().write_parquet(staging, compression="zstd", statistics=False)
+    write_file(folder / "sweep.json", done.to_json())
+    done.report(folder / "report.html")
+
+
+def load_sweep(path: str | Path) -> Sweep:
+    """Reads a sweep back from its folder, or from the sweep.json in it."""
+    place = Path(path)
+    file = place / "sweep.json" if place.is_dir() else place
+    try:
+        summary = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise OutputError(f"{file}: cannot read a sweep: {error.strerror}") from error
+    except ValueError as error:
+        raise OutputError(f"{file}: not JSON: {error}") from error
+    schema = summary.get("schema") if isinstance(summary, dict) else None
+    if schema != SCHEMA_NAME:
+        raise OutputError(f'{file}: schema is {json.dumps(schema)}, this version reads "{SCHEMA_NAME}"')
+    import polars as pl
+
+    table = file.parent / "sweep.parquet"
+    try:
+        return Sweep(summary, pl.read_parquet(table))
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise OutputError(f"{table}: cannot read the table: {str(error).splitlines()[0]}") from error
+
+
+def _rows(plan: Plan, outcome: Outcome) -> list[Row]:
+    rows = []
+    for run in plan.runs:
+        row: Row = {"point": run.point, "repeat": run.repeat}
+        for axis, value in zip(plan.spec.axes, plan.points[run.point], strict=True):
+            row[axis.setting] = shown(axis, value)
+        row["error"] = outcome.failures.get(run.job.key)
+        record = outcome.records.get(run.job.key)
+        own = figures.flat(record["summary"]) if record is not None else {}
+        # The plan's scenario, since a record may have been made under another name. What varies has its own column.
+        settings = figures.flat({"settings": run.job.scenario})
+        own |= {f"scenario{name.removeprefix('settings')}": value for name, value in settings.items()}
+        rows.append(row | {name: value for name, value in own.items() if name not in row})
+    return rows
+
+
+def _frame(rows: list[Row]) -> pl.DataFrame:
+    import polars as pl
+
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pl.DataFrame([_column(name, [row.get(name) for row in rows]) for name in names])
+
+
+def _column(name: str, values: list[Any]) -> pl.Series:
+    import polars as pl
+
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {bool} and kinds:
+        return pl.Series(name, values, pl.Boolean)
+    if kinds == {int}:
+        return pl.Series(name, values, pl.Int64)
+    if kinds and kinds <= {int, float}:
+        return pl.Series(name, [None if value is None else float(value) for value in values], pl.Float64)
+    texts = [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
+    return pl.Series(name, texts, pl.String)
+
+
+def _summary(plan: Plan, rows: list[Row]) -> dict[str, Any]:
+    spec = plan.spec
+    asked = dict.fromkeys((*spec.figures, *(name for name, _ in spec.pareto)))
+    listed = []
+    for number in range(len(plan.points)):
+        own = rows[number * spec.repeats : (number + 1) * spec.repeats]
+        means = {}
+        for name in asked:
+            known = [value for row in own if (value := figures.number(row, name)) is not None]
+            means[name] = vars(mean_of(known, spec.confidence))
+        values = {axis.setting: own[0][axis.setting] for axis in spec.axes}
+        listed.append({"point": number, "values": values, "figures": means})
+    return {
+        "schema": SCHEMA_NAME,
+        "version": __version__,
+        "name": spec.name,
+        "sweep": spec.to_dict(),
+        "runs": len(rows),
+        "not_steady": sum(row.get("steady_state.measured.reached") is False for row in rows),
+        "failed": [{key: row[key] for key in ("point", "repeat", "error")} for row in rows if row["error"]],
+        "points": listed,
+        "pareto": _front(spec.pareto, listed),
+    }
+
+
+def _front(wanted: tuple[tuple[str, str], ...], listed: list[dict[str, Any]]) -> dict[str, Any]:
+    """Points that no other beats in the means of every figure.
+
+    A figure that no point has is left out, as is a point that lacks one of the others.
+    """
+
+    def mean(point: Mapping[str, Any], name: str) -> float | None:
+        value: float | None = point["figures"][name]["mean"]
+        return value
+
+    used = [(name, best) for name, best in wanted if any(mean(point, name) is not None for point in listed)]
+    whole = [point for point in listed if all(mean(point, name) is not None for name, _ in used)]
+    best: list[int] = []
+    if len(used) > 1 and whole:
+        costs = [[(mean(point, name) or 0.0) * (1 if way == "lowest" else -1) for name, way in used] for point in whole]
+        best = [whole[row]["point"] for row in front(np.array(costs))]
+    kept = {point["point"] for point in whole}
+    return {
+        "figures": [{"figure": name, "best": way} for name, way in used] if len(used) > 1 else [],
+        "left_out": [point["point"] for point in listed if point["point"] not in kept] if len(used) > 1 else [],
+        "front": best,
+    }

@@ -1,0 +1,78 @@
+"""Running a sweep."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from outlast import api, points
+from outlast.errors import OutputError, ScenarioError
+from outlast.output import check_file
+from outlast.points.workers import Workers, local
+from outlast.sweeps.plan import make
+from outlast.sweeps.result import FILES, Sweep, write
+from outlast.sweeps.spec import SpecLike, read
+
+
+def sweep(
+    spec: SpecLike,
+    out: str | Path | None = None,
+    *,
+    overrides: api.Overrides | None = None,
+    jobs: int | None = None,
+    on: str | None = None,
+    slurm: Mapping[str, Any] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Sweep:
+    """Runs a sweep: a sweep file's path, or what one says as nested dictionaries.
+
+    Every run is kept in `out` (by default `out/` and the sweep's name) as it ends, and not made again: the same
+    call goes on after a stop, and a sweep that has become larger only runs what is new. `jobs` runs at a time, one
+    for each core by default; or `on` a Dask cluster (`tcp://…`) or in a queue (`slurm`, with `slurm` as options of
+    `dask_jobqueue.SLURMCluster` and `jobs`, how many to submit). The outcome is the same, to the byte. `progress`
+    is told how many runs of how many are done.
+
+    Runs that fail are tried again as often as the sweep's `retries`, then listed in the result's `failed`.
+    """
+    said = read(spec)
+    where = _where(on, jobs, slurm)
+    folder = Path(out) if out is not None else Path("out") / said.name
+    _check(folder)
+    plan = make(said, api.override_list(overrides))
+    outcome = points.run_all(
+        [run.job for run in plan.runs], folder / "points", where, retries=said.retries, progress=progress
+    )
+    done = Sweep.of(plan, outcome)
+    write(done, folder)
+    return done
+
+
+def _where(on: str | None, jobs: int | None, slurm: Mapping[str, Any] | None) -> Callable[[int], Workers]:
+    if slurm and on != "slurm":
+        raise ScenarioError(f"slurm = {dict(slurm)}: belongs to on = slurm")
+    if on is None:
+        count = jobs or os.cpu_count() or 1
+        return lambda missing: local(min(count, missing))
+    if jobs is not None:
+        raise ScenarioError(f"jobs = {jobs}: is of runs on this machine; on = {on} has workers of its own")
+    if on != "slurm" and "://" not in on:
+        raise ScenarioError(f"on = {on}: must be the address of a Dask scheduler, such as tcp://host:8786, or slurm")
+    from outlast.points.cluster import connect
+
+    return lambda _: connect(on, slurm or {})
+
+
+def _check(folder: Path) -> None:
+    """A folder that holds something else is not written into."""
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise OutputError(f"{folder}: not a folder")
+    try:
+        names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be read: {error.strerror}") from error
+    others = [name for name in names if name not in FILES and not name.startswith(".")]
+    if others:
+        raise OutputError(f"{folder}: holds {others[0]}, which is no part of a sweep; name another folder")
+    check_file(folder / "sweep.json")

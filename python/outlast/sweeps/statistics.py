@@ -1,0 +1,77 @@
+"""Means with confidence intervals, and which points no other beats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Mean:
+    """Over the repeats of a point."""
+
+    count: int
+    """Repeats that have the figure."""
+    mean: float | None
+    sd: float | None
+    """Standard deviation of a repeat, from the sample; `None` for fewer than two."""
+    half: float | None
+    """Half the width of the confidence interval of the mean; `None` for fewer than two."""
+
+
+def student_probability(t: float, freedom: int) -> float:
+    """P(-t < T < t) of Student's distribution with so many degrees of freedom, a whole number.
+
+    Exact finite sums: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
+    """
+    angle = math.atan2(t, math.sqrt(freedom))
+    sine, cosine = math.sin(angle), math.cos(angle)
+    if freedom % 2:
+        term, total = cosine, cosine if freedom > 1 else 0.0
+        for k in range(3, freedom - 1, 2):
+            term *= cosine * cosine * (k - 1) / k
+            total += term
+        return 2 / math.pi * (angle + sine * total)
+    term, total = 1.0, 1.0
+    for k in range(2, freedom - 1, 2):
+        term *= cosine * cosine * (k - 1) / k
+        total += term
+    return sine * total
+
+
+def student_quantile(confidence: float, freedom: int) -> float:
+    """The t within which Student's T lies, on both sides of zero, with probability `confidence` in 0..1."""
+    low, high = 0.0, 1.0
+    while student_probability(high, freedom) < confidence:
+        high *= 2
+    while (middle := (low + high) / 2) not in (low, high):
+        low, high = (middle, high) if student_probability(middle, freedom) < confidence else (low, middle)
+    return high
+
+
+def mean_of(values: Sequence[float], confidence: float) -> Mean:
+    """The mean of repeats that are independent of each other, with Student's interval."""
+    count = len(values)
+    if count == 0:
+        return Mean(0, None, None, None)
+    # What does not vary has no rounding either.
+    mean = math.fsum(values) / count if min(values) < max(values) else values[0]
+    if count == 1:
+        return Mean(1, mean, None, None)
+    sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
+    return Mean(count, mean, sd, student_quantile(confidence, count - 1) * sd / math.sqrt(count))
+
+
+def front(costs: NDArray[np.float64]) -> list[int]:
+    """Rows that no other row dominates, lower being better in every column; equal rows do not dominate each other."""
+    best = []
+    for index, row in enumerate(costs):
+        no_worse = (costs <= row).all(axis=1)
+        better = (costs < row).any(axis=1)
+        if not (no_worse & better).any():
+            best.append(index)
+    return best

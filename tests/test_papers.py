@@ -1,0 +1,128 @@
+"""Has every figure of every paper rows, and every statement a number and a reason where it differs?"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from conftest import ROOT
+from outlast.errors import ScenarioError
+from outlast.reproduce import PAPERS, command, paper, write
+from outlast.reproduce.check import every, near
+from outlast.reproduce.model import CLOSED, Figure, Found, Number, Setting, Statement, Table, incomplete
+
+SCENARIOS = ROOT / "scenarios"
+PRINTED = {
+    "diff-raid": {"Figure": 13, "Table": 2},
+    "flexible": {"Figure": 5, "Table": 1},
+    "hrm": {"Figure": 11, "Table": 4},
+    "msapl": {"Figure": 7, "Table": 3},
+    "reparo": {"Figure": 16, "Table": 3},
+}
+"""How many figures and tables each paper has."""
+
+
+def named_in(title: str) -> set[str]:
+    """`Figure 4` of "Figure 4, Equations 1 and 2: data loss", and all of "Tables 1 to 3"."""
+    found = set()
+    for kind, first, last in re.findall(r"\b(Figure|Table)s? (\d+)(?: to (\d+))?", title.partition(":")[0]):
+        found |= {f"{kind} {number}" for number in range(int(first), int(last or first) + 1)}
+    return found
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_every_figure_and_table_of_a_paper_has_rows_or_a_reason(name: str) -> None:
+    assert set(PRINTED) == set(PAPERS)
+    known = paper(name)
+    there = set().union(*(named_in(figure.title) for figure in known.figures))
+    wanted = {f"{kind} {number}" for kind, count in PRINTED[name].items() for number in range(1, count + 1)}
+    assert there | set(known.elsewhere) == wanted
+    assert not there & set(known.elsewhere)
+    assert all(known.elsewhere.values())
+
+
+@pytest.mark.parametrize("name", [name for name in PAPERS if name != "diff-raid"])
+def test_closed_forms_have_numbers_and_reasons(name: str) -> None:
+    known = paper(name)
+    setting = Setting(known.modes["quick"], SCENARIOS / (known.folder or name))
+    closed = [figure for figure in known.figures if not figure.cells(setting)]
+    assert closed
+    for figure in closed:
+        table = Table(figure.rows(setting, [], []) if figure.rows else [])
+        for verdict in figure.verdicts(table):
+            assert verdict["by"] == CLOSED, verdict
+            assert verdict["verdict"] in ("agrees", "differs"), verdict
+            assert incomplete(verdict) is None, verdict
+        for chart in figure.charts(table):
+            assert "NaN" not in chart.html()
+
+
+def test_numbers_stand_where_they_come_from() -> None:
+    both = (Number("a", 3.0, 4.0, " µs"), Number("b", 1.0, 0.0, by=CLOSED))
+    verdict = Statement("Both.", "1", lambda _: Found(True, "", both)).judge(Table([]))
+    first, second = verdict["numbers"]
+    assert first == {
+        "name": "a",
+        "unit": "µs",
+        "paper": 4.0,
+        "closed_form": None,
+        "simulation": 3.0,
+        "ratio": 0.75,
+    }
+    assert (second["closed_form"], second["simulation"], second["ratio"]) == (1.0, None, None)
+    # Those of predicates that are put together are all there.
+    assert [number.name for number in every([near("x", 1, 2, 1), near("y", 1, 2, 1)]).numbers] == ["x", "y"]
+
+
+def test_verdicts_of_the_documentation_are_of_these_statements() -> None:
+    """`outlast reproduce` and then `python docs/make_verdicts.py` make them anew."""
+    kept = json.loads((ROOT / "docs" / "papers" / "verdicts.json").read_text())
+    assert [part["paper"] for part in kept["papers"]] == list(PAPERS)
+    for part in kept["papers"]:
+        declared = {
+            (figure.name, statement.text): statement
+            for figure in paper(part["paper"]).figures
+            for statement in figure.statements
+        }
+        there = {
+            (figure["name"], verdict["statement"]): verdict
+            for figure in part["figures"]
+            for verdict in figure["statements"]
+        }
+        for key, verdict in there.items():
+            assert key in declared
+            assert incomplete(verdict) is None, (part["paper"], verdict)
+        # Those that are not asked there need a trace.
+        absent = [key for key in declared if key not in there]
+        assert all(declared[key].when(Table([])) is False for key in absent), absent
+        assert part["counts"] == write.counts(list(there.values()))
+        page = (ROOT / "docs" / "papers" / "index.md").read_text()
+        assert f"| {part['counts']['statements']} | {part['counts']['agrees']} |" in page
+
+
+def test_papers_and_figures_are_selected_by_name() -> None:
+    def names(*words: str) -> dict[str, list[str]]:
+        return {known.name: [figure.name for figure in figures] for known, figures in command.select(words)}
+
+    whole = {name: [figure.name for figure in paper(name).figures] for name in PAPERS}
+    assert names() == whole
+    assert names("msapl", "hrm") == {"msapl": whole["msapl"], "hrm": whole["hrm"]}
+    assert names("hrm/fig08", "hrm/fig05") == names("hrm", "fig05", "fig08") == {"hrm": ["fig05", "fig08"]}
+    assert names("hrm", "fig05", "msapl") == {"hrm": ["fig05"], "msapl": whole["msapl"]}
+    for words, message in (
+        (("fast19",), 'no paper "fast19"'),
+        (("fig05",), 'no paper "fig05"'),
+        (("hrm", "fast19"), 'no figure "fast19" of hrm'),
+        (("hrm/",), 'no figure "" of hrm'),
+    ):
+        with pytest.raises(ScenarioError, match=message):
+            names(*words)
+
+
+def test_a_statement_that_needs_a_trace_is_left_out_without_it() -> None:
+    statement = Statement("A trace.", "1", lambda _: Found(True, "1"), when=lambda table: table.has(trace="real"))
+    figure = Figure("fig1", "Figure 1", "", lambda _: [], {}, lambda _: [], [statement])
+    assert figure.verdicts(Table([{"trace": "made"}])) == []
+    assert len(figure.verdicts(Table([{"trace": "real"}]))) == 1

@@ -1,0 +1,552 @@
+"""Are the points of a sweep where its method says, its means right, its runs made once, its mistakes named?"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import mpmath
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import outlast
+from conftest import ROOT, Outlast, files_below
+from outlast.errors import DeviceError, OutputError, ScenarioError
+from outlast.points import job as work
+from outlast.sweeps import draw, figures, plan, statistics
+from outlast.sweeps.spec import Axis, read
+from test_bad_input import refused
+from test_report import drawn, opened, own_html
+
+CAPACITY = {"setting": "device.ftl.capacity", "values": ["22MiB", "24MiB"]}
+POLICY = {"setting": "device.ftl.gc.policy", "values": ["greedy", "fifo"]}
+SWEEP = """\
+scenario = "tiny.toml"
+repeats = 2
+set = { workload.synthetic.duration = "200ms" }
+
+[[vary]]
+setting = "device.ftl.capacity"
+values = ["22MiB", "24MiB"]
+
+[[vary]]
+setting = "device.ftl.gc.policy"
+values = ["greedy", "fifo"]
+"""
+
+
+@pytest.fixture
+def spec(tiny: Path) -> dict[str, Any]:
+    """A sweep of four points, each in a moment."""
+    return {
+        "name": "four",
+        "scenario": str(tiny),
+        "set": {"workload.synthetic.duration": "200ms"},
+        "vary": [CAPACITY, POLICY],
+    }
+
+
+@pytest.fixture
+def file(tiny: Path, tmp_path: Path) -> Path:
+    """A sweep file of four points, each twice."""
+    path = tmp_path / "spare.toml"
+    path.write_text(SWEEP)
+    return path
+
+
+def points(said: dict[str, Any]) -> list[tuple[Any, ...]]:
+    return draw.points(read({"scenario": "demo"} | said))
+
+
+# Where the points are
+
+
+@given(count=st.integers(1, 300), seed=st.integers(0, 2**53 - 1), name=st.text(max_size=20))
+def test_a_latin_hypercube_has_one_point_in_each_stratum(count: int, seed: int, name: str) -> None:
+    shares = draw.latin(count, seed, name)
+    assert sorted(int(share * count) for share in shares) == list(range(count))
+    assert all(0 <= share < 1 for share in shares)
+
+
+def test_axes_of_a_latin_hypercube_are_not_in_step() -> None:
+    one, other = draw.latin(1000, 7, "a"), draw.latin(1000, 7, "b")
+    # Without a relation the correlation has a standard deviation of 1/sqrt(n - 1): five of these.
+    assert abs(np.corrcoef(one, other)[0, 1]) < 5 / math.sqrt(999)
+
+
+def test_another_axis_leaves_the_draws_of_the_others() -> None:
+    one = {"setting": "a", "from": 0, "to": 1}
+    other = {"setting": "b", "values": ["x", "y", "z"]}
+    for method in ("random", "latin-hypercube"):
+        alone = points({"method": method, "points": 20, "vary": [one]})
+        both = points({"method": method, "points": 20, "vary": [other, one]})
+        assert [place[0] for place in alone] == [place[1] for place in both]
+        assert alone != points({"method": method, "points": 20, "seed": 2, "vary": [one]})
+
+
+def test_draws_stay_what_they_are() -> None:
+    # Computed once; another Python or another machine must not move points, or kept runs would not be found again.
+    made = points({"method": "latin-hypercube", "points": 3, "vary": [{"setting": "a", "from": 0, "to": 1}]})
+    assert made == [(0.903317026152,), (0.448037499143,), (0.143262795822,)]
+
+
+def test_random_points_fill_their_range_evenly() -> None:
+    made = [place[0] for place in points({"method": "random", "points": 4000, "vary": [span(whole=True, to=9)]})]
+    counts = [made.count(value) for value in range(10)]
+    assert sum(counts) == 4000
+    # Binomial(4000, 1/10): five standard deviations of 19.
+    assert all(abs(count - 400) < 95 for count in counts), counts
+
+
+def span(**more: Any) -> dict[str, Any]:
+    return {"setting": "a", "from": 0, "to": 1} | more
+
+
+@given(st.floats(1e-3, 1e6), st.floats(1.01, 1e6), st.integers(1, 50), st.sampled_from(["linear", "log"]))
+def test_drawn_values_lie_on_their_range(start: float, factor: float, count: int, scale: str) -> None:
+    axis = Axis("a", start=start, stop=start * factor, scale=scale)
+    low, high = start * (1 - 1e-11), start * factor * (1 + 1e-11)  # values are rounded to twelve digits
+    values = draw.drawn(axis, draw.latin(count, 1, "a"))
+    assert all(low <= value <= high for value in values)
+    if scale == "log":
+        strata = [int(math.log(value / start) / math.log(factor) * count * (1 - 1e-9)) for value in sorted(values)]
+        assert all(abs(stratum - index) <= 1 for index, stratum in enumerate(strata))
+
+
+def test_grids_and_lists() -> None:
+    axes = [span(steps=3, to=100, unit="us"), {"setting": "b", "values": [True, {"x": 1}]}]
+    assert points({"vary": axes}) == list(itertools.product(["0us", "50us", "100us"], [True, {"x": 1}]))
+    assert points({"method": "list", "vary": [span(steps=2), axes[1]]}) == [(0, True), (1, {"x": 1})]
+    logarithmic = span(**{"from": 1, "to": 1000, "steps": 4, "scale": "log", "whole": True})
+    assert points({"vary": [logarithmic]}) == [(1,), (10,), (100,), (1000,)]
+    # Steps that fall on the same whole number are one point.
+    assert points({"vary": [span(to=2, steps=9, whole=True)]}) == [(0,), (1,), (2,)]
+
+
+# Means and fronts
+
+
+@given(st.floats(0.01, 0.9999), st.integers(1, 400))
+@settings(max_examples=60)
+def test_student_s_quantile_is_that_of_its_density(confidence: float, freedom: int) -> None:
+    t = statistics.student_quantile(confidence, freedom)
+    nu = mpmath.mpf(freedom)
+    inside = 1 - mpmath.betainc(nu / 2, 0.5, 0, nu / (nu + mpmath.mpf(t) ** 2), regularized=True)
+    assert abs(inside - confidence) < 1e-12
+
+
+def test_student_s_quantile_is_that_of_tables() -> None:
+    for freedom, quantile in ((1, 12.706), (2, 4.303), (4, 2.776), (9, 2.262), (30, 2.042), (120, 1.980)):
+        assert round(statistics.student_quantile(0.95, freedom), 3) == quantile
+
+
+def test_intervals_cover_as_often_as_they_say() -> None:
+    source = np.random.default_rng(11)
+    covered = sum(
+        abs(own.mean) <= own.half
+        for sample in source.normal(size=(4000, 4)).tolist()
+        if (own := statistics.mean_of(sample, 0.9)).mean is not None and own.half is not None
+    )
+    # Binomial(4000, 0.9): five standard deviations of 19.
+    assert abs(covered - 3600) < 95
+
+
+def test_one_repeat_has_no_interval() -> None:
+    assert statistics.mean_of([3.5], 0.95) == statistics.Mean(1, 3.5, None, None)
+    assert statistics.mean_of([0.1, 0.1, 0.1], 0.95) == statistics.Mean(3, 0.1, 0.0, 0.0)
+    assert statistics.mean_of([], 0.95) == statistics.Mean(0, None, None, None)
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 6)] * 3), min_size=1, max_size=40))
+def test_the_front_is_what_nothing_dominates(rows: list[tuple[int, int, int]]) -> None:
+    chosen = statistics.front(np.array(rows, dtype=np.float64))
+
+    def beats(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+        return one != other and all(a <= b for a, b in zip(one, other, strict=True))
+
+    assert chosen == [i for i, row in enumerate(rows) if not any(beats(other, row) for other in rows)]
+    # Whatever is beaten is beaten by one of the front.
+    assert all(i in chosen or any(beats(rows[best], row) for best in chosen) for i, row in enumerate(rows))
+
+
+# Runs
+
+
+def test_repeats_have_seeds_of_their_own_and_points_share_them(spec: dict[str, Any]) -> None:
+    made = plan.make(read(spec | {"repeats": 3}))
+    seeds = {(run.point, run.repeat): run.job.scenario["seed"] for run in made.runs}
+    assert len(seeds) == 12
+    assert all(seeds[point, repeat] == seeds[0, repeat] for point, repeat in seeds)
+    assert len({seeds[0, repeat] for repeat in range(3)}) == 3
+    assert seeds[0, 0] == 1  # the scenario's own
+    assert len({run.job.key for run in made.runs}) == 12
+
+
+def test_a_point_is_what_a_run_of_its_settings_gives(spec: dict[str, Any], tmp_path: Path) -> None:
+    done = outlast.sweep(spec | {"figures": ["latency_us.read.p99"]}, tmp_path / "out", jobs=1)
+    changes = spec["set"] | {"device.ftl.capacity": "24MiB", "device.ftl.gc.policy": "fifo"}
+    alone = outlast.run(spec["scenario"], changes)
+    row = done.table().row(3, named=True)
+    for name, value in figures.flat(alone.summary).items():
+        if not name.startswith(("time.", "memory.")) and name != "throughput.requests_per_cpu_s":
+            assert row[name] == value, name
+    assert row["scenario.device.ftl.gc.policy"] == row["device.ftl.gc.policy"] == "fifo"
+    assert done.points[3]["figures"]["latency_us.read.p99"]["mean"] == alone.latency_us.read.p99
+
+
+def test_the_means_are_those_of_the_table(spec: dict[str, Any], tmp_path: Path) -> None:
+    done = outlast.sweep(spec | {"repeats": 3}, tmp_path / "out", jobs=1)
+    table = done.table()
+    assert table["repeat"].to_list() == [0, 1, 2] * 4
+    for point in done.points:
+        own = table.filter(pl.col("point") == point["point"])["write_amplification.total"].to_numpy()
+        told = point["figures"]["write_amplification.total"]
+        assert math.isclose(told["mean"], own.mean())
+        assert math.isclose(told["sd"], own.std(ddof=1))
+        assert math.isclose(told["half"], 4.302652729911275 * own.std(ddof=1) / math.sqrt(3))
+    assert pl.read_parquet(tmp_path / "out" / "sweep.parquet").equals(table)
+    again = outlast.load_sweep(tmp_path / "out")
+    assert again.summary == done.summary
+    assert again.table().equals(table)
+
+
+def test_differences_are_taken_repeat_by_repeat(spec: dict[str, Any], tmp_path: Path) -> None:
+    done = outlast.sweep(spec | {"repeats": 4}, tmp_path / "out", jobs=1)
+    name = "write_amplification.total"
+    table = done.table()
+    low, high = (table.filter(pl.col("point") == point)[name].to_numpy() for point in (0, 2))
+    told = done.difference(name, 2, 0)
+    assert told == statistics.mean_of((high - low).tolist(), 0.95)
+    assert told.mean is not None
+    assert told.mean > 0
+    with pytest.raises(ScenarioError, match="point = 4: must be within 0 to 3"):
+        done.difference(name, 4, 0)
+    with pytest.raises(ScenarioError, match=r"no figure write_amplification\.totl"):
+        done.difference("write_amplification.totl", 1, 0)
+
+
+def test_what_was_done_is_not_done_again(spec: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str] = []
+    real = work.measure
+
+    def counted(job: work.Job) -> work.Record:
+        ran.append(job.key)
+        return real(job)
+
+    monkeypatch.setattr(work, "measure", counted)
+    outlast.sweep(spec, tmp_path / "out", jobs=1)
+    assert len(ran) == 4
+    before = (tmp_path / "out" / "sweep.json").read_bytes()
+    records = sorted((tmp_path / "out" / "points").iterdir())
+    records[1].unlink()
+    records[2].write_text("{ half a rec")
+    outlast.sweep(spec, tmp_path / "out", jobs=1)
+    assert len(ran) == 6
+    assert (tmp_path / "out" / "sweep.json").read_bytes() == before
+    # A larger sweep runs what is new, and other figures run nothing.
+    larger = spec | {"vary": [CAPACITY | {"values": ["22MiB", "24MiB", "25MiB"]}, POLICY], "figures": ["wear.max_pe"]}
+    done = outlast.sweep(larger, tmp_path / "out", jobs=1)
+    assert len(ran) == 8
+    assert all(point["figures"]["wear.max_pe"]["mean"] > 0 for point in done.points)
+
+
+def test_a_run_that_fails_is_tried_again_and_then_reported(
+    spec: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: dict[str, int] = {}
+    real = work.measure
+
+    def fails(job: work.Job) -> work.Record:
+        ftl = job.scenario["device"]["ftl"]
+        place = f"{ftl['capacity']} {ftl['gc']['policy']}"
+        tries[place] = tries.get(place, 0) + 1
+        # One never works, one works the third time.
+        if place == "22MiB fifo" or (place == "24MiB greedy" and tries[place] < 3):
+            raise DeviceError("no more\nspare blocks")
+        return real(job)
+
+    monkeypatch.setattr(work, "measure", fails)
+    done = outlast.sweep(spec | {"retries": 2}, tmp_path / "out", jobs=1)
+    assert tries == {"22MiB greedy": 1, "22MiB fifo": 3, "24MiB greedy": 3, "24MiB fifo": 1}
+    assert done.failed == [{"point": 1, "repeat": 0, "error": "DeviceError: no more spare blocks"}]
+    row = done.table().row(1, named=True)
+    assert row["error"] == "DeviceError: no more spare blocks"
+    assert row["latency_us.read.p99"] is None
+    assert row["scenario.device.ftl.gc.policy"] == "fifo"
+    assert done.points[1]["figures"]["latency_us.read.p99"] == {"count": 0, "mean": None, "sd": None, "half": None}
+    assert 1 in done.summary["pareto"]["left_out"]
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "1 of 4 runs failed" in page
+    assert "no more spare blocks" in page
+    # It is not kept, so that the same call tries it again.
+    monkeypatch.setattr(work, "measure", real)
+    assert not outlast.sweep(spec, tmp_path / "out", jobs=1).failed
+
+
+ONE_FAILS = """\
+[scenario]
+extends = "array-raid5-5"
+array = { level = "raid0", consistency = "resync" }
+workload = { synthetic = { duration = "1s" } }
+
+[[vary]]
+setting = "faults"
+values = [[], [{ at = "500ms", kind = "replace", device = 1 }]]
+labels = ["none", "the only copy is taken away"]
+"""
+
+
+def test_the_command_says_what_failed_and_keeps_the_rest(outlast: Outlast, tmp_path: Path) -> None:
+    (tmp_path / "fails.toml").write_text(ONE_FAILS)
+    done = outlast("sweep", "fails.toml", check=False)
+    assert done.returncode == 1
+    assert "failed: point 1, repeat 0: ScenarioError: " in done.stderr
+    assert "faults[0].device = 1" in done.stderr
+    assert "written: out/fails/sweep.parquet" in done.stderr
+    table = pl.read_parquet(tmp_path / "out" / "fails" / "sweep.parquet")
+    assert table["faults"].to_list() == ["none", "the only copy is taken away"]
+    assert table["host.errors"].to_list() == [0, None]
+    assert len(list((tmp_path / "out" / "fails" / "points").iterdir())) == 1
+
+
+def test_what_varies_may_be_tables_with_labels(spec: dict[str, Any], tmp_path: Path) -> None:
+    collection = {"setting": "device.ftl.gc", "values": [{"policy": "greedy"}, {"policy": "d-choices", "choices": 4}]}
+    done = outlast.sweep(spec | {"vary": [collection | {"labels": ["all", "four"]}]}, tmp_path / "out", jobs=1)
+    assert done.table()["device.ftl.gc"].to_list() == ["all", "four"]
+    assert done.table()["scenario.device.ftl.gc.choices"].to_list()[1] == 4
+
+
+# The report
+
+
+def test_the_report_has_a_curve_for_each_series_and_the_front(
+    browser: Any, spec: dict[str, Any], tmp_path: Path
+) -> None:
+    asked = ["latency_us.read.p99", "write_amplification.total", "closed_form.greedy_waf", "array.rebuilds"]
+    rate = {"setting": "workload.synthetic.rate_iops", "from": 300, "to": 3000, "scale": "log"}
+    outlast.sweep(spec | {"repeats": 2, "figures": asked}, tmp_path / "grid", jobs=1)
+    drawn_at = {"method": "latin-hypercube", "points": 6, "vary": [POLICY, rate], "figures": asked}
+    outlast.sweep(spec | drawn_at, tmp_path / "drawn", jobs=1)
+    each_axis = [
+        f"{figure}-{axis}" for figure in ("latency_us-read-p99", "write_amplification-total") for axis in (0, 1)
+    ]
+    for name, expected in (
+        ("grid", ["latency_us-read-p99-0", "write_amplification-total-0", "front"]),
+        ("drawn", [*each_axis, "front"]),
+    ):
+        assert opened(browser, tmp_path / name / "report.html") == []
+        ids = browser.execute_script("return [...document.querySelectorAll('figure.chart')].map(f => f.id)")
+        assert ids == expected
+        assert drawn(browser) == len(expected)
+        overflow = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert browser.execute_script(overflow) <= 0
+    page = own_html((tmp_path / "grid" / "report.html").read_text())
+    charts = [json.loads(text) for text in re.findall(r'<script type="application/json">(.*?)</script>', page)]
+    greedy, theory, fifo, same = charts[1]["data"]
+    assert [trace["name"] for trace in charts[1]["data"]] == [
+        *("policy greedy", "closed form, greedy", "policy fifo", "closed form, greedy")
+    ]
+    assert theory["y"] == same["y"]
+    assert greedy["x"] == fifo["x"] == [22, 24]
+    assert all(half > 0 for half in greedy["error_y"]["array"])
+    assert theory["line"]["dash"] == "dot"
+    assert charts[1]["layout"]["xaxis"]["title"]["text"] == "device.ftl.capacity (MiB)"
+
+
+# The command
+
+
+def test_the_command_writes_prints_and_goes_on(outlast: Outlast, tmp_path: Path, file: Path) -> None:
+    done = outlast("sweep", "spare.toml")
+    assert "written: out/spare/sweep.parquet" in done.stderr
+    assert done.stdout.count("MiB") == 4
+    before = files_below(tmp_path)
+    again = outlast("sweep", "spare.toml", "--json", "--jobs", "1")
+    assert again.stderr == ""
+    told = json.loads(again.stdout)
+    assert told == json.loads((tmp_path / "out" / "spare" / "sweep.json").read_text())
+    assert told["schema"] == "outlast-sweep/1"
+    assert told["runs"] == 8
+    assert files_below(tmp_path) == before
+    (tmp_path / "out" / "spare" / "report.html").unlink()
+    outlast("report", "out/spare")
+    assert files_below(tmp_path) == before
+    # What it said is a sweep itself.
+    (tmp_path / "again.json").write_text(json.dumps(told["sweep"]))
+    outlast("sweep", "again.json", "--out", "out/again", "--quiet")
+    same = json.loads((tmp_path / "out" / "again" / "sweep.json").read_text())
+    assert same["points"] == told["points"]
+
+
+def test_scenarios_are_found_beside_the_sweep_file(outlast: Outlast, tmp_path: Path, file: Path) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "tiny.toml").rename(tmp_path / "below" / "tiny.toml")
+    for scenario in ('"tiny.toml"', '{ extends = "tiny.toml", seed = 1 }', '["tiny.toml", { seed = 1 }]'):
+        (tmp_path / "below" / "spare.toml").write_text(SWEEP.replace('"tiny.toml"', scenario))
+        outlast("sweep", "below/spare.toml", "--quiet")
+    # All are the same runs, and found again.
+    assert len(list((tmp_path / "out" / "spare" / "points").iterdir())) == 8
+
+
+def test_set_changes_every_point(outlast: Outlast, tmp_path: Path, file: Path) -> None:
+    outlast("sweep", "spare.toml", "--quiet", "--set", "workload.synthetic.read_percent=0")
+    table = pl.read_parquet(tmp_path / "out" / "spare" / "sweep.parquet")
+    assert set(table["scenario.workload.synthetic.read_percent"]) == {0.0}
+    assert set(table["host.reads"]) == {0}
+
+
+def test_ctrl_c_keeps_what_is_done(tmp_path: Path, file: Path) -> None:
+    file.write_text(SWEEP.replace('"200ms"', '"30s"').replace("repeats = 2", "repeats = 30"))
+    command = [sys.executable, "-m", "outlast", "sweep", "spare.toml", "--jobs", "2"]
+    program = subprocess.Popen(command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    kept = tmp_path / "out" / "spare" / "points"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (kept.is_dir() and any(kept.glob("*.json"))):
+        time.sleep(0.02)
+    program.send_signal(signal.SIGINT)
+    sent = time.monotonic()
+    out, messages = program.communicate(timeout=60)
+    assert time.monotonic() - sent < 2.0
+    assert program.returncode == 130
+    assert out == ""
+    told = re.fullmatch(r"stopped by Ctrl-C: (\d+) of 120 runs are kept; the same command goes on\n", messages)
+    assert told, messages
+    assert 0 < int(told[1]) < 120
+    assert len(list(kept.iterdir())) == int(told[1])
+    assert {path.name for path in (tmp_path / "out" / "spare").iterdir()} == {"points"}
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc to list a program's children")
+def test_killed_outright_no_process_goes_on(tmp_path: Path, file: Path) -> None:
+    file.write_text(SWEEP.replace('"200ms"', '"2000h"'))
+    command = [sys.executable, "-m", "outlast", "sweep", "spare.toml", "--jobs", "2"]
+    program = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    children = Path(f"/proc/{program.pid}/task/{program.pid}/children")
+
+    def until(holds: Callable[[], bool]) -> bool:
+        deadline = time.monotonic() + 30
+        while not holds() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return holds()
+
+    try:
+        assert until(lambda: len(children.read_text().split()) == 2)
+        workers = [Path(f"/proc/{pid}/cmdline") for pid in children.read_text().split()]
+        time.sleep(1.0)  # well within their runs
+    finally:
+        program.kill()
+        program.wait()
+    # A process that has ended may still be listed until it is waited for; its command line is then empty.
+    assert until(lambda: not any(each.exists() and each.read_bytes() for each in workers))
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("repeats = 2", "repeats = 0", ["repeats = 0", "within 1 to 1000"]),
+        ("repeats = 2", "repeats = 2.5", ["repeats = 2.5", "whole number"]),
+        ("repeats = 2", "repeat = 2", ["repeat: unknown", "did you mean `repeats`"]),
+        ("repeats = 2", "repeats = 1000\nconfidence = 1", ["confidence = 1", "between 0 and 1"]),
+        ("repeats = 2", 'method = "gird"', ["method = gird", 'did you mean "grid"']),
+        ("repeats = 2", 'method = "random"', ["points = absent", "within 1 to 20000"]),
+        ("repeats = 2", "points = 4", ["points = 4", "method is grid"]),
+        ("repeats = 2", "seed = -1", ["seed = -1", "within 0 to 9007199254740991"]),
+        ("repeats = 2", 'figures = ["latency_us.raed.p99"]', ["figures[0]", "raed", 'mean "latency_us.read.p99"']),
+        ("repeats = 2", 'figures = ["time.cpu_s"]', ["figures[0] = time.cpu_s", "no such figure"]),
+        ("repeats = 2", 'pareto = ["gc.victims"]', ["pareto", "two figures or more"]),
+        (
+            "repeats = 2",
+            'pareto = ["gc.victims", { figure = "throughput.iops", best = "most" }]',
+            ["pareto[1].best = most", "lowest, highest"],
+        ),
+        ("repeats = 2", 'name = "../up"', ["name = ../up", "without /"]),
+        ('scenario = "tiny.toml"', "", ["scenario = absent", "preset"]),
+        ('scenario = "tiny.toml"', 'scenario = "absent.toml"', ["absent.toml", "No such file"]),
+        ('scenario = "tiny.toml"', 'scenario = "tinny"', ["tinny"]),
+        ('"device.ftl.gc.policy"', '"device.ftl.gc.polcy"', ["point 0 of 4", "polcy", "did you mean `policy`"]),
+        ('"device.ftl.gc.policy"', '"device.ftl.capacity"', ["vary[1].setting", "varies already"]),
+        ('"device.ftl.gc.policy"', "7", ["vary[1].setting = 7", "dotted name"]),
+        ('["22MiB", "24MiB"]', "[]", ["vary[0].values = []", "at least one"]),
+        ('values = ["22MiB", "24MiB"]', "", ["vary[0] = device.ftl.capacity", "values, or from and to"]),
+        ('["22MiB", "24MiB"]', '["22MiB", "64MiB"]', ["point 2 of 4", "device.ftl.capacity = 64MiB", "raw capacity"]),
+        ('["22MiB", "24MiB"]', '["22MiB", "24MiB"]\nlabels = ["a"]', ["vary[0].labels", "2 different texts"]),
+        ('["22MiB", "24MiB"]', '["22MiB"]\nsteps = 4', ["vary[0].steps = 4", "belongs to a range"]),
+        ('values = ["22MiB", "24MiB"]', "from = 3\nto = 2", ["vary[0].to = 2", "more than from = 3"]),
+        ('values = ["22MiB", "24MiB"]', "from = 1\nto = 2", ["vary[0].steps = absent", "within 2"]),
+        (
+            'values = ["22MiB", "24MiB"]',
+            'from = 0\nto = 2\nsteps = 2\nscale = "log"',
+            ["vary[0].from = 0", "more than 0 on a log"],
+        ),
+        ('values = ["22MiB", "24MiB"]', "from = 1\nto = 2\nsteps = 6000", ["24000 runs", "at most 20000"]),
+        ("[[vary]]", "[[vary]", ["spare.toml", "line"]),
+        ("repeats = 2", 'method = "list"\nseed = 3', None),
+        ('["greedy", "fifo"]', '["greedy"]\n#', None),
+    ],
+    ids=lambda value: value if isinstance(value, str) and len(value) < 30 else "",
+)
+def test_sweeps_that_cannot_be(
+    outlast: Outlast, tmp_path: Path, file: Path, old: str, new: str, says: list[str] | None
+) -> None:
+    assert old in SWEEP
+    file.write_text(SWEEP.replace(old, new, 1))
+    if says is None:
+        read(file)
+    else:
+        refused(outlast, tmp_path, "sweep", "spare.toml", says=["spare.toml", *says])
+
+
+def test_a_list_needs_as_many_values_on_every_axis(spec: dict[str, Any]) -> None:
+    with pytest.raises(ScenarioError, match=r"vary\[1\] = device.ftl.gc.policy: has 1 values, .* 2"):
+        plan.make(read(spec | {"method": "list", "vary": [CAPACITY, POLICY | {"values": ["fifo"]}]}))
+
+
+def test_a_folder_of_something_else_is_left_alone(outlast: Outlast, tmp_path: Path, file: Path) -> None:
+    refused(outlast, tmp_path, "sweep", "absent.toml", says=["absent.toml", "No such file"])
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "thesis.tex").write_text("years of work")
+    refused(outlast, tmp_path, "sweep", "spare.toml", "--out", "thesis", says=["thesis", "thesis.tex", "no part of"])
+    refused(outlast, tmp_path, "sweep", "spare.toml", "--out", "spare.toml", says=["spare.toml", "not a folder"])
+    target = "/proc/outlast-sweep"
+    refused(outlast, tmp_path, "sweep", "spare.toml", "--out", target, says=[target, "cannot be written"])
+    refused(outlast, tmp_path, "sweep", "spare.toml", "--on", "cluster", says=["on = cluster", "tcp://"])
+    (tmp_path / "sweep.json").write_text('{"schema": "outlast-sweep/99"}')
+    refused(outlast, tmp_path, "report", ".", says=["sweep.json", "outlast-sweep/99", "outlast-sweep/1"])
+
+
+def test_every_documented_figure_can_be_asked_for_and_no_other() -> None:
+    text = (ROOT / "docs" / "reference" / "metrics.md").read_text().split("## Tables")[0]
+    rows = re.findall(r"^\| `([^`]+)` \| ([^|]*)\| ([^|]*)", text, re.M)
+    of_the_run = ("schema", "version", "name", "seed", "partial", "notes", "scenario")
+    documented = {
+        name: unit.strip()
+        for name, unit, _ in rows
+        if name not in of_the_run
+        and not name.startswith(("time.", "memory."))
+        and name != "throughput.requests_per_cpu_s"
+    }
+    # A figure that is new, or has another unit, goes into python/outlast/sweeps/figures.txt: name, tab, unit.
+    assert figures.units() == documented
+    assert figures.known("array.wear[3].mean_pe")
+    assert not figures.known("array.wear.mean_pe")
+    assert figures.unit("latency_us.trim.p99_9") == "µs"
+
+
+def test_a_sweep_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="cannot read a sweep"):
+        outlast.load_sweep(tmp_path)
