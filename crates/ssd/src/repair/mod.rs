@@ -177,6 +177,20 @@ impl Ssd {
         }
     }
 
+    /// Whether core `core` has given up a die whose share of units has not been handed over yet: it may lack room that it is about to get.
+    #[cold]
+    pub(crate) fn awaits_room(&self, core: usize) -> bool {
+        let shares =
+            self.config.repair.as_ref().is_some_and(|repair| repair.scheme == RepairScheme::Cooperative);
+        let state = &self.cores[core];
+        let is_new = |(local, &die): (u16, &u16)| {
+            state.ftl.is_dead_die(local)
+                && !self.adjusted.contains(&die)
+                && !self.absent.contains(&outlast_units::DieId(die))
+        };
+        shares && (0u16..).zip(&state.dies).any(is_new)
+    }
+
     /// Dies that failed and were repaired before there was any data: they are left out, and where the scheme is cooperative their core has
     /// fewer units from the start.
     ///
