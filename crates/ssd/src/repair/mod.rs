@@ -258,6 +258,12 @@ impl Ssd {
         self.cores.iter().map(of).collect()
     }
 
+    /// The space utilisation that all cores had before any die failed.
+    pub fn space_utilisation_when_new(&self) -> f64 {
+        let physical: u64 = self.cores.iter().map(|core| core.ftl.physical_units_when_new()).sum();
+        self.units as f64 / physical.max(1) as f64
+    }
+
     /// Units written by each core since the last reset, by cause.
     pub fn written_by_core(&self) -> Vec<UnitsWritten> {
         let bases = &self.base_by_core;
