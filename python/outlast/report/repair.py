@@ -206,7 +206,7 @@ def expected_utilisation(summary: dict[str, Any]) -> list[float] | None:
     found, device = repairs(summary), summary["scenario"]["device"]
     if len(found) != 1 or device.get("repair", {}).get("repaired_dies"):
         return None
-    from outlast.models import isolated_increase, shared_increase  # noqa: PLC0415 (numpy is loaded only where needed)
+    from outlast.models import isolated_increase, shared_increase
 
     (repair,) = found
     cores = len(repair["space_utilisation_by_core"])
