@@ -135,6 +135,26 @@ def array_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def repair_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run in which a die fails and is repaired, said to be of a drive twice as large."""
+    folder = tmp_path_factory.mktemp("repair")
+    sets = ("run.capacity_scale=2", "device.geometry.pages_per_block=12", "device.ftl.capacity=576MiB")
+    load = ("workload.synthetic.duration=8s", "workload.synthetic.rate_iops=2000")
+    options = [word for name in (*sets, *load) for word in ("--set", name)]
+    call("run", "die-repair", *options, "--out", "out", "--quiet", cwd=folder)
+    return folder / "out"
+
+
+@pytest.fixture(scope="session")
+def cores_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run of a drive with four flash cores."""
+    folder = tmp_path_factory.mktemp("cores")
+    options = ("--set", "device.controller.flash_cores=4", "--set", "workload.synthetic.duration=1s")
+    call("run", "demo", *options, "--out", "out", "--quiet", cwd=folder)
+    return folder / "out"
+
+
+@pytest.fixture(scope="session")
 def tiny_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run of the tiny scenario."""
     folder = tmp_path_factory.mktemp("result")

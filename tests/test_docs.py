@@ -100,6 +100,9 @@ def figures_of(folder: Path) -> set[str]:
         (r"^protection\.by_class\[\d+\]\.", "protection.by_class[]."),
         (r"^reliability\.twin\.(read|write)_us\..*", "reliability.twin.OP_us.*"),
         (r"^array\.wear\[\d+\]\.", "array.wear[i]."),
+        (r"^write_amplification\.by_core\[\d+\]", "write_amplification.by_core[i]"),
+        (r"^repair\[\d+\]\.", "repair[i]."),
+        (r"space_utilisation_by_core\[\d+\]", "space_utilisation_by_core[j]"),
     )
     names = set(flatten(summary))
     for pattern, replacement in short:
@@ -107,8 +110,11 @@ def figures_of(folder: Path) -> set[str]:
     return names - {f"latency_us.{op}" for op in ("read", "write", "trim", "flush")}
 
 
-def test_every_figure_is_documented_and_no_other(demo_result: Path, weak_result: Path, array_result: Path) -> None:
-    real = figures_of(demo_result) | figures_of(weak_result) | figures_of(array_result)
+def test_every_figure_is_documented_and_no_other(
+    demo_result: Path, weak_result: Path, array_result: Path, repair_result: Path, cores_result: Path
+) -> None:
+    results = (demo_result, weak_result, array_result, repair_result, cores_result)
+    real = set().union(*(figures_of(result) for result in results))
     # What is absent in one result and a group of figures in the other.
     real = {name for name in real if not any(other.startswith(f"{name}.") for other in real)}
     text = (ROOT / "docs" / "reference" / "metrics.md").read_text()

@@ -495,13 +495,13 @@ def test_what_lacks_a_number_or_a_reason_is_found(tmp_path: Path) -> None:
 
 def test_papers_share_cells_and_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[str] = []
-    real = cells.run
+    real = work.measure
 
-    def counted(job: cells.Job, folder: Path) -> None:
+    def counted(job: cells.Job) -> cells.Record:
         ran.append(job.key)
-        real(job, folder)
+        return real(job)
 
-    monkeypatch.setattr(cells, "run", counted)
+    monkeypatch.setattr(work, "measure", counted)
     first = tiny_paper((None, 25))
     second = replace(tiny_paper((None, 75)), name="other")
     setting = Setting(MODE, SCENARIOS)
