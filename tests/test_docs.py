@@ -100,9 +100,7 @@ def figures_of(folder: Path) -> set[str]:
         (r"^protection\.by_class\[\d+\]\.", "protection.by_class[]."),
         (r"^reliability\.twin\.(read|write)_us\..*", "reliability.twin.OP_us.*"),
         (r"^array\.wear\[\d+\]\.", "array.wear[i]."),
-        (r"^write_amplification\.by_core\[\d+\]", "write_amplification.by_core[i]"),
         (r"^repair\[\d+\]\.", "repair[i]."),
-        (r"space_utilisation_by_core\[\d+\]", "space_utilisation_by_core[j]"),
     )
     names = set(flatten(summary))
     for pattern, replacement in short:

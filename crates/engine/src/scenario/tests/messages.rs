@@ -35,7 +35,7 @@ fn a_key_like_none_gets_the_list() {
     let message = message(&text);
     assert!(
         message.ends_with(
-            "run.banana: unknown setting; known are timing, warm_up, window, max_windows, histogram_digits, ageing, twin, finish_rebuild"
+            "run.banana: unknown setting; known are timing, warm_up, window, max_windows, histogram_digits, ageing, twin, finish_rebuild, capacity_scale, member_mttf_hours, member_uber"
         ),
         "{message}"
     );
