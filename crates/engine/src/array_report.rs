@@ -8,7 +8,7 @@ use crate::summary::{
 use crate::table::{Column, Table};
 use crate::volume::{Volume, mean_cycles};
 use outlast_array::coarse::{loss_of_copies, loss_probabilities};
-use outlast_array::{EventKind, State};
+use outlast_array::{EventKind, RepairStep, State};
 use outlast_device::Device;
 use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
@@ -39,6 +39,8 @@ fn end_of(facts: &Facts<'_>, volume: &Volume) -> Nanos {
 /// State by state, from the events.
 fn spans(volume: &Volume, end: Nanos) -> Vec<Span> {
     let (mut missing, mut lost) = (BTreeSet::new(), false);
+    // Members that have told of a failed die which is not made good yet.
+    let mut repairing = BTreeSet::new();
     let mut spans = vec![Span { from: Nanos::ZERO, until: end, state: State::Clean }];
     for event in volume.array.events() {
         match event.kind {
@@ -54,9 +56,18 @@ fn spans(volume: &Volume, end: Nanos) -> Vec<Span> {
                 lost &= !missing.is_empty();
             }
             EventKind::NotStarted { .. } => lost = true,
+            EventKind::Repair { member, step, .. } => match step {
+                RepairStep::DieFailed | RepairStep::LastRepair | RepairStep::BeyondRepair => {
+                    repairing.insert(member);
+                }
+                RepairStep::Done | RepairStep::Abandoned => {
+                    repairing.remove(&member);
+                }
+                RepairStep::DieFailing | RepairStep::Waits | RepairStep::Started => continue,
+            },
             _ => continue,
         }
-        let state = match (lost, missing.is_empty()) {
+        let state = match (lost, missing.is_empty() && repairing.is_empty()) {
             (true, _) => State::Failed,
             (_, true) => State::Clean,
             _ => State::Degraded,
@@ -237,7 +248,11 @@ pub(crate) fn notes(facts: &Facts<'_>, volume: &Volume) -> Vec<String> {
         notes.push(format!(
             "The workload ended at {:.3} s and the array went on {} until {:.3} s; wear and what drives count include that.",
             facts.recorder.end.as_secs_f64(),
-            if rebuilds(volume).is_empty() { "making parity right" } else { "rebuilding" },
+            match (rebuilds(volume).is_empty(), volume.array.repairs().is_empty()) {
+                (false, _) => "rebuilding",
+                (true, false) => "recovering what was on failed dies",
+                (true, true) => "making parity right",
+            },
             until.as_secs_f64()
         ));
     }

@@ -100,6 +100,8 @@ fn drive_snapshot(ssd: &Ssd, now: Nanos, blocks: usize) -> Snapshot {
         rewritten_units: written.rewritten,
         parity_units: written.parity() + written.partial_parity,
         reencode_units: written.reencode,
+        migrated_units: written.migrated,
+        lists_units: written.lists,
         rereads: counters.rereads,
         stripe_reads: counters.stripe_reads,
         medium_errors: counters.medium_errors,

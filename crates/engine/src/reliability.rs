@@ -78,7 +78,7 @@ fn scrubbed(ssd: &Drives<'_>) -> Scrubbed {
     let (by_exposed, by_code, by_dies) = (count(Reason::Exposed), count(Reason::Code), count(Reason::Dies));
     let for_health = by_reads + by_age + by_expected_errors + by_rereads + by_patrol;
     Scrubbed {
-        superblocks: for_health + by_exposed + by_code + by_dies,
+        superblocks: for_health + by_exposed + by_code + by_dies + count(Reason::Evacuation),
         again: ssd.scrubbed_again(),
         by_reads,
         by_age,

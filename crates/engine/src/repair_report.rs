@@ -54,6 +54,8 @@ pub struct RepairSummary {
     pub lost_bytes: u64,
     /// Times that recovery was taken up again after a loss of power.
     pub resumed: u64,
+    /// Logical over physical space of all flash cores before any die failed.
+    pub space_utilisation_before: f64,
     /// Logical over physical space of each flash core, at the end.
     pub space_utilisation_by_core: Vec<f64>,
     /// What a drive of full size would take; absent where `run.capacity_scale` is 1.
@@ -151,6 +153,7 @@ fn summary(
         bytes_written: host.map_or(0, |own| own.bytes_written.0),
         lost_bytes: host.map_or(0, |own| own.lost_sectors * SECTOR_BYTES),
         resumed: host.map_or(0, |own| own.resumed.into()),
+        space_utilisation_before: ssd.space_utilisation_when_new(),
         space_utilisation_by_core: ssd.space_utilisation(),
         scaled: None,
         risk: None,

@@ -211,6 +211,9 @@ fn amplification(ssd: &Drives<'_>) -> Option<WriteAmplification> {
         total: share(written.total()),
         parity: share(written.parity()),
         reencode: share(written.reencode),
+        migrated: share(written.migrated),
+        lists: share(written.lists),
+        by_core: by_core(ssd),
         partial_parity: share(written.partial_parity),
         gc: share(written.gc),
         padding: share(written.padding),
@@ -224,6 +227,14 @@ fn amplification(ssd: &Drives<'_>) -> Option<WriteAmplification> {
         partial_write: share(written.host) - 1.0 - array,
         array,
     })
+}
+
+/// Of a drive by itself with several flash cores.
+fn by_core(ssd: &Drives<'_>) -> Vec<f64> {
+    if ssd.array.is_some() || ssd.config().controller.flash_cores == 1 {
+        return Vec::new();
+    }
+    ssd.first().write_amplification_by_core()
 }
 
 fn flash(ssd: &Drives<'_>) -> Flash {
@@ -255,6 +266,8 @@ fn flash(ssd: &Drives<'_>) -> Flash {
             scrub_programs: pages(written.scrub),
             rewritten_programs: pages(written.rewritten),
             reencode_programs: pages(written.reencode),
+            migrated_programs: pages(written.migrated),
+            lists_programs: pages(written.lists),
             parity_programs: pages(written.parity()),
             partial_parity_programs: pages(written.partial_parity),
         },
@@ -437,6 +450,9 @@ fn why_not_uniform(facts: &Facts<'_>) -> Option<&'static str> {
     }
     let counters = facts.ssd.counters();
     let written = facts.ssd.written();
+    if written.migrated + written.lists != 0 {
+        return Some("flash cores take over each other's data, or lists of it take space");
+    }
     if written.scrub + written.rewritten + written.reencode + written.partial_parity != 0 {
         return Some("scrubbing moves data, or failed programs are repeated");
     }

@@ -194,6 +194,10 @@ pub struct WriteAmplification {
     pub scrub_parity: f64,
     /// Data moved to get another code, or to lie on other dies.
     pub reencode: f64,
+    /// Data that another flash core took over after a die had failed.
+    pub migrated: f64,
+    /// Lists of what a neighbouring die holds.
+    pub lists: f64,
     /// Parity of stripes that were not full.
     pub partial_parity: f64,
     /// The parts of mapping units that a partial write did not cover.
@@ -201,6 +205,9 @@ pub struct WriteAmplification {
     /// What an array had its members write beside the host's own bytes: parity, copies, records, rebuilding. Zero for a drive by
     /// itself.
     pub array: f64,
+    /// Units that each flash core wrote for each one of the host's; empty for one core and for arrays.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_core: Vec<f64>,
 }
 
 /// Flash operations.
@@ -235,6 +242,8 @@ pub struct FlashByCause {
     pub scrub_programs: f64,
     pub rewritten_programs: f64,
     pub reencode_programs: f64,
+    pub migrated_programs: f64,
+    pub lists_programs: f64,
     pub parity_programs: f64,
     pub partial_parity_programs: f64,
 }

@@ -18,6 +18,8 @@ pub(crate) struct Snapshot {
     pub(crate) rewritten_units: u64,
     pub(crate) parity_units: u64,
     pub(crate) reencode_units: u64,
+    pub(crate) migrated_units: u64,
+    pub(crate) lists_units: u64,
     pub(crate) rereads: u64,
     pub(crate) stripe_reads: u64,
     pub(crate) medium_errors: u64,
@@ -164,6 +166,8 @@ impl Windows {
         table.counts("rewritten_units", windows().map(|w| w.counts.rewritten_units));
         table.counts("parity_units", windows().map(|w| w.counts.parity_units));
         table.counts("reencode_units", windows().map(|w| w.counts.reencode_units));
+        table.counts("migrated_units", windows().map(|w| w.counts.migrated_units));
+        table.counts("lists_units", windows().map(|w| w.counts.lists_units));
         table.counts("partial_write_bytes", windows().map(|w| w.counts.partial_bytes));
         table.counts("flash_reads", windows().map(|w| w.counts.flash_reads));
         table.counts("flash_programs", windows().map(|w| w.counts.flash_programs));
@@ -215,7 +219,9 @@ impl Window {
             + counts.scrub_units
             + counts.rewritten_units
             + counts.parity_units
-            + counts.reencode_units;
+            + counts.reencode_units
+            + counts.migrated_units
+            + counts.lists_units;
         let unit_bytes = (counts.drive_bytes + counts.partial_bytes) as f64 / counts.host_units as f64;
         units as f64 * unit_bytes / counts.host_bytes as f64
     }
@@ -273,6 +279,8 @@ impl Snapshot {
             rewritten_units: f(self.rewritten_units, other.rewritten_units),
             parity_units: f(self.parity_units, other.parity_units),
             reencode_units: f(self.reencode_units, other.reencode_units),
+            migrated_units: f(self.migrated_units, other.migrated_units),
+            lists_units: f(self.lists_units, other.lists_units),
             rereads: f(self.rereads, other.rereads),
             stripe_reads: f(self.stripe_reads, other.stripe_reads),
             medium_errors: f(self.medium_errors, other.medium_errors),

@@ -263,8 +263,10 @@ impl Ssd {
             while rest != 0 {
                 let sectors = rest.min(self.sectors_per_unit - offset);
                 // A read goes to where the data is, all else to where it belongs.
-                let is_read = command.op == HostOp::Read;
-                let (core, lpn) = if is_read { self.place_of(unit) } else { self.core_of(unit) };
+                let (mut core, mut lpn) = self.core_of(unit);
+                if self.redirection.is_some() && command.op == HostOp::Read {
+                    (core, lpn) = self.place_of(unit);
+                }
                 self.requests[request].left += 1;
                 let work = UnitWork { request, lpn, first: offset as u16, sectors: sectors as u16 };
                 let cost = if encodes { cost + self.encode_time(core, work) } else { cost };
@@ -282,14 +284,10 @@ impl Ssd {
 
     /// A flash core acts on one unit of a command.
     pub(crate) fn execute(&mut self, now: Nanos, core: usize, work: UnitWork) {
-        if self.redirection.is_some()
-            && work.lpn != NIL
-            && let Some((core, work)) = self.elsewhere(core, work)
-        {
-            // A die has failed, or data has moved, since the master core sent it here.
-            self.execute(now, core, work);
-            return;
-        }
+        // A die may have failed, or data have moved, since the master core sent it here.
+        let is_unit = self.redirection.is_some() && work.lpn != NIL;
+        let moved = if is_unit { self.elsewhere(core, work) } else { None };
+        let (core, work) = moved.unwrap_or((core, work));
         let command = self.requests[work.request].command;
         match command.op {
             HostOp::Read => self.read_unit(now, core, work),
@@ -378,7 +376,7 @@ impl Ssd {
         }
         let stream = self.stream_of_write(core, work);
         let ftl = &self.cores[core].ftl;
-        if ftl.is_read_only() {
+        if ftl.is_read_only() && !self.awaits_room(core) {
             self.requests[work.request].outcome = Outcome::ReadOnly;
             self.finish_parts(now, work.request, 1);
             return;
@@ -476,8 +474,10 @@ impl Ssd {
 
     /// Whether a write that finds no room never will.
     fn is_hopeless(&mut self, now: Nanos, core: usize, write: WaitingWrite) -> bool {
-        self.cores[core].ftl.is_read_only()
-            || (self.redirection.is_some() && self.is_at_an_end(core, write) && {
+        let awaits = self.awaits_room(core);
+        let may_end = awaits || self.redirection.is_some();
+        (self.cores[core].ftl.is_read_only() && !awaits)
+            || (may_end && self.is_at_an_end(core, write) && {
                 self.maybe_collect(now, core);
                 self.is_at_an_end(core, write)
             })

@@ -132,15 +132,7 @@ impl Ssd {
             }
             // Unit u belongs to core u mod N, so the first cores get one more where N does not divide.
             let own_units = units / flash_cores + u64::from((index as u64) < units % flash_cores);
-            let options = FtlOptions {
-                keep_bytes: config.bytes,
-                erases_late: config.controller.write_cache != WriteCache::Protected,
-                protection: config.protection.clone(),
-                scrub: config.scrubs(),
-                lists: config.repair.as_ref().is_some_and(|own| own.identifier == Identifier::P2lBlock),
-                absent: absent_of(&config.absent_dies, share),
-                seed,
-            };
+            let options = options_of(&config, share, seed);
             let mut ftl = Ftl::new(geometry, &config.ftl, &config.defects, share, own_units, options)?;
             let cells = match &config.reliability {
                 None => None,
@@ -446,6 +438,19 @@ impl Ssd {
 
 /// Re-reads of a drive whose flash never errs, after a sensing that failed for a passing reason.
 const FAULT_RETRIES: u32 = 3;
+
+/// What the controller decides for the translation layer over `share`.
+fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
+    FtlOptions {
+        keep_bytes: config.bytes,
+        erases_late: config.controller.write_cache != WriteCache::Protected,
+        protection: config.protection.clone(),
+        scrub: config.scrubs(),
+        lists: config.repair.as_ref().is_some_and(|own| own.identifier == Identifier::P2lBlock),
+        absent: absent_of(&config.absent_dies, share),
+        seed,
+    }
+}
 
 /// The dies of a core's share that are not there yet, numbered within it.
 fn absent_of(absent: &[u16], share: &[DieId]) -> Vec<u16> {

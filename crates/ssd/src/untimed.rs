@@ -27,7 +27,23 @@ impl Ssd {
 
     #[inline]
     fn put_unit(&mut self, unit: u64, command: &Command) -> Result<(), Outcome> {
+        if self.redirection.is_some() {
+            return self.put_redirected(unit, command);
+        }
         let (core, lpn) = self.core_of(unit);
+        self.put_at(unit, core, lpn, command)
+    }
+
+    #[cold]
+    fn put_redirected(&mut self, unit: u64, command: &Command) -> Result<(), Outcome> {
+        let (core, lpn) = self.core_of(unit);
+        self.put_at(unit, core, lpn, command)?;
+        self.drop_former(core, lpn);
+        Ok(())
+    }
+
+    #[inline]
+    fn put_at(&mut self, unit: u64, core: usize, lpn: u32, command: &Command) -> Result<(), Outcome> {
         let class = match &mut self.classifier {
             None => 0,
             Some(classifier) => {
@@ -38,13 +54,10 @@ impl Ssd {
         };
         let ftl = &mut self.cores[core].ftl;
         let stream = ftl.host_stream(command.stream.0, class);
-        if ftl.write_untimed(stream, Lpn(lpn)).is_err() {
-            return Err(Outcome::ReadOnly);
+        match ftl.write_untimed(stream, Lpn(lpn)) {
+            Ok(_) => Ok(()),
+            Err(outlast_ftl::Full) => Err(Outcome::ReadOnly),
         }
-        if self.redirection.is_some() {
-            self.drop_former(core, lpn);
-        }
-        Ok(())
     }
 
     /// Brings the table entries of units that will soon be written into the processor's cache.

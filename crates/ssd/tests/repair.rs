@@ -28,8 +28,13 @@ fn drive(cores: u16, dies: u16, units: u64, migration: Migration) -> SsdConfig {
     config.ftl.capacity = Some(Bytes(units * 4096));
     config.controller.flash_cores = cores;
     config.controller.write_buffer = Bytes::kib(128 * u64::from(cores));
-    config.repair =
-        Some(RepairConfig { scheme: RepairScheme::Cooperative, migration, ..RepairConfig::default() });
+    config.repair = Some(RepairConfig {
+        scheme: RepairScheme::Cooperative,
+        // Takes no room on flash.
+        identifier: outlast_ssd::Identifier::L2pAllCores,
+        migration,
+        ..RepairConfig::default()
+    });
     config
 }
 
@@ -102,6 +107,7 @@ impl Life {
         self.dies.retain(|&other| other != die);
         let now = self.model.now;
         self.model.ssd.inject(now, Fault { die, damage: Damage::Die });
+        self.model.ssd.detect_untimed(now);
         self.model.ssd.self_check().unwrap();
     }
 
@@ -259,7 +265,7 @@ fn units_keep_their_class_where_they_live_now() {
         }
         life.is_whole();
         let rebuilt = life.model.ssd.corrections().stripe;
-        assert!(life.rewritten > 10 && rebuilt > 20, "{} rewritten, {rebuilt} rebuilt", life.rewritten);
+        assert!(life.rewritten > 5 && rebuilt > 20, "{} rewritten, {rebuilt} rebuilt", life.rewritten);
     }
 }
 
@@ -298,6 +304,7 @@ fn a_drive_that_was_repaired_before_is_as_one_repaired_now() {
         now.begin_timed();
         for die in [3, 17] {
             now.inject(Nanos::ZERO, Fault { die, damage: Damage::Die });
+            now.detect_untimed(Nanos::ZERO);
         }
         config.repair.as_mut().unwrap().repaired_dies = vec![3, 17];
         let mut before = Ssd::new(config.clone(), 5).unwrap();
@@ -334,6 +341,7 @@ fn redirected_units_have_addresses_beyond_the_hosts() {
     let config = SsdConfig { bytes: false, ..drive(4, 4, 2400, Migration::Host) };
     let mut ssd = Ssd::new(config, 0).unwrap();
     ssd.inject(Nanos::ZERO, Fault { die: 13, damage: Damage::Die });
+    ssd.detect_untimed(Nanos::ZERO);
     let extended = |unit: u64| ssd.extended_address(unit);
     assert_eq!([3, 7, 11].map(extended), [2400, 2401, 2402].map(Some));
     assert_eq!([63, 67, 71].map(extended), [2404, 2405, 2406].map(Some));
@@ -369,7 +377,7 @@ fn power_may_fail_at_any_moment_of_a_move() {
         life.recover();
         life.is_whole();
     }
-    assert!(cuts > 40, "{cuts} cuts");
+    assert!(cuts > 20, "{cuts} cuts");
 }
 
 #[test]
@@ -415,6 +423,7 @@ fn untimed_commands_know_where_units_live() {
     (0..2240).for_each(|unit| ssd.write_unit_untimed(unit, 0).unwrap());
     ssd.begin_timed();
     ssd.inject(Nanos::ZERO, Fault { die: 5, damage: Damage::Die });
+    ssd.detect_untimed(Nanos::ZERO);
     let left: Vec<u64> = ssd.left_behind_units().collect();
     assert!(left.len() > 50 && left.iter().all(|unit| unit % 4 == 1), "{left:?}");
     let (trimmed, written) = left.split_at(left.len() / 2);

@@ -67,8 +67,8 @@ def page(results: Sequence[Result]) -> str:
     colours = [RUN_COLOURS[index % len(RUN_COLOURS)] for index in range(len(results))]
     runs = list(zip(results, names, colours, strict=True))
     sections = [
-        Section("headline", "Side by side").add(_table(runs)),
         repair.side_by_side(runs),
+        Section("headline", "Side by side").add(_table(runs)),
         _distributions(runs),
         _over_time(runs),
         _amplification(runs),

@@ -23,6 +23,8 @@ CAUSES = {
     "array": ("redundancy and rebuilding of the array", "var:--read"),
     "partial_parity": ("parity of stripes that were not full", "var:--trim"),
     "reencode": ("moved to another code", "var:--read"),
+    "migrated": ("moved to another core", "var:--read"),
+    "lists": ("lists of neighbouring dies", "var:--parity"),
 }
 PARITIES = ("host_parity", "gc_parity", "wear_leveling_parity", "scrub_parity")
 RUN_COLOURS = ["var:--read", "var:--write", "var:--trim", "var:--flush", "var:--padding", "var:--gc"]

@@ -67,7 +67,7 @@ def finding(found: Sequence[dict[str, Any]]) -> str:
 def section(result: Result, colour: str = "var:--read") -> Section:
     """The section of one result."""
     found = repairs(result.summary)
-    part = Section("repair", "Repair of failed dies", columns="wide-narrow")
+    part = Section("repair", "Repair of failed dies", columns="lead")
     if not found:
         return part
     part.finding = finding(found)
@@ -79,7 +79,7 @@ def section(result: Result, colour: str = "var:--read") -> Section:
 def side_by_side(runs: Runs) -> Section:
     """The section of several results."""
     own = [(result, name, colour) for result, name, colour in runs if repairs(result.summary)]
-    part = Section("repair", "Repair of failed dies")
+    part = Section("repair", "Repair of failed dies", columns="lead")
     if not own:
         return part
     part.add(table([(name, repair) for result, name, _ in own for repair in repairs(result.summary)]))
@@ -173,26 +173,28 @@ def traffic(runs: Runs) -> Figure:
 
 def utilisation(runs: Runs) -> Figure | None:
     """Logical over physical space of each core, with what the closed forms say after the failures of one core."""
-    data: list[dict[str, Any]] = []
-    for result, name, colour in runs:
-        last = repairs(result.summary)[-1]
-        if last["way"] in ("assist", "rebuild"):
-            continue
-        values = last["space_utilisation_by_core"]
-        cores = [f"core {core}" for core in range(len(values))]
-        hover = f"{text(name)}, %{{x}}: %{{y:.4f}}<extra></extra>"
-        data.append({"type": "bar", "name": name, "x": cores, "y": plain(values), "hovertemplate": hover})
-        data[-1]["marker"] = {"color": colour}
-        if (expected := expected_utilisation(result.summary)) is not None:
-            mark = {"symbol": "line-ew-open", "size": 26, "color": "var:--ink", "line": {"width": 2}}
-            hover = f"closed form, {text(name)}: %{{y:.4f}}<extra></extra>"
-            point = {"type": "scatter", "mode": "markers", "name": f"closed form, {name}", "x": cores, "y": expected}
-            data.append(point | {"marker": mark, "hovertemplate": hover})
-    if not data:
+    shown = [run for run in runs if repairs(run[0].summary)[-1]["way"] not in ("assist", "rebuild")]
+    if not shown:
         return None
-    lowest = min(min(trace["y"]) for trace in data)
+    width, data, lowest = 0.8 / len(shown), [], 1.0
+    for place, (result, name, colour) in enumerate(shown):
+        values = repairs(result.summary)[-1]["space_utilisation_by_core"]
+        at = [core - 0.4 + width * (place + 0.5) for core in range(len(values))]
+        hover = f"{text(name)}, core %{{customdata}}: %{{y:.4f}}<extra></extra>"
+        bar = {"type": "bar", "name": name, "x": plain(at), "y": plain(values), "width": width * 0.92}
+        cores = list(range(len(values)))
+        data.append(bar | {"customdata": cores, "marker": {"color": colour}, "hovertemplate": hover})
+        if (expected := expected_utilisation(result.summary)) is not None:
+            mark = {"symbol": "line-ew-open", "size": 22, "color": "var:--ink", "line": {"width": 2.5}}
+            hover = f"closed form, {text(name)}: %{{y:.4f}}<extra></extra>"
+            point = {"type": "scatter", "mode": "markers", "name": "closed form", "x": plain(at), "y": plain(expected)}
+            shared = {"legendgroup": "form", "showlegend": place == 0}
+            data.append(point | shared | {"marker": mark, "hovertemplate": hover})
+        lowest = min(lowest, *values)
+    cores = list(range(len(values)))
     layout = {
-        "barmode": "group",
+        "barmode": "overlay",
+        "xaxis": axis("", tickvals=cores, ticktext=[f"core {core}" for core in cores]),
         "yaxis": axis("logical over physical space", range=[max(0.0, lowest - 0.1), 1.0]),
         "hovermode": "closest",
     }
@@ -201,21 +203,18 @@ def utilisation(runs: Runs) -> Figure | None:
 
 def expected_utilisation(summary: dict[str, Any]) -> list[float] | None:
     """Reparo's Tables 1 and 2 for one failed die; `None` for more, where Equation 4 is not exact."""
-    found = repairs(summary)
-    if len(found) != 1 or summary["scenario"]["device"].get("repair", {}).get("repaired_dies"):
+    found, device = repairs(summary), summary["scenario"]["device"]
+    if len(found) != 1 or device.get("repair", {}).get("repaired_dies"):
         return None
     from outlast.models import isolated_increase, shared_increase
 
     (repair,) = found
     cores = len(repair["space_utilisation_by_core"])
-    geometry = summary["scenario"]["device"]["geometry"]
+    geometry = device["geometry"]
     dies = geometry["channels"] * geometry["chips_per_channel"] * geometry["dies_per_chip"] / cores
-    # Before the failure all cores were alike, and lists took the same part of every block.
-    others = [u for core, u in enumerate(repair["space_utilisation_by_core"]) if core != repair["core"]]
+    before = repair["space_utilisation_before"]
     if repair["scheme"] == "isolated":
-        before = others[0]
         return [before * (1 + float(isolated_increase(dies)) * (core == repair["core"])) for core in range(cores)]
-    before = 1 / (1 + summary["device"]["spare_factor"])
     return [before * (1 + float(shared_increase(cores, dies)))] * cores
 
 
@@ -279,7 +278,7 @@ def phases(runs: Runs) -> str:
         return ""
     head = "".join(f"<th>{name}</th>" for name in ("", "", "IOPS", "reads, mean", "reads, worst 99 %", "WA"))
     return (
-        f'<div class="card scroll"><h3>Before, during and after</h3><table class="figures">'
+        f'<div class="card scroll" style="grid-column: 1 / -1"><h3>Before, during and after</h3><table class="figures">'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
 

@@ -96,7 +96,11 @@ def amplification(
         "padding": series["padding_units"] * unit_bytes / host,
     }
     # Results of earlier versions lack these columns, and had nothing in them.
-    later = [cause for cause in ("scrub", "rewritten", "parity", "reencode") if f"{cause}_units" in series]
+    later = [
+        cause
+        for cause in ("scrub", "rewritten", "parity", "reencode", "migrated", "lists")
+        if f"{cause}_units" in series
+    ]
     parts |= {cause: series[f"{cause}_units"] * unit_bytes / host for cause in later}
     if array:
         beside = series["host_units"] * unit_bytes / host - 1.0 - parts["partial_write"]

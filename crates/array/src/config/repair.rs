@@ -21,7 +21,7 @@ pub struct RepairConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
     /// Time of the host's processor for each run of failed sectors: to read the others' rows, to compute, to write back; one run after
-    /// another. Default: 0.
+    /// another. With `share` the processor, too, may be used for that part of the time only. Default: 0.
     pub run_cost: Nanos,
     /// What comes first.
     pub order: RepairOrder,
@@ -116,6 +116,11 @@ impl RepairConfig {
         Ok(())
     }
 
+    /// From the beginning of one run to that of the next, at least.
+    pub(crate) fn run_time(&self) -> Nanos {
+        self.share.map_or(self.run_cost, |share| Nanos((self.run_cost.0 as f64 / share) as u64))
+    }
+
     /// What recovery may use of a link, in whole bytes per second, at least one.
     pub(crate) fn rate_of(&self, link: Option<ByteRate>) -> Option<ByteRate> {
         let bytes_per_s = link?.bytes_per_s() as f64 * self.share?;
@@ -140,5 +145,7 @@ mod tests {
         let config: RepairConfig = toml::from_str("share = 0.1").unwrap();
         config.validate().unwrap();
         assert_eq!(config.rate_of(ByteRate::new(1_200)), ByteRate::new(120));
+        let config = RepairConfig { run_cost: Nanos::micros(3), ..config };
+        assert_eq!(config.run_time(), Nanos::micros(30));
     }
 }

@@ -80,7 +80,7 @@ impl<D: Device> Array<D> {
                 return;
             }
             let Some(item) = repair.items.pop_front() else { return };
-            repair.busy_until = now + settings.run_cost;
+            repair.busy_until = now + settings.run_time();
             repair.ops += 1;
             repair.last = Some((now, Bytes(u64::from(item.rows.len()) * SECTOR_BYTES)));
             let copy = item.readable && settings.fakes == FakeWay::Copy;

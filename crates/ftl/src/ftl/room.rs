@@ -36,6 +36,13 @@ impl Ftl {
         lanes * self.units_per_lane() * u64::from(self.layout.superblocks())
     }
 
+    /// As [`Ftl::physical_units`] while no die has failed.
+    pub fn physical_units_when_new(&self) -> u64 {
+        let lanes = self.layout.lanes().len() as u64;
+        let left = lanes - u64::from(self.dead_lanes.len());
+        (self.physical_units() * lanes).checked_div(left).unwrap_or(0)
+    }
+
     /// Whether `units` units could be taken for ever if die `without` were not there either.
     pub fn could_hold(&self, units: u64, without: Option<u16>) -> bool {
         let mut dead = self.dead_lanes.clone();

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 ///
 /// The costs of the identifier are calibrated once, for entries of 4 KiB and the four cores of a PM1643 (sections 5.1 and 7.2.1): one core
 /// takes half an hour and more for the table of a 32-TB drive, so that its repair is 14.7 times as fast as a rebuild in 8.8 hours; four
-/// cores are twice as fast at 4 TB, and between 3.1 times (Figure 11) and 1 / (1 − 0.76) times (Figure 10c) at 32 TB, which gives
-/// `scan_cost`, `copy_cost` and `found_cost`; block lists are 48 % faster than that at 16 TB and 44 % at 32 TB, which gives `mark_cost` and
+/// cores, which also find the units that are to move, are twice as fast at 4 TB, and between 3.1 times (Figure 11) and 1 / (1 − 0.76) times
+/// (Figure 10c) at 32 TB, which gives `scan_cost`, `copy_cost` and `found_cost`; block lists are 48 % faster than that at 16 TB and 44 % at 32 TB, which gives `mark_cost` and
 /// `marked_scan_cost`. Where a scenario lets an entry stand for more than 4 KiB, they grow as it does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -32,15 +32,15 @@ pub struct RepairConfig {
     /// a repaired drive is like. Default: none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub repaired_dies: Vec<u16>,
-    /// Time of a flash core for each entry of the mapping table that it looks at. Default: 250 ns (calibrated, see above).
+    /// Time of a flash core for each entry of the mapping table that it looks at. Default: 260 ns (calibrated, see above).
     pub scan_cost: Nanos,
     /// Time of the victim core for each entry that it moves to memory that all cores share. Default: 2 ns (calibrated).
     pub copy_cost: Nanos,
-    /// Time of the victim core for each failed unit found in the mapping table. Default: 7700 ns (calibrated).
+    /// Time of the victim core for each failed unit found in the mapping table. Default: 3300 ns (calibrated).
     pub found_cost: Nanos,
-    /// Time of the victim core to mark the entry of each failed unit that a list names. Default: 4500 ns (calibrated).
+    /// Time of the victim core to mark the entry of each failed unit that a list names. Default: 1800 ns (calibrated).
     pub mark_cost: Nanos,
-    /// Time of a flash core for each entry that it looks at for its mark only; all cores share them. Default: 188 ns (calibrated).
+    /// Time of a flash core for each entry that it looks at for its mark only; all cores share them. Default: 194 ns (calibrated).
     pub marked_scan_cost: Nanos,
     /// Who rebuilds failed data that the drive's own stripes can give.
     pub rebuild: Rebuild,
@@ -121,11 +121,11 @@ impl Default for RepairConfig {
             migration: Migration::default(),
             bad_blocks: 32,
             repaired_dies: Vec::new(),
-            scan_cost: Nanos(250),
+            scan_cost: Nanos(260),
             copy_cost: Nanos(2),
-            found_cost: Nanos(7700),
-            mark_cost: Nanos(4500),
-            marked_scan_cost: Nanos(188),
+            found_cost: Nanos(3300),
+            mark_cost: Nanos(1800),
+            marked_scan_cost: Nanos(194),
             rebuild: Rebuild::default(),
             predict: None,
         }

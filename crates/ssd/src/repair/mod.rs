@@ -177,6 +177,20 @@ impl Ssd {
         }
     }
 
+    /// Whether core `core` has given up a die whose share of units has not been handed over yet: it may lack room that it is about to get.
+    #[cold]
+    pub(crate) fn awaits_room(&self, core: usize) -> bool {
+        let shares =
+            self.config.repair.as_ref().is_some_and(|repair| repair.scheme == RepairScheme::Cooperative);
+        let state = &self.cores[core];
+        let is_new = |(local, &die): (u16, &u16)| {
+            state.ftl.is_dead_die(local)
+                && !self.adjusted.contains(&die)
+                && !self.absent.contains(&outlast_units::DieId(die))
+        };
+        shares && (0u16..).zip(&state.dies).any(is_new)
+    }
+
     /// Dies that failed and were repaired before there was any data: they are left out, and where the scheme is cooperative their core has
     /// fewer units from the start.
     ///
@@ -242,6 +256,12 @@ impl Ssd {
         let of =
             |core: &crate::core::Core| core.ftl.logical_units() as f64 / core.ftl.physical_units() as f64;
         self.cores.iter().map(of).collect()
+    }
+
+    /// The space utilisation that all cores had before any die failed.
+    pub fn space_utilisation_when_new(&self) -> f64 {
+        let physical: u64 = self.cores.iter().map(|core| core.ftl.physical_units_when_new()).sum();
+        self.units as f64 / physical.max(1) as f64
     }
 
     /// Units written by each core since the last reset, by cause.
