@@ -122,10 +122,12 @@ def _limited(table: Table) -> Found:
 def _why_limited(table: Table) -> str:
     search = took(table, CDR_STAR, name="identify_min")
     rest, slow = (took(table, CDR_STAR, name="recover_min", bandwidth=way) for way in (ALL, TENTH))
+    tenfold = took(table, BASELINE, bandwidth=TENTH) / (search + 10 * rest)
     return (
         f"the search takes {search:.1f} min and needs no bandwidth, the rest {rest:.1f} min with all of it and "
-        f"{slow:.1f} min with a tenth. Most of the rest is the host's time for each run of failed sectors, which "
-        "`share` does not slow down as much as transfers"
+        f"{slow:.1f} min with a tenth, which is {slow / rest:.1f} times as long: the host's time for a run of failed "
+        "sectors grows tenfold, but the next run's transfers go on meanwhile. With ten times the rest it would be "
+        f"{tenfold:.0f}×"
     )
 
 
