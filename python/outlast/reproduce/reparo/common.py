@@ -26,7 +26,7 @@ NEW, BASELINE, IDR, CDR, CDR_STAR, PAGES = "new", "baseline", "IDR", "CDR", "CDR
 SCHEME, IDENTIFIER = "device.repair.scheme", "device.repair.identifier"
 PER_CHIP, BLOCKS_OF_PLANE = "device.geometry.dies_per_chip", "device.geometry.blocks_per_plane"
 SCHEMES: dict[str, dict[str, Any]] = {
-    BASELINE: {"array.repair.way": "assist"},
+    BASELINE: {"array.repair.way": "assist", IDENTIFIER: "l2p-one-core"},
     IDR: {SCHEME: "isolated", IDENTIFIER: "l2p-one-core"},
     CDR: {SCHEME: "cooperative", IDENTIFIER: "l2p-all-cores"},
     CDR_STAR: {SCHEME: "cooperative", IDENTIFIER: "p2l-block"},

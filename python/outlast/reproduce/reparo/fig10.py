@@ -63,14 +63,16 @@ def repair_of(summary: Mapping[str, Any], scale: float) -> Row:
 
     """
     repair, rebuild = summary["repair"][0], summary["array"]["rebuild"]
-    if repair["finished_s"] is None or repair["lost_bytes"]:
-        raise LookupError("a repair did not end, or lost data")
+    if repair["lost_bytes"]:
+        raise LookupError("a repair lost data")
     if repair["way"] == "assist":
         if rebuild is None or rebuild["done"] < 1:
             raise LookupError("a rebuild did not end")
         total = rebuild["finished_s"] - rebuild["started_s"]
         read, written, identify = rebuild["bytes_read"], rebuild["bytes_written"], 0.0
     else:
+        if rebuild is not None or repair["finished_s"] is None:
+            raise LookupError("a die was not repaired in place, since the drive is too small or the run too short")
         total, identify, written = repair["total_s"], repair["identify_s"], repair["bytes_written"]
         read = repair["bytes_read_from_peers"] + repair["bytes_read_from_member"]
     return {
