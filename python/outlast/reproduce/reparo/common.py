@@ -1,8 +1,12 @@
-"""What the figures of Reparo share: the drives of section 7.1, and that closed forms need no cells."""
+"""What the figures of Reparo share: the drives of section 7.1, its schemes as settings, how near is near enough."""
 
 from __future__ import annotations
 
-from outlast.reproduce.model import Cell, Setting
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from outlast.reproduce.check import near
+from outlast.reproduce.model import Cell, Found, Setting
 
 CORES = 4
 """Flash cores (section 7.1)."""
@@ -11,8 +15,47 @@ DIES = {"4 TB": 64, "8 TB": 128, "16 TB": 256, "32 TB": 512}
 DIE_BYTES = 2**36
 UTILISATION = 0.9
 """Logical over physical space (section 7.1)."""
+CHANNELS = 16
+"""Section 4.1."""
+BLOCKS = 2730
+"""Blocks of a plane in full: 512 Gib over 2 planes of 12-MiB blocks."""
+WITHIN = 0.15
+"""Of the paper's value: a simulated figure agrees within that."""
+
+NEW, BASELINE, IDR, CDR, CDR_STAR, PAGES = "new", "baseline", "IDR", "CDR", "CDR*", "page lists"
+SCHEME, IDENTIFIER = "device.repair.scheme", "device.repair.identifier"
+PER_CHIP, BLOCKS_OF_PLANE = "device.geometry.dies_per_chip", "device.geometry.blocks_per_plane"
+SCHEMES: dict[str, dict[str, Any]] = {
+    BASELINE: {"array.repair.way": "assist", IDENTIFIER: "l2p-one-core"},
+    IDR: {SCHEME: "isolated", IDENTIFIER: "l2p-one-core"},
+    CDR: {SCHEME: "cooperative", IDENTIFIER: "l2p-all-cores"},
+    CDR_STAR: {SCHEME: "cooperative", IDENTIFIER: "p2l-block"},
+    PAGES: {SCHEME: "cooperative", IDENTIFIER: "p2l-page"},
+}
+"""Section 7.1, and the page-level lists of section 6.1."""
+
+Records = Sequence[Mapping[str, Any]]
 
 
 def no_cells(_: Setting) -> list[Cell]:
     """Nothing is run."""
     return []
+
+
+def drive(capacity: str) -> dict[str, Any]:
+    """The settings that make a drive of that capacity."""
+    return {PER_CHIP: DIES[capacity] // CHANNELS}
+
+
+def about(name: str, value: float, expected: float, unit: str = "×") -> Found:
+    """The value is the paper's within `WITHIN`."""
+    return near(name, value, expected, WITHIN * abs(expected), unit)
+
+
+def repaired(dies: int, failures: int) -> list[int]:
+    """Dies of core 0 that failed, so many of a drive of `dies`: one of each of its channels, then the next of each.
+
+    Dies are numbered channel by channel, and core 0 has the first quarter of the channels.
+    """
+    channels, per_chip = CHANNELS // CORES, dies // CHANNELS
+    return [index % channels * per_chip + index // channels for index in range(failures)]
