@@ -108,7 +108,7 @@ RISK = (
 def table(found: Sequence[tuple[str, dict[str, Any]]]) -> str:
     """The figures of each repair, and the risk of its hours."""
     head = "".join(f'<th scope="col">{text(name)}</th>' for name, _ in found)
-    body = [_row("done", [text(scheme(repair)) for _, repair in found])]
+    body = [_row("way", [text(scheme(repair)) for _, repair in found])]
     body.append(_row("state", ["done" if own["finished_s"] is not None else "not done" for _, own in found]))
     for label, name, shown in ROWS:
         values = [repair.get(name) if name not in _scaled(repair) else sized(repair, name) for _, repair in found]
