@@ -2,7 +2,8 @@
 
 outlast reproduce --quick --traces /nowhere && python docs/make_verdicts.py out/reproduction-quick/reproduction.json
 
-Without traces, so that it is what a clean clone gives.
+Without traces, so that it is what a clean clone gives. Of some papers only (outlast reproduce reparo --quick), theirs
+take their places among those that are there.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from outlast.reproduce import paper
+
 FOLDER = Path(__file__).parent / "papers"
 BEGIN, END = "<!-- counts: made by docs/make_verdicts.py -->", "<!-- end of counts -->"
 PAGES = {"diff-raid": "Diff-RAID", "flexible": "Flexible", "hrm": "HRM", "msapl": "mSAPL", "reparo": "Reparo"}
@@ -20,9 +23,9 @@ PAGES = {"diff-raid": "Diff-RAID", "flexible": "Flexible", "hrm": "HRM", "msapl"
 def trimmed(whole: dict[str, Any]) -> dict[str, Any]:
     """Without rows and assumptions: statements, numbers, verdicts and reasons."""
     papers = [
-        paper
-        | {"figures": [{name: figure[name] for name in ("name", "title", "statements")} for figure in paper["figures"]]}
-        for paper in whole["papers"]
+        own
+        | {"figures": [{name: figure[name] for name in ("name", "title", "statements")} for figure in own["figures"]]}
+        for own in whole["papers"]
     ]
     return whole | {"papers": papers}
 
@@ -30,22 +33,33 @@ def trimmed(whole: dict[str, Any]) -> dict[str, Any]:
 def table(whole: dict[str, Any]) -> str:
     """The counts as a table."""
     lines = ["| paper | figures | statements | agree | differ |", "|---|---|---|---|---|"]
-    for paper in whole["papers"]:
-        counts, name = paper["counts"], paper["paper"]
+    for own in whole["papers"]:
+        counts, name = own["counts"], own["paper"]
         numbers = f"{counts['statements']} | {counts['agrees']} | {counts['differs']}"
-        lines.append(f"| [{PAGES[name]}]({name}.md) | {len(paper['figures'])} | {numbers} |")
-    counts, figures = whole["counts"], sum(len(paper["figures"]) for paper in whole["papers"])
+        lines.append(f"| [{PAGES[name]}]({name}.md) | {len(own['figures'])} | {numbers} |")
+    counts, figures = whole["counts"], sum(len(own["figures"]) for own in whole["papers"])
     lines.append(f"| all | {figures} | {counts['statements']} | {counts['agrees']} | {counts['differs']} |")
     return "\n".join(lines)
+
+
+def joined(new: dict[str, Any], old: dict[str, Any]) -> dict[str, Any]:
+    """What is new, and of other papers what is there."""
+    papers = {own["paper"]: own for own in (*old["papers"], *new["papers"])}
+    whole = new | {"papers": [papers[name] for name in PAGES]}
+    sums = {count: sum(own["counts"][count] for own in whole["papers"]) for count in whole["counts"]}
+    return whole | {"counts": sums}
 
 
 def main(source: Path) -> None:
     """Writes both."""
     whole = json.loads(source.read_text(encoding="utf-8"))
-    if whole["mode"] != "quick" or [paper["paper"] for paper in whole["papers"]] != list(PAGES):
-        sys.exit(f"{source}: not the quick reproduction of all papers")
-    text = json.dumps(trimmed(whole), indent=1, ensure_ascii=False)
-    (FOLDER / "verdicts.json").write_text(text + "\n", encoding="utf-8")
+    declared = {name: len(paper(name).figures) for name in PAGES}
+    if whole["mode"] != "quick" or any(len(own["figures"]) != declared[own["paper"]] for own in whole["papers"]):
+        sys.exit(f"{source}: not the quick reproduction of whole papers")
+    file = FOLDER / "verdicts.json"
+    whole = joined(trimmed(whole), json.loads(file.read_text(encoding="utf-8")))
+    text = json.dumps(whole, indent=1, ensure_ascii=False)
+    file.write_text(text + "\n", encoding="utf-8")
     page = FOLDER / "index.md"
     before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)

@@ -25,8 +25,10 @@ WITHIN = 0.15
 NEW, BASELINE, IDR, CDR, CDR_STAR, PAGES = "new", "baseline", "IDR", "CDR", "CDR*", "page lists"
 SCHEME, IDENTIFIER = "device.repair.scheme", "device.repair.identifier"
 PER_CHIP, BLOCKS_OF_PLANE = "device.geometry.dies_per_chip", "device.geometry.blocks_per_plane"
+NO_SEARCH = {f"device.repair.{cost}": "0ns" for cost in ("scan_cost", "copy_cost", "found_cost")}
+"""Rebuild Assist has no Identifier: which data has failed is told for nothing."""
 SCHEMES: dict[str, dict[str, Any]] = {
-    BASELINE: {"array.repair.way": "assist", IDENTIFIER: "l2p-one-core"},
+    BASELINE: {"array.repair.way": "assist", IDENTIFIER: "l2p-all-cores"} | NO_SEARCH,
     IDR: {SCHEME: "isolated", IDENTIFIER: "l2p-one-core"},
     CDR: {SCHEME: "cooperative", IDENTIFIER: "l2p-all-cores"},
     CDR_STAR: {SCHEME: "cooperative", IDENTIFIER: "p2l-block"},
