@@ -3,9 +3,58 @@
 use super::{Ftl, Stream};
 use crate::policy::NO_CANDIDATE;
 use crate::stripes::LaneSet;
+use outlast_media::{ConfigError, Geometry};
 use outlast_units::{Lpn, Ppn, SuperblockId};
 
 impl Ftl {
+    /// Checks that there are superblocks enough, and sets from when on space is collected.
+    pub(super) fn check_room(&mut self, geometry: &Geometry) -> Result<(), ConfigError> {
+        let superblocks = self.layout.superblocks();
+        if self.least_data_units() == 0 {
+            let limit = "leaves a flash core no die to write to";
+            let gone = format!("{} lanes of {}", self.dead_lanes.len(), self.layout.lanes().len());
+            return Err(ConfigError::new("device.absent_dies", gone, limit));
+        }
+        if let Some(wanted) = self.config.gc.start_free {
+            let most = superblocks.saturating_sub(self.superblocks_needed()) + self.reserve();
+            if wanted < self.reserve() || wanted > most {
+                let limit = format!("must be between {} and {most} superblocks", self.reserve());
+                return Err(ConfigError::new("device.ftl.gc.start_free", wanted, limit));
+            }
+        } else {
+            self.config.gc.start_free = Some(self.reserve());
+        }
+        if superblocks < self.superblocks_needed() {
+            let data = self.superblocks_for_data();
+            let over = self.superblocks_needed() - data;
+            let limit = format!(
+                "the user data fills {data} superblocks of {} and {over} more are needed for open and held-back ones, but \
+                 the drive has {superblocks}: lower the capacity, or make superblocks smaller (fewer pages to a block)",
+                outlast_units::Bytes(u64::from(self.least_data_units()) * self.config.mapping_unit.0),
+            );
+            return Err(ConfigError::new("device.ftl.capacity", self.config.user_capacity(geometry), limit));
+        }
+        Ok(())
+    }
+
+    pub(super) fn superblocks_for_data(&self) -> u32 {
+        self.superblocks_for(self.logical_units, self.least_data_units())
+    }
+
+    /// Open superblocks of every stream, held-back ones, victims that wait for their erasure, one of partial parity that is full
+    /// and not yet stale, and one more so that sealed superblocks hold more slots than the host has units: then some sealed
+    /// superblock has a stale unit whenever the host can open none.
+    pub(super) fn superblocks_needed(&self) -> u32 {
+        self.superblocks_for_data() + self.superblocks_beside()
+    }
+
+    /// Those of them that hold no data of the host.
+    pub(super) fn superblocks_beside(&self) -> u32 {
+        let waiting = self.streams.tasks() * (self.held_back - 1);
+        let log = u32::from(self.streams.partial().is_some());
+        self.frontiers.len() as u32 + self.reserve() + waiting + log + 1
+    }
+
     /// From now on pages 0 to `end`, exclusively, are mapped, and there must be room for `units` of them. The table never shrinks:
     /// pages that were mapped stay so.
     ///
