@@ -6,49 +6,19 @@ mod support;
 
 use outlast_array::{Array, ArrayConfig, BackgroundConfig, EventKind, Level};
 use outlast_device::{Completion, Device, Op, Outcome, Tag};
-use outlast_ftl::FtlConfig;
-use outlast_media::{Damage, DefectConfig, Fault, Geometry, HazardConfig, PageTimes, Timing};
-use outlast_ssd::{ControllerConfig, Ssd, SsdConfig};
+use outlast_media::{Damage, Fault};
+use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
-use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
-use support::command;
+use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
+use support::{command, drives};
 
 const SECTOR: usize = SECTOR_BYTES as usize;
 const BLOCKS: u32 = 28;
 
 /// A drive of 2 MiB that keeps its bytes.
 fn drive(seed: u64) -> Ssd {
-    let config = SsdConfig {
-        geometry: Geometry {
-            channels: 2,
-            chips_per_channel: 1,
-            dies_per_chip: 1,
-            planes_per_die: 1,
-            blocks_per_plane: BLOCKS,
-            pages_per_block: 16,
-            page_size: Bytes::kib(4),
-            spare_per_page: Bytes(0),
-        },
-        timing: Timing {
-            read: PageTimes::Same(Nanos::micros(60)),
-            program: PageTimes::Same(Nanos::micros(700)),
-            erase: Nanos::micros(3500),
-            bus: ByteRate::new(667_000_000).unwrap(),
-            command: Nanos(200),
-            suspend: None,
-        },
-        defects: DefectConfig::default(),
-        ftl: FtlConfig { capacity: Some(Bytes::mib(2)), spare_blocks: 6, ..FtlConfig::default() },
-        controller: ControllerConfig { write_buffer: Bytes::kib(64), ..ControllerConfig::default() },
-        reliability: None,
-        protection: None,
-        absent_dies: Vec::new(),
-        repair: None,
-        scrub: None,
-        hazards: HazardConfig::default(),
-        model: "small".to_owned(),
-        bytes: true,
-    };
+    let mut config = drives::drive([2, 1, 1], BLOCKS, 16, Bytes::mib(2), Bytes::kib(64));
+    config.ftl.spare_blocks = 6;
     Ssd::new(config, seed).unwrap()
 }
 

@@ -6,11 +6,10 @@ mod support;
 
 use outlast_array::{Array, ArrayConfig, CopyLayout, Level, ParityLayout, PlainDevice, StripeWrites};
 use outlast_device::{Device, Op};
-use outlast_ftl::FtlConfig;
-use outlast_media::{DefectConfig, Geometry, HazardConfig, PageTimes, Timing};
-use outlast_ssd::{ControllerConfig, Ssd, SsdConfig};
+use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
-use outlast_units::{ByteRate, Bytes, Nanos};
+use outlast_units::{Bytes, Nanos};
+use support::drives;
 use support::{Host, array, command, plain};
 
 fn small(level: Level, members: u16) -> ArrayConfig {
@@ -102,38 +101,7 @@ fn arrays_nest() {
 
 /// A drive of 16 superblocks of 64 units of 4 KiB, of which the host sees 600 units.
 fn drive(seed: u64) -> Ssd {
-    let config = SsdConfig {
-        model: "tiny".to_owned(),
-        geometry: Geometry {
-            channels: 2,
-            chips_per_channel: 1,
-            dies_per_chip: 2,
-            planes_per_die: 2,
-            blocks_per_plane: 16,
-            pages_per_block: 8,
-            page_size: Bytes::kib(4),
-            spare_per_page: Bytes(0),
-        },
-        timing: Timing {
-            read: PageTimes::Same(Nanos::micros(60)),
-            program: PageTimes::Same(Nanos::micros(700)),
-            erase: Nanos::micros(3500),
-            bus: ByteRate::new(667_000_000).unwrap(),
-            command: Nanos(200),
-            suspend: None,
-        },
-        defects: DefectConfig::default(),
-        ftl: FtlConfig { capacity: Some(Bytes(600 * 4096)), ..FtlConfig::default() },
-        controller: ControllerConfig { write_buffer: Bytes::kib(256), ..ControllerConfig::default() },
-        reliability: None,
-        protection: None,
-        absent_dies: Vec::new(),
-        repair: None,
-        scrub: None,
-        hazards: HazardConfig::default(),
-        bytes: true,
-    };
-    Ssd::new(config, seed).unwrap()
+    Ssd::new(drives::drive([2, 2, 2], 16, 8, Bytes(600 * 4096), Bytes::kib(256)), seed).unwrap()
 }
 
 /// Simulated drives as members: garbage collection below, a member failed and replaced above.

@@ -1,6 +1,8 @@
 //! A host with an oracle: it knows, for each sector, which contents a read may return.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub(crate) mod drives;
+
 use outlast_array::{Array, ArrayConfig, PlainConfig, PlainDevice};
 use outlast_device::{Command, Completion, Device, Op, Outcome, StreamId, Tag};
 use outlast_units::rng::SplitMix;
