@@ -20,7 +20,7 @@ UNIT = 64 * 1024
 
 def run(scheme: str, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """A cell of Figure 10 on small dies: its row, and the summary."""
-    cell = fig10.cell(QUICK, "4 TB", scheme, **(SMALL | more))
+    cell = fig10.cell(QUICK, "4 TB", scheme, more=SMALL | more)
     record = points.measure(cells.prepare(cell, 1))
     return fig10.rows(QUICK, [cell], [record])[0], record["summary"]
 

@@ -26,7 +26,7 @@ from outlast.reproduce.reparo.common import (
 
 LARGE, SMALL = "32 TB", "4 TB"
 REPAIRS = (IDR, CDR, CDR_STAR)
-FILE, SCALE, SHARE = "fig10.toml", "run.capacity_scale", "array.repair.share"
+SCALE, SHARE = "run.capacity_scale", "array.repair.share"
 ALL, TENTH, FULL_SIZE = "all bandwidth", "a tenth", "all bandwidth, in full"
 PAGES_OF_BLOCK, BASE_BLOCKS, BASE_PAGES, WHOLE_PAGES = "device.geometry.pages_per_block", 60, 128, 768
 """The baseline copies all data at the rate of the link, so that fewer blocks of fewer pages say as much."""
@@ -41,18 +41,25 @@ CALIBRATED = "(calibrated)"
 TRAFFIC_WITHIN, SCALE_WITHIN = 0.05, 0.05
 
 
-def cell(setting: Setting, capacity: str, scheme: str, bandwidth: str = ALL, **more: Any) -> Cell:
+def cell(
+    setting: Setting,
+    capacity: str,
+    scheme: str,
+    bandwidth: str = ALL,
+    more: Mapping[str, Any] | None = None,
+    file: str = "fig10.toml",
+) -> Cell:
     """A repair of a drive of that capacity."""
     labels = {"capacity": capacity, "scheme": scheme, "bandwidth": bandwidth}
-    changes = SCHEMES[scheme] | drive(capacity) | (SMALLER if scheme == BASELINE else {}) | more
-    return Cell(labels, [setting.scenarios / FILE], changes)
+    changes = SCHEMES[scheme] | drive(capacity) | (SMALLER if scheme == BASELINE else {}) | dict(more or {})
+    return Cell(labels, [setting.scenarios / file], changes)
 
 
 def _cells(setting: Setting) -> list[Cell]:
     found = [cell(setting, capacity, scheme) for capacity in DIES for scheme in (BASELINE, *REPAIRS)]
-    found += [cell(setting, LARGE, scheme, TENTH, **{SHARE: 0.1}) for scheme in (BASELINE, CDR_STAR)]
+    found += [cell(setting, LARGE, scheme, TENTH, {SHARE: 0.1}) for scheme in (BASELINE, CDR_STAR)]
     whole = (SMALL, LARGE) if setting.mode.name == "full" else (SMALL,)
-    return found + [cell(setting, capacity, CDR_STAR, FULL_SIZE, **IN_FULL) for capacity in whole]
+    return found + [cell(setting, capacity, CDR_STAR, FULL_SIZE, IN_FULL) for capacity in whole]
 
 
 def repair_of(summary: Mapping[str, Any], scale: float) -> Row:

@@ -15,7 +15,7 @@ TECHNIQUES = {ONE: IDR, FOUR: CDR, BY_PAGE: PAGES, BY_BLOCK: CDR_STAR}
 
 
 def _cells(setting: Setting) -> list[Cell]:
-    return [cell(setting, capacity, scheme) for capacity in DIES for scheme in TECHNIQUES.values()]
+    return [cell(setting, capacity, scheme, file="fig11.toml") for capacity in DIES for scheme in TECHNIQUES.values()]
 
 
 def speed(table: Table, technique: str, capacity: str) -> float:

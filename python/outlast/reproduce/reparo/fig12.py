@@ -63,25 +63,27 @@ REPAIRED: dict[str, dict[str, Any]] = {
 DIES_GONE = "device.repair.repaired_dies"
 
 
-def cell(setting: Setting, capacity: str, scheme: str, stream: str, **more: Any) -> Cell:
+def cell(setting: Setting, capacity: str, scheme: str, stream: str, file: str = "fig12.toml") -> Cell:
     """A repaired drive of that capacity, or a new one, under a stream."""
     gone = {} if scheme == NEW else {DIES_GONE: repaired(DIES[capacity], 1)}
     depth = {STREAM + "queue_depth": QUEUE_PER_DIE * DIES[capacity]}
-    changes = REPAIRED[scheme] | drive(capacity) | gone | depth | STREAMS.get(stream, {}) | more
+    changes = REPAIRED[scheme] | drive(capacity) | gone | depth | STREAMS.get(stream, {})
     labels = {"stream": stream, "capacity": capacity, "scheme": scheme}
-    return Cell(labels, [setting.scenarios / "fig12.toml"], changes)
+    return Cell(labels, [setting.scenarios / file], changes)
 
 
-def _cells(setting: Setting, streams: Sequence[str]) -> list[Cell]:
-    return [cell(setting, capacity, scheme, own) for own in streams for capacity in DIES for scheme in REPAIRED]
+def _cells(setting: Setting, streams: Sequence[str], file: str) -> list[Cell]:
+    return [cell(setting, capacity, scheme, own, file) for own in streams for capacity in DIES for scheme in REPAIRED]
 
 
 def _cells12(setting: Setting) -> list[Cell]:
-    return _cells(setting, list(STREAMS)) + [cell(setting, LARGE, scheme, WITH_LINK) for scheme in (NEW, IDR, CDR)]
+    return _cells(setting, list(STREAMS), "fig12.toml") + [
+        cell(setting, LARGE, scheme, WITH_LINK) for scheme in (NEW, IDR, CDR)
+    ]
 
 
 def _cells13(setting: Setting) -> list[Cell]:
-    return _cells(setting, (SEQUENTIAL_WRITE, RANDOM_WRITE))
+    return _cells(setting, (SEQUENTIAL_WRITE, RANDOM_WRITE), "fig13.toml")
 
 
 def rows(_: Setting, cells: Sequence[Cell], records: Records) -> list[Row]:

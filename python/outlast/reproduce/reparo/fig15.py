@@ -19,11 +19,11 @@ SCHEMES = {IDR: "isolated", CDR: "cooperative"}
 LARGE = DIES["32 TB"]
 
 
-def _cells_of(setting: Setting, utilisations: Sequence[float]) -> list[Cell]:
+def _cells_of(setting: Setting, utilisations: Sequence[float], file: str) -> list[Cell]:
     return [
         Cell(
             {"utilisation": f"{u:g}", "scheme": name, "failures": f"{failures}"},
-            [setting.scenarios / "fig15.toml"],
+            [setting.scenarios / file],
             {
                 SCHEME: scheme,
                 "device.repair.repaired_dies": repaired(LARGE, failures),
@@ -149,7 +149,7 @@ FIG15 = Figure(
     "fig15",
     "Figure 15: several failures in one core",
     "Random writes of a 32-TB SSD after one to six dies of one core have failed and been repaired.",
-    lambda setting: _cells_of(setting, (UTILISATION,)),
+    lambda setting: _cells_of(setting, (UTILISATION,), "fig15.toml"),
     COLUMNS,
     _charts("fig15", (UTILISATION,), {"speed": "Random writes", "waf_ratio": "Write amplification"}),
     [
@@ -175,7 +175,7 @@ FIG16 = Figure(
     "fig16",
     "Figure 16: the same with more spare space",
     "As Figure 15, with space utilisations of 0.90 and 0.87.",
-    lambda setting: _cells_of(setting, (UTILISATION, LOW)),
+    lambda setting: _cells_of(setting, (UTILISATION, LOW), "fig16.toml"),
     COLUMNS,
     _charts("fig16", (UTILISATION, LOW), {"speed": "Random writes"}),
     [
