@@ -80,9 +80,10 @@ impl<D: Device> Array<D> {
                 return;
             }
             let Some(item) = repair.items.pop_front() else { return };
-            repair.busy_until = now + settings.run_time();
+            let bytes = Bytes(u64::from(item.rows.len()) * SECTOR_BYTES);
+            repair.busy_until = now + settings.run_time(repair.rate, bytes);
             repair.ops += 1;
-            repair.last = Some((now, Bytes(u64::from(item.rows.len()) * SECTOR_BYTES)));
+            repair.last = Some((now, bytes));
             let copy = item.readable && settings.fakes == FakeWay::Copy;
             let kind = OpKind::Repair { repair: id, range: item.range, copy };
             self.start(now, Op::new(kind, item.group, item.rows));
