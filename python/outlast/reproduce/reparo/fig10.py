@@ -134,8 +134,8 @@ def _why_limited(table: Table) -> str:
     tenfold = took(table, BASELINE, bandwidth=TENTH) / (search + 10 * rest)
     return (
         f"the search takes {search:.1f} min and needs no bandwidth, the rest {rest:.1f} min with all of it and "
-        f"{slow:.1f} min with a tenth, which is {slow / rest:.1f} times as long: processor and transfers, which went on "
-        f"beside each other, take turns. With ten times the rest it would be {tenfold:.0f}×"
+        f"{slow:.1f} min with a tenth, which is {slow / rest:.1f} times as long: processor and transfers take turns "
+        f"and do not go on beside each other. With ten times the rest it would be {tenfold:.0f}×"
     )
 
 
