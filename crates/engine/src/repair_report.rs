@@ -4,6 +4,7 @@ use crate::member::Member;
 use crate::scenario::RunSpec;
 use crate::volume::Volume;
 use outlast_array::MemberRepair;
+use outlast_models::array_loss::{ln_double_failure, ln_read_failure};
 use outlast_models::mttdl;
 use outlast_ssd::{Identifier, RepairRecord, RepairScheme, Ssd};
 use outlast_units::{Nanos, SECTOR_BYTES};
@@ -184,8 +185,8 @@ fn risk(own: &RepairSummary, run: &RunSpec, members: u16, redundancy: u16) -> Op
     let hours = own.total_s * scale / 3600.0;
     let bits = (own.bytes_read_from_peers + own.bytes_read_from_member) as f64 * scale * 8.0;
     let (devices, mttf) = (f64::from(members), run.member_mttf_hours);
-    let second_failure = -(-(hours * (devices - 1.0) / mttf)).exp_m1();
-    let read_failure = -(bits * (-run.member_uber).ln_1p()).exp_m1();
+    let second_failure = ln_double_failure(hours, mttf, devices).ok()?.exp();
+    let read_failure = ln_read_failure(run.member_uber.ln(), bits).ok()?.exp();
     let array = mttdl::Array {
         devices: members.into(),
         parities: redundancy.into(),

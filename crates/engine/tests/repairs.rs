@@ -1,0 +1,96 @@
+//! Is what a result says of a repair what was done, and the risk what the closed forms say?
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use outlast_engine::RepairSummary;
+use support::{TIMING, assert_close, run, scenario};
+
+/// Four drives of 4 MiB in eight dies, which two flash cores share; a die of the second fails.
+fn repaired(more: &str) -> RepairSummary {
+    let text = format!(
+        r#"
+{TIMING}
+[device.geometry]
+channels = 4
+chips_per_channel = 1
+dies_per_chip = 2
+planes_per_die = 1
+blocks_per_plane = 24
+pages_per_block = 16
+page_size = "4KiB"
+[device.ftl]
+capacity = "6MiB"
+mapping_unit = "4KiB"
+[device.controller]
+flash_cores = 2
+write_buffer = "128KiB"
+[device.repair]
+identifier = "l2p-all-cores"
+bad_blocks = 4
+[array]
+level = "raid5"
+members = 4
+chunk = "16KiB"
+[precondition]
+overwrite = "none"
+[[faults]]
+at = "5ms"
+kind = "die"
+device = 1
+die = 3
+[workload.synthetic]
+pattern = "uniform"
+read_percent = 100
+requests = 3000
+{more}
+"#
+    );
+    let run = run(scenario(&text));
+    let [repair] = &run.summary().repair[..] else { panic!("one die failed") };
+    repair.clone()
+}
+
+#[test]
+fn what_is_written_is_what_had_failed() {
+    let repair = repaired("");
+    assert_eq!((repair.device, repair.die, repair.way), (Some(1), 3, Some("die")));
+    assert!(repair.finished_s.is_some() && repair.lost_bytes == 0 && repair.failed_units > 0);
+    // Only reads: what is lost is neither written by the host nor trimmed. Reads of the host may rewrite some before the repair does.
+    let units = repair.failed_units + repair.fake_failures;
+    assert!(repair.bytes_written <= units * 4096 && repair.bytes_written > repair.fake_failures * 4096);
+    // RAID-5 of four: three chunks make one.
+    assert_eq!(repair.bytes_read_from_peers, 3 * repair.bytes_written);
+    assert_close("the parts of the time", repair.identify_s + repair.recover_s, repair.total_s, 1e-12);
+    // Equation 3: two cores of four dies share the loss of one.
+    let shared = repair.space_utilisation_before * 8.0 / 7.0;
+    for own in &repair.space_utilisation_by_core {
+        assert_close("utilisation", *own, shared, 2.0 / 768.0);
+    }
+}
+
+#[test]
+fn the_risk_is_that_of_equations_1_and_2() {
+    let repair = repaired("[run]\nmember_mttf_hours = 1000\nmember_uber = 1e-9");
+    let risk = repair.risk.unwrap();
+    let hours = repair.total_s / 3600.0;
+    assert_close("a second failure", risk.second_failure, 1.0 - (-hours * 3.0 / 1000.0f64).exp(), 1e-6);
+    let bits = repair.bytes_read_from_peers as f64 * 8.0;
+    assert_close("a read failure", risk.read_failure, 1.0 - (1.0 - 1e-9f64).powf(bits), 1e-6);
+    // Of failures at a rate of 4 / MTTF each leads to loss by a second one, or by a read that fails.
+    let loss = risk.second_failure + risk.read_failure * (1.0 - risk.second_failure);
+    assert_close("mean time to data loss", risk.mttdl_hours, 1000.0 / 4.0 / loss, 1e-2);
+}
+
+#[test]
+fn what_grows_with_the_size_of_dies_is_scaled_and_nothing_else() {
+    let (own, larger) = (repaired(""), repaired("[run]\ncapacity_scale = 3"));
+    assert!(own.scaled.is_none());
+    let scaled = larger.scaled.unwrap();
+    assert_eq!(larger.total_s.to_bits(), own.total_s.to_bits());
+    assert_close("time", scaled.total_s, 3.0 * own.total_s, 1e-12);
+    assert_close("units", scaled.failed_units, 3.0 * own.failed_units as f64, 1e-12);
+    assert_close("bytes", scaled.bytes_written, 3.0 * own.bytes_written as f64, 1e-12);
+    assert_close("detection", larger.detected_after_ms.unwrap(), own.detected_after_ms.unwrap(), 1e-12);
+}
