@@ -16,6 +16,7 @@ mod repair_report;
 mod report;
 mod run;
 mod scenario;
+mod settling;
 mod simulation;
 mod steady;
 mod summary;

@@ -4,6 +4,7 @@ use crate::progress::OnProgress;
 use crate::scenario::Scenario;
 use crate::window::Snapshot;
 use outlast_device::{Command, Device, Op, Outcome, StreamId};
+use outlast_ftl::Ftl;
 use outlast_media::ConfigError;
 use outlast_ssd::Ssd;
 use outlast_units::{Lba, Nanos};
@@ -46,6 +47,9 @@ pub(crate) trait Machine: Device {
 
     /// Takes account of what untimed commands have left in buffers.
     fn end_untimed(&mut self);
+
+    /// Shows the translation layers of the drives that it has now, always in the same order.
+    fn each_ftl(&self, look: &mut dyn FnMut(&Ftl));
 
     /// Units that the host wrote since the last reset, and units that all drives programmed.
     fn written_units(&self) -> (u64, u64);
@@ -178,6 +182,10 @@ impl Machine for Ssd {
 
     fn end_untimed(&mut self) {
         Ssd::end_untimed(self);
+    }
+
+    fn each_ftl(&self, look: &mut dyn FnMut(&Ftl)) {
+        self.ftls().for_each(look);
     }
 
     fn written_units(&self) -> (u64, u64) {

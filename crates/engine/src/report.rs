@@ -8,7 +8,7 @@ use crate::precondition::Prepared;
 use crate::recorder::Recorder;
 use crate::repair_report::{self, RepairSummary};
 use crate::scenario::{Overwrite, Scenario};
-use crate::steady::is_steady;
+use crate::steady::{Round, is_steady};
 use crate::summary::{
     ClosedForm, DeviceFacts, Flash, FlashByCause, Gc, Host, Latency, LatencyByOp, LittlesLaw, MeasuredState,
     Memory, PreconditionState, Queue, SCHEMA, Spread, SteadyState, StreamLatency, Summary, Throughput, Time,
@@ -90,12 +90,7 @@ pub(crate) fn summarise(facts: &Facts<'_>) -> Summary {
 fn notes(facts: &Facts<'_>) -> Vec<String> {
     let mut notes = facts.workload.notes.clone();
     notes.extend(facts.prepared.note.clone());
-    if facts.prepared.steady == Some(false) {
-        let last = facts.prepared.rounds.last().map_or(0.0, |&(at, _)| at);
-        notes.push(format!(
-            "Preconditioning gave up after {last:.1} drive writes without a steady write amplification."
-        ));
-    }
+    notes.extend(facts.prepared.unsteady(facts.ssd.identify().capacity));
     let unmapped = facts.ssd.counters().unmapped_reads;
     if unmapped != 0 {
         notes.push(format!("{unmapped} mapping units read had never been written and cost no flash read."));
@@ -322,8 +317,8 @@ fn queue(facts: &Facts<'_>) -> Queue {
 fn precondition_state(prepared: &Prepared) -> PreconditionState {
     PreconditionState {
         reached: prepared.steady,
-        drive_writes: prepared.rounds.last().map_or(0.0, |&(at, _)| at),
-        write_amplification: prepared.rounds.last().map(|&(_, amplification)| amplification),
+        drive_writes: prepared.rounds.last().map_or(0.0, |round| round.drive_writes),
+        write_amplification: prepared.amplification,
         rounds: prepared.rounds.len() as u64,
     }
 }
@@ -493,8 +488,14 @@ fn why_not_uniform(facts: &Facts<'_>) -> Option<&'static str> {
 pub(crate) fn precondition_table(prepared: &Prepared) -> Table {
     let mut table = Table::default();
     table.counts("round", 1..=prepared.rounds.len() as u64);
-    table.measures("drive_writes", prepared.rounds.iter().map(|&(at, _)| at));
-    table.measures("write_amplification", prepared.rounds.iter().map(|&(_, amplification)| amplification));
+    let mut measures = |name, value: fn(&Round) -> f64| {
+        table.measures(name, prepared.rounds.iter().map(value));
+    };
+    measures("drive_writes", |round| round.drive_writes);
+    measures("write_amplification", |round| round.amplification);
+    measures("spare_drift", |round| round.drift);
+    measures("first_written", |round| round.first);
+    measures("expected_drive_writes", |round| round.expected);
     table
 }
 

@@ -7,6 +7,7 @@ use crate::scenario::{Happening, Scenario};
 use crate::window::Snapshot;
 use outlast_array::{Array, ArrayConfig, ArrayError, Counters};
 use outlast_device::{Command, Completion, Device, Identity, Outcome, Smart, Tag};
+use outlast_ftl::Ftl;
 use outlast_media::ConfigError;
 use outlast_ssd::{Ssd, SsdConfig};
 use outlast_units::rng::{mix, sub_seed};
@@ -383,6 +384,10 @@ impl Machine for Volume {
                 ssd.end_untimed();
             }
         });
+    }
+
+    fn each_ftl(&self, look: &mut dyn FnMut(&Ftl)) {
+        self.array.devices().filter_map(Member::drive).flat_map(Ssd::ftls).for_each(look);
     }
 
     fn written_units(&self) -> (u64, u64) {

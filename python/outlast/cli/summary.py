@@ -106,7 +106,7 @@ def _state(result: Result, console: Console) -> None:
     why = f" ({measured['why']})" if measured.get("why") else ""
     console.print(f"steady state: {words}{why}", markup=True)
     if before["reached"] is False:
-        console.print("[yellow]preconditioning gave up before the write amplification was steady[/]")
+        console.print("[yellow]the write amplification was not steady when preconditioning ended[/]")
     cost, law = summary["time"], summary["queue"]["littles_law"]
     speed = summary["throughput"]["requests_per_cpu_s"]
     line = f"cost: {seconds(cost['cpu_s'])} of CPU, {seconds(cost['precondition_cpu_s'])} to precondition"

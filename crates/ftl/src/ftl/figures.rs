@@ -1,9 +1,10 @@
 //! What the translation layer counts, and the check of its invariants.
 
-use super::{Ftl, State, UnitsWritten, UntimedReads};
+use super::{Ftl, State, Stream, UnitsWritten, UntimedReads};
 use crate::config::VictimPolicy;
 use crate::policy::NO_CANDIDATE;
 use outlast_media::Blocks;
+use outlast_units::SuperblockId;
 
 impl Ftl {
     /// Units written so far, by cause.
@@ -24,6 +25,24 @@ impl Ftl {
     /// Superblocks relocated so far, and the valid units they held.
     pub fn victims(&self) -> (u64, u64) {
         (self.victims, self.victim_units)
+    }
+
+    /// Superblocks sealed so far: what [`Ftl::seal_of`] of a superblock sealed from now on will be at least.
+    pub fn seals(&self) -> u64 {
+        self.seals
+    }
+
+    /// Which of all seals that of a superblock was; `None` unless it is sealed. Another number than before means that the superblock
+    /// was erased and filled in between.
+    pub fn seal_of(&self, superblock: SuperblockId) -> Option<u64> {
+        let index = superblock.index();
+        (self.state[index] == State::Sealed).then(|| self.sealed_order[index])
+    }
+
+    /// Data units that can be written before anything more must be erased: in free superblocks and in those that streams have open.
+    pub fn unwritten_units(&self) -> u64 {
+        let free = self.free.len() as u64 * u64::from(self.data_units(self.gc_stream(0)));
+        free + (0..self.streams()).map(|stream| u64::from(self.room(Stream(stream)))).sum::<u64>()
     }
 
     /// The physical blocks.
