@@ -8,6 +8,7 @@ mod error;
 mod histogram;
 mod machine;
 mod member;
+mod memory;
 mod precondition;
 mod progress;
 mod recorder;
@@ -25,6 +26,7 @@ mod volume;
 mod window;
 
 pub use error::EngineError;
+pub use memory::Memory as MemoryNeeds;
 pub use progress::{Control, OnProgress, Phase, Progress};
 pub use repair_report::{RepairRisk, RepairSummary, ScaledRepair};
 pub use simulation::{RunResult, Simulation};

@@ -13,8 +13,8 @@ pub use config::{
     ProtectedStreams, ProtectionConfig, RangeConfig, VictimPolicy, WearLeveling,
 };
 pub use ftl::{
-    Aftermath, Axis, Cause, Ftl, FtlOptions, Full, ListRead, Member, Slot, State, Stream, UnitsWritten,
-    UntimedReads,
+    Aftermath, Axis, Cause, Ftl, FtlOptions, Full, ListRead, Member, Slot, State, Stream, Tables,
+    UnitsWritten, UntimedReads,
 };
 pub use layout::{Lane, Layout, PuPlace};
 pub use stripes::{Role, Stripes};

@@ -29,6 +29,7 @@ Examples:
 @click.option("--force", is_flag=True, help="Replace an earlier result in --out.")
 @path_option("--report", "report_file", metavar="FILE", help="Write the HTML page to this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print result.json on standard output.")
+@click.option("--any-memory", is_flag=True, help="Run even if less memory is free than it will take.")
 @click.option("--quiet", is_flag=True, help="No progress bar and no summary.")
 def run_command(
     scenario: str | None,
@@ -41,6 +42,7 @@ def run_command(
     force: bool,
     report_file: Path | None,
     as_json: bool,
+    any_memory: bool,
     quiet: bool,
 ) -> int:
     """Run SCENARIO: a scenario file, or the name of a preset.
@@ -60,7 +62,7 @@ def run_command(
     if report_file is not None:
         check_file(report_file)
     with RunProgress(shown=not quiet) as progress:
-        result = api.run(layers, overrides, progress=progress)
+        result = api.run(layers, overrides, progress=progress, any_memory=any_memory)
     if folder is not None:
         folder.write(result)
     if report_file is not None:

@@ -77,13 +77,36 @@ impl Ftl {
         self.config.gc.policy
     }
 
+    /// What [`Ftl::heap_bytes`] will be when all tables are built.
+    pub fn heap_bytes_when_built(&self, geometry: &outlast_media::Geometry) -> u64 {
+        let layout = &self.layout;
+        let superblocks = u64::from(layout.superblocks());
+        let blocks = u64::from(layout.dies())
+            * u64::from(layout.planes_per_die())
+            * u64::from(geometry.blocks_per_plane);
+        let entry = size_of::<u32>() as u64;
+        (u64::from(layout.logical_units()) + 1 + u64::from(layout.slots())) * entry
+            + superblocks * Self::SUPERBLOCK_BYTES as u64
+            + superblocks * u64::from(layout.pus_per_superblock()) / 8
+            + blocks * (2 * entry + 1)
+            + superblocks * u64::from(layout.dies()) * u64::from(layout.planes_per_die()) * entry
+    }
+
+    /// Bytes of the tables that have an entry for each superblock.
+    const SUPERBLOCK_BYTES: usize = size_of::<u32>() * 4
+        + size_of::<u64>() * 2
+        + size_of::<State>()
+        + size_of::<Stream>()
+        + size_of::<u8>()
+        + size_of::<usize>();
+
     /// Resident bytes of all tables. [`Ftl::new`] allocates them once; they grow only when the core takes over units of another.
     pub fn heap_bytes(&self) -> usize {
         size_of_val(self.l2p.as_slice())
             + size_of_val(self.p2l.as_slice())
-            + self.valid.len() * (size_of::<u32>() * 3 + size_of::<u64>() * 2 + size_of::<State>())
+            + self.valid.len() * Self::SUPERBLOCK_BYTES
             + size_of_val(self.pu_programmed.as_slice())
-            + size_of_val(self.blocks.all_cycles()) * 2
+            + size_of_val(self.blocks.all_cycles()) / 4 * 9
             + self.table.heap_bytes()
     }
 
