@@ -27,8 +27,8 @@ mod volume;
 mod window;
 
 pub use columns::{Join, TimeColumn, time_columns};
-pub use outlast_ftl::{ProgramCause, ReadCause};
 pub use error::EngineError;
+pub use outlast_ftl::{ProgramCause, ReadCause};
 pub use progress::{Control, OnProgress, Phase, Progress};
 pub use repair_report::{RepairRisk, RepairSummary, ScaledRepair};
 pub use simulation::{RunResult, Simulation};

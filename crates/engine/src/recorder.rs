@@ -141,13 +141,13 @@ impl Recorder {
         record(self.by_stream[index].1.of_mut(op), latency);
     }
 
-    /// Whether a window ends at or before `at`.
+    /// Whether a window ends before `at`. What completes at its very end belongs to it, so that the last window is never empty.
     #[inline]
     pub(crate) fn window_ends_by(&self, at: Nanos) -> bool {
-        at >= self.windows.end
+        at > self.windows.end
     }
 
-    /// Closes every window that ends at or before `at`, given what the drive counts now.
+    /// Closes every window that ends before `at`, given what the drive counts now.
     pub(crate) fn close_windows(&mut self, at: Nanos, snapshot: Snapshot) {
         while self.window_ends_by(at) {
             let area = self.in_flight.area_until(self.windows.end);

@@ -192,3 +192,6 @@ impl LatencySummary {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

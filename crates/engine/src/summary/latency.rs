@@ -120,3 +120,47 @@ pub(crate) fn latency_table(recorder: &Recorder) -> Table {
     table.push("count", Column::U64(counts));
     table
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Latency;
+    use crate::histogram::{empty, record};
+    use outlast_units::rng::SplitMix;
+
+    /// Latencies over five decades, so that neighbouring percentiles are far apart: each is that of the sorted samples, to the three
+    /// digits that the histogram keeps.
+    #[test]
+    fn every_percentile_is_that_of_the_sorted_samples() {
+        for (seed, count) in [(1, 1), (2, 7), (3, 1_000), (4, 9_999), (5, 200_000)] {
+            let mut rng = SplitMix::new(seed, "test.latencies");
+            let mut histogram = empty(3);
+            let mut samples: Vec<u64> = (0..count)
+                .map(|_| {
+                    let uniform = rng.unit();
+                    (1e3 / (1.0 - uniform).powf(0.7)) as u64
+                })
+                .collect();
+            samples.iter().for_each(|&latency| record(&mut histogram, latency));
+            samples.sort_unstable();
+            let latency = Latency::of(&histogram).expect("there are samples");
+            let sorted =
+                |share: f64| samples[((share * count as f64).ceil() as usize).max(1) - 1] as f64 * 1e-3;
+            for (name, got, share) in [
+                ("p50", latency.p50, 0.5),
+                ("p90", latency.p90, 0.9),
+                ("p95", latency.p95, 0.95),
+                ("p99", latency.p99, 0.99),
+                ("p99_9", latency.p99_9, 0.999),
+                ("p99_99", latency.p99_99, 0.9999),
+                ("max", latency.max, 1.0),
+            ] {
+                let expected = sorted(share);
+                assert!((got / expected - 1.0).abs() <= 1e-3, "{name} of {count}: {got}, sorted {expected}");
+            }
+            assert!((latency.min / sorted(0.0) - 1.0).abs() <= 1e-3);
+            let mean = samples.iter().sum::<u64>() as f64 * 1e-3 / count as f64;
+            assert!((latency.mean / mean - 1.0).abs() <= 1e-3, "{} against {mean}", latency.mean);
+            assert_eq!(latency.count, count as u64);
+        }
+    }
+}
