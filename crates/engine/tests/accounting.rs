@@ -468,3 +468,21 @@ fn programs_of_several_planes_are_those_of_the_geometry() {
         assert_eq!(flash.multi_plane_programs, if together { flash.programs / u64::from(planes) } else { 0 });
     }
 }
+
+/// One write at a time into a buffer that is never full: a write takes the time of the master core, and what is beyond that it waited
+/// for collection.
+#[test]
+fn blocked_time_is_what_writes_take_beyond_their_service() {
+    for policy in ["greedy", "fifo"] {
+        let workload =
+            "pattern = \"uniform\"\nread_percent = 0\nsize = \"4KiB\"\nqueue_depth = 1\nrequests = 12000\n";
+        let mut scenario = Case { policy, ..PLAIN }.scenario("sequential", workload);
+        scenario.device.controller.master_cost = Nanos::micros(150);
+        let run = run(scenario);
+        let summary = run.summary();
+        let waited = summary.time.simulated_s - 12_000.0 * 150e-6;
+        let blocked = summary.gc.blocked_s;
+        assert!(blocked > 1e-3, "{policy}: nothing was blocked: {blocked}");
+        assert!((blocked - waited).abs() < 1e-9, "{policy}: {blocked} against {waited}");
+    }
+}
