@@ -152,7 +152,7 @@ def thinned(series: dict[str, Any], most: int = 900) -> dict[str, Floats]:
             case "first":
                 return values[starts]
             case "last":
-                return values[ends]
+                return floats(values[ends])
             case "sum":
                 return floats(np.add.reduceat(np.nan_to_num(values), starts))
             case "max":
