@@ -3,7 +3,7 @@
 use crate::changes::Changes;
 use crate::classes::Classifier;
 use crate::config::{Identifier, SsdConfig, WriteCache};
-use crate::core::{Core, Processor};
+use crate::core::{Core, CoreWork, Processor};
 use crate::counters::Counters;
 use crate::die::{Channel, Die, Phase};
 use crate::events::EventTree;
@@ -15,7 +15,7 @@ use crate::power::PowerCuts;
 use crate::reliability::{CoreCells, Corrections, Reliability};
 use crate::repair::{Moves, Redirection, Watch};
 use crate::scrub::{Decision, Reason};
-use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Smart, Tag};
+use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Op as HostOp, Smart, Tag};
 use outlast_ftl::{Ftl, FtlOptions, PagesRead, UnitsWritten};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig, TimingTable};
 use outlast_units::slab::Slab;
@@ -56,6 +56,9 @@ pub struct Ssd {
     pub(crate) internal_max: u32,
     /// Dies that have internal work and wait for leave to start it.
     pub(crate) waiting_dies: VecDeque<u16>,
+    /// Whether the units of a read are being queued, before any die looks at them; and the dies that hold some.
+    pub(crate) gathering: bool,
+    pub(crate) gathered: Vec<u16>,
     pub(crate) counters: Counters,
     /// Sums at the last reset, to be subtracted.
     pub(crate) base: Totals,
@@ -198,6 +201,8 @@ impl Ssd {
             internal: 0,
             internal_max: config.controller.internal_operations.unwrap_or(u32::from(geometry.dies())),
             waiting_dies: VecDeque::new(),
+            gathering: false,
+            gathered: Vec::new(),
             counters: Counters::default(),
             base: Totals::default(),
             base_by_core: vec![UnitsWritten::default(); cores.len()],
@@ -419,10 +424,29 @@ impl Ssd {
     }
 
     fn cpu_event(&mut self, now: Nanos, core: usize) {
-        let (_, work) = self.cores[core].cpu.queue.pop_front().expect("a processor's event has work");
+        let (_, CoreWork { work, units }) =
+            self.cores[core].cpu.queue.pop_front().expect("a processor's event has work");
         let next = self.cores[core].cpu.next();
         self.events.set(self.cpu_source(core), next);
-        self.execute(now, core, work);
+        if units == 1 {
+            self.execute(now, core, work);
+        } else {
+            self.execute_page(now, core, work, units);
+        }
+    }
+
+    /// A flash core acts on neighbouring units of a read that lie in one program unit.
+    fn execute_page(&mut self, now: Nanos, core: usize, first: UnitWork, units: u32) {
+        let command = self.requests[first.request].command;
+        let end = command.lba.0 + u64::from(command.sectors);
+        self.gathering = true;
+        self.execute(now, core, first);
+        for lpn in first.lpn + 1..first.lpn + units {
+            let start = self.unit_at(core, lpn) * u64::from(self.sectors_per_unit);
+            let sectors = u64::from(self.sectors_per_unit).min(end - start) as u16;
+            self.execute(now, core, UnitWork { lpn, first: 0, sectors, ..first });
+        }
+        self.end_gathering(now);
     }
 
     fn master_event(&mut self, now: Nanos) {
@@ -438,10 +462,32 @@ impl Ssd {
         {
             self.execute(now, core, work);
         } else {
-            self.cores[core].cpu.take(now, cost, work);
+            if self.is_of_page_before(core, work) {
+                self.cores[core].cpu.take_another_unit(now, cost);
+            } else {
+                self.cores[core].cpu.take(now, cost, CoreWork { work, units: 1 });
+            }
             let next = self.cores[core].cpu.next();
             self.events.set(self.cpu_source(core), next);
         }
+    }
+
+    /// Whether `work` reads the unit after those that core `core` was given last, in the same program unit: firmware looks up all
+    /// that a command wants of a page, then has the page read.
+    fn is_of_page_before(&self, core: usize, work: UnitWork) -> bool {
+        let Some(&(_, CoreWork { work: before, units })) = self.cores[core].cpu.queue.back() else {
+            return false;
+        };
+        if before.request != work.request
+            || before.lpn + units != work.lpn
+            || self.requests[work.request].command.op != HostOp::Read
+            || self.redirection.is_some()
+        {
+            return false;
+        }
+        let ftl = &self.cores[core].ftl;
+        let (last, this) = (ftl.lookup(Lpn(work.lpn - 1)), ftl.lookup(Lpn(work.lpn)));
+        last.is_some() && this.is_some() && ftl.layout().pu_of(last).0 == ftl.layout().pu_of(this).0
     }
 }
 

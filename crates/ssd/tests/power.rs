@@ -142,8 +142,13 @@ fn configurations() -> impl Strategy<Value = SsdConfig> {
                 config.controller.write_cost = Nanos(1100);
             }
             if suspend {
-                config.timing.suspend =
-                    Some(Suspend { program: true, erase: true, overhead: Nanos::micros(5), limit: 3 });
+                config.timing.suspend = Some(Suspend {
+                    program: true,
+                    erase: true,
+                    overhead: Nanos::micros(5),
+                    limit: 3,
+                    reads: 2,
+                });
                 config.timing.read = PageTimes::ByType(vec![Nanos::micros(40), Nanos::micros(70)]);
             }
             let classes = protection.is_some_and(|choices| choices.5);
