@@ -127,7 +127,7 @@ _JOINS = {name: (rule, needs) for name, rule, needs in _core.time_series_columns
 
 
 def thinned(series: dict[str, Any], most: int = 900) -> dict[str, Floats]:
-    """The time series with neighbouring windows joined until at most `most` are left, each column by the simulator's rule for it."""
+    """The time series with neighbouring windows joined until at most `most` are left, each column by its own rule."""
     columns = {name: floats(values) for name, values in series.items()}
     rows = len(columns["start_s"])
     group = -(-rows // most) if rows else 1
@@ -152,11 +152,11 @@ def thinned(series: dict[str, Any], most: int = 900) -> dict[str, Floats]:
             case "first":
                 return values[starts]
             case "last":
-                return values[ends]
+                return floats(values[ends])
             case "sum":
-                return np.add.reduceat(np.nan_to_num(values), starts)
+                return floats(np.add.reduceat(np.nan_to_num(values), starts))
             case "max":
-                return np.fmax.reduceat(values, starts)
+                return floats(np.fmax.reduceat(values, starts))
             case "ratio":
                 return share(*(joined(need) for need in needs))
             case "over":
