@@ -43,6 +43,15 @@ fn resolve(
     })
 }
 
+/// Every file that a scenario reads: the setting that names it, and its path.
+#[pyfunction]
+fn input_files(py: Python<'_>, layers: Vec<RawLayer>) -> PyResult<Vec<(String, String)>> {
+    unlocked(py, || {
+        let (scenario, _) = load(layers, &[])?;
+        Ok(scenario.input_files().into_iter().map(|file| (file.setting.to_owned(), file.path)).collect())
+    })
+}
+
 /// The JSON Schema of scenario files.
 #[pyfunction]
 fn schema(py: Python<'_>) -> PyResult<String> {
@@ -58,6 +67,7 @@ fn all_presets() -> Vec<(&'static str, &'static str, &'static str)> {
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
+    module.add_function(wrap_pyfunction!(input_files, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(all_presets, module)?)
 }

@@ -2,7 +2,7 @@
 
 use super::parse::sections;
 use super::{job, plan};
-use crate::{Target, Workload, WorkloadError};
+use crate::{InputFile, Target, Workload, WorkloadError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,12 @@ pub struct FioSpec {
 }
 
 impl FioSpec {
+    /// Every file that the job reads.
+    pub(crate) fn input_files(&self) -> Vec<InputFile> {
+        let named = |path: &String| InputFile { setting: "workload.fio.file", path: path.clone() };
+        self.file.iter().map(named).collect()
+    }
+
     /// Reads the job and checks it. See [`crate::WorkloadSpec::open`].
     pub(crate) fn open(&self, target: &Target) -> Result<Workload, WorkloadError> {
         match (&self.file, &self.job) {

@@ -1,5 +1,6 @@
 //! The settings of a trace.
 
+use crate::InputFile;
 use outlast_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -213,6 +214,13 @@ pub struct TraceSpec {
     /// Takes at most so many records of each pass. Default: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head: Option<u64>,
+}
+
+impl TraceSpec {
+    /// The file that the trace is in.
+    pub(crate) fn input_files(&self) -> Vec<InputFile> {
+        vec![InputFile { setting: "workload.trace.file", path: self.file.clone() }]
+    }
 }
 
 impl Default for TraceSpec {
