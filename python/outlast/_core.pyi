@@ -4,7 +4,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Layer: TypeAlias = tuple[Literal["preset", "file", "json"], str]
+Layer: TypeAlias = tuple[str, str]
+"""Its kind (`preset`, `file`, `json`, or `text of NAME`) and the name, path or text."""
 
 __version__: str
 

@@ -6,7 +6,7 @@ use outlast_engine::{Layer, Provenance, Scenario, json_schema, load_scenario, pr
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// A layer as Python writes it: its kind and the name, path or text.
+/// A layer as Python writes it: its kind (`preset`, `file`, `json`, or `text of NAME`) and the name, path or text.
 pub(crate) type RawLayer = (String, String);
 /// An override: dotted name and value.
 pub(crate) type Override = (String, String);
@@ -18,6 +18,9 @@ pub(crate) fn load(layers: Vec<RawLayer>, overrides: &[Override]) -> PyResult<(S
 }
 
 fn layer((kind, text): RawLayer) -> PyResult<Layer> {
+    if let Some(name) = kind.strip_prefix("text of ") {
+        return Ok(Layer::Toml { name: name.to_owned(), text, folder: PathBuf::new() });
+    }
     match kind.as_str() {
         "preset" => Ok(Layer::Preset(text)),
         "file" => Ok(Layer::File(PathBuf::from(text))),

@@ -28,9 +28,9 @@ def _needed(module: str, on: str) -> Any:
 class Cluster:
     """Runs jobs on the workers of a Dask scheduler.
 
-    Records come back over the network, so that no shared folder is needed; Outlast of the same build must be
-    installed where workers run, and the files that scenarios read be there under the same paths. A job whose worker is lost is begun again
-    by the scheduler.
+    Records come back over the network, so that no shared folder is needed. Outlast of the same build must be installed
+    where workers run, and the files that scenarios read be there under the same paths, with the same bytes. A job whose
+    worker is lost is begun again by the scheduler.
     """
 
     def __init__(self, address: str | Any) -> None:

@@ -56,7 +56,12 @@ pub fn parse_job(text: &str, target: &Target) -> Result<Workload, WorkloadError>
 
 fn read(file: &str) -> Result<String, WorkloadError> {
     let failed = |source| WorkloadError::Open { file: file.to_owned(), source };
-    let size = std::fs::metadata(file).map_err(failed)?.len();
+    let meta = std::fs::metadata(file).map_err(failed)?;
+    if !meta.is_file() && !meta.is_dir() {
+        let why = "a job file must be a regular file, not a pipe or device; write it to a file first";
+        return Err(failed(std::io::Error::new(std::io::ErrorKind::InvalidInput, why)));
+    }
+    let size = meta.len();
     if size > MOST_BYTES {
         return Err(crate::error::bad(
             file,
