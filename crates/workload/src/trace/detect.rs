@@ -76,8 +76,7 @@ pub(crate) fn detect(origin: &Origin, spec: &TraceSpec) -> Result<Detected, Work
     }
     match format {
         Format::Vscsi => {
-            detected.vscsi =
-                formats::vscsi_version(bytes).ok_or_else(|| unrecognised(input.file.clone()))?;
+            detected.vscsi = formats::vscsi_version(bytes).ok_or_else(|| unrecognised(input.file.clone()))?;
         }
         Format::Ascii => {
             detected.address_unit =

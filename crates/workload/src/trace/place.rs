@@ -53,11 +53,16 @@ impl Placed {
                 let wraps = match self.wrapped {
                     0 => String::new(),
                     wrapped => {
-                        format!(", which is more than that, so that {} wrapped onto other data", percent(wrapped))
+                        format!(
+                            ", which is more than that, so that {} wrapped onto other data",
+                            percent(wrapped)
+                        )
                     }
                 };
                 let touched = gib(pieces as u64 * PIECE);
-                format!("the {touched} of 1-MiB pieces that the trace touches were packed side by side{wraps} (addresses = \"fit\")")
+                format!(
+                    "the {touched} of 1-MiB pieces that the trace touches were packed side by side{wraps} (addresses = \"fit\")"
+                )
             }
             Addresses::Wrap => "they wrapped onto other data (addresses = \"wrap\")".to_owned(),
             Addresses::Strict => "the rest of the last unit was left out (addresses = \"strict\")".to_owned(),
@@ -210,7 +215,10 @@ mod tests {
         }
         assert_eq!(fit.placed, Placed { requests: 2, beyond: 1, wrapped: 1 });
         let note = fit.placed.note(Addresses::Fit, 10_000, 6).unwrap();
-        assert!(note.contains("the 6 MiB of 1-MiB pieces that the trace touches were packed side by side"), "{note}");
+        assert!(
+            note.contains("the 6 MiB of 1-MiB pieces that the trace touches were packed side by side"),
+            "{note}"
+        );
         assert!(note.contains("50.0 % wrapped onto other data"), "{note}");
         assert_eq!(Placed { requests: 9, ..Placed::default() }.note(Addresses::Wrap, 1, 0), None);
         assert_eq!(share(1, 1_000_000), "less than 0.01 %");

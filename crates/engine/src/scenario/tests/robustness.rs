@@ -5,7 +5,7 @@ use crate::scenario::merge::merge;
 use crate::scenario::override_path::{override_tree, parse_path};
 use crate::scenario::parse::toml_tree;
 use crate::scenario::tree::{Kind, Node, dotted};
-use crate::scenario::{parse_text, split_override};
+use crate::scenario::{ScenarioError, parse_text, split_override};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
