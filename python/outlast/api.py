@@ -198,8 +198,11 @@ def trace_convert(
 
     `to` is one of msr, spc, ascii, fio-iolog, fio-iolog-v2, vscsi, alibaba; `settings` are those of `[workload.trace]`.
     """
-    from outlast.output import staged_file
+    from outlast.output import cannot_write, staged_file
 
     spec = json.dumps(plain({"file": str(file), **settings}))
     with staged_file(Path(output)) as staging:
-        return _core.trace_convert(spec, to, str(staging), progress)
+        try:
+            return _core.trace_convert(spec, to, str(staging), progress)
+        except OSError as error:
+            raise cannot_write(Path(output), error) from error

@@ -55,7 +55,7 @@ class OutputFolder:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             staging = Path(tempfile.mkdtemp(prefix=f".{self.path.name}.", dir=self.path.parent))
         except OSError as error:
-            raise _cannot_write(self.path, error) from error
+            raise cannot_write(self.path, error) from error
         try:
             _write_data(result, staging)
             staging.chmod(0o777 & ~_umask())
@@ -69,7 +69,7 @@ class OutputFolder:
                 staging.rename(self.path)
             interrupts.written(str(self.path))
         except OSError as error:
-            raise _cannot_write(self.path, error) from error
+            raise cannot_write(self.path, error) from error
         finally:
             shutil.rmtree(staging, ignore_errors=True)
 
@@ -111,7 +111,7 @@ def write_file(path: Path, content: str | bytes) -> Path:
         try:
             staging.write_bytes(content.encode() if isinstance(content, str) else content)
         except OSError as error:
-            raise _cannot_write(path, error) from error
+            raise cannot_write(path, error) from error
     return path
 
 
@@ -122,7 +122,7 @@ def staged_file(path: Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     except OSError as error:
-        raise _cannot_write(path, error) from error
+        raise cannot_write(path, error) from error
     os.close(handle)
     staging = Path(name)
     try:
@@ -132,7 +132,7 @@ def staged_file(path: Path) -> Iterator[Path]:
             staging.replace(path)
             interrupts.written(str(path))
         except OSError as error:
-            raise _cannot_write(path, error) from error
+            raise cannot_write(path, error) from error
     finally:
         staging.unlink(missing_ok=True)
 
@@ -148,11 +148,14 @@ def check_writable(path: Path) -> None:
     try:
         Path(tempfile.mkdtemp(prefix=".outlast.", dir=ancestor)).rmdir()
     except OSError as error:
-        raise _cannot_write(path, error) from error
+        raise cannot_write(path, error) from error
 
 
-def _cannot_write(path: Path, error: OSError) -> OutputError:
-    return OutputError(f"{path}: cannot be written: {error.strerror or error}")
+def cannot_write(path: Path, error: OSError) -> OutputError:
+    """What to tell of a place that cannot be written."""
+    # What comes from the core has no strerror, and its number at the end of its text.
+    why = error.strerror or str(error).partition(" (os error ")[0]
+    return OutputError(f"{path}: cannot be written: {why}")
 
 
 def _umask() -> int:

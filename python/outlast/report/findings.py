@@ -8,7 +8,7 @@ from outlast.report.figure import CAUSES, amplification_by_cause
 from outlast.report.numbers import micros, percent, seconds, short, size, text, tiny
 
 TAILS = ((10_000, "p99_9", "a thousand"), (1_000, "p99", "a hundred"), (100, "p90", "ten"))
-"""How many requests it takes for a percentile to be told: those that leave ten beyond it, known to a third (1 / √10)."""
+"""How many requests it takes for a percentile to be told: ten lie beyond it then, a number known to a third."""
 
 
 def workload(summary: dict[str, Any]) -> str:
