@@ -66,6 +66,22 @@ def raising() -> None:
         raise KeyboardInterrupt
 
 
+class Deferred:
+    """While a file is being put in its place, a signal that would end the program at once waits until it is."""
+
+    def __enter__(self) -> None:
+        self._before = _State.mode
+        if self._before == _QUIT:
+            _State.mode = _LEAVE_WORD
+
+    def __exit__(self, *_: object) -> None:
+        if self._before != _QUIT:
+            return
+        _State.mode = _QUIT
+        if _State.asked:
+            _quit(_State.asked[0])
+
+
 def over() -> None:
     """The program has done everything and only has to end: signals change nothing any more."""
     for number in _NAMES:

@@ -118,6 +118,12 @@ def write_file(path: Path, content: str | bytes) -> Path:
 @contextmanager
 def staged_file(path: Path) -> Iterator[Path]:
     """A file beside `path` that takes its place if the block ends well, and goes away otherwise."""
+    with interrupts.Deferred(), _staged(path) as staging:
+        yield staging
+
+
+@contextmanager
+def _staged(path: Path) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

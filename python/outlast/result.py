@@ -95,6 +95,9 @@ class Result:
             return _wrapped(summary[name])
         raise AttributeError(f"a Result has no '{name}'; its summary has {', '.join(summary)}")
 
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.__dict__.get("summary", {})]
+
     def reach(self) -> str:
         """What the figures of a run that was stopped are of."""
         host = self.summary["host"]

@@ -294,7 +294,7 @@ fn mistakes_are_listed_together_each_with_its_line() {
     lines.sort_unstable();
     assert_eq!(lines, ["s.toml:2:", "s.toml:4:", "s.toml:5:", "s.toml:7:"], "{message}");
     // Ten at most.
-    let many: String = (0..30).map(|i| format!("nonsense_{i} = 1\n")).collect();
+    let many = (0..30).map(|i| format!("nonsense_{i} = 1")).collect::<Vec<_>>().join("\n");
     let message = complaint_of(&[layer("s.toml", &format!("extends = \"demo\"\n{many}"))]);
     assert_eq!(message.split('\n').count(), 10, "{message}");
 }
