@@ -12,7 +12,7 @@ PROFILE ?= release
 export PROFILE
 CARGO_FLAGS := --locked --workspace --exclude outlast-python
 
-.PHONY: help setup demo test test-rust test-python lint format bench docs picture schema lock clean
+.PHONY: help setup demo test test-rust test-python lint format bench docs picture schema figures lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -74,6 +74,9 @@ picture: demo ## the picture of the README, from the demo's report (needs Chromi
 
 schema: setup ## the committed JSON Schema of scenario files
 	$(BIN)/outlast schema > docs/reference/scenario.schema.json
+
+figures: setup ## what the reference of figures says of causes, and the figures that sweeps know
+	$(BIN)/python docs/make_figures.py
 
 lock: .venv/tools ## requirements.lock from pyproject.toml
 	$(BIN)/uv pip compile pyproject.toml --extra dev --extra arrow --extra cluster --generate-hashes --universal \
