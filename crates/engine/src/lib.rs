@@ -2,15 +2,21 @@
 
 mod array_report;
 mod batch;
+mod batch_means;
 mod clock;
+mod columns;
+mod counts;
 mod drives;
 mod error;
 mod histogram;
 mod machine;
+mod measured;
 mod member;
 mod memory;
+mod overload;
 mod precondition;
 mod progress;
+mod quantiles;
 mod recorder;
 mod reliability;
 mod repair_report;
@@ -25,16 +31,21 @@ mod table;
 mod volume;
 mod window;
 
+pub use batch_means::Interval;
+pub use columns::{Join, TimeColumn, time_columns};
 pub use error::EngineError;
 pub use memory::Memory as MemoryNeeds;
+pub use outlast_ftl::{ProgramCause, ReadCause};
+pub use overload::Overload;
 pub use progress::{Control, OnProgress, Phase, Progress};
 pub use repair_report::{RepairRisk, RepairSummary, ScaledRepair};
 pub use simulation::{RunResult, Simulation};
 pub use summary::{
-    ArrayAmplification, ArraySummary, ArrayWrites, ClosedForm, DataLoss, DeviceFacts, DriveWear, Flash,
-    FlashByCause, Gc, Host, Latency, LatencyByOp, LittlesLaw, MeasuredState, Memory, PreconditionState,
-    Queue, RebuildSummary, SCHEMA, Spread, StateTimes, SteadyState, StreamLatency, Summary, Throughput, Time,
-    Wear, WriteAmplification,
+    AfterHost, ArrayAmplification, ArraySummary, ArrayWrites, ChangeMade, ClassFigures, ClosedForm,
+    CorrectedBy, DataLoss, DeviceFacts, DriveWear, Exact, Flash, FlashByCause, Gc, Host, Latency,
+    LatencyByOp, LittlesLaw, MeasuredState, Memory, PreconditionState, Protection, Queue, Rber,
+    RebuildSummary, Reliability, SCHEMA, Scrubbed, Spread, StateTimes, SteadyState, StreamLatency,
+    StripeRecovery, Summary, Tail, Throughput, Time, Twin, Wear, WriteAmplification,
 };
 pub use table::{Column, Table};
 

@@ -39,9 +39,6 @@ impl Prepared {
     /// What the reader should know, and can do, about a drive of `capacity` that is not steady.
     pub(crate) fn unsteady(&self, capacity: Bytes) -> Option<String> {
         let at = self.rounds.last().map_or(0.0, |round| round.drive_writes);
-        if self.stopped {
-            return Some(format!("Preconditioning was stopped after {at:.1} drive writes of overwriting."));
-        }
         if self.steady != Some(false) {
             return None;
         }
@@ -102,7 +99,7 @@ pub(crate) fn prepare<M: Machine>(
         }
     }
     if prepared.stopped {
-        // It was stopped, it did not fail to become steady.
+        // Whether it would have become steady is not known.
         prepared.steady = None;
     }
     prepared.cpu_s = watch.cpu_s();

@@ -8,7 +8,7 @@
 //! empty drive.
 
 use crate::machine::Machine;
-use outlast_ftl::Ftl;
+use outlast_ftl::{Ftl, ProgramCause};
 use outlast_units::SuperblockId;
 
 /// A superblock that was filled before space was first reclaimed.
@@ -35,7 +35,7 @@ impl Sums {
         let mut sums = Self::default();
         machine.each_ftl(&mut |ftl| {
             let written = ftl.written();
-            sums.host += written.host;
+            sums.host += written[ProgramCause::Host];
             sums.total += written.total();
             sums.unwritten += ftl.unwritten_units();
             sums.victims += ftl.victims().0;

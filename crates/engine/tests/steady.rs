@@ -97,7 +97,7 @@ fn a_run_that_was_stopped_did_not_give_up() {
     let mut stop = |_: &outlast_engine::Progress| Control::Stop;
     let summary = simulation.run(&mut stop).unwrap().summary;
     assert!(summary.partial);
-    assert!(summary.notes.iter().any(|note| note.contains("was stopped after")), "{:?}", summary.notes);
+    assert!(summary.notes.iter().any(|note| note.contains("was stopped while")), "{:?}", summary.notes);
     assert!(!summary.notes.iter().any(|note| note.contains("not steady")), "{:?}", summary.notes);
 }
 

@@ -11,8 +11,9 @@ from rich.table import Table
 from outlast.report.errors import can_fail
 from outlast.report.figure import amplification_by_cause
 from outlast.report.findings import counted, workload
-from outlast.report.latency import OPS, ROWS
+from outlast.report.latency import FEW, FEW_NOTE, OPS, ROWS, marked, mean_interval
 from outlast.report.numbers import micros, percent, seconds, short, size, tiny
+from outlast.report.queueing import EXACT
 
 if TYPE_CHECKING:
     from outlast.result import Result
@@ -48,8 +49,11 @@ def show(result: Result) -> None:
         for op in ops:
             table.add_column(op, justify="right", style="bold")
         for key, label in ROWS:
-            table.add_row(label, *(micros(summary["latency_us"][op][key]) for op in ops))
+            table.add_row(label, *(marked(summary["latency_us"][op], key) for op in ops))
+        table.add_row("95 % interval of the mean", *(mean_interval(summary["latency_us"][op]) for op in ops))
         console.print(table)
+        if any(FEW in marked(summary["latency_us"][op], key) for op in ops for key, _ in ROWS):
+            console.print(FEW_NOTE, markup=False)
     if can_fail(summary):
         _errors(summary, console)
     _state(result, console)
@@ -114,7 +118,8 @@ def _state(result: Result, console: Console) -> None:
         line += f", {short(speed)} requests per CPU-second"
     line += f", {short(summary['memory']['peak_rss_mib'])} MiB"
     if law and law.get("relative_error") is not None:
-        line += f"; Little's law within {percent(abs(law['relative_error']), 2)}"
+        error = abs(law["relative_error"])
+        line += "; Little's law holds" if error < EXACT else f"; Little's law is off by {percent(error, 2)}"
     console.print(line)
     for note in summary["notes"]:
         console.print(f"note: {note}", markup=False)

@@ -54,6 +54,8 @@ def badges(summary: dict[str, Any]) -> str:
     marks.append(f'<span class="badge {level}" title="{text(measured.get("why") or "")}">{words}</span>')
     if summary["steady_state"]["precondition"]["reached"] is False:
         marks.append('<span class="badge warn">not steady when preconditioning ended</span>')
+    if summary["queue"].get("overload"):
+        marks.append('<span class="badge bad">overload: more was asked for than was served</span>')
     if summary["host"]["errors"]:
         marks.append(f'<span class="badge bad">{short(summary["host"]["errors"])} requests failed</span>')
     return "".join(marks)
@@ -119,7 +121,7 @@ def _over_time(series: Series | None, windows: int) -> Section:
     section = Section("time", "Over time")
     if series is not None and len(series["start_s"]) > 1:
         section.add(timeline.throughput(series)).add(timeline.bandwidth(series))
-        section.add(timeline.latency_over_time(series, joined=windows > len(series["start_s"])))
+        section.add(timeline.latency_over_time(series, joined=windows > len(series["start_s"]) + 1))
         section.columns = "lead"
     return section
 
