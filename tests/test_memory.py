@@ -7,8 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import outlast
 import pytest
+
+import outlast
 from outlast import memory
 
 PRESETS = [
@@ -99,7 +100,8 @@ def test_a_percentile_of_a_few_requests_is_marked() -> None:
 
 
 def test_overload_is_said() -> None:
-    settings = {"workload.synthetic.rate_iops": 500_000, "workload.synthetic.duration": "300ms", "run.warm_up": "0s"}
+    settings = {"workload.synthetic.rate_iops": 500_000, "workload.synthetic.duration": "300ms"}
+    settings |= {"run.warm_up": "0s", "run.window": "10ms", "precondition.overwrite": "none"}
     summary = json.loads(outlast.run("demo", settings).to_json())
     found = summary["queue"]["overload"]
     assert 400_000 < found["offered_iops"] < 600_000

@@ -114,7 +114,8 @@ def run(
     """Runs a scenario: a preset's name, a file's path, settings as a dictionary, or a list of these (later ones win).
 
     Ctrl-C stops within a second and gives a result marked `partial`; a second Ctrl-C raises `KeyboardInterrupt`.
-    Other Python threads go on while it runs. A run that needs more memory than is free is refused, unless `any_memory` says otherwise.
+    Other Python threads go on while it runs.
+    A run that needs more memory than is free is refused, unless `any_memory` says otherwise.
     """
     # Before the run, so that nothing but putting figures together is left to do when it has ended.
     import numpy  # noqa: F401 - the core makes arrays of it
@@ -147,9 +148,9 @@ def _peak_rss_mib() -> float | None:
 
 
 def validate(scenario: ScenarioLike | Sequence[ScenarioLike], overrides: Overrides | None = None) -> int:
-    """Checks a scenario as `run` would before it starts, files of the workload included; raises what is wrong. Builds no drive.
+    """Checks a scenario as `run` would before it starts, files of the workload included; raises what is wrong.
 
-    Returns the bytes of memory that a run takes at its peak, within 15 %.
+    Builds no drive. Returns the bytes of memory that a run takes at its peak, within 15 %.
     """
     return memory.PROCESS_BYTES + _core.validate(layers(scenario), override_list(overrides))
 

@@ -33,8 +33,10 @@ def check(needed: int) -> None:
 
 
 def free_bytes() -> int | None:
-    """Bytes that this process can still take: the least of what the machine has, its control group and its own limits allow.
-    `None` where the system does not tell."""
+    """Bytes that this process can still take; `None` where the system does not tell.
+
+    The least of what the machine has and what its control groups and its own limits allow.
+    """
     known = [free for free in (_machine(), _address_space(), *_control_groups()) if free is not None]
     return max(0, min(known)) if known else None
 

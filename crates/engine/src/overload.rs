@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// Windows in which a queue must have grown for it to be called growing.
-const LEAST: usize = 10;
+const LEAST: usize = 5;
 /// How much of the growth a straight line must explain: what swings is no overload.
 const STRAIGHT: f64 = 0.9;
 /// By how much more must be asked for than is served.
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn a_drive_that_keeps_up_is_not_overloaded() {
         assert_eq!(overload(&run(29e3, 30e3)), None);
-        assert_eq!(overload(&run(500e3, 30e3)[..5]), None);
+        assert_eq!(overload(&run(500e3, 30e3)[..4]), None);
         // A queue that swings.
         let swings =
             |i: u32| Stretch { seconds: 0.1, completed: 3e3, in_flight: 300.0 + 200.0 * f64::from(i % 7) };

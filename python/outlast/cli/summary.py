@@ -12,7 +12,7 @@ from outlast.report.errors import can_fail
 from outlast.report.figure import amplification_by_cause
 from outlast.report.findings import counted, workload
 from outlast.report.latency import FEW, FEW_NOTE, OPS, ROWS, marked, mean_interval
-from outlast.report.numbers import micros, percent, seconds, short, size, tiny
+from outlast.report.numbers import percent, seconds, short, size, tiny
 from outlast.report.queueing import EXACT
 
 if TYPE_CHECKING:
