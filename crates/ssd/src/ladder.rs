@@ -79,7 +79,7 @@ impl Ssd {
         }
         self.count_reread(now, usize::from(op.core), superblock, op.failing);
         let op = &mut self.ops[index];
-        op.step += 1;
+        op.step = op.step.saturating_add(1);
         op.rereads = op.rereads.saturating_add(1);
         self.start_read(now, die, index);
         true
@@ -327,7 +327,7 @@ impl Ssd {
             return;
         }
         op.rung = Rung::LastRereads;
-        op.step += 1;
+        op.step = op.step.saturating_add(1);
         op.rereads = op.rereads.saturating_add(1);
         let superblock = self.cores[usize::from(op.core)].ftl.layout().place(op.pu).superblock;
         self.count_reread(now, usize::from(op.core), superblock, op.failing);

@@ -283,6 +283,7 @@ impl Ssd {
         for &superblock in abandoned {
             self.arm(now, core, superblock);
         }
+        self.look_at_alarms(now, core);
         for local in 0..self.cores[core].dies.len() {
             let die = self.cores[core].dies[local];
             self.wake(now, die);

@@ -156,7 +156,7 @@ impl Ssd {
         let timing = TimingTable::new(&config.timing, geometry, unit, most_units)?;
         let sectors_per_unit = (unit.0 / SECTOR_BYTES) as u32;
         let sources = dies.len() + cores.len() + 3;
-        let reliability = config.reliability.as_ref().map(|r| Box::new(Reliability::new(&config, r)));
+        let reliability = config.reliability.as_ref().map(|r| Box::new(Reliability::new(&config, r, seed)));
         let max = config.reliability.as_ref().map_or(Some(FAULT_RETRIES), |r| r.rereads.max_retries);
         let if_protected = config.reliability.as_ref().and_then(|r| r.rereads_if_protected);
         let hazards = HazardClock::new(&config.hazards, geometry, Nanos::ZERO, seed);
@@ -359,7 +359,9 @@ impl Ssd {
         &self.cores[core].dies
     }
 
-    /// The latest simulated time that the drive can handle: 208 days or more.
+    /// The latest simulated time that the drive can handle: 2^64 ns divided by the number of its dies and cores (and three more), rounded up
+    /// to a power of two: 4.5 years with up to 124 dies, 208 days with up to 1000, 1.6 days with 65 535. A run that gets there ends with an
+    /// error.
     pub fn horizon(&self) -> Nanos {
         self.events.horizon()
     }
@@ -540,6 +542,11 @@ impl Device for Ssd {
         self.notices.pop_front()
     }
 
+    #[inline]
+    fn has_notice(&self) -> bool {
+        !self.notices.is_empty()
+    }
+
     fn next_deadline(&self) -> Option<Nanos> {
         Some(self.next_event()).filter(|&at| at != Nanos::MAX)
     }
@@ -558,7 +565,7 @@ impl Device for Ssd {
             }
             let due = self.host.next_completion() <= self.events.next();
             self.step(at, completions);
-            if due {
+            if due || !self.notices.is_empty() {
                 return at;
             }
         }

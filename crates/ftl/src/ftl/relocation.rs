@@ -332,7 +332,6 @@ impl Ftl {
         {
             victim.superblock = None;
         }
-        self.cycles[index] += 1;
         let whole = self.erase_blocks(superblock, is_bad);
         self.forget(superblock);
         if whole {
