@@ -364,7 +364,6 @@ impl Ssd {
     #[inline(never)]
     pub(crate) fn finish_read(&mut self, now: Nanos, op: &Op, lost: u64) {
         self.corrections.uncorrectable += u64::from(lost.count_ones());
-        self.look_at_state(now);
         match op.kind {
             OpKind::HostRead => {
                 if lost != 0 {
@@ -392,6 +391,9 @@ impl Ssd {
             }
             OpKind::MoveRead => self.move_read(now, op, lost != 0),
             _ => unreachable!("no read of {:?}", op.kind),
+        }
+        if lost != 0 {
+            self.look_at_state(now);
         }
     }
 }

@@ -60,6 +60,8 @@ pub struct Ssd {
     pub(crate) gathering: bool,
     pub(crate) gathered: Vec<u16>,
     pub(crate) counters: Counters,
+    /// Units that could not be had before the last reset of the counters.
+    pub(crate) errors_before: u64,
     /// Sums at the last reset, to be subtracted.
     pub(crate) base: Totals,
     pub(crate) base_by_core: Vec<UnitsWritten>,
@@ -201,6 +203,7 @@ impl Ssd {
             gathering: false,
             gathered: Vec::new(),
             counters: Counters::default(),
+            errors_before: 0,
             base: Totals::default(),
             base_by_core: vec![UnitsWritten::default(); cores.len()],
             cores,
@@ -310,6 +313,7 @@ impl Ssd {
 
     /// Starts counting anew. Wear and state stay.
     pub fn reset_counters(&mut self, now: Nanos) {
+        self.errors_before += self.counters.medium_errors + self.counters.lost_units;
         self.counters = Counters::default();
         self.corrections = Corrections::default();
         self.decisions.clear();
@@ -589,7 +593,8 @@ impl Device for Ssd {
     }
 
     fn smart(&self) -> Smart {
-        let worn = self.cores.iter().map(|core| core.ftl.blocks().max_cycles()).max().unwrap_or(0);
+        let worn = self.cores.iter().map(|core| core.ftl.blocks().mean_cycles()).sum::<f64>()
+            / self.cores.len() as f64;
         let rated = self.config.defects.endurance;
         let left: u64 = self.cores.iter().map(|core| core.ftl.spare_blocks_left()).sum();
         let made = u64::from(self.config.ftl.spare_blocks) * self.config.geometry.planes() as u64;
@@ -600,7 +605,7 @@ impl Device for Ssd {
             data_units_written: self.host.life.sectors[1].div_ceil(1000),
             media_errors: self.host.life.media_errors,
             available_spare: (left * 100).checked_div(made).map_or(100, |percent| percent as u8),
-            percentage_used: rated.map_or(0, |rated| (u64::from(worn) * 100 / u64::from(rated)) as u32),
+            percentage_used: rated.map_or(0, |rated| (worn * 100.0 / f64::from(rated)) as u32),
             read_only: self.cores.iter().any(|core| core.ftl.is_read_only()),
         }
     }

@@ -254,3 +254,75 @@ fn any_number_of_rereads_can_be_counted() {
     assert_eq!((completions.len(), completions[0].outcome), (1, Outcome::Ok));
     assert_eq!(ssd.counters().rereads, 70_000);
 }
+
+/// Blocks worn to 40 of 50 rated cycles are 80 % used, whichever of them have been retired; and the report counts a change's trigger from the
+/// drive's first day.
+#[test]
+fn smart_tells_the_mean_wear_in_percent() {
+    let mut config = one_die();
+    config.defects = DefectConfig { factory_bad: 0.0, endurance: Some(50) };
+    let mut ssd = Ssd::new(config, 1).unwrap();
+    ssd.pre_wear(40);
+    assert_eq!(ssd.smart().percentage_used, 80);
+    for unit in 0..ssd.units() {
+        ssd.write_unit_untimed(unit, 0).unwrap();
+    }
+    for unit in 0..ssd.units() * 2 {
+        ssd.write_unit_untimed(unit * 7 % ssd.units(), 0).unwrap();
+    }
+    let blocks = ssd.ftls().next().unwrap().blocks();
+    assert!(blocks.max_cycles() > 40);
+    assert_eq!(ssd.smart().percentage_used, (blocks.mean_cycles() * 2.0) as u32);
+}
+
+/// A drive that takes no more writes has not carried out the write that it refuses.
+#[test]
+fn a_refused_write_is_none_that_smart_counts() {
+    let mut config = one_die();
+    config.defects = DefectConfig { factory_bad: 0.0, endurance: Some(3) };
+    let mut ssd = Ssd::new(config, 1).unwrap();
+    let mut done = 0;
+    while ssd.write_unit_untimed(done * 7 % ssd.units(), 0).is_ok() {
+        done += 1;
+    }
+    assert_eq!(ssd.smart().host_write_commands, done);
+}
+
+/// Units that could not be had count towards a change's trigger also when they were lost before the counters were reset.
+#[test]
+fn a_change_counts_errors_from_before_the_reset() {
+    let mut config = tiny();
+    config.reliability = Some(errs(0.0));
+    config.protection = Some(outlast_ftl::ProtectionConfig { data: 3, parity: 1, ..Default::default() });
+    config.geometry.blocks_per_plane = 32;
+    let mut ssd = Ssd::new(config, 1).unwrap();
+    for unit in 0..256 {
+        ssd.write_unit_untimed(unit, 0).unwrap();
+    }
+    ssd.begin_timed();
+    let change = outlast_ssd::ChangeConfig {
+        medium_errors: Some(2),
+        parity: Some(2),
+        data: Some(2),
+        ..Default::default()
+    };
+    ssd.schedule_changes(&[change]);
+    // Two dies die: what they held is lost beyond one parity.
+    for die in [0, 1] {
+        ssd.inject(Nanos(1), Fault { die, damage: Damage::Die });
+    }
+    let mut now = read(&mut ssd, Nanos(2), 0, 1);
+    let mut unit = 0;
+    while ssd.counters().medium_errors == 0 {
+        unit += 1;
+        now = read(&mut ssd, now, unit, 1);
+    }
+    ssd.reset_counters(now);
+    assert!(ssd.changes().is_empty(), "one error is not two");
+    let before = ssd.counters().medium_errors;
+    while ssd.counters().medium_errors == before {
+        unit += 1;
+        now = read(&mut ssd, now, unit, 1);
+    }
+    assert_eq!(ssd.changes().len(), 1);
+}

@@ -307,6 +307,11 @@ impl Ftl {
         (0..self.layout.lanes().len() as u32).filter(|&lane| !self.dead_lanes.contains(lane))
     }
 
+    /// The lanes on which `superblock` has blocks to be erased: those that are not gone, nor left out of it.
+    pub fn erasable_lanes(&self, superblock: SuperblockId) -> impl Iterator<Item = u32> {
+        self.live_lanes().filter(move |&lane| !self.is_missing(superblock, lane))
+    }
+
     /// Erases the blocks of `superblock`, retires those that have failed or worn out and puts spare ones in their place; false when
     /// one is missing.
     pub(super) fn erase_blocks(&mut self, superblock: SuperblockId, is_bad: impl Fn(u32) -> bool) -> bool {
@@ -349,8 +354,7 @@ impl Ftl {
 
     /// The blocks of a superblock that it can use.
     pub(super) fn good_blocks(&self, superblock: SuperblockId) -> impl Iterator<Item = BlockAddress> {
-        self.live_lanes()
-            .filter(move |&lane| !self.is_missing(superblock, lane))
+        self.erasable_lanes(superblock)
             .flat_map(move |lane| self.blocks_of(superblock, lane))
             .filter(|&block| !self.blocks.is_bad(block))
     }
