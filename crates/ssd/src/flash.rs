@@ -4,6 +4,7 @@ use crate::core::WaitingWrite;
 use crate::die::{Phase, Suspended};
 use crate::op::{Op, OpKind, Task, UnitWork};
 use crate::ssd::Ssd;
+use outlast_ftl::ReadCause;
 use outlast_units::slab::NIL;
 use outlast_units::{Nanos, SECTOR_BYTES};
 
@@ -227,19 +228,20 @@ impl Ssd {
             sense += self.timing.read(first_page + rows.trailing_zeros());
             rows &= rows - 1;
         }
-        match (self.ops[op].kind, self.ops[op].task) {
-            _ if rereads != 0 => self.counters.rereads += pages,
-            (OpKind::HostRead, _) => self.counters.host_reads += pages,
-            (OpKind::RmwRead, _) => self.counters.rmw_reads += pages,
-            (OpKind::StripeRead, _) => self.counters.stripe_reads += pages,
-            (OpKind::PatrolRead, _) => self.counters.patrol_reads += pages,
-            (OpKind::MoveRead, _) => self.counters.migration_reads += pages,
-            (OpKind::ProbeRead, _) => self.counters.probe_reads += pages,
-            (OpKind::ListRead, _) => self.counters.list_reads += pages,
-            (_, Task::Gc) => self.counters.gc_reads += pages,
-            (_, Task::WearLeveling) => self.counters.wear_leveling_reads += pages,
-            (_, Task::Scrub) => self.counters.scrub_reads += pages,
-        }
+        let cause = match (self.ops[op].kind, self.ops[op].task) {
+            _ if rereads != 0 => ReadCause::Reread,
+            (OpKind::HostRead, _) => ReadCause::Host,
+            (OpKind::RmwRead, _) => ReadCause::Rmw,
+            (OpKind::StripeRead, _) => ReadCause::Stripe,
+            (OpKind::PatrolRead, _) => ReadCause::Patrol,
+            (OpKind::MoveRead, _) => ReadCause::Migration,
+            (OpKind::ProbeRead, _) => ReadCause::Probe,
+            (OpKind::ListRead, _) => ReadCause::Lists,
+            (_, Task::Gc) => ReadCause::Gc,
+            (_, Task::WearLeveling) => ReadCause::WearLeveling,
+            (_, Task::Scrub) => ReadCause::Scrub,
+        };
+        self.counters.reads[cause] += pages;
         let start = self.command_cycles(now, die);
         self.dies[usize::from(die)].phase = Phase::Sensing;
         self.events.set(u32::from(die), start + sense);

@@ -16,7 +16,7 @@ use crate::reliability::{CoreCells, Corrections, Reliability};
 use crate::repair::{Moves, Redirection, Watch};
 use crate::scrub::{Decision, Reason};
 use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Op as HostOp, Smart, Tag};
-use outlast_ftl::{Ftl, FtlOptions, UnitsWritten, UntimedReads};
+use outlast_ftl::{Ftl, FtlOptions, PagesRead, UnitsWritten};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig, TimingTable};
 use outlast_units::slab::Slab;
 use outlast_units::{Bytes, DieId, Lpn, Nanos, SECTOR_BYTES};
@@ -103,15 +103,18 @@ pub struct Ssd {
     pub(crate) seed: u64,
 }
 
-/// Sums that the translation layers keep since the beginning.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Totals {
-    pub(crate) written: UnitsWritten,
-    pub(crate) programs: u64,
-    pub(crate) erases: u64,
-    pub(crate) untimed_reads: UntimedReads,
-    pub(crate) victims: u64,
-    pub(crate) victim_units: u64,
+outlast_units::counters! {
+    /// What the translation layers count since the beginning.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub(crate) struct Totals {
+        pub(crate) written: UnitsWritten,
+        pub(crate) programs: u64,
+        pub(crate) multi_plane_programs: u64,
+        pub(crate) erases: u64,
+        pub(crate) untimed_reads: PagesRead,
+        pub(crate) victims: u64,
+        pub(crate) victim_units: u64,
+    }
 }
 
 impl Ssd {
@@ -274,41 +277,42 @@ impl Ssd {
     }
 
     fn totals(&self) -> Totals {
-        self.cores.iter().fold(Totals::default(), |mut sum, core| {
-            sum.written = sum.written.plus(&core.ftl.written());
-            sum.programs += core.ftl.pages_programmed();
-            sum.erases += core.ftl.blocks().erases();
-            let reads = core.ftl.untimed_reads();
-            sum.untimed_reads.gc += reads.gc;
-            sum.untimed_reads.wear_leveling += reads.wear_leveling;
-            let (victims, units) = core.ftl.victims();
-            sum.victims += victims;
-            sum.victim_units += units;
-            sum
-        })
+        let of = |ftl: &Ftl| {
+            let (victims, victim_units) = ftl.victims();
+            Totals {
+                written: ftl.written(),
+                programs: ftl.pages_programmed(),
+                multi_plane_programs: ftl.multi_plane_programs(),
+                erases: ftl.blocks().erases(),
+                untimed_reads: ftl.untimed_reads(),
+                victims,
+                victim_units,
+            }
+        };
+        self.ftls().map(of).sum()
+    }
+
+    /// What the translation layers have counted since the last reset.
+    fn since_reset(&self) -> Totals {
+        self.totals() - self.base
     }
 
     /// Counters since the last reset.
     pub fn counters(&self) -> Counters {
-        let now = self.totals();
-        let mut counters = self.counters;
-        counters.programs = now.programs - self.base.programs;
-        counters.erases = now.erases - self.base.erases;
-        counters.gc_reads += now.untimed_reads.gc - self.base.untimed_reads.gc;
-        counters.wear_leveling_reads +=
-            now.untimed_reads.wear_leveling - self.base.untimed_reads.wear_leveling;
-        counters
+        let Totals { programs, multi_plane_programs, erases, untimed_reads, .. } = self.since_reset();
+        let reads = self.counters.reads + untimed_reads;
+        Counters { reads, programs, multi_plane_programs, erases, ..self.counters }
     }
 
     /// Units written since the last reset, by cause; what still waits in the buffer included.
     pub fn written(&self) -> UnitsWritten {
-        self.totals().written.since(&self.base.written)
+        self.since_reset().written
     }
 
     /// Superblocks relocated since the last reset, and the valid units they held.
     pub fn victims(&self) -> (u64, u64) {
-        let now = self.totals();
-        (now.victims - self.base.victims, now.victim_units - self.base.victim_units)
+        let Totals { victims, victim_units, .. } = self.since_reset();
+        (victims, victim_units)
     }
 
     /// Starts counting anew. Wear and state stay.
@@ -328,7 +332,8 @@ impl Ssd {
         self.base = self.totals();
         self.base_by_core = self.cores.iter().map(|core| core.ftl.written()).collect();
         for channel in &mut self.channels {
-            channel.busy = Nanos::ZERO;
+            // What is booked beyond now belongs to what is counted from now on.
+            channel.busy = channel.free_at.saturating_sub(now);
         }
         for die in &mut self.dies {
             die.busy = Nanos::ZERO;
@@ -336,9 +341,11 @@ impl Ssd {
         }
     }
 
-    /// The share of `span` for which each channel was booked since the last reset.
-    pub fn channel_utilisation(&self, span: Nanos) -> Vec<f64> {
-        self.channels.iter().map(|channel| channel.busy.0 as f64 / span.0.max(1) as f64).collect()
+    /// The share of `span`, which ends at `now`, for which each channel was busy since the last reset. Bookings follow each other without
+    /// a gap, so that what lies beyond `now` is all the time until the channel is free.
+    pub fn channel_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
+        let busy = |channel: &Channel| channel.busy.saturating_sub(channel.free_at.saturating_sub(now));
+        self.channels.iter().map(|channel| busy(channel).0 as f64 / span.0.max(1) as f64).collect()
     }
 
     /// The share of `span`, which ends at `now`, for which each die was busy since the last reset.

@@ -2,7 +2,7 @@
 
 use crate::ssd::Ssd;
 use outlast_device::{Command, Op, Outcome, StreamId};
-use outlast_ftl::{Cause, Stream};
+use outlast_ftl::{Cause, ReadCause, Stream};
 use outlast_units::{Lpn, Nanos, Ppn, SECTOR_BYTES};
 
 impl Ssd {
@@ -93,7 +93,7 @@ impl Ssd {
                 Op::Read if page.is_some() => {
                     // Neighbouring units of one page are read together, as in a timed run.
                     if page != last_page {
-                        self.counters.host_reads += pages;
+                        self.counters.reads[ReadCause::Host] += pages;
                     }
                     last_page = page;
                 }
@@ -104,7 +104,7 @@ impl Ssd {
                         self.counters.partial_writes += 1;
                         self.counters.partial_bytes +=
                             u64::from(self.sectors_per_unit - sectors) * SECTOR_BYTES;
-                        self.counters.rmw_reads += read;
+                        self.counters.reads[ReadCause::Rmw] += read;
                     }
                     if let Err(outcome) = self.put_unit(unit, &command) {
                         return outcome;

@@ -6,7 +6,7 @@
 mod support;
 
 use outlast_device::{Device, Op, Outcome, Tag};
-use outlast_ftl::{CodeConfig, GcConfig, ProtectionConfig, VictimPolicy, WearLeveling};
+use outlast_ftl::{CodeConfig, GcConfig, ProgramCause, ProtectionConfig, VictimPolicy, WearLeveling};
 use outlast_media::{Damage, Fault, HazardConfig, PageTimes, Suspend};
 use outlast_ssd::{Ssd, SsdConfig, WriteCache};
 use outlast_units::rng::SplitMix;
@@ -210,7 +210,7 @@ fn ten_thousand_commands_and_hundreds_of_cuts() {
             let cuts = model.ssd.power_cuts();
             assert!(cuts.cuts > 300, "{cuts:?}");
             assert_eq!(cuts.torn > 100, cache != WriteCache::Protected, "{cuts:?}");
-            assert!(model.ssd.written().gc > 1000, "garbage collection hardly ran");
+            assert!(model.ssd.written()[ProgramCause::Gc] > 1000, "garbage collection hardly ran");
             assert_eq!(cuts.lost_units == 0, cache == WriteCache::Protected, "{cuts:?}");
             // A cut does lose something, else nothing would have been tested.
             assert!(model.fallen_back > 100, "{} units fell back", model.fallen_back);
