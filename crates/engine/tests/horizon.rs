@@ -37,7 +37,7 @@ queue_depth = 1
 requests = 1000000
 "#;
     let mut simulation = Simulation::new(scenario(text)).unwrap();
-    let error = simulation.run(&mut |_| Control::Continue).err().expect("the horizon is reached").to_string();
+    let error = simulation.run(&mut |_| Control::Continue).expect_err("the horizon is reached").to_string();
     assert!(
         !error.contains('\n') && error.contains("a drive with so many dies is simulated until"),
         "{error}"
