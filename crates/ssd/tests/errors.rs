@@ -252,7 +252,7 @@ fn any_number_of_rereads_can_be_counted() {
     ssd.submit(now, command(Op::Read, 0, 8), Tag(9));
     ssd.advance_to_completion(Nanos::MAX, &mut completions);
     assert_eq!((completions.len(), completions[0].outcome), (1, Outcome::Ok));
-    assert_eq!(ssd.counters().rereads, 70_000);
+    assert_eq!(ssd.counters().reads[outlast_ftl::ReadCause::Reread], 70_000);
 }
 
 /// Blocks worn to 40 of 50 rated cycles are 80 % used, whichever of them have been retired; and the report counts a change's trigger from the
