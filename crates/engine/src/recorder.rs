@@ -92,7 +92,7 @@ impl Recorder {
     }
 
     /// Forgets everything but what is in flight: measuring begins at `at`.
-    pub(crate) fn restart(&mut self, at: Nanos, snapshot: Snapshot) {
+    pub(crate) fn restart(&mut self, at: Nanos, snapshot: &Snapshot) {
         let mut fresh = Self::new(self.digits, self.windows.restarted(at, snapshot));
         fresh.in_flight = self.in_flight;
         fresh.in_flight.restart(at);
@@ -161,7 +161,7 @@ impl Recorder {
     }
 
     /// Closes every window that ends before `at`, given what the drive counts now.
-    pub(crate) fn close_windows(&mut self, at: Nanos, snapshot: Snapshot) {
+    pub(crate) fn close_windows(&mut self, at: Nanos, snapshot: &Snapshot) {
         while self.window_ends_by(at) {
             let area = self.in_flight.area_until(self.windows.end);
             self.windows.close(area, snapshot, &mut self.latency);
@@ -169,7 +169,7 @@ impl Recorder {
     }
 
     /// Closes the last, shorter window; nothing is recorded after.
-    pub(crate) fn finish(&mut self, snapshot: Snapshot) {
+    pub(crate) fn finish(&mut self, snapshot: &Snapshot) {
         let end = self.end;
         self.close_windows(end, snapshot);
         if self.windows.current != Window::default() || end > self.windows.start() {

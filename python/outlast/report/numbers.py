@@ -138,7 +138,7 @@ def _is_rest(columns: dict[str, Floats], before: int, last: int) -> bool:
 
 
 def thinned(series: dict[str, Any], most: int = 900) -> dict[str, Floats]:
-    """The time series with neighbouring windows joined until at most `most` are left, each column by the simulator's rule.
+    """The time series with neighbouring windows joined until at most `most` are left, each column by its own rule.
 
     A short rest at the end joins the window before it.
     """
@@ -168,11 +168,11 @@ def thinned(series: dict[str, Any], most: int = 900) -> dict[str, Floats]:
             case "first":
                 return values[starts]
             case "last":
-                return values[ends]
+                return floats(values[ends])
             case "sum":
-                return np.add.reduceat(np.nan_to_num(values), starts)
+                return floats(np.add.reduceat(np.nan_to_num(values), starts))
             case "max":
-                return np.fmax.reduceat(values, starts)
+                return floats(np.fmax.reduceat(values, starts))
             case "ratio":
                 return share(*(joined(need) for need in needs))
             case "over":
