@@ -97,10 +97,12 @@ impl<D: Device> Array<D> {
     }
 
     /// Whether some group lacks more chunks than redundancy makes good, counting members that are being rebuilt as missing, unless they
-    /// are filled from a donor, and also column `extra`.
+    /// are filled from a donor, and also those about to leave and column `extra`.
     pub(crate) fn is_missing_too_many(&self, extra: Option<usize>) -> bool {
         let missing = |column: usize| {
-            !self.columns[column].is_in_sync() && self.donor(column).is_none() || extra == Some(column)
+            !self.columns[column].is_in_sync() && self.donor(column).is_none()
+                || self.to_fail.contains(&column)
+                || extra == Some(column)
         };
         let redundancy = self.layout.roles - self.layout.data;
         match &self.layout.map {
@@ -160,11 +162,13 @@ impl<D: Device> Array<D> {
         self.widen_records(column);
         // What was torn and not made right yet may now come back wrong from parity.
         let data = self.data_set();
-        let holes = self.torn.iter().filter(|&&group| {
-            roles(data).any(|role| self.layout.locate(group, role, false).0 == column)
+        let depends = |group: u64| {
+            self.layout.data > 1
+                && roles(data).any(|role| self.layout.locate(group, role, false).0 == column)
                 && (group < self.columns[column].valid_to || self.donor(column).is_some())
-        });
-        self.counters.write_holes += holes.count() as u64;
+        };
+        let holes = self.doubt.torn_groups().into_iter().filter(|&group| depends(group)).count();
+        self.counters.write_holes += holes as u64;
         let member = &mut self.columns[column];
         (member.valid_to, member.in_flight, member.read_errors) = (0, 0, 0);
         member.bad = crate::ranges::RangeSet::default();

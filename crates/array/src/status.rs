@@ -233,7 +233,7 @@ impl<D: Device> Array<D> {
             stripes_to_move: self.stripes_to_move(),
             age_differential: (oldest - youngest).max(0.0),
             lost_sectors: self.lost.sectors(),
-            marked_regions: self.bitmap.marked(),
+            marked_regions: self.doubt.bitmap.marked(),
             notices: self.notices.clone(),
             members,
         }
