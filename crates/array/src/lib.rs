@@ -41,4 +41,4 @@ pub use placement::ParityLayout;
 pub use plain::{PlainConfig, PlainDevice, PlainFailure};
 pub use ranges::RangeSet;
 pub use repair::MemberRepair;
-pub use status::{Counters, MemberStatus, Progress, State, Status};
+pub use status::{Condition, Counters, MemberStatus, Progress, State, Status};

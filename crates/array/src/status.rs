@@ -110,6 +110,28 @@ pub enum State {
     Failed,
 }
 
+/// What commands of the host meet. Of several the last one in [`Condition::ALL`] counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Condition {
+    /// Every member is there and complete, and redundancy fits.
+    Healthy,
+    /// Redundancy is made right after a loss of power.
+    Resyncing,
+    /// Members are missing or lack what was on a failed die, and nothing is done about it.
+    Degraded,
+    /// Members are being rebuilt or recover what they have lost with a die, or parity moves.
+    Rebuilding,
+    /// More is missing than redundancy makes good.
+    Failed,
+}
+
+impl Condition {
+    /// Every condition, the graver ones last.
+    pub const ALL: [Self; 5] =
+        [Self::Healthy, Self::Resyncing, Self::Degraded, Self::Rebuilding, Self::Failed];
+}
+
 /// One member.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MemberStatus {
@@ -193,6 +215,25 @@ impl<D: Device> Array<D> {
             (0..self.layout.roles).fold(0, |set, role| set | 1 << self.layout.locate(group, role, false).0)
         };
         Some((0..*columns).map(set).collect())
+    }
+
+    /// What commands of the host meet now. Asked at every completion, so that a healthy array answers at once.
+    #[inline]
+    pub fn condition(&self) -> Condition {
+        if !self.degraded && self.background.pass.is_none() && self.repairs.active.is_empty() {
+            return if self.is_in_doubt() { Condition::Resyncing } else { Condition::Healthy };
+        }
+        if self.is_missing_too_many(None) {
+            Condition::Failed
+        } else if self.is_rebuilding() {
+            Condition::Rebuilding
+        } else if self.columns.iter().any(|column| !column.is_in_sync() || column.excused) {
+            Condition::Degraded
+        } else if self.is_in_doubt() {
+            Condition::Resyncing
+        } else {
+            Condition::Healthy
+        }
     }
 
     /// How the array is.

@@ -12,7 +12,7 @@ use outlast_device::{Command, Completion, Device, Identity, Op, Outcome, PowerCy
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
 use std::cell::RefCell;
 use std::rc::Rc;
-use support::{Host, array, command, plain, volatile};
+use support::{Host, array, command, volatile};
 
 const SECTORS: u64 = 400;
 /// md's `safe_mode_delay`.
@@ -360,6 +360,9 @@ impl Device for Noted {
     }
     fn smart(&self) -> Smart {
         self.inner.smart()
+    }
+    fn self_check(&self) -> Result<(), String> {
+        self.inner.self_check()
     }
 }
 

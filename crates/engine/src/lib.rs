@@ -2,7 +2,9 @@
 
 mod array_report;
 mod batch;
+mod by_state;
 mod clock;
+mod data_loss;
 mod drives;
 mod error;
 mod histogram;
@@ -23,15 +25,17 @@ mod table;
 mod volume;
 mod window;
 
+pub use by_state::{LatencyByState, LatencyInState};
+pub use data_loss::DataLoss;
 pub use error::EngineError;
 pub use progress::{Control, OnProgress, Phase, Progress};
 pub use repair_report::{RepairRisk, RepairSummary, ScaledRepair};
 pub use simulation::{RunResult, Simulation};
 pub use summary::{
-    ArrayAmplification, ArraySummary, ArrayWrites, ClosedForm, DataLoss, DeviceFacts, DriveWear, Flash,
-    FlashByCause, Gc, Host, Latency, LatencyByOp, LittlesLaw, MeasuredState, Memory, PreconditionState,
-    Queue, RebuildSummary, SCHEMA, Spread, StateTimes, SteadyState, StreamLatency, Summary, Throughput, Time,
-    Wear, WriteAmplification,
+    ArrayAmplification, ArraySummary, ArrayWrites, ClosedForm, DataLossAfterFailures, DeviceFacts, DriveWear,
+    Flash, FlashByCause, Gc, Host, Latency, LatencyByOp, LittlesLaw, MeasuredState, Memory,
+    PreconditionState, Queue, RebuildSummary, SCHEMA, Spread, StateTimes, SteadyState, StreamLatency,
+    Summary, Throughput, Time, Wear, WriteAmplification,
 };
 pub use table::{Column, Table};
 

@@ -3,6 +3,7 @@
 use crate::progress::OnProgress;
 use crate::scenario::Scenario;
 use crate::window::Snapshot;
+use outlast_array::Condition;
 use outlast_device::{Command, Device, Op, Outcome, StreamId};
 use outlast_media::ConfigError;
 use outlast_ssd::Ssd;
@@ -74,6 +75,12 @@ pub(crate) trait Machine: Device {
     #[inline]
     fn is_up(&self) -> bool {
         true
+    }
+
+    /// The state of an array; a drive by itself has none.
+    #[inline]
+    fn condition(&self) -> Option<Condition> {
+        None
     }
 
     /// The host has ended: carries on what must not be left half done. Returns whether the caller stopped it.
