@@ -97,12 +97,10 @@ impl<D: Device> Array<D> {
     }
 
     /// Whether some group lacks more chunks than redundancy makes good, counting members that are being rebuilt as missing, unless they
-    /// are filled from a donor, and also those about to leave and column `extra`.
+    /// are filled from a donor, and also column `extra`.
     pub(crate) fn is_missing_too_many(&self, extra: Option<usize>) -> bool {
         let missing = |column: usize| {
-            !self.columns[column].is_in_sync() && self.donor(column).is_none()
-                || self.to_fail.contains(&column)
-                || extra == Some(column)
+            !self.columns[column].is_in_sync() && self.donor(column).is_none() || extra == Some(column)
         };
         let redundancy = self.layout.roles - self.layout.data;
         match &self.layout.map {

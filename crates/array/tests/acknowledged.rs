@@ -116,3 +116,25 @@ fn a_write_that_every_member_refused_is_never_acknowledged() {
         }
     }
 }
+
+/// An array that lacks more than redundancy makes good takes no write at all, as md: nothing reaches the members that are left.
+#[test]
+fn a_failed_array_writes_nothing() {
+    for config in kinds() {
+        let mut host = Host::new(array(config.clone(), SECTORS));
+        // Neighbours, so that copies of the first chunk are among them.
+        for column in 0..=usize::from(config.redundancy()) {
+            host.device.fail_member(Nanos::ZERO, column).unwrap();
+        }
+        let striped = config.level != Level::Raid10;
+        let chunks = if striped { host.capacity() / 8 } else { 1 };
+        for chunk in 0..chunks {
+            host.submit(command(Op::Write, chunk * 8, 8));
+            while host.in_flight() > 0 {
+                assert!(host.step());
+            }
+        }
+        let writes = host.device.counters().member_writes;
+        assert_eq!((host.refused, writes), (chunks, 0), "{config:?}");
+    }
+}

@@ -56,22 +56,17 @@ fn pairs_add_up() {
     assert_eq!((Mirrors::near_step(8, 2), Mirrors::near_step(5, 2), Mirrors::near_step(6, 4)), (2, 1, 2));
 }
 
-/// Devices with clocks of their own, event by event, which know their sets of copies. Mean over 20 000 lives of a nearly exponential
-/// distribution: relative standard error 0.71 %; four of them, and what is not exact for sets other than pairs, λ/μ = 2.5 %.
+/// Devices with clocks of their own, event by event, which know their sets of copies. Mean over 4 000 lives of a nearly exponential
+/// distribution: relative standard error 1.6 %; four of them, and what is not exact for sets other than pairs, λ/μ = 5 %.
 #[test]
 fn simulated_mirrors() {
-    for (devices, copies, step, inexact) in [
-        (6, 2, 2, 0.0),
-        (8, 2, 2, 0.0),
-        (5, 2, 1, 0.025),
-        (6, 3, 3, 0.025),
-        (6, 4, 2, 0.025),
-        (4, 3, 1, 0.025),
-    ] {
+    for (devices, copies, step, inexact) in
+        [(6, 2, 2, 0.0), (8, 2, 2, 0.0), (5, 2, 1, 0.05), (6, 3, 3, 0.05), (6, 4, 2, 0.05), (4, 3, 1, 0.05)]
+    {
         let mirrors =
-            Mirrors { devices, copies, step, failure_rate: 0.02, repair_rate: 0.8, read_failure: 0.05 };
+            Mirrors { devices, copies, step, failure_rate: 0.04, repair_rate: 0.8, read_failure: 0.05 };
         let expected = mirrors.mean_time_to_data_loss().unwrap();
-        near(simulated(&mirrors, 20_000), expected, 4.0 * 0.0071 + inexact);
+        near(simulated(&mirrors, 4_000), expected, 4.0 * 0.016 + inexact);
     }
 }
 
