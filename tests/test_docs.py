@@ -100,6 +100,7 @@ def figures_of(folder: Path) -> set[str]:
         (r"^protection\.by_class\[\d+\]\.", "protection.by_class[]."),
         (r"^reliability\.twin\.(read|write)_us\..*", "reliability.twin.OP_us.*"),
         (r"^array\.wear\[\d+\]\.", "array.wear[i]."),
+        (r"^array\.latency_us_by_state\.\w+\.(read|write)(\..*)?", "array.latency_us_by_state.*.OP.*"),
         (r"^repair\[\d+\]\.", "repair[i]."),
     )
     names = set(flatten(summary))
