@@ -17,9 +17,13 @@ for i in 0 1 2 3 4 5 6 7 8 9; do
 done
 echo "# $(uname -r), $(mdadm --version 2>&1)"
 
-# Sectors that all disks have read, and written.
+# Resynchronisation is to wait.
+echo 0 >/proc/sys/dev/raid/speed_limit_min
+echo 1 >/proc/sys/dev/raid/speed_limit_max
+
+# Sectors that each disk has read and written.
 counted() {
-  cat /sys/block/nullb*/stat | awk '{ r += $3; w += $7 } END { print r, w }'
+  cat /sys/block/nullb*/stat | awk '{ print $3, $7 }'
 }
 
 disks() {
@@ -44,22 +48,38 @@ end() {
   for disk in $(disks 10); do mdadm --zero-superblock "$disk" >/dev/null 2>&1; done
 }
 
-# stripe data chunks: writes so many chunks of an untouched stripe at once; prints the chunks read for it.
+# stripe data chunks: writes so many chunks of an untouched stripe at once; prints the chunks read for it, and of how many disks something was
+# both read and written.
 write() {
-  set -- "$1" "$2" "$3" $(counted)
+  counted >/before
   dd if=/dev/zero of=/dev/md0 bs=$(($3 * 4096)) count=1 seek=$(($1 * $2 * 4096)) oflag=direct,seek_bytes 2>/dev/null
   sync
-  set -- "$4" $(counted)
-  echo $((($2 - $1) / 8))
+  counted >/after
+  awk 'NR == FNR { r[FNR] = $1; w[FNR] = $2; next }
+    { read += $1 - r[FNR]; if ($1 > r[FNR] && $2 > w[FNR]) both++ }
+    END { print read / 8, both + 0 }' /before /after
 }
 
-echo "# way level members chunks-written chunks-read"
+# Marked active for good, so that superblocks are not written meanwhile; what the first opening reads, it has read.
+settle() {
+  echo 0 >/sys/block/md0/md/safe_mode_delay
+  write 50 1 1 >/dev/null
+  while true; do
+    counted >/one
+    sleep 0.2
+    counted >/two
+    cmp -s /one /two && break
+  done
+}
+
+echo "# way level members chunks-written chunks-read disks-read-and-written"
 for level in 5 6; do
   parities=$((level - 4))
   members=$((parities + 2))
   while [ $members -le 10 ]; do
     data=$((members - parities))
     create $level $members --assume-clean
+    settle
     chunks=1
     while [ $chunks -le $data ]; do
       echo "idle raid$level $members $chunks $(write $((100 + chunks)) $data $chunks)"
@@ -69,7 +89,7 @@ for level in 5 6; do
     # The resynchronisation of a new array, held where it begins.
     create $level $members --force
     echo frozen >/sys/block/md0/md/sync_action
-    sleep 0.3
+    settle
     chunks=1
     while [ $chunks -le $data ]; do
       echo "resync raid$level $members $chunks $(write $((4000 + chunks)) $data $chunks)"
@@ -88,10 +108,10 @@ while [ $round -lt 12 ]; do
   sleep 0.7 && usleep $((round * 17000))
   dd if=/dev/zero of=/dev/md0 bs=4096 count=1 seek=$round oflag=direct 2>/dev/null
   from=$(awk '{ print $1 * 100 }' /proc/uptime)
-  said=$(mdadm --examine /dev/nullb0 | awk '/ State :/ { print $3 }')
+  said=$(mdadm --examine /dev/nullb0 | awk '/^ *State :/ { print $3; exit }')
   while [ "$(cat /sys/block/md0/md/array_state)" != clean ]; do usleep 5000; done
   until=$(awk '{ print $1 * 100 }' /proc/uptime)
-  echo "clean-after $(((until - from) * 10)) $said $(mdadm --examine /dev/nullb0 | awk '/ State :/ { print $3 }')"
+  echo "clean-after $(((until - from) * 10)) $said $(mdadm --examine /dev/nullb0 | awk '/^ *State :/ { print $3; exit }')"
   round=$((round + 1))
 done
 end

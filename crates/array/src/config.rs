@@ -133,8 +133,8 @@ impl Level {
 #[serde(rename_all = "kebab-case")]
 pub enum StripeWrites {
     /// The one with the fewest reads: a full stripe without any, else old data and old parity, or else the rest of the stripe.
-    /// Of two that cost the same the latter, as in md. With members complete and a resynchronisation to come, always the latter, whatever
-    /// is set here.
+    /// Of two that cost the same the latter, as in md. Where a resynchronisation is to come, always the latter if it can be read, whatever is
+    /// set here.
     #[default]
     Cheapest,
     /// Full stripes where a command covers them, else old data and old parity: Diff-RAID, section 3.4, which does not read

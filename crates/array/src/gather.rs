@@ -246,7 +246,7 @@ impl<D: Device> Array<D> {
                     Plan::Ready(Method::Full)
                 }
             }
-            OpKind::Write => self.plan_write(op, hard | soft | op.failed, known),
+            OpKind::Write => self.plan_write(op, missing, known),
         }
     }
 
@@ -286,9 +286,7 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// `failed`: roles that cannot be read.
-    fn plan_write(&self, op: &Op, failed: u64, known: u64) -> Plan {
-        let missing = failed & !known;
+    fn plan_write(&self, op: &Op, missing: u64, known: u64) -> Plan {
         let data = self.data_set();
         let written = op.roles;
         let partial = !op.is_overlaid();
@@ -305,8 +303,8 @@ impl<D: Device> Array<D> {
         let delta_works = delta & missing == 0 && op.lost == 0;
         let complete_works = complete & missing == 0;
         let cost = |set: u64| (set & !known).count_ones();
-        // As in md, parity that a resynchronisation has yet to look at is not built upon while all members are there.
-        let distrusted = failed == 0 && self.doubt.distrusts(op.group);
+        // As in md, parity that a resynchronisation has yet to look at is not built upon, as long as the rest of the stripe can be read.
+        let distrusted = self.doubt.distrusts(op.group);
         let reconstruct = distrusted || self.config.writes.reconstructs(cost(complete), cost(delta));
         let (method, needed) = if delta_works && !(complete_works && reconstruct) {
             (Method::Delta, delta)

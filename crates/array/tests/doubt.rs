@@ -222,9 +222,9 @@ fn parity_columns(level: Level, members: usize, stripe: usize) -> Vec<usize> {
     }
 }
 
-/// With a member missing md takes the cheapest way even in doubt: what is missing would have to come from the parity in question.
+/// With a member of the rest of the stripe missing, old parity is all there is, in doubt or not: as md, which then does not force anything.
 #[test]
-fn with_a_member_missing_a_write_in_doubt_is_as_any_other() {
+fn where_the_rest_of_a_stripe_is_missing_a_write_in_doubt_is_as_any_other() {
     let mut host = in_doubt(Level::Raid5, 6, StripeWrites::Cheapest);
     let stripe = host.capacity() / 40 - 1;
     let parity = parity_columns(Level::Raid5, 6, stripe as usize)[0];
