@@ -99,6 +99,7 @@ def figures_of(folder: Path) -> set[str]:
         (r"^reliability\.exact\.after_(ecc|rereads|stripe)\.", "reliability.exact.STEP."),
         (r"^protection\.by_class\[\d+\]\.", "protection.by_class[]."),
         (r"^reliability\.twin\.(read|write)_us\..*", "reliability.twin.OP_us.*"),
+        (r"^after_host\.flash\..*", "after_host.flash.*"),
         (r"^array\.wear\[\d+\]\.", "array.wear[i]."),
         (r"^array\.latency_us_by_state\.\w+\.(read|write)(\..*)?", "array.latency_us_by_state.*.OP.*"),
         (r"^repair\[\d+\]\.", "repair[i]."),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from outlast import _core
+from outlast.causes import AMPLIFICATION
 from outlast.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -24,10 +25,6 @@ Progress: TypeAlias = Callable[[str, float | None, int, float], bool | None]
 """Called about ten times a second with the phase, the fraction done (if it can be told), the requests so far and the
 simulated seconds; `False` stops the run, which keeps what was measured."""
 
-AMPLIFICATION = (
-    *("total", "gc", "padding", "wear_leveling", "scrub", "rewritten"),
-    *("host_parity", "gc_parity", "wear_leveling_parity", "scrub_parity", "partial_write", "array"),
-)
 _BARE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 

@@ -4,11 +4,14 @@ mod array_report;
 mod batch;
 mod by_state;
 mod clock;
+mod columns;
+mod counts;
 mod data_loss;
 mod drives;
 mod error;
 mod histogram;
 mod machine;
+mod measured;
 mod member;
 mod precondition;
 mod progress;
@@ -26,16 +29,19 @@ mod volume;
 mod window;
 
 pub use by_state::{LatencyByState, LatencyInState};
+pub use columns::{Join, TimeColumn, time_columns};
 pub use data_loss::DataLoss;
 pub use error::EngineError;
+pub use outlast_ftl::{ProgramCause, ReadCause};
 pub use progress::{Control, OnProgress, Phase, Progress};
 pub use repair_report::{RepairRisk, RepairSummary, ScaledRepair};
 pub use simulation::{RunResult, Simulation};
 pub use summary::{
-    ArrayAmplification, ArraySummary, ArrayWrites, ClosedForm, DataLossAfterFailures, DeviceFacts, DriveWear,
-    Flash, FlashByCause, Gc, Host, Latency, LatencyByOp, LittlesLaw, MeasuredState, Memory,
-    PreconditionState, Queue, RebuildSummary, SCHEMA, Spread, StateTimes, SteadyState, StreamLatency,
-    Summary, Throughput, Time, Wear, WriteAmplification,
+    AfterHost, ArrayAmplification, ArraySummary, ArrayWrites, ChangeMade, ClassFigures, ClosedForm,
+    CorrectedBy, DataLossAfterFailures, DeviceFacts, DriveWear, Exact, Flash, FlashByCause, Gc, Host,
+    Latency, LatencyByOp, LittlesLaw, MeasuredState, Memory, PreconditionState, Protection, Queue, Rber,
+    RebuildSummary, Reliability, SCHEMA, Scrubbed, Spread, StateTimes, SteadyState, StreamLatency,
+    StripeRecovery, Summary, Tail, Throughput, Time, Twin, Wear, WriteAmplification,
 };
 pub use table::{Column, Table};
 

@@ -1,8 +1,9 @@
 //! What is measured while a run goes on.
 
 use crate::by_state::ByState;
+use crate::counts::Snapshot;
 use crate::histogram::{ByOp, record};
-use crate::window::{Snapshot, Window, Windows};
+use crate::window::{Window, Windows};
 use outlast_device::{Command, Op, Outcome};
 use outlast_units::{Nanos, SECTOR_BYTES};
 
@@ -144,18 +145,17 @@ impl Recorder {
         record(self.by_stream[index].1.of_mut(op), latency);
     }
 
-    /// Whether a window ends at or before `at`.
+    /// Whether a window ends before `at`. What completes at its very end belongs to it, so that the last window is never empty.
     #[inline]
     pub(crate) fn window_ends_by(&self, at: Nanos) -> bool {
-        at >= self.windows.end
+        at > self.windows.end
     }
 
-    /// Closes every window that ends at or before `at`, given what the drive counts now.
+    /// Closes every window that ends before `at`, given what the drive counts now.
     pub(crate) fn close_windows(&mut self, at: Nanos, snapshot: Snapshot) {
         while self.window_ends_by(at) {
-            let end = self.windows.end;
-            self.windows.close(end, self.in_flight.area_until(end), snapshot);
-            self.latency.take_in(&mut self.windows.latency);
+            let area = self.in_flight.area_until(self.windows.end);
+            self.windows.close(area, snapshot, &mut self.latency);
         }
     }
 
@@ -164,7 +164,8 @@ impl Recorder {
         let end = self.end;
         self.close_windows(end, snapshot);
         if self.windows.current != Window::default() || end > self.windows.start() {
-            self.windows.close(end, self.in_flight.area_until(end), snapshot);
+            let area = self.in_flight.area_until(end);
+            self.windows.finish(end, area, snapshot, &mut self.latency);
         }
         self.latency.take_in(&mut self.windows.latency);
     }

@@ -79,9 +79,6 @@ impl<'a, 'b, M: Machine> Runner<'a, 'b, M> {
         };
         let counts = self.machine.snapshot(self.now);
         self.recorder.finish(counts);
-        if ending == Ending::Complete && self.machine.finish(self.progress) {
-            return Ok(Ending::Stopped);
-        }
         Ok(ending)
     }
 

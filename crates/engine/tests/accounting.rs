@@ -9,7 +9,7 @@ mod support;
 
 use outlast_device::Device;
 use outlast_engine::{Column, Latency, Scenario, Summary};
-use outlast_ftl::Stream;
+use outlast_ftl::{ProgramCause, Programs, Reads, Stream};
 use outlast_media::BlockAddress;
 use outlast_ssd::{Ssd, WriteCache};
 use outlast_units::{BlockId, Nanos};
@@ -145,9 +145,7 @@ fn check_flash(run: &Run) {
 
     // Programs, counted where pages are programmed, against units, counted where they are written.
     let (written, counters) = (rest.written(), rest.counters());
-    let causes = written.host + written.gc + written.padding + written.wear_leveling;
-    assert_eq!(written.total(), causes);
-    assert_eq!(counters.programs * page, (causes - begun(&rest)) * unit, "programs by cause");
+    assert_eq!(counters.programs * page, (written.total() - begun(&rest)) * unit, "programs by cause");
     // And against the flash itself: an erased superblock had every page programmed.
     let erased = counters.erases * u64::from(geometry.pages_per_block);
     assert_eq!(counters.programs, pages_on_flash(&rest) + erased, "pages on flash and erased");
@@ -164,28 +162,19 @@ fn check_flash(run: &Run) {
     let tasks = 1 + u64::from(config.ftl.wear_leveling.static_gap.is_some());
     let most = if protected { 0 } else { tasks * u64::from(config.controller.flash_cores) };
     assert!(waiting <= most, "{waiting} victims were never erased");
-    assert!(valid >= written.gc + written.wear_leveling, "more units moved than the victims held");
+    let moved = written[ProgramCause::Gc] + written[ProgramCause::WearLeveling];
+    assert!(valid >= moved, "more units moved than the victims held");
     // Units that the host overwrote or trimmed while their victim was read are in `valid` and were not moved.
     if summary.scenario.run.timing == outlast_engine::TimingMode::None {
-        assert_eq!(valid, written.gc + written.wear_leveling, "units moved");
+        assert_eq!(valid, moved, "units moved");
     }
 
     // The summary says what the drive counted when the run ended.
     let by_cause = &summary.flash.by_cause;
-    let pages = |units: u64| units as f64 * unit as f64 / page as f64;
-    let at_end = ssd.written();
-    assert_close("host programs", by_cause.host_programs, pages(at_end.host), 1e-12);
-    for (shown, units) in [
-        (by_cause.gc_programs, at_end.gc),
-        (by_cause.padding_programs, at_end.padding),
-        (by_cause.wear_leveling_programs, at_end.wear_leveling),
-    ] {
-        assert!((shown - pages(units)).abs() < 1e-9);
-    }
-    assert_eq!(
-        summary.flash.reads,
-        by_cause.host_reads + by_cause.rmw_reads + by_cause.gc_reads + by_cause.wear_leveling_reads
-    );
+    let pages = |units: u64| units as f64 * (unit as f64 / page as f64);
+    assert_eq!(by_cause.programs, ssd.written().map(pages), "programs by cause");
+    assert_eq!(by_cause.reads, ssd.counters().reads, "reads by cause");
+    assert_eq!(summary.flash.reads, by_cause.reads.iter().map(|(_, pages)| pages).sum::<u64>());
     assert_eq!(summary.gc.victims, ssd.victims().0);
     check_amplification(summary);
 }
@@ -196,14 +185,10 @@ fn check_amplification(summary: &Summary) {
     assert_close(
         "total",
         waf.total,
-        1.0 + waf.gc + waf.padding + waf.wear_leveling + waf.partial_write,
+        1.0 + waf.causes.total() - waf.causes[ProgramCause::Host] + waf.partial_write,
         1e-12,
     );
-    let by_cause = &summary.flash.by_cause;
-    let pages = by_cause.host_programs
-        + by_cause.gc_programs
-        + by_cause.padding_programs
-        + by_cause.wear_leveling_programs;
+    let pages = summary.flash.by_cause.programs.total();
     let page = summary.scenario.device.geometry.page_size.0 as f64;
     // The drive counts bytes as they enter the buffer, the host as commands complete: after a warm-up up to the commands
     // then in flight, 16 of 64 KiB, may be counted by one and not by the other.
@@ -223,7 +208,6 @@ fn check_tables(run: &Run, requests: u64) {
     let series = run.table("timeseries");
     let sum = |name: &str| series.u64(name).iter().sum::<u64>();
     let by_cause = &summary.flash.by_cause;
-    let unit = summary.device.mapping_unit as f64 / summary.scenario.device.geometry.page_size.0 as f64;
     for (name, total) in [
         ("reads", host.reads),
         ("writes", host.writes),
@@ -236,14 +220,14 @@ fn check_tables(run: &Run, requests: u64) {
     ] {
         assert_eq!(sum(name), total, "{name}");
     }
-    for (name, pages) in [
-        ("host_units", by_cause.host_programs),
-        ("gc_units", by_cause.gc_programs),
-        ("padding_units", by_cause.padding_programs),
-        ("wear_leveling_units", by_cause.wear_leveling_programs),
-    ] {
-        assert!((sum(name) as f64 * unit - pages).abs() < 1e-6, "{name}: {} units, {pages} pages", sum(name));
-    }
+    let unit = summary.device.mapping_unit as f64 / summary.scenario.device.geometry.page_size.0 as f64;
+    let units = Programs::of(|cause| sum(&format!("{}_units", cause.name())));
+    assert_eq!(units.map(|units| units as f64 * unit), by_cause.programs, "programs by cause");
+    assert_eq!(Reads::of(|cause| sum(cause.name())), by_cause.reads, "reads by cause");
+    let bytes = (sum("programmed_bytes"), sum("host_write_bytes"));
+    assert_eq!(bytes.0, units.total() * summary.device.mapping_unit);
+    let total = summary.write_amplification.as_ref().map(|waf| waf.total);
+    assert_eq!(total, (bytes.1 != 0).then(|| bytes.0 as f64 / bytes.1 as f64), "write amplification");
     let mib = |name: &str| series.f64(name).iter().sum::<f64>();
     assert_close("read_mib", mib("read_mib") + 1.0, host.bytes_read as f64 / 1_048_576.0 + 1.0, 1e-9);
     assert_close("write_mib", mib("write_mib") + 1.0, host.bytes_written as f64 / 1_048_576.0 + 1.0, 1e-9);
@@ -404,11 +388,7 @@ fn programs_of_a_preconditioned_drive_are_off_by_the_buffer_at_most() {
         let run = run(scenario);
         let summary = run.summary();
         check_amplification(summary);
-        let by_cause = &summary.flash.by_cause;
-        let causes = by_cause.host_programs
-            + by_cause.gc_programs
-            + by_cause.padding_programs
-            + by_cause.wear_leveling_programs;
+        let causes = summary.flash.by_cause.programs.total();
         // Host data: the write buffer, 1 MiB = 64 pages. Collected data: two superpages of 4 dies × 2 planes.
         let most = if timing == "full" { 64.0 + 16.0 } else { 2.0 * 2.0 };
         assert!(

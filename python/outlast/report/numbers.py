@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outlast import _core
+
 Floats = NDArray[np.float64]
 
 
@@ -121,20 +123,11 @@ def share(part: Floats, whole: Floats) -> Floats:
     return quotient
 
 
-SUMS = (
-    *("reads", "writes", "trims", "flushes", "errors", "read_mib", "write_mib"),
-    *("host_units", "gc_units", "padding_units", "wear_leveling_units", "partial_write_bytes"),
-    *("scrub_units", "rewritten_units", "parity_units"),
-    *("flash_reads", "flash_programs", "flash_erases", "rereads", "stripe_reads", "uncorrectable_reads"),
-)
-WORST = ("read_p99_us", "read_max_us", "write_p99_us", "write_max_us", "rber_p99", "rber_max")
+_JOINS = {name: (rule, needs) for name, rule, needs in _core.time_series_columns()}
 
 
 def thinned(series: dict[str, Any], most: int = 900) -> dict[str, Floats]:
-    """The time series with neighbouring windows joined until at most `most` are left.
-
-    Counts add up, means are weighted, and of percentiles and maxima the worst stays.
-    """
+    """The time series with neighbouring windows joined until at most `most` are left, each column by the simulator's rule for it."""
     columns = {name: floats(values) for name, values in series.items()}
     rows = len(columns["start_s"])
     group = -(-rows // most) if rows else 1
@@ -143,19 +136,32 @@ def thinned(series: dict[str, Any], most: int = 900) -> dict[str, Floats]:
     starts = np.arange(0, rows, group)
     ends = np.minimum(starts + group, rows) - 1
     span = columns["end_s"] - columns["start_s"]
-    weights = {"read_mean_us": columns["reads"], "write_mean_us": columns["writes"]}
-    joined: dict[str, Floats] = {}
-    for name, values in columns.items():
-        if name == "start_s":
-            joined[name] = values[starts]
-        elif name == "end_s":
-            joined[name] = values[ends]
-        elif name in SUMS:
-            joined[name] = np.add.reduceat(np.nan_to_num(values), starts)
-        elif name in WORST:
-            joined[name] = np.fmax.reduceat(values, starts)
-        else:
-            weight = np.where(np.isfinite(values), weights.get(name, span), 0.0)
-            total = np.add.reduceat(weight, starts)
-            joined[name] = share(np.add.reduceat(np.nan_to_num(values) * weight, starts), total)
-    return joined
+
+    def mean(values: Floats, weight: Floats) -> Floats:
+        weight = np.where(np.isfinite(values), weight, 0.0)
+        weighted = np.add.reduceat(np.nan_to_num(values) * weight, starts)
+        return share(weighted, np.add.reduceat(weight, starts))
+
+    def joined(name: str) -> Floats:
+        values = columns[name]
+        # A column of another version than this: its mean over time.
+        rule, needs = _JOINS.get(name, ("over-time", []))
+        if not all(need in columns for need in needs):
+            rule = "over-time"
+        match rule:
+            case "first":
+                return values[starts]
+            case "last":
+                return values[ends]
+            case "sum":
+                return np.add.reduceat(np.nan_to_num(values), starts)
+            case "max":
+                return np.fmax.reduceat(values, starts)
+            case "ratio":
+                return share(*(joined(need) for need in needs))
+            case "over":
+                return mean(values, columns[needs[0]])
+            case _:
+                return mean(values, span)
+
+    return {name: joined(name) for name in columns}

@@ -36,7 +36,7 @@ Examples:
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Cells that run at a time; else one for each core."
 )
 @path_option("--traces", metavar="DIR", help="A folder with real traces; else OUTLAST_TRACES, or ../shared/traces.")
-@path_option("--scenarios", metavar="DIR", help="The folder with the papers' scenarios; else that of this checkout.")
+@path_option("--scenarios", metavar="DIR", help="The folder with the papers' scenarios; else that of the package.")
 def reproduce_command(
     selection: tuple[str, ...],
     quick: bool,
@@ -59,7 +59,7 @@ def reproduce_command(
     from outlast.reproduce.write import Chosen, reproduce
 
     chosen = []
-    root = scenarios or Path(__file__).resolve().parents[3] / "scenarios"
+    root = scenarios or Path(__file__).resolve().parents[1] / "scenarios"
     for paper, figures in select(selection):
         mode = paper.modes["quick" if quick else "full"]
         folder = root / (paper.folder or paper.name)

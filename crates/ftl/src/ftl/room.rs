@@ -1,6 +1,7 @@
 //! Room: how much data the core is to hold, and whether it can.
 
 use super::{Ftl, Stream};
+use crate::causes::ProgramCause;
 use crate::policy::NO_CANDIDATE;
 use crate::stripes::LaneSet;
 use outlast_media::{ConfigError, Geometry};
@@ -134,8 +135,8 @@ impl Ftl {
 
     /// The unit just appended was not the host's: another core has handed it over.
     pub fn count_as_migrated(&mut self) {
-        self.written.host -= 1;
-        self.written.migrated += 1;
+        self.written[ProgramCause::Host] -= 1;
+        self.written[ProgramCause::Migrated] += 1;
     }
 
     /// The superblock to collect where no victim would gain a slot by its count of valid units ([`Ftl::choose_victim`]): the one that
