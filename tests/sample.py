@@ -298,7 +298,9 @@ def with_errors(result: Result, *, seed: int = 1) -> Result:
     windows = len(series["start_s"])
     series["rereads"] = np.asarray(series["reads"] * 0.08, dtype=np.uint64)
     series["stripe_reads"] = np.asarray(rng.poisson(3, windows), dtype=np.uint64)
-    series["scrub_units"] = series["host_parity_units"] = series["parity_units"] = np.asarray(series["writes"] * 0.2, dtype=np.uint64)
+    series["scrub_units"] = series["host_parity_units"] = series["parity_units"] = np.asarray(
+        series["writes"] * 0.2, dtype=np.uint64
+    )
     for level, rate in (("mean", 7e-3), ("p50", 6.9e-3), ("p99", 9e-3), ("max", 1e-2)):
         series[f"rber_{level}"] = rate * (1.0 + 0.001 * np.arange(windows))
     bits = np.arange(60, dtype=np.uint64)

@@ -5,8 +5,8 @@ A small virtual machine boots the kernel that Debian's package holds, with md, m
 (init.sh), and prints a row for each question. Nothing but the packages is needed: no root, no block devices. Where
 something is absent the script says what, and ends with code 77, which test programs take for "skipped".
 
-Packages: qemu-system-x86, kmod, cpio; from others only files are taken: linux-image-*-cloud-amd64, mdadm, busybox-static
-(dpkg -x into one folder, given as the argument).
+Packages: qemu-system-x86, kmod, cpio; from others only files are taken: linux-image-*-cloud-amd64, mdadm and
+busybox-static (dpkg -x into one folder, given as the argument).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def image(files: Path, version: str, root: Path) -> None:
     base = modules.parents[2]
     subprocess.run(["depmod", "-b", base, version], check=True)
     for name in MODULES:
-        needs = ["modprobe", "-d", base, "-S", version, "--show-depends", name]
+        needs = ["modprobe", "-d", str(base), "-S", version, "--show-depends", name]
         for line in subprocess.run(needs, check=True, capture_output=True, text=True).stdout.splitlines():
             kind, file = line.split()[:2]
             if kind == "insmod":

@@ -110,8 +110,8 @@ def mttdl_mirrors(
     the repair of a device that can be read from one other only meets an unreadable sector (`read_failure`). Exact for
     two copies on an even number of devices: with one pair `(3λ + μ) / (2λ·(λ + μ·h))`.
 
-    Arguments broadcast. Raises `ModelError` unless devices ≥ copies ≥ 2, mttf > 0, mttr > 0, 0 ≤ read_failure ≤ 1; where
-    devices are no multiple of the copies, sets overlap and at most 8 copies on 64 devices are counted.
+    Arguments broadcast. Raises `ModelError` unless devices ≥ copies ≥ 2, mttf > 0, mttr > 0, 0 ≤ read_failure ≤ 1;
+    where devices are no multiple of the copies, sets overlap and at most 8 copies on 64 devices are counted.
     """
     failure, repair = _rate("mttf", mttf), _rate("mttr", mttr)
     table, shape = columns(
