@@ -1,4 +1,4 @@
-"""Writes what the reference of figures says of causes, and the list of figures that sweeps know, from the simulator's own lists.
+"""Writes what the reference of figures says of causes, and the figures that sweeps know, from the simulator's lists.
 
 `make figures`. A cause that is new in crates/ftl/src/causes.rs is then documented and can be asked for.
 """
@@ -42,7 +42,9 @@ def metrics(text: str) -> str:
     amplification = [(group, _together(group)) for group in SHARED]
     amplification += [(cause.name, cause.meaning) for cause in PROGRAMS if cause.name != "host"]
     rows = "".join(_row(f"write_amplification.{name}", "ratio", meaning) for name, meaning in amplification)
-    text = _between(text, _row("write_amplification.total", "ratio", "all causes"), "| `write_amplification.by_core`", rows)
+    text = _between(
+        text, _row("write_amplification.total", "ratio", "all causes"), "| `write_amplification.by_core`", rows
+    )
     pages = [(name, f"read {meaning}") for name, meaning in READS.items()]
     pages += [(f"{cause.name}_programs", f"programmed: {cause.meaning}") for cause in PROGRAMS]
     pages += [(f"{group}_programs", f"programmed: {_together(group)}") for group in SHARED]
@@ -56,11 +58,14 @@ def metrics(text: str) -> str:
 def figures(text: str) -> str:
     """Name and unit of every figure that the reference lists and that does not differ from run to run."""
     rows = re.findall(r"^\| `([^`]+)` \| ([^|]*)\|", text.split("## Tables")[0], re.M)
-    known = ((name, unit.strip()) for name, unit in rows if name not in OF_THE_RUN and not name.startswith(OF_THE_COMPUTER))
+    known = (
+        (name, unit.strip()) for name, unit in rows if name not in OF_THE_RUN and not name.startswith(OF_THE_COMPUTER)
+    )
     return "".join(f"{name}\t{unit}\n" if unit else f"{name}\n" for name, unit in known)
 
 
 def main() -> None:
+    """Writes both files."""
     METRICS.write_text(metrics(METRICS.read_text(encoding="utf-8")), encoding="utf-8")
     FIGURES.write_text(figures(METRICS.read_text(encoding="utf-8")), encoding="utf-8")
 

@@ -33,10 +33,6 @@ fn ln_sum(values: impl Iterator<Item = f64> + Clone) -> f64 {
     if most == f64::NEG_INFINITY { most } else { most + values.map(|x| (x - most).exp()).sum::<f64>().ln() }
 }
 
-fn share_of(busy: Nanos, span: Nanos) -> f64 {
-    busy.0 as f64 / span.0.max(1) as f64
-}
-
 impl<'a> Drives<'a> {
     pub(crate) fn one(ssd: &'a Ssd) -> Self {
         Self { there: vec![ssd], all: vec![ssd], array: None }
@@ -106,12 +102,12 @@ impl<'a> Drives<'a> {
 
     /// The share of `span`, which ends at `now`, for which each channel of the drives that are there was busy.
     pub(crate) fn channel_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
-        self.there.iter().flat_map(|ssd| ssd.channels_busy(now)).map(|busy| share_of(busy, span)).collect()
+        self.there.iter().flat_map(|ssd| ssd.channel_utilisation(now, span)).collect()
     }
 
     /// The same of each die.
     pub(crate) fn die_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
-        self.there.iter().flat_map(|ssd| ssd.dies_busy(now)).map(|busy| share_of(busy, span)).collect()
+        self.there.iter().flat_map(|ssd| ssd.die_utilisation(now, span)).collect()
     }
 
     pub(crate) fn table_bytes(&self) -> usize {

@@ -154,6 +154,9 @@ fn twin(facts: &Facts<'_>) -> Option<Twin> {
     })
 }
 
+/// One spare superblock in so many, kept by scrubbing, is worth a word.
+const LEAST_HELD: u32 = 20;
+
 /// What the reader should know about errors.
 pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
     let mut notes = Vec::new();
@@ -180,6 +183,17 @@ pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
         notes.push(format!(
             "Scrubbing mostly moves what it has moved before: {again} of {moved} superblocks. Its thresholds may be too low."
         ));
+    }
+    if ssd.config().scrub.is_some() {
+        let sum = |(held, spare), (own, all)| (held + own, spare + all);
+        let (held, spare) = ssd.ftls().map(outlast_ftl::Ftl::superblocks_for_scrubbing).fold((0, 0), sum);
+        if held * LEAST_HELD >= spare {
+            notes.push(format!(
+                "Scrubbing keeps {held} of the {spare} spare superblocks for itself, whether or not it moves anything: collection \
+                 has that much less room, and writes more, than without [device.scrub]. Larger drives, or smaller superblocks, make \
+                 this share smaller."
+            ));
+        }
     }
     let scenario = facts.scenario;
     if ssd.can_fail() && scenario.run.timing == crate::scenario::TimingMode::None {

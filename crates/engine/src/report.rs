@@ -71,6 +71,7 @@ pub(crate) fn summarise(facts: &Facts<'_>) -> Summary {
 
 fn notes(facts: &Facts<'_>) -> Vec<String> {
     let mut notes = facts.workload.notes.clone();
+    notes.extend(facts.workload.source.notes());
     notes.extend(facts.prepared.note.clone());
     if facts.prepared.steady == Some(false) {
         let last = facts.prepared.rounds.last().map_or(0.0, |&(at, _)| at);
@@ -84,18 +85,45 @@ fn notes(facts: &Facts<'_>) -> Vec<String> {
     }
     notes.extend(crate::reliability::notes(facts));
     notes.extend(facts.ssd.array.iter().flat_map(|volume| crate::array_report::notes(facts, volume)));
-    if facts.warming {
-        let warm_up = facts.scenario.run.warm_up;
-        notes.push(format!(
-            "The run ended within its warm-up of {warm_up}: what is shown is the warm-up itself."
+    notes.extend(warmed(facts));
+    notes.extend(ending(facts));
+    notes
+}
+
+/// Says where a warm-up took most of the requests.
+fn warmed(facts: &Facts<'_>) -> Option<String> {
+    let (warmed, measured) = (facts.recorder.warmed, facts.recorder.completed.total());
+    (warmed >= measured.max(1)).then(|| {
+        format!(
+            "The warm-up of {} took {warmed} of the {} requests: figures are of the other {measured}.",
+            facts.scenario.run.warm_up,
+            warmed + measured,
+        )
+    })
+}
+
+/// What a run that did not end as planned is of.
+fn ending(facts: &Facts<'_>) -> Option<String> {
+    let warm_up = facts.scenario.run.warm_up;
+    if facts.prepared.stopped {
+        let written = facts.prepared.rounds.last().map_or(0.0, |&(at, _)| at);
+        return Some(format!(
+            "The run was stopped while the drive was being prepared, after {written:.1} drive writes of \
+             overwriting: nothing was measured."
         ));
     }
-    if facts.partial {
-        notes.push(
+    match (facts.warming, facts.partial) {
+        (true, true) => Some(format!(
+            "The run was stopped within its warm-up of {warm_up}: what is shown is the warm-up itself."
+        )),
+        (true, false) => Some(format!(
+            "The run ended within its warm-up of {warm_up}: what is shown is the warm-up itself."
+        )),
+        (false, true) => Some(
             "The run was stopped before its end; everything here is of the part that was run.".to_owned(),
-        );
+        ),
+        (false, false) => None,
     }
-    notes
 }
 
 fn repairs(facts: &Facts<'_>) -> Vec<RepairSummary> {

@@ -78,7 +78,7 @@ impl<'a, 'b, M: Machine> Runner<'a, 'b, M> {
             Pacing::Closed { queue_depth } => self.closed_loop(queue_depth)?,
         };
         let counts = self.machine.snapshot(self.now);
-        self.recorder.finish(counts);
+        self.recorder.finish(&counts);
         Ok(ending)
     }
 
@@ -112,13 +112,13 @@ impl<'a, 'b, M: Machine> Runner<'a, 'b, M> {
         self.now = at;
         if self.recorder.window_ends_by(at) {
             let counts = self.machine.snapshot(at);
-            self.recorder.close_windows(at, counts);
+            self.recorder.close_windows(at, &counts);
         }
         if self.warming && at >= self.warm_up {
             self.warming = false;
             self.machine.reset(at);
             let counts = self.machine.snapshot(at);
-            self.recorder.restart(at, counts);
+            self.recorder.restart(at, &counts);
         }
         let issued = self.issued[completion.tag.0 as usize].take().expect("a completion has a command");
         self.free_tags.push(completion.tag.0);
@@ -233,7 +233,7 @@ impl<'a, 'b, M: Machine> Runner<'a, 'b, M> {
         }
         self.machine.end_untimed();
         let counts = self.machine.snapshot(self.now);
-        self.recorder.finish(counts);
+        self.recorder.finish(&counts);
         Ok(ending)
     }
 }

@@ -68,7 +68,7 @@ impl Windows {
         }
     }
 
-    pub(crate) fn restarted(&self, at: Nanos, snapshot: Snapshot) -> Self {
+    pub(crate) fn restarted(&self, at: Nanos, snapshot: &Snapshot) -> Self {
         let mut fresh = Self::new(self.width, self.most as u32, self.digits);
         fresh.current.start = at;
         fresh.end = at + self.width;
@@ -82,7 +82,7 @@ impl Windows {
 
     /// The current window has lasted as long as the others: ends it, or, where there are as many as may be, merges those in pairs
     /// and lets it go on for as long again. `all` takes in the latencies of a window that has ended.
-    pub(crate) fn close(&mut self, area: u128, snapshot: Snapshot, all: &mut ByOp) {
+    pub(crate) fn close(&mut self, area: u128, snapshot: &Snapshot, all: &mut ByOp) {
         if self.merge_full() {
             self.end += self.width - (self.end - self.current.start);
         } else {
@@ -91,7 +91,7 @@ impl Windows {
     }
 
     /// The run has ended, and with it the last window.
-    pub(crate) fn finish(&mut self, end: Nanos, area: u128, snapshot: Snapshot, all: &mut ByOp) {
+    pub(crate) fn finish(&mut self, end: Nanos, area: u128, snapshot: &Snapshot, all: &mut ByOp) {
         self.merge_full();
         self.push(end, area, snapshot, all);
     }
@@ -106,7 +106,7 @@ impl Windows {
         full
     }
 
-    fn push(&mut self, end: Nanos, area: u128, snapshot: Snapshot, all: &mut ByOp) {
+    fn push(&mut self, end: Nanos, area: u128, snapshot: &Snapshot, all: &mut ByOp) {
         self.closed.push(Window {
             end,
             area: area - self.last_area,

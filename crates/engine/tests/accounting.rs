@@ -127,6 +127,26 @@ fn pages_on_flash(ssd: &Ssd) -> u64 {
     pages
 }
 
+/// Page rows of all blocks that lie on several planes of a die, looked at one by one: blocks of a die with one number are programmed
+/// together, unless planes work by themselves.
+fn rows_over_planes(ssd: &Ssd) -> u64 {
+    let geometry = &ssd.config().geometry;
+    let mut rows = 0;
+    for ftl in ssd.ftls() {
+        for die in 0..ftl.layout().dies() {
+            for block in (0..geometry.blocks_per_plane).map(BlockId) {
+                for page in 0..geometry.pages_per_block {
+                    let on =
+                        |&plane: &u16| ftl.blocks().is_programmed(BlockAddress { die, plane, block }, page);
+                    let planes = (0..geometry.planes_per_die).filter(on).count();
+                    rows += u64::from(planes > 1);
+                }
+            }
+        }
+    }
+    rows
+}
+
 /// Units in program units that are begun and not full: all that an idle drive holds back.
 fn begun(ssd: &Ssd) -> u64 {
     ssd.ftls()
@@ -149,6 +169,12 @@ fn check_flash(run: &Run) {
     // And against the flash itself: an erased superblock had every page programmed.
     let erased = counters.erases * u64::from(geometry.pages_per_block);
     assert_eq!(counters.programs, pages_on_flash(&rest) + erased, "pages on flash and erased");
+
+    // Operations on several planes, of pages that are there and of those erased.
+    let together = geometry.planes_per_die > 1 && ssd.config().ftl.multi_plane;
+    let erased_rows = erased / u64::from(geometry.planes_per_die);
+    let expected = if together { rows_over_planes(&rest) + erased_rows } else { 0 };
+    assert_eq!(counters.multi_plane_programs, expected, "programs of several planes");
 
     // Erasures: every victim, and no other superblock, loses all its blocks.
     let blocks_per_superblock = geometry.planes() as u64 / u64::from(ssd.config().controller.flash_cores);
@@ -425,4 +451,38 @@ fn a_run_shorter_than_its_warm_up_says_so() {
     let run = run(scenario);
     let notes = run.summary().notes.join(" ");
     assert!(notes.contains("warm"), "notes: {notes:?}");
+}
+
+/// Where a die has one plane no program is on several, whatever `multi_plane` says; where it has four, one operation programs four pages.
+#[test]
+fn programs_of_several_planes_are_those_of_the_geometry() {
+    for (planes, multi_plane) in [(1, true), (2, true), (4, true), (4, false)] {
+        let mut scenario = Case { multi_plane, ..PLAIN }.scenario("none", MIX);
+        scenario.device.geometry.planes_per_die = planes;
+        scenario.device.geometry.blocks_per_plane = 96 / u32::from(planes);
+        let run = run(scenario);
+        check_flash(&run);
+        let flash = &run.summary().flash;
+        let together = multi_plane && planes > 1;
+        assert!(flash.programs > 10_000);
+        assert_eq!(flash.multi_plane_programs, if together { flash.programs / u64::from(planes) } else { 0 });
+    }
+}
+
+/// One write at a time into a buffer that is never full: a write takes the time of the master core, and what is beyond that it waited
+/// for collection.
+#[test]
+fn blocked_time_is_what_writes_take_beyond_their_service() {
+    for policy in ["greedy", "fifo"] {
+        let workload =
+            "pattern = \"uniform\"\nread_percent = 0\nsize = \"4KiB\"\nqueue_depth = 1\nrequests = 12000\n";
+        let mut scenario = Case { policy, ..PLAIN }.scenario("sequential", workload);
+        scenario.device.controller.master_cost = Nanos::micros(150);
+        let run = run(scenario);
+        let summary = run.summary();
+        let waited = summary.time.simulated_s - 12_000.0 * 150e-6;
+        let blocked = summary.gc.blocked_s;
+        assert!(blocked > 1e-3, "{policy}: nothing was blocked: {blocked}");
+        assert!((blocked - waited).abs() < 1e-9, "{policy}: {blocked} against {waited}");
+    }
 }

@@ -337,23 +337,21 @@ impl Ssd {
         }
     }
 
-    /// For how long each channel was busy from the last reset until `now`. Bookings follow each other without a gap, so that what lies
-    /// beyond `now` is all the time until the channel is free.
-    pub fn channels_busy(&self, now: Nanos) -> Vec<Nanos> {
-        self.channels
-            .iter()
-            .map(|channel| channel.busy.saturating_sub(channel.free_at.saturating_sub(now)))
-            .collect()
+    /// The share of `span`, which ends at `now`, for which each channel was busy since the last reset. Bookings follow each other without
+    /// a gap, so that what lies beyond `now` is all the time until the channel is free.
+    pub fn channel_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
+        let busy = |channel: &Channel| channel.busy.saturating_sub(channel.free_at.saturating_sub(now));
+        self.channels.iter().map(|channel| busy(channel).0 as f64 / span.0.max(1) as f64).collect()
     }
 
-    /// For how long each die was busy from the last reset until `now`.
-    pub fn dies_busy(&self, now: Nanos) -> Vec<Nanos> {
+    /// The share of `span`, which ends at `now`, for which each die was busy since the last reset.
+    pub fn die_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
         self.dies
             .iter()
             .map(|die| {
                 let current =
                     if die.phase == Phase::Idle { Nanos::ZERO } else { now.saturating_sub(die.busy_since) };
-                die.busy + current
+                (die.busy + current).0 as f64 / span.0.max(1) as f64
             })
             .collect()
     }

@@ -5,6 +5,7 @@
 mod support;
 
 use outlast_device::{Device, Op, Outcome, Tag};
+use outlast_ftl::ReadCause;
 use outlast_media::{Geometry, PageTimes};
 use outlast_ssd::{Ssd, SsdConfig};
 use outlast_units::{ByteRate, Bytes, Nanos};
@@ -59,12 +60,12 @@ fn run_out(ssd: &mut Ssd, mut now: Nanos) -> Nanos {
 /// Latency of one read by itself, in nanoseconds, and the pages that it sensed.
 fn read_alone(config: &SsdConfig, lba: u64, sectors: u32) -> (u64, u64) {
     let (mut ssd, now) = written(config, 8);
-    let before = ssd.counters().host_reads;
+    let before = ssd.counters().reads[ReadCause::Host];
     ssd.submit(now, command(Op::Read, lba, sectors), Tag(0));
     let mut completions = Vec::new();
     let end = ssd.advance_to_completion(Nanos::MAX, &mut completions);
     assert_eq!((completions.len(), completions[0].outcome), (1, Outcome::Ok));
-    (end.0 - now.0, ssd.counters().host_reads - before)
+    (end.0 - now.0, ssd.counters().reads[ReadCause::Host] - before)
 }
 
 /// The dies sense side by side, both planes of each at once; then each channel carries what its dies hold, one after the other.

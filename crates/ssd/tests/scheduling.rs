@@ -136,7 +136,7 @@ fn reads_starve_neither_writes_nor_collection() {
             suspend.map_or(0, |own| u64::from(own.limit) * (2 * OVERHEAD + u64::from(own.reads) * READ));
         let bound = programs * (PROGRAM + delay + 16 * READ)
             + erases * (ERASE + delay + 16 * READ)
-            + counters.gc_reads * (READ + 16 * READ);
+            + counters.reads[outlast_ftl::ReadCause::Gc] * (READ + 16 * READ);
         assert!(end.0 - start.0 < bound, "{} ns against {bound}", end.0 - start.0);
         // And reads go first: most of what the die did was reading.
         assert!(reads > 4 * programs, "{reads} reads, {programs} programs");

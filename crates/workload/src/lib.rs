@@ -21,7 +21,7 @@ pub use error::{Position, WorkloadError};
 pub use extent::Extent;
 pub use fio::{FioSpec, parse_job};
 pub use request::{Pacing, Request, Source, Target, Workload};
-pub use spec::WorkloadSpec;
+pub use spec::{InputFile, WorkloadSpec};
 pub use synthetic::{Arrival, NamedMix, Pattern, SizeMix, SizeWeight, SyntheticSpec};
 pub use trace::{
     AddressUnit, Addresses, BlkEvent, DeviceName, Devices, Format, OpStats, TimeUnit, TraceInfo, TraceSpec,

@@ -23,6 +23,8 @@ def short(value: float | None, digits: int = 3) -> str:
         if size >= limit:
             divisor = 1e3 if suffix == " k" else limit
             return f"{_significant(value / divisor, digits)}{suffix}"
+    if 0 < size < 1e-3:
+        return f"{'-' if value < 0 else ''}{tiny(size)}"  # in fixed point a rate of 1e-12 would be 0.000000
     if float(value).is_integer():
         return f"{int(value):,}".replace(",", "\u202f")
     return _significant(value, digits)
@@ -126,15 +128,29 @@ def share(part: Floats, whole: Floats) -> Floats:
 _JOINS = {name: (rule, needs) for name, rule, needs in _core.time_series_columns()}
 
 
+def _is_rest(columns: dict[str, Floats], before: int, last: int) -> bool:
+    """Whether what is left at the end is less than half as long as the window before it.
+
+    The few requests of such a rest, divided by next to no time, would be a rate that squashes all others flat.
+    """
+    start, end = columns["start_s"], columns["end_s"]
+    return bool(end[-1] - start[last] < 0.5 * (start[last] - start[before]))
+
+
 def thinned(series: dict[str, Any], most: int = 900) -> dict[str, Floats]:
-    """The time series with neighbouring windows joined until at most `most` are left, each column by the simulator's rule for it."""
+    """The time series with neighbouring windows joined until at most `most` are left, each column by its own rule.
+
+    A short rest at the end joins the window before it.
+    """
     columns = {name: floats(values) for name, values in series.items()}
     rows = len(columns["start_s"])
     group = -(-rows // most) if rows else 1
-    if group <= 1:
+    starts = np.arange(0, rows, max(group, 1))
+    if len(starts) > 1 and _is_rest(columns, int(starts[-2]), int(starts[-1])):
+        starts = starts[:-1]
+    if len(starts) == rows:
         return columns
-    starts = np.arange(0, rows, group)
-    ends = np.minimum(starts + group, rows) - 1
+    ends = np.append(starts[1:], rows) - 1
     span = columns["end_s"] - columns["start_s"]
 
     def mean(values: Floats, weight: Floats) -> Floats:
@@ -152,11 +168,11 @@ def thinned(series: dict[str, Any], most: int = 900) -> dict[str, Floats]:
             case "first":
                 return values[starts]
             case "last":
-                return values[ends]
+                return floats(values[ends])
             case "sum":
-                return np.add.reduceat(np.nan_to_num(values), starts)
+                return floats(np.add.reduceat(np.nan_to_num(values), starts))
             case "max":
-                return np.fmax.reduceat(values, starts)
+                return floats(np.fmax.reduceat(values, starts))
             case "ratio":
                 return share(*(joined(need) for need in needs))
             case "over":

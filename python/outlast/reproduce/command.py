@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from outlast.cli.options import path_option
+from outlast import interrupts
+from outlast.cli.options import Whole, path_option
 
 if TYPE_CHECKING:
     from outlast.reproduce.model import Figure, Paper
@@ -32,9 +33,7 @@ Examples:
 @path_option(
     "--cells", metavar="DIR", help="Where runs are kept, not to be run again; else DIR/cells of --out, or out/cells."
 )
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Cells that run at a time; else one for each core."
-)
+@click.option("--jobs", type=Whole(1), metavar="N", help="Cells that run at a time; else one for each core.")
 @path_option("--traces", metavar="DIR", help="A folder with real traces; else OUTLAST_TRACES, or ../shared/traces.")
 @path_option("--scenarios", metavar="DIR", help="The folder with the papers' scenarios; else that of the package.")
 def reproduce_command(
@@ -70,6 +69,7 @@ def reproduce_command(
         cells = cells or Path("out") / "cells"
         name = chosen[0].paper.name if len(chosen) == 1 else "reproduction"
         out = Path("out") / f"{name}-{chosen[0].setting.mode.name}"
+    interrupts.raising()
     with RunProgress() as bar:
         told = -1
 

@@ -131,7 +131,7 @@ mod tests {
     /// digits that the histogram keeps.
     #[test]
     fn every_percentile_is_that_of_the_sorted_samples() {
-        for (seed, count) in [(1, 1), (2, 7), (3, 1_000), (4, 9_999), (5, 200_000)] {
+        for (seed, count) in [(1, 1usize), (2, 7), (3, 1_000), (4, 9_999), (5, 200_000)] {
             let mut rng = SplitMix::new(seed, "test.latencies");
             let mut histogram = empty(3);
             let mut samples: Vec<u64> = (0..count)
@@ -140,7 +140,9 @@ mod tests {
                     (1e3 / (1.0 - uniform).powf(0.7)) as u64
                 })
                 .collect();
-            samples.iter().for_each(|&latency| record(&mut histogram, latency));
+            for &latency in &samples {
+                record(&mut histogram, latency);
+            }
             samples.sort_unstable();
             let latency = Latency::of(&histogram).expect("there are samples");
             let sorted =

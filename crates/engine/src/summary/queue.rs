@@ -22,14 +22,15 @@ pub struct Queue {
     pub host_queue_depth: Option<u32>,
 }
 
-/// Little's law, from three sums kept apart: the time integral of commands in flight, the count, the sum of latencies.
+/// Little's law, from sums kept apart: the time integral of commands in flight, and the time that each command spent in the drive
+/// while it was measured.
 #[derive(Clone, Debug, Serialize)]
 pub struct LittlesLaw {
     /// Mean commands in flight.
     pub l: f64,
-    /// Throughput times mean latency.
+    /// Throughput times mean time in the drive, of which only the part while it was measured counts.
     pub lambda_w: f64,
-    /// |l − λW| / l. Zero but for rounding when nothing was cut off; a warm-up or a stop cuts commands in flight.
+    /// |l − λW| / l. Zero but for rounding, whatever a warm-up or a stop cuts off.
     pub relative_error: f64,
 }
 
@@ -46,7 +47,7 @@ pub(crate) fn queue(facts: &Facts<'_>) -> Queue {
     let recorder = facts.recorder;
     let span = recorder.span();
     let l = per(recorder.in_flight.area_until(recorder.end) as f64, span.0 as f64);
-    let lambda_w = per(recorder.latency_sum as f64, span.0 as f64);
+    let lambda_w = per(recorder.time_in_drive() as f64, span.0 as f64);
     let dies = &facts.measured.die_utilisation;
     let mean = dies.iter().sum::<f64>() / dies.len() as f64;
     Queue {

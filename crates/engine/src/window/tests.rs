@@ -71,11 +71,11 @@ fn recorded(samples: &[Sample], width: u64, most: u32) -> Recorder {
             recorder.submitted(at);
         }
         if recorder.window_ends_by(sample.at) {
-            recorder.close_windows(sample.at, sample.snapshot);
+            recorder.close_windows(sample.at, &sample.snapshot);
         }
         recorder.completed(&sample.command, sample.since, sample.at, sample.outcome);
     }
-    recorder.finish(samples.last().map_or(Snapshot::default(), |sample| sample.snapshot));
+    recorder.finish(&samples.last().map_or(Snapshot::default(), |sample| sample.snapshot));
     recorder
 }
 

@@ -2,7 +2,7 @@
 
 use super::parse::sections;
 use super::{job, plan};
-use crate::{Target, Workload, WorkloadError};
+use crate::{InputFile, Target, Workload, WorkloadError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,12 @@ pub struct FioSpec {
 }
 
 impl FioSpec {
+    /// Every file that the job reads.
+    pub(crate) fn input_files(&self) -> Vec<InputFile> {
+        let named = |path: &String| InputFile { setting: "workload.fio.file", path: path.clone() };
+        self.file.iter().map(named).collect()
+    }
+
     /// Reads the job and checks it. See [`crate::WorkloadSpec::open`].
     pub(crate) fn open(&self, target: &Target) -> Result<Workload, WorkloadError> {
         match (&self.file, &self.job) {
@@ -50,7 +56,12 @@ pub fn parse_job(text: &str, target: &Target) -> Result<Workload, WorkloadError>
 
 fn read(file: &str) -> Result<String, WorkloadError> {
     let failed = |source| WorkloadError::Open { file: file.to_owned(), source };
-    let size = std::fs::metadata(file).map_err(failed)?.len();
+    let meta = std::fs::metadata(file).map_err(failed)?;
+    if !meta.is_file() && !meta.is_dir() {
+        let why = "a job file must be a regular file, not a pipe or device; write it to a file first";
+        return Err(failed(std::io::Error::new(std::io::ErrorKind::InvalidInput, why)));
+    }
+    let size = meta.len();
     if size > MOST_BYTES {
         return Err(crate::error::bad(
             file,
