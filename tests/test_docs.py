@@ -102,6 +102,7 @@ def figures_of(folder: Path) -> set[str]:
         (r"^after_host\.flash\.by_cause\..*", "after_host.flash.by_cause.*"),
         (r"^after_host\.flash\.\w+$", "after_host.flash.*"),
         (r"^array\.wear\[\d+\]\.", "array.wear[i]."),
+        (r"^array\.latency_us_by_state\.\w+\.(read|write)(\..*)?", "array.latency_us_by_state.*.OP.*"),
         (r"^repair\[\d+\]\.", "repair[i]."),
     )
     names = set(flatten(summary))
