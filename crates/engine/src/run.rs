@@ -123,6 +123,8 @@ impl<'a, 'b, M: Machine> Runner<'a, 'b, M> {
         let issued = self.issued[completion.tag.0 as usize].take().expect("a completion has a command");
         self.free_tags.push(completion.tag.0);
         self.recorder.completed(&issued.command, issued.at, at, completion.outcome);
+        let (state, digits) = (self.machine.condition(), self.recorder.digits);
+        self.recorder.by_state.record(state, digits, issued.command.op, at - issued.at);
         self.done += 1;
     }
 
