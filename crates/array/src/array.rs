@@ -621,11 +621,10 @@ impl<D: Device> Device for Array<D> {
         if self.locks.len() != self.ops.used() {
             return Err(format!("{} locks for {} operations", self.locks.len(), self.ops.used()));
         }
-        if self.host_in_flight == 0 && self.ops.used() == 0 && live == 0 {
-            if self.direct_reads != 0 || !self.doubt.is_settled() {
-                let reads = self.direct_reads;
-                return Err(format!("idle with {reads} reads, or writes, log bytes or records left"));
-            }
+        let idle = self.host_in_flight == 0 && self.ops.used() == 0 && live == 0;
+        if idle && (self.direct_reads != 0 || !self.doubt.is_settled()) {
+            let reads = self.direct_reads;
+            return Err(format!("idle with {reads} reads, or writes, log bytes or records left"));
         }
         Ok(())
     }

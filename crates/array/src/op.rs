@@ -146,11 +146,10 @@ impl Op {
     /// or is new, in one window, or every role is looked at.
     pub(crate) fn leaves_redundancy_right(&self) -> bool {
         match self.kind {
-            OpKind::Verify { .. } | OpKind::Transform => true,
+            OpKind::Verify { .. } | OpKind::Transform | OpKind::Trim => true,
             OpKind::Write => {
                 matches!(self.method, Method::Full | Method::Complete) && self.window.first == self.rows.first
             }
-            OpKind::Trim => true,
             OpKind::Read | OpKind::Repair { .. } | OpKind::Replay => false,
         }
     }

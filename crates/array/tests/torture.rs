@@ -18,6 +18,7 @@ const SECTORS: u64 = 400;
 
 /// What may happen beside the work.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts, not a state in disguise")]
 struct Faults {
     failures: bool,
     latent: bool,

@@ -322,6 +322,7 @@ fn bad_arrays_are_refused_by_name() {
 }
 
 /// What the closed forms of the level say of members, hours of a rebuild and the probability that its last one fails, without the engine.
+#[allow(clippy::many_single_char_names, reason = "the names of the equations")]
 fn mttdl(level: &str, members: f64, mttf: f64, hours: f64, read_failure: f64) -> f64 {
     let (l, m, h) = (1.0 / mttf, 1.0 / hours, read_failure);
     match level {
