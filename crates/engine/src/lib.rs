@@ -2,9 +2,11 @@
 
 mod array_report;
 mod batch;
+mod by_state;
 mod clock;
 mod columns;
 mod counts;
+mod data_loss;
 mod drives;
 mod error;
 mod histogram;
@@ -26,7 +28,9 @@ mod table;
 mod volume;
 mod window;
 
+pub use by_state::{LatencyByState, LatencyInState};
 pub use columns::{Join, TimeColumn, time_columns};
+pub use data_loss::DataLoss;
 pub use error::EngineError;
 pub use outlast_ftl::{ProgramCause, ReadCause};
 pub use progress::{Control, OnProgress, Phase, Progress};
@@ -34,8 +38,8 @@ pub use repair_report::{RepairRisk, RepairSummary, ScaledRepair};
 pub use simulation::{RunResult, Simulation};
 pub use summary::{
     AfterHost, ArrayAmplification, ArraySummary, ArrayWrites, ChangeMade, ClassFigures, ClosedForm,
-    CorrectedBy, DataLoss, DeviceFacts, DriveWear, Exact, Flash, FlashByCause, Gc, Host, Latency,
-    LatencyByOp, LittlesLaw, MeasuredState, Memory, PreconditionState, Protection, Queue, Rber,
+    CorrectedBy, DataLossAfterFailures, DeviceFacts, DriveWear, Exact, Flash, FlashByCause, Gc, Host,
+    Latency, LatencyByOp, LittlesLaw, MeasuredState, Memory, PreconditionState, Protection, Queue, Rber,
     RebuildSummary, Reliability, SCHEMA, Scrubbed, Spread, StateTimes, SteadyState, StreamLatency,
     StripeRecovery, Summary, Tail, Throughput, Time, Twin, Wear, WriteAmplification,
 };
