@@ -25,5 +25,5 @@ pub use spec::{InputFile, WorkloadSpec};
 pub use synthetic::{Arrival, NamedMix, Pattern, SizeMix, SizeWeight, SyntheticSpec};
 pub use trace::{
     AddressUnit, Addresses, BlkEvent, DeviceName, Devices, Format, OpStats, TimeUnit, TraceInfo, TraceSpec,
-    Unordered, convert, parse_bytes, trace_info,
+    Unordered, convert, parse_bytes, trace_info, trace_info_while,
 };
