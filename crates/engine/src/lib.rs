@@ -6,6 +6,7 @@ mod clock;
 mod drives;
 mod error;
 mod histogram;
+mod jobs;
 mod machine;
 mod member;
 mod precondition;
@@ -24,6 +25,7 @@ mod volume;
 mod window;
 
 pub use error::EngineError;
+pub use jobs::{JobDirection, JobFigures, JobLatency, Samples};
 pub use progress::{Control, OnProgress, Phase, Progress};
 pub use repair_report::{RepairRisk, RepairSummary, ScaledRepair};
 pub use simulation::{RunResult, Simulation};

@@ -1,9 +1,11 @@
 //! What is measured while a run goes on.
 
 use crate::histogram::{ByOp, record};
+use crate::jobs::JobRecorder;
 use crate::window::{Snapshot, Window, Windows};
 use outlast_device::{Command, Op, Outcome};
 use outlast_units::{Nanos, SECTOR_BYTES};
+use outlast_workload::FioLanes;
 
 /// Counts of completed commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,12 +65,15 @@ pub(crate) struct Recorder {
     /// Latencies of commands with a stream hint other than zero, by hint; allocated when first seen.
     pub(crate) by_stream: Vec<(u8, ByOp)>,
     pub(crate) windows: Windows,
+    /// By job, where the host has lanes.
+    pub(crate) jobs: JobRecorder,
     digits: u8,
 }
 
 impl Recorder {
-    pub(crate) fn new(digits: u8, windows: Windows) -> Self {
+    pub(crate) fn new(digits: u8, windows: Windows, lanes: Option<&FioLanes>) -> Self {
         Self {
+            jobs: JobRecorder::new(lanes, digits),
             start: Nanos::ZERO,
             end: Nanos::ZERO,
             completed: Completed::default(),
@@ -84,7 +89,9 @@ impl Recorder {
 
     /// Forgets everything but what is in flight: measuring begins at `at`.
     pub(crate) fn restart(&mut self, at: Nanos, snapshot: Snapshot) {
-        let mut fresh = Self::new(self.digits, self.windows.restarted(at, snapshot));
+        let mut fresh = Self::new(self.digits, self.windows.restarted(at, snapshot), None);
+        fresh.jobs = std::mem::take(&mut self.jobs);
+        fresh.jobs.restart(at);
         fresh.in_flight = self.in_flight;
         fresh.in_flight.restart(at);
         fresh.start = at;

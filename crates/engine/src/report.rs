@@ -133,6 +133,7 @@ fn host(facts: &Facts<'_>) -> Host {
         unmapped_reads: counters.unmapped_reads,
         buffer_hits: counters.buffer_hits,
         partial_writes: counters.partial_writes,
+        jobs: facts.recorder.jobs.figures(facts.workload.lanes.as_ref(), facts.recorder.end),
     }
 }
 
@@ -313,8 +314,8 @@ fn queue(facts: &Facts<'_>) -> Queue {
             max: dies.iter().copied().fold(0.0, f64::max),
         },
         host_queue_depth: match facts.workload.pacing {
-            Pacing::Closed { queue_depth } => Some(queue_depth),
-            Pacing::Open => None,
+            Pacing::Closed { queue_depth } | Pacing::Lanes { queue_depth, held: false } => Some(queue_depth),
+            Pacing::Open | Pacing::Lanes { held: true, .. } => None,
         },
     }
 }
@@ -349,7 +350,7 @@ fn measured_state(facts: &Facts<'_>) -> MeasuredState {
     if windows.len() < 4 * STEADY_ROUNDS || rounds.iter().any(|round| round.0 == 0.0) {
         return unknown("too few windows to tell");
     }
-    let closed = matches!(facts.workload.pacing, Pacing::Closed { .. });
+    let closed = matches!(facts.workload.pacing, Pacing::Closed { .. } | Pacing::Lanes { held: false, .. });
     let values =
         rounds.map(|(count, seconds, latency)| if closed { count / seconds } else { latency / count });
     let what = if closed { "completions per second" } else { "mean latency" };

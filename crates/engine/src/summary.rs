@@ -86,6 +86,9 @@ pub struct Host {
     pub buffer_hits: u64,
     /// Mapping units written only in part.
     pub partial_writes: u64,
+    /// What each job got, in the order of the job file; absent for a host without jobs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<crate::jobs::JobFigures>,
 }
 
 /// Times, in seconds.

@@ -5,6 +5,7 @@
 //! [`errors`]; a panic never crosses into Python.
 
 mod errors;
+mod fio;
 mod guard;
 mod models;
 mod run;
@@ -23,5 +24,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     scenario::register(module)?;
     run::register(module)?;
     trace::register(module)?;
+    fio::register(module)?;
     models::register(module)
 }
