@@ -251,7 +251,7 @@ impl Thread {
     fn step(&mut self, now: Nanos) -> Option<Ask> {
         match self.at {
             At::Pass => self.begin_pass(),
-            At::Top => self.top(now),
+            At::Top => return self.top(now),
             At::RateDrain { ddir, sleep, decided } => {
                 if !self.quiet() {
                     return Some(Ask::Wait);
@@ -354,7 +354,7 @@ impl Thread {
         At::Drain
     }
 
-    fn top(&mut self, now: Nanos) {
+    fn top(&mut self, now: Nanos) -> Option<Ask> {
         let course = &self.course;
         let timed = course.shape.time_based;
         let full = self.issue_bytes >= course.limit() || self.has_all_ios();
@@ -367,10 +367,12 @@ impl Thread {
             self.at = At::Drain;
         } else if self.wants_flush() {
             self.at = At::Flush { last: false };
+            return Some(Ask::Issue(flush()));
         } else {
             let ddir = self.direction();
             self.at = self.rated(now, ddir);
         }
+        None
     }
 
     fn wants_flush(&self) -> bool {
