@@ -344,7 +344,8 @@ impl Entry {
         while at >= self.next_sample {
             self.next_sample.0 += SAMPLE;
             for direction in self.directions[..3].iter_mut().flatten() {
-                let (ios, bytes) = (direction.ios - direction.sampled.0, direction.bytes - direction.sampled.1);
+                let (ios, bytes) =
+                    (direction.ios - direction.sampled.0, direction.bytes - direction.sampled.1);
                 direction.sampled = (direction.ios, direction.bytes);
                 let seconds = SAMPLE as f64 * 1e-9;
                 direction.io_rate.add(ios as f64 / seconds);
@@ -419,7 +420,16 @@ mod tests {
     #[test]
     fn buckets_are_those_of_fio() {
         // plat_idx_to_val(plat_val_to_idx(n)) of fio 3.33, from its source.
-        for (nanos, middle) in [(0, 0), (127, 127), (128, 129), (129, 129), (255, 255), (256, 258), (1000, 1004), (1 << 20, (1 << 20) + (1 << 13))] {
+        for (nanos, middle) in [
+            (0, 0),
+            (127, 127),
+            (128, 129),
+            (129, 129),
+            (255, 255),
+            (256, 258),
+            (1000, 1004),
+            (1 << 20, (1 << 20) + (1 << 13)),
+        ] {
             assert_eq!(bucket(nanos), middle, "{nanos}");
         }
     }

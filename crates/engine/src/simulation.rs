@@ -77,10 +77,7 @@ impl Simulation {
             let limit = "the workload has no end: give requests, bytes or duration";
             return Err(ConfigError::new("workload", workload.label, limit).into());
         }
-        if workload.endless
-            && scenario.run.timing == TimingMode::None
-            && workload.pacing != Pacing::Open
-        {
+        if workload.endless && scenario.run.timing == TimingMode::None && workload.pacing != Pacing::Open {
             let limit = "without time a duration never ends a closed loop: give requests or bytes";
             return Err(ConfigError::new("run.timing", "none", limit).into());
         }

@@ -32,9 +32,10 @@ fn fio_log(
             let (offset, bytes) = (command.lba.0 * SECTOR_BYTES, u64::from(command.sectors) * SECTOR_BYTES);
             (request.at.0, request.lane, format!("{:?}", command.op).to_lowercase(), offset, bytes)
         });
-        let lanes = log.lanes.iter().map(|lane| {
-            (lane.name.clone(), lane.begin.map(|at| at.0), lane.end.map(|at| at.0))
-        });
+        let lanes = log
+            .lanes
+            .iter()
+            .map(|lane| (lane.name.clone(), lane.begin.map(|at| at.0), lane.end.map(|at| at.0)));
         Ok((rows.collect(), lanes.collect()))
     })
 }

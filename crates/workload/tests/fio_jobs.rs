@@ -2,9 +2,10 @@
 //! with the same files is compared in `tests/test_fio_oracle.py`; lanes side by side are in `fio_lanes.rs`.
 #![allow(
     clippy::unwrap_used,
+    clippy::disallowed_methods,
     clippy::format_collect,
     clippy::format_push_string,
-    reason = "tests fail by panicking and build small texts"
+    reason = "tests fail by panicking, build small texts and write job files"
 )]
 
 use outlast_device::{Command, Op};
@@ -27,8 +28,9 @@ fn all(workload: &mut Workload) -> Vec<Request> {
 
 #[test]
 fn the_random_map_visits_each_block_once_in_each_pass() {
-    let mut workload =
-        open("[global]\nioengine=libaio\ndirect=1\n[job]\nrw=randwrite\nbs=4k\niodepth=16\nsize=8m\nloops=2\n");
+    let mut workload = open(
+        "[global]\nioengine=libaio\ndirect=1\n[job]\nrw=randwrite\nbs=4k\niodepth=16\nsize=8m\nloops=2\n",
+    );
     assert_eq!(workload.pacing, Pacing::Lanes { queue_depth: 16, held: false });
     let lbas: Vec<u64> = all(&mut workload).iter().map(|r| r.command.lba.0).collect();
     for pass in lbas.chunks(2048) {
@@ -90,8 +92,9 @@ fn the_same_seed_gives_the_same_requests_and_another_others() {
 
 #[test]
 fn without_time_jobs_take_turns_by_their_depths() {
-    let mut workload =
-        open("[a]\nrw=randread\nnumjobs=3\niodepth=2\nnumber_ios=600\n[b]\nrw=randwrite\niodepth=18\nnumber_ios=5400\n");
+    let mut workload = open(
+        "[a]\nrw=randread\nnumjobs=3\niodepth=2\nnumber_ios=600\n[b]\nrw=randwrite\niodepth=18\nnumber_ios=5400\n",
+    );
     let requests = all(&mut workload);
     assert_eq!(requests.len(), 7200);
     let early = requests[..2400].iter().filter(|r| r.command.op == Op::Read).count();
@@ -185,7 +188,14 @@ fn messages_name_line_key_and_value() {
 
 #[test]
 fn a_refused_key_with_the_value_that_changes_nothing_is_accepted() {
-    for line in ["verify=0", "nrfiles=1", "zonemode=none", "kb_base=1024", "latency_target=0", "io_submit_mode=inline"] {
+    for line in [
+        "verify=0",
+        "nrfiles=1",
+        "zonemode=none",
+        "kb_base=1024",
+        "latency_target=0",
+        "io_submit_mode=inline",
+    ] {
         open(&format!("[a]\n{line}\n"));
     }
 }
@@ -213,18 +223,92 @@ proptest! {
 }
 
 const LINES: &[&str] = &[
-    "[b]", "[c]\nstonewall", "[d]\nwait_for=a", "new_group", "exitall", "exit_what=all", "numjobs=3", "loops=3",
-    "rw=read", "rw=write", "rw=rw", "rw=trim", "rw=randread", "rw=randwrite", "rw=randrw", "rw=randtrim", "rw=randrw:5",
-    "rw=write:4k", "rw=read:-4k", "rw_sequencer=identical", "percentage_random=30", "bs_is_seq_rand=1", "rwmixread=0",
-    "rwmixread=90", "bs=512", "bs=4k", "bs=3k,64k", "bs=1m,4k", "bsrange=1k-32k", "bsrange=1536-9k,4k-1m",
-    "bssplit=4k/50:512/", "bssplit=64k/10:1m/90,4k/", "blockalign=512", "ba=4k,1m", "size=1m", "size=5k", "size=63m",
-    "size=37%", "size=100%", "io_size=256k", "io_size=100m", "io_size=10%", "offset=1m", "offset=60m", "offset=33%",
-    "offset_increment=1m", "offset_increment=7%", "offset_align=512", "number_ios=7", "number_ios=1", "norandommap",
-    "randrepeat=0", "allrandrepeat=1", "randseed=9", "random_generator=tausworthe64", "random_distribution=zipf:0.9",
-    "random_distribution=pareto:0.2:0.5", "random_distribution=normal:5", "random_distribution=zoned:60/10:40/90",
-    "random_distribution=zoned:50/100:50/0", "random_distribution=zoned_abs:60/512:40/2m", "runtime=1ms", "runtime=2s",
-    "time_based", "ramp_time=1ms", "ramp_time=3s", "startdelay=5ms", "rate=1", "rate=10m", "rate_iops=1", "rate_iops=,100000",
-    "rate_process=poisson", "thinktime=1", "thinktime=10ms", "thinktime_blocks=5", "thinktime_blocks_type=issue",
-    "thinktime_iotime=1ms", "rate_ignore_thinktime=1", "iodepth=32", "iodepth_low=3", "iodepth_batch_complete_min=8",
-    "ioengine=psync", "ioengine=libaio", "fsync=1", "fdatasync=3", "end_fsync=1", "sync=1", "group_reporting",
+    "[b]",
+    "[c]\nstonewall",
+    "[d]\nwait_for=a",
+    "new_group",
+    "exitall",
+    "exit_what=all",
+    "numjobs=3",
+    "loops=3",
+    "rw=read",
+    "rw=write",
+    "rw=rw",
+    "rw=trim",
+    "rw=randread",
+    "rw=randwrite",
+    "rw=randrw",
+    "rw=randtrim",
+    "rw=randrw:5",
+    "rw=write:4k",
+    "rw=read:-4k",
+    "rw_sequencer=identical",
+    "percentage_random=30",
+    "bs_is_seq_rand=1",
+    "rwmixread=0",
+    "rwmixread=90",
+    "bs=512",
+    "bs=4k",
+    "bs=3k,64k",
+    "bs=1m,4k",
+    "bsrange=1k-32k",
+    "bsrange=1536-9k,4k-1m",
+    "bssplit=4k/50:512/",
+    "bssplit=64k/10:1m/90,4k/",
+    "blockalign=512",
+    "ba=4k,1m",
+    "size=1m",
+    "size=5k",
+    "size=63m",
+    "size=37%",
+    "size=100%",
+    "io_size=256k",
+    "io_size=100m",
+    "io_size=10%",
+    "offset=1m",
+    "offset=60m",
+    "offset=33%",
+    "offset_increment=1m",
+    "offset_increment=7%",
+    "offset_align=512",
+    "number_ios=7",
+    "number_ios=1",
+    "norandommap",
+    "randrepeat=0",
+    "allrandrepeat=1",
+    "randseed=9",
+    "random_generator=tausworthe64",
+    "random_distribution=zipf:0.9",
+    "random_distribution=pareto:0.2:0.5",
+    "random_distribution=normal:5",
+    "random_distribution=zoned:60/10:40/90",
+    "random_distribution=zoned:50/100:50/0",
+    "random_distribution=zoned_abs:60/512:40/2m",
+    "runtime=1ms",
+    "runtime=2s",
+    "time_based",
+    "ramp_time=1ms",
+    "ramp_time=3s",
+    "startdelay=5ms",
+    "rate=1",
+    "rate=10m",
+    "rate_iops=1",
+    "rate_iops=,100000",
+    "rate_process=poisson",
+    "thinktime=1",
+    "thinktime=10ms",
+    "thinktime_blocks=5",
+    "thinktime_blocks_type=issue",
+    "thinktime_iotime=1ms",
+    "rate_ignore_thinktime=1",
+    "iodepth=32",
+    "iodepth_low=3",
+    "iodepth_batch_complete_min=8",
+    "ioengine=psync",
+    "ioengine=libaio",
+    "fsync=1",
+    "fdatasync=3",
+    "end_fsync=1",
+    "sync=1",
+    "group_reporting",
 ];

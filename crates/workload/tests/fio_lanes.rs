@@ -24,7 +24,12 @@ fn end(log: &JobLog, lane: usize) -> Nanos {
 /// Most requests in flight of a lane, each for `latency`.
 fn most_in_flight(log: &JobLog, lane: u32, latency: Nanos) -> usize {
     let times: Vec<u64> = log.requests.iter().filter(|r| r.lane == lane).map(|r| r.at.0).collect();
-    times.iter().enumerate().map(|(i, at)| times[..=i].iter().filter(|t| **t + latency.0 > *at).count()).max().unwrap()
+    times
+        .iter()
+        .enumerate()
+        .map(|(i, at)| times[..=i].iter().filter(|t| **t + latency.0 > *at).count())
+        .max()
+        .unwrap()
 }
 
 #[test]
@@ -97,7 +102,8 @@ fn each_direction_is_aligned_to_its_own_block() {
 
 #[test]
 fn a_ramp_ends_its_job_later() {
-    let log = log("[a]\nrw=read\nrate_iops=1000\nramp_time=200ms\nruntime=300ms\ntime_based\n", Nanos::micros(10));
+    let log =
+        log("[a]\nrw=read\nrate_iops=1000\nramp_time=200ms\nruntime=300ms\ntime_based\n", Nanos::micros(10));
     let last = end(&log, 0);
     assert!(last >= Nanos::millis(500) && last <= Nanos::millis(502), "{last:?}");
 }
@@ -109,6 +115,10 @@ fn exitall_ends_the_others_of_the_group() {
         Nanos::micros(100),
     );
     // What is in flight is waited for.
-    assert!(end(&log, 1) >= end(&log, 0) && end(&log, 1) <= Nanos(end(&log, 0).0 + 100_000), "{:?}", log.lanes);
+    assert!(
+        end(&log, 1) >= end(&log, 0) && end(&log, 1) <= Nanos(end(&log, 0).0 + 100_000),
+        "{:?}",
+        log.lanes
+    );
     assert_eq!(end(&log, 2), Nanos::millis(5));
 }

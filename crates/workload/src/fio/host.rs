@@ -90,18 +90,43 @@ enum At {
     Pass,
     Top,
     /// Ahead of its rate: in flight requests are waited for, then it sleeps so many microseconds, decided when it was so late.
-    RateDrain { ddir: usize, sleep: u64, decided: u64 },
-    RateSleep { ddir: usize, until: Nanos },
-    Fill { ddir: usize },
+    RateDrain {
+        ddir: usize,
+        sleep: u64,
+        decided: u64,
+    },
+    RateSleep {
+        ddir: usize,
+        until: Nanos,
+    },
+    Fill {
+        ddir: usize,
+    },
     /// A request has been issued, or a flush has ended.
-    Issued { ddir: Option<usize> },
+    Issued {
+        ddir: Option<usize>,
+    },
     /// The queue is full: so many are waited for, and until no more than the low mark is left.
-    Reap { ddir: Option<usize>, left: u32 },
-    Think { ddir: usize },
-    ThinkDrain { ddir: usize, sleep: u64 },
-    ThinkSleep { ddir: usize, slept: u64, until: Nanos },
+    Reap {
+        ddir: Option<usize>,
+        left: u32,
+    },
+    Think {
+        ddir: usize,
+    },
+    ThinkDrain {
+        ddir: usize,
+        sleep: u64,
+    },
+    ThinkSleep {
+        ddir: usize,
+        slept: u64,
+        until: Nanos,
+    },
     /// A flush is under way, and whether it is the job's last.
-    Flush { last: bool },
+    Flush {
+        last: bool,
+    },
     Drain,
     Finish,
     Ended,
@@ -109,6 +134,7 @@ enum At {
 
 /// A job that runs.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "they are fio's own flags, independent of each other")]
 pub(super) struct Thread {
     course: Arc<Course>,
     offsets: Offsets,

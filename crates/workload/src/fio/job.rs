@@ -25,9 +25,18 @@ pub(super) enum Rw {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum LawSpec {
     Uniform,
-    Zipf { theta: f64, centre: Option<f64> },
-    Pareto { h: f64, centre: Option<f64> },
-    Normal { percent: f64, centre: Option<f64> },
+    Zipf {
+        theta: f64,
+        centre: Option<f64>,
+    },
+    Pareto {
+        h: f64,
+        centre: Option<f64>,
+    },
+    Normal {
+        percent: f64,
+        centre: Option<f64>,
+    },
     /// Zones by direction, and whether their sizes are bytes rather than percent.
     Zoned([Vec<Zone>; 3], bool),
 }

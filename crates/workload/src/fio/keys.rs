@@ -131,7 +131,9 @@ pub(super) fn apply(job: &mut Job, entry: &Entry) -> Result<(), Fault> {
     }
     match key {
         "rw" | "readwrite" => rw(job, text(entry)?)?,
-        "rw_sequencer" => job.identical = choice(text(entry)?, &[("sequential", false), ("identical", true)])?,
+        "rw_sequencer" => {
+            job.identical = choice(text(entry)?, &[("sequential", false), ("identical", true)])?;
+        }
         "bs" | "blocksize" => merge(&mut job.block, values::each(text(entry)?, block)?),
         "bsrange" | "blocksize_range" => {
             let ranges = values::each(text(entry)?, |part| {
@@ -168,7 +170,10 @@ pub(super) fn apply(job: &mut Job, entry: &Entry) -> Result<(), Fault> {
         "fdatasync" => job.fdatasync = bounded(text(entry)?)?,
         "end_fsync" | "fsync_on_close" => job.end_fsync = values::flag(entry.value.as_deref())?,
         "sync" => {
-            job.fua = choice(text(entry)?, &[("0", false), ("none", false), ("1", true), ("sync", true), ("dsync", true)])?;
+            job.fua = choice(
+                text(entry)?,
+                &[("0", false), ("none", false), ("1", true), ("sync", true), ("dsync", true)],
+            )?;
         }
         _ => return apply_course(job, entry),
     }
@@ -335,7 +340,7 @@ fn rw(job: &mut Job, text: &str) -> Result<(), Wrong> {
     if skip > 1 << 50 || !skip.is_multiple_of(512) {
         return Err("expected bytes to skip after the colon, in whole sectors of 512".into());
     }
-    job.skip = if back { -(skip as i64) } else { skip as i64 };
+    job.skip = if back { -skip.cast_signed() } else { skip.cast_signed() };
     Ok(())
 }
 

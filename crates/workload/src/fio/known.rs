@@ -207,7 +207,8 @@ pub(super) const REFUSED: &[(&str, &str, Option<&str>)] = &[
 ];
 
 /// Engines that give one request after the other, whatever the depth.
-pub(super) const SYNCHRONOUS: &[&str] = &["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "libpmem", "dev-dax"];
+pub(super) const SYNCHRONOUS: &[&str] =
+    &["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "libpmem", "dev-dax"];
 
 /// Engines that keep a queue.
 pub(super) const ASYNCHRONOUS: &[&str] = &[

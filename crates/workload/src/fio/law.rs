@@ -107,7 +107,7 @@ impl Normal {
         let mut place = sum.div_ceil(DRAWS);
         if self.deviation != 0 {
             let drawn = (self.deviation as f64 * (self.random.next() as f64 / self.random.span())) as i64;
-            let mut by = drawn - (self.deviation / 2) as i64;
+            let mut by = drawn - (self.deviation / 2).cast_signed();
             while place.wrapping_add_signed(by) >= self.places {
                 if by == 0 {
                     break;

@@ -44,7 +44,13 @@ impl FioSpec {
     ///
     /// # Errors
     /// As [`crate::WorkloadSpec::open`].
-    pub fn log(&self, target: &Target, latency: Nanos, as_fio: bool, most: usize) -> Result<JobLog, WorkloadError> {
+    pub fn log(
+        &self,
+        target: &Target,
+        latency: Nanos,
+        as_fio: bool,
+        most: usize,
+    ) -> Result<JobLog, WorkloadError> {
         let workload = if as_fio { self.open_as_fio(target)? } else { self.open(target, 0)? };
         let Some(lanes) = workload.lanes else {
             return Ok(JobLog { requests: Vec::new(), lanes: Vec::new() });

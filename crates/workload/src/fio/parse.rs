@@ -67,8 +67,11 @@ impl Reader<'_> {
                 text: line.chars().take(60).collect(),
             };
             if let Some(rest) = line.strip_prefix('[') {
-                let name =
-                    rest.strip_suffix(']').map(str::trim).filter(|name| !name.is_empty()).ok_or_else(wrong)?;
+                let name = rest
+                    .strip_suffix(']')
+                    .map(str::trim)
+                    .filter(|name| !name.is_empty())
+                    .ok_or_else(wrong)?;
                 if nested > 0 {
                     return Err(refused(&place, "[", name, "an included file has options and no sections"));
                 }
@@ -81,7 +84,12 @@ impl Reader<'_> {
             }
             if let Some(rest) = line.strip_prefix("include").filter(|rest| rest.starts_with([' ', '\t'])) {
                 if nested == MOST_NESTED {
-                    return Err(refused(&place, "include", rest.trim(), "files include each other too deeply"));
+                    return Err(refused(
+                        &place,
+                        "include",
+                        rest.trim(),
+                        "files include each other too deeply",
+                    ));
                 }
                 let (file, text) = (self.include)(rest.trim(), &place)?;
                 self.file(&file, &text, nested + 1)?;
@@ -105,7 +113,9 @@ impl Reader<'_> {
             None => (line.trim().to_owned(), None),
         };
         let machine = ["$pagesize", "$mb_memory", "$ncpus"];
-        if let Some(word) = value.as_deref().and_then(|value| machine.iter().find(|word| value.contains(**word))) {
+        if let Some(word) =
+            value.as_deref().and_then(|value| machine.iter().find(|word| value.contains(**word)))
+        {
             let why = "would depend on the machine that simulates; write the number";
             return Err(refused(&place, &key, word, why));
         }
@@ -120,7 +130,12 @@ impl Reader<'_> {
             let Some((name, after)) = after.split_once('}') else { break };
             let Some(value) = self.vars.get(name) else {
                 let why = "has no value: give it under workload.fio.vars, or in the environment of the command line";
-                return Err(refused(place, line.split('=').next().unwrap_or(line).trim(), &format!("${{{name}}}"), why));
+                return Err(refused(
+                    place,
+                    line.split('=').next().unwrap_or(line).trim(),
+                    &format!("${{{name}}}"),
+                    why,
+                ));
             };
             out.push_str(before);
             out.push_str(value);

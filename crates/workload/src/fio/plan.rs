@@ -46,7 +46,8 @@ pub(super) fn open(jobs: &[Job], target: &Target, randomness: Randomness) -> Res
         for clone in 0..job.numjobs {
             let check = Check { job, target, clone };
             let thread = lanes.len() as u64 + 1;
-            let course = check.course(seeds(job, target, thread, randomness)).map_err(|why| wrong(job, why))?;
+            let course =
+                check.course(seeds(job, target, thread, randomness)).map_err(|why| wrong(job, why))?;
             let (start, end) = (course.shape.start, course.shape.start + course.shape.length);
             footprint = footprint.start.min(start)..footprint.end.max(end);
             lanes.push(check.lane(group, course));
@@ -88,11 +89,8 @@ fn workload(jobs: &[Job], lanes: Vec<Lane>, footprint: Range<u64>, notes: Vec<St
             sum.saturating_add(lane.course.number_ios.saturating_mul(lane.course.loops))
         })
     });
-    let depth: u64 = lanes
-        .iter()
-        .filter(|lane| lane.info.group == 0)
-        .map(|lane| u64::from(lane.info.depth))
-        .sum();
+    let depth: u64 =
+        lanes.iter().filter(|lane| lane.info.group == 0).map(|lane| u64::from(lane.info.depth)).sum();
     let held = lanes.iter().any(|lane| lane.info.rate.iter().any(Option::is_some) || lane.course.think != 0);
     let first = lanes.iter().filter(|lane| lane.info.group == 0);
     let ramp = first.map(|lane| lane.info.ramp).max().unwrap_or(Nanos::ZERO);
@@ -152,7 +150,9 @@ fn job_notes(job: &Job, notes: &mut Vec<String>) {
 fn file_notes(jobs: &[Job], notes: &mut Vec<String>) {
     let files: Vec<&String> = jobs.iter().filter_map(|job| job.filename.as_ref()).collect();
     if files.windows(2).any(|pair| pair[0] != pair[1]) {
-        notes.push("jobs name different files: all of them address the one device that is simulated".to_owned());
+        notes.push(
+            "jobs name different files: all of them address the one device that is simulated".to_owned(),
+        );
     }
 }
 
@@ -196,9 +196,19 @@ impl Check<'_> {
         });
         for (ddir, slot) in sizes.iter_mut().enumerate() {
             slot.split.clone_from(job.split[ddir].as_ref().unwrap_or(&Vec::new()));
+            let smallest = slot.split.iter().filter(|&&(_, share)| share > 0).map(|&(size, _)| size).min();
+            if smallest.is_some_and(|smallest| smallest != slot.least) {
+                // fio would look for a size that fits for ever.
+                let expected =
+                    "the smallest size needs a share, and a bsrange beside it excludes it".to_owned();
+                return Err(("bssplit", format!("{} bytes", slot.least), expected));
+            }
             let rough = slot.split.iter().find(|(size, _)| !size.is_multiple_of(slot.least));
             if let Some((size, _)) = rough {
-                let expected = format!("sizes must be multiples of the smallest, {}, or fio would round them down", slot.least);
+                let expected = format!(
+                    "sizes must be multiples of the smallest, {}, or fio would round them down",
+                    slot.least
+                );
                 return Err(("bssplit", size.to_string(), expected));
             }
         }
@@ -239,7 +249,11 @@ impl Check<'_> {
         if length < smallest || length > left {
             let value = job.size.map_or(String::new(), |size| size.to_string());
             let most = Bytes(left);
-            return Err(("size", value, format!("must be at least one block and at most the {most} left on the device")));
+            return Err((
+                "size",
+                value,
+                format!("must be at least one block and at most the {most} left on the device"),
+            ));
         }
         Ok((start, length))
     }
@@ -262,10 +276,15 @@ impl Check<'_> {
             std::array::from_fn(|ddir| job.align[ddir].filter(|_| job.random).unwrap_or(sizes[ddir].least));
         let map = job.map && (0..3).all(|ddir| align[ddir] == sizes[ddir].least);
         if let LawSpec::Zoned(zones, true) = &job.law {
-            let total: u64 = zones.iter().map(|zones| zones.iter().map(|zone| zone.size).sum()).max().unwrap_or(0);
+            let total: u64 =
+                zones.iter().map(|zones| zones.iter().map(|zone| zone.size).sum()).max().unwrap_or(0);
             if total > length {
                 let most = Bytes(length);
-                return Err(("random_distribution", format!("{total} bytes"), format!("zones must fit into the {most} of the job")));
+                return Err((
+                    "random_distribution",
+                    format!("{total} bytes"),
+                    format!("zones must fit into the {most} of the job"),
+                ));
             }
         }
         if job.time_based && job.runtime == 0 {
@@ -296,14 +315,16 @@ impl Check<'_> {
 
     fn rates(&self, shape: &Shape) -> Result<[u64; 3], Wrong> {
         let job = self.job;
-        if job.rate.iter().flatten().any(|&rate| rate != 0) && job.rate_iops.iter().flatten().any(|&rate| rate != 0)
+        if job.rate.iter().flatten().any(|&rate| rate != 0)
+            && job.rate_iops.iter().flatten().any(|&rate| rate != 0)
         {
             return Err(("rate", "given".into(), "rate and rate_iops exclude each other".into()));
         }
         let mut rates = [0; 3];
         for (ddir, slot) in rates.iter_mut().enumerate() {
             let by_requests = job.rate_iops[ddir].unwrap_or(0).checked_mul(shape.sizes[ddir].least);
-            let expected = || ("rate_iops", "given".to_owned(), "must stay below 2^64 bytes per second".to_owned());
+            let expected =
+                || ("rate_iops", "given".to_owned(), "must stay below 2^64 bytes per second".to_owned());
             *slot = job.rate[ddir].filter(|&rate| rate != 0).unwrap_or(by_requests.ok_or_else(expected)?);
         }
         Ok(rates)
@@ -321,7 +342,11 @@ impl Check<'_> {
             _ => (shape.length, None),
         };
         if size < shape.smallest() {
-            return Err(("io_size", job.io_size.map_or(String::new(), |size| size.to_string()), "must be at least one block".into()));
+            return Err((
+                "io_size",
+                job.io_size.map_or(String::new(), |size| size.to_string()),
+                "must be at least one block".into(),
+            ));
         }
         // An engine that was not named is the one that fits the depth.
         let synchronous = match job.engine.as_deref() {

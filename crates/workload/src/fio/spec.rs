@@ -123,7 +123,11 @@ fn read(file: &str) -> Result<String, WorkloadError> {
     let failed = |source| WorkloadError::Open { file: file.to_owned(), source };
     let about = std::fs::metadata(file).map_err(failed)?;
     if !about.is_file() {
-        return Err(crate::error::bad(file, "not a regular file", "a job file is a file; give its text as job"));
+        return Err(crate::error::bad(
+            file,
+            "not a regular file",
+            "a job file is a file; give its text as job",
+        ));
     }
     let size = about.len();
     if size > MOST_BYTES {

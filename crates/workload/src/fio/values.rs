@@ -131,7 +131,7 @@ fn shared(shares: &[Option<u32>]) -> Result<Vec<u32>, Wrong> {
     if missing == 0 && given < 100 {
         return Err(format!("expected shares that add up to 100, not {given}"));
     }
-    let rest = if missing == 0 { 0 } else { (100 - given) / missing };
+    let rest = (100 - given).checked_div(missing).unwrap_or(0);
     Ok(shares.iter().map(|share| share.unwrap_or(rest)).collect())
 }
 
@@ -166,7 +166,7 @@ pub(super) fn zones(text: &str, bytes: bool) -> Result<Vec<Zone>, Wrong> {
             return Err(format!("expected zones that add up to at most 100, not {given}"));
         }
         let missing = shares.iter().filter(|share| share.is_none()).count() as u32;
-        let rest = if missing == 0 { 0 } else { (100 - given) / missing };
+        let rest = (100 - given).checked_div(missing).unwrap_or(0);
         shares.iter().map(|share| u64::from(share.unwrap_or(rest))).collect()
     };
     Ok(accesses.into_iter().zip(sizes).map(|(access, size)| Zone { access, size }).collect())
