@@ -73,7 +73,8 @@ impl Simulation {
         let capacity = Bytes(capacity.0 / unit.0 * unit.0);
         let target = Target { capacity, seed: scenario.seed, unit };
         let workload = scenario.workload.open(&target)?;
-        if workload.endless && workload.duration.is_none() {
+        // Of lanes, each that only time ends has its own.
+        if workload.endless && workload.duration.is_none() && workload.lanes.is_none() {
             let limit = "the workload has no end: give requests, bytes or duration";
             return Err(ConfigError::new("workload", workload.label, limit).into());
         }
