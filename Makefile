@@ -7,9 +7,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# How the extension is optimised: release, or ci, which takes a quarter of the time to build.
+PROFILE ?= release
+export PROFILE
 CARGO_FLAGS := --locked --workspace --exclude outlast-python
 
-.PHONY: help setup demo test test-rust test-python lint format bench docs picture schema lock clean
+.PHONY: help setup demo test test-rust test-python lint format bench docs picture schema figures lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -24,7 +27,7 @@ help: ## this list
 
 setup: .venv/tools ## build and install into .venv; leaves .venv/bin/outlast
 	@test -x $(BIN)/outlast || echo "== Building the simulator, optimised: the first time takes a few minutes, later ones seconds"
-	@env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --locked --quiet
+	@env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --profile $(PROFILE) --locked --quiet
 	@echo "== Ready: .venv/bin/outlast --help"
 
 DEMO := idr cdr cdr-star
@@ -71,6 +74,9 @@ picture: demo ## the picture of the README, from the demo's report (needs Chromi
 
 schema: setup ## the committed JSON Schema of scenario files
 	$(BIN)/outlast schema > docs/reference/scenario.schema.json
+
+figures: setup ## what the reference of figures says of causes, and the figures that sweeps know
+	$(BIN)/python docs/make_figures.py
 
 lock: .venv/tools ## requirements.lock from pyproject.toml
 	$(BIN)/uv pip compile pyproject.toml --extra dev --extra arrow --extra cluster --generate-hashes --universal \

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from outlast.causes import AMPLIFICATION, PROGRAMS, READS, SHARED
 from outlast.result import Result
 
 UNIT_BYTES = 4096
@@ -43,23 +44,22 @@ def _timeseries(rng: np.random.Generator, windows: int) -> dict[str, Any]:
         "iops": (reads + writes) / 0.1,
         "in_flight_mean": 31.0 * wave,
         "write_amplification": 1.0 + (gc_units + padding + leveling) / writes,
+        "programmed_bytes": (writes + gc_units + padding + leveling) * UNIT_BYTES,
+        "host_write_bytes": writes * UNIT_BYTES,
+        **{f"{cause.name}_units": zeros for cause in PROGRAMS},
         "host_units": writes,
         "gc_units": gc_units,
         "padding_units": padding,
         "wear_leveling_units": leveling,
-        "scrub_units": zeros,
-        "rewritten_units": zeros,
         "parity_units": zeros,
-        "reencode_units": zeros,
-        "migrated_units": zeros,
-        "lists_units": zeros,
         "partial_write_bytes": zeros,
+        **dict.fromkeys(READS, zeros),
+        "host_reads": reads,
+        "gc_reads": gc_units,
         "flash_reads": reads + gc_units,
         "flash_programs": writes + gc_units,
         "flash_erases": np.asarray(gc_units / 200, dtype=np.uint64),
         "free_superblocks": np.asarray(6 + rng.integers(0, 4, windows), dtype=np.uint64),
-        "rereads": zeros,
-        "stripe_reads": zeros,
         "uncorrectable_reads": zeros,
         **{f"rber_{level}": np.zeros(windows) for level in ("mean", "p50", "p99", "max")},
     }
@@ -166,23 +166,11 @@ def sample_summary(name: str = "sample", *, partial: bool = False) -> dict[str, 
             "by_stream": [{"stream": 0, "read": _latency(reads, 90.0), "write": _latency(writes, 24.0)}],
         },
         "write_amplification": {
+            **dict.fromkeys(AMPLIFICATION, 0.0),
             "total": 2.35,
-            "parity": 0.0,
             "gc": 1.3,
             "padding": 0.03,
             "wear_leveling": 0.02,
-            "scrub": 0.0,
-            "rewritten": 0.0,
-            "host_parity": 0.0,
-            "gc_parity": 0.0,
-            "wear_leveling_parity": 0.0,
-            "scrub_parity": 0.0,
-            "reencode": 0.0,
-            "migrated": 0.0,
-            "lists": 0.0,
-            "partial_parity": 0.0,
-            "partial_write": 0.0,
-            "array": 0.0,
         },
         "flash": {
             "reads": 654_000,
@@ -191,27 +179,19 @@ def sample_summary(name: str = "sample", *, partial: bool = False) -> dict[str, 
             "multi_plane_programs": 180_000,
             "suspends": 950,
             "by_cause": {
+                **dict.fromkeys(READS, 0),
+                **{f"{cause.name}_programs": 0.0 for cause in PROGRAMS},
+                **{f"{group}_programs": 0.0 for group in SHARED},
                 "host_reads": 420_000,
-                "rmw_reads": 0,
                 "gc_reads": 230_000,
                 "wear_leveling_reads": 4_000,
-                "scrub_reads": 0,
-                "patrol_reads": 0,
-                "rereads": 0,
-                "stripe_reads": 0,
                 "host_programs": 180_000,
                 "gc_programs": 234_000,
                 "padding_programs": 5_400,
                 "wear_leveling_programs": 3_600,
-                "scrub_programs": 0.0,
-                "rewritten_programs": 0.0,
-                "reencode_programs": 0.0,
-                "migrated_programs": 0.0,
-                "lists_programs": 0.0,
-                "parity_programs": 0.0,
-                "partial_parity_programs": 0.0,
             },
         },
+        "after_host": None,
         "gc": {"victims": 1_630, "mean_valid": 0.565, "blocked_s": 0.02},
         "reliability": _reliability(),
         "protection": None,
@@ -318,7 +298,9 @@ def with_errors(result: Result, *, seed: int = 1) -> Result:
     windows = len(series["start_s"])
     series["rereads"] = np.asarray(series["reads"] * 0.08, dtype=np.uint64)
     series["stripe_reads"] = np.asarray(rng.poisson(3, windows), dtype=np.uint64)
-    series["scrub_units"] = series["parity_units"] = np.asarray(series["writes"] * 0.2, dtype=np.uint64)
+    series["scrub_units"] = series["host_parity_units"] = series["parity_units"] = np.asarray(
+        series["writes"] * 0.2, dtype=np.uint64
+    )
     for level, rate in (("mean", 7e-3), ("p50", 6.9e-3), ("p99", 9e-3), ("max", 1e-2)):
         series[f"rber_{level}"] = rate * (1.0 + 0.001 * np.arange(windows))
     bits = np.arange(60, dtype=np.uint64)

@@ -162,15 +162,6 @@ def test_a_record_of_something_else_is_not_taken(tmp_path: Path, monkeypatch: py
     assert cells.prepare(Cell({}, [TINY]), 1).key != job.key
 
 
-def test_a_trace_counts_by_its_bytes(tmp_path: Path) -> None:
-    keys = []
-    for name, text in (("a.csv", "1"), ("b.csv", "1"), ("c.csv", "2")):
-        file = tmp_path / name
-        file.write_text(text)
-        keys.append(cells.key_of({"workload": {"trace": {"file": str(file)}}}))
-    assert keys[0] == keys[1] != keys[2]
-
-
 def test_nothing_is_kept_of_a_run_that_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = api.run
     monkeypatch.setattr(api, "run", lambda scenario: real(scenario, progress=lambda *_: False))

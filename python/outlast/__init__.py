@@ -12,10 +12,10 @@ Names are the same in scenario files, in Python and in `result.json`.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as type checkers read it; what `typing` takes to import is spared
 if TYPE_CHECKING:
+    from typing import Any
+
     from outlast._core import (
         DeviceError,
         InternalError,
@@ -94,6 +94,8 @@ def __getattr__(name: str) -> Any:
     # Loaded on first use, so that `outlast --help` answers at once.
     if name not in _HOMES:
         raise AttributeError(f"module 'outlast' has no attribute '{name}'")
+    from importlib import import_module
+
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value

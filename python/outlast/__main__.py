@@ -1,5 +1,13 @@
-"""`python -m outlast` is `outlast`."""
+"""The program: `outlast`, or `python -m outlast`."""
 
-from outlast.cli import main
+from __future__ import annotations
 
-main()
+from outlast import interrupts
+
+# Before anything else is imported: signals come at any moment.
+interrupts.install()
+
+from outlast.cli import main  # noqa: E402
+
+if __name__ == "__main__":
+    main()

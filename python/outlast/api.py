@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from outlast import _core
+from outlast.causes import AMPLIFICATION
 from outlast.errors import ScenarioError
+from outlast.inputs import Text, is_stream, read_stream
 
 if TYPE_CHECKING:
     from outlast.result import Result
 
-ScenarioLike: TypeAlias = str | Path | Mapping[str, Any]
-"""The name of a preset, the path of a scenario file, or settings as nested dictionaries."""
+ScenarioLike: TypeAlias = str | Path | Mapping[str, Any] | Text
+"""The name of a preset, the path of a scenario file, settings as nested dictionaries, or a text with a name."""
 
 Overrides: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, str]]
 """Settings by dotted name, such as `{"device.ftl.gc.policy": "fifo"}`. `None` takes an inherited setting away."""
@@ -24,27 +28,25 @@ Progress: TypeAlias = Callable[[str, float | None, int, float], bool | None]
 """Called about ten times a second with the phase, the fraction done (if it can be told), the requests so far and the
 simulated seconds; `False` stops the run, which keeps what was measured."""
 
-AMPLIFICATION = (
-    *("total", "gc", "padding", "wear_leveling", "scrub", "rewritten"),
-    *("host_parity", "gc_parity", "wear_leveling_parity", "scrub_parity", "partial_write", "array"),
-)
 _BARE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def layer(scenario: ScenarioLike) -> _core.Layer:
     """What the scenario stands for: a preset, a file or settings."""
     if isinstance(scenario, Mapping):
-        return "json", json.dumps(plain(scenario))
-    if isinstance(scenario, Path):
-        return "file", str(scenario)
-    if _BARE_NAME.fullmatch(scenario) and not Path(scenario).is_file():
+        return "json", json_text(scenario)
+    if isinstance(scenario, Text):
+        return f"text of {scenario.name}", scenario.content
+    if isinstance(scenario, str) and _BARE_NAME.fullmatch(scenario) and not Path(scenario).exists():
         return "preset", scenario
-    return "file", scenario
+    if is_stream(scenario):
+        return layer(read_stream(scenario))
+    return "file", str(scenario)
 
 
 def layers(scenario: ScenarioLike | Sequence[ScenarioLike]) -> list[_core.Layer]:
     """The layers of a scenario; later ones win."""
-    if isinstance(scenario, (str, Path, Mapping)):
+    if isinstance(scenario, (str, Path, Mapping, Text)):
         return [layer(scenario)]
     if not scenario:
         raise ScenarioError("an empty list of scenarios; give at least one")
@@ -56,7 +58,7 @@ def override_list(overrides: Overrides | None) -> list[tuple[str, str]]:
     if overrides is None:
         return []
     pairs = overrides.items() if isinstance(overrides, Mapping) else overrides
-    return [(name, _override_text(value)) for name, value in pairs]
+    return [(name, _override_text(plain(value, name))) for name, value in pairs]
 
 
 def _override_text(value: Any) -> str:
@@ -72,20 +74,34 @@ def _toml_text(value: Any) -> str:
         return _override_text(value)
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_toml_text(item) for item in value) + "]"
-    return json.dumps(plain(value))
+    return json.dumps(value)
 
 
-def plain(value: Any) -> Any:
-    """The value as JSON can hold it: paths become texts, numpy's scalars Python's."""
+def json_text(settings: Mapping[str, Any]) -> str:
+    """Settings as JSON; what JSON cannot hold is refused by name."""
+    return json.dumps(plain(settings), allow_nan=False)
+
+
+def plain(value: Any, name: str = "") -> Any:
+    """The value as JSON can hold it: paths become texts, times theirs, numpy's scalars and arrays Python's."""
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): plain(item, f"{name}.{key}" if name else str(key)) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
+        return [plain(item, f"{name}[{index}]") for index, item in enumerate(value)]
     if isinstance(value, Path):
         return str(value)
-    if hasattr(value, "item") and callable(value.item):
-        return value.item()  # a numpy scalar
-    return value
+    if isinstance(value, timedelta):
+        return f"{value // timedelta(microseconds=1)}us"
+    if hasattr(value, "tolist") and callable(value.tolist):
+        return plain(value.tolist(), name)  # a numpy scalar or array
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ScenarioError(f"{name or 'value'} = {value}: must be a finite number")
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    kind = type(value).__name__
+    raise ScenarioError(
+        f"{name or 'value'} = {value!r}: a {kind} is no setting; give a number, a text, a list or a table"
+    )
 
 
 def run(
@@ -99,6 +115,11 @@ def run(
     Ctrl-C stops within a second and gives a result marked `partial`; a second Ctrl-C raises `KeyboardInterrupt`.
     Other Python threads go on while it runs.
     """
+    # Before the run, so that nothing but putting figures together is left to do when it has ended.
+    import numpy  # noqa: F401 - the core makes arrays of it
+
+    from outlast.result import Result
+
     chosen, changes = layers(scenario), override_list(overrides)
     toml = _core.resolve(chosen, changes, "toml")
     text, tables, stopped = _core.run(chosen, changes, progress)
@@ -108,8 +129,6 @@ def run(
     summary["memory"]["peak_rss_mib"] = peak_mib
     # A key that readers count on is there even where it has nothing to say.
     summary["write_amplification"] = summary["write_amplification"] or dict.fromkeys(AMPLIFICATION)
-    from outlast.result import Result
-
     return Result(summary, tables, toml, stopped=stopped and summary["partial"])
 
 
@@ -176,8 +195,11 @@ def trace_convert(
 
     `to` is one of msr, spc, ascii, fio-iolog, fio-iolog-v2, vscsi, alibaba; `settings` are those of `[workload.trace]`.
     """
-    from outlast.output import staged_file
+    from outlast.output import cannot_write, staged_file
 
     spec = json.dumps(plain({"file": str(file), **settings}))
     with staged_file(Path(output)) as staging:
-        return _core.trace_convert(spec, to, str(staging), progress)
+        try:
+            return _core.trace_convert(spec, to, str(staging), progress)
+        except OSError as error:
+            raise cannot_write(Path(output), error) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import tempfile
@@ -10,9 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from outlast import interrupts
 from outlast.errors import OutputError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from outlast.result import Result
 
 
@@ -23,7 +27,7 @@ class OutputFolder:
         self.path = Path(os.path.abspath(path))
         self._force = force
         self._check_vacant()
-        _check_writable(self.path)
+        check_writable(self.path)
 
     def _check_vacant(self) -> None:
         if self.path.is_symlink() or (self.path.exists() and not self.path.is_dir()):
@@ -40,14 +44,20 @@ class OutputFolder:
             raise OutputError(f"{self.path}: not empty and holds no result.json, so --force does not replace it")
 
     def write(self, result: Result) -> Path:
-        """Writes all files beside the folder first, then puts them in its place."""
+        """Writes what was measured, whole or not at all, and then the report that is drawn of it."""
+        self.write_data(result)
+        self.write_report(result)
+        return self.path
+
+    def write_data(self, result: Result) -> None:
+        """Writes all files but the report beside the folder first, then puts them in its place."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             staging = Path(tempfile.mkdtemp(prefix=f".{self.path.name}.", dir=self.path.parent))
         except OSError as error:
-            raise _cannot_write(self.path, error) from error
+            raise cannot_write(self.path, error) from error
         try:
-            write_all(result, staging)
+            _write_data(result, staging)
             staging.chmod(0o777 & ~_umask())
             self._check_vacant()
             if self.path.is_dir():
@@ -57,51 +67,68 @@ class OutputFolder:
                 shutil.rmtree(displaced)
             else:
                 staging.rename(self.path)
+            interrupts.written(str(self.path))
         except OSError as error:
-            raise _cannot_write(self.path, error) from error
+            raise cannot_write(self.path, error) from error
         finally:
             shutil.rmtree(staging, ignore_errors=True)
-        return self.path
+
+    def write_report(self, result: Result) -> None:
+        """Draws report.html into the folder."""
+        from outlast.report import render
+
+        write_file(self.path / "report.html", render([result]))
 
 
-def write_all(result: Result, folder: Path) -> None:
-    """Writes every file of a result into an existing folder."""
-    from outlast.report import render
-
+def _write_data(result: Result, folder: Path) -> None:
     (folder / "result.json").write_text(result.to_json(), encoding="utf-8")
     (folder / "scenario.toml").write_text(result.scenario_toml, encoding="utf-8")
-    (folder / "report.html").write_text(render([result]), encoding="utf-8")
     for name in result.tables:
-        result.table(name).write_parquet(folder / f"{name}.parquet", compression="zstd", statistics=False)
+        (folder / f"{name}.parquet").write_bytes(parquet(result.table(name)))
 
 
 def check_file(path: Path) -> None:
-    """Checks that a file could be written there, leaving nothing behind."""
+    """Checks that a file could be written there, leaving nothing behind. Its folder must be there."""
     if path.is_dir():
         raise OutputError(f"{path}: is a folder, not a file")
+    if not path.parent.exists():
+        raise OutputError(f"{path}: cannot be written: there is no folder {path.parent}")
     if path.exists() and not os.access(path, os.W_OK):
         raise OutputError(f"{path}: cannot be written: Permission denied")
-    _check_writable(path)
+    check_writable(path)
 
 
-def write_file(path: Path, text: str) -> Path:
-    """Writes a text file whole or not at all."""
+def parquet(frame: pl.DataFrame) -> bytes:
+    """The bytes of the table as Parquet. They are ours to write, so that a full disk is told as of every other file."""
+    packed = io.BytesIO()
+    frame.write_parquet(packed, compression="zstd", statistics=False)
+    return packed.getvalue()
+
+
+def write_file(path: Path, content: str | bytes) -> Path:
+    """Writes a file whole or not at all."""
     with staged_file(path) as staging:
         try:
-            staging.write_text(text, encoding="utf-8")
+            staging.write_bytes(content.encode() if isinstance(content, str) else content)
         except OSError as error:
-            raise _cannot_write(path, error) from error
+            raise cannot_write(path, error) from error
     return path
 
 
 @contextmanager
 def staged_file(path: Path) -> Iterator[Path]:
     """A file beside `path` that takes its place if the block ends well, and goes away otherwise."""
+    with interrupts.Deferred(), _staged(path) as staging:
+        yield staging
+
+
+@contextmanager
+def _staged(path: Path) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     except OSError as error:
-        raise _cannot_write(path, error) from error
+        raise cannot_write(path, error) from error
     os.close(handle)
     staging = Path(name)
     try:
@@ -109,13 +136,15 @@ def staged_file(path: Path) -> Iterator[Path]:
         try:
             staging.chmod(0o666 & ~_umask())
             staging.replace(path)
+            interrupts.written(str(path))
         except OSError as error:
-            raise _cannot_write(path, error) from error
+            raise cannot_write(path, error) from error
     finally:
         staging.unlink(missing_ok=True)
 
 
-def _check_writable(path: Path) -> None:
+def check_writable(path: Path) -> None:
+    """Checks that a file or folder could be made there, with the folders above it, leaving nothing behind."""
     # A trial is the only certain answer: permissions say nothing of read-only mounts, nor to root.
     ancestor = Path(os.path.abspath(path)).parent
     while not os.path.lexists(ancestor):
@@ -125,11 +154,14 @@ def _check_writable(path: Path) -> None:
     try:
         Path(tempfile.mkdtemp(prefix=".outlast.", dir=ancestor)).rmdir()
     except OSError as error:
-        raise _cannot_write(path, error) from error
+        raise cannot_write(path, error) from error
 
 
-def _cannot_write(path: Path, error: OSError) -> OutputError:
-    return OutputError(f"{path}: cannot be written: {error.strerror or error}")
+def cannot_write(path: Path, error: OSError) -> OutputError:
+    """What to tell of a place that cannot be written."""
+    # What comes from the core has no strerror, and its number at the end of its text.
+    why = error.strerror or str(error).partition(" (os error ")[0]
+    return OutputError(f"{path}: cannot be written: {why}")
 
 
 def _umask() -> int:

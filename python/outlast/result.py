@@ -96,6 +96,16 @@ class Result:
             return _wrapped(summary[name])
         raise AttributeError(f"a Result has no '{name}'; its summary has {', '.join(summary)}")
 
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.__dict__.get("summary", {})]
+
+    def reach(self) -> str:
+        """What the figures of a run that was stopped are of."""
+        host = self.summary["host"]
+        if any(host[kind] for kind in ("reads", "writes", "trims", "flushes")):
+            return "figures are of what was run until then"
+        return "nothing was measured yet"
+
     def __repr__(self) -> str:
         name, partial = self.summary["name"], ", partial" if self.summary["partial"] else ""
         iops = self.summary["throughput"]["iops"]
@@ -129,7 +139,8 @@ class Result:
     def write(self, directory: str | Path, *, force: bool = False) -> Path:
         """Writes result.json, the tables as Parquet, scenario.toml and report.html into a new folder.
 
-        The folder appears only when it is complete. It may exist if it is empty; `force` replaces an earlier result.
+        The folder appears only when all data is in it; the report is drawn into it last. It may exist if it is empty;
+        `force` replaces an earlier result.
         """
         from outlast.output import OutputFolder
 

@@ -1,12 +1,13 @@
 //! One drive, or all drives of an array, seen as one when a run is summed up.
 
+use crate::counts::Counts;
 use crate::machine::mean_levels;
 use crate::volume::Volume;
 use outlast_device::{Device, Identity, Smart};
-use outlast_ftl::{Ftl, UnitsWritten};
+use outlast_ftl::Ftl;
 use outlast_media::Saturation;
-use outlast_ssd::{Corrections, Counters, ExactTails, RberLevels, Reason, Ssd, SsdConfig};
-use outlast_units::{Nanos, SECTOR_BYTES};
+use outlast_ssd::{ExactTails, RberLevels, Reason, Ssd, SsdConfig};
+use outlast_units::Nanos;
 
 /// What a run was made on.
 pub(crate) struct Drives<'a> {
@@ -18,6 +19,7 @@ pub(crate) struct Drives<'a> {
 }
 
 /// Sums of exact probabilities, as logarithms.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct ExactSum {
     pub(crate) units: u64,
     pub(crate) ln_after_ecc: f64,
@@ -79,54 +81,18 @@ impl<'a> Drives<'a> {
         self.array.map_or_else(|| self.there[0].smart(), Device::smart)
     }
 
-    /// Bytes that the host wrote.
-    pub(crate) fn host_bytes(&self) -> u64 {
-        self.array.map_or_else(
-            || self.there[0].counters().host_bytes_written,
-            |volume| volume.counters().sectors_written * SECTOR_BYTES,
-        )
-    }
-
     /// Flash capacity of the drives that are there.
     pub(crate) fn raw_bytes(&self) -> u64 {
         self.there.iter().map(|ssd| ssd.config().geometry.raw_capacity().0).sum()
     }
 
-    pub(crate) fn written(&self) -> UnitsWritten {
-        self.all.iter().fold(UnitsWritten::default(), |sum, ssd| sum.plus(&ssd.written()))
-    }
-
-    pub(crate) fn counters(&self) -> Counters {
-        self.all.iter().fold(Counters::default(), |mut sum, ssd| {
-            let own = ssd.counters();
-            sum.host_bytes_written += own.host_bytes_written;
-            sum.unmapped_reads += own.unmapped_reads;
-            sum.buffer_hits += own.buffer_hits;
-            sum.partial_writes += own.partial_writes;
-            sum.partial_bytes += own.partial_bytes;
-            sum.host_reads += own.host_reads;
-            sum.rmw_reads += own.rmw_reads;
-            sum.gc_reads += own.gc_reads;
-            sum.wear_leveling_reads += own.wear_leveling_reads;
-            sum.scrub_reads += own.scrub_reads;
-            sum.patrol_reads += own.patrol_reads;
-            sum.rereads += own.rereads;
-            sum.stripe_reads += own.stripe_reads;
-            sum.medium_errors += own.medium_errors;
-            sum.lost_units += own.lost_units;
-            sum.program_failures += own.program_failures;
-            sum.erase_failures += own.erase_failures;
-            sum.programs += own.programs;
-            sum.multi_plane_programs += own.multi_plane_programs;
-            sum.erases += own.erases;
-            sum.suspends += own.suspends;
-            sum.blocked_ns += own.blocked_ns;
-            sum
-        })
-    }
-
-    pub(crate) fn victims(&self) -> (u64, u64) {
-        self.all.iter().map(|ssd| ssd.victims()).fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1))
+    /// What has been counted since the last reset.
+    pub(crate) fn counts(&self) -> Counts {
+        let mut counts: Counts = self.all.iter().map(|ssd| Counts::of(ssd)).sum();
+        if let Some(volume) = self.array {
+            counts.host_bytes = volume.host_bytes();
+        }
+        counts
     }
 
     /// Translation layers of the drives that are there.
@@ -134,30 +100,18 @@ impl<'a> Drives<'a> {
         self.there.iter().flat_map(|ssd| ssd.ftls())
     }
 
-    pub(crate) fn channel_utilisation(&self, span: Nanos) -> Vec<f64> {
-        self.there.iter().flat_map(|ssd| ssd.channel_utilisation(span)).collect()
+    /// The share of `span`, which ends at `now`, for which each channel of the drives that are there was busy.
+    pub(crate) fn channel_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
+        self.there.iter().flat_map(|ssd| ssd.channel_utilisation(now, span)).collect()
     }
 
+    /// The same of each die.
     pub(crate) fn die_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
         self.there.iter().flat_map(|ssd| ssd.die_utilisation(now, span)).collect()
     }
 
     pub(crate) fn table_bytes(&self) -> usize {
         self.all.iter().map(|ssd| ssd.table_bytes()).sum()
-    }
-
-    pub(crate) fn corrections(&self) -> Corrections {
-        self.all.iter().fold(Corrections::default(), |mut sum, ssd| {
-            let own = ssd.corrections();
-            sum.ecc += own.ecc;
-            sum.reread += own.reread;
-            sum.stripe += own.stripe;
-            sum.block += own.block;
-            sum.uncorrectable += own.uncorrectable;
-            sum.stripe_attempts += own.stripe_attempts;
-            sum.stripe_failures += own.stripe_failures;
-            sum
-        })
     }
 
     pub(crate) fn exact(&self) -> Option<ExactSum> {

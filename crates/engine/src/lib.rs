@@ -3,11 +3,14 @@
 mod array_report;
 mod batch;
 mod clock;
+mod columns;
+mod counts;
 mod drives;
 mod error;
 mod histogram;
 mod jobs;
 mod machine;
+mod measured;
 mod member;
 mod precondition;
 mod progress;
@@ -24,16 +27,19 @@ mod table;
 mod volume;
 mod window;
 
+pub use columns::{Join, TimeColumn, time_columns};
 pub use error::EngineError;
 pub use jobs::{JobDirection, JobFigures, JobLatency, Samples};
+pub use outlast_ftl::{ProgramCause, ReadCause};
 pub use progress::{Control, OnProgress, Phase, Progress};
 pub use repair_report::{RepairRisk, RepairSummary, ScaledRepair};
 pub use simulation::{RunResult, Simulation};
 pub use summary::{
-    ArrayAmplification, ArraySummary, ArrayWrites, ClosedForm, DataLoss, DeviceFacts, DriveWear, Flash,
-    FlashByCause, Gc, Host, Latency, LatencyByOp, LittlesLaw, MeasuredState, Memory, PreconditionState,
-    Queue, RebuildSummary, SCHEMA, Spread, StateTimes, SteadyState, StreamLatency, Summary, Throughput, Time,
-    Wear, WriteAmplification,
+    AfterHost, ArrayAmplification, ArraySummary, ArrayWrites, ChangeMade, ClassFigures, ClosedForm,
+    CorrectedBy, DataLoss, DeviceFacts, DriveWear, Exact, Flash, FlashByCause, Gc, Host, Latency,
+    LatencyByOp, LittlesLaw, MeasuredState, Memory, PreconditionState, Protection, Queue, Rber,
+    RebuildSummary, Reliability, SCHEMA, Scrubbed, Spread, StateTimes, SteadyState, StreamLatency,
+    StripeRecovery, Summary, Tail, Throughput, Time, Twin, Wear, WriteAmplification,
 };
 pub use table::{Column, Table};
 

@@ -1,9 +1,11 @@
 //! What the engine runs: a drive by itself, or an array of them.
 
+use crate::counts::Snapshot;
+use crate::drives::Drives;
 use crate::progress::OnProgress;
 use crate::scenario::Scenario;
-use crate::window::Snapshot;
 use outlast_device::{Command, Device, Op, Outcome, StreamId};
+use outlast_ftl::ProgramCause;
 use outlast_media::ConfigError;
 use outlast_ssd::Ssd;
 use outlast_units::{Lba, Nanos};
@@ -62,6 +64,9 @@ pub(crate) trait Machine: Device {
     /// What is counted now.
     fn snapshot(&self, now: Nanos) -> Snapshot;
 
+    /// All its drives.
+    fn drives(&self) -> Drives<'_>;
+
     /// The latest simulated time that can be handled.
     fn latest(&self) -> Nanos;
 
@@ -87,47 +92,16 @@ const WINDOW_BLOCKS: usize = 256;
 /// Units between two looks at the clock.
 const FILL_UNITS: u64 = 64;
 
-/// What a drive counts now, its error rates over `blocks` blocks.
-fn drive_snapshot(ssd: &Ssd, now: Nanos, blocks: usize) -> Snapshot {
-    let written = ssd.written();
-    let counters = ssd.counters();
-    Snapshot {
-        host_units: written.host,
-        gc_units: written.gc,
-        padding_units: written.padding,
-        wear_leveling_units: written.wear_leveling,
-        scrub_units: written.scrub,
-        rewritten_units: written.rewritten,
-        parity_units: written.parity() + written.partial_parity,
-        reencode_units: written.reencode,
-        migrated_units: written.migrated,
-        lists_units: written.lists,
-        rereads: counters.rereads,
-        stripe_reads: counters.stripe_reads,
-        medium_errors: counters.medium_errors,
-        rber: ssd.rber_levels(now, blocks).unwrap_or_default(),
-        partial_bytes: counters.partial_bytes,
-        host_bytes: counters.host_bytes_written,
-        drive_bytes: counters.host_bytes_written,
-        flash_reads: counters.reads(),
-        flash_programs: counters.programs,
-        flash_erases: counters.erases,
-        free_superblocks: u64::from(ssd.free_superblocks()),
-    }
-}
-
 /// What several drives count now, together; of host bytes, what reaches the drives.
 pub(crate) fn snapshot_of<'a>(drives: impl Iterator<Item = &'a Ssd>, now: Nanos) -> Snapshot {
     let drives: Vec<&Ssd> = drives.collect();
     let blocks = (WINDOW_BLOCKS / drives.len().max(1)).max(16);
-    let all: Vec<Snapshot> = drives.iter().map(|ssd| drive_snapshot(ssd, now, blocks)).collect();
-    let mut sum = Snapshot::default();
-    for own in &all {
-        let free = sum.free_superblocks + own.free_superblocks;
-        sum = Snapshot { free_superblocks: free, ..sum.plus(own) };
+    let all: Vec<Snapshot> = drives.iter().map(|ssd| Snapshot::of(ssd, now, blocks)).collect();
+    Snapshot {
+        counts: all.iter().map(|own| own.counts).sum(),
+        rber: mean_levels(&all.iter().map(|own| own.rber).collect::<Vec<_>>()),
+        free_superblocks: all.iter().map(|own| own.free_superblocks).sum(),
     }
-    sum.rber = mean_levels(&all.iter().map(|own| own.rber).collect::<Vec<_>>());
-    sum
 }
 
 /// Error rates of several drives as one: means of mean and median, the worst of the 99th percentiles and maxima.
@@ -182,7 +156,7 @@ impl Machine for Ssd {
 
     fn written_units(&self) -> (u64, u64) {
         let written = self.written();
-        (written.host, written.total())
+        (written[ProgramCause::Host], written.total())
     }
 
     fn begin(&mut self, scenario: &Scenario) -> Result<(), ConfigError> {
@@ -201,7 +175,11 @@ impl Machine for Ssd {
     }
 
     fn snapshot(&self, now: Nanos) -> Snapshot {
-        drive_snapshot(self, now, WINDOW_BLOCKS)
+        Snapshot::of(self, now, WINDOW_BLOCKS)
+    }
+
+    fn drives(&self) -> Drives<'_> {
+        Drives::one(self)
     }
 
     fn latest(&self) -> Nanos {

@@ -70,6 +70,10 @@ pub(crate) fn prepare<M: Machine>(
             Overwrite::Workload => preparer.overwrite_with(workload, target, &mut prepared)?,
         }
     }
+    if prepared.stopped {
+        // Whether it would have become steady is not known.
+        prepared.steady = None;
+    }
     prepared.cpu_s = watch.cpu_s();
     prepared.wall_s = watch.wall_s();
     Ok(prepared)

@@ -1,8 +1,9 @@
 //! What is measured while a run goes on.
 
+use crate::counts::Snapshot;
 use crate::histogram::{ByOp, record};
 use crate::jobs::JobRecorder;
-use crate::window::{Snapshot, Window, Windows};
+use crate::window::{Window, Windows};
 use outlast_device::{Command, Op, Outcome};
 use outlast_units::{Nanos, SECTOR_BYTES};
 use outlast_workload::FioLanes;
@@ -58,8 +59,14 @@ pub(crate) struct Recorder {
     pub(crate) completed: Completed,
     /// Commands that ended with a medium error.
     pub(crate) medium_errors: u64,
-    /// Sum of all latencies, in nanoseconds: for Little's law, independent of the histograms.
-    pub(crate) latency_sum: u128,
+    /// Sum of the time that completed commands spent in the drive since `start`, in nanoseconds: for Little's law,
+    /// independent of the histograms. Of a command begun before, only the part since then counts: the whole of it is a
+    /// latency, but not time in flight while it was measured.
+    latency_sum: u128,
+    /// Sum of the times since which commands now in flight have been so, none earlier than `start`.
+    open_since: u128,
+    /// Commands that completed during the warm-up.
+    pub(crate) warmed: u64,
     pub(crate) in_flight: InFlight,
     pub(crate) latency: ByOp,
     /// Latencies of commands with a stream hint other than zero, by hint; allocated when first seen.
@@ -79,6 +86,8 @@ impl Recorder {
             completed: Completed::default(),
             medium_errors: 0,
             latency_sum: 0,
+            open_since: 0,
+            warmed: 0,
             in_flight: InFlight::default(),
             latency: ByOp::new(digits),
             by_stream: Vec::new(),
@@ -88,12 +97,14 @@ impl Recorder {
     }
 
     /// Forgets everything but what is in flight: measuring begins at `at`.
-    pub(crate) fn restart(&mut self, at: Nanos, snapshot: Snapshot) {
+    pub(crate) fn restart(&mut self, at: Nanos, snapshot: &Snapshot) {
         let mut fresh = Self::new(self.digits, self.windows.restarted(at, snapshot), None);
         fresh.jobs = std::mem::take(&mut self.jobs);
         fresh.jobs.restart(at);
         fresh.in_flight = self.in_flight;
         fresh.in_flight.restart(at);
+        fresh.open_since = u128::from(fresh.in_flight.now) * u128::from(at.0);
+        fresh.warmed = self.completed.total();
         fresh.start = at;
         fresh.end = at;
         *self = fresh;
@@ -102,6 +113,7 @@ impl Recorder {
     #[inline]
     pub(crate) fn submitted(&mut self, at: Nanos) {
         self.in_flight.change(at, 1);
+        self.open_since += u128::from(at.max(self.start).0);
     }
 
     /// A command submitted at `since` has completed at `at`. Windows that have ended by then must have been closed
@@ -111,7 +123,9 @@ impl Recorder {
         self.in_flight.change(at, -1);
         self.end = at;
         let latency = (at - since).0;
-        self.latency_sum += u128::from(latency);
+        let begun = since.max(self.start);
+        self.open_since -= u128::from(begun.0);
+        self.latency_sum += u128::from((at - begun).0);
         let op = command.op;
         self.counted(command, outcome);
         self.windows.current.latency_ns[op as usize] += latency;
@@ -147,29 +161,36 @@ impl Recorder {
         record(self.by_stream[index].1.of_mut(op), latency);
     }
 
-    /// Whether a window ends at or before `at`.
+    /// Whether a window ends before `at`. What completes at its very end belongs to it, so that the last window is never empty.
     #[inline]
     pub(crate) fn window_ends_by(&self, at: Nanos) -> bool {
-        at >= self.windows.end
+        at > self.windows.end
     }
 
-    /// Closes every window that ends at or before `at`, given what the drive counts now.
-    pub(crate) fn close_windows(&mut self, at: Nanos, snapshot: Snapshot) {
+    /// Closes every window that ends before `at`, given what the drive counts now.
+    pub(crate) fn close_windows(&mut self, at: Nanos, snapshot: &Snapshot) {
         while self.window_ends_by(at) {
-            let end = self.windows.end;
-            self.windows.close(end, self.in_flight.area_until(end), snapshot);
-            self.latency.take_in(&mut self.windows.latency);
+            let area = self.in_flight.area_until(self.windows.end);
+            self.windows.close(area, snapshot, &mut self.latency);
         }
     }
 
     /// Closes the last, shorter window; nothing is recorded after.
-    pub(crate) fn finish(&mut self, snapshot: Snapshot) {
+    pub(crate) fn finish(&mut self, snapshot: &Snapshot) {
         let end = self.end;
         self.close_windows(end, snapshot);
         if self.windows.current != Window::default() || end > self.windows.start() {
-            self.windows.close(end, self.in_flight.area_until(end), snapshot);
+            let area = self.in_flight.area_until(end);
+            self.windows.finish(end, area, snapshot, &mut self.latency);
         }
         self.latency.take_in(&mut self.windows.latency);
+    }
+
+    /// Time that all commands together spent in the drive from `start` to `end`, in command-nanoseconds: what the integral of
+    /// the number in flight must be.
+    pub(crate) fn time_in_drive(&self) -> u128 {
+        let unfinished = u128::from(self.in_flight.now) * u128::from(self.end.0);
+        self.latency_sum + unfinished.saturating_sub(self.open_since)
     }
 
     pub(crate) fn span(&self) -> Nanos {

@@ -1,14 +1,14 @@
 //! Summing up what errors did.
 
-use crate::drives::Drives;
 use crate::report::Facts;
 use crate::summary::{
-    ChangeMade, ClassFigures, CorrectedBy, Exact, Latency, Protection, Rber, Reliability, Scrubbed,
-    StripeRecovery, Tail, Twin,
+    ChangeMade, ClassFigures, CorrectedBy, Exact, Latency, Protection, Rber, Reliability, StripeRecovery,
+    Tail, Twin,
 };
 use crate::table::{Column, Table};
 use outlast_device::Op;
-use outlast_ssd::{Decision, Reason, Ssd};
+use outlast_ftl::ReadCause;
+use outlast_ssd::Decision;
 use std::f64::consts::LN_10;
 
 /// Blocks whose error rates are looked at when the run has ended.
@@ -16,16 +16,18 @@ const BLOCKS: usize = 65_536;
 
 pub(crate) fn reliability(facts: &Facts<'_>) -> Reliability {
     let ssd = facts.ssd;
-    let counters = ssd.counters();
-    let corrections = ssd.corrections();
+    let counters = &facts.measured.counts.drives;
+    let corrections = &facts.measured.counts.corrections;
     let unit = ssd.config().ftl.mapping_unit.0;
-    let exact = exact(ssd);
-    let first_reads = counters.reads() - counters.rereads - counters.stripe_reads;
+    let exact = exact(facts);
+    let reads = &counters.reads;
+    let rereads = reads[ReadCause::Reread];
+    let first_reads = reads.total() - rereads - reads[ReadCause::Stripe];
     Reliability {
         uber_exact: exact.as_ref().map(|exact| exact.after_stripe.uber),
         exact,
         uncorrectable_reads: counters.medium_errors,
-        rereads_per_read: if first_reads == 0 { 0.0 } else { counters.rereads as f64 / first_reads as f64 },
+        rereads_per_read: if first_reads == 0 { 0.0 } else { rereads as f64 / first_reads as f64 },
         corrected_by: CorrectedBy {
             ecc: corrections.ecc,
             reread: corrections.reread,
@@ -37,8 +39,8 @@ pub(crate) fn reliability(facts: &Facts<'_>) -> Reliability {
             attempts: corrections.stripe_attempts,
             failures: corrections.stripe_failures,
         },
-        scrub_pages: counters.scrub_reads + counters.patrol_reads,
-        scrubbed: scrubbed(ssd),
+        scrub_pages: reads[ReadCause::Scrub] + reads[ReadCause::Patrol],
+        scrubbed: facts.measured.scrubbed.clone(),
         data_loss_bytes: counters.lost_units * unit,
         lost_bytes: ssd.lost_units() * unit,
         program_failures: counters.program_failures,
@@ -49,9 +51,9 @@ pub(crate) fn reliability(facts: &Facts<'_>) -> Reliability {
     }
 }
 
-fn exact(ssd: &Drives<'_>) -> Option<Exact> {
-    let exact = ssd.exact()?;
-    let bits = ssd.config().ftl.mapping_unit.0 as f64 * 8.0;
+fn exact(facts: &Facts<'_>) -> Option<Exact> {
+    let exact = facts.measured.exact?;
+    let bits = facts.ssd.config().ftl.mapping_unit.0 as f64 * 8.0;
     let tail = |ln_sum: f64| {
         let ln_mean = ln_sum - (exact.units as f64).ln();
         let ln = ln_mean - bits.ln();
@@ -66,31 +68,6 @@ fn exact(ssd: &Drives<'_>) -> Option<Exact> {
     })
 }
 
-fn scrubbed(ssd: &Drives<'_>) -> Scrubbed {
-    let count = |reason| ssd.moved_for(reason);
-    let (by_reads, by_age, by_expected_errors, by_rereads, by_patrol) = (
-        count(Reason::Reads),
-        count(Reason::Age),
-        count(Reason::ExpectedErrors),
-        count(Reason::Rereads),
-        count(Reason::Patrol),
-    );
-    let (by_exposed, by_code, by_dies) = (count(Reason::Exposed), count(Reason::Code), count(Reason::Dies));
-    let for_health = by_reads + by_age + by_expected_errors + by_rereads + by_patrol;
-    Scrubbed {
-        superblocks: for_health + by_exposed + by_code + by_dies + count(Reason::Evacuation),
-        again: ssd.scrubbed_again(),
-        by_reads,
-        by_age,
-        by_expected_errors,
-        by_rereads,
-        by_patrol,
-        by_exposed,
-        by_code,
-        by_dies,
-    }
-}
-
 /// Parity, class by class; `None` in a drive without.
 pub(crate) fn protection(facts: &Facts<'_>) -> Option<Protection> {
     let drives = &facts.ssd;
@@ -99,14 +76,13 @@ pub(crate) fn protection(facts: &Facts<'_>) -> Option<Protection> {
     let first = drives.first();
     let by_class = (0..first.classes()).map(|class| {
         let code = first.code(class);
-        let seconds = |ssd: &&Ssd| ssd.unprotected_page_seconds(facts.recorder.end, class);
         ClassFigures {
             class,
             k: code.data,
             m: code.parity,
             block: code.block,
             pages: drives.all().iter().map(|ssd| ssd.pages_of_class(class)).sum(),
-            unprotected_page_seconds: drives.all().iter().map(seconds).sum(),
+            unprotected_page_seconds: facts.measured.unprotected[usize::from(class)],
         }
     });
     let changes = first.changes().iter().map(|change| {
@@ -178,6 +154,9 @@ fn twin(facts: &Facts<'_>) -> Option<Twin> {
     })
 }
 
+/// One spare superblock in so many, kept by scrubbing, is worth a word.
+const LEAST_HELD: u32 = 20;
+
 /// What the reader should know about errors.
 pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
     let mut notes = Vec::new();
@@ -199,11 +178,22 @@ pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
             ));
         }
     }
-    let (moved, again) = (scrubbed(ssd).superblocks, ssd.scrubbed_again());
+    let (moved, again) = (facts.measured.scrubbed.superblocks, facts.measured.scrubbed.again);
     if moved >= 4 && again * 2 > moved {
         notes.push(format!(
             "Scrubbing mostly moves what it has moved before: {again} of {moved} superblocks. Its thresholds may be too low."
         ));
+    }
+    if ssd.config().scrub.is_some() {
+        let sum = |(held, spare), (own, all)| (held + own, spare + all);
+        let (held, spare) = ssd.ftls().map(outlast_ftl::Ftl::superblocks_for_scrubbing).fold((0, 0), sum);
+        if held * LEAST_HELD >= spare {
+            notes.push(format!(
+                "Scrubbing keeps {held} of the {spare} spare superblocks for itself, whether or not it moves anything: collection \
+                 has that much less room, and writes more, than without [device.scrub]. Larger drives, or smaller superblocks, make \
+                 this share smaller."
+            ));
+        }
     }
     let scenario = facts.scenario;
     if ssd.can_fail() && scenario.run.timing == crate::scenario::TimingMode::None {
@@ -218,10 +208,11 @@ pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
 }
 
 /// `errors`: codewords by wrong bits; `decisions`: what was moved, and why.
-pub(crate) fn reliability_tables(ssd: &Drives<'_>) -> Vec<(String, Table)> {
+pub(crate) fn reliability_tables(facts: &Facts<'_>) -> Vec<(String, Table)> {
+    let ssd = facts.ssd;
     let mut tables = Vec::new();
     if ssd.config().reliability.is_some() {
-        let histogram = ssd.error_histogram();
+        let histogram = &facts.measured.error_histogram;
         let mut table = Table::default();
         table.counts("wrong_bits", 0..histogram.len() as u64);
         table.counts("codewords", histogram.iter().copied());

@@ -142,10 +142,7 @@ impl<'a, 'b, M: Machine> Runner<'a, 'b, M> {
             },
         };
         let counts = self.machine.snapshot(self.now);
-        self.recorder.finish(counts);
-        if ending == Ending::Complete && self.machine.finish(self.progress) {
-            return Ok(Ending::Stopped);
-        }
+        self.recorder.finish(&counts);
         Ok(ending)
     }
 
@@ -180,13 +177,13 @@ impl<'a, 'b, M: Machine> Runner<'a, 'b, M> {
         self.now = at;
         if self.recorder.window_ends_by(at) {
             let counts = self.machine.snapshot(at);
-            self.recorder.close_windows(at, counts);
+            self.recorder.close_windows(at, &counts);
         }
         if self.warming && at >= self.warm_up {
             self.warming = false;
             self.machine.reset(at);
             let counts = self.machine.snapshot(at);
-            self.recorder.restart(at, counts);
+            self.recorder.restart(at, &counts);
         }
         let issued = self.issued[completion.tag.0 as usize].take().expect("a completion has a command");
         self.free_tags.push(completion.tag.0);
@@ -377,7 +374,7 @@ impl<'a, 'b, M: Machine> Runner<'a, 'b, M> {
         }
         self.machine.end_untimed();
         let counts = self.machine.snapshot(self.now);
-        self.recorder.finish(counts);
+        self.recorder.finish(&counts);
         Ok(ending)
     }
 }

@@ -2,17 +2,19 @@
 
 use crate::array_report::array_tables;
 use crate::clock::Stopwatch;
+use crate::columns::time_table;
 use crate::drives::Drives;
 use crate::error::EngineError;
 use crate::machine::Machine;
+use crate::measured::Measured;
 use crate::precondition::{Prepared, prepare};
 use crate::progress::OnProgress;
 use crate::recorder::Recorder;
 use crate::reliability::reliability_tables;
-use crate::report::{Facts, latency_table, precondition_table, summarise, wear_table};
+use crate::report::{Facts, summarise};
 use crate::run::{Ending, Runner};
 use crate::scenario::{Scenario, TimingMode};
-use crate::summary::Summary;
+use crate::summary::{Summary, latency_table, precondition_table, wear_table};
 use crate::table::Table;
 use crate::volume::Volume;
 use crate::window::Windows;
@@ -130,7 +132,7 @@ impl Simulation {
                 done
             }
         };
-        let Done { prepared, recorder, ending, warming, run_cpu_s } = done;
+        let Done { prepared, recorder, measured, ending, warming, run_cpu_s } = done;
         let drives = match &self.built {
             Built::Drive(ssd) => Drives::one(ssd),
             Built::Array(volume) => Drives::of(volume),
@@ -138,6 +140,7 @@ impl Simulation {
         let facts = Facts {
             scenario: &self.scenario,
             ssd: &drives,
+            measured: &measured,
             workload: &self.workload,
             recorder: &recorder,
             prepared: &prepared,
@@ -178,6 +181,7 @@ impl Simulation {
 struct Done {
     prepared: Prepared,
     recorder: Recorder,
+    measured: Measured,
     ending: Ending,
     warming: bool,
     run_cpu_s: f64,
@@ -198,21 +202,27 @@ fn execute<M: Machine>(
     let watch = Stopwatch::start();
     if prepared.stopped {
         let run_cpu_s = watch.cpu_s();
-        return Ok(Done { prepared, recorder, ending: Ending::Stopped, warming: false, run_cpu_s });
+        let measured = Measured::of(&machine.drives(), Nanos::ZERO, Nanos::ZERO);
+        return Ok(Done { prepared, recorder, measured, ending: Ending::Stopped, warming: false, run_cpu_s });
     }
     let warm_up = scenario.run.warm_up.max(workload.ramp);
     let mut runner = Runner::new(machine, workload, recorder, warm_up, progress);
-    let ending = match scenario.run.timing {
+    let mut ending = match scenario.run.timing {
         TimingMode::Full => runner.run()?,
         TimingMode::None => runner.run_untimed()?,
     };
     let (recorder, warming) = (runner.recorder, runner.warming);
-    Ok(Done { prepared, recorder, ending, warming, run_cpu_s: watch.cpu_s() })
+    let measured = Measured::of(&machine.drives(), recorder.end, recorder.span());
+    let timed = scenario.run.timing == TimingMode::Full;
+    if timed && ending == Ending::Complete && machine.finish(progress) {
+        ending = Ending::Stopped;
+    }
+    Ok(Done { prepared, recorder, measured, ending, warming, run_cpu_s: watch.cpu_s() })
 }
 
 fn tables(facts: &Facts<'_>, prepared: &Prepared, recorder: &Recorder) -> Vec<(String, Table)> {
     let mut tables = vec![
-        ("timeseries".to_owned(), recorder.windows.table()),
+        ("timeseries".to_owned(), time_table(recorder.windows.closed())),
         ("precondition".to_owned(), precondition_table(prepared)),
         ("latency".to_owned(), latency_table(recorder)),
     ];
@@ -220,7 +230,7 @@ fn tables(facts: &Facts<'_>, prepared: &Prepared, recorder: &Recorder) -> Vec<(S
     if let Some(wear) = wear_table(facts.ssd) {
         tables.push(("wear".to_owned(), wear));
     }
-    tables.extend(reliability_tables(facts.ssd));
+    tables.extend(reliability_tables(facts));
     tables.extend(facts.ssd.array.iter().flat_map(|volume| array_tables(facts, volume)));
     tables
 }

@@ -1,10 +1,11 @@
 //! An array of drives with what is to happen to its members.
 
+use crate::counts::Snapshot;
+use crate::drives::Drives;
 use crate::machine::{Machine, snapshot_of, unit_write};
 use crate::member::Member;
 use crate::progress::{Control, OnProgress, Phase, Progress};
 use crate::scenario::{Happening, Scenario};
-use crate::window::Snapshot;
 use outlast_array::{Array, ArrayConfig, ArrayError, Counters};
 use outlast_device::{Command, Completion, Device, Identity, Outcome, Smart, Tag};
 use outlast_media::ConfigError;
@@ -159,6 +160,11 @@ impl Volume {
     /// Figures of the array since the last reset.
     pub(crate) fn counters(&self) -> Counters {
         self.array.counters().since(&self.base)
+    }
+
+    /// Bytes that the host wrote since the last reset.
+    pub(crate) fn host_bytes(&self) -> u64 {
+        self.counters().sectors_written * SECTOR_BYTES
     }
 
     /// Happenings that lie beyond the end of the run.
@@ -426,8 +432,13 @@ impl Machine for Volume {
     }
 
     fn snapshot(&self, now: Nanos) -> Snapshot {
-        let host_bytes = self.counters().sectors_written * SECTOR_BYTES;
-        Snapshot { host_bytes, ..snapshot_of(self.drives(), now) }
+        let mut snapshot = snapshot_of(self.drives(), now);
+        snapshot.counts.host_bytes = self.host_bytes();
+        snapshot
+    }
+
+    fn drives(&self) -> Drives<'_> {
+        Drives::of(self)
     }
 
     fn latest(&self) -> Nanos {

@@ -9,7 +9,7 @@ mod support;
 
 use outlast_device::Device;
 use outlast_engine::{Column, Latency, Scenario, Summary};
-use outlast_ftl::Stream;
+use outlast_ftl::{ProgramCause, Programs, Reads, Stream};
 use outlast_media::BlockAddress;
 use outlast_ssd::{Ssd, WriteCache};
 use outlast_units::{BlockId, Nanos};
@@ -127,6 +127,26 @@ fn pages_on_flash(ssd: &Ssd) -> u64 {
     pages
 }
 
+/// Page rows of all blocks that lie on several planes of a die, looked at one by one: blocks of a die with one number are programmed
+/// together, unless planes work by themselves.
+fn rows_over_planes(ssd: &Ssd) -> u64 {
+    let geometry = &ssd.config().geometry;
+    let mut rows = 0;
+    for ftl in ssd.ftls() {
+        for die in 0..ftl.layout().dies() {
+            for block in (0..geometry.blocks_per_plane).map(BlockId) {
+                for page in 0..geometry.pages_per_block {
+                    let on =
+                        |&plane: &u16| ftl.blocks().is_programmed(BlockAddress { die, plane, block }, page);
+                    let planes = (0..geometry.planes_per_die).filter(on).count();
+                    rows += u64::from(planes > 1);
+                }
+            }
+        }
+    }
+    rows
+}
+
 /// Units in program units that are begun and not full: all that an idle drive holds back.
 fn begun(ssd: &Ssd) -> u64 {
     ssd.ftls()
@@ -145,12 +165,16 @@ fn check_flash(run: &Run) {
 
     // Programs, counted where pages are programmed, against units, counted where they are written.
     let (written, counters) = (rest.written(), rest.counters());
-    let causes = written.host + written.gc + written.padding + written.wear_leveling;
-    assert_eq!(written.total(), causes);
-    assert_eq!(counters.programs * page, (causes - begun(&rest)) * unit, "programs by cause");
+    assert_eq!(counters.programs * page, (written.total() - begun(&rest)) * unit, "programs by cause");
     // And against the flash itself: an erased superblock had every page programmed.
     let erased = counters.erases * u64::from(geometry.pages_per_block);
     assert_eq!(counters.programs, pages_on_flash(&rest) + erased, "pages on flash and erased");
+
+    // Operations on several planes, of pages that are there and of those erased.
+    let together = geometry.planes_per_die > 1 && ssd.config().ftl.multi_plane;
+    let erased_rows = erased / u64::from(geometry.planes_per_die);
+    let expected = if together { rows_over_planes(&rest) + erased_rows } else { 0 };
+    assert_eq!(counters.multi_plane_programs, expected, "programs of several planes");
 
     // Erasures: every victim, and no other superblock, loses all its blocks.
     let blocks_per_superblock = geometry.planes() as u64 / u64::from(ssd.config().controller.flash_cores);
@@ -164,28 +188,19 @@ fn check_flash(run: &Run) {
     let tasks = 1 + u64::from(config.ftl.wear_leveling.static_gap.is_some());
     let most = if protected { 0 } else { tasks * u64::from(config.controller.flash_cores) };
     assert!(waiting <= most, "{waiting} victims were never erased");
-    assert!(valid >= written.gc + written.wear_leveling, "more units moved than the victims held");
+    let moved = written[ProgramCause::Gc] + written[ProgramCause::WearLeveling];
+    assert!(valid >= moved, "more units moved than the victims held");
     // Units that the host overwrote or trimmed while their victim was read are in `valid` and were not moved.
     if summary.scenario.run.timing == outlast_engine::TimingMode::None {
-        assert_eq!(valid, written.gc + written.wear_leveling, "units moved");
+        assert_eq!(valid, moved, "units moved");
     }
 
     // The summary says what the drive counted when the run ended.
     let by_cause = &summary.flash.by_cause;
-    let pages = |units: u64| units as f64 * unit as f64 / page as f64;
-    let at_end = ssd.written();
-    assert_close("host programs", by_cause.host_programs, pages(at_end.host), 1e-12);
-    for (shown, units) in [
-        (by_cause.gc_programs, at_end.gc),
-        (by_cause.padding_programs, at_end.padding),
-        (by_cause.wear_leveling_programs, at_end.wear_leveling),
-    ] {
-        assert!((shown - pages(units)).abs() < 1e-9);
-    }
-    assert_eq!(
-        summary.flash.reads,
-        by_cause.host_reads + by_cause.rmw_reads + by_cause.gc_reads + by_cause.wear_leveling_reads
-    );
+    let pages = |units: u64| units as f64 * (unit as f64 / page as f64);
+    assert_eq!(by_cause.programs, ssd.written().map(pages), "programs by cause");
+    assert_eq!(by_cause.reads, ssd.counters().reads, "reads by cause");
+    assert_eq!(summary.flash.reads, by_cause.reads.iter().map(|(_, pages)| pages).sum::<u64>());
     assert_eq!(summary.gc.victims, ssd.victims().0);
     check_amplification(summary);
 }
@@ -196,14 +211,10 @@ fn check_amplification(summary: &Summary) {
     assert_close(
         "total",
         waf.total,
-        1.0 + waf.gc + waf.padding + waf.wear_leveling + waf.partial_write,
+        1.0 + waf.causes.total() - waf.causes[ProgramCause::Host] + waf.partial_write,
         1e-12,
     );
-    let by_cause = &summary.flash.by_cause;
-    let pages = by_cause.host_programs
-        + by_cause.gc_programs
-        + by_cause.padding_programs
-        + by_cause.wear_leveling_programs;
+    let pages = summary.flash.by_cause.programs.total();
     let page = summary.scenario.device.geometry.page_size.0 as f64;
     // The drive counts bytes as they enter the buffer, the host as commands complete: after a warm-up up to the commands
     // then in flight, 16 of 64 KiB, may be counted by one and not by the other.
@@ -223,7 +234,6 @@ fn check_tables(run: &Run, requests: u64) {
     let series = run.table("timeseries");
     let sum = |name: &str| series.u64(name).iter().sum::<u64>();
     let by_cause = &summary.flash.by_cause;
-    let unit = summary.device.mapping_unit as f64 / summary.scenario.device.geometry.page_size.0 as f64;
     for (name, total) in [
         ("reads", host.reads),
         ("writes", host.writes),
@@ -236,14 +246,14 @@ fn check_tables(run: &Run, requests: u64) {
     ] {
         assert_eq!(sum(name), total, "{name}");
     }
-    for (name, pages) in [
-        ("host_units", by_cause.host_programs),
-        ("gc_units", by_cause.gc_programs),
-        ("padding_units", by_cause.padding_programs),
-        ("wear_leveling_units", by_cause.wear_leveling_programs),
-    ] {
-        assert!((sum(name) as f64 * unit - pages).abs() < 1e-6, "{name}: {} units, {pages} pages", sum(name));
-    }
+    let unit = summary.device.mapping_unit as f64 / summary.scenario.device.geometry.page_size.0 as f64;
+    let units = Programs::of(|cause| sum(&format!("{}_units", cause.name())));
+    assert_eq!(units.map(|units| units as f64 * unit), by_cause.programs, "programs by cause");
+    assert_eq!(Reads::of(|cause| sum(cause.name())), by_cause.reads, "reads by cause");
+    let bytes = (sum("programmed_bytes"), sum("host_write_bytes"));
+    assert_eq!(bytes.0, units.total() * summary.device.mapping_unit);
+    let total = summary.write_amplification.as_ref().map(|waf| waf.total);
+    assert_eq!(total, (bytes.1 != 0).then(|| bytes.0 as f64 / bytes.1 as f64), "write amplification");
     let mib = |name: &str| series.f64(name).iter().sum::<f64>();
     assert_close("read_mib", mib("read_mib") + 1.0, host.bytes_read as f64 / 1_048_576.0 + 1.0, 1e-9);
     assert_close("write_mib", mib("write_mib") + 1.0, host.bytes_written as f64 / 1_048_576.0 + 1.0, 1e-9);
@@ -404,11 +414,7 @@ fn programs_of_a_preconditioned_drive_are_off_by_the_buffer_at_most() {
         let run = run(scenario);
         let summary = run.summary();
         check_amplification(summary);
-        let by_cause = &summary.flash.by_cause;
-        let causes = by_cause.host_programs
-            + by_cause.gc_programs
-            + by_cause.padding_programs
-            + by_cause.wear_leveling_programs;
+        let causes = summary.flash.by_cause.programs.total();
         // Host data: the write buffer, 1 MiB = 64 pages. Collected data: two superpages of 4 dies × 2 planes.
         let most = if timing == "full" { 64.0 + 16.0 } else { 2.0 * 2.0 };
         assert!(
@@ -445,4 +451,38 @@ fn a_run_shorter_than_its_warm_up_says_so() {
     let run = run(scenario);
     let notes = run.summary().notes.join(" ");
     assert!(notes.contains("warm"), "notes: {notes:?}");
+}
+
+/// Where a die has one plane no program is on several, whatever `multi_plane` says; where it has four, one operation programs four pages.
+#[test]
+fn programs_of_several_planes_are_those_of_the_geometry() {
+    for (planes, multi_plane) in [(1, true), (2, true), (4, true), (4, false)] {
+        let mut scenario = Case { multi_plane, ..PLAIN }.scenario("none", MIX);
+        scenario.device.geometry.planes_per_die = planes;
+        scenario.device.geometry.blocks_per_plane = 96 / u32::from(planes);
+        let run = run(scenario);
+        check_flash(&run);
+        let flash = &run.summary().flash;
+        let together = multi_plane && planes > 1;
+        assert!(flash.programs > 10_000);
+        assert_eq!(flash.multi_plane_programs, if together { flash.programs / u64::from(planes) } else { 0 });
+    }
+}
+
+/// One write at a time into a buffer that is never full: a write takes the time of the master core, and what is beyond that it waited
+/// for collection.
+#[test]
+fn blocked_time_is_what_writes_take_beyond_their_service() {
+    for policy in ["greedy", "fifo"] {
+        let workload =
+            "pattern = \"uniform\"\nread_percent = 0\nsize = \"4KiB\"\nqueue_depth = 1\nrequests = 12000\n";
+        let mut scenario = Case { policy, ..PLAIN }.scenario("sequential", workload);
+        scenario.device.controller.master_cost = Nanos::micros(150);
+        let run = run(scenario);
+        let summary = run.summary();
+        let waited = summary.time.simulated_s - 12_000.0 * 150e-6;
+        let blocked = summary.gc.blocked_s;
+        assert!(blocked > 1e-3, "{policy}: nothing was blocked: {blocked}");
+        assert!((blocked - waited).abs() < 1e-9, "{policy}: {blocked} against {waited}");
+    }
 }

@@ -6,6 +6,7 @@ mod support;
 
 use outlast_array::State;
 use outlast_engine::{Control, Scenario, Simulation, Summary, parse_text};
+use outlast_ftl::{ProgramCause, ReadCause};
 use support::{TIMING, assert_close, run, scenario};
 
 /// Drives of 60 MiB with 20 % to spare, and random writes of one unit.
@@ -66,7 +67,8 @@ fn a_random_write_to_raid5_writes_data_and_parity_and_every_member_alike() {
     }
     let waf = summary.write_amplification.as_ref().unwrap();
     assert_close("the array's own part", waf.array, 1.0, 1e-12);
-    let sum = 1.0 + waf.gc + waf.padding + waf.wear_leveling + waf.partial_write + waf.array;
+    let moved = waf.causes.total() - waf.causes[ProgramCause::Host];
+    let sum = 1.0 + moved + waf.partial_write + waf.array;
     assert_close("the parts and the whole", sum, waf.total, 1e-9);
 }
 
@@ -143,7 +145,7 @@ fn filling_writes_parity_once_for_each_stripe() {
     // Everything was written before the counters began; the pages of the fill are what blocks hold.
     assert!(result.summary.steady_state.precondition.reached.is_none());
     assert_eq!(result.summary.host.unmapped_reads, 0, "read-modify-write finds what the fill has written");
-    assert!(result.summary.flash.by_cause.host_reads > 0);
+    assert!(result.summary.flash.by_cause.reads[ReadCause::Host] > 0);
 }
 
 #[test]

@@ -167,7 +167,7 @@ fn a_stopped_run_keeps_what_was_measured() {
         let latencies = summary.latency_us.write.as_ref().map_or(0, |latency| latency.count);
         assert_eq!(latencies, if timing == "full" { host.writes } else { 0 });
         let waf = summary.write_amplification.as_ref().unwrap();
-        let causes = 1.0 + waf.gc + waf.padding + waf.wear_leveling + waf.partial_write;
+        let causes = waf.causes.total();
         assert!((waf.total - causes).abs() < 1e-9);
     }
 }

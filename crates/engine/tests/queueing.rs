@@ -196,34 +196,37 @@ fn littles_law_is_exact_on_every_whole_run() {
     }
 }
 
-/// A warm-up cuts the commands in flight at its end: each contributes its whole latency to λW and only the rest of it to L. So
-/// they differ by at most (commands in flight) × (longest latency), over the time measured.
+/// A warm-up cuts the commands in flight at its end: of each, L and λW count the same part, that after the cut. So the law stays
+/// exact, also of a run of a few commands that all began before it.
 #[test]
-fn littles_law_is_off_by_the_cut_of_the_warm_up_at_most() {
+fn littles_law_is_exact_after_a_warm_up() {
     for workload in WORKLOADS {
-        let run = run(any_run(workload, "20ms", "volatile"));
-        let summary = run.summary();
-        assert!(summary.time.warm_up_s >= 0.02, "{workload}: {}", summary.time.warm_up_s);
-        let longest = [
-            &summary.latency_us.read,
-            &summary.latency_us.write,
-            &summary.latency_us.trim,
-            &summary.latency_us.flush,
-        ]
-        .into_iter()
-        .flatten()
-        .map(|latency| latency.max * 1.001e-6)
-        .fold(0.0, f64::max);
-        let law = &summary.queue.littles_law;
-        let bound = f64::from(summary.queue.max_in_flight) * longest / summary.time.simulated_s;
-        assert!((law.l - law.lambda_w).abs() <= bound, "{workload}: {law:?}, bound {bound}");
-        assert!(law.lambda_w >= law.l - 1e-9, "{workload}: a cut lowers L, never λW: {law:?}");
+        for warm_up in ["1ms", "20ms"] {
+            let run = run(any_run(workload, warm_up, "volatile"));
+            let summary = run.summary();
+            assert!(summary.time.warm_up_s >= 0.001, "{workload}: {}", summary.time.warm_up_s);
+            let law = &summary.queue.littles_law;
+            assert!(law.relative_error <= 1e-12, "{workload}: {law:?}");
+        }
     }
+    // Eight reads of one die, one after another, in flight all at once: the warm-up ends within the sixth.
+    let warm_up = format!("{}ns", (5.5 * SERVICE_S * 1e9) as u64);
+    let mut scenario = one_die("queue_depth = 8\nrequests = 8");
+    scenario.run.warm_up = warm_up.parse().unwrap();
+    let result = Simulation::new(scenario).unwrap().run(&mut |_| Control::Continue).unwrap();
+    let summary = &result.summary;
+    let law = &summary.queue.littles_law;
+    assert_eq!(summary.host.reads, 3, "{:?}", summary.host);
+    // Measured from the completion of the sixth, which counts: then two are in flight for one service time, and one for another.
+    assert_close("L", law.l, 1.5, 1e-9);
+    assert!(law.relative_error <= 1e-12, "{law:?}");
+    let note = "took 5 of the 8 requests: figures are of the other 3.";
+    assert!(summary.notes.iter().any(|each| each.contains(note)), "{:?}", summary.notes);
 }
 
-/// Stopped midway, L counts what is still in flight and λW does not.
+/// Stopped midway, L and λW both count what is still in flight up to the stop.
 #[test]
-fn littles_law_of_a_stopped_run_is_off_by_what_was_in_flight() {
+fn littles_law_of_a_stopped_run_is_exact() {
     let mut simulation = Simulation::new(one_die("queue_depth = 8\nrequests = 100000000")).unwrap();
     let mut calls = 0;
     let result = simulation
@@ -234,8 +237,6 @@ fn littles_law_of_a_stopped_run_is_off_by_what_was_in_flight() {
         .unwrap();
     let summary = &result.summary;
     assert!(summary.partial);
-    // Seven others are in flight, of 8·S each at most.
     let law = &summary.queue.littles_law;
-    let bound = 8.0 * 8.0 * SERVICE_S / summary.time.simulated_s;
-    assert!((law.l - law.lambda_w).abs() <= bound, "{law:?}, bound {bound}");
+    assert!(law.relative_error <= 1e-12, "{law:?}");
 }

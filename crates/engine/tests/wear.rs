@@ -5,6 +5,7 @@
 mod support;
 
 use outlast_engine::{Control, Simulation};
+use outlast_ftl::ProgramCause;
 use support::{Run, TIMING, run, scenario};
 
 /// 64 superblocks of 64 units; 90 % of the writes go to 10 % of the space. `more` sets wear levelling, defects, spare blocks.
@@ -72,7 +73,10 @@ fn static_levelling_bounds_the_spread_and_its_absence_does_not() {
                     "{timing}: gap {gap}, spread {levelled} after {requests} writes"
                 );
                 let waf = run.summary().write_amplification.as_ref().unwrap();
-                assert!(waf.wear_leveling > 0.0, "{timing}: the gap was kept by moving nothing");
+                assert!(
+                    waf.causes[ProgramCause::WearLeveling] > 0.0,
+                    "{timing}: the gap was kept by moving nothing"
+                );
             }
         }
     }
@@ -95,7 +99,7 @@ fn static_levelling_does_not_starve_under_full_load() {
 fn a_smaller_gap_costs_more() {
     let cost = |gap: u32| {
         let (_, run) = spread(60_000, "none", &format!("dynamic = true, static_gap = {gap}"));
-        run.summary().write_amplification.as_ref().unwrap().wear_leveling
+        run.summary().write_amplification.as_ref().unwrap().causes[ProgramCause::WearLeveling]
     };
     let costs = [cost(2), cost(8), cost(32)];
     assert!(costs[0] > costs[1] && costs[1] > costs[2], "{costs:?}");

@@ -21,6 +21,7 @@
 
 mod support;
 
+use outlast_ftl::{ProgramCause, ReadCause};
 use outlast_models::write_amplification::{fifo, greedy, greedy_finite_blocks};
 use outlast_units::Bytes;
 use support::{Run, TIMING, assert_close, run, scenario};
@@ -287,8 +288,18 @@ requests = 70000
 fn reads_of_wear_levelling_are_told_apart_without_time() {
     let run = uniform(0.2, 3.2, "none", "policy = \"greedy\" }\nwear_leveling = { static_gap = 1", "");
     let by_cause = &run.summary().flash.by_cause;
-    assert!(by_cause.wear_leveling_programs > 0.0, "nothing was levelled");
+    assert!(by_cause.programs[ProgramCause::WearLeveling] > 0.0, "nothing was levelled");
     // A unit is a page here, so every page moved was read once.
-    assert_close("levelling", by_cause.wear_leveling_reads as f64, by_cause.wear_leveling_programs, 1e-12);
-    assert_close("collection", by_cause.gc_reads as f64, by_cause.gc_programs, 1e-12);
+    assert_close(
+        "levelling",
+        by_cause.reads[ReadCause::WearLeveling] as f64,
+        by_cause.programs[ProgramCause::WearLeveling],
+        1e-12,
+    );
+    assert_close(
+        "collection",
+        by_cause.reads[ReadCause::Gc] as f64,
+        by_cause.programs[ProgramCause::Gc],
+        1e-12,
+    );
 }

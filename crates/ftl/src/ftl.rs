@@ -19,7 +19,7 @@ pub use parity::Axis;
 pub use power::Aftermath;
 pub use protection::Member;
 pub use untimed::Full;
-pub use written::{Cause, UnitsWritten, UntimedReads};
+pub use written::Cause;
 
 use partial::Partials;
 use power::Origins;
@@ -27,6 +27,7 @@ use protection::Gaps;
 use streams::Streams;
 
 use crate::block_table::BlockTable;
+use crate::causes::{PagesRead, ProgramCause, UnitsWritten};
 use crate::config::{CodeConfig, FtlConfig, PartialPlace, ProtectedStreams, ProtectionConfig};
 use crate::layout::Layout;
 use crate::policy::NO_CANDIDATE;
@@ -204,7 +205,7 @@ pub struct Ftl {
     pus_programmed: u64,
     pus_failed: u64,
     /// Pages read while relocating without time.
-    untimed_reads: UntimedReads,
+    untimed_reads: PagesRead,
     victims: u64,
     victim_units: u64,
     retired: u32,
@@ -299,7 +300,7 @@ impl Ftl {
             written: UnitsWritten::default(),
             pus_programmed: 0,
             pus_failed: 0,
-            untimed_reads: UntimedReads::default(),
+            untimed_reads: PagesRead::default(),
             victims: 0,
             victim_units: 0,
             retired: 0,
@@ -493,7 +494,7 @@ impl Ftl {
         self.note_origin(slot.ppn, old, was_lost);
         self.valid[self.frontiers[usize::from(stream.0)].superblock.index()] += 1;
         self.clock += 1;
-        self.written.host += 1;
+        self.written[ProgramCause::Host] += 1;
         slot
     }
 
@@ -605,7 +606,7 @@ impl Ftl {
         let pu = frontier.next / units;
         frontier.next = frontier.pu_end;
         frontier.pu_end += units;
-        self.written.padding += u64::from(missing);
+        self.written[ProgramCause::Padding] += u64::from(missing);
         if frontier.irregular {
             self.skip(stream);
         }

@@ -191,6 +191,11 @@ impl Layout {
     pub fn pages_per_pu(&self) -> u32 {
         u32::from(self.lanes[0].planes) * self.rows_per_pu
     }
+    /// Planes of a lane, which program together.
+    pub fn planes_per_lane(&self) -> u16 {
+        self.lanes[0].planes
+    }
+
     /// Page rows of a program unit.
     pub fn rows_per_pu(&self) -> u32 {
         self.rows_per_pu

@@ -1,6 +1,7 @@
 //! Where data is: mapping, streams, superblocks, relocation, wear levelling. Knows no clock.
 
 mod block_table;
+mod causes;
 mod config;
 mod divider;
 mod ftl;
@@ -8,13 +9,11 @@ mod layout;
 mod policy;
 mod stripes;
 
+pub use causes::{PagesRead, ProgramCause, Programs, ReadCause, Reads, UnitsWritten};
 pub use config::{
     Allocation, AllocationLevel, ClassConfig, CodeConfig, FtlConfig, GcConfig, PartialConfig, PartialPlace,
     ProtectedStreams, ProtectionConfig, RangeConfig, VictimPolicy, WearLeveling,
 };
-pub use ftl::{
-    Aftermath, Axis, Cause, Ftl, FtlOptions, Full, ListRead, Member, Slot, State, Stream, UnitsWritten,
-    UntimedReads,
-};
+pub use ftl::{Aftermath, Axis, Cause, Ftl, FtlOptions, Full, ListRead, Member, Slot, State, Stream};
 pub use layout::{Lane, Layout, PuPlace};
 pub use stripes::{Role, Stripes};

@@ -36,8 +36,21 @@ pub struct Suspend {
     pub erase: bool,
     /// Time from the suspend command until the die can read, and again from the last read until the operation goes on.
     pub overhead: Nanos,
-    /// How often one operation may be suspended; then it runs to its end. Keeps a stream of reads from starving it.
+    /// How often one operation may be suspended; then it runs to its end.
     pub limit: u8,
+    /// How many reads (each with its re-reads) a die serves during one suspension; then the operation goes on. So a stream of reads
+    /// delays it by at most `limit · (2 · overhead + reads · one read)`. 1 to 255. Default: 16, an assumption of this simulator.
+    #[serde(default = "Suspend::default_reads")]
+    pub reads: u8,
+}
+
+impl Suspend {
+    /// Reads that one suspension may serve where nothing is said.
+    pub const DEFAULT_READS: u8 = 16;
+
+    fn default_reads() -> u8 {
+        Self::DEFAULT_READS
+    }
 }
 
 /// One time for every page, or a cycle of times by page type: page `p` of a block takes entry `p mod length`.
@@ -130,6 +143,10 @@ impl Timing {
         self.read.validate("device.timing.read")?;
         self.program.validate("device.timing.program")?;
         at_most_a_second("device.timing.command", self.command)?;
+        if self.suspend.is_some_and(|suspend| suspend.reads == 0) {
+            let limit = "must be between 1 and 255: an operation is suspended for the sake of a read";
+            return Err(ConfigError::new("device.timing.suspend.reads", 0, limit));
+        }
         at_most_a_second(
             "device.timing.suspend.overhead",
             self.suspend.map_or(Nanos::ZERO, |suspend| suspend.overhead),

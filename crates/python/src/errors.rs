@@ -6,7 +6,12 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
-create_exception!(outlast, OutlastError, PyException, "Whatever Outlast refuses; the message is one line.");
+create_exception!(
+    outlast,
+    OutlastError,
+    PyException,
+    "Whatever Outlast refuses; the message has a line for each thing that is wrong."
+);
 create_exception!(
     outlast,
     ScenarioError,

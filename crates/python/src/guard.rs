@@ -32,10 +32,13 @@ pub(crate) fn install() {
 
 /// Calls `work` without the interpreter lock; a panic in it becomes an `InternalError`.
 pub(crate) fn unlocked<T: Send>(py: Python<'_>, work: impl FnOnce() -> PyResult<T> + Send) -> PyResult<T> {
-    py.detach(|| {
-        CAUGHT.set(Some(String::new()));
-        let outcome = panic::catch_unwind(AssertUnwindSafe(work));
-        let caught = CAUGHT.take();
-        outcome.unwrap_or_else(|_| Err(InternalError::new_err(caught.unwrap_or_default())))
-    })
+    py.detach(|| guarded(work))
+}
+
+/// Calls `work`; a panic in it becomes an `InternalError`.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    CAUGHT.set(Some(String::new()));
+    let outcome = panic::catch_unwind(AssertUnwindSafe(work));
+    let caught = CAUGHT.take();
+    outcome.unwrap_or_else(|_| Err(InternalError::new_err(caught.unwrap_or_default())))
 }

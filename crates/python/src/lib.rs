@@ -5,6 +5,7 @@
 //! [`errors`]; a panic never crosses into Python.
 
 mod errors;
+mod figures;
 mod fio;
 mod guard;
 mod models;
@@ -21,6 +22,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     guard::install();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     errors::register(module)?;
+    figures::register(module)?;
     scenario::register(module)?;
     run::register(module)?;
     trace::register(module)?;

@@ -1,7 +1,7 @@
 //! Running a scenario.
 
 use crate::errors::{InternalError, of_engine};
-use crate::guard::unlocked;
+use crate::guard::{guarded, unlocked};
 use crate::scenario::{Override, RawLayer, load};
 use crate::tables;
 use outlast_engine::{Control, Progress, Simulation};
@@ -25,6 +25,7 @@ fn run(
     overrides: Vec<Override>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(String, Bound<'_, PyDict>, bool)> {
+    tables::prepare(py)?;
     let (summary, tables, stopped) = unlocked(py, || {
         let (scenario, provenance) = load(layers, &overrides)?;
         let mut simulation = Simulation::new(scenario).map_err(|error| of_engine(error, &provenance))?;
@@ -38,7 +39,8 @@ fn run(
             .map_err(|error| InternalError::new_err(error.to_string()))?;
         Ok((summary, result.tables, watch.stopping))
     })?;
-    Ok((summary, tables::to_python(py, tables)?, stopped))
+    let tables = guarded(|| tables::to_python(py, tables))?;
+    Ok((summary, tables, stopped))
 }
 
 /// Checks a scenario as far as can be told without running it.

@@ -6,7 +6,7 @@ use outlast_engine::{Layer, Provenance, Scenario, json_schema, load_scenario, pr
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// A layer as Python writes it: its kind and the name, path or text.
+/// A layer as Python writes it: its kind (`preset`, `file`, `json`, or `text of NAME`) and the name, path or text.
 pub(crate) type RawLayer = (String, String);
 /// An override: dotted name and value.
 pub(crate) type Override = (String, String);
@@ -18,6 +18,9 @@ pub(crate) fn load(layers: Vec<RawLayer>, overrides: &[Override]) -> PyResult<(S
 }
 
 fn layer((kind, text): RawLayer) -> PyResult<Layer> {
+    if let Some(name) = kind.strip_prefix("text of ") {
+        return Ok(Layer::Toml { name: name.to_owned(), text, folder: PathBuf::new() });
+    }
     match kind.as_str() {
         "preset" => Ok(Layer::Preset(text)),
         "file" => Ok(Layer::File(PathBuf::from(text))),
@@ -43,6 +46,15 @@ fn resolve(
     })
 }
 
+/// Every file that a scenario reads: the setting that names it, and its path.
+#[pyfunction]
+fn input_files(py: Python<'_>, layers: Vec<RawLayer>) -> PyResult<Vec<(String, String)>> {
+    unlocked(py, || {
+        let (scenario, _) = load(layers, &[])?;
+        Ok(scenario.input_files().into_iter().map(|file| (file.setting.to_owned(), file.path)).collect())
+    })
+}
+
 /// The JSON Schema of scenario files.
 #[pyfunction]
 fn schema(py: Python<'_>) -> PyResult<String> {
@@ -58,6 +70,7 @@ fn all_presets() -> Vec<(&'static str, &'static str, &'static str)> {
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
+    module.add_function(wrap_pyfunction!(input_files, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(all_presets, module)?)
 }

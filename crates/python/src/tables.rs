@@ -2,8 +2,24 @@
 
 use numpy::IntoPyArray;
 use outlast_engine::{Column, Table};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+
+/// Makes numpy's interface known to this module. It is looked up on first use, and a signal that Python raises in the middle
+/// of that would be a panic: to be called while there is nothing to lose.
+pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
+    py.import("numpy")?;
+    crate::guard::guarded(|| {
+        Vec::<u64>::new().into_pyarray(py);
+        Vec::<f64>::new().into_pyarray(py);
+        Ok(())
+    })
+    .map_err(|error| {
+        let interrupted = error.to_string().contains("KeyboardInterrupt");
+        if interrupted { PyKeyboardInterrupt::new_err(()) } else { error }
+    })
+}
 
 /// Tables by name, columns by name.
 pub(crate) fn to_python(py: Python<'_>, tables: Vec<(String, Table)>) -> PyResult<Bound<'_, PyDict>> {

@@ -32,7 +32,7 @@ fn trace_convert(
         let spec = trace_spec(settings)?;
         let to = format_named(to)?;
         #[allow(clippy::disallowed_methods, reason = "the Python front names the file to write")]
-        let file = File::create(output).map_err(|error| of_workload(CoreError::Write(error)))?;
+        let file = File::create(output)?;
         let mut out = BufWriter::new(file);
         let mut failure = None;
         let outcome = convert(&spec, to, &mut out, &mut |fraction| {
@@ -47,8 +47,12 @@ fn trace_convert(
         if let Some(error) = failure {
             return Err(error);
         }
-        let written = outcome.map_err(of_workload)?;
-        out.flush().map_err(|error| of_workload(CoreError::Write(error)))?;
+        let written = outcome.map_err(|error| match error {
+            // The front knows which file was asked for.
+            CoreError::Write(error) => error.into(),
+            other => of_workload(other),
+        })?;
+        out.flush()?;
         Ok(written)
     })
 }

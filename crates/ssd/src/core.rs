@@ -43,6 +43,25 @@ impl<W> Processor<W> {
     }
 }
 
+/// What a flash core is asked to act on: one unit, or the neighbouring units of a read that share a program unit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CoreWork {
+    /// The first unit.
+    pub(crate) work: UnitWork,
+    pub(crate) units: u32,
+}
+
+impl Processor<CoreWork> {
+    /// Adds a unit to the work taken on last, which is done when `cost` has been spent on that unit, too.
+    pub(crate) fn take_another_unit(&mut self, now: Nanos, cost: Nanos) {
+        let done = self.occupy(now, cost);
+        if let Some((at, last)) = self.queue.back_mut() {
+            *at = done;
+            last.units += 1;
+        }
+    }
+}
+
 /// A superblock being relocated: read valid units, write them to a stream, erase.
 #[derive(Clone, Debug)]
 pub(crate) struct Relocation {
@@ -101,7 +120,7 @@ pub(crate) struct WaitingWrite {
 #[derive(Clone, Debug)]
 pub(crate) struct Core {
     pub(crate) ftl: Ftl,
-    pub(crate) cpu: Processor<UnitWork>,
+    pub(crate) cpu: Processor<CoreWork>,
     /// Host units in the buffer, and how many fit.
     pub(crate) buffered: u32,
     pub(crate) buffer_units: u32,

@@ -24,6 +24,8 @@ pub(crate) struct Suspended {
     pub(crate) op: u32,
     pub(crate) remaining: Nanos,
     pub(crate) times: u8,
+    /// Reads that may still go before it.
+    pub(crate) reads_left: u8,
 }
 
 /// One die: what it does now and what waits for it.
@@ -47,12 +49,16 @@ pub(crate) struct Die {
     pub(crate) collection: Queue,
     /// Programs and erases of background tasks.
     pub(crate) background: Queue,
+    /// Host reads since the last host program, while one waited.
+    pub(crate) reads_in_a_row: u8,
     /// Host operations since the last internal one, while internal ones were urgent.
     pub(crate) host_in_a_row: u8,
     /// Operations since the last one of a background task, while one was under way.
     pub(crate) since_background: u8,
     /// Whether it stands in the list of dies that wait for leave to start an internal operation.
     pub(crate) waiting: bool,
+    /// The first read of the command being gathered.
+    pub(crate) gathered: u32,
     pub(crate) busy_since: Nanos,
     pub(crate) busy: Nanos,
 }
@@ -73,9 +79,11 @@ impl Die {
             programs: Queue::default(),
             collection: Queue::default(),
             background: Queue::default(),
+            reads_in_a_row: 0,
             host_in_a_row: 0,
             since_background: 0,
             waiting: false,
+            gathered: NIL,
             busy_since: Nanos::ZERO,
             busy: Nanos::ZERO,
         }

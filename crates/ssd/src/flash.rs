@@ -4,6 +4,7 @@ use crate::core::WaitingWrite;
 use crate::die::{Phase, Suspended};
 use crate::op::{Op, OpKind, Task, UnitWork};
 use crate::ssd::Ssd;
+use outlast_ftl::ReadCause;
 use outlast_units::slab::NIL;
 use outlast_units::{Nanos, SECTOR_BYTES};
 
@@ -12,6 +13,9 @@ const HOST_IN_A_ROW: u8 = 8;
 
 impl Ssd {
     /// Queues the read of one unit; units of one command in one program unit are read together.
+    ///
+    /// While a command is being gathered, its reads are queued only: [`Ssd::end_gathering`] has the dies look at them, so that an
+    /// idle die, too, senses a page once.
     #[allow(
         clippy::too_many_arguments,
         reason = "the seven facts of a read; a struct would be built only to be taken apart"
@@ -27,23 +31,62 @@ impl Ssd {
         unit: u32,
         work: UnitWork,
     ) {
-        let queue = &mut self.dies[usize::from(die)].reads;
-        if kind == OpKind::HostRead && !queue.is_empty() {
-            let tail = &mut self.ops[queue.tail];
-            if tail.work.request == work.request
-                && tail.pu == pu
-                && tail.kind == kind
-                && tail.mask >> unit & 1 == 0
-            {
-                tail.mask |= 1 << unit;
-                tail.units += 1;
-                return;
-            }
+        if kind == OpKind::HostRead && self.joins(die, pu, unit, work.request) {
+            return;
         }
         let op = Op { units: 1, mask: 1 << unit, work, ..Op::new(kind, Task::Gc, usize::from(core), pu) };
         let op = self.ops.insert(op);
-        queue.push(&mut self.ops, op);
-        self.look_up(now, die);
+        let state = &mut self.dies[usize::from(die)];
+        state.reads.push(&mut self.ops, op);
+        if !self.gathering {
+            self.look_up(now, die);
+        } else if state.gathered == NIL {
+            state.gathered = op;
+            self.gathered.push(die);
+        }
+    }
+
+    /// Whether a unit of host command `request` is read with other units of its program unit, for which the command waits already.
+    #[inline]
+    fn joins(&mut self, die: u16, pu: u32, unit: u32, request: u32) -> bool {
+        let state = &self.dies[usize::from(die)];
+        // What a command being gathered has queued on a die stands at the end of the queue.
+        let mut waiting = if self.gathering {
+            state.gathered
+        } else if state.reads.is_empty() {
+            NIL
+        } else {
+            state.reads.tail
+        };
+        while waiting != NIL {
+            let op = &mut self.ops[waiting];
+            if op.pu == pu
+                && op.work.request == request
+                && op.kind == OpKind::HostRead
+                && op.mask >> unit & 1 == 0
+            {
+                op.mask |= 1 << unit;
+                op.units += 1;
+                return true;
+            }
+            waiting = op.next;
+        }
+        false
+    }
+
+    /// All units of a command have been queued: the dies that hold them look at their queues, in the order of the units.
+    #[inline(never)]
+    pub(crate) fn end_gathering(&mut self, now: Nanos) {
+        self.gathering = false;
+        let dies = std::mem::take(&mut self.gathered);
+        for &die in &dies {
+            self.dies[usize::from(die)].gathered = NIL;
+        }
+        for &die in &dies {
+            self.look_up(now, die);
+        }
+        self.gathered = dies;
+        self.gathered.clear();
     }
 
     /// A read waits: an idle die takes it up, a busy one may interrupt what it does.
@@ -78,7 +121,7 @@ impl Ssd {
         }
         let remaining = state.array_end - from;
         let times = state.suspensions + 1;
-        state.suspended = Some(Suspended { op: state.current, remaining, times });
+        state.suspended = Some(Suspended { op: state.current, remaining, times, reads_left: suspend.reads });
         state.phase = Phase::Suspending;
         self.counters.suspends += 1;
         self.events.set(u32::from(die), from + suspend.overhead);
@@ -87,17 +130,19 @@ impl Ssd {
     /// Picks what the idle die does next: by priority, see [`Ssd`].
     pub(crate) fn start_next(&mut self, now: Nanos, die: u16) {
         let index = usize::from(die);
-        let state = &self.dies[index];
+        let state = &mut self.dies[index];
         let core = usize::from(state.core);
-        if state.suspended.is_some() {
-            if state.reads.is_empty() {
+        if let Some(suspended) = &mut state.suspended {
+            if state.reads.is_empty() || suspended.reads_left == 0 {
                 self.resume(now, die);
             } else {
-                let op = self.dies[index].reads.pop(&self.ops);
+                suspended.reads_left -= 1;
+                let op = state.reads.pop(&self.ops);
                 self.start_read(now, die, op);
             }
             return;
         }
+        let state = &self.dies[index];
         let relocations = &self.cores[core].relocations;
         if relocations[Task::WearLeveling as usize].is_some()
             || relocations[Task::Scrub as usize].is_some()
@@ -116,20 +161,28 @@ impl Ssd {
         let urgent = self.cores[core].blocked_since.is_some();
         if !state.reads.is_empty() {
             let yielding = urgent && state.host_in_a_row >= HOST_IN_A_ROW;
-            if !(yielding && self.start_collection(now, die)) {
-                let state = &mut self.dies[index];
-                state.host_in_a_row = if urgent { state.host_in_a_row.saturating_add(1) } else { 0 };
-                let op = state.reads.pop(&self.ops);
-                self.start_read(now, die, op);
+            if yielding && self.start_collection(now, die) {
+                return;
             }
+            let state = &mut self.dies[index];
+            if state.programs.is_empty() {
+                state.reads_in_a_row = 0;
+            } else if state.reads_in_a_row >= self.config.controller.program_every {
+                self.start_host_program(now, die);
+                return;
+            } else {
+                state.reads_in_a_row += 1;
+            }
+            state.host_in_a_row = if urgent { state.host_in_a_row.saturating_add(1) } else { 0 };
+            let op = state.reads.pop(&self.ops);
+            self.start_read(now, die, op);
             return;
         }
         if urgent && self.start_collection(now, die) {
             return;
         }
         if !self.dies[index].programs.is_empty() {
-            let op = self.dies[index].programs.pop(&self.ops);
-            self.start_program(now, die, op);
+            self.start_host_program(now, die);
             return;
         }
         if !urgent && self.start_collection(now, die) {
@@ -138,6 +191,13 @@ impl Ssd {
         if !self.start_background(now, die) {
             self.dies[index].phase = Phase::Idle;
         }
+    }
+
+    fn start_host_program(&mut self, now: Nanos, die: u16) {
+        let state = &mut self.dies[usize::from(die)];
+        state.reads_in_a_row = 0;
+        let op = state.programs.pop(&self.ops);
+        self.start_program(now, die, op);
     }
 
     #[inline]
@@ -168,19 +228,20 @@ impl Ssd {
             sense += self.timing.read(first_page + rows.trailing_zeros());
             rows &= rows - 1;
         }
-        match (self.ops[op].kind, self.ops[op].task) {
-            _ if rereads != 0 => self.counters.rereads += pages,
-            (OpKind::HostRead, _) => self.counters.host_reads += pages,
-            (OpKind::RmwRead, _) => self.counters.rmw_reads += pages,
-            (OpKind::StripeRead, _) => self.counters.stripe_reads += pages,
-            (OpKind::PatrolRead, _) => self.counters.patrol_reads += pages,
-            (OpKind::MoveRead, _) => self.counters.migration_reads += pages,
-            (OpKind::ProbeRead, _) => self.counters.probe_reads += pages,
-            (OpKind::ListRead, _) => self.counters.list_reads += pages,
-            (_, Task::Gc) => self.counters.gc_reads += pages,
-            (_, Task::WearLeveling) => self.counters.wear_leveling_reads += pages,
-            (_, Task::Scrub) => self.counters.scrub_reads += pages,
-        }
+        let cause = match (self.ops[op].kind, self.ops[op].task) {
+            _ if rereads != 0 => ReadCause::Reread,
+            (OpKind::HostRead, _) => ReadCause::Host,
+            (OpKind::RmwRead, _) => ReadCause::Rmw,
+            (OpKind::StripeRead, _) => ReadCause::Stripe,
+            (OpKind::PatrolRead, _) => ReadCause::Patrol,
+            (OpKind::MoveRead, _) => ReadCause::Migration,
+            (OpKind::ProbeRead, _) => ReadCause::Probe,
+            (OpKind::ListRead, _) => ReadCause::Lists,
+            (_, Task::Gc) => ReadCause::Gc,
+            (_, Task::WearLeveling) => ReadCause::WearLeveling,
+            (_, Task::Scrub) => ReadCause::Scrub,
+        };
+        self.counters.reads[cause] += pages;
         let start = self.command_cycles(now, die);
         self.dies[usize::from(die)].phase = Phase::Sensing;
         self.events.set(u32::from(die), start + sense);
@@ -231,6 +292,10 @@ impl Ssd {
         let overhead = self.config.timing.suspend.map_or(Nanos::ZERO, |suspend| suspend.overhead);
         let state = &mut self.dies[usize::from(die)];
         let Some(suspended) = state.suspended.take() else { return };
+        if state.phase == Phase::Idle {
+            // The read before it has ended, and with it a span of work; another begins.
+            state.busy_since = now;
+        }
         state.phase = Phase::Array;
         state.current = suspended.op;
         state.suspensions = suspended.times;

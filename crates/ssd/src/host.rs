@@ -260,6 +260,8 @@ impl Ssd {
             let (first_unit, mut offset) = self.unit_of(command.lba.0);
             let mut rest = command.sectors;
             let mut unit = first_unit;
+            let gathers = command.op == HostOp::Read && rest > self.sectors_per_unit - offset;
+            self.gathering = gathers;
             while rest != 0 {
                 let sectors = rest.min(self.sectors_per_unit - offset);
                 // A read goes to where the data is, all else to where it belongs.
@@ -274,6 +276,9 @@ impl Ssd {
                 rest -= sectors;
                 offset = 0;
                 unit += 1;
+            }
+            if gathers {
+                self.end_gathering(now);
             }
         }
         if command.op == HostOp::LbaStatus && outcome == Outcome::Ok {

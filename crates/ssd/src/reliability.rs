@@ -9,7 +9,6 @@ use outlast_media::reliability::{
 };
 use outlast_media::{Cells, CellsConfig, ConfigError};
 use outlast_units::rng::mix;
-use serde::Serialize;
 
 /// Exact probabilities, summed over the units that host reads asked for.
 #[derive(Clone, Debug, Default)]
@@ -132,23 +131,25 @@ impl UnitTail {
     }
 }
 
-/// Outcomes of reads, in mapping units. Reads of the host, of old data of partial writes and of relocation count alike.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Corrections {
-    /// Had at the first read, with what the ECC corrected.
-    pub ecc: u64,
-    /// Had at a re-read.
-    pub reread: u64,
-    /// Rebuilt from the stripe.
-    pub stripe: u64,
-    /// Rebuilt from the other pages of the same block(s).
-    pub block: u64,
-    /// Given up.
-    pub uncorrectable: u64,
-    /// Units of which it was tried to rebuild them from their stripe, or their block.
-    pub stripe_attempts: u64,
-    /// Units that neither could give.
-    pub stripe_failures: u64,
+outlast_units::counters! {
+    /// Outcomes of reads, in mapping units. Reads of the host, of old data of partial writes and of relocation count alike.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Corrections {
+        /// Had at the first read, with what the ECC corrected.
+        pub ecc: u64,
+        /// Had at a re-read.
+        pub reread: u64,
+        /// Rebuilt from the stripe.
+        pub stripe: u64,
+        /// Rebuilt from the other pages of the same block(s).
+        pub block: u64,
+        /// Given up.
+        pub uncorrectable: u64,
+        /// Units of which it was tried to rebuild them from their stripe, or their block.
+        pub stripe_attempts: u64,
+        /// Units that neither could give.
+        pub stripe_failures: u64,
+    }
 }
 
 /// Units whose probabilities are worked out together.

@@ -463,7 +463,6 @@ impl Ssd {
     /// Begins to erase a waiting victim when its data is on flash.
     pub(crate) fn maybe_erase_waiting(&mut self, now: Nanos, core: usize, task: Task) {
         let state = &mut self.cores[core];
-        let lanes = state.ftl.live_lanes().count() as u32;
         let Some(waiting) = &mut state.outgoing[task as usize].waiting else { return };
         if waiting.programs == 0 && waiting.begun.is_none() && waiting.erases_left == 0 {
             if !state.ftl.may_erase(waiting.superblock) {
@@ -471,7 +470,7 @@ impl Ssd {
                 self.hurry_pinned(now, core);
                 return;
             }
-            waiting.erases_left = lanes;
+            waiting.erases_left = state.ftl.live_lanes().count() as u32;
             let superblock = waiting.superblock;
             self.queue_erasures(now, core, task, superblock);
         }

@@ -3,7 +3,7 @@
 use crate::changes::Changes;
 use crate::classes::Classifier;
 use crate::config::{Identifier, SsdConfig, WriteCache};
-use crate::core::{Core, Processor};
+use crate::core::{Core, CoreWork, Processor};
 use crate::counters::Counters;
 use crate::die::{Channel, Die, Phase};
 use crate::events::EventTree;
@@ -15,8 +15,8 @@ use crate::power::PowerCuts;
 use crate::reliability::{CoreCells, Corrections, Reliability};
 use crate::repair::{Moves, Redirection, Watch};
 use crate::scrub::{Decision, Reason};
-use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Smart, Tag};
-use outlast_ftl::{Ftl, FtlOptions, UnitsWritten, UntimedReads};
+use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Op as HostOp, Smart, Tag};
+use outlast_ftl::{Ftl, FtlOptions, PagesRead, UnitsWritten};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig, TimingTable};
 use outlast_units::slab::Slab;
 use outlast_units::{Bytes, DieId, Lpn, Nanos, SECTOR_BYTES};
@@ -56,6 +56,9 @@ pub struct Ssd {
     pub(crate) internal_max: u32,
     /// Dies that have internal work and wait for leave to start it.
     pub(crate) waiting_dies: VecDeque<u16>,
+    /// Whether the units of a read are being queued, before any die looks at them; and the dies that hold some.
+    pub(crate) gathering: bool,
+    pub(crate) gathered: Vec<u16>,
     pub(crate) counters: Counters,
     /// Sums at the last reset, to be subtracted.
     pub(crate) base: Totals,
@@ -98,15 +101,18 @@ pub struct Ssd {
     pub(crate) seed: u64,
 }
 
-/// Sums that the translation layers keep since the beginning.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Totals {
-    pub(crate) written: UnitsWritten,
-    pub(crate) programs: u64,
-    pub(crate) erases: u64,
-    pub(crate) untimed_reads: UntimedReads,
-    pub(crate) victims: u64,
-    pub(crate) victim_units: u64,
+outlast_units::counters! {
+    /// What the translation layers count since the beginning.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub(crate) struct Totals {
+        pub(crate) written: UnitsWritten,
+        pub(crate) programs: u64,
+        pub(crate) multi_plane_programs: u64,
+        pub(crate) erases: u64,
+        pub(crate) untimed_reads: PagesRead,
+        pub(crate) victims: u64,
+        pub(crate) victim_units: u64,
+    }
 }
 
 impl Ssd {
@@ -195,6 +201,8 @@ impl Ssd {
             internal: 0,
             internal_max: config.controller.internal_operations.unwrap_or(u32::from(geometry.dies())),
             waiting_dies: VecDeque::new(),
+            gathering: false,
+            gathered: Vec::new(),
             counters: Counters::default(),
             base: Totals::default(),
             base_by_core: vec![UnitsWritten::default(); cores.len()],
@@ -266,41 +274,42 @@ impl Ssd {
     }
 
     fn totals(&self) -> Totals {
-        self.cores.iter().fold(Totals::default(), |mut sum, core| {
-            sum.written = sum.written.plus(&core.ftl.written());
-            sum.programs += core.ftl.pages_programmed();
-            sum.erases += core.ftl.blocks().erases();
-            let reads = core.ftl.untimed_reads();
-            sum.untimed_reads.gc += reads.gc;
-            sum.untimed_reads.wear_leveling += reads.wear_leveling;
-            let (victims, units) = core.ftl.victims();
-            sum.victims += victims;
-            sum.victim_units += units;
-            sum
-        })
+        let of = |ftl: &Ftl| {
+            let (victims, victim_units) = ftl.victims();
+            Totals {
+                written: ftl.written(),
+                programs: ftl.pages_programmed(),
+                multi_plane_programs: ftl.multi_plane_programs(),
+                erases: ftl.blocks().erases(),
+                untimed_reads: ftl.untimed_reads(),
+                victims,
+                victim_units,
+            }
+        };
+        self.ftls().map(of).sum()
+    }
+
+    /// What the translation layers have counted since the last reset.
+    fn since_reset(&self) -> Totals {
+        self.totals() - self.base
     }
 
     /// Counters since the last reset.
     pub fn counters(&self) -> Counters {
-        let now = self.totals();
-        let mut counters = self.counters;
-        counters.programs = now.programs - self.base.programs;
-        counters.erases = now.erases - self.base.erases;
-        counters.gc_reads += now.untimed_reads.gc - self.base.untimed_reads.gc;
-        counters.wear_leveling_reads +=
-            now.untimed_reads.wear_leveling - self.base.untimed_reads.wear_leveling;
-        counters
+        let Totals { programs, multi_plane_programs, erases, untimed_reads, .. } = self.since_reset();
+        let reads = self.counters.reads + untimed_reads;
+        Counters { reads, programs, multi_plane_programs, erases, ..self.counters }
     }
 
     /// Units written since the last reset, by cause; what still waits in the buffer included.
     pub fn written(&self) -> UnitsWritten {
-        self.totals().written.since(&self.base.written)
+        self.since_reset().written
     }
 
     /// Superblocks relocated since the last reset, and the valid units they held.
     pub fn victims(&self) -> (u64, u64) {
-        let now = self.totals();
-        (now.victims - self.base.victims, now.victim_units - self.base.victim_units)
+        let Totals { victims, victim_units, .. } = self.since_reset();
+        (victims, victim_units)
     }
 
     /// Starts counting anew. Wear and state stay.
@@ -319,7 +328,8 @@ impl Ssd {
         self.base = self.totals();
         self.base_by_core = self.cores.iter().map(|core| core.ftl.written()).collect();
         for channel in &mut self.channels {
-            channel.busy = Nanos::ZERO;
+            // What is booked beyond now belongs to what is counted from now on.
+            channel.busy = channel.free_at.saturating_sub(now);
         }
         for die in &mut self.dies {
             die.busy = Nanos::ZERO;
@@ -327,9 +337,11 @@ impl Ssd {
         }
     }
 
-    /// The share of `span` for which each channel was booked since the last reset.
-    pub fn channel_utilisation(&self, span: Nanos) -> Vec<f64> {
-        self.channels.iter().map(|channel| channel.busy.0 as f64 / span.0.max(1) as f64).collect()
+    /// The share of `span`, which ends at `now`, for which each channel was busy since the last reset. Bookings follow each other without
+    /// a gap, so that what lies beyond `now` is all the time until the channel is free.
+    pub fn channel_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
+        let busy = |channel: &Channel| channel.busy.saturating_sub(channel.free_at.saturating_sub(now));
+        self.channels.iter().map(|channel| busy(channel).0 as f64 / span.0.max(1) as f64).collect()
     }
 
     /// The share of `span`, which ends at `now`, for which each die was busy since the last reset.
@@ -410,10 +422,29 @@ impl Ssd {
     }
 
     fn cpu_event(&mut self, now: Nanos, core: usize) {
-        let (_, work) = self.cores[core].cpu.queue.pop_front().expect("a processor's event has work");
+        let (_, CoreWork { work, units }) =
+            self.cores[core].cpu.queue.pop_front().expect("a processor's event has work");
         let next = self.cores[core].cpu.next();
         self.events.set(self.cpu_source(core), next);
-        self.execute(now, core, work);
+        if units == 1 {
+            self.execute(now, core, work);
+        } else {
+            self.execute_page(now, core, work, units);
+        }
+    }
+
+    /// A flash core acts on neighbouring units of a read that lie in one program unit.
+    fn execute_page(&mut self, now: Nanos, core: usize, first: UnitWork, units: u32) {
+        let command = self.requests[first.request].command;
+        let end = command.lba.0 + u64::from(command.sectors);
+        self.gathering = true;
+        self.execute(now, core, first);
+        for lpn in first.lpn + 1..first.lpn + units {
+            let start = self.unit_at(core, lpn) * u64::from(self.sectors_per_unit);
+            let sectors = u64::from(self.sectors_per_unit).min(end - start) as u16;
+            self.execute(now, core, UnitWork { lpn, first: 0, sectors, ..first });
+        }
+        self.end_gathering(now);
     }
 
     fn master_event(&mut self, now: Nanos) {
@@ -429,10 +460,32 @@ impl Ssd {
         {
             self.execute(now, core, work);
         } else {
-            self.cores[core].cpu.take(now, cost, work);
+            if self.is_of_page_before(core, work) {
+                self.cores[core].cpu.take_another_unit(now, cost);
+            } else {
+                self.cores[core].cpu.take(now, cost, CoreWork { work, units: 1 });
+            }
             let next = self.cores[core].cpu.next();
             self.events.set(self.cpu_source(core), next);
         }
+    }
+
+    /// Whether `work` reads the unit after those that core `core` was given last, in the same program unit: firmware looks up all
+    /// that a command wants of a page, then has the page read.
+    fn is_of_page_before(&self, core: usize, work: UnitWork) -> bool {
+        let Some(&(_, CoreWork { work: before, units })) = self.cores[core].cpu.queue.back() else {
+            return false;
+        };
+        if before.request != work.request
+            || before.lpn + units != work.lpn
+            || self.requests[work.request].command.op != HostOp::Read
+            || self.redirection.is_some()
+        {
+            return false;
+        }
+        let ftl = &self.cores[core].ftl;
+        let (last, this) = (ftl.lookup(Lpn(work.lpn - 1)), ftl.lookup(Lpn(work.lpn)));
+        last.is_some() && this.is_some() && ftl.layout().pu_of(last).0 == ftl.layout().pu_of(this).0
     }
 }
 

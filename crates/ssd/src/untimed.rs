@@ -2,7 +2,7 @@
 
 use crate::ssd::Ssd;
 use outlast_device::{Command, Op, Outcome, StreamId};
-use outlast_ftl::{Cause, Stream};
+use outlast_ftl::{Cause, ReadCause, Stream};
 use outlast_units::{Lpn, Nanos, SECTOR_BYTES};
 
 impl Ssd {
@@ -86,7 +86,7 @@ impl Ssd {
             let mapped = || self.cores[holder].ftl.lookup(Lpn(number)).is_some();
             let pages = u64::from(self.cores[core].ftl.layout().pages_per_unit());
             match command.op {
-                Op::Read if mapped() => self.counters.host_reads += pages,
+                Op::Read if mapped() => self.counters.reads[ReadCause::Host] += pages,
                 Op::Read => self.counters.unmapped_reads += 1,
                 Op::Write => {
                     if sectors != self.sectors_per_unit {
@@ -94,7 +94,7 @@ impl Ssd {
                         self.counters.partial_writes += 1;
                         self.counters.partial_bytes +=
                             u64::from(self.sectors_per_unit - sectors) * SECTOR_BYTES;
-                        self.counters.rmw_reads += read;
+                        self.counters.reads[ReadCause::Rmw] += read;
                     }
                     if let Err(outcome) = self.put_unit(unit, &command) {
                         return outcome;

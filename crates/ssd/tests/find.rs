@@ -5,7 +5,7 @@
 mod support;
 
 use outlast_device::{Device, NoticeKind, Op, Tag};
-use outlast_ftl::{PartialConfig, PartialPlace, ProtectionConfig};
+use outlast_ftl::{PartialConfig, PartialPlace, ProtectionConfig, ReadCause};
 use outlast_media::{Damage, Fault};
 use outlast_ssd::{
     Identifier, PredictConfig, Reason, Rebuild, RepairConfig, RepairScheme, Ssd, SsdConfig, WriteCache,
@@ -329,7 +329,7 @@ fn single_bad_blocks_do_not_fail_a_die() {
     }
     life.rest();
     assert!(life.model.ssd.repairs().is_empty() && life.notices().is_empty());
-    assert!(life.model.ssd.counters().probe_reads > 0, "the blocks beside were looked at");
+    assert!(life.model.ssd.counters().reads[ReadCause::Probe] > 0, "the blocks beside were looked at");
     // What the blocks held is reported all the same, once it is known to be lost.
     let lost: Vec<usize> = life.unreadable();
     let told: Vec<usize> = life.ask().iter().map(|&(unit, _)| unit).collect();

@@ -6,7 +6,7 @@
 mod support;
 
 use outlast_device::{Command, Device, Op, Outcome, StreamId, Tag};
-use outlast_ftl::{Allocation, GcConfig, VictimPolicy, WearLeveling};
+use outlast_ftl::{Allocation, GcConfig, ProgramCause, VictimPolicy, WearLeveling};
 use outlast_media::{PageTimes, Suspend};
 use outlast_ssd::{Ssd, SsdConfig, WriteCache};
 use outlast_units::rng::SplitMix;
@@ -53,7 +53,8 @@ fn drive(mut config: SsdConfig, seed: u64, commands: u32, depth: u32) -> Ssd {
     assert!(host.reads_checked > sectors);
     let written = host.ssd.written();
     let slots: u32 = host.ssd.ftls().map(|ftl| ftl.layout().slots()).sum();
-    assert!(written.gc > 0 || written.host < u64::from(slots), "the mix never made garbage collection run");
+    let (host_units, moved) = (written[ProgramCause::Host], written[ProgramCause::Gc]);
+    assert!(moved > 0 || host_units < u64::from(slots), "the mix never made garbage collection run");
     host.ssd
 }
 
@@ -102,8 +103,13 @@ fn configurations() -> impl Strategy<Value = SsdConfig> {
                     config.controller.relocation_cost = Nanos(500);
                 }
                 if suspend {
-                    config.timing.suspend =
-                        Some(Suspend { program: true, erase: true, overhead: Nanos::micros(5), limit: 3 });
+                    config.timing.suspend = Some(Suspend {
+                        program: true,
+                        erase: true,
+                        overhead: Nanos::micros(5),
+                        limit: 3,
+                        reads: 2,
+                    });
                     config.timing.read = PageTimes::ByType(vec![Nanos::micros(40), Nanos::micros(70)]);
                 }
                 config

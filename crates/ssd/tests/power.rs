@@ -6,7 +6,7 @@
 mod support;
 
 use outlast_device::{Device, Op, Outcome, Tag};
-use outlast_ftl::{CodeConfig, GcConfig, ProtectionConfig, VictimPolicy, WearLeveling};
+use outlast_ftl::{CodeConfig, GcConfig, ProgramCause, ProtectionConfig, VictimPolicy, WearLeveling};
 use outlast_media::{Damage, Fault, HazardConfig, PageTimes, Suspend};
 use outlast_ssd::{Ssd, SsdConfig, WriteCache};
 use outlast_units::rng::SplitMix;
@@ -142,8 +142,13 @@ fn configurations() -> impl Strategy<Value = SsdConfig> {
                 config.controller.write_cost = Nanos(1100);
             }
             if suspend {
-                config.timing.suspend =
-                    Some(Suspend { program: true, erase: true, overhead: Nanos::micros(5), limit: 3 });
+                config.timing.suspend = Some(Suspend {
+                    program: true,
+                    erase: true,
+                    overhead: Nanos::micros(5),
+                    limit: 3,
+                    reads: 2,
+                });
                 config.timing.read = PageTimes::ByType(vec![Nanos::micros(40), Nanos::micros(70)]);
             }
             let classes = protection.is_some_and(|choices| choices.5);
@@ -205,7 +210,7 @@ fn ten_thousand_commands_and_hundreds_of_cuts() {
             let cuts = model.ssd.power_cuts();
             assert!(cuts.cuts > 300, "{cuts:?}");
             assert_eq!(cuts.torn > 100, cache != WriteCache::Protected, "{cuts:?}");
-            assert!(model.ssd.written().gc > 1000, "garbage collection hardly ran");
+            assert!(model.ssd.written()[ProgramCause::Gc] > 1000, "garbage collection hardly ran");
             assert_eq!(cuts.lost_units == 0, cache == WriteCache::Protected, "{cuts:?}");
             // A cut does lose something, else nothing would have been tested.
             assert!(model.fallen_back > 100, "{} units fell back", model.fallen_back);

@@ -8,7 +8,8 @@ mod support;
 
 use outlast_device::{Device, Op};
 use outlast_ftl::{
-    ClassConfig, CodeConfig, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig, RangeConfig,
+    ClassConfig, CodeConfig, PartialConfig, PartialPlace, ProgramCause, ProtectedStreams, ProtectionConfig,
+    RangeConfig,
 };
 use outlast_media::{Damage, Fault};
 use outlast_ssd::{ScrubConfig, SsdConfig, WriteCache};
@@ -175,7 +176,7 @@ fn what_is_beyond_the_promise_was_reached_and_reported() {
         let model = live(&config, seed, 3000, 2);
         errors += model.medium_errors;
         rebuilt += model.ssd.corrections().stripe;
-        moved += model.ssd.written().reencode;
+        moved += model.ssd.written()[ProgramCause::Reencode];
     }
     assert!(errors > 0 && rebuilt > 10 && moved > 50, "{errors} errors, {rebuilt} rebuilt, {moved} moved");
 }

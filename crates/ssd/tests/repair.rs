@@ -6,7 +6,7 @@
 mod support;
 
 use outlast_device::{Device, NoticeKind, Op};
-use outlast_ftl::{ClassConfig, PartialConfig, PartialPlace, ProtectionConfig, RangeConfig};
+use outlast_ftl::{ClassConfig, PartialConfig, PartialPlace, ProgramCause, ProtectionConfig, RangeConfig};
 use outlast_media::{Damage, Fault};
 use outlast_ssd::{Migration, RepairConfig, RepairScheme, Ssd, SsdConfig};
 use outlast_units::rng::SplitMix;
@@ -195,7 +195,7 @@ fn dies_fail_on_one_core_and_everywhere() {
         for migration in [Migration::Host, Migration::Device] {
             let life = live(&drive(4, 4, 2240, migration), seed, failures, 1200, true);
             rewritten += life.rewritten;
-            let migrated = life.model.ssd.written().migrated;
+            let migrated = life.model.ssd.written()[ProgramCause::Migrated];
             assert_eq!(migrated != 0, migration == Migration::Device);
             moved += migrated;
         }
@@ -332,7 +332,7 @@ fn without_cooperation_only_the_victim_pays() {
     for (core, dies) in [4.0, 3.0, 4.0, 4.0].into_iter().enumerate() {
         assert!((utilisation[core] - 560.0 / (320.0 * dies)).abs() < 1e-12, "{utilisation:?}");
     }
-    assert_eq!(life.model.ssd.written().migrated, 0);
+    assert_eq!(life.model.ssd.written()[ProgramCause::Migrated], 0);
 }
 
 #[test]

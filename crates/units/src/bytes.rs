@@ -16,11 +16,15 @@ const SCALES: &[(&str, u64)] = &[
     ("MiB", 1 << 20),
     ("GiB", 1 << 30),
     ("TiB", 1 << 40),
+    ("PiB", 1 << 50),
+    ("EiB", 1 << 60),
     ("KB", 1_000),
     ("kB", 1_000),
     ("MB", 1_000_000),
     ("GB", 1_000_000_000),
     ("TB", 1_000_000_000_000),
+    ("PB", 1_000_000_000_000_000),
+    ("EB", 1_000_000_000_000_000_000),
 ];
 
 impl Bytes {
@@ -52,7 +56,7 @@ impl std::str::FromStr for Bytes {
 impl fmt::Display for Bytes {
     /// The largest binary unit that divides the size exactly, so that parsing gives the same size back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, scale) = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)]
+        let (name, scale) = [("EiB", 60), ("PiB", 50), ("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)]
             .into_iter()
             .map(|(name, shift)| (name, 1u64 << shift))
             .find(|&(_, scale)| self.0 != 0 && self.0.is_multiple_of(scale))
@@ -81,6 +85,17 @@ impl<'de> Deserialize<'de> for Bytes {
             fn visit_u64<E: de::Error>(self, bytes: u64) -> Result<Bytes, E> {
                 Ok(Bytes(bytes))
             }
+            // 2e9 is a whole number, whatever TOML and Python call it.
+            fn visit_f64<E: de::Error>(self, bytes: f64) -> Result<Bytes, E> {
+                if bytes < 0.0 {
+                    return Err(E::custom(format!("size {bytes} is negative; the least is 0")));
+                }
+                // Up to here every whole number has a float of its own.
+                if bytes.fract() != 0.0 || bytes > (1u64 << 53) as f64 {
+                    return Err(E::invalid_type(de::Unexpected::Float(bytes), &self));
+                }
+                Ok(Bytes(bytes as u64))
+            }
             fn visit_i64<E: de::Error>(self, bytes: i64) -> Result<Bytes, E> {
                 u64::try_from(bytes)
                     .map(Bytes)
@@ -102,7 +117,7 @@ impl JsonSchema for Bytes {
         json_schema!({
             "type": ["string", "integer"],
             "minimum": 0,
-            "pattern": r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|KiB|MiB|GiB|TiB|KB|kB|MB|GB|TB)?\s*$",
+            "pattern": r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|KiB|MiB|GiB|TiB|PiB|EiB|KB|kB|MB|GB|TB|PB|EB)?\s*$",
             "description": "A size: text with a unit such as \"16KiB\" or \"80GB\", or a whole number of bytes."
         })
     }

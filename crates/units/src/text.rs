@@ -93,6 +93,10 @@ mod tests {
         assert_eq!("16KiB".parse(), Ok(Bytes(16_384)));
         assert_eq!("1.5 GiB".parse(), Ok(Bytes(3 << 29)));
         assert_eq!("80GB".parse(), Ok(Bytes(80_000_000_000)));
+        assert_eq!("2PiB".parse(), Ok(Bytes(2 << 50)));
+        assert_eq!("1EB".parse(), Ok(Bytes(1_000_000_000_000_000_000)));
+        assert_eq!(Bytes(1 << 60).to_string(), "1EiB");
+        assert!("16EiB".parse::<Bytes>().is_err());
         assert_eq!("3.5ms".parse(), Ok(Nanos(3_500_000)));
         assert_eq!("1_000us".parse(), Ok(Nanos(1_000_000)));
         assert_eq!("512".parse(), Ok(Bytes(512)));

@@ -24,7 +24,7 @@ pub use extent::Extent;
 pub use fio::{FioLanes, FioSpec, JobLog, Logged, LoggedLane, job_variables, parse_job};
 pub use lanes::{Ask, LaneInfo, Noted};
 pub use request::{Pacing, Request, Source, Target, Workload};
-pub use spec::WorkloadSpec;
+pub use spec::{InputFile, WorkloadSpec};
 pub use synthetic::{Arrival, NamedMix, Pattern, SizeMix, SizeWeight, SyntheticSpec};
 pub use trace::{
     AddressUnit, Addresses, BlkEvent, DeviceName, Devices, Format, OpStats, TimeUnit, TraceInfo, TraceSpec,

@@ -35,6 +35,11 @@ pub trait Source: Send {
     /// Fraction of the work done, in 0..=1, where it can be told: bytes of the trace file consumed, or requests, bytes or
     /// time of the limit. Never NaN.
     fn progress(&self) -> Option<f64>;
+
+    /// What a reader of the results must know about the requests given so far, one sentence each.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// The facts of the device that a workload needs.

@@ -22,7 +22,24 @@ pub struct WorkloadSpec {
     pub fio: Option<FioSpec>,
 }
 
+/// A file whose content a workload depends on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputFile {
+    /// The setting that names the file, such as `workload.trace.file`.
+    pub setting: &'static str,
+    /// The path, as the setting gives it.
+    pub path: String,
+}
+
 impl WorkloadSpec {
+    /// Every file that the spec reads. Who keeps results under a hash of what decides them hashes these as well.
+    pub fn input_files(&self) -> Vec<InputFile> {
+        // Every source by name: a new one does not compile before it has said which files it reads.
+        let Self { synthetic: _, trace, fio } = self;
+        let trace = trace.iter().flat_map(TraceSpec::input_files);
+        trace.chain(fio.iter().flat_map(FioSpec::input_files)).collect()
+    }
+
     /// Checks the spec against the target and opens its files. Relative file names are taken as they are: the caller
     /// resolves them against the scenario's folder first.
     ///

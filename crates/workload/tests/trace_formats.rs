@@ -263,3 +263,80 @@ fn a_format_that_cannot_hold_a_request_says_so() {
         (1, 1, 3, vec!["/dev/x".to_owned()])
     );
 }
+
+/// What spreadsheets and people put into text traces changes nothing: a byte order mark, comments, blank lines, before the header and
+/// between records.
+#[test]
+fn byte_order_marks_and_comments_change_nothing() {
+    let samples = [
+        (
+            "msr",
+            "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n128166372003061629,h,0,Read,8192,4096,0\n128166372003061639,h,0,Write,0,512,0\n",
+        ),
+        ("spc", "0,8,4096,r,0.0\n0,16,512,w,0.5\n"),
+        ("ascii", "1000 0 8 8 1\n2000 0 16 1 0\n"),
+        ("alibaba", "device_id,opcode,offset,length,timestamp\n1,R,4096,4096,10\n1,W,0,512,20\n"),
+        (
+            "fio-iolog",
+            "fio version 3 iolog\n0 /dev/a add\n0 /dev/a open\n5 /dev/a read 4096 4096\n9 /dev/a close\n",
+        ),
+        ("blkparse", "  8,0    3        1     0.000000000   697  Q   R 223490 + 8 [kjournald]\n"),
+    ];
+    for (name, text) in samples {
+        let settings = "addresses = \"wrap\"";
+        let plain = replay(name, text, settings).unwrap();
+        assert!(!plain.is_empty(), "{name}");
+        let mut decorated = "\u{feff}# made by a spreadsheet\r\n\n".to_owned();
+        for line in text.lines() {
+            decorated += &format!("{line}\r\n  # a remark, with, commas\n\n");
+        }
+        assert_eq!(replay(name, &decorated, settings).unwrap(), plain, "{name}");
+        assert_eq!(replay(name, &format!("\u{feff}{text}"), settings).unwrap(), plain, "{name}");
+    }
+}
+
+/// The line of a fault is that of the file, comments counted.
+#[test]
+fn lines_are_counted_with_comments() {
+    let text = "# one\n\n0,8,4096,r,0.0\n# four\n0,8,4096,x,1.0\n";
+    let error = replay("commented", text, "format = \"spc\"").unwrap_err().to_string();
+    assert!(error.contains("line 5"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_refused_rather_than_waited_for() {
+    for path in ["/dev/null", "/dev/zero"] {
+        let spec: WorkloadSpec = toml::from_str(&format!("[trace]\nfile = {path:?}\n")).unwrap();
+        let error = spec.open(&TARGET).unwrap_err().to_string();
+        assert!(error.contains("must be a regular file"), "{error}");
+    }
+}
+
+/// A trace that reaches beyond the device is told with the share of its requests, whatever becomes of these.
+#[test]
+fn requests_beyond_the_capacity_are_told() {
+    // One of four lies beyond 1 MiB.
+    let text = "0,8,512,r,0.0\n0,9,512,w,1.0\n0,10,512,r,2.0\n0,999999,512,w,3.0\n";
+    let path = file("beyond", text.as_bytes());
+    let notes = |addresses: &str| {
+        let text = format!("[trace]\nfile = {path:?}\n{addresses}");
+        let spec: WorkloadSpec = toml::from_str(&text).unwrap();
+        let mut workload = spec.open(&TARGET).unwrap();
+        assert!(workload.source.notes().is_empty(), "nothing has been asked yet");
+        let mut out = Vec::new();
+        while workload.source.fill(&mut out, 3).unwrap() > 0 {}
+        workload.source.notes().join(" ")
+    };
+    let start = "25.0 % of the trace's requests (1 of 4) lie beyond the 1 MiB that the host has: ";
+    assert!(notes("addresses = \"wrap\"").starts_with(&format!("{start}they wrapped")));
+    for same in ["", "addresses = \"fit\""] {
+        assert!(notes(same).starts_with(&format!("{start}the 2 MiB of 1-MiB pieces")), "{}", notes(same));
+    }
+    for same in ["strict", "refuse"] {
+        let error = replay("beyond", text, &format!("addresses = \"{same}\"")).unwrap_err().to_string();
+        assert!(error.contains("line 4") && error.contains("LBA 999999"), "{error}");
+    }
+    let within = replay("within", "0,8,512,r,0.0\n", "addresses = \"refuse\"").unwrap();
+    assert_eq!(within.len(), 1);
+}

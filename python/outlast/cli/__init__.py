@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn, TextIO
 
 import click
+
+from outlast import interrupts
 
 COMMANDS = {
     "run": ("outlast.cli.run", "Run a scenario and show, write or print what it measured."),
@@ -22,7 +26,14 @@ COMMANDS = {
     "reproduce": ("outlast.reproduce.command", "Run the figures of published papers again and judge what they say."),
 }
 
-BAD_INPUT, INTERNAL, INTERRUPTED = 2, 3, 130
+BAD_INPUT, INTERNAL = 2, 3
+
+CANNOT_WRITE = {
+    getattr(errno, name)
+    for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS", "EACCES", "EPERM")
+    if hasattr(errno, name)
+}
+"""What a place that cannot be written answers: no defect of the program."""
 
 
 class LazyGroup(click.Group):
@@ -49,6 +60,12 @@ class LazyGroup(click.Group):
             raise click.UsageError(f'no command "{args[0]}"; {hint}')
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise click.Abort from error  # click itself would print an empty line first
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
@@ -70,8 +87,9 @@ Examples:
   outlast run demo --out out/demo
   outlast run --preset hrm-200g --trace web.csv.gz --json
   outlast presets show demo > mine.toml
-Exit codes: 0 done, 1 a sweep of which some runs failed, 2 bad input (nothing was written), 3 defect of
-Outlast, 130 stopped by Ctrl-C (what was measured is kept).""",
+Exit codes: 0 done, 1 a sweep of which some runs failed, 2 bad input (nothing was written) or a place that
+cannot be written (a full disk), 3 defect of Outlast, 130 stopped by Ctrl-C, 143 stopped by SIGTERM (of both,
+what was measured is kept).""",
 )
 @click.option("--version", is_flag=True, callback=_print_version, expose_value=False, is_eager=True)
 def cli() -> None:
@@ -80,24 +98,49 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """Runs the command line and turns every failure into one line and an exit code."""
+    code = _called()
+    interrupts.over()
+    sys.exit(code)
+
+
+def _called() -> int:
     try:
         code = cli.main(prog_name="outlast", standalone_mode=False)
+        # Now rather than when the interpreter ends, where a full disk would be a traceback.
+        sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = BAD_INPUT
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         hint = f" (see {context.command_path} --help)" if context is not None else ""
-        code = _fail(f"{error.format_message()}{hint}", BAD_INPUT)
+        code = _fail(" ".join(f"{error.format_message()}{hint}".split()), BAD_INPUT)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        code = _fail("stopped; nothing was written", INTERRUPTED)
+        code = _fail(f"stopped by {interrupts.by()}; {interrupts.truth()}", interrupts.code())
     except BrokenPipeError:
         # The reader of our output, such as `head`, has enough.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop(sys.stdout)
         code = 0
+    except OSError as error:
+        code = _of_system(error)
     except Exception as error:
         code = _of_exception(error)
-    sys.exit(code if isinstance(code, int) else 0)
+    return code if isinstance(code, int) else 0
+
+
+def _of_system(error: OSError) -> int:
+    if error.errno not in CANNOT_WRITE:
+        return _of_exception(error)
+    # Files of our own are named by those who write them; what has no name is what the shell opened for us.
+    _drop(sys.stdout)
+    name = error.filename or "standard output"
+    return _fail(f"{name}: cannot be written: {error.strerror}", BAD_INPUT)
+
+
+def _drop(stream: TextIO) -> None:
+    """What is still to be written there goes nowhere, so that ending the interpreter does not try again."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _of_exception(error: Exception) -> int:
@@ -108,11 +151,16 @@ def _of_exception(error: Exception) -> int:
     if isinstance(error, OutlastError) and not isinstance(error, InternalError):
         return _fail(str(error), BAD_INPUT)
     kind = "" if isinstance(error, InternalError) else f"{type(error).__name__}: "
-    return _fail(f"internal error: {kind}{error}; please report this with the scenario", INTERNAL)
+    what = " ".join(f"{kind}{error}".split())
+    return _fail(f"internal error: {what}; please report this with the scenario", INTERNAL)
 
 
 def _fail(message: str, code: int) -> int:
-    line = " ".join(message.split())
-    click.secho("error: ", fg="red", bold=True, nl=False, err=True)
-    click.echo(line, err=True)
+    try:
+        # A line for each thing that is wrong.
+        for line in message.splitlines() or [""]:
+            click.secho("error: ", fg="red", bold=True, nl=False, err=True)
+            click.echo(" ".join(line.split()), err=True)
+    except OSError:
+        _drop(sys.stderr)  # nobody can be told; the code still says it
     return code

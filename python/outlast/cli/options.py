@@ -4,12 +4,38 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+STANDARD_INPUT = "-"
+MOST_DIGITS = 20
+
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Whole(click.ParamType[int]):
+    """A whole number, which may be written 1e6 or 1_000_000."""
+
+    name = "integer"
+
+    def __init__(self, least: int, most: int | None = None) -> None:
+        self._least, self._most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            exact = Decimal(str(value))
+            number = int(exact) if exact.is_finite() and abs(exact.adjusted()) < MOST_DIGITS else None
+        except InvalidOperation:
+            exact, number = Decimal(0), None
+        if number is None or number != exact:
+            self.fail(f'"{value}" is not a whole number', param, ctx)
+        if number < self._least or (self._most is not None and number > self._most):
+            limit = f"at least {self._least}" if self._most is None else f"within {self._least} to {self._most}"
+            self.fail(f"{value} is not {limit}", param, ctx)
+        return number
 
 
 class Setting(click.ParamType[tuple[str, str]]):
@@ -27,7 +53,7 @@ class Setting(click.ParamType[tuple[str, str]]):
 def scenario_options(command: Command) -> Command:
     """SCENARIO, --preset, --set and --seed."""
     for decorate in (
-        click.option("--seed", type=click.IntRange(min=0, max=2**63 - 1), help="Seed of every random choice."),
+        click.option("--seed", type=Whole(0, 2**63 - 1), help="Seed of every random choice."),
         click.option(
             "--set",
             "settings",
@@ -47,6 +73,8 @@ def layers_of(
     scenario: str | None, preset: str | None, trace: str | None = None, trace_format: str | None = None
 ) -> list[Any]:
     """The layers that the options name, the strongest last."""
+    from outlast.inputs import is_stream, read_stream
+
     if scenario is None and preset is None:
         raise click.UsageError("name a SCENARIO.toml, or a built-in one with --preset", click.get_current_context())
     layers: list[Any] = []
@@ -61,17 +89,28 @@ def layers_of(
             )
         layers.append(layer(scenario))
     elif scenario is not None:
-        layers.append(scenario)
+        # A pipe gives its text only once, and a scenario is asked for more than once.
+        layers.append(read_stream(scenario) if is_stream(scenario) else scenario)
     if trace is not None and is_job_file(trace):
         raise click.UsageError(
             f"{trace} is a fio job and no trace: outlast run {trace} --preset NAME", click.get_current_context()
         )
     if trace is not None:
+        refuse_stream(trace)
         spec = {"file": trace} | ({"format": trace_format} if trace_format else {})
         layers.append({"workload": {"trace": spec}})
     elif trace_format is not None:
         raise click.UsageError("--format belongs to --trace", click.get_current_context())
     return layers
+
+
+def refuse_stream(trace: str) -> None:
+    """A trace is read in several passes."""
+    if trace == STANDARD_INPUT:
+        raise click.UsageError(
+            "a trace cannot come from standard input, as it is read more than once; write it to a file first",
+            click.get_current_context(),
+        )
 
 
 def overrides_of(settings: tuple[tuple[str, str], ...], seed: int | None) -> list[tuple[str, str]]:

@@ -98,7 +98,7 @@ def _show(differences: dict[str, Any]) -> None:
         if not rows:
             continue
         table = Table(box=SIMPLE_HEAD, pad_edge=False)
-        table.add_column(title)
+        table.add_column(title, no_wrap=True)
         for name in differences["names"]:
             table.add_column(name, justify="right")
         for name, row in rows.items():
@@ -112,8 +112,13 @@ def _show(differences: dict[str, Any]) -> None:
 def _cell(value: Any, change: float | None, *, first: bool) -> str:
     if value is None:
         text = "–"
-    elif isinstance(value, float):
-        text = f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    elif isinstance(value, bool):
+        text = str(value)
+    elif isinstance(value, (int, float)):
+        text = f"{value:,.4g}" if isinstance(value, float) and abs(value) < 1e4 else f"{value:,.0f}"
+    elif isinstance(value, list):
+        # Of a list of figures, such as the utilisation of each channel, a digit more than a person compares.
+        text = ", ".join(_cell(each, None, first=True) for each in value)
     else:
         text = str(value)
     return text if first or change is None else f"{text} [dim]{change:+.1%}[/]"

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from outlast.cli import INTERRUPTED
+from outlast import interrupts
 from outlast.cli.options import layers_of, overrides_of, path_option, print_json, scenario_options
+
+if TYPE_CHECKING:
+    from outlast.cli.progress import RunProgress
+    from outlast.output import OutputFolder
+    from outlast.result import Result
 
 
 @click.command(
@@ -53,44 +58,84 @@ def run_command(
     """Run SCENARIO: a scenario file, the name of a preset, or a fio job file (.fio) on the drive of --preset.
 
     With several sources the later wins: --preset, SCENARIO, --trace, --set, --seed. Without --out, --report or --json
-    the headline figures are shown and nothing is written. Ctrl-C stops the run and keeps what was measured, marked
-    partial.
+    the headline figures are shown and nothing is written. Ctrl-C or SIGTERM stops the run and keeps what was measured,
+    marked partial; asked twice, the report is not drawn.
     """
     as_fio = trace_format == "fio"
     if as_fio and as_json:
         raise click.UsageError("--json and --format fio both print on standard output", click.get_current_context())
     trace_format = None if as_fio else trace_format
     layers, overrides = layers_of(scenario, preset, trace, trace_format), overrides_of(settings, seed)
-    # Shells start background jobs with Ctrl-C ignored; an interrupt sent to a run always keeps what it measured.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    from outlast import api
+    from outlast import api  # noqa: F401 - so that nothing is left to import when the run has begun
     from outlast.cli.progress import RunProgress
-    from outlast.output import OutputFolder, check_file
+    from outlast.output import OutputFolder, check_file, check_writable
 
     folder = OutputFolder(out, force=force) if out is not None else None
     if report_file is not None:
-        check_file(report_file)
-    with RunProgress(shown=not quiet) as progress:
-        result = api.run(layers, overrides, progress=progress)
-    if folder is not None:
-        folder.write(result)
-    if report_file is not None:
-        result.report(report_file)
-    if as_fio:
-        from outlast.fio import to_fio
+        made = out is not None and report_file.absolute().parent in (out.absolute(), *out.absolute().parents)
+        (check_writable if made else check_file)(report_file)
+    with RunProgress(shown=not quiet) as bar:
+        # Nothing is lost until here, and everything is kept from here on.
+        interrupts.keep()
+        result = _measured(layers, overrides, bar)
+    kept, drawn = [], False
+    try:
+        if folder is not None:
+            folder.write_data(result)
+            kept.append(str(out))
+        drawn = _draw(result, folder, report_file)
+        kept += [str(report_file)] if report_file is not None and drawn else []
+    finally:
+        # Also where the disk is full: a run of hours then leaves its figures at least here.
+        if as_fio:
+            from outlast.fio import to_fio
 
-        print_json(to_fio(result))
-    elif as_json:
-        click.echo(result.to_json(), nl=False)
-    elif not quiet:
-        from outlast.cli.summary import show
+            print_json(to_fio(result))
+        elif as_json:
+            click.echo(result.to_json(), nl=False)
+        elif not quiet:
+            from outlast.cli.summary import show
 
-        show(result)
-    written = [str(path) for path in (out, report_file) if path is not None]
-    if result.stopped:
-        kept = f"; written to {' and '.join(written)}, marked partial" if written else ""
-        click.echo(f"stopped by Ctrl-C: figures are of what was run until then{kept}", err=True)
-        return INTERRUPTED
-    if written and not quiet:
-        click.echo(f"written: {', '.join(written)}", err=True)
+            show(result)
+    if interrupts.asked():
+        return _stopped(result, kept, drawn)
+    if kept and not quiet:
+        click.echo(f"written: {', '.join(kept)}", err=True)
     return 0
+
+
+def _measured(layers: list[Any], overrides: list[tuple[str, str]], bar: RunProgress | None) -> Result:
+    from outlast import api
+
+    if interrupts.asked():
+        raise click.Abort
+
+    def tell(phase: str, fraction: float | None, requests: int, simulated_s: float) -> bool:
+        if bar is not None:
+            bar(phase, fraction, requests, simulated_s)
+        return not interrupts.asked()
+
+    return api.run(layers, overrides, progress=tell)
+
+
+def _draw(result: Result, folder: OutputFolder | None, file: Path | None) -> bool:
+    """Draws the reports, unless a person who pressed Ctrl-C twice has no time for them."""
+    if interrupts.asked() > 1 and (folder is not None or file is not None):
+        return False
+    if folder is not None:
+        folder.write_report(result)
+    if file is not None:
+        result.report(file)
+    return True
+
+
+def _stopped(result: Result, kept: list[str], drawn: bool) -> int:
+    written = f"; written to {' and '.join(kept)}" if kept else ""
+    if result.stopped:
+        mark = ", marked partial" if kept else ""
+        what = f"{result.reach()}{written}{mark}"
+    else:
+        what = f"the run was complete by then{written}"
+    report = "" if drawn else "; the report was not drawn, which `outlast report` does"
+    click.echo(f"stopped by {interrupts.by()}: {what}{report}", err=True)
+    return interrupts.code()

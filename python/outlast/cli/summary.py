@@ -14,6 +14,7 @@ from outlast.report.findings import counted, workload
 from outlast.report.jobs import JOB_COLUMNS, job_rows
 from outlast.report.latency import OPS, ROWS
 from outlast.report.numbers import micros, percent, seconds, short, size, tiny
+from outlast.report.queueing import EXACT
 
 if TYPE_CHECKING:
     from outlast.result import Result
@@ -128,7 +129,8 @@ def _state(result: Result, console: Console) -> None:
         line += f", {short(speed)} requests per CPU-second"
     line += f", {short(summary['memory']['peak_rss_mib'])} MiB"
     if law and law.get("relative_error") is not None:
-        line += f"; Little's law within {percent(abs(law['relative_error']), 2)}"
+        error = abs(law["relative_error"])
+        line += "; Little's law holds" if error < EXACT else f"; Little's law is off by {percent(error, 2)}"
     console.print(line)
     for note in summary["notes"]:
         console.print(f"note: {note}", markup=False)

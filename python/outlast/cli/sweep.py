@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from outlast.cli import INTERRUPTED
-from outlast.cli.options import Setting, path_option
+from outlast import interrupts
+from outlast.cli.options import Setting, Whole, path_option
 
 if TYPE_CHECKING:
     from outlast.sweeps import Sweep
@@ -32,7 +31,7 @@ Exit code 1: the sweep is done and written, but some runs failed again and again
 )
 @click.argument("file", metavar="FILE.toml")
 @path_option("--out", metavar="DIR", help="Where to; else out/NAME. Runs kept there are not made again.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Runs at a time; else one for each core.")
+@click.option("--jobs", type=Whole(1), metavar="N", help="Runs at a time; else one for each core.")
 @click.option("--on", metavar="WHERE", help="A Dask scheduler (tcp://host:8786), or slurm; else this machine.")
 @click.option(
     "--slurm",
@@ -66,13 +65,12 @@ def sweep_command(
     Writes sweep.parquet (a row for each run), sweep.json (means with confidence intervals, the Pareto front) and
     report.html. Each run is kept as it ends: after Ctrl-C the same command goes on.
     """
-    # Shells start background jobs with Ctrl-C ignored.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     from outlast.cli.progress import RunProgress
     from outlast.sweeps import sweep
 
     told = (0, 0)
     try:
+        interrupts.raising()
         with RunProgress(shown=not quiet) as bar:
 
             def tell(done: int, wanted: int) -> None:
@@ -87,8 +85,8 @@ def sweep_command(
         if told == (0, 0):
             raise
         kept = f"{told[0]} of {told[1]} runs are kept; the same command goes on"
-        click.echo(f"stopped by Ctrl-C: {kept}", err=True)
-        return INTERRUPTED
+        click.echo(f"stopped by {interrupts.by()}: {kept}", err=True)
+        return interrupts.code()
     if as_json:
         click.echo(done.to_json(), nl=False)
     elif not quiet:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from outlast.cli.options import print_json
+from outlast import interrupts
+from outlast.cli.options import Whole, print_json, refuse_stream
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -25,8 +25,8 @@ def trace_command() -> None:
 def trace_options(command: Command) -> Command:
     """How to read the trace, as in `[workload.trace]`."""
     for decorate in (
-        click.option("--head", type=click.IntRange(min=1), help="Only so many records."),
-        click.option("--skip", type=click.IntRange(min=0), help="Leave out so many records first."),
+        click.option("--head", type=Whole(1), help="Only so many records."),
+        click.option("--skip", type=Whole(0), help="Leave out so many records first."),
         click.option("--device", help="Only this device's records."),
         click.option("--unordered", help="error, sort or clamp: what becomes of records out of order."),
         click.option("--address-unit", help="sector or byte, for ascii."),
@@ -51,8 +51,7 @@ def info_command(file: str, as_json: bool, **settings: Any) -> None:
     """Read the trace FILE once and say what is in it."""
     from outlast.api import trace_info
 
-    # Nothing is written, so Ctrl-C may end the program on the spot.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    refuse_stream(file)
     info = trace_info(file, **_given(settings))
     if as_json:
         print_json(info)
@@ -76,7 +75,9 @@ def convert_command(file: str, output: Path, to: str, **settings: Any) -> None:
     from outlast.cli.progress import RunProgress
     from outlast.output import check_file
 
+    refuse_stream(file)
     check_file(output)
+    interrupts.raising()
     with RunProgress() as bar:
         progress = None if bar is None else (lambda fraction: bar("converting", fraction, 0, 0.0))
         written = trace_convert(file, output, to, progress=progress, **_given(settings))
@@ -102,8 +103,14 @@ def _show(info: dict[str, Any]) -> None:
     hot = (
         "" if info["hot20_percent"] is None else f", {short(info['hot20_percent'])} % of accesses to the hottest fifth"
     )
+    rate = "" if info["rate_iops"] is None else f", {short(info['rate_iops'])} a second on average"
+    first, end = 512 * info["start_lba"], 512 * info["end_lba"]
+    console.print(f"{short(info['records'])} requests over {seconds(info['span_s'])}{rate}")
     console.print(
-        f"{short(info['records'])} requests over {seconds(info['span_s'])}; {short(info['footprint_mib'])} MiB touched"
+        f"addresses from {size(first)} up to {size(end)}: a drive of less capacity does not hold them as recorded"
+    )
+    console.print(
+        f"{short(info['footprint_mib'])} MiB touched"
         f"{hot}; {short(info['aligned_percent'])} % aligned to 4 KiB, {short(info['sequential_percent'])} % sequential"
     )
     table = Table(box=SIMPLE_HEAD, pad_edge=False)

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from typing import Any, Self
 
 from outlast.errors import InternalError, OutputError, ScenarioError
-from outlast.points.job import Job, measure_elsewhere
+from outlast.points.job import Job, measure_elsewhere, simulator_hash
 from outlast.points.workers import Answer
 
 ANSWER_WITHIN_S = 10
@@ -28,9 +28,9 @@ def _needed(module: str, on: str) -> Any:
 class Cluster:
     """Runs jobs on the workers of a Dask scheduler.
 
-    Records come back over the network, so that no shared folder is needed; Outlast of the same build must be
-    installed where workers run, and traces be there under the same path. A job whose worker is lost is begun again
-    by the scheduler.
+    Records come back over the network, so that no shared folder is needed. Outlast of the same build must be installed
+    where workers run, and the files that scenarios read be there under the same paths, with the same bytes. A job whose
+    worker is lost is begun again by the scheduler.
     """
 
     def __init__(self, address: str | Any) -> None:
@@ -53,7 +53,7 @@ class Cluster:
         self._count += 1
         key = f"outlast-{job.key[:24]}-{self._count}"
         self._jobs[key] = job
-        future = self._client.submit(measure_elsewhere, job.scenario, job.key, key=key, pure=False)
+        future = self._client.submit(measure_elsewhere, job.scenario, job.key, simulator_hash(), key=key, pure=False)
         self._completed.add(future)
 
     def next(self) -> Answer:

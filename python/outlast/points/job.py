@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 
 from outlast import _core, api
 from outlast.errors import OutputError
+from outlast.points.content import content_hash
 
 SCHEMA_NAME = "outlast-cell/1"
 UNSHARED = ("name", "description")
@@ -42,24 +43,30 @@ def simulator_hash() -> str:
     return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()
 
 
-@cache
-def _file_hash(path: str) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-
-
 def key_of(scenario: Mapping[str, Any]) -> str:
-    """The hash of what decides the outcome: every setting, the bytes of a trace, and the simulator."""
+    """The hash of what decides the outcome: every setting, the bytes of every file it reads, and the simulator."""
     known = {name: value for name, value in scenario.items() if name not in UNSHARED}
-    trace = known.get("workload", {}).get("trace")
-    if trace:
-        known["workload"] = {"trace": trace | {"file": _file_hash(trace["file"])}}
-    text = json.dumps([SCHEMA_NAME, simulator_hash(), known], sort_keys=True)
+    files: dict[str, list[str]] = {}
+    for setting, path in _core.input_files([api.layer(scenario)]):
+        files.setdefault(setting, []).append(content_hash(path))
+    for setting in files:
+        # What a file is called does not matter, and its bytes are in the key already.
+        known = _without(known, setting.split("."))
+    text = json.dumps([SCHEMA_NAME, simulator_hash(), known, files], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _without(settings: Mapping[str, Any], path: Sequence[str]) -> dict[str, Any]:
+    first, *rest = path
+    kept = {name: value for name, value in settings.items() if name != first}
+    return kept | {first: _without(settings[first], rest)} if rest else kept
 
 
 def measure(job: Job) -> Record:
     """Runs the scenario. Nothing is given of a run that was stopped: that raises `KeyboardInterrupt`."""
+    _check_inputs(job, "is not the one that was asked for: it changed, or a worker has another one of that name")
     result = api.run(job.scenario)
+    _check_inputs(job, "changed while it was being read")
     if result.summary["partial"]:
         raise KeyboardInterrupt
     summary = {name: value for name, value in result.summary.items() if name not in ("time", "memory", "scenario")}
@@ -70,12 +77,18 @@ def measure(job: Job) -> Record:
     return record
 
 
-def measure_elsewhere(scenario: dict[str, Any], key: str) -> Record:
-    """The same in another process, perhaps of another machine: its simulator and traces must be those of the caller."""
-    if key_of(scenario) != key:
-        raise OutputError(
-            "a worker has another build of Outlast, or another trace under the same name, than the program that asks"
-        )
+def _check_inputs(job: Job, what: str) -> None:
+    """Refuses to give a result of files that are not, or are no longer, those that the job's key was made of."""
+    if key_of(job.scenario) == job.key:
+        return
+    files = ", ".join(path for _, path in _core.input_files([api.layer(job.scenario)])) or "the simulator"
+    raise OutputError(f"{files}: {what}; nothing was kept of this run")
+
+
+def measure_elsewhere(scenario: dict[str, Any], key: str, simulator: str) -> Record:
+    """The same in another process, perhaps of another machine, whose simulator must be that of the caller."""
+    if simulator_hash() != simulator:
+        raise OutputError("a worker has another build of Outlast than the program that asks")
     return measure(Job(scenario, key))
 
 

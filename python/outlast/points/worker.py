@@ -25,7 +25,7 @@ def main() -> None:
         job = json.loads(line)
         told: dict[str, Any]
         try:
-            told = {"record": measure_elsewhere(job["scenario"], job["key"])}
+            told = {"record": measure_elsewhere(job["scenario"], job["key"], job["simulator"])}
         except Exception as error:
             told = {"error": type(error).__name__, "message": str(error)}
         try:

@@ -7,34 +7,39 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from outlast.causes import GROUPS, MEMBERS
 from outlast.report.numbers import micros
 
 READ, WRITE, TRIM, FLUSH = "var:--read", "var:--write", "var:--trim", "var:--flush"
 OP_COLOURS = {"read": READ, "write": WRITE, "trim": TRIM, "flush": FLUSH}
-CAUSES = {
-    "host": ("host data", "var:--host"),
-    "partial_write": ("partial units", "var:--trim"),
-    "gc": ("garbage collection", "var:--gc"),
-    "wear_leveling": ("wear levelling", "var:--flush"),
-    "padding": ("padding", "var:--padding"),
-    "scrub": ("scrubbing", "var:--scrub"),
-    "rewritten": ("failed programs written again", "var:--bad"),
-    "parity": ("parity", "var:--parity"),
-    "array": ("redundancy and rebuilding of the array", "var:--read"),
-    "partial_parity": ("parity of stripes that were not full", "var:--trim"),
-    "reencode": ("moved to another code", "var:--read"),
-    "migrated": ("moved to another core", "var:--read"),
-    "lists": ("lists of neighbouring dies", "var:--parity"),
+_COLOURS = {
+    "host": "var:--host",
+    "partial_write": "var:--trim",
+    "gc": "var:--gc",
+    "wear_leveling": "var:--flush",
+    "padding": "var:--padding",
+    "scrub": "var:--scrub",
+    "rewritten": "var:--bad",
+    "parity": "var:--parity",
+    "partial_parity": "var:--trim",
+    "lists": "var:--parity",
 }
-PARITIES = ("host_parity", "gc_parity", "wear_leveling_parity", "scrub_parity")
+_PARTS = {
+    "host": GROUPS["host"],
+    "partial_write": "partial units",
+    **GROUPS,
+    "array": "redundancy and rebuilding of the array",
+}
+CAUSES = {name: (label, _COLOURS.get(name, "var:--read")) for name, label in _PARTS.items()}
+"""Label and colour of the parts of a write amplification, in the order of charts."""
 RUN_COLOURS = ["var:--read", "var:--write", "var:--trim", "var:--flush", "var:--padding", "var:--gc"]
 
 
 def amplification_by_cause(factors: dict[str, Any]) -> dict[str, float]:
-    """The parts of a write amplification under the names of `CAUSES`; parity of all streams together."""
+    """The parts of a write amplification under the names of `CAUSES`; causes of a group together."""
     # A result of an earlier version lacks some causes, and had none of them.
-    parts = {cause: factors.get(cause) or 0.0 for cause in CAUSES}
-    return parts | {"host": 1.0, "parity": sum(factors.get(name) or 0.0 for name in PARITIES)}
+    parts = {part: sum(factors.get(name) or 0.0 for name in MEMBERS.get(part, (part,))) for part in CAUSES}
+    return parts | {"host": 1.0}
 
 
 @dataclass

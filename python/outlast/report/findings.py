@@ -7,6 +7,9 @@ from typing import Any
 from outlast.report.figure import CAUSES, amplification_by_cause
 from outlast.report.numbers import micros, percent, seconds, short, size, text, tiny
 
+TAILS = ((10_000, "p99_9", "a thousand"), (1_000, "p99", "a hundred"), (100, "p90", "ten"))
+"""How many requests it takes for a percentile to be told: ten lie beyond it then, a number known to a third."""
+
 
 def workload(summary: dict[str, Any]) -> str:
     """The workload in a few words."""
@@ -35,12 +38,22 @@ def latency(summary: dict[str, Any]) -> str:
     parts = []
     for op in ("read", "write"):
         figures = summary["latency_us"][op]
-        if figures and figures["p50"]:
-            ratio = figures["p99_9"] / figures["p50"]
+        if not figures or not figures["p50"]:
+            continue
+        tail = next(
+            ((key, words) for least, key, words in TAILS if figures["count"] >= least and figures.get(key)), None
+        )
+        if tail is None:
+            counted_ops = counted(figures["count"], op)
             parts.append(
-                f"One {op} in a thousand takes longer than <b>{micros(figures['p99_9'])}</b>, "
-                f"{short(ratio, 2)} times the median."
+                f"Only {counted_ops} {'was' if figures['count'] == 1 else 'were'} measured: too few for a tail."
             )
+            continue
+        value = figures[tail[0]]
+        parts.append(
+            f"One {op} in {tail[1]} takes longer than <b>{micros(value)}</b>, "
+            f"{short(value / figures['p50'], 2)} times the median."
+        )
     return " ".join(parts)
 
 
@@ -49,6 +62,8 @@ def amplification(summary: dict[str, Any]) -> str:
     wa, gc, closed = summary["write_amplification"], summary["gc"], summary["closed_form"]
     if wa["total"] is None:
         return "Nothing was written."
+    if not summary["flash"]["programs"]:
+        return "Nothing reached the flash while it was measured: what the host wrote was still in the write buffer."
     parts = amplification_by_cause(wa)
     causes = {label: parts[cause] for cause, (label, _) in CAUSES.items() if cause != "host"}
     named = ", ".join(f"{label} {value:.3f}" for label, value in causes.items() if value)

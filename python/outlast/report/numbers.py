@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outlast import _core
+
 Floats = NDArray[np.float64]
 
 
@@ -21,6 +23,8 @@ def short(value: float | None, digits: int = 3) -> str:
         if size >= limit:
             divisor = 1e3 if suffix == " k" else limit
             return f"{_significant(value / divisor, digits)}{suffix}"
+    if 0 < size < 1e-3:
+        return f"{'-' if value < 0 else ''}{tiny(size)}"  # in fixed point a rate of 1e-12 would be 0.000000
     if float(value).is_integer():
         return f"{int(value):,}".replace(",", "\u202f")
     return _significant(value, digits)
@@ -121,41 +125,59 @@ def share(part: Floats, whole: Floats) -> Floats:
     return quotient
 
 
-SUMS = (
-    *("reads", "writes", "trims", "flushes", "errors", "read_mib", "write_mib"),
-    *("host_units", "gc_units", "padding_units", "wear_leveling_units", "partial_write_bytes"),
-    *("scrub_units", "rewritten_units", "parity_units"),
-    *("flash_reads", "flash_programs", "flash_erases", "rereads", "stripe_reads", "uncorrectable_reads"),
-)
-WORST = ("read_p99_us", "read_max_us", "write_p99_us", "write_max_us", "rber_p99", "rber_max")
+_JOINS = {name: (rule, needs) for name, rule, needs in _core.time_series_columns()}
+
+
+def _is_rest(columns: dict[str, Floats], before: int, last: int) -> bool:
+    """Whether what is left at the end is less than half as long as the window before it.
+
+    The few requests of such a rest, divided by next to no time, would be a rate that squashes all others flat.
+    """
+    start, end = columns["start_s"], columns["end_s"]
+    return bool(end[-1] - start[last] < 0.5 * (start[last] - start[before]))
 
 
 def thinned(series: dict[str, Any], most: int = 900) -> dict[str, Floats]:
-    """The time series with neighbouring windows joined until at most `most` are left.
+    """The time series with neighbouring windows joined until at most `most` are left, each column by its own rule.
 
-    Counts add up, means are weighted, and of percentiles and maxima the worst stays.
+    A short rest at the end joins the window before it.
     """
     columns = {name: floats(values) for name, values in series.items()}
     rows = len(columns["start_s"])
     group = -(-rows // most) if rows else 1
-    if group <= 1:
+    starts = np.arange(0, rows, max(group, 1))
+    if len(starts) > 1 and _is_rest(columns, int(starts[-2]), int(starts[-1])):
+        starts = starts[:-1]
+    if len(starts) == rows:
         return columns
-    starts = np.arange(0, rows, group)
-    ends = np.minimum(starts + group, rows) - 1
+    ends = np.append(starts[1:], rows) - 1
     span = columns["end_s"] - columns["start_s"]
-    weights = {"read_mean_us": columns["reads"], "write_mean_us": columns["writes"]}
-    joined: dict[str, Floats] = {}
-    for name, values in columns.items():
-        if name == "start_s":
-            joined[name] = values[starts]
-        elif name == "end_s":
-            joined[name] = values[ends]
-        elif name in SUMS:
-            joined[name] = np.add.reduceat(np.nan_to_num(values), starts)
-        elif name in WORST:
-            joined[name] = np.fmax.reduceat(values, starts)
-        else:
-            weight = np.where(np.isfinite(values), weights.get(name, span), 0.0)
-            total = np.add.reduceat(weight, starts)
-            joined[name] = share(np.add.reduceat(np.nan_to_num(values) * weight, starts), total)
-    return joined
+
+    def mean(values: Floats, weight: Floats) -> Floats:
+        weight = np.where(np.isfinite(values), weight, 0.0)
+        weighted = np.add.reduceat(np.nan_to_num(values) * weight, starts)
+        return share(weighted, np.add.reduceat(weight, starts))
+
+    def joined(name: str) -> Floats:
+        values = columns[name]
+        # A column of another version than this: its mean over time.
+        rule, needs = _JOINS.get(name, ("over-time", []))
+        if not all(need in columns for need in needs):
+            rule = "over-time"
+        match rule:
+            case "first":
+                return values[starts]
+            case "last":
+                return floats(values[ends])
+            case "sum":
+                return floats(np.add.reduceat(np.nan_to_num(values), starts))
+            case "max":
+                return floats(np.fmax.reduceat(values, starts))
+            case "ratio":
+                return share(*(joined(need) for need in needs))
+            case "over":
+                return mean(values, columns[needs[0]])
+            case _:
+                return mean(values, span)
+
+    return {name: joined(name) for name in columns}

@@ -8,6 +8,9 @@ from outlast.report.figure import READ, Figure, axis, line
 from outlast.report.numbers import Floats, percent, plain, short
 from outlast.report.timeline import OVER_TIME, middles
 
+EXACT = 1e-9
+"""What rounding makes of sums that are equal."""
+
 
 def in_flight(series: dict[str, Floats]) -> Figure:
     """Mean number of requests between arrival and completion."""
@@ -75,5 +78,5 @@ def littles_law(queue: dict[str, Any]) -> str:
     return (
         f'<p class="law"><span class="badge {mark}">Little’s law {word}</span> mean in flight '
         f"<b>{short(law['l'], 4)}</b> = arrival rate × mean time in the drive <b>{short(law['lambda_w'], 4)}</b> "
-        f'<span class="muted">(off by {percent(error, 2)})</span></p>'
+        f'<span class="muted">({"exactly" if error < EXACT else f"off by {percent(error, 2)}"})</span></p>'
     )

@@ -127,7 +127,7 @@ def _over_time(series: Series | None, windows: int) -> Section:
     section = Section("time", "Over time")
     if series is not None and len(series["start_s"]) > 1:
         section.add(timeline.throughput(series)).add(timeline.bandwidth(series))
-        section.add(timeline.latency_over_time(series, joined=windows > len(series["start_s"])))
+        section.add(timeline.latency_over_time(series, joined=windows > len(series["start_s"]) + 1))
         section.columns = "lead"
     return section
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from outlast.causes import MEMBERS
 from outlast.report.figure import CAUSES, OP_COLOURS, READ, WRITE, Figure, axis, latency_axis, line
 from outlast.report.numbers import Floats, plain, share
 
@@ -91,17 +92,13 @@ def amplification(
     parts = {
         "host": np.where(np.isfinite(host), 1.0, np.nan),
         "partial_write": series["partial_write_bytes"] / host,
-        "gc": series["gc_units"] * unit_bytes / host,
-        "wear_leveling": series["wear_leveling_units"] * unit_bytes / host,
-        "padding": series["padding_units"] * unit_bytes / host,
     }
-    # Results of earlier versions lack these columns, and had nothing in them.
-    later = [
-        cause
-        for cause in ("scrub", "rewritten", "parity", "reencode", "migrated", "lists")
-        if f"{cause}_units" in series
-    ]
-    parts |= {cause: series[f"{cause}_units"] * unit_bytes / host for cause in later}
+    # Results of earlier versions lack some columns, and had nothing in them, or only the sum over a group.
+    for group, names in MEMBERS.items():
+        columns = [f"{name}_units" for name in names if f"{name}_units" in series] or [f"{group}_units"]
+        units = [series[column] for column in columns if column in series]
+        if group != "host" and units:
+            parts[group] = np.sum(units, axis=0) * unit_bytes / host
     if array:
         beside = series["host_units"] * unit_bytes / host - 1.0 - parts["partial_write"]
         parts["array"] = np.where(np.isfinite(host), np.maximum(beside, 0.0), np.nan)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from outlast.cli.options import path_option
+from outlast import interrupts
+from outlast.cli.options import Whole, path_option
 
 if TYPE_CHECKING:
     from outlast.reproduce.model import Figure, Paper
@@ -32,11 +33,9 @@ Examples:
 @path_option(
     "--cells", metavar="DIR", help="Where runs are kept, not to be run again; else DIR/cells of --out, or out/cells."
 )
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Cells that run at a time; else one for each core."
-)
+@click.option("--jobs", type=Whole(1), metavar="N", help="Cells that run at a time; else one for each core.")
 @path_option("--traces", metavar="DIR", help="A folder with real traces; else OUTLAST_TRACES, or ../shared/traces.")
-@path_option("--scenarios", metavar="DIR", help="The folder with the papers' scenarios; else that of this checkout.")
+@path_option("--scenarios", metavar="DIR", help="The folder with the papers' scenarios; else that of the package.")
 def reproduce_command(
     selection: tuple[str, ...],
     quick: bool,
@@ -59,7 +58,7 @@ def reproduce_command(
     from outlast.reproduce.write import Chosen, reproduce
 
     chosen = []
-    root = scenarios or Path(__file__).resolve().parents[3] / "scenarios"
+    root = scenarios or Path(__file__).resolve().parents[1] / "scenarios"
     for paper, figures in select(selection):
         mode = paper.modes["quick" if quick else "full"]
         folder = root / (paper.folder or paper.name)
@@ -70,6 +69,7 @@ def reproduce_command(
         cells = cells or Path("out") / "cells"
         name = chosen[0].paper.name if len(chosen) == 1 else "reproduction"
         out = Path("out") / f"{name}-{chosen[0].setting.mode.name}"
+    interrupts.raising()
     with RunProgress() as bar:
         told = -1
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from outlast import __version__
-from outlast.output import write_file
+from outlast.output import parquet, write_file
 from outlast.reproduce import PAPERS, book
 from outlast.reproduce.cells import prepare, run_all
 from outlast.reproduce.model import VERDICTS, Figure, Paper, Row, Setting, Table, Verdict, incomplete
@@ -145,7 +145,7 @@ def write(done: Reproduction, out: Path) -> None:
             frame = pl.DataFrame([_flat(row, figure) for row in table.rows], infer_schema_length=None)
             file = out / chapter.paper.name / f"{figure.name}.csv"
             write_file(file, frame.write_csv())
-            frame.write_parquet(file.with_suffix(".parquet"), compression="zstd", statistics=False)
+            write_file(file.with_suffix(".parquet"), parquet(frame))
     text = json.dumps(done.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
     write_file(out / "reproduction.json", text + "\n")
     command = command_of(done)

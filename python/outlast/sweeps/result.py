@@ -11,7 +11,7 @@ import numpy as np
 
 from outlast import __version__
 from outlast.errors import OutputError, ScenarioError
-from outlast.output import staged_file, write_file
+from outlast.output import parquet, write_file
 from outlast.points import Outcome
 from outlast.sweeps import figures
 from outlast.sweeps.plan import Plan, shown
@@ -99,8 +99,7 @@ class Sweep:
 
 def write(done: Sweep, folder: Path) -> None:
     """Writes the data set, sweep.json and the report."""
-    with staged_file(folder / "sweep.parquet") as staging:
-        done.table().write_parquet(staging, compression="zstd", statistics=False)
+    write_file(folder / "sweep.parquet", parquet(done.table()))
     write_file(folder / "sweep.json", done.to_json())
     done.report(folder / "report.html")
 

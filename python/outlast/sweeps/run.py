@@ -9,7 +9,7 @@ from typing import Any
 
 from outlast import api, points
 from outlast.errors import OutputError, ScenarioError
-from outlast.output import check_file
+from outlast.output import check_writable
 from outlast.points.workers import Workers, local
 from outlast.sweeps.plan import make
 from outlast.sweeps.result import FILES, Sweep, write
@@ -75,4 +75,4 @@ def _check(folder: Path) -> None:
     others = [name for name in names if name not in FILES and not name.startswith(".")]
     if others:
         raise OutputError(f"{folder}: holds {others[0]}, which is no part of a sweep; name another folder")
-    check_file(folder / "sweep.json")
+    check_writable(folder / "sweep.json")

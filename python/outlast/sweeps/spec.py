@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from outlast import api
 from outlast.errors import ScenarioError
+from outlast.inputs import is_stream, read_stream
 from outlast.sweeps import figures
 
 METHODS = ("grid", "list", "random", "latin-hypercube")
@@ -97,18 +98,26 @@ def read(spec: SpecLike) -> Spec:
     if isinstance(spec, Mapping):
         return _Reader("sweep", Path.cwd(), "sweep").spec(api.plain(spec))
     path = Path(spec)
+    if is_stream(path):
+        source = read_stream(path)
+        return _Reader(source.name, Path.cwd(), "sweep").spec(_table(source.name, source.content, as_json=False))
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise SweepError(f"{path}: cannot be read: {reason}") from error
-    try:
-        said = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except ValueError as error:
-        raise SweepError(f"{path}: {error}") from error
-    if not isinstance(said, dict):
-        raise SweepError(f"{path}: not a table of settings")
+    said = _table(str(path), text, as_json=path.suffix == ".json")
     return _Reader(str(path), path.resolve().parent, path.stem).spec(said)
+
+
+def _table(source: str, text: str, *, as_json: bool) -> dict[str, Any]:
+    try:
+        said = json.loads(text) if as_json else tomllib.loads(text)
+    except ValueError as error:
+        raise SweepError(f"{source}: {error}") from error
+    if not isinstance(said, dict):
+        raise SweepError(f"{source}: not a table of settings")
+    return said
 
 
 def dotted(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -11,9 +11,42 @@ use serde::de::{
 use std::collections::btree_map;
 use std::fmt;
 
+/// Mistakes that are listed at once.
+const MOST_LISTED: usize = 10;
+
 /// Reads a `T` from the merged tree in `provenance`.
+///
+/// # Errors
+/// Every setting that is unknown or unfit by itself: each is taken away once it is noted, so that the next one is found.
 pub(super) fn decode<T: DeserializeOwned>(provenance: &Provenance) -> Result<T, ScenarioError> {
-    T::deserialize(Decoder { node: provenance.root() }).map_err(|error| error.located(provenance))
+    let mut errors = Vec::new();
+    let first = match T::deserialize(Decoder { node: provenance.root() }) {
+        Ok(value) => return Ok(value),
+        Err(error) => error,
+    };
+    let (mut rest, mut error) = (provenance.root().clone(), first);
+    loop {
+        let path: Vec<Step> = error.path.iter().rev().cloned().collect();
+        let missing = matches!(error.what, What::Missing(_));
+        if missing && !errors.is_empty() {
+            break; // perhaps only because it was taken away, or because its name is what was misspelt
+        }
+        errors.push(error.located(provenance));
+        if missing || !rest.remove(&path) || errors.len() == MOST_LISTED {
+            break;
+        }
+        match T::deserialize(Decoder { node: &rest }) {
+            Ok(_) => break,
+            Err(next) => error = next,
+        }
+    }
+    match errors.pop() {
+        Some(only) if errors.is_empty() => Err(only),
+        last => {
+            errors.extend(last);
+            Err(ScenarioError::Several(errors))
+        }
+    }
 }
 
 /// What is wrong with a setting. `path` is filled in from the inside out while the error travels up.
@@ -199,6 +232,22 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
         visitor.visit_newtype_struct(self)
     }
 
+    // Serde would take the elements of a list for the fields in order.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, DecodeError> {
+        match &self.node.kind {
+            Kind::Array(_) => Err(DecodeError::new(What::Unfit(
+                "must be one table of settings, as under [name], and not a list of them, as under [[name]]"
+                    .to_owned(),
+            ))),
+            kind => Self::visit(kind, visitor),
+        }
+    }
+
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -216,7 +265,7 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
 
     serde::forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct identifier ignored_any
+        tuple_struct map identifier ignored_any
     }
 }
 

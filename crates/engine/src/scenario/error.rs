@@ -122,10 +122,20 @@ pub enum ScenarioError {
         /// The serialiser's word.
         why: String,
     },
+    /// Several settings are wrong, each in a line of its own.
+    #[error("{}", lines(.0))]
+    Several(Vec<Self>),
     /// A trace or job file of the workload is at fault, not the scenario.
     #[error(transparent)]
     Workload(WorkloadError),
 }
+
+fn lines(errors: &[ScenarioError]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// Settings that are worked out of another where they are not given, with that other.
+const DERIVED: &[(&str, &str)] = &[("device.ftl.capacity", "device.ftl.over_provisioning")];
 
 fn prefix(at: Option<&Place>) -> String {
     at.map_or_else(String::new, |place| format!("{place}: "))
@@ -134,6 +144,17 @@ fn prefix(at: Option<&Place>) -> String {
 impl ScenarioError {
     /// The error of a setting that a room below refuses, with the place where the setting was written.
     pub fn invalid(provenance: &Provenance, error: &ConfigError) -> Self {
+        let derived = DERIVED.iter().find(|(field, from)| {
+            error.field == *field && !provenance.is_given(field) && provenance.is_given(from)
+        });
+        if let Some((_, from)) = derived {
+            return Self::Setting {
+                at: provenance.place(from),
+                field: (*from).to_owned(),
+                value: provenance.shown(from),
+                limit: one_line(&format!("makes {} = {}: {}", error.field, error.value, error.limit)),
+            };
+        }
         Self::Setting {
             at: provenance.place(&error.field),
             field: error.field.clone(),

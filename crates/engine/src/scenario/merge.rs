@@ -21,6 +21,12 @@ const TRACE: &str = "workload.trace";
 
 /// Element numbers are left out of `table`, and a phase counts as the stream that it is part of.
 const RULES: &[Rule] = &[
+    // What a preset says of itself is not true of another drive or workload.
+    rule("", "device", &["description"]),
+    rule("", "array", &["description"]),
+    rule("", "workload", &["description"]),
+    rule("", "faults", &["description"]),
+    rule("", "changes", &["description"]),
     rule("workload", "synthetic", &["trace", "fio"]),
     rule("workload", "trace", &["synthetic", "fio"]),
     rule("workload", "fio", &["synthetic", "trace"]),
@@ -57,7 +63,11 @@ fn merge_at(base: &mut Node, over: Node, path: &mut Vec<Step>) -> Result<(), Sce
     match over.kind {
         Kind::Table(over_table) => {
             if !matches!(base.kind, Kind::Table(_)) {
-                *base = Node { origin: over.origin, kind: Kind::Table(BTreeMap::new()) };
+                *base = Node { origin: over.origin.clone(), kind: Kind::Table(BTreeMap::new()) };
+            }
+            if !over_table.is_empty() {
+                // What is wrong with a table as a whole is told to whoever wrote into it last.
+                base.origin = over.origin;
             }
             let Kind::Table(table) = &mut base.kind else { return Ok(()) };
             drop_excluded(table, &over_table, path);

@@ -22,7 +22,7 @@ macro_rules! preset {
 }
 
 const PRESETS: &[Preset] = &[
-    preset!("demo", "A small TLC drive under a skewed 70/30 mix; runs in seconds"),
+    preset!("demo", "A small TLC drive under a uniform 70/30 mix; runs in seconds"),
     preset!("hrm-200g", "200 GiB drive of the HRM paper (FAST 2019), 70/30 at 2000 IOPS for an hour"),
     preset!("msapl-128g", "128 GiB drive of the mSAPL paper (Electronics 2020)"),
     preset!("flexible-8cards", "Eight flash cards under one host, of the Flexible paper (HotDep 2009)"),

@@ -38,14 +38,20 @@ impl Provenance {
 
     /// Whether some layer gave the setting, that is, it was not left to its default.
     pub fn is_given(&self, field: &str) -> bool {
-        let Ok(steps) = parse_path(field) else { return false };
-        steps
-            .iter()
-            .try_fold(&self.root, |node, step| match (&node.kind, step) {
-                (Kind::Table(table), Step::Key(key)) => table.get(key),
-                (Kind::Array(items), Step::Index(index)) => items.get(*index),
-                _ => None,
-            })
-            .is_some()
+        self.node(field).is_some()
+    }
+
+    /// The setting's value as a layer gave it; empty if none did.
+    pub(super) fn shown(&self, field: &str) -> String {
+        self.node(field).map_or_else(String::new, Node::shown)
+    }
+
+    fn node(&self, field: &str) -> Option<&Node> {
+        let steps = parse_path(field).ok()?;
+        steps.iter().try_fold(&self.root, |node, step| match (&node.kind, step) {
+            (Kind::Table(table), Step::Key(key)) => table.get(key),
+            (Kind::Array(items), Step::Index(index)) => items.get(*index),
+            _ => None,
+        })
     }
 }

@@ -5,7 +5,7 @@ use outlast_array::ArrayConfig;
 use outlast_media::{ConfigError, Fault, FaultKind, FaultSpec, HazardConfig};
 use outlast_ssd::{ChangeConfig, SsdConfig, WriteCache};
 use outlast_units::Nanos;
-use outlast_workload::WorkloadSpec;
+use outlast_workload::{InputFile, WorkloadSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -213,6 +213,11 @@ pub enum TimingMode {
 }
 
 impl Scenario {
+    /// Every file whose content decides what the run gives, apart from the scenario files themselves.
+    pub fn input_files(&self) -> Vec<InputFile> {
+        self.workload.input_files()
+    }
+
     /// Checks every setting that can be checked without building the drive or opening files.
     ///
     /// # Errors

@@ -55,6 +55,27 @@ impl Node {
         self.kind.shown()
     }
 
+    /// Takes the setting at `steps` below this one away; false if it is an element of a list, or not there.
+    pub(super) fn remove(&mut self, steps: &[Step]) -> bool {
+        let Some((Step::Key(last), way)) = steps.split_last() else { return false };
+        let mut node = self;
+        for step in way {
+            let next = match (&mut node.kind, step) {
+                (Kind::Table(table), Step::Key(key)) => table.get_mut(key),
+                (Kind::Array(items), Step::Index(index)) => items.get_mut(*index),
+                _ => None,
+            };
+            match next {
+                Some(next) => node = next,
+                None => return false,
+            }
+        }
+        match &mut node.kind {
+            Kind::Table(table) => table.remove(last).is_some(),
+            _ => false,
+        }
+    }
+
     /// The node at `steps` below this one, or the deepest one on the way.
     pub(super) fn deepest<'a>(&'a self, steps: &[Step]) -> &'a Self {
         let mut node = self;

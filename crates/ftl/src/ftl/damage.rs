@@ -2,6 +2,7 @@
 
 use super::protection::Gaps;
 use super::{Ftl, Slot, State, Stream};
+use crate::causes::ProgramCause;
 use crate::stripes::{LaneSet, Role};
 use outlast_units::{Lpn, Ppn, SuperblockId};
 
@@ -80,7 +81,7 @@ impl Ftl {
             self.note_stale(SuperblockId(from as u32), slot);
         }
         self.valid[self.frontiers[usize::from(stream.0)].superblock.index()] += 1;
-        self.written.rewritten += 1;
+        self.written[ProgramCause::Rewritten] += 1;
         Some(to)
     }
 

@@ -1,6 +1,7 @@
 //! What the translation layer counts, and the check of its invariants.
 
-use super::{Ftl, State, UnitsWritten, UntimedReads};
+use super::{Ftl, State};
+use crate::causes::{PagesRead, UnitsWritten};
 use crate::config::VictimPolicy;
 use crate::policy::NO_CANDIDATE;
 use outlast_media::Blocks;
@@ -16,8 +17,15 @@ impl Ftl {
         self.pus_programmed * u64::from(self.layout.pages_per_pu())
     }
 
+    /// Program operations so far that used several planes at once. A program unit takes all planes of its lane, one operation for
+    /// each of its rows.
+    pub fn multi_plane_programs(&self) -> u64 {
+        let operations = self.pus_programmed * u64::from(self.layout.rows_per_pu());
+        if self.layout.planes_per_lane() > 1 { operations } else { 0 }
+    }
+
     /// Pages read so far by relocation in [untimed](Ftl::write_untimed) writes.
-    pub fn untimed_reads(&self) -> UntimedReads {
+    pub fn untimed_reads(&self) -> PagesRead {
         self.untimed_reads
     }
 

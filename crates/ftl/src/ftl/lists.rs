@@ -6,6 +6,7 @@
 //! is for the mapping table to say.
 
 use super::{Ftl, State, Stream};
+use crate::causes::ProgramCause;
 use crate::layout::LISTED_BYTES;
 use crate::stripes::Role;
 use outlast_units::{Lpn, Ppn, SuperblockId};
@@ -45,7 +46,7 @@ impl Ftl {
                 && (self.is_skipped(superblock, within) || self.is_used_up(pu));
             if self.role(superblock, within) == Role::List && !is_taken {
                 self.disown(pu);
-                self.written.lists += u64::from(self.layout.units_per_pu());
+                self.written[ProgramCause::Lists] += u64::from(self.layout.units_per_pu());
                 return Some(pu);
             }
         }

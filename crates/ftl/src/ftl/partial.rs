@@ -4,6 +4,7 @@
 //! and is worth something until the stripe has its own: a *cover*. A cover counts from when all of it is on flash.
 
 use super::{Cause, Ftl, Stream};
+use crate::causes::ProgramCause;
 use crate::config::PartialPlace;
 use crate::stripes::Role;
 use outlast_units::{Lpn, SuperblockId};
@@ -190,7 +191,7 @@ impl Ftl {
             for &pu in &pus {
                 self.disown(pu);
             }
-            self.written.padding += u64::from(units) * pus.len() as u64;
+            self.written[ProgramCause::Padding] += u64::from(units) * pus.len() as u64;
             self.partials.queue.extend(&pus);
         } else {
             self.hand_out(stream, (superblock.0, stripe), Cover { until: at, pus });
@@ -302,7 +303,7 @@ impl Ftl {
         }
         self.compute_cover(SuperblockId(stripe.0), stripe.1, &cover);
         self.partials.queue.extend(&cover.pus);
-        self.written.partial_parity += cover.pus.len() as u64 * u64::from(units);
+        self.written[ProgramCause::PartialParity] += cover.pus.len() as u64 * u64::from(units);
         let (exposed, left) = (self.exposed(stream), cover.pus.len() as u32);
         self.partials.coming.push(Coming { stripe, stream, cover, exposed, left });
     }

@@ -7,6 +7,7 @@
 use super::parity::Axis;
 use super::protection::Gaps;
 use super::{Ftl, State, Stream};
+use crate::causes::ProgramCause;
 use crate::layout::Layout;
 use crate::policy::NO_CANDIDATE;
 use crate::stripes::{LaneSet, Role};
@@ -293,7 +294,8 @@ impl Ftl {
         gone.extend(queued.iter().map(|&pu| (pu, false)));
         for stream in (0..self.streams()).map(Stream) {
             if let Some(pu) = self.begun_pu(stream) {
-                self.written.padding += u64::from(self.layout.units_per_pu() - self.begun_units(stream));
+                self.written[ProgramCause::Padding] +=
+                    u64::from(self.layout.units_per_pu() - self.begun_units(stream));
                 gone.push((pu, false));
             }
         }

@@ -237,12 +237,8 @@ impl Ftl {
                 self.compute_parity(superblock, axis, pu);
             }
             let units = u64::from(self.layout.units_per_pu());
-            match self.cause_of(stream) {
-                super::Cause::Host | super::Cause::Partial => self.written.host_parity += units,
-                super::Cause::Gc => self.written.gc_parity += units,
-                super::Cause::WearLeveling => self.written.wear_leveling_parity += units,
-                super::Cause::Scrub | super::Cause::Reencode => self.written.scrub_parity += units,
-            }
+            let cause = self.cause_of(stream).parity();
+            self.written[cause] += units;
             return Some(pu);
         }
     }

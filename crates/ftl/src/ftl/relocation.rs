@@ -78,12 +78,8 @@ impl Ftl {
     ) {
         self.valid[superblock.index()] -= units;
         self.valid[self.frontiers[usize::from(stream.0)].superblock.index()] += units;
-        match cause.unwrap_or_else(|| self.cause_of(stream)) {
-            Cause::WearLeveling => self.written.wear_leveling += u64::from(units),
-            Cause::Scrub => self.written.scrub += u64::from(units),
-            Cause::Reencode => self.written.reencode += u64::from(units),
-            Cause::Host | Cause::Gc | Cause::Partial => self.written.gc += u64::from(units),
-        }
+        let cause = cause.unwrap_or_else(|| self.cause_of(stream));
+        self.written[cause.moved()] += u64::from(units);
     }
 
     /// Moves valid units, given with their slots in `superblock`, and programs what they complete: [`Ftl::relocate`] in bulk.

@@ -1,6 +1,7 @@
 //! Room: how much data the core is to hold, and whether it can.
 
 use super::{Ftl, Stream};
+use crate::causes::ProgramCause;
 use crate::policy::NO_CANDIDATE;
 use crate::stripes::LaneSet;
 use outlast_media::{ConfigError, Geometry};
@@ -53,6 +54,18 @@ impl Ftl {
         let waiting = self.streams.tasks() * (self.held_back - 1);
         let log = u32::from(self.streams.partial().is_some());
         self.frontiers.len() as u32 + self.reserve() + waiting + log + 1
+    }
+
+    /// Superblocks that scrubbing keeps for itself, whether or not it moves anything (open, held back, or waiting for their
+    /// erasure), and all that hold no data of the host. Without scrubbing the first is 0.
+    pub fn superblocks_for_scrubbing(&self) -> (u32, u32) {
+        let spare = self.layout.superblocks().saturating_sub(self.superblocks_for_data());
+        let open = self.frontiers.len();
+        let own = (0..open).filter(|&stream| self.streams.cause(Stream(stream as u8)) == super::Cause::Scrub);
+        match own.count() as u32 {
+            0 => (0, spare),
+            open => (open + self.held_back + (self.held_back - 1), spare),
+        }
     }
 
     /// From now on pages 0 to `end`, exclusively, are mapped, and there must be room for `units` of them. The table never shrinks:
@@ -134,8 +147,8 @@ impl Ftl {
 
     /// The unit just appended was not the host's: another core has handed it over.
     pub fn count_as_migrated(&mut self) {
-        self.written.host -= 1;
-        self.written.migrated += 1;
+        self.written[ProgramCause::Host] -= 1;
+        self.written[ProgramCause::Migrated] += 1;
     }
 
     /// The superblock to collect where no victim would gain a slot by its count of valid units ([`Ftl::choose_victim`]): the one that

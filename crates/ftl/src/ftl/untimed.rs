@@ -98,11 +98,8 @@ impl Ftl {
             }
             self.relocate_all(to, victim, &valid[..count]);
         }
-        match self.cause_of(to) {
-            Cause::WearLeveling => self.untimed_reads.wear_leveling += reads,
-            Cause::Scrub => self.untimed_reads.scrub += reads,
-            _ => self.untimed_reads.gc += reads,
-        }
+        let cause = self.cause_of(to).read();
+        self.untimed_reads[cause] += reads;
         self.erased(victim);
     }
 }

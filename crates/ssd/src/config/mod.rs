@@ -150,6 +150,9 @@ pub struct ControllerConfig {
     /// Absent: one for each die.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub internal_operations: Option<u32>,
+    /// On a die that is never without host reads, at most so many of them go before a host program that waits; 1 to 255. Default: 64, an
+    /// assumption of this simulator: reads come first, but no stream of them starves a write or a flush.
+    pub program_every: u8,
     /// On a die that is never idle, one operation in so many is one of a background task (wear levelling, scrubbing, moving data to
     /// another code or away from dies that have failed), if there is one; 1 to 255. The lower, the sooner data is safe again, and
     /// the longer the host waits. Default: 32.
@@ -186,6 +189,7 @@ impl Default for ControllerConfig {
             write_buffer: Bytes::mib(16),
             write_cache: WriteCache::Protected,
             internal_operations: None,
+            program_every: 64,
             background_every: 32,
             link: None,
             queue_depth: 4096,
@@ -218,9 +222,13 @@ impl ControllerConfig {
         for (name, cost) in costs {
             at_most_a_second(&format!("device.controller.{name}"), cost)?;
         }
-        if self.background_every == 0 {
-            let limit = "must be between 1 and 255";
-            return Err(ConfigError::new("device.controller.background_every", 0, limit));
+        for (name, every) in
+            [("program_every", self.program_every), ("background_every", self.background_every)]
+        {
+            if every == 0 {
+                let limit = "must be between 1 and 255";
+                return Err(ConfigError::new(&format!("device.controller.{name}"), 0, limit));
+            }
         }
         if self.internal_operations == Some(0) {
             let limit = "must be at least 1, or garbage collection could never run";

@@ -26,7 +26,7 @@ use crate::die::Die;
 use crate::op::UnitWork;
 use crate::ssd::Ssd;
 use outlast_device::{Notice, NoticeKind, Op as HostOp};
-use outlast_ftl::UnitsWritten;
+use outlast_ftl::{ProgramCause, UnitsWritten};
 use outlast_media::ConfigError;
 use outlast_units::{Lpn, Nanos};
 
@@ -267,13 +267,14 @@ impl Ssd {
     /// Units written by each core since the last reset, by cause.
     pub fn written_by_core(&self) -> Vec<UnitsWritten> {
         let bases = &self.base_by_core;
-        self.cores.iter().zip(bases).map(|(core, base)| core.ftl.written().since(base)).collect()
+        self.cores.iter().zip(bases).map(|(core, base)| core.ftl.written() - *base).collect()
     }
 
     /// Units written for each one of the host's, by core, since the last reset; 0 where the host wrote nothing.
     pub fn write_amplification_by_core(&self) -> Vec<f64> {
-        let of = |written: &UnitsWritten| {
-            if written.host == 0 { 0.0 } else { written.total() as f64 / written.host as f64 }
+        let of = |written: &UnitsWritten| match written[ProgramCause::Host] {
+            0 => 0.0,
+            host => written.total() as f64 / host as f64,
         };
         self.written_by_core().iter().map(of).collect()
     }

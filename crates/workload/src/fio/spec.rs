@@ -2,7 +2,7 @@
 
 use super::parse::{Place, refused, sections};
 use super::{job, plan};
-use crate::{Target, Workload, WorkloadError};
+use crate::{InputFile, Target, Workload, WorkloadError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -31,6 +31,13 @@ pub struct FioSpec {
 }
 
 impl FioSpec {
+    /// Every file that the job reads: the job file and what it includes.
+    pub(crate) fn input_files(&self) -> Vec<InputFile> {
+        // What cannot be read is named by the file alone: opening it says why.
+        let files = self.files().unwrap_or_else(|_| self.file.iter().cloned().collect());
+        files.into_iter().map(|path| InputFile { setting: "workload.fio.file", path }).collect()
+    }
+
     /// Reads the job and checks it. See [`crate::WorkloadSpec::open_pass`].
     pub(crate) fn open(&self, target: &Target, pass: u64) -> Result<Workload, WorkloadError> {
         let (name, text) = self.text()?;
@@ -121,15 +128,12 @@ pub fn job_variables(text: &str) -> Vec<String> {
 
 fn read(file: &str) -> Result<String, WorkloadError> {
     let failed = |source| WorkloadError::Open { file: file.to_owned(), source };
-    let about = std::fs::metadata(file).map_err(failed)?;
-    if !about.is_file() {
-        return Err(crate::error::bad(
-            file,
-            "not a regular file",
-            "a job file is a file; give its text as job",
-        ));
+    let meta = std::fs::metadata(file).map_err(failed)?;
+    if !meta.is_file() && !meta.is_dir() {
+        let why = "a job file must be a regular file, not a pipe or device; write it to a file first";
+        return Err(failed(std::io::Error::new(std::io::ErrorKind::InvalidInput, why)));
     }
-    let size = about.len();
+    let size = meta.len();
     if size > MOST_BYTES {
         return Err(crate::error::bad(
             file,

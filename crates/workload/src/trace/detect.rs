@@ -2,7 +2,7 @@
 
 use super::fields::whole;
 use super::formats::{self, VscsiVersion};
-use super::input::{Input, Origin};
+use super::input::{Input, Origin, is_blank, without_mark};
 use super::{AddressUnit, Format, TimeUnit, TraceSpec};
 use crate::{Position, WorkloadError};
 
@@ -27,8 +27,9 @@ pub(crate) fn detect(origin: &Origin, spec: &TraceSpec) -> Result<Detected, Work
     let mut bytes = vec![0; SAMPLE];
     let count = input.record(&mut bytes, Position::Line(1))?;
     bytes.truncate(count);
-    let lines: Vec<&[u8]> = lines(&bytes, count == SAMPLE);
-    let Some(first) = lines.iter().find(|line| !line.is_empty()).copied() else {
+    let bytes = without_mark(&bytes);
+    let lines: Vec<&[u8]> = lines(bytes, count == SAMPLE);
+    let Some(first) = lines.first().copied() else {
         return Err(WorkloadError::Empty { file: input.file, found: "the file is empty".into() });
     };
     let unrecognised = |file: String| WorkloadError::Unrecognised {
@@ -37,7 +38,7 @@ pub(crate) fn detect(origin: &Origin, spec: &TraceSpec) -> Result<Detected, Work
         known: Format::NAMES,
     };
     let (format, mut notes) = match spec.format {
-        Format::Auto => match recognise(&bytes, &lines) {
+        Format::Auto => match recognise(bytes, &lines) {
             Some(format) => (format, vec![format!("format recognised as {format}")]),
             None => return Err(unrecognised(input.file)),
         },
@@ -75,8 +76,7 @@ pub(crate) fn detect(origin: &Origin, spec: &TraceSpec) -> Result<Detected, Work
     }
     match format {
         Format::Vscsi => {
-            detected.vscsi =
-                formats::vscsi_version(&bytes).ok_or_else(|| unrecognised(input.file.clone()))?;
+            detected.vscsi = formats::vscsi_version(bytes).ok_or_else(|| unrecognised(input.file.clone()))?;
         }
         Format::Ascii => {
             detected.address_unit =
@@ -90,12 +90,13 @@ pub(crate) fn detect(origin: &Origin, spec: &TraceSpec) -> Result<Detected, Work
     Ok(detected)
 }
 
-/// The lines of a sample, without the last one if it may be cut.
+/// The lines of a sample that say something, without the last one if it may be cut.
 fn lines(bytes: &[u8], cut: bool) -> Vec<&[u8]> {
     let mut lines: Vec<&[u8]> = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).collect();
     if cut && lines.len() > 1 {
         lines.pop();
     }
+    lines.retain(|line| !is_blank(line));
     lines
 }
 
@@ -105,7 +106,7 @@ fn recognise(bytes: &[u8], lines: &[&[u8]]) -> Option<Format> {
     if !text {
         return formats::vscsi_version(bytes).map(|_| Format::Vscsi);
     }
-    lines.iter().filter(|line| !line.is_empty()).take(2).find_map(|line| recognise_line(line))
+    lines.iter().take(2).find_map(|line| recognise_line(line))
 }
 
 fn recognise_line(line: &[u8]) -> Option<Format> {

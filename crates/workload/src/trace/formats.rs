@@ -106,7 +106,7 @@ impl Context {
         }
     }
 
-    /// Decodes line `number` (from 1) of a text format.
+    /// Decodes line `number` of a text format, counted from 1 without blank lines and comments.
     pub(crate) fn line(&mut self, line: &[u8], number: u64) -> Result<Parsed, Fault> {
         match self.format {
             Format::Msr => tables::msr(self, line, number),

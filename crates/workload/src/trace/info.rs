@@ -43,6 +43,8 @@ pub struct TraceInfo {
     pub skipped: u64,
     /// Time from the first to the last, in seconds.
     pub span_s: f64,
+    /// Mean arrival rate, in requests per second; absent where all arrive at once.
+    pub rate_iops: Option<f64>,
     /// Mean time between two, in microseconds; 0 with fewer than two.
     pub mean_gap_us: f64,
     /// Reads.
@@ -55,6 +57,8 @@ pub struct TraceInfo {
     pub flushes: OpStats,
     /// Distinct 4-KiB blocks touched by reads, writes or trims, in MiB.
     pub footprint_mib: f64,
+    /// First sector touched; 0 if none is.
+    pub start_lba: u64,
     /// First sector after the last one touched.
     pub end_lba: u64,
     /// Share of the requests (other than flushes) that start and end on 4-KiB boundaries, in percent.
@@ -104,12 +108,14 @@ pub fn trace_info(spec: &TraceSpec) -> Result<TraceInfo, WorkloadError> {
         records: 0,
         skipped: records.skipped,
         span_s: 0.0,
+        rate_iops: None,
         mean_gap_us: 0.0,
         reads: OpStats::default(),
         writes: OpStats::default(),
         trims: OpStats::default(),
         flushes: OpStats::default(),
         footprint_mib: 0.0,
+        start_lba: 0,
         end_lba: 0,
         aligned_percent: 0.0,
         sequential_percent: 0.0,

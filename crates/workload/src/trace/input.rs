@@ -11,6 +11,19 @@ const BUFFER: usize = 1 << 17;
 /// The longest line that is accepted: the longest of any format (a blkparse message) is far below.
 const LONGEST_LINE: usize = 1 << 16;
 
+/// What editors and spreadsheets of one system put before the first line of a text: the byte order mark, in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The text without a byte order mark.
+pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
+}
+
+/// Whether a line of a text says nothing about requests: it is blank, or a comment from `#` on.
+pub(crate) fn is_blank(line: &[u8]) -> bool {
+    matches!(line.trim_ascii_start(), [] | [b'#', ..])
+}
+
 /// Where the bytes of a trace are. Opened anew for each pass.
 #[derive(Clone, Debug)]
 pub(crate) enum Origin {
@@ -28,6 +41,24 @@ impl Origin {
             Self::Memory(_) => "(memory)".into(),
         }
     }
+}
+
+/// Opens a file that can be read more than once.
+///
+/// # Errors
+/// The system's, and what else there may be under a path: a pipe would give its bytes only once, and opening one that
+/// nobody writes to would wait for ever.
+fn open_file(path: &str) -> io::Result<File> {
+    let kind = std::fs::metadata(path)?.file_type();
+    if kind.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
+    }
+    if !kind.is_file() {
+        let why = "a trace is read more than once and must be a regular file, not a pipe or device; write it to a file first";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
+    #[allow(clippy::disallowed_methods, reason = "the trace reader is the edge that opens trace files")]
+    File::open(path)
 }
 
 /// Counts the bytes read through it.
@@ -63,15 +94,8 @@ impl Input {
         let failed = |source| WorkloadError::Open { file: file.clone(), source };
         let (raw, size): (Box<dyn Read + Send>, u64) = match origin {
             Origin::File(path) => {
-                #[allow(
-                    clippy::disallowed_methods,
-                    reason = "the trace reader is the edge that opens trace files"
-                )]
-                let opened = File::open(path).map_err(failed)?;
+                let opened = open_file(path).map_err(failed)?;
                 let meta = opened.metadata().map_err(failed)?;
-                if meta.is_dir() {
-                    return Err(failed(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory")));
-                }
                 (Box::new(opened), meta.len())
             }
             Origin::Memory(bytes) => (Box::new(Cursor::new(bytes.clone())), bytes.len() as u64),

@@ -2,7 +2,7 @@
 
 use super::detect::{Detected, detect};
 use super::input::Origin;
-use super::place::{PIECE, Placement, Survey};
+use super::place::{PIECE, Placed, Placement, Survey};
 use super::replay::{Pass, Replay};
 use super::{Addresses, Devices, Format, TraceSpec};
 use crate::error::bad;
@@ -74,10 +74,11 @@ impl TraceSpec {
     ) -> Result<(Replay, Option<u64>, Vec<String>), WorkloadError> {
         self.check()?;
         let detected = detect(&origin, self)?;
-        let mut notes = detected.notes.clone();
+        let notes = detected.notes.clone();
         let align = self.align.map_or(1, |align| align.0 / SECTOR_BYTES);
         let (starts, pieces) = (Vec::new(), Vec::new());
-        let mut placement = Placement { capacity, addresses: self.addresses, align, starts, pieces };
+        let placed = Placed::default();
+        let mut placement = Placement { capacity, addresses: self.addresses, align, starts, pieces, placed };
         let fit = capacity.is_some() && self.addresses == Addresses::Fit;
         let mut end = None;
         if self.devices == Devices::Concat || fit {
@@ -86,15 +87,8 @@ impl TraceSpec {
                 survey.ends.iter().enumerate().map(|(id, &end)| placement.laid_out(id as u32, end)).max();
             end = last;
             if fit && last.is_some_and(|last| Some(last) > capacity) {
-                let packed = survey.pieces.len() as u64 * PIECE;
-                let mib = survey.pieces.len();
-                let wraps =
-                    if Some(packed) > capacity { ", which exceeds the capacity and wraps" } else { "" };
-                notes.push(format!(
-                    "the trace reaches beyond the capacity; its {mib} touched MiB are packed{wraps}"
-                ));
+                end = Some(survey.pieces.len() as u64 * PIECE);
                 placement.pieces = survey.pieces;
-                end = Some(packed);
             }
         }
         Ok((Replay::open(origin, detected, self.clone(), placement)?, end, notes))

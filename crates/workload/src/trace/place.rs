@@ -28,6 +28,72 @@ impl Survey {
     }
 }
 
+/// Requests that were placed, and what it took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Placed {
+    /// Requests with an address.
+    pub(crate) requests: u64,
+    /// Those that were recorded beyond the capacity, at least in part.
+    pub(crate) beyond: u64,
+    /// Those that wrapped.
+    pub(crate) wrapped: u64,
+}
+
+impl Placed {
+    /// What share of the requests lay beyond a device of `capacity` sectors, and what became of these.
+    pub(crate) fn note(&self, addresses: Addresses, capacity: u64, pieces: usize) -> Option<String> {
+        if self.beyond == 0 {
+            return None;
+        }
+        let (requests, beyond) = (self.requests, self.beyond);
+        let percent = |part: u64| share(part, requests);
+        let drive = gib(capacity);
+        let what = match addresses {
+            Addresses::Fit => {
+                let wraps = match self.wrapped {
+                    0 => String::new(),
+                    wrapped => {
+                        format!(
+                            ", which is more than that, so that {} wrapped onto other data",
+                            percent(wrapped)
+                        )
+                    }
+                };
+                let touched = gib(pieces as u64 * PIECE);
+                format!(
+                    "the {touched} of 1-MiB pieces that the trace touches were packed side by side{wraps} (addresses = \"fit\")"
+                )
+            }
+            Addresses::Wrap => "they wrapped onto other data (addresses = \"wrap\")".to_owned(),
+            Addresses::Strict => "the rest of the last unit was left out (addresses = \"strict\")".to_owned(),
+        };
+        let of = percent(beyond);
+        Some(format!(
+            "{of} of the trace's requests ({beyond} of {requests}) lie beyond the {drive} that the host has: {what}."
+        ))
+    }
+}
+
+/// A share in percent, never 0 for something and never 100 for less than all.
+fn share(part: u64, all: u64) -> String {
+    let percent = 100.0 * part as f64 / all as f64;
+    if part != 0 && percent < 0.01 {
+        "less than 0.01 %".to_owned()
+    } else if part != all && percent > 99.99 {
+        "more than 99.99 %".to_owned()
+    } else if (0.1..99.9).contains(&percent) {
+        format!("{percent:.1} %")
+    } else {
+        format!("{percent:.2} %")
+    }
+}
+
+/// A size in sectors, for people.
+fn gib(sectors: u64) -> String {
+    let mib = sectors as f64 / PIECE as f64;
+    if mib < 1024.0 { format!("{mib:.0} MiB") } else { format!("{:.1} GiB", mib / 1024.0) }
+}
+
 /// Maps recorded addresses to the device's.
 #[derive(Clone, Debug)]
 pub(crate) struct Placement {
@@ -40,6 +106,8 @@ pub(crate) struct Placement {
     pub(crate) starts: Vec<u64>,
     /// Pieces that `fit` packs, in order; empty if the trace fits as it is.
     pub(crate) pieces: Vec<u64>,
+    /// What has been placed so far.
+    pub(crate) placed: Placed,
 }
 
 impl Placement {
@@ -56,18 +124,21 @@ impl Placement {
     }
 
     /// First sector and length on the device, or the recorded ones as an error if they do not fit.
-    pub(crate) fn place(&self, device: u32, lba: u64, sectors: u32) -> Result<(u64, u32), (u64, u64)> {
+    pub(crate) fn place(&mut self, device: u32, lba: u64, sectors: u32) -> Result<(u64, u32), (u64, u64)> {
         let (lba, mut sectors) = self.aligned(lba, sectors);
         let mut lba = self.laid_out(device, lba);
         let Some(capacity) = self.capacity else {
             return Ok((lba, u32::try_from(sectors).unwrap_or(u32::MAX)));
         };
+        let beyond = |lba: u64| lba.checked_add(sectors).is_none_or(|end| end > capacity);
+        self.placed.requests += 1;
+        self.placed.beyond += u64::from(beyond(lba));
         if !self.pieces.is_empty()
             && let Ok(rank) = self.pieces.binary_search(&(lba / PIECE))
         {
             lba = rank as u64 * PIECE + lba % PIECE;
         }
-        if lba.checked_add(sectors).is_none_or(|end| end > capacity) {
+        if beyond(lba) {
             if self.addresses == Addresses::Strict {
                 // Rounding out alone never makes a request that fits fail.
                 if lba < capacity && capacity - lba >= sectors.saturating_sub(self.align) && self.align > 1 {
@@ -78,6 +149,7 @@ impl Placement {
             } else if sectors > capacity {
                 return Err((lba, sectors));
             } else {
+                self.placed.wrapped += 1;
                 lba = (lba % capacity).min(capacity - sectors);
             }
         }
@@ -90,7 +162,14 @@ mod tests {
     use super::*;
 
     fn placement(addresses: Addresses) -> Placement {
-        Placement { capacity: Some(10_000), addresses, align: 1, starts: Vec::new(), pieces: Vec::new() }
+        Placement {
+            capacity: Some(10_000),
+            addresses,
+            align: 1,
+            starts: Vec::new(),
+            pieces: Vec::new(),
+            placed: Placed::default(),
+        }
     }
 
     #[test]
@@ -101,17 +180,49 @@ mod tests {
         assert_eq!(wrap.place(0, 0, 10_001), Err((0, 10_001)));
         wrap.align = 8;
         assert_eq!(wrap.place(0, 15, 2), Ok((8, 16)));
-        let strict = placement(Addresses::Strict);
+        let mut strict = placement(Addresses::Strict);
         assert_eq!(strict.place(0, 9_992, 8), Ok((9_992, 8)));
         assert_eq!(strict.place(0, 9_993, 8), Err((9_993, 8)));
     }
 
     #[test]
     fn fit_packs_touched_pieces_and_keeps_runs() {
-        let fit = Placement { pieces: vec![5, 6, 1_000_000], ..placement(Addresses::Fit) };
+        let mut fit = Placement { pieces: vec![5, 6, 1_000_000], ..placement(Addresses::Fit) };
         assert_eq!(fit.place(0, 5 * PIECE + 7, 8), Ok((7, 8)));
         assert_eq!(fit.place(0, 7 * PIECE - 4, 4), Ok((2 * PIECE - 4, 4)));
         assert_eq!(fit.place(0, 1_000_000 * PIECE, 8), Ok((2 * PIECE, 8)));
+    }
+
+    #[test]
+    fn what_lay_beyond_is_counted_and_told() {
+        let mut wrap = placement(Addresses::Wrap);
+        for lba in [0, 9_992, 9_993, 25_000] {
+            assert!(wrap.place(0, lba, 8).is_ok());
+        }
+        assert_eq!(wrap.placed, Placed { requests: 4, beyond: 2, wrapped: 2 });
+        let note = wrap.placed.note(Addresses::Wrap, 10_000, 0);
+        assert_eq!(
+            note.as_deref(),
+            Some(
+                "50.0 % of the trace's requests (2 of 4) lie beyond the 5 MiB that the host has: they wrapped onto \
+                 other data (addresses = \"wrap\")."
+            )
+        );
+        // Six pieces do not fit into a little less than five.
+        let mut fit = Placement { pieces: vec![0, 1, 2, 3, 4, 9_000_000], ..placement(Addresses::Fit) };
+        for lba in [0, 9_000_000 * PIECE] {
+            assert!(fit.place(0, lba, 8).is_ok());
+        }
+        assert_eq!(fit.placed, Placed { requests: 2, beyond: 1, wrapped: 1 });
+        let note = fit.placed.note(Addresses::Fit, 10_000, 6).unwrap();
+        assert!(
+            note.contains("the 6 MiB of 1-MiB pieces that the trace touches were packed side by side"),
+            "{note}"
+        );
+        assert!(note.contains("50.0 % wrapped onto other data"), "{note}");
+        assert_eq!(Placed { requests: 9, ..Placed::default() }.note(Addresses::Wrap, 1, 0), None);
+        assert_eq!(share(1, 1_000_000), "less than 0.01 %");
+        assert_eq!(share(999_999, 1_000_000), "more than 99.99 %");
     }
 
     #[test]

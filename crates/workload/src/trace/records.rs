@@ -3,7 +3,7 @@
 use super::detect::Detected;
 use super::fields::Fault;
 use super::formats::{Context, Parsed, Record};
-use super::input::{Input, Origin};
+use super::input::{Input, Origin, is_blank, without_mark};
 use super::{BlkEvent, Format};
 use crate::{Position, WorkloadError};
 use outlast_device::Op;
@@ -15,6 +15,8 @@ pub(crate) struct Records {
     line: Vec<u8>,
     /// Lines or records read.
     number: u64,
+    /// Lines read that were neither blank nor comments.
+    lines: u64,
     byte: u64,
     held: Option<Record>,
     /// Lines or records that are no requests.
@@ -31,7 +33,7 @@ impl Records {
         context.iolog = detected.iolog;
         context.vscsi = detected.vscsi;
         let input = Input::open(origin)?;
-        Ok(Self { input, context, line: Vec::new(), number: 0, byte: 0, held: None, skipped: 0 })
+        Ok(Self { input, context, line: Vec::new(), number: 0, lines: 0, byte: 0, held: None, skipped: 0 })
     }
 
     /// Where the record is that `next` gave last.
@@ -88,11 +90,15 @@ impl Records {
                 return Ok(None);
             }
             self.number += 1;
-            if !self.line.trim_ascii().is_empty() {
+            if self.number == 1 && without_mark(&self.line).len() < self.line.len() {
+                self.line = without_mark(&self.line).to_vec();
+            }
+            if !is_blank(&self.line) {
                 break;
             }
         }
-        match self.context.line(&self.line, self.number) {
+        self.lines += 1;
+        match self.context.line(&self.line, self.lines) {
             Ok(parsed) => Ok(Some(parsed)),
             Err(fault) => Err(self.fault(fault)),
         }

@@ -3,7 +3,7 @@
 use super::detect::Detected;
 use super::formats::Record;
 use super::input::Origin;
-use super::place::Placement;
+use super::place::{Placed, Placement};
 use super::records::Records;
 use super::{DeviceName, TraceSpec, Unordered};
 use crate::{Position, Request, Source, WorkloadError};
@@ -234,7 +234,13 @@ impl Source for Replay {
         Ok(max)
     }
 
+    fn notes(&self) -> Vec<String> {
+        let Placement { capacity, addresses, pieces, placed, .. } = &self.placement;
+        capacity.and_then(|capacity| placed.note(*addresses, capacity, pieces.len())).into_iter().collect()
+    }
+
     fn rewind(&mut self) -> Result<(), WorkloadError> {
+        self.placement.placed = Placed::default();
         self.pass = Pass::open(&self.origin, &self.detected, &self.spec)?;
         (self.passes, self.base, self.first, self.last, self.count, self.done) = (0, 0, None, 0, 0, false);
         Ok(())

@@ -1,5 +1,6 @@
 //! The settings of a trace.
 
+use crate::InputFile;
 use outlast_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -141,18 +142,20 @@ impl fmt::Display for DeviceName {
     }
 }
 
-/// What becomes of addresses beyond the device's capacity.
+/// What becomes of addresses beyond the capacity. Whatever it is, the run says what share of the requests it concerned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Addresses {
-    /// Taken modulo the capacity. A request that would then cross the end is moved back to end there.
-    #[default]
+    /// Taken modulo the capacity, so that different data may come to lie on the same addresses. A request that would then cross
+    /// the end is moved back to end there.
     Wrap,
     /// If the trace reaches beyond the capacity, the 1 MiB pieces that it touches are packed side by side in order of
     /// address, which keeps runs and distances within touched stretches; what still does not fit wraps. Costs one pass
     /// over the file when it is opened, and 8 bytes for each MiB touched.
+    #[default]
     Fit,
-    /// An error naming line, LBA and capacity.
+    /// An error naming line, LBA and capacity; `refuse` means the same.
+    #[serde(alias = "refuse")]
     Strict,
 }
 
@@ -190,7 +193,7 @@ pub struct TraceSpec {
     /// Only the records of this device. Default: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceName>,
-    /// What becomes of addresses beyond the capacity. Default: wrap.
+    /// What becomes of addresses beyond the capacity. Default: fit.
     pub addresses: Addresses,
     /// Rounds requests out to this unit: start down, end up. Default: as recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -215,6 +218,13 @@ pub struct TraceSpec {
     pub head: Option<u64>,
 }
 
+impl TraceSpec {
+    /// The file that the trace is in.
+    pub(crate) fn input_files(&self) -> Vec<InputFile> {
+        vec![InputFile { setting: "workload.trace.file", path: self.file.clone() }]
+    }
+}
+
 impl Default for TraceSpec {
     fn default() -> Self {
         Self {
@@ -225,7 +235,7 @@ impl Default for TraceSpec {
             event: BlkEvent::Q,
             devices: Devices::Merge,
             device: None,
-            addresses: Addresses::Wrap,
+            addresses: Addresses::Fit,
             align: None,
             unordered: Unordered::Error,
             window: 1024,

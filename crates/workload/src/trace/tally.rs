@@ -33,6 +33,7 @@ pub(super) struct Tally {
     ends: [Option<u64>; KINDS],
     aligned: u64,
     sequential: u64,
+    start: Option<u64>,
     end: u64,
     last: u64,
 }
@@ -48,6 +49,7 @@ impl Tally {
             return;
         }
         let (start, end) = (command.lba.0, command.lba.0 + u64::from(command.sectors));
+        self.start = Some(self.start.map_or(start, |first| first.min(start)));
         self.end = self.end.max(end);
         self.aligned += u64::from(start.is_multiple_of(BLOCK) && end.is_multiple_of(BLOCK));
         self.sequential += u64::from(self.ends[kind] == Some(start));
@@ -133,6 +135,8 @@ impl Tally {
         TraceInfo {
             records: self.records,
             span_s: self.last as f64 * 1e-9,
+            // A gap less than there are requests, as the last one starts none.
+            rate_iops: (self.last > 0).then(|| (self.records - 1) as f64 / (self.last as f64 * 1e-9)),
             mean_gap_us: if self.records < 2 {
                 0.0
             } else {
@@ -144,6 +148,7 @@ impl Tally {
             flushes,
             footprint_mib: self
                 .footprint(|chunk, word| chunk.touched.iter().fold(0, |all, kind| all | kind[word])),
+            start_lba: self.start.unwrap_or(0),
             end_lba: self.end,
             aligned_percent: percent(self.aligned, moved),
             sequential_percent: percent(self.sequential, moved),

@@ -32,7 +32,9 @@
     const axes = Object.fromEntries(["xaxis", "yaxis"].map((name) => {
       const mine = own[name] || {};
       const title = { font: { size: 12.5 }, standoff: 8, ...(mine.title || {}) };
-      return [name, { ...axisDefaults, ...mine, title }];
+      // Without a format plotly labels a logarithmic axis by digits alone: 5, 2, 10, 5, 2, 1.
+      const labels = mine.type === "log" && !mine.tickvals ? { tickformat: "~g" } : {};
+      return [name, { ...axisDefaults, ...labels, ...mine, title }];
     }));
     return coloured({ ...base, ...own, ...axes }, style);
   };

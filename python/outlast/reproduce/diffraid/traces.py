@@ -57,7 +57,7 @@ def skipped(setting: Setting) -> list[str]:
 
 
 def _trace(file: str, **more: Any) -> dict[str, Any]:
-    return {"workload": {"trace": {"file": file} | more}}
+    return {"workload": {"trace": {"file": file, "addresses": "wrap"} | more}}
 
 
 def _workloads(setting: Setting, **more: Any) -> dict[str, dict[str, Any]]:

@@ -5,7 +5,7 @@ use crate::scenario::merge::merge;
 use crate::scenario::override_path::{override_tree, parse_path};
 use crate::scenario::parse::toml_tree;
 use crate::scenario::tree::{Kind, Node, dotted};
-use crate::scenario::{parse_text, split_override};
+use crate::scenario::{ScenarioError, parse_text, split_override};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -109,12 +109,17 @@ proptest! {
     }
 
     #[test]
-    fn a_complaint_is_one_line(from in 0..SMALL.len(), length in 0usize..40, with in "[ -~]{0,12}") {
+    fn a_complaint_is_a_line_for_each_mistake(from in 0..SMALL.len(), length in 0usize..40, with in "[ -~]{0,12}") {
         let to = (from + length).min(SMALL.len());
         let text = format!("{}{with}{}", &SMALL[..from], &SMALL[to..]);
         if let Err(error) = parse_text(&text) {
             let message = error.to_string();
-            prop_assert!(!message.contains('\n') && !message.is_empty(), "{message}");
+            let mistakes = match &error {
+                ScenarioError::Several(errors) => errors.len(),
+                _ => 1,
+            };
+            prop_assert_eq!(message.split('\n').count(), mistakes, "{}", message);
+            prop_assert!(message.split('\n').all(|line| !line.is_empty()), "{message}");
         }
     }
 

@@ -1,0 +1,128 @@
+//! Closed forms beside the measurement.
+
+use crate::report::Facts;
+use crate::scenario::Overwrite;
+use outlast_device::Op;
+use outlast_ftl::{ProgramCause, VictimPolicy};
+use outlast_models::{bandwidth, write_amplification};
+use outlast_workload::Pattern;
+use serde::Serialize;
+
+/// Closed forms beside the measurement.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClosedForm {
+    /// Write amplification of greedy or FIFO collection under uniform random writes with this drive's effective spare space; absent where
+    /// the workload or the policy is another.
+    pub greedy_waf: Option<f64>,
+    /// The same for preconditioning by random overwrites.
+    pub precondition_waf: Option<f64>,
+    /// Spare space over user space that the data can use: without open and held-back superblocks.
+    pub spare_factor: f64,
+    /// Limit of sequential reads, in MiB/s: the least of dies, channels and link.
+    pub sequential_read_mib_s: f64,
+    /// Limit of sequential writes into erased blocks, in MiB/s.
+    pub sequential_write_mib_s: f64,
+    /// Why the write amplification can or cannot be compared.
+    pub note: String,
+}
+
+pub(crate) fn closed_form(facts: &Facts<'_>, spare: f64) -> ClosedForm {
+    let config = facts.ssd.config();
+    let policy = facts.ssd.ftls().next().map(outlast_ftl::Ftl::victim_policy);
+    let waf = match policy {
+        Some(VictimPolicy::Greedy) => write_amplification::greedy(spare).ok(),
+        Some(VictimPolicy::Fifo) => write_amplification::fifo(spare).ok(),
+        _ => None,
+    };
+    let filled = facts.scenario.precondition.fill_fraction >= 1.0;
+    let prepared_randomly =
+        facts.ssd.array.is_none() && facts.scenario.precondition.overwrite == Overwrite::Random && filled;
+    let not_comparable = why_not_uniform(facts);
+    let note = match (&not_comparable, waf) {
+        (_, None) => "There is no closed form for this victim policy.".to_owned(),
+        (Some(why), _) => format!("The closed form holds for uniform random writes; here {why}."),
+        (None, Some(_)) => "Uniform random writes over the whole capacity: the closed form holds.".to_owned(),
+    };
+    let timing = &config.timing;
+    let flash = bandwidth::Flash {
+        channels: f64::from(config.geometry.channels),
+        dies: f64::from(config.geometry.dies()),
+        planes: if config.ftl.multi_plane { f64::from(config.geometry.planes_per_die) } else { 1.0 },
+        page_bytes: config.geometry.page_size.0 as f64,
+        spare_bytes: config.geometry.spare_per_page.0 as f64,
+        read_s: timing.read.mean_ns() * 1e-9,
+        program_s: timing.program.mean_ns() * 1e-9,
+        command_s: timing.command.as_secs_f64(),
+        bus_bytes_per_s: timing.bus.bytes_per_s() as f64,
+    };
+    let link = config.controller.link.map(|link| link.bytes_per_s() as f64);
+    let mib = |limits: Result<bandwidth::Limits, _>| {
+        limits.map_or(0.0, |limits| limits.bytes_per_s() / f64::from(1 << 20))
+    };
+    ClosedForm {
+        greedy_waf: waf.filter(|_| not_comparable.is_none()),
+        precondition_waf: waf.filter(|_| prepared_randomly),
+        spare_factor: spare,
+        sequential_read_mib_s: mib(flash.sequential_read(link)),
+        sequential_write_mib_s: mib(flash.sequential_write(link)),
+        note,
+    }
+}
+
+/// Why the workload is not uniform random writing of whole mapping units over the whole capacity, if it is not.
+fn why_not_uniform(facts: &Facts<'_>) -> Option<&'static str> {
+    if facts.ssd.array.is_some() {
+        return Some("an array adds writes of its own");
+    }
+    let Some(synthetic) = &facts.scenario.workload.synthetic else {
+        return Some("the workload is recorded or a fio job");
+    };
+    if synthetic.pattern.unwrap_or_default() != Pattern::Uniform || !synthetic.phases.is_empty() {
+        return Some("the workload is skewed, sequential or has phases");
+    }
+    let written = &facts.measured.counts.written;
+    let is_any = |causes: &[ProgramCause]| causes.iter().any(|&cause| written[cause] != 0);
+    if is_any(&[ProgramCause::Migrated, ProgramCause::Lists]) {
+        return Some("flash cores take over each other's data, or lists of it take space");
+    }
+    if is_any(&[
+        ProgramCause::Scrub,
+        ProgramCause::Rewritten,
+        ProgramCause::Reencode,
+        ProgramCause::PartialParity,
+    ]) {
+        return Some("scrubbing moves data, or failed programs are repeated");
+    }
+    if facts
+        .ssd
+        .config()
+        .protection
+        .as_ref()
+        .is_some_and(|p| p.streams != outlast_ftl::ProtectedStreams::All || p.classes.len() > 1)
+    {
+        return Some("some superblocks hold parity and some do not");
+    }
+    if facts.measured.counts.drives.partial_writes != 0 {
+        return Some("some writes cover mapping units only in part");
+    }
+    if facts.recorder.completed.commands[Op::Trim as usize] != 0 {
+        return Some("some space is trimmed");
+    }
+    if written[ProgramCause::Host] == 0 {
+        return Some("nothing is written");
+    }
+    let whole = facts.workload.footprint.as_ref().is_none_or(|range| {
+        let sectors = facts.ssd.units() * u64::from(facts.ssd.sectors_per_unit());
+        // An alignment may leave a rest of less than a unit at the end.
+        range.start.0 == 0 && range.end.0 * 100 >= sectors * 99
+    });
+    if !whole {
+        return Some("the workload covers a part of the capacity");
+    }
+    if facts.recorder.completed.bytes[Op::Write as usize]
+        > facts.recorder.completed.commands[Op::Write as usize] * 2 * facts.ssd.config().ftl.mapping_unit.0
+    {
+        return Some("writes span many mapping units");
+    }
+    None
+}

@@ -1,0 +1,65 @@
+//! The drive in figures.
+
+use crate::drives::Drives;
+use outlast_device::Device;
+use serde::Serialize;
+
+/// The drive in figures.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct DeviceFacts {
+    pub model: String,
+    pub capacity_bytes: u64,
+    pub raw_bytes: u64,
+    pub mapping_unit: u64,
+    pub units: u64,
+    /// Over all flash cores.
+    pub superblocks: u64,
+    pub units_per_superblock: u64,
+    /// (raw − user) / user.
+    pub spare_factor: f64,
+    /// The same without spare blocks, bad blocks, and superblocks that are open or held back.
+    pub effective_spare_factor: f64,
+}
+
+/// Memory.
+#[derive(Clone, Debug, Serialize)]
+pub struct Memory {
+    /// Resident bytes of all tables for each mapping unit.
+    pub mapping_bytes_per_unit: f64,
+    /// Peak resident memory of the process; filled in by the front end.
+    pub peak_rss_mib: Option<f64>,
+}
+
+pub(crate) fn device_facts(ssd: &Drives<'_>) -> DeviceFacts {
+    let identity = ssd.identify();
+    let config = ssd.config();
+    let drive = ssd.first();
+    let raw = config.geometry.raw_capacity().0 as f64;
+    let user = drive.identify().capacity.0 as f64;
+    let unit = config.ftl.mapping_unit.0 as f64;
+    // Held back: free superblocks; open ones are on average half empty.
+    let usable: f64 = drive
+        .ftls()
+        .map(|ftl| {
+            let lost = f64::from(ftl.reserve()) + 0.5 * f64::from(ftl.streams());
+            (f64::from(ftl.layout().superblocks()) - lost)
+                * f64::from(ftl.data_units(ftl.gc_stream(0)))
+                * unit
+        })
+        .sum();
+    DeviceFacts {
+        model: identity.model,
+        capacity_bytes: identity.capacity.0,
+        raw_bytes: ssd.raw_bytes(),
+        mapping_unit: config.ftl.mapping_unit.0,
+        units: ssd.units(),
+        superblocks: ssd.ftls().map(|ftl| u64::from(ftl.layout().superblocks())).sum(),
+        units_per_superblock: ssd
+            .ftls()
+            .next()
+            .map_or(0, |ftl| u64::from(ftl.layout().units_per_superblock())),
+        spare_factor: (raw - user) / user,
+        effective_spare_factor: (usable - user) / user,
+    }
+}

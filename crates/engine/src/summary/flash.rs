@@ -1,0 +1,150 @@
+//! Flash operations by cause, write amplification, garbage collection.
+
+use crate::counts::Counts;
+use crate::report::Facts;
+use outlast_ftl::{PagesRead, ProgramCause, Programs};
+use outlast_ssd::SsdConfig;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+/// Bytes programmed per byte that the host wrote. In results every cause but the host has a key of its own; causes of a group, such as
+/// parity, also have one together.
+#[derive(Clone, Debug)]
+pub struct WriteAmplification {
+    /// All causes.
+    pub total: f64,
+    /// By cause; of the host its own bytes, `partial_write` and `array`.
+    pub causes: Programs<f64>,
+    /// The parts of mapping units that a partial write did not cover.
+    pub partial_write: f64,
+    /// What an array had its members write beside the host's own bytes: parity, copies, records, rebuilding. Zero for a drive by
+    /// itself.
+    pub array: f64,
+    /// Units that each flash core wrote for each one of the host's; empty for one core and for arrays.
+    pub by_core: Vec<f64>,
+}
+
+/// Names of groups of several causes.
+fn groups() -> impl Iterator<Item = &'static str> {
+    let mut groups: Vec<&str> = ProgramCause::ALL.into_iter().map(ProgramCause::group).collect();
+    groups.dedup();
+    let several = |group: &&str| ProgramCause::ALL.iter().filter(|cause| cause.group() == *group).count() > 1;
+    groups.into_iter().filter(several)
+}
+
+impl Serialize for WriteAmplification {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("total", &self.total)?;
+        for group in groups() {
+            map.serialize_entry(group, &self.causes.of_group(group))?;
+        }
+        for (cause, part) in self.causes.iter().filter(|&(cause, _)| cause != ProgramCause::Host) {
+            map.serialize_entry(cause.name(), &part)?;
+        }
+        map.serialize_entry("partial_write", &self.partial_write)?;
+        map.serialize_entry("array", &self.array)?;
+        if !self.by_core.is_empty() {
+            map.serialize_entry("by_core", &self.by_core)?;
+        }
+        map.end()
+    }
+}
+
+/// Flash operations.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Flash {
+    pub reads: u64,
+    pub programs: u64,
+    pub erases: u64,
+    pub multi_plane_programs: u64,
+    pub suspends: u64,
+    pub by_cause: FlashByCause,
+}
+
+/// Pages read by cause, and mapping units' worth of pages programmed by cause (fractions where several units share a page). In results
+/// reads have their causes' names, programs end in `_programs`, and causes of a group, such as parity, also have a key together.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct FlashByCause {
+    pub reads: PagesRead,
+    pub programs: Programs<f64>,
+}
+
+impl Serialize for FlashByCause {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (cause, pages) in self.reads.iter() {
+            map.serialize_entry(cause.name(), &pages)?;
+        }
+        for (cause, pages) in self.programs.iter() {
+            map.serialize_entry(&format!("{}_programs", cause.name()), &pages)?;
+        }
+        for group in groups() {
+            map.serialize_entry(&format!("{group}_programs"), &self.programs.of_group(group))?;
+        }
+        map.end()
+    }
+}
+
+/// Garbage collection and wear levelling.
+#[derive(Clone, Debug, Serialize)]
+pub struct Gc {
+    /// Superblocks relocated.
+    pub victims: u64,
+    /// Mean share of valid units in them when chosen; absent where there were none.
+    pub mean_valid: Option<f64>,
+    /// Seconds during which host writes waited for space, summed over flash cores.
+    pub blocked_s: f64,
+}
+
+/// `None` where the host wrote nothing.
+pub(crate) fn amplification(facts: &Facts<'_>) -> Option<WriteAmplification> {
+    let counts = &facts.measured.counts;
+    if counts.host_bytes == 0 {
+        return None;
+    }
+    let unit = facts.ssd.config().ftl.mapping_unit.0 as f64;
+    let host = counts.host_bytes as f64;
+    let array = counts.drives.host_bytes_written as f64 / host - 1.0;
+    let causes = counts.written.map(|units| units as f64 * unit / host);
+    Some(WriteAmplification {
+        total: counts.programmed_bytes as f64 / host,
+        causes,
+        partial_write: causes[ProgramCause::Host] - 1.0 - array,
+        array,
+        by_core: facts.measured.by_core.clone(),
+    })
+}
+
+pub(crate) fn flash(facts: &Facts<'_>) -> Flash {
+    flash_of(&facts.measured.counts, facts.ssd.config())
+}
+
+pub(super) fn flash_of(counts: &Counts, config: &SsdConfig) -> Flash {
+    let per_unit = config.ftl.mapping_unit.0 as f64 / config.geometry.page_size.0 as f64;
+    let drives = &counts.drives;
+    Flash {
+        reads: drives.reads.total(),
+        programs: drives.programs,
+        erases: drives.erases,
+        multi_plane_programs: drives.multi_plane_programs,
+        suspends: drives.suspends,
+        by_cause: FlashByCause {
+            reads: drives.reads,
+            programs: counts.written.map(|units| units as f64 * per_unit),
+        },
+    }
+}
+
+pub(crate) fn gc(facts: &Facts<'_>) -> Gc {
+    let counts = &facts.measured.counts;
+    let per_superblock = facts.ssd.ftls().next().map_or(0, |ftl| ftl.layout().units_per_superblock());
+    let slots = counts.victims as f64 * f64::from(per_superblock);
+    Gc {
+        victims: counts.victims,
+        mean_valid: (counts.victims != 0).then(|| counts.victim_units as f64 / slots),
+        blocked_s: counts.drives.blocked_ns as f64 * 1e-9,
+    }
+}

@@ -1,0 +1,108 @@
+//! Commands that the host saw completed: counts, rates, times.
+
+use crate::jobs::JobFigures;
+use crate::report::Facts;
+use outlast_device::Op;
+use outlast_units::Bytes;
+use serde::Serialize;
+
+/// Commands completed while measured.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Host {
+    pub reads: u64,
+    pub writes: u64,
+    pub trims: u64,
+    pub flushes: u64,
+    pub bytes_read: u64,
+    pub bytes_written: u64,
+    pub bytes_trimmed: u64,
+    /// Commands that did not end well.
+    pub errors: u64,
+    /// Mapping units read that were never written: they cost no flash read and flatter throughput.
+    pub unmapped_reads: u64,
+    /// Mapping units read from the write buffer.
+    pub buffer_hits: u64,
+    /// Mapping units written only in part.
+    pub partial_writes: u64,
+    /// What each job got, in the order of the job file; absent for a host without jobs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobFigures>,
+}
+
+/// Times, in seconds.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Time {
+    pub simulated_s: f64,
+    pub warm_up_s: f64,
+    pub wall_s: f64,
+    pub cpu_s: f64,
+    pub precondition_cpu_s: f64,
+    pub precondition_wall_s: f64,
+}
+
+/// Rates over simulated time.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Throughput {
+    pub iops: f64,
+    pub read_iops: f64,
+    pub write_iops: f64,
+    pub read_mib_s: f64,
+    pub write_mib_s: f64,
+    /// Commands simulated per second of processor time: how fast the simulator is, not the drive.
+    pub requests_per_cpu_s: f64,
+}
+
+pub(crate) fn host(facts: &Facts<'_>) -> Host {
+    let completed = &facts.recorder.completed;
+    let counters = &facts.measured.counts.drives;
+    let count = |op: Op| completed.commands[op as usize];
+    let bytes = |op: Op| completed.bytes[op as usize];
+    Host {
+        reads: count(Op::Read),
+        writes: count(Op::Write),
+        trims: count(Op::Trim),
+        flushes: count(Op::Flush),
+        bytes_read: bytes(Op::Read),
+        bytes_written: bytes(Op::Write),
+        bytes_trimmed: bytes(Op::Trim),
+        errors: completed.errors,
+        unmapped_reads: counters.unmapped_reads,
+        buffer_hits: counters.buffer_hits,
+        partial_writes: counters.partial_writes,
+        jobs: facts.recorder.jobs.figures(facts.workload.lanes.as_ref(), facts.recorder.end),
+    }
+}
+
+pub(crate) fn time(facts: &Facts<'_>) -> Time {
+    Time {
+        simulated_s: facts.recorder.span().as_secs_f64(),
+        warm_up_s: facts.recorder.start.as_secs_f64(),
+        wall_s: facts.wall_s,
+        cpu_s: facts.cpu_s,
+        precondition_cpu_s: facts.prepared.cpu_s,
+        precondition_wall_s: facts.prepared.wall_s,
+    }
+}
+
+/// `value` per `span`, and zero where there was no span.
+pub(super) fn per(value: f64, span: f64) -> f64 {
+    if span > 0.0 { value / span } else { 0.0 }
+}
+
+pub(crate) fn throughput(facts: &Facts<'_>) -> Throughput {
+    let span = facts.recorder.span().as_secs_f64();
+    let completed = &facts.recorder.completed;
+    let rate = |op: Op| per(completed.commands[op as usize] as f64, span);
+    let mib = |op: Op| per(Bytes(completed.bytes[op as usize]).as_mib(), span);
+    Throughput {
+        iops: per(completed.total() as f64, span),
+        read_iops: rate(Op::Read),
+        write_iops: rate(Op::Write),
+        read_mib_s: mib(Op::Read),
+        write_mib_s: mib(Op::Write),
+        requests_per_cpu_s: per(completed.total() as f64, facts.run_cpu_s),
+    }
+}

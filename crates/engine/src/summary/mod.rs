@@ -1,0 +1,107 @@
+//! `result.json`: what a run found, section by section. The schema's name changes whenever a key changes its meaning or goes away.
+
+mod after_host;
+mod array;
+mod closed_form;
+mod device;
+mod flash;
+mod host;
+mod latency;
+mod queue;
+mod reliability;
+mod steady;
+mod wear;
+
+pub use after_host::AfterHost;
+pub use array::{
+    ArrayAmplification, ArraySummary, ArrayWrites, DataLoss, DriveWear, RebuildSummary, StateTimes,
+};
+pub use closed_form::ClosedForm;
+pub use device::{DeviceFacts, Memory};
+pub use flash::{Flash, FlashByCause, Gc, WriteAmplification};
+pub use host::{Host, Throughput, Time};
+pub use latency::{Latency, LatencyByOp, StreamLatency};
+pub use queue::{LittlesLaw, Queue, Spread};
+pub use reliability::{
+    ChangeMade, ClassFigures, CorrectedBy, Exact, Protection, Rber, Reliability, Scrubbed, StripeRecovery,
+    Tail, Twin,
+};
+pub use steady::{MeasuredState, PreconditionState, SteadyState};
+pub use wear::Wear;
+
+pub(crate) use after_host::after_host;
+pub(crate) use closed_form::closed_form;
+pub(crate) use device::device_facts;
+pub(crate) use flash::{amplification, flash, gc};
+pub(crate) use host::{host, throughput, time};
+pub(crate) use latency::{latency, latency_table};
+pub(crate) use queue::queue;
+pub(crate) use steady::{measured_state, precondition_state, precondition_table};
+pub(crate) use wear::{wear, wear_table};
+
+use crate::repair_report::RepairSummary;
+use crate::scenario::Scenario;
+use outlast_device::Smart;
+use serde::Serialize;
+
+/// Name and version of the schema.
+pub const SCHEMA: &str = "outlast-result/1";
+
+/// The result of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// Version of the program.
+    pub version: &'static str,
+    /// Name of the scenario.
+    pub name: String,
+    /// The one seed.
+    pub seed: u64,
+    /// Whether the run was stopped before its end.
+    pub partial: bool,
+    /// What the reader should know: guesses, things that were not reached.
+    pub notes: Vec<String>,
+    /// What the host asked and got.
+    pub host: Host,
+    /// Simulated time and what the run cost.
+    pub time: Time,
+    /// Commands and bytes per simulated second.
+    pub throughput: Throughput,
+    /// Latencies from submission (closed loop) or arrival (open loop) to completion, in microseconds.
+    pub latency_us: LatencyByOp,
+    /// Bytes programmed over bytes that the host wrote, by cause; absent where it wrote nothing.
+    pub write_amplification: Option<WriteAmplification>,
+    /// Pages read and programmed, blocks erased.
+    pub flash: Flash,
+    /// What drives did after the host had ended, which no other figure of flash includes; absent where nothing went on.
+    pub after_host: Option<AfterHost>,
+    /// Garbage collection.
+    pub gc: Gc,
+    /// What errors did and what was done about them.
+    pub reliability: Reliability,
+    /// Parity in the drive; absent where there is none.
+    pub protection: Option<Protection>,
+    /// The array; absent for a drive by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub array: Option<ArraySummary>,
+    /// Dies that failed and were repaired, where drives do that; absent where none was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub repair: Vec<RepairSummary>,
+    /// Wear over the drive's life, preconditioning included.
+    pub wear: Wear,
+    /// What the drive itself tells about its health, over its life.
+    pub smart: Smart,
+    /// Queues and utilisation.
+    pub queue: Queue,
+    /// Whether the drive, and the measurement, were steady.
+    pub steady_state: SteadyState,
+    /// What theory says, where it applies.
+    pub closed_form: ClosedForm,
+    /// The drive in figures.
+    pub device: DeviceFacts,
+    /// Memory.
+    pub memory: Memory,
+    /// The scenario, resolved.
+    pub scenario: Scenario,
+}

@@ -1,0 +1,68 @@
+//! Queues and utilisation.
+
+use crate::report::Facts;
+use crate::summary::host::per;
+use outlast_workload::Pacing;
+use serde::Serialize;
+
+/// Queues and utilisation.
+#[derive(Clone, Debug, Serialize)]
+pub struct Queue {
+    /// Mean commands in flight.
+    pub mean_in_flight: f64,
+    /// Most commands in flight.
+    pub max_in_flight: u32,
+    /// L against λ·W.
+    pub littles_law: LittlesLaw,
+    /// Share of the measured time for which each channel was booked.
+    pub channel_utilisation: Vec<f64>,
+    /// Share of the measured time for which dies were busy.
+    pub die_utilisation: Spread,
+    /// Queue depth of a closed loop; absent in an open one.
+    pub host_queue_depth: Option<u32>,
+}
+
+/// Little's law, from sums kept apart: the time integral of commands in flight, and the time that each command spent in the drive
+/// while it was measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct LittlesLaw {
+    /// Mean commands in flight.
+    pub l: f64,
+    /// Throughput times mean time in the drive, of which only the part while it was measured counts.
+    pub lambda_w: f64,
+    /// |l − λW| / l. Zero but for rounding, whatever a warm-up or a stop cuts off.
+    pub relative_error: f64,
+}
+
+/// A spread of values.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Spread {
+    pub mean: f64,
+    pub min: f64,
+    pub max: f64,
+}
+
+pub(crate) fn queue(facts: &Facts<'_>) -> Queue {
+    let recorder = facts.recorder;
+    let span = recorder.span();
+    let l = per(recorder.in_flight.area_until(recorder.end) as f64, span.0 as f64);
+    let lambda_w = per(recorder.time_in_drive() as f64, span.0 as f64);
+    let dies = &facts.measured.die_utilisation;
+    let mean = dies.iter().sum::<f64>() / dies.len() as f64;
+    Queue {
+        mean_in_flight: l,
+        max_in_flight: recorder.in_flight.most,
+        littles_law: LittlesLaw { l, lambda_w, relative_error: per((l - lambda_w).abs(), l) },
+        channel_utilisation: facts.measured.channel_utilisation.clone(),
+        die_utilisation: Spread {
+            mean,
+            min: dies.iter().copied().fold(f64::INFINITY, f64::min),
+            max: dies.iter().copied().fold(0.0, f64::max),
+        },
+        host_queue_depth: match facts.workload.pacing {
+            Pacing::Closed { queue_depth } | Pacing::Lanes { queue_depth, held: false } => Some(queue_depth),
+            Pacing::Open | Pacing::Lanes { held: true, .. } => None,
+        },
+    }
+}

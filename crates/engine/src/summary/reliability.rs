@@ -1,0 +1,207 @@
+//! What errors did, and parity in the drive.
+
+use crate::drives::Drives;
+use crate::summary::Latency;
+use outlast_ssd::Reason;
+use serde::Serialize;
+
+/// Errors, what was done about them, and the exact probability that it would not have sufficed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reliability {
+    /// Uncorrectable units expected over bits that the host read: the exact probabilities of all host reads, after ECC, re-reads and
+    /// stripes. Absent where the flash never errs or nothing was read.
+    pub uber_exact: Option<f64>,
+    /// The same after each mechanism.
+    pub exact: Option<Exact>,
+    /// Units that host reads asked for and did not get, as sampled.
+    pub uncorrectable_reads: u64,
+    /// Pages re-read for each page read.
+    pub rereads_per_read: f64,
+    /// Units by what gave them, whoever read them.
+    pub corrected_by: CorrectedBy,
+    /// Commands that ended with a medium error.
+    pub medium_errors: u64,
+    /// Attempts to rebuild units from their stripe.
+    pub stripe_recovery: StripeRecovery,
+    /// Pages that scrubbing moved or patrol read.
+    pub scrub_pages: u64,
+    /// Superblocks that scrubbing moved, by reason.
+    pub scrubbed: Scrubbed,
+    /// Bytes whose only copy could not be read when it had to be moved.
+    pub data_loss_bytes: u64,
+    /// Bytes lost and not written or trimmed since, at the end.
+    pub lost_bytes: u64,
+    /// Program operations and erasures that failed.
+    pub program_failures: u64,
+    #[allow(missing_docs, reason = "said above")]
+    pub erase_failures: u64,
+    /// Faults that happened, scheduled or by chance, over the drive's life.
+    pub faults: u64,
+    /// Raw bit error rate over blocks with data, at the end.
+    pub rber: Option<Rber>,
+    /// The drive beside its twin without errors; absent unless asked for.
+    pub twin: Option<Twin>,
+}
+
+/// Exact probabilities after each mechanism.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Exact {
+    pub units_read: u64,
+    pub after_ecc: Tail,
+    pub after_rereads: Tail,
+    pub after_stripe: Tail,
+}
+
+/// A mean probability of a host read's mapping unit not to be had.
+#[derive(Clone, Debug, Serialize)]
+pub struct Tail {
+    /// For each unit.
+    pub per_unit: f64,
+    /// For each bit.
+    pub uber: f64,
+    /// The common logarithm of `uber`, which may be below what a number can hold; absent for zero.
+    pub log10_uber: Option<f64>,
+}
+
+/// Mapping units by what gave them.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct CorrectedBy {
+    pub ecc: u64,
+    pub reread: u64,
+    pub block: u64,
+    pub stripe: u64,
+}
+
+/// Units that were to be rebuilt from their stripe, and those of them that could not be.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct StripeRecovery {
+    pub attempts: u64,
+    pub failures: u64,
+}
+
+/// Superblocks moved by scrubbing.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Scrubbed {
+    pub superblocks: u64,
+    /// Of these, the ones that scrubbing itself had written.
+    pub again: u64,
+    pub by_reads: u64,
+    pub by_age: u64,
+    pub by_expected_errors: u64,
+    pub by_rereads: u64,
+    pub by_patrol: u64,
+    /// Their stripes had lost members.
+    pub by_exposed: u64,
+    /// Their class had got another code.
+    pub by_code: u64,
+    /// Dies had been added.
+    pub by_dies: u64,
+}
+
+impl Scrubbed {
+    /// Since the last reset.
+    pub(crate) fn of(ssd: &Drives<'_>) -> Self {
+        let count = |reason| ssd.moved_for(reason);
+        let (by_reads, by_age, by_expected_errors, by_rereads, by_patrol) = (
+            count(Reason::Reads),
+            count(Reason::Age),
+            count(Reason::ExpectedErrors),
+            count(Reason::Rereads),
+            count(Reason::Patrol),
+        );
+        let (by_exposed, by_code, by_dies) =
+            (count(Reason::Exposed), count(Reason::Code), count(Reason::Dies));
+        let for_health = by_reads + by_age + by_expected_errors + by_rereads + by_patrol;
+        Self {
+            superblocks: for_health + by_exposed + by_code + by_dies + count(Reason::Evacuation),
+            again: ssd.scrubbed_again(),
+            by_reads,
+            by_age,
+            by_expected_errors,
+            by_rereads,
+            by_patrol,
+            by_exposed,
+            by_code,
+            by_dies,
+        }
+    }
+}
+
+/// Parity in the drive, class by class.
+#[derive(Clone, Debug, Serialize)]
+pub struct Protection {
+    /// In order.
+    pub by_class: Vec<ClassFigures>,
+    /// Partial parity, in pages, that had to be written again because the superblock that held it was full.
+    pub partial_parity_moved_pages: f64,
+    /// Superblocks with data, and those of them whose code is no longer that of their class, at the end.
+    pub superblocks: u32,
+    #[allow(missing_docs, reason = "said above")]
+    pub outdated_superblocks: u32,
+    /// Changes that were due.
+    pub changes: Vec<ChangeMade>,
+}
+
+/// A class of data.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClassFigures {
+    /// Its number.
+    pub class: u8,
+    /// Program units of data in a stripe; what its parity protects.
+    pub k: u16,
+    /// Program units of parity in a stripe.
+    pub m: u8,
+    /// Program units of a block that one more protects.
+    pub block: Option<u16>,
+    /// Pages of user data in its superblocks at the end.
+    pub pages: u64,
+    /// Pages times seconds that its data on flash had no parity though its code promises some, because its stripe was not full.
+    pub unprotected_page_seconds: f64,
+}
+
+/// A change of protection that was due.
+#[derive(Clone, Debug, Serialize)]
+pub struct ChangeMade {
+    /// When, in seconds.
+    pub at_s: f64,
+    /// What.
+    pub what: String,
+    /// Why it was not made.
+    pub refused: Option<String>,
+}
+
+/// Raw bit error rates.
+#[derive(Clone, Debug, Serialize)]
+pub struct Rber {
+    /// Over blocks.
+    pub mean: f64,
+    #[allow(missing_docs, reason = "the names say it")]
+    pub p50: f64,
+    #[allow(missing_docs, reason = "the names say it")]
+    pub p99: f64,
+    #[allow(missing_docs, reason = "the names say it")]
+    pub max: f64,
+    /// Mean wrong bits of a codeword just written, at the wear that the run began with.
+    pub fresh_errors: f64,
+    /// Reads at a rate beyond 0.5, where the model has no meaning; the rate was held there.
+    pub saturated_reads: u64,
+}
+
+/// The twin without errors, and how much longer this drive took.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Twin {
+    pub read_us: Option<Latency>,
+    pub write_us: Option<Latency>,
+    pub write_amplification: Option<f64>,
+    /// Over the twin's: 1 is no overhead.
+    pub read_mean_ratio: Option<f64>,
+    pub read_p99_9_ratio: Option<f64>,
+    pub write_mean_ratio: Option<f64>,
+    /// Of all commands.
+    pub mean_ratio: Option<f64>,
+}

@@ -1,0 +1,86 @@
+//! Wear of blocks.
+
+use crate::drives::Drives;
+use crate::member::Member;
+use crate::table::{Column, Table};
+use outlast_ssd::Ssd;
+use serde::Serialize;
+
+/// Blocks of a drive up to which the wear table is made.
+const WEAR_ROWS: usize = 4_000_000;
+
+/// Wear, over the drive's life.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Wear {
+    pub mean_pe: f64,
+    pub max_pe: u32,
+    pub min_pe: u32,
+    pub bad_blocks: u64,
+    pub spare_blocks_left: u64,
+}
+
+pub(crate) fn wear(ssd: &Drives<'_>) -> Wear {
+    let cores = ssd.ftls().count() as f64;
+    Wear {
+        mean_pe: ssd.ftls().map(|ftl| ftl.blocks().mean_cycles()).sum::<f64>() / cores,
+        max_pe: ssd.ftls().map(|ftl| ftl.blocks().max_cycles()).max().unwrap_or(0),
+        min_pe: ssd.ftls().map(|ftl| ftl.cycle_range().0).min().unwrap_or(0),
+        bad_blocks: ssd.ftls().map(|ftl| ftl.blocks().bad_blocks()).sum(),
+        spare_blocks_left: ssd.ftls().map(outlast_ftl::Ftl::spare_blocks_left).sum(),
+    }
+}
+
+/// One row for each block; `None` for a drive with more than so many that nobody could look at them.
+pub(crate) fn wear_table(drives: &Drives<'_>) -> Option<Table> {
+    let rows = |ssd: &Ssd| ssd.config().geometry.planes() * ssd.config().geometry.blocks_per_plane as usize;
+    if drives.all().iter().map(|ssd| rows(ssd)).sum::<usize>() > WEAR_ROWS {
+        return None;
+    }
+    let mut columns: [Vec<u64>; 8] = Default::default();
+    match drives.array {
+        None => wear_rows(drives.first(), 0, &mut columns),
+        Some(volume) => {
+            for device in 0..usize::from(volume.array.config().members) {
+                if let Some(ssd) = volume.array.member(device).and_then(Member::drive) {
+                    wear_rows(ssd, device as u64, &mut columns);
+                }
+            }
+        }
+    }
+    let mut table = Table::default();
+    let names = ["core", "die", "channel", "plane", "block", "cycles", "bad", "device"];
+    let shown = if drives.array.is_some() { 8 } else { 7 };
+    for (name, column) in names.into_iter().zip(columns).take(shown) {
+        table.push(name, Column::U64(column));
+    }
+    Some(table)
+}
+
+fn wear_rows(ssd: &Ssd, device: u64, columns: &mut [Vec<u64>; 8]) {
+    let geometry = &ssd.config().geometry;
+    let per_plane = geometry.blocks_per_plane as usize;
+    for (core, ftl) in ssd.ftls().enumerate() {
+        let planes = usize::from(geometry.planes_per_die);
+        for (index, (&cycles, bad)) in
+            ftl.blocks().all_cycles().iter().zip(ftl.blocks().all_bad()).enumerate()
+        {
+            let plane = index / per_plane;
+            let die = ssd.dies_of_core(core)[plane / planes];
+            let channel = geometry.locate(outlast_units::DieId(die)).channel.0;
+            let row = [
+                core as u64,
+                u64::from(die),
+                u64::from(channel),
+                (plane % planes) as u64,
+                (index % per_plane) as u64,
+                u64::from(cycles),
+                u64::from(bad),
+                device,
+            ];
+            for (column, value) in columns.iter_mut().zip(row) {
+                column.push(value);
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Why pages are programmed and read: the one list of causes. Results, time series, charts and the reference of figures take
+//! their names from here, so that a new cause is one new line (and the place that counts it).
+
+outlast_units::causes! {
+    /// Why mapping units are programmed.
+    pub enum ProgramCause;
+    /// A value for each cause of programs.
+    pub struct Programs;
+    Host = "host", "data of the host", label: "host data";
+    Gc = "gc", "data moved by garbage collection", label: "garbage collection";
+    Padding = "padding", "empty units programmed since a flush or FUA could not wait";
+    WearLeveling = "wear_leveling", "data moved by static wear levelling", label: "wear levelling";
+    Scrub = "scrub", "data moved by scrubbing", label: "scrubbing";
+    Rewritten = "rewritten", "data written again because its program operation failed", label: "failed programs written again";
+    HostParity = "host_parity", "parity of stripes of host data", label: "parity", group: "parity";
+    GcParity = "gc_parity", "parity of stripes that garbage collection wrote", label: "parity", group: "parity";
+    WearLevelingParity = "wear_leveling_parity", "parity of stripes that wear levelling wrote", label: "parity", group: "parity";
+    ScrubParity = "scrub_parity", "parity of stripes that scrubbing wrote", label: "parity", group: "parity";
+    PartialParity = "partial_parity", "parity of stripes that were not full", label: "parity of stripes that were not full";
+    Reencode = "reencode", "data moved to get another code, or to lie on other dies", label: "moved to another code";
+    Migrated = "migrated", "data that another flash core took over after a die had failed", label: "moved to another core";
+    Lists = "lists", "lists of what a neighbouring die holds", label: "lists of neighbouring dies";
+}
+
+outlast_units::causes! {
+    /// Why pages are read.
+    pub enum ReadCause;
+    /// A value for each cause of reads.
+    pub struct Reads;
+    Host = "host_reads", "for reads of the host";
+    Rmw = "rmw_reads", "for the rest of partly written units";
+    Gc = "gc_reads", "for garbage collection";
+    WearLeveling = "wear_leveling_reads", "for static wear levelling";
+    Scrub = "scrub_reads", "for scrubbing, to move them";
+    Migration = "migration_reads", "to hand data over to another flash core after a die had failed";
+    Probe = "probe_reads", "to see whether a die has failed";
+    Lists = "list_reads", "of the lists of a failed die's units";
+    Patrol = "patrol_reads", "by patrol, to look at them";
+    Reread = "rereads", "again, after the ECC had failed, whoever wanted them";
+    Stripe = "stripe_reads", "to rebuild others of their stripe";
+}
+
+/// Mapping units programmed. Their sum is what the flash programmed, or still will from the buffer.
+pub type UnitsWritten = Programs<u64>;
+
+/// Pages read.
+pub type PagesRead = Reads<u64>;
+
+impl UnitsWritten {
+    /// All parity of full stripes.
+    pub fn parity(&self) -> u64 {
+        self.of_group("parity")
+    }
+}

@@ -1,0 +1,78 @@
+"""Texts that come from files, from pipes or from standard input, each read once."""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from outlast.errors import ScenarioError
+
+STANDARD_INPUT = "-"
+MOST_BYTES = 1 << 20
+"""More than any scenario or sweep has; of a device that never ends, no more than that is read."""
+SILENCE_S = 2.0
+"""How long nothing comes before a person is told what is being waited for."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text and what messages call it."""
+
+    name: str
+    content: str
+
+
+def is_stream(path: str | Path) -> bool:
+    """Whether what is there gives its bytes only once: standard input, a pipe, a terminal, a device."""
+    if str(path) == STANDARD_INPUT:
+        return True
+    try:
+        mode = Path(path).stat().st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def read_stream(path: str | Path) -> Text:
+    """All that comes from there until its end. Whoever waits is told for what."""
+    name = "standard input" if str(path) == STANDARD_INPUT else str(path)
+    try:
+        handle = 0 if str(path) == STANDARD_INPUT else os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            content = _all_of(handle, name)
+        finally:
+            if handle:
+                os.close(handle)
+        return Text(name, content.decode("utf-8-sig"))
+    except OSError as error:
+        raise ScenarioError(f"{name}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"{name}: not UTF-8") from error
+
+
+def _all_of(handle: int, name: str) -> bytes:
+    waiting = select.poll()
+    waiting.register(handle, select.POLLIN)
+    parts: list[bytes] = []
+    size, told = 0, False
+    while size <= MOST_BYTES:
+        events = waiting.poll(None if told else 1000 * SILENCE_S)
+        if not events:
+            print(
+                f"waiting for {name}, from which nothing has come yet (Ctrl-C ends this)", file=sys.stderr, flush=True
+            )
+            told = True
+            continue
+        try:
+            part = os.read(handle, 1 << 16)
+        except BlockingIOError:
+            continue
+        if not part:
+            break
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts)

@@ -1,0 +1,202 @@
+"""Is a run that is interrupted at any moment of its life either not begun, and said so, or kept and marked?"""
+
+from __future__ import annotations
+
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from conftest import call, files_below
+from outlast.result import load
+
+MOMENTS = 200
+BATCHES = 8
+AT_ONCE = 2
+SEED = 20261122
+
+QUICK = (
+    *("--set", "workload.synthetic.duration=25s"),
+    # A few tens of milliseconds in which nothing is measured yet.
+    *("--set", "precondition.min_drive_writes=50", "--set", "precondition.max_drive_writes=50"),
+)
+WAYS = ("SIGINT", "SIGTERM", "SIGINT twice")
+ENDS = {"SIGINT": 130, "SIGTERM": 143, "SIGINT twice": 130}
+FIRST_LINES = re.compile(r"outlast/(?!__init__\.py|__main__\.py|interrupts\.py)")
+DATA = {"result.json", "scenario.toml", "timeseries.parquet", "latency.parquet", "precondition.parquet", "wear.parquet"}
+
+
+@dataclass(frozen=True)
+class End:
+    """How one interrupted run ended."""
+
+    way: str
+    code: int
+    messages: str
+    folder: Path
+
+    @property
+    def before_first_line(self) -> bool:
+        """Whether the signal came before Python had read the first lines of Outlast, where Python answers by itself."""
+        python_itself = self.code < 0 or self.messages.startswith(("Traceback", "Fatal Python", "Exception ignored"))
+        python_itself |= "KeyboardInterrupt" in self.messages
+        return python_itself and not self.folder.exists() and not FIRST_LINES.search(self.messages)
+
+
+def start(folder: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "outlast", "run", "tiny.toml", *QUICK, "--out", str(folder), "--quiet"]
+    return subprocess.Popen(
+        command, cwd=folder.parent, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+
+def interrupted(folder: Path, way: str, at: float, gap: float) -> End:
+    program = start(folder)
+    time.sleep(at)
+    program.send_signal(signal.SIGTERM if way == "SIGTERM" else signal.SIGINT)
+    if way == "SIGINT twice":
+        time.sleep(gap)
+        program.send_signal(signal.SIGINT)
+    _, messages = program.communicate(timeout=120)
+    return End(way, program.returncode, messages, folder)
+
+
+def life_s(folder: Path) -> float:
+    began = time.monotonic()
+    program = start(folder)
+    program.communicate(timeout=120)
+    assert program.returncode == 0
+    return time.monotonic() - began
+
+
+def check(end: End) -> str:
+    """Asserts what holds of every end, and says which kind it is."""
+    if end.before_first_line:
+        return "before the first line"
+    assert "Traceback" not in end.messages, end
+    assert "panicked" not in end.messages, end
+    if not end.folder.exists():
+        signal_name = "SIGTERM" if end.way == "SIGTERM" else "Ctrl-C"
+        assert end.messages == f"error: stopped by {signal_name}; nothing was written\n", end
+        assert end.code == ENDS[end.way], end
+        return "nothing yet"
+    names = {path.name for path in end.folder.iterdir()}
+    drawn = "report.html" in names
+    assert names == DATA | ({"report.html"} if drawn else set()), end
+    result = load(end.folder)
+    reads = result.summary["host"]["reads"]
+    notes = " ".join(result.summary["notes"])
+    assert "gave up" not in notes, end
+    if end.code == 0:
+        # It had written everything when the signal came.
+        assert not result.partial, end
+        assert drawn, end
+        return "over"
+    assert end.code == ENDS[end.way], end
+    assert drawn or end.way == "SIGINT twice", end
+    assert drawn != ("the report was not drawn" in end.messages), end
+    if not result.partial:
+        assert "the run was complete by then" in end.messages, end
+        return "complete"
+    assert "marked partial" in end.messages, end
+    if reads == 0:
+        assert "nothing was measured" in end.messages, end
+        assert re.search("stopped while the drive was being prepared|within its warm-up", notes), (end, notes)
+        return "prepared"
+    assert "figures are of what was run until then" in end.messages, end
+    return "partial"
+
+
+def draw(rng: random.Random, life: float) -> tuple[str, float, float]:
+    return rng.choice(WAYS), rng.random() * life, rng.random() * 0.2
+
+
+@pytest.fixture(scope="module")
+def seen() -> Counter[str]:
+    """How the runs of all batches ended."""
+    return Counter()
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_random_moments(tiny: Path, tmp_path: Path, seen: Counter[str], batch: int) -> None:
+    rng = random.Random(f"{SEED} {batch}")
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        # Measured anew for each batch, and two at a time, since the machine of a test is busy.
+        life = max(pool.map(life_s, [tmp_path / f"whole-{i}" for i in range(AT_ONCE)]))
+        plan = [draw(rng, life) for _ in range(MOMENTS // BATCHES)]
+        ends = list(pool.map(lambda i: interrupted(tmp_path / f"out-{i}", *plan[i]), range(len(plan))))
+    seen.update(check(end) for end in ends)
+    # Nothing half-done is left beside the results.
+    left = {path.parts[0] for path in files_below(tmp_path)}
+    assert not [name for name in left if name.startswith(".")], left
+
+
+def test_every_part_of_a_run_was_interrupted(seen: Counter[str]) -> None:
+    if seen.total() < MOMENTS:
+        pytest.skip("not all batches ran")
+    print(dict(seen))
+    # Python itself takes about a fiftieth of a run's life.
+    assert seen["before the first line"] <= MOMENTS // 10, seen
+    assert {"nothing yet", "partial", "complete"} <= set(seen), seen
+
+
+def test_a_stop_in_preparation_is_not_giving_up(tiny: Path, tmp_path: Path) -> None:
+    long = ["--set", "precondition.min_drive_writes=1000000", "--set", "precondition.max_drive_writes=1000000"]
+    command = [sys.executable, "-m", "outlast", "run", "tiny.toml", *long, "--out", "out", "--quiet"]
+    program = subprocess.Popen(command, cwd=tmp_path, text=True, stderr=subprocess.PIPE)
+    time.sleep(2.0)
+    program.terminate()
+    _, messages = program.communicate(timeout=60)
+    assert program.returncode == 143
+    assert "stopped by SIGTERM: nothing was measured yet; written to out, marked partial" in messages
+    result = load(tmp_path / "out")
+    assert "stopped while the drive was being prepared" in " ".join(result.summary["notes"])
+    assert "gave up" not in " ".join(result.summary["notes"])
+    assert result.summary["steady_state"]["precondition"]["reached"] is None
+    assert "gave up" not in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_a_sweep_that_is_terminated_goes_on_later(tiny: Path, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(
+        'scenario = "tiny.toml"\nrepeats = 40\nset = { "workload.synthetic.duration" = "20s" }\n'
+        '[[vary]]\nsetting = "device.ftl.gc.policy"\nvalues = ["greedy", "fifo"]\n'
+    )
+    for jobs in ("1", "2"):
+        command = [sys.executable, "-m", "outlast", "sweep", "s.toml", "--out", f"out{jobs}", "--jobs", jobs, "--quiet"]
+        program = subprocess.Popen(command, cwd=tmp_path, text=True, stderr=subprocess.PIPE)
+        points = tmp_path / f"out{jobs}" / "points"
+        while program.poll() is None and not (points.is_dir() and any(points.iterdir())):
+            time.sleep(0.02)
+        program.terminate()
+        _, messages = program.communicate(timeout=60)
+        assert program.returncode == 143, messages
+        assert re.fullmatch(r"stopped by SIGTERM: \d+ of 80 runs are kept; the same command goes on\n", messages)
+
+
+def test_a_converted_trace_is_whole_or_not_there(tmp_path: Path) -> None:
+    trace = tmp_path / "big.csv"
+    trace.write_text("".join(f"{128166372003061629 + i * 1000},h,0,Read,{4096 * i},4096,0\n" for i in range(400_000)))
+    call("trace", "info", trace)
+    rng = random.Random(SEED)
+    for _ in range(8):
+        command = [sys.executable, "-m", "outlast", "trace", "convert", str(trace), "big.iolog", "--to", "fio-iolog"]
+        program = subprocess.Popen(command, cwd=tmp_path, text=True, stderr=subprocess.PIPE)
+        time.sleep(0.15 + rng.random() * 0.3)
+        program.send_signal(signal.SIGINT)
+        _, messages = program.communicate(timeout=60)
+        assert "Traceback" not in messages
+        made = tmp_path / "big.iolog"
+        if program.returncode == 130:
+            assert messages.startswith("error: stopped by Ctrl-C;")
+        if made.exists():
+            assert made.read_text().rstrip().endswith("close")
+            made.unlink()
+        assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
