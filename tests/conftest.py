@@ -167,6 +167,16 @@ def array_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def outlived_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run of an array whose rebuild takes longer than the workload."""
+    folder = tmp_path_factory.mktemp("outlived")
+    sets = ("workload.synthetic.duration=1s", 'faults=[{at="900ms", device=2, kind="device"}]')
+    options = [word for name in sets for word in ("--set", name)]
+    call("run", "array-raid5-5", *options, "--out", "out", "--quiet", cwd=folder)
+    return folder / "out"
+
+
+@pytest.fixture(scope="session")
 def repair_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run in which a die fails and is repaired, said to be of a drive twice as large."""
     folder = tmp_path_factory.mktemp("repair")

@@ -62,3 +62,19 @@ def test_a_run_without_writes_has_every_key(tiny: Path) -> None:
     assert set(result.summary["write_amplification"].values()) == {None}
     assert result.write_amplification.parity is None
     assert result.after_host is None
+
+
+def test_a_rebuild_that_outlives_the_workload_is_apart(outlived_result: Path) -> None:
+    result = outlast.load(outlived_result)
+    alone = outlast.run("array-raid5-5", {"workload.synthetic.duration": "1s"})
+    queue, after = result.queue, result.after_host
+    assert 0 < queue.die_utilisation.max <= 1
+    assert max(queue.channel_utilisation) <= 1
+    # One of five members is missing for a tenth of the time: that is all that differs.
+    assert result.write_amplification.total == pytest.approx(alone.write_amplification.total, rel=0.1)
+    assert result.flash.programs == sum(result.tables["timeseries"]["flash_programs"])
+    assert alone.summary["scenario"]["device"]["geometry"]["page_size"] == "16KiB"
+    rebuilt = result.summary["array"]["rebuild"]["bytes_written"]
+    assert after.seconds > 1
+    assert after.bytes_written > 0.9 * rebuilt
+    assert after.flash.programs * 16 * 2**10 >= after.bytes_written - 2**21

@@ -97,15 +97,20 @@ def figures_of(folder: Path) -> set[str]:
     for job in summary["host"].get("jobs", ()):
         job["options"] = None
     short = (
-        (r"^host\.jobs\[\d+\]\.(read|write|trim|sync)\.(latency_us|mib_s_samples|iops_samples)\..*", r"host.jobs[].OP.\2.*"),
+        (
+            r"^host\.jobs\[\d+\]\.(read|write|trim|sync)\.(latency_us|mib_s_samples|iops_samples)\..*",
+            r"host.jobs[].OP.\2.*",
+        ),
         (r"^host\.jobs\[\d+\]\.(read|write|trim|sync)\.", "host.jobs[].OP."),
         (r"^host\.jobs\[\d+\]\.", "host.jobs[]."),
         (r"^latency_us\.(read|write|trim|flush)\.", "latency_us.OP."),
         (r"^reliability\.exact\.after_(ecc|rereads|stripe)\.", "reliability.exact.STEP."),
         (r"^protection\.by_class\[\d+\]\.", "protection.by_class[]."),
         (r"^reliability\.twin\.(read|write)_us\..*", "reliability.twin.OP_us.*"),
-        (r"^after_host\.flash\..*", "after_host.flash.*"),
+        (r"^after_host\.flash\.by_cause\..*", "after_host.flash.by_cause.*"),
+        (r"^after_host\.flash\.\w+$", "after_host.flash.*"),
         (r"^array\.wear\[\d+\]\.", "array.wear[i]."),
+        (r"^array\.latency_us_by_state\.\w+\.(read|write)(\..*)?", "array.latency_us_by_state.*.OP.*"),
         (r"^repair\[\d+\]\.", "repair[i]."),
     )
     names = set(flatten(summary))
@@ -119,11 +124,12 @@ def test_every_figure_is_documented_and_no_other(
     demo_result: Path,
     weak_result: Path,
     array_result: Path,
+    outlived_result: Path,
     repair_result: Path,
     cores_result: Path,
     jobs_result: Path,
 ) -> None:
-    results = (demo_result, weak_result, array_result, repair_result, cores_result, jobs_result)
+    results = (demo_result, weak_result, array_result, outlived_result, repair_result, cores_result, jobs_result)
     real = set().union(*(figures_of(result) for result in results))
     # What is absent in one result and a group of figures in the other.
     real = {name for name in real if not any(other.startswith(f"{name}.") for other in real)}

@@ -155,11 +155,7 @@ def compare_exactly(theirs: Lane, ours: Lane) -> str:
 def compare_times(theirs: Lane, ours: Lane, ramp: float = 0.0) -> str:
     # fio's log counts microseconds, and both round down.
     grain = 2e-6 + LATENCY_NS * 1e-9 * len(ours.requests)
-    early = [
-        (index, a, b)
-        for index, (a, b) in enumerate(zip(theirs.times, ours.times, strict=False))
-        if a < b - grain
-    ]
+    early = [(index, a, b) for index, (a, b) in enumerate(zip(theirs.times, ours.times, strict=False)) if a < b - grain]
     assert not early, f"{theirs.name}: fio is earlier than is possible: {early[:3]}"
     # How far behind its rate fio ever was, from its own log: so much of the end may be missing.
     delay = max((a - b for a, b in zip(theirs.times, ours.times, strict=False)), default=0.0)
@@ -204,7 +200,10 @@ def test_a_job_means_what_fio_means(job: Path, tmp_path: Path, capsys: pytest.Ca
                 figures = entry[op]
                 assert (figures["total_ios"], figures["io_bytes"]) == (len(asked), sum(r.bytes for r in asked)), op
     with capsys.disabled():
-        print(f"\n{job.stem:28} {'times' if by_time else 'exact':6} fio: {totals(theirs):44} Outlast: {totals(ours)}", end=" ")
+        print(
+            f"\n{job.stem:28} {'times' if by_time else 'exact':6} fio: {totals(theirs):44} Outlast: {totals(ours)}",
+            end=" ",
+        )
     assert same
 
 

@@ -2,9 +2,11 @@
 
 mod array_report;
 mod batch;
+mod by_state;
 mod clock;
 mod columns;
 mod counts;
+mod data_loss;
 mod drives;
 mod error;
 mod histogram;
@@ -27,7 +29,9 @@ mod table;
 mod volume;
 mod window;
 
+pub use by_state::{LatencyByState, LatencyInState};
 pub use columns::{Join, TimeColumn, time_columns};
+pub use data_loss::DataLoss;
 pub use error::EngineError;
 pub use jobs::{JobDirection, JobFigures, JobLatency, Samples};
 pub use outlast_ftl::{ProgramCause, ReadCause};
@@ -36,8 +40,8 @@ pub use repair_report::{RepairRisk, RepairSummary, ScaledRepair};
 pub use simulation::{RunResult, Simulation};
 pub use summary::{
     AfterHost, ArrayAmplification, ArraySummary, ArrayWrites, ChangeMade, ClassFigures, ClosedForm,
-    CorrectedBy, DataLoss, DeviceFacts, DriveWear, Exact, Flash, FlashByCause, Gc, Host, Latency,
-    LatencyByOp, LittlesLaw, MeasuredState, Memory, PreconditionState, Protection, Queue, Rber,
+    CorrectedBy, DataLossAfterFailures, DeviceFacts, DriveWear, Exact, Flash, FlashByCause, Gc, Host,
+    Latency, LatencyByOp, LittlesLaw, MeasuredState, Memory, PreconditionState, Protection, Queue, Rber,
     RebuildSummary, Reliability, SCHEMA, Scrubbed, Spread, StateTimes, SteadyState, StreamLatency,
     StripeRecovery, Summary, Tail, Throughput, Time, Twin, Wear, WriteAmplification,
 };

@@ -39,4 +39,11 @@ impl Measured {
             die_utilisation: drives.die_utilisation(now, span),
         }
     }
+
+    /// The run was stopped between two commands: drives have gone on a little beyond the last that completed.
+    pub(crate) fn cut_off(&mut self) {
+        for share in self.channel_utilisation.iter_mut().chain(&mut self.die_utilisation) {
+            *share = share.min(1.0);
+        }
+    }
 }

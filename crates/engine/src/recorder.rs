@@ -1,5 +1,6 @@
 //! What is measured while a run goes on.
 
+use crate::by_state::ByState;
 use crate::counts::Snapshot;
 use crate::histogram::{ByOp, record};
 use crate::jobs::JobRecorder;
@@ -71,10 +72,12 @@ pub(crate) struct Recorder {
     pub(crate) latency: ByOp,
     /// Latencies of commands with a stream hint other than zero, by hint; allocated when first seen.
     pub(crate) by_stream: Vec<(u8, ByOp)>,
+    /// Of an array: latencies by its state.
+    pub(crate) by_state: ByState,
     pub(crate) windows: Windows,
     /// By job, where the host has lanes.
     pub(crate) jobs: JobRecorder,
-    digits: u8,
+    pub(crate) digits: u8,
 }
 
 impl Recorder {
@@ -91,6 +94,7 @@ impl Recorder {
             in_flight: InFlight::default(),
             latency: ByOp::new(digits),
             by_stream: Vec::new(),
+            by_state: ByState::default(),
             windows,
             digits,
         }

@@ -188,7 +188,17 @@ impl<'a, 'b, M: Machine> Runner<'a, 'b, M> {
         let issued = self.issued[completion.tag.0 as usize].take().expect("a completion has a command");
         self.free_tags.push(completion.tag.0);
         self.recorder.completed(&issued.command, issued.at, at, completion.outcome);
+        let (state, digits) = (self.machine.condition(), self.recorder.digits);
+        self.recorder.by_state.record(state, digits, issued.command.op, at - issued.at);
         self.done += 1;
+    }
+
+    /// Whether the drive had something to tell, which a host without redundancy can do nothing about.
+    #[inline]
+    fn hear(&mut self) -> bool {
+        let told = self.machine.has_notice();
+        while self.machine.take_notice().is_some() {}
+        told
     }
 
     /// Whether the caller wants to stop; asks now and then.
@@ -216,14 +226,19 @@ impl<'a, 'b, M: Machine> Runner<'a, 'b, M> {
 
     fn closed_loop(&mut self, queue_depth: u32) -> Result<Ending, EngineError> {
         let end = self.workload.duration.unwrap_or(Nanos::MAX);
+        let latest = self.machine.latest().saturating_sub(Nanos::secs(86_400));
         for _ in 0..queue_depth {
             let Some(request) = self.next_request()? else { break };
             self.issue(Nanos::ZERO, request.command);
         }
         let mut completions = std::mem::take(&mut self.completions);
         while self.in_flight() != 0 {
+            if self.now > latest {
+                return Err(EngineError::BeyondHorizon { at: self.now, latest });
+            }
             self.machine.advance_to_completion(Nanos::MAX, &mut completions);
-            assert!(!completions.is_empty(), "commands are in flight and the drive is idle");
+            let told = self.hear();
+            assert!(told || !completions.is_empty(), "commands are in flight and the drive is idle");
             for completion in completions.drain(..) {
                 self.settle(&completion);
                 if completion.at < end
@@ -261,8 +276,12 @@ impl<'a, 'b, M: Machine> Runner<'a, 'b, M> {
             self.issue(request.at, request.command);
         }
         while self.in_flight() != 0 {
+            if self.now > latest {
+                return Err(EngineError::BeyondHorizon { at: self.now, latest });
+            }
             self.machine.advance_to_completion(Nanos::MAX, &mut completions);
-            assert!(!completions.is_empty(), "commands are in flight and the drive is idle");
+            let told = self.hear();
+            assert!(told || !completions.is_empty(), "commands are in flight and the drive is idle");
             for completion in completions.drain(..) {
                 self.settle(&completion);
                 if self.is_stopped() {

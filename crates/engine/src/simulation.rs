@@ -212,7 +212,10 @@ fn execute<M: Machine>(
         TimingMode::None => runner.run_untimed()?,
     };
     let (recorder, warming) = (runner.recorder, runner.warming);
-    let measured = Measured::of(&machine.drives(), recorder.end, recorder.span());
+    let mut measured = Measured::of(&machine.drives(), recorder.end, recorder.span());
+    if ending == Ending::Stopped {
+        measured.cut_off();
+    }
     let timed = scenario.run.timing == TimingMode::Full;
     if timed && ending == Ending::Complete && machine.finish(progress) {
         ending = Ending::Stopped;

@@ -86,8 +86,14 @@ def _array(array: dict[str, Any], console: Console) -> None:
             f"{size(rebuild['bytes_written'])} at {short(rebuild['rate_mib_s'])} MiB/s; degraded for "
             f"{seconds(array['degraded_s'])}"
         )
-    if loss := array["data_loss_probability"]:
-        console.print(f"data loss probability: oldest failing {loss['oldest']:.3g}, any failing {loss['any']:.3g}")
+    by = array["latency_us_by_state"]
+    met = [(state, by[state]) for state in by if by[state]["read"] or by[state]["write"]]
+    for state, own in met if len(met) > 1 else []:
+        parts = [f"{op} mean {short(own[op]['mean'])} p99 {short(own[op]['p99'])} µs" for op in own if own[op]]
+        console.print(f"{state}: {', '.join(parts)}")
+    if loss := array["data_loss"]:
+        years = loss["mttdl_hours"] / 8760.0
+        console.print(f"data loss: {loss['per_year']:.3g} a year, mean time to it {short(years)} years")
 
 
 def _errors(summary: dict[str, Any], console: Console) -> None:

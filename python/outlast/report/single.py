@@ -170,6 +170,7 @@ def _array(result: Result) -> Section:
         return section
     section.finding = array.finding(figures)
     section.add(array.states(dict(result.tables.get("array_states", {})))).add(array.members(figures))
+    section.add(array.latencies(figures))
     return section.add(array.member_table(figures)).add(array.events(dict(result.tables.get("array_events", {}))))
 
 
