@@ -11,6 +11,7 @@ from rich.table import Table
 from outlast.report.errors import can_fail
 from outlast.report.figure import amplification_by_cause
 from outlast.report.findings import counted, workload
+from outlast.report.jobs import JOB_COLUMNS, job_rows
 from outlast.report.latency import OPS, ROWS
 from outlast.report.numbers import micros, percent, seconds, short, size, tiny
 from outlast.report.queueing import EXACT
@@ -51,9 +52,22 @@ def show(result: Result) -> None:
         for key, label in ROWS:
             table.add_row(label, *(micros(summary["latency_us"][op][key]) for op in ops))
         console.print(table)
+    _jobs(summary, console)
     if can_fail(summary):
         _errors(summary, console)
     _state(result, console)
+
+
+def _jobs(summary: dict[str, Any], console: Console) -> None:
+    rows = job_rows(summary)
+    if not rows:
+        return
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for number, column in enumerate(JOB_COLUMNS):
+        table.add_column(column, justify="left" if number < 2 else "right", no_wrap=number > 0)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
 
 
 def _rarer(wa: dict[str, Any]) -> str:
