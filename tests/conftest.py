@@ -125,6 +125,38 @@ def weak_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
+JOBS = """\
+[global]
+size=8m
+description=one of two
+[reads]
+rw=randread
+bs=4k
+rate_iops=2000
+runtime=1200ms
+time_based
+[writes]
+rw=write
+bs=64k
+number_ios=64
+fsync=8
+[trims]
+rw=trim
+bs=64k
+number_ios=16
+"""
+
+
+@pytest.fixture(scope="session")
+def jobs_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run of three fio jobs on a tiny drive."""
+    folder = tmp_path_factory.mktemp("jobs")
+    (folder / "tiny.toml").write_text(TINY)
+    (folder / "three.fio").write_text(JOBS)
+    call("run", "tiny.toml", "--set", "workload.fio.file=three.fio", "--out", "out", "--quiet", cwd=folder)
+    return folder / "out"
+
+
 @pytest.fixture(scope="session")
 def array_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run of an array of five drives, of which one fails."""

@@ -374,7 +374,22 @@ def with_array(result: Result) -> Result:
         "age_differential": 1.5,
         "stripes_to_move": 0,
         "wear": [{"device": device} | member for device in range(3)],
-        "data_loss_probability": {"failures": 1, "oldest": 2.6e-17, "any": 2.8e-17},
+        "data_loss": {
+            "per_year": 1.2e-9,
+            "mttdl_hours": 7.3e12,
+            "repair_hours": 0.6,
+            "repair_measured": True,
+            "read_failure": 2.8e-17,
+            "read_failure_measured": True,
+        },
+        "data_loss_after_failures": {"failures": 1, "oldest": 2.6e-17, "any": 2.8e-17},
+        "latency_us_by_state": {
+            "healthy": {"read": _latency(5_000, 90.0), "write": _latency(2_000, 24.0)},
+            "degraded": {"read": None, "write": None},
+            "rebuilding": {"read": _latency(1_000, 190.0), "write": _latency(500, 60.0)},
+            "resyncing": {"read": None, "write": None},
+            "failed": {"read": None, "write": None},
+        },
         "status": "raid5 [3/3] [UUU]",
     }
     summary["write_amplification"] = summary["write_amplification"] | {"array": 1.0, "total": 3.35}

@@ -94,7 +94,15 @@ def figures_of(folder: Path) -> set[str]:
     summary = summary_of(folder)
     summary["scenario"] = None
     summary["latency_us"]["by_stream"] = None
+    for job in summary["host"].get("jobs", ()):
+        job["options"] = None
     short = (
+        (
+            r"^host\.jobs\[\d+\]\.(read|write|trim|sync)\.(latency_us|mib_s_samples|iops_samples)\..*",
+            r"host.jobs[].OP.\2.*",
+        ),
+        (r"^host\.jobs\[\d+\]\.(read|write|trim|sync)\.", "host.jobs[].OP."),
+        (r"^host\.jobs\[\d+\]\.", "host.jobs[]."),
         (r"^latency_us\.(read|write|trim|flush)\.", "latency_us.OP."),
         (r"^reliability\.exact\.after_(ecc|rereads|stripe)\.", "reliability.exact.STEP."),
         (r"^protection\.by_class\[\d+\]\.", "protection.by_class[]."),
@@ -102,12 +110,14 @@ def figures_of(folder: Path) -> set[str]:
         (r"^after_host\.flash\.by_cause\..*", "after_host.flash.by_cause.*"),
         (r"^after_host\.flash\.\w+$", "after_host.flash.*"),
         (r"^array\.wear\[\d+\]\.", "array.wear[i]."),
+        (r"^array\.latency_us_by_state\.\w+\.(read|write)(\..*)?", "array.latency_us_by_state.*.OP.*"),
         (r"^repair\[\d+\]\.", "repair[i]."),
     )
     names = set(flatten(summary))
     for pattern, replacement in short:
         names = {re.sub(pattern, replacement, name) for name in names}
-    return names - {f"latency_us.{op}" for op in ("read", "write", "trim", "flush")}
+    absent = {f"host.jobs[].{op}" for op in ("read", "write", "trim", "sync")}
+    return names - {f"latency_us.{op}" for op in ("read", "write", "trim", "flush")} - absent
 
 
 def test_every_figure_is_documented_and_no_other(
@@ -117,8 +127,9 @@ def test_every_figure_is_documented_and_no_other(
     outlived_result: Path,
     repair_result: Path,
     cores_result: Path,
+    jobs_result: Path,
 ) -> None:
-    results = (demo_result, weak_result, array_result, outlived_result, repair_result, cores_result)
+    results = (demo_result, weak_result, array_result, outlived_result, repair_result, cores_result, jobs_result)
     real = set().union(*(figures_of(result) for result in results))
     # What is absent in one result and a group of figures in the other.
     real = {name for name in real if not any(other.startswith(f"{name}.") for other in real)}
@@ -127,7 +138,9 @@ def test_every_figure_is_documented_and_no_other(
     assert documented == real
 
 
-def test_every_column_is_documented(demo_result: Path, weak_result: Path, array_result: Path) -> None:
+def test_every_column_is_documented(
+    demo_result: Path, weak_result: Path, array_result: Path, jobs_result: Path
+) -> None:
     import polars as pl
 
     from outlast.result import TABLES
@@ -135,7 +148,7 @@ def test_every_column_is_documented(demo_result: Path, weak_result: Path, array_
     text = (ROOT / "docs" / "reference" / "metrics.md").read_text().split("## Tables")[1]
     files = {
         file.name: file
-        for folder in (demo_result, weak_result, array_result)
+        for folder in (demo_result, weak_result, array_result, jobs_result)
         for file in sorted(folder.glob("*.parquet"))
     }
     assert set(files) == {f"{table}.parquet" for table in TABLES}

@@ -223,6 +223,20 @@ def test_the_first_example_of_the_readme_says_what_its_warm_up_took(outlast: Out
     assert "uniform random 70/30" not in page
 
 
+def test_a_comparison_has_no_more_digits_than_a_person_compares(
+    outlast: Outlast, tiny_result: Path, tiny: Path, tmp_path: Path
+) -> None:
+    outlast("run", "tiny.toml", "--seed", "2", "--out", "other", "--quiet")
+    shown_figures = outlast("compare", tiny_result, "other").stdout
+    assert "queue.channel_utilisation" in shown_figures
+    assert not re.findall(r"\d\.\d{6,}", shown_figures)
+
+
+def test_a_result_completes_its_figures(tiny_result: Path) -> None:
+    result = outlast.load(tiny_result)
+    assert {"latency_us", "throughput", "write_amplification"} <= set(dir(result))
+
+
 def test_a_tail_is_told_of_as_many_requests_as_it_takes() -> None:
     figures = {"p50": 10.0, "p90": 20.0, "p99": 30.0, "p99_9": 40.0}
     said = {

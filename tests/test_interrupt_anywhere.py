@@ -164,6 +164,54 @@ def test_a_stop_in_preparation_is_not_giving_up(tiny: Path, tmp_path: Path) -> N
     assert "gave up" not in (tmp_path / "out" / "report.html").read_text()
 
 
+def test_a_long_look_into_a_trace_can_be_stopped(tmp_path: Path) -> None:
+    trace = tmp_path / "big.csv"
+    line = "128166372003061629,h,0,Read,4096,4096,0\n"
+    trace.write_text(line * 4_000_000)
+    program = subprocess.Popen(
+        [sys.executable, "-m", "outlast", "trace", "info", "big.csv"], cwd=tmp_path, text=True, stderr=subprocess.PIPE
+    )
+    time.sleep(0.6)
+    program.send_signal(signal.SIGINT)
+    _, messages = program.communicate(timeout=60)
+    assert (program.returncode, messages) == (130, "error: stopped by Ctrl-C; nothing was written\n")
+
+
+LIBRARY = """
+import outlast
+try:
+    result = outlast.run("tiny.toml", {"workload.synthetic.duration": "40s"})
+    print("result", result.partial)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_python_gets_a_result_or_a_keyboard_interrupt_and_never_a_panic(tiny: Path, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(LIBRARY)
+
+    def run(at: float | None) -> tuple[float, str, str]:
+        began = time.monotonic()
+        command = [sys.executable, "script.py"]
+        program = subprocess.Popen(command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if at is not None:
+            time.sleep(at)
+            program.send_signal(signal.SIGINT)
+        out, messages = program.communicate(timeout=60)
+        return time.monotonic() - began, out, messages
+
+    life, out, messages = run(None)
+    assert (out, messages) == ("result False\n", "")
+    rng = random.Random(SEED)
+    for _ in range(16):
+        # From the middle on: before, it is the script's own imports that are interrupted.
+        _, out, messages = run(life * (0.5 + 0.5 * rng.random()))
+        assert "panicked" not in messages, messages
+        assert "Failed to access NumPy" not in messages, messages
+        if "Traceback" not in messages:
+            assert out in ("result True\n", "result False\n", "interrupted\n"), out
+
+
 def test_a_sweep_that_is_terminated_goes_on_later(tiny: Path, tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(
         'scenario = "tiny.toml"\nrepeats = 40\nset = { "workload.synthetic.duration" = "20s" }\n'

@@ -124,6 +124,35 @@ def test_mean_time_to_data_loss(outlast: Outlast) -> None:
     assert worse["curves"][0]["mttdl_years"][0] < 0.01 * found["curves"][0]["mttdl_years"][0]
 
 
+def test_mean_time_to_data_loss_of_mirrors_with_sizes_as_people_write_them(outlast: Outlast) -> None:
+    common = (
+        "mttdl",
+        "--devices",
+        "2,8",
+        "--parities",
+        "1",
+        "--copies",
+        "2",
+        "--parallel",
+        "--uber",
+        "1e-16",
+        "--mttr",
+        "10",
+    )
+    found = printed(outlast, *common, "--device-bytes", "4TB")
+    assert found["settings"]["device_bytes"] == 4e12
+    assert printed(outlast, *common, "--device-bytes", "4e12") == found
+    one, eight = found["curves"][1]["mttdl_hours"]
+    rate, repair, read = 1 / 1.5e6, 0.1, models.read_failure(1e-16, 8 * 4e12)
+    assert one == pytest.approx((3 * rate + repair) / (2 * rate * (rate + repair * read)))
+    assert eight == pytest.approx(one / 4, rel=1e-3)
+    # Two devices: one parity is a mirror.
+    assert found["curves"][0]["mttdl_hours"][0] == pytest.approx(one)
+    table = outlast("model", *common).stdout
+    assert "1 parity (years)" in table and "RAID-10, 2 copies (years)" in table
+    assert printed(outlast, "waf", "--spare", "7%,28%")["x"]["values"] == [0.07, 0.28]
+
+
 def test_write_amplification(outlast: Outlast) -> None:
     found = printed(outlast, "waf", "--spare", "0.05,0.28", "--stripe", "8", "--parities", "0,1")
     assert found["curves"][0]["waf"] == pytest.approx(models.waf([0.05, 0.28]).tolist())
@@ -176,6 +205,9 @@ def test_a_chart_is_drawn(browser: Any, outlast: Outlast, tmp_path: Path) -> Non
         ("lifetime --years 0", ["--years = 0"]),
         ("mttdl --mttr -1", ["mttr = -1"]),
         ("mttdl --scrub 0", ["--scrub = 0"]),
+        ("mttdl --device-bytes 4XB", ["4XB", "4TB"]),
+        ("mttdl --copies 1", ["copies = 1"]),
+        ("lifetime --spare 7%%", ["7%%", "7%"]),
         ("waf --hot-space 0.2", ["belong together"]),
         ("waf --plot . --spare 0.1", ["is a folder"]),
         ("wafe", ["wafe"]),

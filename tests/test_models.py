@@ -131,6 +131,7 @@ def test_shapes_follow_the_arguments() -> None:
     assert models.data_loss(1e-15 * np.ones(4), np.full((3, 1), 1e12)).shape == (3,)
     assert models.array_loss(np.full((6, 5), 1e-15), 1e12).shape == (6,)
     assert models.mttdl([4, 8], [[1], [2]], 1e6, 10.0).shape == (2, 2)
+    assert models.mttdl_mirrors([4, 8], [[2], [4]], 1e6, 10.0).shape == (2, 2)
     assert models.waf([0.1, 0.2], pages=[[64], [256]]).shape == (2, 2)
     life = models.Drive().lifetime([[1e-15], [1e-12]])
     assert life.cycles.shape == life.end.shape == (2, 1)
@@ -165,6 +166,7 @@ def test_shapes_follow_the_arguments() -> None:
         (lambda: models.steady_ages([0.5, 1.0], 100), ["rate = 1"]),
         (lambda: models.mttdl(8, 8, 1e6, 1.0), ["parities = 8"]),
         (lambda: models.mttdl(8, 1, 0.0, 1.0), ["mttf = 0"]),
+        (lambda: models.mttdl_mirrors(8, 9, 1e6, 1.0), ["devices = 8", "at least the copies"]),
         (lambda: models.mttdl(8.5, 1, 1e6, 1.0), ["devices = 8.5"]),
         (lambda: models.waf(0.0), ["spare = 0"]),
         (lambda: models.effective_spare(0.1, overhead=1.2), ["spare space left"]),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from outlast.fio import Measured
     from outlast.result import Result
 
 VARYING = (
@@ -43,6 +46,45 @@ def change(first: Any, other: Any) -> float | None:
     """`other / first - 1`, where both are numbers and `first` is not zero."""
     numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in (first, other))
     return other / first - 1 if numbers and first else None
+
+
+def load_any(path: str) -> Result | Measured:
+    """A result, or what fio measured: told apart by what the file says."""
+    from outlast.fio import Measured, is_report
+    from outlast.result import load
+
+    place = Path(path)
+    if place.is_file() and place.name != "result.json":
+        try:
+            text = place.read_text(encoding="utf-8")
+            measured = is_report(json.loads(text[max(0, text.find("{")) :]))
+        except (OSError, ValueError):
+            measured = False
+        if measured:
+            return Measured.load(place)
+    return load(path)
+
+
+def compare_with_measured(results: Sequence[Result | Measured]) -> dict[str, Any]:
+    """As :func:`compare`, where some are drives measured with fio: all rates and latencies by job and direction.
+
+    A job stands beside the job of the same name; where every one has but one job, their names do not matter.
+    """
+    from outlast.fio import Measured, figures, to_fio
+
+    reports = [result.report if isinstance(result, Measured) else to_fio(result) for result in results]
+    if all(len(report["jobs"]) == 1 for report in reports):
+        name = reports[0]["jobs"][0].get("jobname", "job")
+        reports = [report | {"jobs": [report["jobs"][0] | {"jobname": name}]} for report in reports]
+    rows = _side_by_side([figures(report) for report in reports])
+    return {
+        "names": [result.name if isinstance(result, Measured) else result.summary["name"] for result in results],
+        "settings": {},
+        "figures": {
+            name: {"values": values, "change": [change(values[0], value) for value in values]}
+            for name, values in rows.items()
+        },
+    }
 
 
 def compare(results: Sequence[Result]) -> dict[str, Any]:

@@ -1,15 +1,14 @@
 //! The array: a machine of host commands, operations on groups, and members.
 
-use crate::bitmap::Bitmap;
-use crate::config::{ArrayConfig, Consistency, Level, StripeWrites};
+use crate::config::{ArrayConfig, StripeWrites};
+use crate::doubt::Doubt;
 use crate::error::Event;
-use crate::layout::{Layout, Map, Rows};
+use crate::layout::{Layout, Map, Rows, lay_out_over, usable_sectors};
 use crate::locks::Locks;
-use crate::log::Log;
-use crate::op::{Host, Op, OpKind, Record, Sub, SubKind};
+use crate::op::{Host, Op, OpKind, Sub, SubKind};
 use crate::parity::Code;
 use crate::pass::{Background, PassKind};
-use crate::placement::{ParityLayout, Placement, Shares};
+use crate::placement::{Placement, Shares};
 use crate::ranges::RangeSet;
 use crate::repair::{Donor, Repairs};
 use crate::status::Counters;
@@ -17,7 +16,7 @@ use outlast_device::{Command, Completion, Device, Identity, Op as HostOp, Outcom
 use outlast_media::ConfigError;
 use outlast_units::slab::Slab;
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// The place of a member in the array.
 #[derive(Clone, Debug)]
@@ -110,17 +109,8 @@ pub struct Array<D> {
     pub(crate) degraded: bool,
     pub(crate) read_only: bool,
     pub(crate) powered: bool,
-    pub(crate) bitmap: Bitmap,
-    pub(crate) log: Log,
-    /// Records of operations under way, by operation.
-    pub(crate) records: BTreeMap<u32, Record>,
-    /// Operations writing to members, writes begun so far, and whether any since the last flush: what an unclean stop is.
-    pub(crate) committing: u32,
-    pub(crate) commits: u64,
-    pub(crate) unclean: bool,
-    pub(crate) flushes: BTreeMap<u32, u64>,
-    /// Groups whose parity a loss of power left in doubt, with no record: the simulator knows, the array does not.
-    pub(crate) torn: BTreeSet<u64>,
+    /// What a loss of power leaves in doubt.
+    pub(crate) doubt: Doubt,
     pub(crate) background: Background,
     /// Array sectors whose content nothing can bring back; they read as errors until written.
     pub(crate) lost: RangeSet,
@@ -184,9 +174,6 @@ impl<D: Device> Array<D> {
         // its memory.
         let mut spares = VecDeque::new();
         spares.extend(devices);
-        let groups_per_region = (config.log.bitmap_chunk.0 / config.chunk.0).max(1);
-        let regions = layout.groups.div_ceil(groups_per_region);
-        let uses_bitmap = config.consistency == Consistency::Bitmap && config.redundancy() > 0;
         Ok(Self {
             code: Code::new(layout.data, layout.roles - layout.data),
             capacity: layout.capacity(),
@@ -216,14 +203,7 @@ impl<D: Device> Array<D> {
             degraded: false,
             read_only: false,
             powered: true,
-            bitmap: Bitmap::new(if uses_bitmap { regions } else { 0 }, groups_per_region),
-            log: Log::new(config.log.size.0),
-            records: BTreeMap::new(),
-            committing: 0,
-            commits: 0,
-            unclean: false,
-            flushes: BTreeMap::new(),
-            torn: BTreeSet::new(),
+            doubt: Doubt::new(&config, layout.groups, layout.chunk),
             background: Background::new(config.background.scrub_interval),
             lost: RangeSet::default(),
             replaying: 0,
@@ -315,7 +295,7 @@ impl<D: Device> Array<D> {
 
     /// Whether parity is in doubt since a loss of power.
     pub fn is_in_doubt(&self) -> bool {
-        self.background.resync.is_some()
+        self.doubt.resync.is_some()
     }
 
     /// Whether nothing is under way.
@@ -384,7 +364,8 @@ impl<D: Device> Array<D> {
     /// When something is due first, whose it is (`usize::MAX`: the array's own), and when anything else is due.
     #[inline]
     fn next_events(&self) -> (Nanos, usize, Nanos) {
-        let mut first = self.background.wake.min(self.background.next_scrub).min(self.bitmap.wake);
+        let mut first = self.background.wake.min(self.background.next_scrub);
+        first = first.min(self.doubt.bitmap.wake).min(self.doubt.wake);
         let (mut source, mut second) = (usize::MAX, Nanos::MAX);
         for (column, &at) in self.deadlines.iter().enumerate() {
             // Without branches: which member is next cannot be predicted.
@@ -429,8 +410,11 @@ impl<D: Device> Array<D> {
     }
 
     fn timer(&mut self, now: Nanos) {
-        if self.bitmap.wake <= now {
+        if self.doubt.bitmap.wake <= now {
             self.bitmap_daemon(now);
+        }
+        if self.doubt.wake <= now && self.doubt.is_idle(now) {
+            self.flush_to_be_clean(now);
         }
         if self.background.next_scrub <= now {
             self.timed_scrub();
@@ -486,6 +470,7 @@ impl<D: Device> Array<D> {
             SubKind::Write => self.commit_done(now, sub, outcome),
             SubKind::Log => self.log_done(now, sub.owner),
             SubKind::Bitmap => self.bitmap_done(now),
+            SubKind::Clean => self.doubt.flushed(),
             SubKind::Status => self.status_done(now, sub, tag, outcome),
             SubKind::RepairFlush => self.repair_flushed(now, sub.owner),
         }
@@ -501,46 +486,11 @@ impl<D: Device> Array<D> {
             SubKind::Write => self.commit_part(now, sub.owner),
             SubKind::Log => self.log_done(now, sub.owner),
             SubKind::Bitmap => self.bitmap_done(now),
+            SubKind::Clean => self.doubt.flushed(),
             // The repair has ended with its member.
             SubKind::Status | SubKind::RepairFlush => {}
         }
     }
-}
-
-/// Sectors of a member of `capacity` that hold data.
-fn usable_sectors(config: &ArrayConfig, capacity: Bytes) -> u64 {
-    (capacity.0 / SECTOR_BYTES).saturating_sub(config.reserved().0 / SECTOR_BYTES)
-}
-
-/// The map of an array over members of which the smallest has `smallest`.
-pub(crate) fn lay_out_over(config: &ArrayConfig, smallest: Bytes) -> Result<Layout, ConfigError> {
-    let member_sectors = usable_sectors(config, smallest);
-    let layout = lay_out(config, config.shares()?.as_ref(), config.chunk.0 / SECTOR_BYTES, member_sectors);
-    if layout.groups == 0 {
-        let limit =
-            format!("must fit into the {} of the smallest member", Bytes(member_sectors * SECTOR_BYTES));
-        return Err(ConfigError::new("array.chunk", config.chunk, limit));
-    }
-    Ok(layout)
-}
-
-/// The map of an array over members of `member_sectors` sectors.
-fn lay_out(config: &ArrayConfig, shares: Option<&Shares>, chunk: u64, member_sectors: u64) -> Layout {
-    let (members, redundancy) = (usize::from(config.members), usize::from(config.redundancy()));
-    let placement = match (shares, config.level) {
-        (Some(shares), _) => Placement::from_shares(shares),
-        (_, Level::Raid10) => {
-            let copies = u64::from(config.copies);
-            return Layout::copies(config.copy_layout, members as u64, copies, chunk, member_sectors);
-        }
-        (_, Level::Raid5 | Level::Raid6 | Level::Code) => {
-            Placement::named(config.layout, members - redundancy, redundancy)
-        }
-        (_, Level::Raid0 | Level::Raid1 | Level::Raid4) => {
-            Placement::named(ParityLayout::ParityLast, members - redundancy, redundancy)
-        }
-    };
-    Layout::striped(placement, chunk, member_sectors)
 }
 
 /// A command to a member.
@@ -671,11 +621,10 @@ impl<D: Device> Device for Array<D> {
         if self.locks.len() != self.ops.used() {
             return Err(format!("{} locks for {} operations", self.locks.len(), self.ops.used()));
         }
-        if self.host_in_flight == 0 && self.ops.used() == 0 && live == 0 {
-            let left = (self.direct_reads, self.committing, self.log.in_use(), self.records.len());
-            if left != (0, 0, 0, 0) {
-                return Err(format!("idle with {left:?} reads, commits, log bytes, records left"));
-            }
+        let idle = self.host_in_flight == 0 && self.ops.used() == 0 && live == 0;
+        if idle && (self.direct_reads != 0 || !self.doubt.is_settled()) {
+            let reads = self.direct_reads;
+            return Err(format!("idle with {reads} reads, or writes, log bytes or records left"));
         }
         Ok(())
     }

@@ -122,12 +122,12 @@ impl Bitmap {
         self.durable
     }
 
-    /// After a loss of power: what is marked is in doubt, and nothing is under way. Returns whether anything is.
-    pub(crate) fn after_power_cut(&mut self) -> bool {
+    /// After a loss of power: what is marked is in doubt if the array was active, and nothing is under way. Returns whether anything is.
+    pub(crate) fn after_power_cut(&mut self, active: bool) -> bool {
         for region in &mut self.regions {
             // A mark whose write was under way may have made it; to count it in is safe.
-            region.in_doubt |= region.durable || region.wanted || region.writing;
-            region.durable = region.in_doubt;
+            region.durable |= region.wanted || region.writing;
+            region.in_doubt |= active && region.durable;
             (region.wanted, region.writing, region.writers) = (false, false, 0);
         }
         self.durable = self.regions.iter().filter(|region| region.durable).count() as u64;
@@ -140,24 +140,29 @@ impl Bitmap {
         self.durable > 0
     }
 
+    /// Power is back: marks that nothing is in doubt about go when their time has come.
+    pub(crate) fn resume(&mut self, now: Nanos, delay: Nanos) {
+        if self.durable > 0 && self.wake == Nanos::MAX {
+            self.wake = now + delay;
+        }
+    }
+
     /// Everything is in doubt no more.
     pub(crate) fn resynced(&mut self, now: Nanos, delay: Nanos) {
         for region in &mut self.regions {
             region.in_doubt = false;
         }
-        if self.durable > 0 && self.wake == Nanos::MAX {
-            self.wake = now + delay;
-        }
+        self.resume(now, delay);
     }
 }
 
 impl<D: Device> Array<D> {
     /// Writes marks that are wanted, unless the bitmap is being written.
     pub(crate) fn bitmap_pump(&mut self, now: Nanos) {
-        if self.bitmap.busy != Busy::No || self.bitmap.next.is_empty() {
+        if self.doubt.bitmap.busy != Busy::No || self.doubt.bitmap.next.is_empty() {
             return;
         }
-        let bitmap = &mut self.bitmap;
+        let bitmap = &mut self.doubt.bitmap;
         bitmap.busy = Busy::Setting;
         std::mem::swap(&mut bitmap.batch, &mut bitmap.next);
         std::mem::swap(&mut bitmap.waiting, &mut bitmap.waiting_next);
@@ -169,14 +174,14 @@ impl<D: Device> Array<D> {
     }
 
     fn bitmap_write(&mut self, now: Nanos) {
-        self.bitmap.left = 1;
+        self.doubt.bitmap.left = 1;
         if self.config.log.place == LogPlace::Members {
             let rows = Rows::new(0, PAGE_SECTORS);
             for column in 0..self.columns.len() {
                 if self.columns[column].device.is_none() {
                     continue;
                 }
-                self.bitmap.left += 1;
+                self.doubt.bitmap.left += 1;
                 self.counters.log_writes += 1;
                 let (kind, owner) = (SubKind::Bitmap, NIL);
                 let sub = Sub { live: true, kind, column: column as u8, role: 0, owner, group: 0, rows };
@@ -188,14 +193,14 @@ impl<D: Device> Array<D> {
     }
 
     pub(crate) fn bitmap_done(&mut self, now: Nanos) {
-        self.bitmap.left -= 1;
-        if self.bitmap.left > 0 {
+        self.doubt.bitmap.left -= 1;
+        if self.doubt.bitmap.left > 0 {
             return;
         }
-        match self.bitmap.busy {
+        match self.doubt.bitmap.busy {
             Busy::No => unreachable!("the bitmap has commands only while it is busy"),
             Busy::Setting => {
-                let bitmap = &mut self.bitmap;
+                let bitmap = &mut self.doubt.bitmap;
                 for index in bitmap.batch.drain(..) {
                     let region = &mut bitmap.regions[index as usize];
                     (region.durable, region.writing) = (true, false);
@@ -206,11 +211,11 @@ impl<D: Device> Array<D> {
                 for op in waiting.drain(..) {
                     self.gather(now, op);
                 }
-                self.bitmap.waiting = waiting;
+                self.doubt.bitmap.waiting = waiting;
             }
             Busy::Flushing => {
                 let delay = self.config.log.bitmap_delay;
-                let bitmap = &mut self.bitmap;
+                let bitmap = &mut self.doubt.bitmap;
                 for region in &mut bitmap.regions {
                     let quiet = region.writers == 0
                         && region.last_write + delay <= bitmap.flush_started
@@ -225,9 +230,9 @@ impl<D: Device> Array<D> {
                 return;
             }
             Busy::Clearing => {
-                self.bitmap.busy = Busy::No;
-                if self.bitmap.durable > 0 && self.background.resync.is_none() {
-                    self.bitmap.wake = now + self.config.log.bitmap_delay;
+                self.doubt.bitmap.busy = Busy::No;
+                if self.doubt.bitmap.durable > 0 && self.doubt.resync.is_none() {
+                    self.doubt.bitmap.wake = now + self.config.log.bitmap_delay;
                 }
             }
         }
@@ -236,17 +241,17 @@ impl<D: Device> Array<D> {
 
     /// Takes the marks of quiet regions away, once the members have flushed.
     pub(crate) fn bitmap_daemon(&mut self, now: Nanos) {
-        self.bitmap.wake = Nanos::MAX;
-        if self.bitmap.busy != Busy::No {
-            self.bitmap.wake = now + self.config.log.bitmap_delay;
+        self.doubt.bitmap.wake = Nanos::MAX;
+        if self.doubt.bitmap.busy != Busy::No {
+            self.doubt.bitmap.wake = now + self.config.log.bitmap_delay;
             return;
         }
-        self.bitmap.busy = Busy::Flushing;
-        self.bitmap.flush_started = now;
-        self.bitmap.left = 1;
+        self.doubt.bitmap.busy = Busy::Flushing;
+        self.doubt.bitmap.flush_started = now;
+        self.doubt.bitmap.left = 1;
         for column in 0..self.deadlines.len() {
             if self.device_mut(column).is_some() {
-                self.bitmap.left += 1;
+                self.doubt.bitmap.left += 1;
                 self.send_flush(now, column, SubKind::Bitmap, NIL);
             }
         }

@@ -4,7 +4,7 @@ use crate::array::{Array, command};
 use crate::config::{Consistency, LogPlace};
 use crate::error::EventKind;
 use crate::layout::Rows;
-use crate::op::{Content, OpKind, Record, Sub, SubKind, roles};
+use crate::op::{Content, Op, OpKind, Record, Sub, SubKind, roles};
 use outlast_device::{Command, Device, Op as HostOp, Outcome};
 use outlast_units::slab::NIL;
 use outlast_units::{Nanos, SECTOR_BYTES};
@@ -47,7 +47,7 @@ impl<D: Device> Array<D> {
         }
         let rows = if op.kind == OpKind::Trim { 0 } else { op.rows.len() };
         let bytes = u64::from(rows + HEADER_SECTORS) * SECTOR_BYTES;
-        if self.log.reserve(bytes, index) {
+        if self.doubt.log.reserve(bytes, index) {
             self.ops[index].log_bytes = bytes;
             self.write_log(now, index);
         }
@@ -92,7 +92,7 @@ impl<D: Device> Array<D> {
                 }
             }
         };
-        for (&index, record) in &mut self.records {
+        for (&index, record) in &mut self.doubt.records {
             // While power is off there are records without operations: what they lack is lost.
             let op = self.ops.slots().get(index as usize);
             if let Some(op) = op.filter(|op| op.kind == OpKind::Write) {
@@ -114,7 +114,7 @@ impl<D: Device> Array<D> {
         let set = set & !self.absent(op.group, op.moves);
         let (group, moves) = (op.group, op.moves);
         let sectors = (op.log_bytes / SECTOR_BYTES) as u32;
-        let at = self.member_sectors + self.log.place(op.log_bytes) / SECTOR_BYTES;
+        let at = self.member_sectors + self.doubt.log.place(op.log_bytes) / SECTOR_BYTES;
         self.ops[index].left = set.count_ones() + 1;
         for role in roles(set) {
             let (column, _) = self.layout.locate(group, role, moves);
@@ -139,13 +139,16 @@ impl<D: Device> Array<D> {
 
     fn recorded(&mut self, now: Nanos, index: u32) {
         if let Some(record) = self.ops[index].record.take() {
-            self.records.insert(index, *record);
+            self.doubt.records.insert(index, *record);
         }
         self.commit(now, index);
     }
 
     /// Writes everything that the operation changes.
     pub(crate) fn commit(&mut self, now: Nanos, index: u32) {
+        if self.refused(now, index) {
+            return;
+        }
         let op = &self.ops[index];
         let (group, rows, moves, kind) = (op.group, op.rows, op.moves, op.kind);
         let set = if op.kind == OpKind::Read { 0 } else { op.write_set };
@@ -159,9 +162,6 @@ impl<D: Device> Array<D> {
         }
         self.ops[index].left = 1;
         self.ops[index].committing = true;
-        self.committing += 1;
-        self.commits += 1;
-        self.unclean = true;
         let host_op = if kind == OpKind::Trim { HostOp::Trim } else { HostOp::Write };
         let cells = std::mem::take(&mut self.ops[index].cells);
         let mut repairs = std::mem::take(&mut self.ops[index].repairs);
@@ -256,11 +256,36 @@ impl<D: Device> Array<D> {
         }
     }
 
+    /// Whether the data of a host's write can be had from what the members took: each chunk from its member, or all from enough others.
+    /// Members that leave with the event at hand have not taken it.
+    fn is_kept(&self, op: &Op) -> bool {
+        if !self.degraded && self.to_fail.is_empty() {
+            return true;
+        }
+        let lacks = |&role: &usize| {
+            let (column, base) = self.layout.locate(op.group, role, op.moves);
+            let (place, first) = (&self.columns[column], base + u64::from(op.rows.first));
+            let sectors = first..first + u64::from(op.rows.len());
+            let lacks = if op.group >= place.valid_to {
+                self.donor_lacks(column, &sectors).unwrap_or(true)
+            } else {
+                place.bad.overlaps(&sectors)
+            };
+            lacks || self.to_fail.contains(&column)
+        };
+        let lacking = (0..self.layout.roles).filter(lacks).fold(0u64, |set, role| set | 1 << role);
+        lacking & op.roles == 0 || (lacking.count_ones() as usize) <= self.layout.roles - self.layout.data
+    }
+
     /// Everything is written.
     fn committed(&mut self, now: Nanos, index: u32) {
         let op = &self.ops[index];
+        if op.kind == OpKind::Write && !self.is_kept(op) {
+            self.hosts[op.host].outcome = Outcome::ReadOnly;
+        }
         let (group, moves, kind, set, overlay, host) =
             (op.group, op.moves, op.kind, op.roles, op.overlay, op.host);
+        let (rows, fits) = (op.rows, op.leaves_redundancy_right());
         if moves {
             if let Some(shift) = self.layout.shift_mut() {
                 shift.set_moved(group);
@@ -272,8 +297,8 @@ impl<D: Device> Array<D> {
         {
             self.found_again(group, set, overlay);
         }
-        if matches!(kind, OpKind::Verify { .. } | OpKind::Transform) {
-            self.torn.remove(&group);
+        if fits {
+            self.doubt.mend(group, rows);
         }
         self.end(now, index);
     }
@@ -283,22 +308,21 @@ impl<D: Device> Array<D> {
         let op = &mut self.ops[index];
         let (group, kind, host, lock, epoch) = (op.group, op.kind, op.host, op.lock, op.epoch);
         let rows = op.rows;
-        let (marked, committing, log_bytes) = (op.marked, op.committing, op.log_bytes);
+        let (marked, log_bytes) = (op.marked, op.log_bytes);
         op.committing = false;
         op.cells = Vec::new();
         op.repairs = Vec::new();
         op.record = None;
-        self.committing -= u32::from(committing);
-        self.records.remove(&index);
+        self.doubt.records.remove(&index);
         if marked {
-            self.bitmap.unmark(now, group, self.config.log.bitmap_delay);
+            self.doubt.bitmap.unmark(now, group, self.config.log.bitmap_delay);
         }
         let runnable = &mut self.runnable;
         self.locks.release(lock, |op| runnable.push_back(op));
         self.ops.remove(index);
         if log_bytes > 0 {
-            self.log.release(log_bytes);
-            while let Some((waiting, bytes)) = self.log.next_waiting() {
+            self.doubt.log.release(log_bytes);
+            while let Some((waiting, bytes)) = self.doubt.log.next_waiting() {
                 self.ops[waiting].log_bytes = bytes;
                 self.write_log(now, waiting);
             }

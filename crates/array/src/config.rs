@@ -1,11 +1,12 @@
 //! Settings of an array: the `[array]` section of a scenario.
 
+mod light;
 mod repair;
 
+pub use light::LightConfig;
 pub use repair::{FakeWay, RepairConfig, RepairOrder, RepairWay};
 
 use crate::layout::CopyLayout;
-use crate::light::LightConfig;
 use crate::placement::{MEMBERS_MAX, ParityLayout, Shares};
 use outlast_media::{ConfigError, at_most_a_second};
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
@@ -48,6 +49,10 @@ pub struct ArrayConfig {
     /// What brings data and parity back together after a loss of power.
     #[serde(default)]
     pub consistency: Consistency,
+    /// Time without a host write after which the members are marked clean, so that a loss of power leaves nothing in doubt; for `resync`
+    /// and `bitmap`. 0: never. Default: 200 ms, md's `safe_mode_delay`; rounded as md does it, one to two delays pass.
+    #[serde(default = "default_safe_mode_delay")]
+    pub safe_mode_delay: Nanos,
     /// Where and how large the records of `consistency` are.
     #[serde(default)]
     pub log: LogConfig,
@@ -128,7 +133,8 @@ impl Level {
 #[serde(rename_all = "kebab-case")]
 pub enum StripeWrites {
     /// The one with the fewest reads: a full stripe without any, else old data and old parity, or else the rest of the stripe.
-    /// Of two that cost the same the latter, as in md.
+    /// Of two that cost the same the latter, as in md. Where a resynchronisation is to come, always the latter if it can be read, whatever is
+    /// set here.
     #[default]
     Cheapest,
     /// Full stripes where a command covers them, else old data and old parity: Diff-RAID, section 3.4, which does not read
@@ -136,6 +142,14 @@ pub enum StripeWrites {
     NoReconstruct,
     /// Each chunk by itself, from old data and old parity, full stripes too.
     ChunkByChunk,
+}
+
+impl StripeWrites {
+    /// Whether a part of a stripe is written from the rest of the stripe, which takes `complete` reads, rather than from old data and old
+    /// parity, which take `delta`. Of two that cost the same the former, as md has it (`rcw <= rmw` in `handle_stripe_dirtying`).
+    pub(crate) fn reconstructs(self, complete: u32, delta: u32) -> bool {
+        self == Self::Cheapest && complete <= delta
+    }
 }
 
 /// How parity is made right after a loss of power, named as md's `consistency_policy`.
@@ -271,6 +285,10 @@ fn default_copies() -> u16 {
     2
 }
 
+fn default_safe_mode_delay() -> Nanos {
+    Nanos::millis(200)
+}
+
 fn default_chunk() -> Bytes {
     Bytes::kib(64)
 }
@@ -290,6 +308,7 @@ impl ArrayConfig {
             parity_percent: None,
             writes: StripeWrites::default(),
             consistency: Consistency::default(),
+            safe_mode_delay: default_safe_mode_delay(),
             log: LogConfig::default(),
             background: BackgroundConfig::default(),
             ejection: EjectionConfig::default(),
@@ -321,7 +340,7 @@ impl ArrayConfig {
     /// A setting that cannot work, or not even one chunk fits into each.
     pub fn capacity_over(&self, smallest: Bytes) -> Result<Bytes, ConfigError> {
         self.validate()?;
-        let layout = crate::array::lay_out_over(self, smallest)?;
+        let layout = crate::layout::lay_out_over(self, smallest)?;
         Ok(Bytes(layout.capacity() * SECTOR_BYTES))
     }
 

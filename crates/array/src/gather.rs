@@ -75,14 +75,11 @@ impl<D: Device> Array<D> {
     /// The lock is held.
     pub(crate) fn locked(&mut self, now: Nanos, index: u32) {
         let op = &self.ops[index];
-        let (group, kind, host) = (op.group, op.kind, op.host);
+        let (group, kind) = (op.group, op.kind);
         match kind {
             OpKind::Read | OpKind::Verify { .. } => {}
             OpKind::Write | OpKind::Trim => {
-                let redundancy = self.layout.roles - self.layout.data;
-                if self.read_only || self.absent(group, false).count_ones() as usize > redundancy {
-                    self.hosts[host].outcome = Outcome::ReadOnly;
-                    self.end(now, index);
+                if self.refused(now, index) {
                     return;
                 }
                 if kind == OpKind::Write {
@@ -90,12 +87,12 @@ impl<D: Device> Array<D> {
                 } else {
                     self.ops[index].write_set = self.role_set();
                 }
-                if !self.bitmap.mark(group, index) {
-                    self.ops[index].marked = self.bitmap.is_used();
+                if !self.doubt.bitmap.mark(group, index) {
+                    self.ops[index].marked = self.doubt.bitmap.is_used();
                     self.bitmap_pump(now);
                     return;
                 }
-                self.ops[index].marked = self.bitmap.is_used();
+                self.ops[index].marked = self.doubt.bitmap.is_used();
             }
             OpKind::Transform => self.prepare_transform(index),
             OpKind::Repair { repair, .. } => {
@@ -107,11 +104,27 @@ impl<D: Device> Array<D> {
             OpKind::Replay => {
                 // It must outlive another loss of power.
                 if let Some(record) = self.ops[index].record.clone() {
-                    self.records.insert(index, *record);
+                    self.doubt.records.insert(index, *record);
                 }
             }
         }
         self.gather(now, index);
+    }
+
+    /// Ends a host's write or trim that the members can no longer take: too many are missing, or one takes no more writes. Asked at the
+    /// start and, since members may leave while the operation waits, before anything is written.
+    pub(crate) fn refused(&mut self, now: Nanos, index: u32) -> bool {
+        let op = &self.ops[index];
+        if !matches!(op.kind, OpKind::Write | OpKind::Trim) {
+            return false;
+        }
+        let (redundancy, host) = (self.layout.roles - self.layout.data, op.host);
+        let refused = self.read_only || self.absent(op.group, op.moves).count_ones() as usize > redundancy;
+        if refused {
+            self.hosts[host].outcome = Outcome::ReadOnly;
+            self.end(now, index);
+        }
+        refused
     }
 
     fn prepare_write(&mut self, index: u32) {
@@ -148,6 +161,9 @@ impl<D: Device> Array<D> {
 
     /// The region is marked where that is needed: gathering begins.
     pub(crate) fn gather(&mut self, now: Nanos, index: u32) {
+        if self.refused(now, index) {
+            return;
+        }
         if self.bytes && self.ops[index].cells.is_empty() {
             let bytes = self.ops[index].rows.len() as usize * SECTOR_BYTES as usize;
             self.ops[index].cells = vec![vec![0; bytes]; self.layout.roles];
@@ -287,7 +303,9 @@ impl<D: Device> Array<D> {
         let delta_works = delta & missing == 0 && op.lost == 0;
         let complete_works = complete & missing == 0;
         let cost = |set: u64| (set & !known).count_ones();
-        let reconstruct = self.config.writes == StripeWrites::Cheapest && cost(complete) <= cost(delta);
+        // As in md, parity that a resynchronisation has yet to look at is not built upon, as long as the rest of the stripe can be read.
+        let distrusted = self.doubt.distrusts(op.group);
+        let reconstruct = distrusted || self.config.writes.reconstructs(cost(complete), cost(delta));
         let (method, needed) = if delta_works && !(complete_works && reconstruct) {
             (Method::Delta, delta)
         } else if complete_works {
@@ -516,9 +534,9 @@ impl<D: Device> Array<D> {
         for role in roles(parities) {
             let count = if self.bytes {
                 self.code.mismatches(&op.cells, window.bytes(op.rows.first), role - self.layout.data)
-            } else if resync && self.torn.contains(&op.group) {
+            } else if resync {
                 // Without bytes only the simulator knows where parity may differ.
-                window.len()
+                self.doubt.torn_rows(op.group, window)
             } else {
                 0
             };

@@ -41,6 +41,9 @@ impl<D: Device> Array<D> {
         }
         let index = self.hosts.insert(host);
         self.host_in_flight += 1;
+        if is_change(command.op) {
+            self.doubt.write_begins();
+        }
         match command.op {
             HostOp::Read => self.split_read(now, index),
             HostOp::Write => self.split_write(now, index),
@@ -101,14 +104,14 @@ impl<D: Device> Array<D> {
         self.send(now, sub, command(HostOp::Read, base + u64::from(rows.first), rows), &[]);
     }
 
-    /// The copy on the least busy member; where copies may still differ after a loss of power, always the first.
+    /// The copy on the least busy member; where copies may still differ after a loss of power, always the first, as in md.
     fn choose_copy(&self, group: u64, rows: Rows) -> usize {
         if self.layout.roles == 1 {
             return 0;
         }
         let (hard, soft) = if self.degraded { self.unreadable(group, rows) } else { (0, 0) };
         let readable = self.role_set() & !(hard | soft);
-        let in_doubt = self.background.resync.is_some();
+        let in_doubt = self.doubt.distrusts(group);
         let busy = |role: &usize| self.columns[self.layout.locate(group, *role, false).0].in_flight;
         let best = if in_doubt { roles(readable).next() } else { roles(readable).min_by_key(busy) };
         best.unwrap_or(0)
@@ -252,15 +255,25 @@ impl<D: Device> Array<D> {
     }
 
     fn flush(&mut self, now: Nanos, host: u32) {
-        if self.committing == 0 {
-            self.flushes.insert(host, self.commits);
-        }
         for column in 0..self.deadlines.len() {
             if self.device_mut(column).is_some() {
                 self.hosts[host].left += 1;
                 self.send_flush(now, column, SubKind::Flush, host);
             }
         }
+    }
+
+    /// No write has been under way for a while: before the members are marked clean they flush. What is marked (the superblock's two
+    /// writes, at the first write and now) takes neither time nor room.
+    pub(crate) fn flush_to_be_clean(&mut self, now: Nanos) {
+        let there: Vec<usize> =
+            (0..self.deadlines.len()).filter(|&column| self.device_mut(column).is_some()).collect();
+        // One for the asking itself, so that it cannot end before it has begun.
+        self.doubt.flushing(there.len() as u32 + 1);
+        for column in there {
+            self.send_flush(now, column, SubKind::Clean, NIL);
+        }
+        self.doubt.flushed();
     }
 
     pub(crate) fn send_flush(&mut self, now: Nanos, column: usize, kind: SubKind, owner: u32) {
@@ -284,6 +297,9 @@ impl<D: Device> Array<D> {
         self.hosts.remove(index);
         self.host_in_flight -= 1;
         self.last_host = Some(now);
+        if is_change(command.op) {
+            self.doubt.write_ends(now);
+        }
         let sectors = u64::from(command.sectors);
         match command.op {
             HostOp::Read => {
@@ -297,12 +313,7 @@ impl<D: Device> Array<D> {
                 self.counters.writes += 1;
                 self.counters.sectors_written += sectors;
             }
-            HostOp::Flush => {
-                if self.flushes.remove(&index) == Some(self.commits) {
-                    self.unclean = false;
-                }
-            }
-            HostOp::Trim | HostOp::LbaStatus => {}
+            HostOp::Trim | HostOp::Flush | HostOp::LbaStatus => {}
         }
         self.counters.medium_errors += u64::from(outcome == Outcome::MediumError);
         self.ready.push_back(Completion { at: now, tag, outcome });
@@ -329,6 +340,11 @@ impl<D: Device> Array<D> {
             self.lost.remove(first..first + u64::from(rows.len()));
         }
     }
+}
+
+/// Whether a command changes what is stored.
+fn is_change(op: HostOp) -> bool {
+    matches!(op, HostOp::Write | HostOp::Trim)
 }
 
 fn piece_roles(piece: Piece) -> u64 {

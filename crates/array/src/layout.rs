@@ -4,7 +4,10 @@
 //! mirrors. A *role* is a chunk's part in its group: data roles first, then parity (or further copies). A *row* is a sector
 //! within a chunk.
 
-use crate::placement::{Placement, ShiftPlan};
+use crate::config::{ArrayConfig, Level};
+use crate::placement::{ParityLayout, Placement, Shares, ShiftPlan};
+use outlast_media::ConfigError;
+use outlast_units::{Bytes, SECTOR_BYTES};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -339,6 +342,42 @@ impl Iterator for Bands {
         }
         None
     }
+}
+
+/// Sectors of a member of `capacity` that hold data.
+pub(crate) fn usable_sectors(config: &ArrayConfig, capacity: Bytes) -> u64 {
+    (capacity.0 / SECTOR_BYTES).saturating_sub(config.reserved().0 / SECTOR_BYTES)
+}
+
+/// The map of an array over members of which the smallest has `smallest`.
+pub(crate) fn lay_out_over(config: &ArrayConfig, smallest: Bytes) -> Result<Layout, ConfigError> {
+    let member_sectors = usable_sectors(config, smallest);
+    let layout = lay_out(config, config.shares()?.as_ref(), config.chunk.0 / SECTOR_BYTES, member_sectors);
+    if layout.groups == 0 {
+        let limit =
+            format!("must fit into the {} of the smallest member", Bytes(member_sectors * SECTOR_BYTES));
+        return Err(ConfigError::new("array.chunk", config.chunk, limit));
+    }
+    Ok(layout)
+}
+
+/// The map of an array over members of `member_sectors` sectors.
+fn lay_out(config: &ArrayConfig, shares: Option<&Shares>, chunk: u64, member_sectors: u64) -> Layout {
+    let (members, redundancy) = (usize::from(config.members), usize::from(config.redundancy()));
+    let placement = match (shares, config.level) {
+        (Some(shares), _) => Placement::from_shares(shares),
+        (_, Level::Raid10) => {
+            let copies = u64::from(config.copies);
+            return Layout::copies(config.copy_layout, members as u64, copies, chunk, member_sectors);
+        }
+        (_, Level::Raid5 | Level::Raid6 | Level::Code) => {
+            Placement::named(config.layout, members - redundancy, redundancy)
+        }
+        (_, Level::Raid0 | Level::Raid1 | Level::Raid4) => {
+            Placement::named(ParityLayout::ParityLast, members - redundancy, redundancy)
+        }
+    };
+    Layout::striped(placement, chunk, member_sectors)
 }
 
 #[cfg(test)]

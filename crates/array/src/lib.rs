@@ -9,11 +9,11 @@ mod bitmap;
 pub mod coarse;
 mod commit;
 mod config;
+mod doubt;
 mod error;
 mod gather;
 mod host;
 mod layout;
-mod light;
 mod locks;
 mod log;
 mod members;
@@ -30,16 +30,15 @@ mod untimed;
 
 pub use array::Array;
 pub use config::{
-    ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, FakeWay, Level, LogConfig, LogPlace,
-    MemberConfig, RepairConfig, RepairOrder, RepairWay, ReplacementConfig, ShiftWay, StripeWrites,
+    ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, FakeWay, Level, LightConfig, LogConfig,
+    LogPlace, MemberConfig, RepairConfig, RepairOrder, RepairWay, ReplacementConfig, ShiftWay, StripeWrites,
 };
 pub use error::{ArrayError, Event, EventKind, RepairStep};
 pub use layout::CopyLayout;
-pub use light::LightConfig;
 pub use outlast_device::PowerCycle;
 pub use pass::PassKind;
 pub use placement::ParityLayout;
 pub use plain::{PlainConfig, PlainDevice, PlainFailure};
 pub use ranges::RangeSet;
 pub use repair::MemberRepair;
-pub use status::{Counters, MemberStatus, Progress, State, Status};
+pub use status::{Condition, Counters, MemberStatus, Progress, State, Status};

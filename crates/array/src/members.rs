@@ -160,11 +160,13 @@ impl<D: Device> Array<D> {
         self.widen_records(column);
         // What was torn and not made right yet may now come back wrong from parity.
         let data = self.data_set();
-        let holes = self.torn.iter().filter(|&&group| {
-            roles(data).any(|role| self.layout.locate(group, role, false).0 == column)
+        let depends = |group: u64| {
+            self.layout.data > 1
+                && roles(data).any(|role| self.layout.locate(group, role, false).0 == column)
                 && (group < self.columns[column].valid_to || self.donor(column).is_some())
-        });
-        self.counters.write_holes += holes.count() as u64;
+        };
+        let holes = self.doubt.torn_groups().into_iter().filter(|&group| depends(group)).count();
+        self.counters.write_holes += holes as u64;
         let member = &mut self.columns[column];
         (member.valid_to, member.in_flight, member.read_errors) = (0, 0, 0);
         member.bad = crate::ranges::RangeSet::default();

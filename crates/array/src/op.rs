@@ -142,6 +142,18 @@ impl Op {
         self.overlay.first <= self.window.first && self.window.end <= self.overlay.end
     }
 
+    /// Whether redundancy of the rows fits once the operation has written, whatever it was before: it is computed from data that was read
+    /// or is new, in one window, or every role is looked at.
+    pub(crate) fn leaves_redundancy_right(&self) -> bool {
+        match self.kind {
+            OpKind::Verify { .. } | OpKind::Transform | OpKind::Trim => true,
+            OpKind::Write => {
+                matches!(self.method, Method::Full | Method::Complete) && self.window.first == self.rows.first
+            }
+            OpKind::Read | OpKind::Repair { .. } | OpKind::Replay => false,
+        }
+    }
+
     /// Roles whose content is known in this window.
     pub(crate) fn known(&self) -> u64 {
         self.have | self.lost
@@ -180,6 +192,8 @@ pub(crate) enum SubKind {
     Log,
     /// For the bitmap.
     Bitmap,
+    /// A flush before the members are marked clean.
+    Clean,
     /// For repair `owner`: a question about range `group`, and the flush at its end.
     Status,
     RepairFlush,

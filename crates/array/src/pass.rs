@@ -58,8 +58,6 @@ pub(crate) struct Background {
     pub(crate) wake: Nanos,
     /// Look as soon as the event at hand is done.
     pub(crate) pump: bool,
-    /// First group that is in doubt since a loss of power.
-    pub(crate) resync: Option<u64>,
     pub(crate) scrub: Option<Scrub>,
     scrub_interval: Option<Nanos>,
     /// When the next scrub is due.
@@ -79,7 +77,6 @@ impl Background {
             wake: Nanos::MAX,
             next_scrub: scrub_interval.unwrap_or(Nanos::MAX),
             pump: false,
-            resync: None,
             scrub: None,
             scrub_interval,
             pending_shift: None,
@@ -231,7 +228,7 @@ impl<D: Device> Array<D> {
             (PassKind::Rebuild, base)
         } else if self.repairs.in_place() {
             return None;
-        } else if let Some(base) = self.background.resync {
+        } else if let Some(base) = self.doubt.resync {
             (PassKind::Resync, base)
         } else if self.layout.shift().is_some_and(|shift| !shift.lazy) && !self.is_missing_too_many(None) {
             (PassKind::Shift, 0)
@@ -344,9 +341,7 @@ impl<D: Device> Array<D> {
                     })
             }
             PassKind::Shift => self.layout.is_to_move(group),
-            PassKind::Resync => {
-                (!self.bitmap.is_used() || self.bitmap.is_in_doubt(group)) && !self.is_beyond_repair(group)
-            }
+            PassKind::Resync => self.doubt.must_resync(group) && !self.is_beyond_repair(group),
             PassKind::Scrub => !self.is_beyond_repair(group),
             PassKind::Repair => false,
         }
@@ -411,7 +406,7 @@ impl<D: Device> Array<D> {
                     column.valid_to = column.valid_to.max(base);
                 }
             }
-            PassKind::Resync => self.background.resync = Some(base),
+            PassKind::Resync => self.doubt.resync = Some(base),
             PassKind::Scrub => {
                 if let Some(scrub) = &mut self.background.scrub {
                     scrub.base = base;
@@ -443,8 +438,7 @@ impl<D: Device> Array<D> {
                 self.update_degraded();
             }
             PassKind::Resync => {
-                self.background.resync = None;
-                self.bitmap.resynced(now, self.config.log.bitmap_delay);
+                self.doubt.resynced(now, self.config.log.bitmap_delay);
                 self.event(now, EventKind::Resynced);
             }
             PassKind::Shift | PassKind::Repair => {}

@@ -1,7 +1,6 @@
 //! Loss of power, and what is done when it is back.
 
 use crate::array::Array;
-use crate::config::Consistency;
 use crate::error::{ArrayError, EventKind};
 use crate::op::{Content, Op, OpKind, roles};
 use outlast_device::{Completion, Device, Outcome, PowerCycle, Tag};
@@ -53,10 +52,10 @@ impl<D: Device + PowerCycle> Array<D> {
         self.repairs_after_power_cut();
         self.deadlines.fill(Nanos::MAX);
         for op in self.ops.slots() {
-            let recorded = self.records.values().any(|record| record.group == op.group);
+            let recorded = self.doubt.records.values().any(|record| record.group == op.group);
             let changes = matches!(op.kind, OpKind::Write | OpKind::Trim | OpKind::Verify { .. });
-            if op.committing && changes && !recorded {
-                self.torn.insert(op.group);
+            if op.committing && changes && !recorded && self.layout.roles > self.layout.data {
+                self.doubt.tear(op.group, op.rows);
             }
         }
         self.powered = false;
@@ -69,19 +68,9 @@ impl<D: Device + PowerCycle> Array<D> {
         self.ready.clear();
         self.data_out.clear();
         self.door.clear();
-        self.flushes.clear();
-        self.log.clear();
-        (self.host_in_flight, self.direct_reads, self.committing, self.replaying) = (0, 0, 0, 0);
+        (self.host_in_flight, self.direct_reads, self.replaying) = (0, 0, 0);
         self.background.after_power_cut();
-        let marked = self.bitmap.after_power_cut();
-        let in_doubt = match self.config.consistency {
-            Consistency::Resync => self.unclean,
-            Consistency::Bitmap => marked,
-            Consistency::Ppl | Consistency::Journal => false,
-        };
-        if in_doubt && self.layout.roles > self.layout.data {
-            self.background.resync = Some(0);
-        }
+        self.doubt.after_power_cut();
     }
 
     /// Power is back: records are carried out before the host is served, then whatever is in doubt is made right beside it. Without a loss of power
@@ -94,13 +83,10 @@ impl<D: Device + PowerCycle> Array<D> {
         if self.powered {
             return Ok(());
         }
-        if self.background.resync.is_some() && self.degraded && !force {
-            let missing = |group: &u64| {
-                let (hard, _) = self.unreadable(*group, self.whole_chunk());
-                hard & self.data_set() != 0
-            };
-            let doubtful = |group: &u64| !self.bitmap.is_used() || self.bitmap.is_in_doubt(*group);
-            let groups = (0..self.layout.groups).filter(doubtful).filter(missing).count() as u64;
+        if self.doubt.resync.is_some() && self.degraded && !force {
+            let doubtful = |&group: &u64| self.doubt.distrusts(group) && self.doubt.must_resync(group);
+            let groups =
+                (0..self.layout.groups).filter(doubtful).filter(|&group| self.depends(group)).count() as u64;
             if groups > 0 {
                 self.event(now, EventKind::NotStarted { groups });
                 return Err(ArrayError::DirtyDegraded { groups });
@@ -110,13 +96,12 @@ impl<D: Device + PowerCycle> Array<D> {
         // Members have things to do that nobody asked them for.
         self.refresh_deadlines();
         self.catch_up(now);
-        let torn = std::mem::take(&mut self.torn);
-        for &group in &torn {
-            let (hard, _) = self.unreadable(group, self.whole_chunk());
-            self.counters.write_holes += u64::from(hard & self.data_set() != 0);
+        let holes = self.doubt.torn_groups().into_iter().filter(|&group| self.depends(group)).count();
+        self.counters.write_holes += holes as u64;
+        if self.doubt.resync.is_none() {
+            self.doubt.bitmap.resume(now, self.config.log.bitmap_delay);
         }
-        self.torn = torn;
-        let records = std::mem::take(&mut self.records);
+        let records = std::mem::take(&mut self.doubt.records);
         // The host waits until the last record is carried out, and operations may end as soon as they begin.
         self.replaying = 1;
         for (_, record) in records {
@@ -134,6 +119,12 @@ impl<D: Device + PowerCycle> Array<D> {
 }
 
 impl<D: Device> Array<D> {
+    /// Whether parity has to give data of `group`, so that wrong parity gives wrong data. Of mirrors any copy will do.
+    fn depends(&self, group: u64) -> bool {
+        let (hard, _) = self.unreadable(group, self.whole_chunk());
+        self.layout.data > 1 && hard & self.data_set() != 0
+    }
+
     /// A record has been gathered: the cells are what they shall become.
     pub(crate) fn replayed(&mut self, index: u32) {
         let Some(record) = self.ops[index].record.clone() else { return };

@@ -110,6 +110,28 @@ pub enum State {
     Failed,
 }
 
+/// What commands of the host meet. Of several the last one in [`Condition::ALL`] counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Condition {
+    /// Every member is there and complete, and redundancy fits.
+    Healthy,
+    /// Redundancy is made right after a loss of power.
+    Resyncing,
+    /// Members are missing or lack what was on a failed die, and nothing is done about it.
+    Degraded,
+    /// Members are being rebuilt or recover what they have lost with a die, or parity moves.
+    Rebuilding,
+    /// More is missing than redundancy makes good.
+    Failed,
+}
+
+impl Condition {
+    /// Every condition, the graver ones last.
+    pub const ALL: [Self; 5] =
+        [Self::Healthy, Self::Resyncing, Self::Degraded, Self::Rebuilding, Self::Failed];
+}
+
 /// One member.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MemberStatus {
@@ -195,6 +217,25 @@ impl<D: Device> Array<D> {
         Some((0..*columns).map(set).collect())
     }
 
+    /// What commands of the host meet now. Asked at every completion, so that a healthy array answers at once.
+    #[inline]
+    pub fn condition(&self) -> Condition {
+        if !self.degraded && self.background.pass.is_none() && self.repairs.active.is_empty() {
+            return if self.is_in_doubt() { Condition::Resyncing } else { Condition::Healthy };
+        }
+        if self.is_missing_too_many(None) {
+            Condition::Failed
+        } else if self.is_rebuilding() {
+            Condition::Rebuilding
+        } else if self.columns.iter().any(|column| !column.is_in_sync() || column.excused) {
+            Condition::Degraded
+        } else if self.is_in_doubt() {
+            Condition::Resyncing
+        } else {
+            Condition::Healthy
+        }
+    }
+
     /// How the array is.
     pub fn status(&self, now: Nanos) -> Status {
         let percent = self.parity_percent();
@@ -233,7 +274,7 @@ impl<D: Device> Array<D> {
             stripes_to_move: self.stripes_to_move(),
             age_differential: (oldest - youngest).max(0.0),
             lost_sectors: self.lost.sectors(),
-            marked_regions: self.bitmap.marked(),
+            marked_regions: self.doubt.bitmap.marked(),
             notices: self.notices.clone(),
             members,
         }

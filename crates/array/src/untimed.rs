@@ -1,7 +1,6 @@
 //! The array without time: which members get what of a command, so that devices that can do without time are prepared through it.
 
 use crate::array::{Array, command};
-use crate::config::StripeWrites;
 use crate::layout::{Map, Piece, Rows};
 use outlast_device::{Command, Device, Op as HostOp, Outcome};
 
@@ -67,8 +66,8 @@ impl<D: Device> Array<D> {
         let all = self.joins_chunks() || data == 1;
         if roles > data && data > 1 && !(written == data && all) {
             // Read-modify-write or reconstruct-write, as with time.
-            let reconstruct =
-                self.config.writes == StripeWrites::Cheapest && data - written <= written + roles - data;
+            let (complete, delta) = ((data - written) as u32, (written + roles - data) as u32);
+            let reconstruct = self.config.writes.reconstructs(complete, delta);
             let read = Command { op: HostOp::Read, ..host };
             let own = piece_data(piece);
             let needed = if reconstruct {

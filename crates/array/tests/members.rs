@@ -192,6 +192,31 @@ fn failing_members_are_ejected() {
     assert_eq!(raid0.device.counters().ejected, 0);
 }
 
+/// As many read errors as the threshold are borne; one more is too many.
+#[test]
+fn a_member_is_ejected_by_the_first_error_above_the_threshold() {
+    for read_errors in [0, 1, 5, 20] {
+        let ejected = |errors: u64| {
+            let ejection = EjectionConfig { read_errors, ..EjectionConfig::default() };
+            let mut host = filled(ArrayConfig { ejection, ..small(Level::Raid1, 2) });
+            (0..errors).for_each(|sector| host.device.member_mut(0).unwrap().make_unreadable(sector * 8));
+            for sector in 0..errors {
+                // The least busy copy, of equals the first: the one that cannot be read.
+                host.submit(command(Op::Read, sector * 8, 1));
+                host.drain();
+            }
+            assert!(host.errors.is_empty());
+            assert_eq!(host.device.counters().read_errors, errors);
+            host.device.counters().ejected
+        };
+        assert_eq!(
+            (ejected(read_errors.into()), ejected(u64::from(read_errors) + 1)),
+            (0, 1),
+            "{read_errors}"
+        );
+    }
+}
+
 #[test]
 fn a_member_that_refuses_writes_leaves_or_makes_the_array_read_only() {
     let mut host = filled(small(Level::Raid5, 4));

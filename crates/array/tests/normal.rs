@@ -5,7 +5,7 @@
 mod support;
 
 use outlast_array::{Array, ArrayConfig, CopyLayout, Level, ParityLayout, PlainDevice, StripeWrites};
-use outlast_device::{Device, Op};
+use outlast_device::{Device, Op, Outcome};
 use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Nanos};
@@ -154,6 +154,49 @@ fn the_cheapest_way_is_taken() {
     assert_eq!(cost(ChunkByChunk, 0, 32), (8, 8));
     // Rows 4..8 of chunk 0 and all of chunks 1 to 3: one band over three chunks, one over all.
     assert_eq!(cost(Cheapest, 4, 28), (1, 9));
+}
+
+/// What a write of the first `chunks` chunks of a stripe does, with time and without: full, reconstruct- and read-modify-writes, reads of
+/// members.
+fn ways(level: Level, members: u16, chunks: u32) -> [[u64; 4]; 2] {
+    let counted = |array: &Array<PlainDevice>| {
+        let counters = array.counters();
+        [counters.full_writes, counters.complete_writes, counters.delta_writes, counters.member_reads]
+    };
+    let write = command(Op::Write, 0, chunks * 8);
+    let mut host = Host::new(array(small(level, members), 200));
+    host.submit(write);
+    host.drain();
+    let mut untimed = array(small(level, members), 200);
+    assert_eq!(untimed.apply_untimed(write, |_, _| Outcome::Ok), Outcome::Ok);
+    [counted(&host.device), counted(&untimed)]
+}
+
+/// md's choice (`handle_stripe_dirtying`, `rmw_level` 1, the default): `rcw` chunks would have to be read to write the stripe anew, `rmw` to
+/// change its parity. Of two that cost the same the former: one chunk of a RAID-5 of four members, or of a RAID-6 of six, reads the rest.
+#[test]
+fn of_two_ways_that_cost_the_same_the_rest_of_the_stripe_is_read() {
+    let mut ties = 0;
+    for (level, parities) in [(Level::Raid5, 1), (Level::Raid6, 2)] {
+        for members in parities + 2..=16 {
+            let data = members - parities;
+            for written in 1..=data {
+                let (rcw, rmw) = (data - written, written + parities);
+                ties += u32::from(rcw == rmw);
+                let expected = match rcw {
+                    0 => [1, 0, 0, 0],
+                    _ if rcw <= rmw => [0, 1, 0, rcw],
+                    _ => [0, 0, 1, rmw],
+                };
+                let found = ways(level, members, u32::from(written));
+                assert_eq!(found, [expected.map(u64::from); 2], "{level:?} of {members}, {written} chunks");
+            }
+        }
+    }
+    // Every other size of array has one: data = 2 · written + parities.
+    assert_eq!(ties, 7 + 6);
+    assert_eq!(ways(Level::Raid5, 4, 1), [[0, 1, 0, 2]; 2]);
+    assert_eq!(ways(Level::Raid6, 6, 1), [[0, 1, 0, 3]; 2]);
 }
 
 /// Two writes of one sector that are under way at once leave copies and parity in agreement.

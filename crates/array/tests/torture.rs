@@ -12,19 +12,23 @@ use outlast_array::{
 use outlast_device::Device;
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos};
-use support::{Host, array, plain};
+use support::{Host, array, plain, volatile};
 
 const SECTORS: u64 = 400;
 
 /// What may happen beside the work.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts, not a state in disguise")]
 struct Faults {
     failures: bool,
     latent: bool,
     power: bool,
+    /// Members forget what they were not told to keep.
+    volatile: bool,
 }
 
-const ALL: Faults = Faults { failures: true, latent: true, power: true };
+const ALL: Faults = Faults { failures: true, latent: true, power: true, volatile: false };
+const VOLATILE: Faults = Faults { volatile: true, ..ALL };
 
 fn small(level: Level, members: u16, consistency: Consistency) -> ArrayConfig {
     ArrayConfig {
@@ -64,8 +68,17 @@ struct Torture {
 
 impl Torture {
     fn new(config: &ArrayConfig, faults: Faults, seed: u64) -> Self {
+        let mut host = Host::new(if faults.volatile {
+            let devices = 0..u64::from(config.members);
+            Array::new(config.clone(), devices.map(|seed| volatile(SECTORS, seed)).collect(), true).unwrap()
+        } else {
+            array(config.clone(), SECTORS)
+        });
+        // Records make writes durable; without them a volatile buffer keeps what it was told to.
+        let records = matches!(config.consistency, Consistency::Ppl | Consistency::Journal);
+        host.forgetful = faults.volatile && !records;
         Self {
-            host: Host::new(array(config.clone(), SECTORS)),
+            host,
             rng: SplitMix::new(seed, "torture"),
             faults,
             redundancy: usize::from(config.redundancy()),
@@ -158,7 +171,8 @@ impl Torture {
     fn replace(&mut self, member: usize) {
         let now = self.host.now;
         self.seed += 1;
-        let device = plain(SECTORS, self.seed);
+        let make = if self.faults.volatile { volatile } else { plain };
+        let device = make(SECTORS, self.seed);
         let status = self.host.device.status(now);
         let absent = status.members.iter().position(|member| !member.present);
         let column = absent.unwrap_or(member);
@@ -315,4 +329,20 @@ fn parity_shifts() {
             torture(&config, ALL, 10_000);
         }
     }
+}
+
+/// Members whose buffers forget, and a host that asks for FUA now and then: what was promised is there after any loss of power. With
+/// records that is all that was acknowledged, else what was flushed or written with FUA; and redundancy fits.
+#[test]
+fn volatile_members_with_records() {
+    torture(&small(Level::Raid5, 5, Consistency::Ppl), VOLATILE, 16_000);
+    torture(&small(Level::Raid5, 4, Consistency::Journal), VOLATILE, 16_000);
+    torture(&small(Level::Raid6, 6, Consistency::Ppl), VOLATILE, 16_000);
+}
+
+#[test]
+fn volatile_members_without_records() {
+    torture(&small(Level::Raid5, 5, Consistency::Bitmap), VOLATILE, 16_000);
+    torture(&small(Level::Raid6, 5, Consistency::Resync), VOLATILE, 16_000);
+    torture(&small(Level::Raid1, 3, Consistency::Resync), VOLATILE, 16_000);
 }

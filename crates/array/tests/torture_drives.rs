@@ -6,7 +6,7 @@
 mod support;
 
 use outlast_array::{Array, ArrayConfig, Consistency, EventKind, Level, ReplacementConfig, ShiftWay};
-use outlast_device::{Command, Device, Op};
+use outlast_device::{Device, Op};
 use outlast_media::{Damage, Fault};
 use outlast_ssd::{Ssd, WriteCache};
 use outlast_units::Bytes;
@@ -43,8 +43,11 @@ impl Torture {
     fn new(config: &ArrayConfig, cache: WriteCache, seed: u64) -> Self {
         let drives = (0..u64::from(config.members)).map(|index| drive(cache, seed * 1000 + index)).collect();
         let array = Array::new(config.clone(), drives, true).unwrap().with_age(mean_cycles);
+        let mut trial = Trial::new(array, seed);
+        // Records make writes durable; without them a volatile buffer keeps what it was told to.
+        trial.host.forgetful = cache == WriteCache::Volatile && !trial.has_records();
         Self {
-            trial: Trial::new(array, seed),
+            trial,
             cache,
             redundancy: usize::from(config.redundancy()),
             seed: seed * 1000 + 100,
@@ -60,15 +63,8 @@ impl Torture {
         self.trial.missing() + self.broken < self.redundancy
     }
 
-    fn next(&mut self) -> Command {
-        let mut command = self.trial.next();
-        // What a volatile buffer may forget the oracle would have to forgive.
-        command.fua |= command.op == Op::Write && self.cache == WriteCache::Volatile;
-        command
-    }
-
     fn step(&mut self) {
-        let next = self.next();
+        let next = self.trial.next();
         self.trial.work(next);
         if self.trial.rng.below(15) == 0 {
             self.fault();
@@ -146,7 +142,7 @@ impl Torture {
         if !self.trial.has_records() && self.trial.missing() + self.broken > 0 {
             self.make_whole();
             for _ in 0..8 {
-                let next = self.next();
+                let next = self.trial.next();
                 self.trial.host.submit(next);
             }
         }
@@ -198,6 +194,16 @@ fn raid5_with_a_partial_parity_log_and_volatile_buffers() {
 }
 
 #[test]
+fn raid6_with_a_journal_and_volatile_buffers() {
+    torture(&drives::small(Level::Raid6, 5, Consistency::Journal), WriteCache::Volatile, 4_500);
+}
+
+#[test]
+fn raid5_with_resynchronisation_and_volatile_buffers() {
+    torture(&drives::small(Level::Raid5, 4, Consistency::Resync), WriteCache::Volatile, 4_500);
+}
+
+#[test]
 fn raid6_with_a_journal() {
     torture(&drives::small(Level::Raid6, 5, Consistency::Journal), WriteCache::Off, 6_000);
 }
@@ -238,7 +244,7 @@ fn what_was_rebuilt_survives_a_loss_of_power() {
         let mut torture =
             Torture::new(&drives::small(Level::Raid5, 4, Consistency::Resync), WriteCache::Volatile, seed);
         for _ in 0..300 {
-            let next = torture.next();
+            let next = torture.trial.next();
             torture.trial.host.submit(next);
             torture.trial.host.drain();
         }

@@ -1,9 +1,11 @@
 //! Summing up an array: its state over time, rebuilding, wear by member, the probability that a rebuild loses data.
 
+use crate::data_loss::{self, Exposure};
 use crate::member::Member;
 use crate::report::Facts;
 use crate::summary::{
-    ArrayAmplification, ArraySummary, ArrayWrites, DataLoss, DriveWear, RebuildSummary, StateTimes,
+    ArrayAmplification, ArraySummary, ArrayWrites, DataLossAfterFailures, DriveWear, RebuildSummary,
+    StateTimes,
 };
 use crate::table::{Column, Table};
 use crate::volume::{Volume, mean_cycles};
@@ -152,7 +154,9 @@ pub(crate) fn array_summary(facts: &Facts<'_>, volume: &Volume) -> ArraySummary 
         age_differential: status.age_differential,
         stripes_to_move: status.stripes_to_move,
         wear: (0..usize::from(config.members)).map(|column| wear(volume, column, end)).collect(),
-        data_loss_probability: data_loss(volume, end),
+        data_loss: data_loss::data_loss(volume, &facts.scenario.run, &exposure(volume, end)),
+        data_loss_after_failures: after_failures(volume, end),
+        latency_us_by_state: facts.recorder.by_state.summary(),
         status: status.to_string(),
     }
 }
@@ -217,8 +221,22 @@ fn ln_uber(ssd: &Ssd, now: Nanos) -> Option<f64> {
     Some(ecc.log_p_uncorrectable(rber) - f64::from(ecc.data_bits).ln())
 }
 
+/// How long members are at risk, and what their flash puts at risk.
+fn exposure(volume: &Volume, now: Nanos) -> Exposure {
+    let spans: Vec<f64> = rebuilds(volume)
+        .iter()
+        .filter_map(|own| Some((own.finished? - own.started).as_secs_f64() / 3600.0))
+        .collect();
+    let members = 0..usize::from(volume.array.config().members);
+    let drives = members.filter_map(|column| volume.array.member(column)?.drive());
+    Exposure {
+        measured_hours: (!spans.is_empty()).then(|| spans.iter().sum::<f64>() / spans.len() as f64),
+        ln_ubers: drives.filter_map(|ssd| ln_uber(ssd, now)).collect(),
+    }
+}
+
 /// Absent where flash does not err, and where members are missing.
-fn data_loss(volume: &Volume, now: Nanos) -> Option<DataLoss> {
+fn after_failures(volume: &Volume, now: Nanos) -> Option<DataLossAfterFailures> {
     let config = volume.array.config();
     let members = usize::from(config.members);
     let present: Vec<&Ssd> = (0..members).filter_map(|column| volume.array.member(column)?.drive()).collect();
@@ -237,7 +255,7 @@ fn data_loss(volume: &Volume, now: Nanos) -> Option<DataLoss> {
             loss_of_copies(&ln_ubers, &ages, data, &groups, failures)
         }
     };
-    Some(DataLoss { failures: failures as u64, oldest: loss.oldest, any: loss.any })
+    Some(DataLossAfterFailures { failures: failures as u64, oldest: loss.oldest, any: loss.any })
 }
 
 /// What the reader should know about the array.

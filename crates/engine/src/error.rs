@@ -14,12 +14,12 @@ pub enum EngineError {
     /// The workload cannot be opened or read.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// A request arrives later than the drive can count time.
+    /// A request arrives, or the run goes on, later than the drive can count time.
     #[error(
-        "workload: a request arrives at {at}; a drive with so many dies is simulated until {latest}: scale time or cut the trace"
+        "workload: the run goes on to {at}; a drive with so many dies is simulated until {latest}: scale time, or ask for less"
     )]
     BeyondHorizon {
-        /// Its arrival.
+        /// How far it went.
         at: Nanos,
         /// The limit.
         latest: Nanos,

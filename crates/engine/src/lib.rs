@@ -3,12 +3,15 @@
 mod array_report;
 mod batch;
 mod batch_means;
+mod by_state;
 mod clock;
 mod columns;
 mod counts;
+mod data_loss;
 mod drives;
 mod error;
 mod histogram;
+mod jobs;
 mod machine;
 mod measured;
 mod member;
@@ -32,8 +35,11 @@ mod volume;
 mod window;
 
 pub use batch_means::Interval;
+pub use by_state::{LatencyByState, LatencyInState};
 pub use columns::{Join, TimeColumn, time_columns};
+pub use data_loss::DataLoss;
 pub use error::EngineError;
+pub use jobs::{JobDirection, JobFigures, JobLatency, Samples};
 pub use memory::Memory as MemoryNeeds;
 pub use outlast_ftl::{ProgramCause, ReadCause};
 pub use overload::Overload;
@@ -42,8 +48,8 @@ pub use repair_report::{RepairRisk, RepairSummary, ScaledRepair};
 pub use simulation::{RunResult, Simulation};
 pub use summary::{
     AfterHost, ArrayAmplification, ArraySummary, ArrayWrites, ChangeMade, ClassFigures, ClosedForm,
-    CorrectedBy, DataLoss, DeviceFacts, DriveWear, Exact, Flash, FlashByCause, Gc, Host, Latency,
-    LatencyByOp, LittlesLaw, MeasuredState, Memory, PreconditionState, Protection, Queue, Rber,
+    CorrectedBy, DataLossAfterFailures, DeviceFacts, DriveWear, Exact, Flash, FlashByCause, Gc, Host,
+    Latency, LatencyByOp, LittlesLaw, MeasuredState, Memory, PreconditionState, Protection, Queue, Rber,
     RebuildSummary, Reliability, SCHEMA, Scrubbed, Spread, StateTimes, SteadyState, StreamLatency,
     StripeRecovery, Summary, Tail, Throughput, Time, Twin, Wear, WriteAmplification,
 };

@@ -4,6 +4,7 @@ use crate::counts::Snapshot;
 use crate::drives::Drives;
 use crate::progress::OnProgress;
 use crate::scenario::Scenario;
+use outlast_array::Condition;
 use outlast_device::{Command, Device, Op, Outcome, StreamId};
 use outlast_ftl::{Ftl, ProgramCause};
 use outlast_media::ConfigError;
@@ -82,6 +83,12 @@ pub(crate) trait Machine: Device {
     #[inline]
     fn is_up(&self) -> bool {
         true
+    }
+
+    /// The state of an array; a drive by itself has none.
+    #[inline]
+    fn condition(&self) -> Option<Condition> {
+        None
     }
 
     /// The host has ended: carries on what must not be left half done. Returns whether the caller stopped it.

@@ -223,7 +223,8 @@ impl<M: Machine> Preparer<'_, '_, M> {
         let mut pass = 0u64;
         let mut open = || {
             pass += 1;
-            spec.open(&Target { seed: mix(sub_seed(target.seed, "engine.precondition") ^ pass), ..*target })
+            let seed = mix(sub_seed(target.seed, "engine.precondition") ^ pass);
+            spec.open_pass(&Target { seed, ..*target }, pass)
         };
         let mut workload = open()?;
         loop {

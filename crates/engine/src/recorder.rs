@@ -1,10 +1,13 @@
 //! What is measured while a run goes on.
 
+use crate::by_state::ByState;
 use crate::counts::Snapshot;
 use crate::histogram::{ByOp, record};
+use crate::jobs::JobRecorder;
 use crate::window::{Window, Windows};
 use outlast_device::{Command, Op, Outcome};
 use outlast_units::{Nanos, SECTOR_BYTES};
+use outlast_workload::FioLanes;
 
 /// Counts of completed commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,13 +72,18 @@ pub(crate) struct Recorder {
     pub(crate) latency: ByOp,
     /// Latencies of commands with a stream hint other than zero, by hint; allocated when first seen.
     pub(crate) by_stream: Vec<(u8, ByOp)>,
+    /// Of an array: latencies by its state.
+    pub(crate) by_state: ByState,
     pub(crate) windows: Windows,
-    digits: u8,
+    /// By job, where the host has lanes.
+    pub(crate) jobs: JobRecorder,
+    pub(crate) digits: u8,
 }
 
 impl Recorder {
-    pub(crate) fn new(digits: u8, windows: Windows) -> Self {
+    pub(crate) fn new(digits: u8, windows: Windows, lanes: Option<&FioLanes>) -> Self {
         Self {
+            jobs: JobRecorder::new(lanes, digits),
             start: Nanos::ZERO,
             end: Nanos::ZERO,
             completed: Completed::default(),
@@ -86,6 +94,7 @@ impl Recorder {
             in_flight: InFlight::default(),
             latency: ByOp::new(digits),
             by_stream: Vec::new(),
+            by_state: ByState::default(),
             windows,
             digits,
         }
@@ -93,7 +102,9 @@ impl Recorder {
 
     /// Forgets everything but what is in flight: measuring begins at `at`.
     pub(crate) fn restart(&mut self, at: Nanos, snapshot: &Snapshot) {
-        let mut fresh = Self::new(self.digits, self.windows.restarted(at, snapshot));
+        let mut fresh = Self::new(self.digits, self.windows.restarted(at, snapshot), None);
+        fresh.jobs = std::mem::take(&mut self.jobs);
+        fresh.jobs.restart(at);
         fresh.in_flight = self.in_flight;
         fresh.in_flight.restart(at);
         fresh.open_since = u128::from(fresh.in_flight.now) * u128::from(at.0);

@@ -1,11 +1,11 @@
 //! Summing up repairs: what drives found out about failed dies, what the array did about them, and what risk it was.
 
+use crate::data_loss::mean_time;
 use crate::member::Member;
 use crate::scenario::RunSpec;
 use crate::volume::Volume;
-use outlast_array::MemberRepair;
+use outlast_array::{ArrayConfig, MemberRepair};
 use outlast_models::array_loss::{ln_double_failure, ln_read_failure};
-use outlast_models::mttdl;
 use outlast_ssd::{Identifier, RepairRecord, RepairScheme, Ssd};
 use outlast_units::{Nanos, SECTOR_BYTES};
 use serde::Serialize;
@@ -114,8 +114,7 @@ pub(crate) fn of_array(volume: &Volume, run: &RunSpec, end: Nanos) -> Vec<Repair
         });
         let (ssd, record) = found?;
         let mut summary = summary(ssd, record, Some(own), run, end);
-        let members = volume.array.config().members;
-        summary.risk = risk(&summary, run, members, volume.array.config().redundancy());
+        summary.risk = risk(&summary, run, volume.array.config());
         Some(summary)
     })
     .collect()
@@ -179,24 +178,14 @@ fn scaled(own: &RepairSummary, factor: f64) -> ScaledRepair {
     }
 }
 
-fn risk(own: &RepairSummary, run: &RunSpec, members: u16, redundancy: u16) -> Option<RepairRisk> {
+fn risk(own: &RepairSummary, run: &RunSpec, config: &ArrayConfig) -> Option<RepairRisk> {
     own.finished_s?;
     let scale = own.scaled.map_or(1.0, |scaled| scaled.factor);
     let hours = own.total_s * scale / 3600.0;
     let bits = (own.bytes_read_from_peers + own.bytes_read_from_member) as f64 * scale * 8.0;
-    let (devices, mttf) = (f64::from(members), run.member_mttf_hours);
+    let (devices, mttf) = (f64::from(config.members), run.member_mttf_hours);
     let second_failure = ln_double_failure(hours, mttf, devices).ok()?.exp();
     let read_failure = ln_read_failure(run.member_uber.ln(), bits).ok()?.exp();
-    let array = mttdl::Array {
-        devices: members.into(),
-        parities: redundancy.into(),
-        failure_rate: 1.0 / mttf,
-        repair_rate: 1.0 / hours.max(1e-9),
-        parallel_repair: true,
-        latent_rate: 0.0,
-        scrub_rate: 0.0,
-        read_failure,
-    };
-    let mttdl_hours = array.mean_time_to_data_loss().ok()?;
+    let mttdl_hours = mean_time(config, 1.0 / mttf, 1.0 / hours.max(1e-9), read_failure).ok()?;
     Some(RepairRisk { second_failure, read_failure, mttdl_hours })
 }

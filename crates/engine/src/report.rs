@@ -92,7 +92,7 @@ fn warmed(facts: &Facts<'_>) -> Option<String> {
     (warmed >= measured.max(1)).then(|| {
         format!(
             "The warm-up of {} took {warmed} of the {} requests: figures are of the other {measured}.",
-            facts.scenario.run.warm_up,
+            facts.scenario.run.warm_up.max(facts.workload.ramp),
             warmed + measured,
         )
     })
@@ -100,7 +100,7 @@ fn warmed(facts: &Facts<'_>) -> Option<String> {
 
 /// What a run that did not end as planned is of.
 fn ending(facts: &Facts<'_>) -> Option<String> {
-    let warm_up = facts.scenario.run.warm_up;
+    let warm_up = facts.scenario.run.warm_up.max(facts.workload.ramp);
     if facts.prepared.stopped {
         let written = facts.prepared.rounds.last().map_or(0.0, |round| round.drive_writes);
         return Some(format!(

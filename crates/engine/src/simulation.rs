@@ -54,7 +54,7 @@ enum Built {
 pub struct RunResult {
     /// `result.json`.
     pub summary: Summary,
-    /// Tables by name: `timeseries`, `precondition`, `latency`, `wear`; of a drive that can fail `decisions`, of one whose flash
+    /// Tables by name: `timeseries`, `precondition`, `latency`, `wear`; of a host with jobs `jobs`; of a drive that can fail `decisions`, of one whose flash
     /// errs `errors`, of an array `array_events`, `array_states` and
     /// `array_lost`.
     pub tables: Vec<(String, Table)>,
@@ -103,14 +103,12 @@ impl Simulation {
         let capacity = Bytes(capacity.0 / unit.0 * unit.0);
         let target = Target { capacity, seed: scenario.seed, unit };
         let workload = scenario.workload.open(&target)?;
-        if workload.endless && workload.duration.is_none() {
+        // Of lanes, each that only time ends has its own.
+        if workload.endless && workload.duration.is_none() && workload.lanes.is_none() {
             let limit = "the workload has no end: give requests, bytes or duration";
             return Err(ConfigError::new("workload", workload.label, limit).into());
         }
-        if workload.endless
-            && scenario.run.timing == TimingMode::None
-            && matches!(workload.pacing, Pacing::Closed { .. })
-        {
+        if workload.endless && scenario.run.timing == TimingMode::None && workload.pacing != Pacing::Open {
             let limit = "without time a duration never ends a closed loop: give requests or bytes";
             return Err(ConfigError::new("run.timing", "none", limit).into());
         }
@@ -224,14 +222,15 @@ fn execute<M: Machine>(
 ) -> Result<Done, EngineError> {
     let prepared = prepare(machine, &scenario.precondition, &scenario.workload, target, progress)?;
     machine.begin(scenario)?;
-    let recorder = Recorder::new(scenario.run.histogram_digits, windows);
+    let recorder = Recorder::new(scenario.run.histogram_digits, windows, workload.lanes.as_ref());
     let watch = Stopwatch::start();
     if prepared.stopped {
         let run_cpu_s = watch.cpu_s();
         let measured = Measured::of(&machine.drives(), Nanos::ZERO, Nanos::ZERO);
         return Ok(Done { prepared, recorder, measured, ending: Ending::Stopped, warming: false, run_cpu_s });
     }
-    let mut runner = Runner::new(machine, workload, recorder, scenario.run.warm_up, progress);
+    let warm_up = scenario.run.warm_up.max(workload.ramp);
+    let mut runner = Runner::new(machine, workload, recorder, warm_up, progress);
     let mut ending = match scenario.run.timing {
         TimingMode::Full => runner.run()?,
         TimingMode::None => runner.run_untimed()?,
@@ -254,6 +253,7 @@ fn tables(facts: &Facts<'_>, prepared: &Prepared, recorder: &Recorder) -> Vec<(S
         ("precondition".to_owned(), precondition_table(prepared)),
         ("latency".to_owned(), latency_table(recorder)),
     ];
+    tables.extend(recorder.jobs.table().map(|table| ("jobs".to_owned(), table)));
     if let Some(wear) = wear_table(facts.ssd) {
         tables.push(("wear".to_owned(), wear));
     }

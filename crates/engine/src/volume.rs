@@ -6,7 +6,7 @@ use crate::machine::{Machine, snapshot_of, unit_write};
 use crate::member::Member;
 use crate::progress::{Control, OnProgress, Phase, Progress};
 use crate::scenario::{Happening, Scenario};
-use outlast_array::{Array, ArrayConfig, ArrayError, Counters};
+use outlast_array::{Array, ArrayConfig, ArrayError, Condition, Counters};
 use outlast_device::{Command, Completion, Device, Identity, Outcome, Smart, Tag};
 use outlast_ftl::Ftl;
 use outlast_media::ConfigError;
@@ -473,6 +473,11 @@ impl Machine for Volume {
     #[inline]
     fn is_up(&self) -> bool {
         self.off_since.is_none()
+    }
+
+    #[inline]
+    fn condition(&self) -> Option<Condition> {
+        Some(self.array.condition())
     }
 
     /// Members that are being rebuilt, and parity in doubt, are whole before the run ends, unless the scenario leaves that out.

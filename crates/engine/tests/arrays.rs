@@ -320,3 +320,126 @@ fn bad_arrays_are_refused_by_name() {
     let single = single.replace("[array]", "[array_]");
     assert!(parse_text(&single).is_err());
 }
+
+/// What the closed forms of the level say of members, hours of a rebuild and the probability that its last one fails, without the engine.
+#[allow(clippy::many_single_char_names, reason = "the names of the equations")]
+fn mttdl(level: &str, members: f64, mttf: f64, hours: f64, read_failure: f64) -> f64 {
+    let (l, m, h) = (1.0 / mttf, 1.0 / hours, read_failure);
+    match level {
+        "raid0" => mttf / members,
+        // A state for each failed member, solved by hand from the last.
+        "raid5" => ((2.0 * members - 1.0) * l + m) / (members * l * ((members - 1.0) * l + m * h)),
+        "raid6" => {
+            let (a, b, c) = (members * l, (members - 1.0) * l, (members - 2.0) * l + 2.0 * m * h);
+            let back = 2.0 * m * (1.0 - h);
+            // T0 = 1/a + T1; T1·(b + m) = 1 + b·T2 + m·T0; T2·(c + back) = 1 + back·T1.
+            let left = (b + m) - b * back / (c + back) - m;
+            let t1 = (1.0 + b / (c + back) + m / a) / left;
+            1.0 / a + t1
+        }
+        // Pairs, each a RAID-1, the first of which to lose data ends it.
+        _ => (3.0 * l + m) / (2.0 * l * (l + m * h)) / (members / 2.0),
+    }
+}
+
+/// The same question for every level: which loses data within a year? Eight drives whose flash errs.
+#[test]
+fn data_loss_a_year_is_of_like_and_like() {
+    let loss = |level: &str, more: &str| {
+        let text = format!(
+            "{}\n[device.reliability]\nchip = \"tlc-72-layer\"\necc = {{ strength = 72 }}\ninitial = {{ pe_cycles = 3000, age = [\"1d\", \"60d\"] }}\n{more}",
+            text(&format!("level = \"{level}\"\nmembers = 8"), "read_percent = 50\nrequests = 500")
+                .replace("endurance = 1000", "endurance = 10000")
+        );
+        run(scenario(&text)).summary().array.clone().unwrap()
+    };
+    let mut per_year = Vec::new();
+    for (level, redundancy, read) in
+        [("raid0", 0, 0.0), ("raid5", 1, 7.0), ("raid6", 2, 6.0), ("raid10", 1, 1.0)]
+    {
+        let array = loss(level, "[run]\nmember_mttf_hours = 20000\ncapacity_scale = 4e5");
+        let own = array.data_loss.unwrap();
+        assert_eq!(own.read_failure.is_some(), redundancy > 0);
+        let bytes = 96.0 * 1024.0 * 1024.0 / 1.25;
+        let hours = own.repair_hours.unwrap_or(1.0);
+        if redundancy > 0 {
+            assert_eq!(
+                (own.repair_measured, own.read_failure_measured),
+                (Some(false), Some(true)),
+                "{level}"
+            );
+            // All but what does not fill a mapping unit.
+            assert_close("hours of a rebuild at 200 MB/s", hours, bytes * 4e5 / 200e6 / 3600.0, 1e-3);
+            let ubers = array.wear.iter().map(|own| 10f64.powf(own.log10_uber.unwrap()));
+            let mean = ubers.sum::<f64>() / 8.0;
+            let expected = 1.0 - (-mean * hours * 3600.0 * 200e6 * 8.0 * read).exp();
+            assert_close("a read failure", own.read_failure.unwrap(), expected, 1e-6);
+        }
+        let expected = mttdl(level, 8.0, 20000.0, hours, own.read_failure.unwrap_or(0.0));
+        // Pairs are not quite independent of each other's time: terms of the order of 8 · λ / μ.
+        assert_close(
+            level,
+            own.mttdl_hours,
+            expected,
+            if level == "raid10" { 8.0 * hours / 20000.0 } else { 1e-9 },
+        );
+        assert_close("a year", own.per_year, 1.0 - (-8760.0 / own.mttdl_hours).exp(), 1e-9);
+        assert_eq!(array.data_loss_after_failures.unwrap().failures, redundancy);
+        per_year.push(own.per_year);
+    }
+    let [none, raid5, raid6, raid10] = per_year[..] else { panic!("four levels") };
+    assert!(raid6 < raid10 && raid10 < raid5 && raid5 < none, "{per_year:?}");
+    // Flash that never errs takes the stated rate, and a rebuild that took place its time.
+    let text = text(
+        "level = \"raid5\"\nmembers = 4\nspares = 1\nmember = [{ device = 1, fail_at = \"50ms\" }]",
+        "read_percent = 50\nrequests = 4000",
+    );
+    let array =
+        run(scenario(&format!("{text}\n[run]\nmember_uber = 1e-12"))).summary().array.clone().unwrap();
+    let (own, rebuild) = (array.data_loss.unwrap(), array.rebuild.unwrap());
+    assert_eq!((own.repair_measured, own.read_failure_measured), (Some(true), Some(false)));
+    let took = (rebuild.finished_s.unwrap() - rebuild.started_s) / 3600.0;
+    assert_close("hours", own.repair_hours.unwrap(), took, 1e-9);
+    assert!(array.data_loss_after_failures.is_none());
+}
+
+/// A member fails at 1 s and its rebuild begins at 2 s, when a new drive comes: requests are told apart by what they met, and together they are
+/// all there are.
+#[test]
+fn latencies_are_told_apart_by_the_state_of_the_array() {
+    let text = text("level = \"raid5\"\nmembers = 4", MIXED).replace("200MB/s", "20MB/s");
+    let faults = "[[faults]]\nat = \"1s\"\nkind = \"device\"\ndevice = 1\n[[faults]]\nat = \"2s\"\nkind = \"replace\"\ndevice = 1\n";
+    let run = run(scenario(&format!("{text}\n{faults}")));
+    let summary = run.summary();
+    let array = summary.array.as_ref().unwrap();
+    let by = &array.latency_us_by_state;
+    let counts = |own: &outlast_engine::LatencyInState| {
+        let count = |latency: &Option<outlast_engine::Latency>| latency.as_ref().map_or(0, |own| own.count);
+        (count(&own.read), count(&own.write))
+    };
+    let rebuild = array.rebuild.as_ref().unwrap();
+    assert_close("started", rebuild.started_s, 2.0, 1e-9);
+    let rebuilt = rebuild.finished_s.unwrap().min(4.0);
+    for (own, seconds) in
+        [(&by.healthy, 1.0 + (4.0 - rebuilt)), (&by.degraded, 1.0), (&by.rebuilding, rebuilt - 2.0)]
+    {
+        let (reads, writes) = counts(own);
+        // 2000 a second, at even distances or nearly: one or two are under way at each change of state.
+        assert!(
+            ((reads + writes) as f64 - 2000.0 * seconds).abs() < 200.0,
+            "{} in {seconds} s",
+            reads + writes
+        );
+        assert!(reads > writes);
+    }
+    assert_eq!((counts(&by.resyncing), counts(&by.failed)), ((0, 0), (0, 0)));
+    let sums = [&by.healthy, &by.degraded, &by.rebuilding].map(counts);
+    assert_eq!(sums.iter().map(|own| own.0).sum::<u64>(), summary.host.reads);
+    assert_eq!(sums.iter().map(|own| own.1).sum::<u64>(), summary.host.writes);
+    let mean = |own: &outlast_engine::LatencyInState| own.read.as_ref().unwrap().mean;
+    assert!(mean(&by.healthy) < mean(&by.degraded) && mean(&by.healthy) < mean(&by.rebuilding));
+    // The parts make the whole.
+    let parts = [&by.healthy, &by.degraded, &by.rebuilding].map(|own| (counts(own).0 as f64, mean(own)));
+    let whole = parts.iter().map(|(count, mean)| count * mean).sum::<f64>() / summary.host.reads as f64;
+    assert_close("the mean of all", whole, summary.latency_us.read.as_ref().unwrap().mean, 1e-9);
+}

@@ -476,6 +476,9 @@ impl Ftl {
     /// Gives the blocks the wear that they come with, in the order of [`Blocks::all_cycles`].
     pub fn wear(&mut self, cycles: &[u32]) {
         self.blocks.set_cycles(cycles);
+        for superblock in 0..self.layout.superblocks() {
+            self.weigh(SuperblockId(superblock));
+        }
     }
 
     /// Brings the entries of logical pages that will soon be needed into the processor's cache: loads that do not wait for

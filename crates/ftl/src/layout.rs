@@ -62,6 +62,48 @@ pub struct PuPlace {
 /// What a unit takes in a list: the number of its owner.
 pub(crate) const LISTED_BYTES: u64 = 4;
 
+/// What a program unit consists of.
+pub(crate) struct Shape {
+    pages_per_unit: u32,
+    units_per_page: u32,
+    rows_per_pu: u32,
+    units_per_pu: u32,
+}
+
+impl Shape {
+    /// # Errors
+    /// More units or page rows to a program unit than are tracked, or rows that do not divide a block. Units and pages must divide each
+    /// other.
+    pub(crate) fn of(geometry: &Geometry, config: &FtlConfig) -> Result<Self, ConfigError> {
+        let planes_per_lane = if config.multi_plane { u32::from(geometry.planes_per_die) } else { 1 };
+        let (page, unit) = (geometry.page_size.0, config.mapping_unit.0);
+        let pages_per_unit = (unit / page).max(1) as u32;
+        let units_per_page = (page / unit).max(1) as u32;
+        let rows_per_pu = pages_per_unit / gcd(pages_per_unit, planes_per_lane);
+        let units_per_pu = planes_per_lane * rows_per_pu / pages_per_unit * units_per_page;
+        let refuse =
+            |limit: String| Err(ConfigError::new("device.ftl.mapping_unit", config.mapping_unit, limit));
+        if units_per_pu > 64 {
+            return refuse(format!(
+                "gives {units_per_pu} units to one program operation of a die; at most 64 are tracked"
+            ));
+        }
+        if rows_per_pu > 64 {
+            return refuse(format!(
+                "takes {rows_per_pu} page rows of a die in one program operation; at most 64 are tracked"
+            ));
+        }
+        if !geometry.pages_per_block.is_multiple_of(rows_per_pu) {
+            let limit = format!(
+                "a mapping unit of {} takes {rows_per_pu} page rows of a die, which must divide the block",
+                config.mapping_unit
+            );
+            return Err(ConfigError::new("device.geometry.pages_per_block", geometry.pages_per_block, limit));
+        }
+        Ok(Self { pages_per_unit, units_per_page, rows_per_pu, units_per_pu })
+    }
+}
+
 const fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
@@ -78,25 +120,8 @@ impl Layout {
         logical_units: u64,
     ) -> Result<Self, ConfigError> {
         let lanes = lanes_in_order(geometry, config, dies);
-        let planes_per_lane = u32::from(lanes[0].planes);
-        let (page, unit) = (geometry.page_size.0, config.mapping_unit.0);
-        let pages_per_unit = (unit / page).max(1) as u32;
-        let units_per_page = (page / unit).max(1) as u32;
-        let rows_per_pu = pages_per_unit / gcd(pages_per_unit, planes_per_lane);
-        let units_per_pu = planes_per_lane * rows_per_pu / pages_per_unit * units_per_page;
-        if units_per_pu > 64 {
-            let limit = format!(
-                "gives {units_per_pu} units to one program operation of a die; at most 64 are tracked"
-            );
-            return Err(ConfigError::new("device.ftl.mapping_unit", config.mapping_unit, limit));
-        }
-        if !geometry.pages_per_block.is_multiple_of(rows_per_pu) {
-            let limit = format!(
-                "a mapping unit of {} takes {rows_per_pu} page rows of a die, which must divide the block",
-                config.mapping_unit
-            );
-            return Err(ConfigError::new("device.geometry.pages_per_block", geometry.pages_per_block, limit));
-        }
+        let Shape { pages_per_unit, units_per_page, rows_per_pu, units_per_pu } =
+            Shape::of(geometry, config)?;
         let superpages = geometry.pages_per_block / rows_per_pu;
         let superblocks = geometry.blocks_per_plane - config.spare_blocks;
         let pus_per_superblock = u64::from(superpages) * lanes.len() as u64;
@@ -398,6 +423,32 @@ mod tests {
             );
             assert_eq!(layout.sensed((1 << units) - 1), (u64::from(pages), (1 << rows) - 1));
             assert_eq!(layout.sensed(1).0, unit.div_ceil(page));
+        }
+    }
+
+    /// Rows are a 64-bit mask: 64 of them are the most, and one more doubling is refused before anything is built.
+    #[test]
+    fn units_of_more_than_64_page_rows_are_refused() {
+        let geometry = |pages_per_block| Geometry {
+            channels: 1,
+            chips_per_channel: 1,
+            dies_per_chip: 1,
+            planes_per_die: 1,
+            blocks_per_plane: 8,
+            pages_per_block,
+            page_size: Bytes::kib(4),
+            spare_per_page: Bytes(0),
+        };
+        let config = |kib| FtlConfig {
+            mapping_unit: Bytes::kib(kib),
+            over_provisioning: Some(0.5),
+            ..FtlConfig::default()
+        };
+        let layout = Layout::new(&geometry(256), &config(256), &[DieId(0)], 10).expect("64 rows");
+        assert_eq!(layout.sensed(1), (64, u64::MAX));
+        for kib in [512, 1024] {
+            let refused = config(kib).validate(&geometry(256)).expect_err("too many rows");
+            assert!(refused.to_string().contains("at most 64 are tracked"), "{refused}");
         }
     }
 

@@ -57,9 +57,9 @@ pub struct Saturation {
 /// Ground truth of the raw bit errors of a set of dies. Knows blocks (numbered as by [`crate::Blocks::index`]), rows of pages
 /// and time; knows no logical page and no superblock.
 ///
-/// A *group* is whatever the caller programs at about the same time, such as a superpage: it has one program time, kept in
-/// tenths of a second. Ages are therefore rounded to 0.1 s, and time stands still 13.6 years after the oldest initial age (see
-/// [`Cells::horizon`]). The caller's `now` never goes back.
+/// A *group* is whatever the caller programs together, such as a superpage. It has one program time: that of what was written to it first
+/// since [`Cells::forget`], so that no data is taken to be younger than it is. Times are kept in tenths of a second: ages are rounded to
+/// 0.1 s, and time stands still 13.6 years after the oldest initial age (see [`Cells::horizon`]). The caller's `now` never goes back.
 ///
 /// A sensing costs 13 to 20 ns (`outlast-bench cells`): powers are computed only when a block is erased, and looked up else. The
 /// RBER of a sensing is the model's within a relative 3e-7.
@@ -67,7 +67,7 @@ pub struct Saturation {
 pub struct Cells {
     model: RberModel,
     blocks: Vec<Block>,
-    /// Program time of each group, in ticks since the epoch.
+    /// Program time of each group, in ticks since the epoch; [`UNWRITTEN`] of one that holds nothing.
     programmed: Vec<u32>,
     /// Ticks from the epoch to time zero.
     before_zero: u64,
@@ -80,6 +80,10 @@ pub struct Cells {
     worst_ln_factor: f64,
     /// Reads of each row of each block; empty unless reads disturb only their page.
     row_reads: Vec<u32>,
+    /// Reads at which the alarm of a block goes off, by type of the row that is read; empty unless reads disturb only their page.
+    row_alarms: Vec<u32>,
+    /// Types of rows, which alternate from row to row.
+    types: usize,
     /// Blocks whose alarm has gone off.
     alarms: VecDeque<u32>,
     saturations: u64,
@@ -115,6 +119,8 @@ const _: () = assert!(size_of::<Block>() <= 48, "blocks are many and their recor
 /// The unit of program times.
 const TICK: Nanos = Nanos::millis(100);
 const DAYS_PER_TICK: f64 = 1.0 / 864_000.0;
+/// Later than any program: what has not been written is of no age.
+const UNWRITTEN: u32 = u32::MAX;
 /// No alarm.
 const NEVER: u32 = u32::MAX;
 
@@ -154,6 +160,11 @@ impl Cells {
             ReadScope::Block => Vec::new(),
             ReadScope::Page => vec![0; count * rows],
         };
+        let types = config.page_types.map_or(1, |types| types.ln_factors().len()).min(rows);
+        let row_alarms = match config.scope {
+            ReadScope::Block => Vec::new(),
+            ReadScope::Page => vec![NEVER; count * types],
+        };
         let new_block = Block {
             fixed: 0.0,
             retention: 0.0,
@@ -174,6 +185,8 @@ impl Cells {
             worst_ln_factor: row_ln_factor.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             row_ln_factor,
             row_reads,
+            row_alarms,
+            types,
             alarms: VecDeque::new(),
             saturations: 0,
             first_saturation: None,
@@ -216,6 +229,7 @@ impl Cells {
         }
         let rows = self.row_ln_factor.len() as u32;
         self.row_reads.fill(initial.block_reads / rows);
+        self.row_alarms.fill(NEVER);
         self.alarms.clear();
         self.saturations = 0;
         self.first_saturation = None;
@@ -230,16 +244,24 @@ impl Cells {
         if !self.row_reads.is_empty() {
             let rows = self.row_ln_factor.len();
             self.row_reads[index * rows..(index + 1) * rows].fill(0);
+            self.row_alarms[index * self.types..(index + 1) * self.types].fill(NEVER);
         }
         if !self.alarms.is_empty() {
             self.alarms.retain(|&other| other != block);
         }
     }
 
-    /// The rows of a group were written now.
+    /// Some of a group was written now. A group is as old as the first data in it.
     #[inline]
     pub fn programmed(&mut self, group: u32, now: Nanos) {
-        self.programmed[group as usize] = self.ticks(now);
+        let now = self.ticks(now);
+        let first = &mut self.programmed[group as usize];
+        *first = (*first).min(now);
+    }
+
+    /// A group holds nothing any more, or nothing yet: its age begins with what is written to it next.
+    pub fn forget(&mut self, group: u32) {
+        self.programmed[group as usize] = UNWRITTEN;
     }
 
     /// ln RBER that a sensing of row `row` of a block sees, at most ln 0.5; afterwards it counts as a read. `group` is the one
@@ -249,15 +271,16 @@ impl Cells {
         let days = self.days(group, now);
         let index = block as usize;
         let record = &mut self.blocks[index];
-        let counter = if self.row_reads.is_empty() {
-            &mut record.reads
+        let (counter, alarm_at) = if self.row_reads.is_empty() {
+            (&mut record.reads, record.alarm)
         } else {
             record.reads = record.reads.saturating_add(1);
-            &mut self.row_reads[index * self.row_ln_factor.len() + row as usize]
+            let alarm_at = self.row_alarms[index * self.types + row as usize % self.types];
+            (&mut self.row_reads[index * self.row_ln_factor.len() + row as usize], alarm_at)
         };
         let reads = *counter;
         *counter = reads.saturating_add(1);
-        let alarm = *counter >= record.alarm;
+        let alarm = *counter >= alarm_at;
         let record = *record;
         let ln_rber = self.ln_of(&record, row, days, reads);
         if alarm {
@@ -294,6 +317,16 @@ impl Cells {
     /// Mean number of wrong bits among `bits` that a sensing would see.
     pub fn expected_errors(&self, block: u32, row: u32, group: u32, now: Nanos, bits: u32) -> f64 {
         f64::from(bits) * self.ln_rber(block, row, group, now).exp()
+    }
+
+    /// The greatest mean number of wrong bits among `bits` that a sensing of any row of a block would see.
+    pub fn worst_expected_errors(&self, block: u32, group: u32, now: Nanos, bits: u32) -> f64 {
+        let record = &self.blocks[block as usize];
+        let days = self.days(group, now);
+        let ln_rber =
+            |row| self.ln_of(record, row, days, self.most_reads(block, Some(row))).min(LN_SATURATED);
+        let ln_worst = (0..self.types as u32).map(ln_rber).fold(f64::NEG_INFINITY, f64::max);
+        f64::from(bits) * ln_worst.exp()
     }
 
     /// The uniform number, in (0, 1), that belongs to the present state of a unit (of whatever size the caller decodes) of a

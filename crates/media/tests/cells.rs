@@ -61,6 +61,7 @@ fn the_chips_of_hrm_reach_the_rates_of_equation_1_when_worn_aged_and_read() {
     for (name, cycles, age, reads, rber) in POINTS {
         let mut cells = cells(&plain(name), 1, 1);
         cells.erased(3, cycles);
+        cells.forget(2);
         cells.programmed(2, days(7));
         for _ in 0..reads {
             cells.sense(3, 1, 2, days(8));
@@ -289,6 +290,64 @@ fn time_stands_still_at_the_horizon() {
     let at = cells.days(0, horizon);
     assert!((at - f64::from(u32::MAX) / 864_000.0).abs() < 1e-6);
     assert_eq!(cells.days(0, Nanos::MAX).to_bits(), at.to_bits());
+    cells.forget(0);
     cells.programmed(0, Nanos::MAX);
     assert_eq!(cells.days(0, Nanos::MAX).to_bits(), 0f64.to_bits());
+}
+
+/// Where reads disturb only their page, the least-read rows may be the worst: an alarm has to go off at the first reading after which
+/// *some* row has reached the limit of its type, neither before nor after. The oracle looks at every row after every reading.
+#[test]
+fn an_alarm_of_read_pages_goes_off_when_the_first_row_reaches_its_limit() {
+    let page_types = PageTypes { factors: vec![0.5, 1.0, 2.0], normalise: false };
+    let config =
+        CellsConfig { page_types: Some(&page_types), scope: ReadScope::Page, ..plain("tlc-72-layer") };
+    for seed in 0..40 {
+        let mut cells = cells(&config, 1, seed);
+        cells.erased(1, 3000);
+        let now = days(20);
+        // What the worst type reaches after some hundred reads; the best has to be read far more often.
+        let limit = cells.ln_rber(1, 2, 0, now).exp() * 1.001;
+        cells.set_alarms(1, |cells, row, reads| {
+            assert_eq!(reads, 0, "nothing has been read");
+            cells.reads_until(1, row, 0, limit, now).unwrap()
+        });
+        let mut rng = outlast_units::rng::SplitMix::new(seed, "test");
+        // Some rows are read far more often than others; in some runs never one of the worst type.
+        let rows = [rng.below(12) as u32, rng.below(12) as u32];
+        let mut reads = 0;
+        loop {
+            let row = if rng.below(100) == 0 { rng.below(12) as u32 } else { rows[rng.below(2) as usize] };
+            cells.sense(1, row, 0, now);
+            reads += 1;
+            let worst = (0..ROWS).map(|row| cells.expected_errors(1, row, 0, now, 4096)).fold(0.0, f64::max);
+            assert!((cells.worst_expected_errors(1, 0, now, 4096) / worst - 1.0).abs() < 1e-12);
+            let reached = worst >= limit * 4096.0 * (1.0 - 1e-9);
+            assert_eq!(cells.take_alarm(), reached.then_some(1), "seed {seed}, reading {reads}");
+            if reached {
+                break;
+            }
+        }
+        assert!(reads > 10, "seed {seed}: {reads}");
+        // Erasure turns it off.
+        cells.set_alarms(1, |_, _, reads| reads + 1);
+        cells.erased(1, 3001);
+        cells.sense(1, rows[0], 0, now);
+        assert_eq!(cells.take_alarm(), None);
+    }
+}
+
+/// A group is as old as what was written to it first, until it is forgotten.
+#[test]
+fn a_group_is_as_old_as_its_first_data() {
+    let mut cells = cells(&plain("tlc-72-layer"), 1, 1);
+    cells.forget(2);
+    let is_old = |cells: &Cells, age: f64| (cells.days(2, days(400)) - age).abs() < 1e-6;
+    assert!(is_old(&cells, 0.0), "nothing is of no age");
+    cells.programmed(2, days(100));
+    cells.programmed(2, days(300));
+    assert!(is_old(&cells, 300.0));
+    cells.forget(2);
+    cells.programmed(2, days(390));
+    assert!(is_old(&cells, 10.0));
 }

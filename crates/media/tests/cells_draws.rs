@@ -63,6 +63,7 @@ fn luck_changes_with_each_erasure_and_not_with_reads_or_age() {
     for _ in 0..100 {
         cells.sense(3, 1, 0, DAY);
     }
+    cells.forget(0);
     cells.programmed(0, DAY);
     assert_eq!(cells.luck(3, 1, 2).to_bits(), before.to_bits());
     cells.erased(3, 1);
@@ -117,6 +118,7 @@ fn initial_ages_are_uniform_and_differ_between_sets() {
     // 20 000 pairs among 51 840 000 tenths of a second.
     assert!(same <= 3, "{same}");
     let later = Nanos(2 * DAY.0);
+    one.forget(5);
     one.programmed(5, DAY);
     assert!((one.days(5, later) - 1.0).abs() < 1e-9 && one.days(6, later) >= 31.0);
 }

@@ -15,6 +15,7 @@ mod error;
 mod lambert;
 pub mod lifetime;
 mod logs;
+pub mod mirrors;
 pub mod mttdl;
 pub mod page;
 pub mod queueing;

@@ -6,6 +6,7 @@
 
 mod errors;
 mod figures;
+mod fio;
 mod guard;
 mod models;
 mod run;
@@ -25,5 +26,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     scenario::register(module)?;
     run::register(module)?;
     trace::register(module)?;
+    fio::register(module)?;
     models::register(module)
 }

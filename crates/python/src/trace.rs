@@ -2,7 +2,7 @@
 
 use crate::errors::{InternalError, ScenarioError, WorkloadError, of_workload};
 use crate::guard::unlocked;
-use outlast_workload::{Format, TraceSpec, WorkloadError as CoreError, convert, trace_info as info};
+use outlast_workload::{Format, TraceSpec, WorkloadError as CoreError, convert, trace_info_while as info};
 use pyo3::prelude::*;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -12,7 +12,14 @@ use std::io::{BufWriter, Write};
 fn trace_info(py: Python<'_>, settings: &str) -> PyResult<String> {
     unlocked(py, || {
         let spec = trace_spec(settings)?;
-        let found = info(&spec).map_err(of_workload)?;
+        let mut failure = None;
+        let found = info(&spec, &mut || {
+            Python::attach(|py| py.check_signals()).map_err(|error| failure = Some(error)).is_ok()
+        });
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        let found = found.map_err(of_workload)?;
         serde_json::to_string(&found).map_err(|error| InternalError::new_err(error.to_string()))
     })
 }

@@ -73,7 +73,7 @@ impl Ssd {
     #[cold]
     fn change_by_state(&mut self, now: Nanos) {
         let worn = self.cores.iter().map(|core| core.ftl.blocks().max_cycles()).max().unwrap_or(0);
-        let errors = self.counters.medium_errors + self.counters.lost_units;
+        let errors = self.errors_before + self.counters.medium_errors + self.counters.lost_units;
         let is_due = |change: &ChangeConfig| {
             change.pe_cycles.is_some_and(|cycles| worn >= cycles)
                 || change.medium_errors.is_some_and(|limit| errors >= limit)

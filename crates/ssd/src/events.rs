@@ -22,7 +22,8 @@ impl EventTree {
         Self { nodes: vec![u64::MAX; sources * 2], sources, bits }
     }
 
-    /// The latest time that an event can have: years for small drives, 208 days with 1024 sources.
+    /// The latest time that an event can have: time and source share 64 bits. 4.5 years with up to 128 sources, half of it with each
+    /// doubling.
     pub(crate) fn horizon(&self) -> Nanos {
         Nanos((u64::MAX >> self.bits) - 1)
     }
@@ -64,6 +65,19 @@ impl EventTree {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 2^64 ns are 213 503 days. Every number of dies that a geometry can have, with one core, the master core, the link and housekeeping.
+    #[test]
+    fn the_horizon_is_what_is_promised() {
+        for (dies, days) in [(124, 1667.9), (125, 833.9), (1020, 208.4), (1021, 104.2), (65_535, 1.62)] {
+            let mut tree = EventTree::new(dies + 4);
+            let horizon = tree.horizon();
+            assert!(horizon.as_secs_f64() / 86_400.0 >= days, "{dies} dies: {horizon}");
+            let last = (dies + 3) as u32;
+            tree.set(last, horizon);
+            assert_eq!((tree.next(), tree.next_source()), (horizon, last));
+        }
+    }
 
     proptest::proptest! {
         #[test]

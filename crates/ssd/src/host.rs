@@ -319,9 +319,7 @@ impl Ssd {
         let slot = ftl.lookup(Lpn(work.lpn));
         if !slot.is_some() {
             if ftl.is_lost(Lpn(work.lpn)) {
-                self.counters.medium_errors += 1;
-                self.requests[work.request].outcome = Outcome::MediumError;
-                self.finish_parts(now, work.request, 1);
+                self.end_in_error(now, work);
                 return;
             }
             self.counters.unmapped_reads += 1;
@@ -391,7 +389,7 @@ impl Ssd {
             self.counters.partial_bytes +=
                 u64::from(self.sectors_per_unit - u32::from(work.sectors)) * SECTOR_BYTES;
             if self.is_rest_lost(core, work) {
-                self.refuse_rest(now, work);
+                self.end_in_error(now, work);
                 return;
             }
             let (core, work) = self.rest_of(core, work);
@@ -418,9 +416,11 @@ impl Ssd {
         }
     }
 
+    /// A unit that a command needs is known to be lost.
     #[cold]
-    fn refuse_rest(&mut self, now: Nanos, work: UnitWork) {
+    fn end_in_error(&mut self, now: Nanos, work: UnitWork) {
         self.counters.medium_errors += 1;
+        self.look_at_state(now);
         self.requests[work.request].outcome = Outcome::MediumError;
         self.finish_parts(now, work.request, 1);
     }
@@ -522,7 +522,7 @@ impl Ssd {
         }
         if self.is_rest_lost(core, work) {
             // Lost while the write waited.
-            self.refuse_rest(now, work);
+            self.end_in_error(now, work);
             return;
         }
         let bytes = self.config.bytes.then(|| self.merged(core, work));

@@ -8,6 +8,7 @@ impl Ssd {
     pub(crate) fn call_housekeeping(&mut self, at: Nanos) {
         if at < self.house_at {
             self.house_at = at;
+            // Beyond the horizon nothing happens any more.
             let at = if at > self.events.horizon() { Nanos::MAX } else { at };
             self.events.set(self.house_source(), at);
         }

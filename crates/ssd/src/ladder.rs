@@ -79,7 +79,7 @@ impl Ssd {
         }
         self.count_reread(now, usize::from(op.core), superblock, op.failing);
         let op = &mut self.ops[index];
-        op.step += 1;
+        op.step = op.step.saturating_add(1);
         op.rereads = op.rereads.saturating_add(1);
         self.start_read(now, die, index);
         true
@@ -327,7 +327,7 @@ impl Ssd {
             return;
         }
         op.rung = Rung::LastRereads;
-        op.step += 1;
+        op.step = op.step.saturating_add(1);
         op.rereads = op.rereads.saturating_add(1);
         let superblock = self.cores[usize::from(op.core)].ftl.layout().place(op.pu).superblock;
         self.count_reread(now, usize::from(op.core), superblock, op.failing);
@@ -364,7 +364,6 @@ impl Ssd {
     #[inline(never)]
     pub(crate) fn finish_read(&mut self, now: Nanos, op: &Op, lost: u64) {
         self.corrections.uncorrectable += u64::from(lost.count_ones());
-        self.look_at_state(now);
         match op.kind {
             OpKind::HostRead => {
                 if lost != 0 {
@@ -392,6 +391,9 @@ impl Ssd {
             }
             OpKind::MoveRead => self.move_read(now, op, lost != 0),
             _ => unreachable!("no read of {:?}", op.kind),
+        }
+        if lost != 0 {
+            self.look_at_state(now);
         }
     }
 }

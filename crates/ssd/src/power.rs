@@ -265,15 +265,14 @@ impl Ssd {
         for stream in (0..self.cores[core].ftl.streams()).map(Stream) {
             self.program_parity(now, core, stream);
         }
-        let lanes = self.cores[core].ftl.live_lanes().count() as u32;
         for task in [Task::Gc, Task::WearLeveling, Task::Scrub] {
             let state = &mut self.cores[core];
             let of_waiting = state.outgoing[task as usize].waiting.as_mut().map(|waiting| {
-                waiting.erases_left = lanes;
+                waiting.erases_left = state.ftl.erasable_lanes(waiting.superblock).count() as u32;
                 waiting.superblock
             });
             let of_relocation = state.relocations[task as usize].as_mut().map(|relocation| {
-                relocation.erases_left = lanes;
+                relocation.erases_left = state.ftl.erasable_lanes(relocation.superblock).count() as u32;
                 relocation.superblock
             });
             for superblock in of_waiting.into_iter().chain(of_relocation) {
@@ -283,6 +282,7 @@ impl Ssd {
         for &superblock in abandoned {
             self.arm(now, core, superblock);
         }
+        self.look_at_alarms(now, core);
         for local in 0..self.cores[core].dies.len() {
             let die = self.cores[core].dies[local];
             self.wake(now, die);

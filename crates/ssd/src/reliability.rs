@@ -8,7 +8,7 @@ use outlast_media::reliability::{
     sample_worst_errors,
 };
 use outlast_media::{Cells, CellsConfig, ConfigError, Geometry};
-use outlast_units::rng::mix;
+use outlast_units::rng::{SplitMix, mix};
 
 /// Exact probabilities, summed over the units that host reads asked for.
 #[derive(Clone, Debug, Default)]
@@ -18,15 +18,57 @@ pub struct ExactTails {
     rereads: Accumulator,
     /// Of units without parity.
     unstriped: Accumulator,
-    /// Of units with parity: one in so many reads is looked at.
+    /// Of units with parity: those looked at.
     striped: Accumulator,
+    turns: Turns,
+}
+
+/// Which of many things are looked at: each with probability 1 in `every`, by a draw of its own. So what is looked at does not keep
+/// step with a workload that repeats itself.
+#[derive(Clone, Debug)]
+struct Turns {
     every: u32,
-    turn: u32,
+    /// Things up to the next that is looked at, itself included.
+    left: u64,
+    rng: SplitMix,
+}
+
+impl Turns {
+    fn new(every: u32, seed: u64, name: &str) -> Self {
+        let mut turns = Self { every, left: 0, rng: SplitMix::new(seed, name) };
+        turns.left = turns.gap();
+        turns
+    }
+
+    /// Geometrically distributed, with mean `every`.
+    fn gap(&mut self) -> u64 {
+        if self.every <= 1 {
+            return 1;
+        }
+        let ln_passed_over = (-1.0 / f64::from(self.every)).ln_1p();
+        1 + ((1.0 - self.rng.unit()).ln() / ln_passed_over) as u64
+    }
+
+    #[inline]
+    fn is_next(&mut self) -> bool {
+        self.left -= 1;
+        let is_next = self.left == 0;
+        if is_next {
+            self.left = self.gap();
+        }
+        is_next
+    }
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self::new(1, 0, "")
+    }
 }
 
 impl ExactTails {
-    fn new(every: u32) -> Self {
-        Self { every, ..Self::default() }
+    fn new(turns: Turns) -> Self {
+        Self { turns, ..Self::default() }
     }
 
     /// Units asked for.
@@ -47,7 +89,7 @@ impl ExactTails {
     /// ln of the expected number of units that the stripe does not give either: they are uncorrectable. Where data has parity
     /// this is summed over one in `stripe_exact_every` reads and scaled.
     pub fn ln_after_stripe(&self) -> f64 {
-        let striped = self.striped.ln_total() + f64::from(self.every).ln();
+        let striped = self.striped.ln_total() + f64::from(self.turns.every).ln();
         let (less, more) = (striped.min(self.unstriped.ln_total()), striped.max(self.unstriped.ln_total()));
         if less == f64::NEG_INFINITY { more } else { more + (less - more).exp().ln_1p() }
     }
@@ -71,12 +113,7 @@ impl ExactTails {
     /// Whether the stripe of this unit is to be looked at.
     #[inline]
     pub(crate) fn is_turn(&mut self) -> bool {
-        self.turn += 1;
-        let turn = self.turn >= self.every;
-        if turn {
-            self.turn = 0;
-        }
-        turn
+        self.turns.is_next()
     }
 
     pub(crate) fn add_striped(&mut self, ln_p: f64) {
@@ -168,15 +205,14 @@ pub(crate) struct Reliability {
     pub(crate) exact: ExactTails,
     /// ln RBER of plain units whose probabilities are still to be added.
     plain: Vec<f64>,
-    /// Codewords by wrong bits, as first read; one in `every` checked units.
+    /// Codewords by wrong bits, as first read, of the checked units looked at.
     pub(crate) histogram: Vec<u64>,
-    every: u32,
-    until_next: u32,
+    turns: Turns,
     sampled: u64,
 }
 
 impl Reliability {
-    pub(crate) fn new(config: &SsdConfig, reliability: &ReliabilityConfig) -> Self {
+    pub(crate) fn new(config: &SsdConfig, reliability: &ReliabilityConfig, seed: u64) -> Self {
         let unit = config.ftl.mapping_unit.0;
         let decoded = unit.min(config.geometry.page_size.0) * 8;
         let codewords = decoded.div_ceil(u64::from(reliability.ecc.data_bits)) as u32;
@@ -195,11 +231,10 @@ impl Reliability {
             codewords,
             history: reliability.reread_history,
             patrol,
-            exact: ExactTails::new(reliability.stripe_exact_every),
+            exact: ExactTails::new(Turns::new(reliability.stripe_exact_every, seed, "ssd.exact_tails")),
             plain: Vec::with_capacity(PLAIN),
             histogram: Vec::new(),
-            every: reliability.histogram_every,
-            until_next: reliability.histogram_every,
+            turns: Turns::new(reliability.histogram_every, seed, "ssd.histogram"),
             sampled: 0,
         }
     }
@@ -242,17 +277,14 @@ impl Reliability {
 
     pub(crate) fn reset(&mut self) {
         self.plain.clear();
-        self.exact = ExactTails::new(self.exact.every);
+        self.exact = ExactTails::new(self.exact.turns.clone());
         self.histogram.clear();
-        self.until_next = self.every;
     }
 
     /// A unit of luck `u` has been checked at `ln_rber`: now and then a codeword of it goes to the histogram.
     #[inline]
     pub(crate) fn checked(&mut self, u: f64, ln_rber: f64) {
-        self.until_next = self.until_next.wrapping_sub(1);
-        if self.until_next == 0 {
-            self.until_next = self.every;
+        if self.turns.is_next() {
             self.sample(u, ln_rber);
         }
     }
@@ -323,7 +355,8 @@ impl CoreCells {
         let blocks_per_die = u64::from(geometry.planes_per_die) * u64::from(geometry.blocks_per_plane);
         let groups = layout.superblocks() * layout.superpages();
         let first_block = u64::from(first_die) * blocks_per_die;
-        let cells = Cells::new(&cells_config, geometry, layout.dies(), first_block, groups, seed);
+        let mut cells = Cells::new(&cells_config, geometry, layout.dies(), first_block, groups, seed);
+        (0..groups).for_each(|group| cells.forget(group));
         let blocks = u64::from(layout.dies()) * blocks_per_die;
         Ok(Self {
             cells,
@@ -331,5 +364,34 @@ impl CoreCells {
             rereads: vec![0; layout.superblocks() as usize],
             oldest: (0..layout.superblocks()).map(|superblock| superblock * layout.superpages()).collect(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One unit in 16 fails for certain and the others never, over and over: the estimate from one in 16 must be that from all. It is the
+    /// sum of independent draws, 16 with probability 1/16 and else 0, for each unit that fails, so its variance is 15 for each; five
+    /// standard deviations are allowed.
+    #[test]
+    fn a_workload_that_repeats_itself_is_sampled_fairly() {
+        const FAILING: u32 = 10_000;
+        for offset in 0..16 {
+            let mut tails = ExactTails::new(Turns::new(16, 3 + u64::from(offset), "test"));
+            for unit in 0..FAILING * 16 {
+                if tails.is_turn() && unit % 16 == offset {
+                    tails.add_striped(0.0);
+                }
+            }
+            let (found, sigma) = (tails.ln_after_stripe().exp(), (15.0 * f64::from(FAILING)).sqrt());
+            assert!((found - f64::from(FAILING)).abs() < 5.0 * sigma, "offset {offset}: {found}");
+        }
+    }
+
+    #[test]
+    fn one_in_one_is_every_one() {
+        let mut turns = Turns::new(1, 5, "test");
+        assert!((0..100).all(|_| turns.is_next()));
     }
 }

@@ -409,7 +409,7 @@ impl Ssd {
         let (superblock, stream) = (relocation.superblock, relocation.stream);
         if state.ftl.valid_count(superblock) != 0 {
             // Not all of it found room. Another victim, with less to move, may.
-            state.ftl.end_relocation(superblock);
+            state.ftl.give_up_relocation(superblock, stream);
             state.relocations[task as usize] = None;
             if task == Task::Scrub {
                 self.call_housekeeping(now);
@@ -426,7 +426,7 @@ impl Ssd {
                 && begun.is_none()
                 && state.ftl.may_erase(superblock))
         {
-            relocation.erases_left = state.ftl.live_lanes().count() as u32;
+            relocation.erases_left = state.ftl.erasable_lanes(superblock).count() as u32;
             self.queue_erasures(now, core, task, superblock);
             return;
         }
@@ -470,7 +470,7 @@ impl Ssd {
                 self.hurry_pinned(now, core);
                 return;
             }
-            waiting.erases_left = state.ftl.live_lanes().count() as u32;
+            waiting.erases_left = state.ftl.erasable_lanes(waiting.superblock).count() as u32;
             let superblock = waiting.superblock;
             self.queue_erasures(now, core, task, superblock);
         }
@@ -478,7 +478,7 @@ impl Ssd {
 
     pub(crate) fn queue_erasures(&mut self, now: Nanos, core: usize, task: Task, superblock: SuperblockId) {
         let first_pu = superblock.0 * self.cores[core].ftl.layout().pus_per_superblock();
-        let lanes: Vec<u32> = self.cores[core].ftl.live_lanes().collect();
+        let lanes: Vec<u32> = self.cores[core].ftl.erasable_lanes(superblock).collect();
         for lane in lanes {
             let die = self.cores[core].ftl.layout().lanes()[lane as usize].die.0;
             let op = Op::new(OpKind::Erase, task, core, first_pu + lane);

@@ -158,20 +158,29 @@ impl Ssd {
             for superblock in 0..self.cores[core].ftl.layout().superblocks() {
                 self.arm(now, core, SuperblockId(superblock));
             }
+            self.look_at_alarms(now, core);
         }
         self.call_housekeeping(now);
     }
 
-    /// Sets the alarms of a sealed superblock for the reads that its triggers wait for.
+    /// Sets the alarms of a sealed superblock for the reads that its triggers wait for; flags it if the oracle finds it bad already.
+    ///
+    /// An alarm of the oracle is set beyond the reads that there are: who looks at alarms comes to an end.
     pub(crate) fn arm(&mut self, now: Nanos, core: usize, superblock: SuperblockId) {
         let Some(config) = self.config.scrub else { return };
         let at = now + self.aged;
-        let state = &mut self.cores[core];
-        if state.ftl.state(superblock) != State::Sealed
+        if self.cores[core].ftl.state(superblock) != State::Sealed
             || (config.reads.is_none() && config.expected_errors.is_none())
         {
             return;
         }
+        if let Some(threshold) = config.expected_errors
+            && self.expected_errors(now, core, superblock) >= threshold * (1.0 - 1e-6)
+        {
+            self.flag(now, core, superblock, Reason::ExpectedErrors);
+            return;
+        }
+        let state = &mut self.cores[core];
         let (Some(own), Some(scrub), Some(reliability)) =
             (&mut state.cells, &mut state.scrub, &self.reliability)
         else {
@@ -189,17 +198,16 @@ impl Ssd {
         let later = Nanos(at.0 + (age.0 / 2).max(ORACLE_AT_MOST_EVERY.0));
         let look = later.min(crossing);
         for block in state.ftl.block_indices(superblock) {
-            let by_errors = limit.and_then(|limit| {
+            own.cells.set_alarms(block, |cells, row, reads| {
                 // As old as the data will be at the next look; if it would then be bad even unread, as old as it is.
-                let soon = own.cells.reads_until(block, None, group, limit, look)?;
-                if soon > own.cells.reads(block) {
-                    Some(soon)
-                } else {
-                    own.cells.reads_until(block, None, group, limit, at)
-                }
+                let by_errors = limit.and_then(|limit| {
+                    let soon = cells.reads_until(block, row, group, limit, look)?;
+                    let soon =
+                        if soon > reads { soon } else { cells.reads_until(block, row, group, limit, at)? };
+                    Some(soon.max(reads.saturating_add(1)))
+                });
+                config.reads.unwrap_or(u32::MAX).min(by_errors.unwrap_or(u32::MAX))
             });
-            let alarm = config.reads.unwrap_or(u32::MAX).min(by_errors.unwrap_or(u32::MAX));
-            own.cells.set_alarm(block, alarm);
         }
         if limit.is_some() {
             let life = scrub.lives[superblock.index()];
@@ -208,10 +216,9 @@ impl Ssd {
             let look = if look == now { Nanos(now.0 + ORACLE_AT_MOST_EVERY.0) } else { look };
             scrub.looks.push(Reverse((look, superblock.0, life)));
         }
-        self.look_at_alarms(now, core);
     }
 
-    /// Blocks have been read as often as a trigger waited for.
+    /// Blocks have been read as often as a trigger waited for: the list of work that a sensing, or setting alarms, leaves behind.
     #[inline]
     pub(crate) fn look_at_alarms(&mut self, now: Nanos, core: usize) {
         while let Some(block) = self.cores[core].cells.as_mut().and_then(|own| own.cells.take_alarm()) {
@@ -235,10 +242,9 @@ impl Ssd {
 
     /// The oracle looks at a superblock: it is flagged, or the alarms are set anew.
     fn look(&mut self, now: Nanos, core: usize, superblock: SuperblockId) {
-        let Some(threshold) = self.config.scrub.and_then(|scrub| scrub.expected_errors) else { return };
-        if self.expected_errors(now, core, superblock) >= threshold * (1.0 - 1e-6) {
-            self.flag(now, core, superblock, Reason::ExpectedErrors);
-        } else if self.cores[core].scrub.as_ref().is_some_and(|scrub| !scrub.is_flagged[superblock.index()]) {
+        let wants = self.config.scrub.is_some_and(|scrub| scrub.expected_errors.is_some());
+        if wants && self.cores[core].scrub.as_ref().is_some_and(|scrub| !scrub.is_flagged[superblock.index()])
+        {
             self.arm(now, core, superblock);
         }
     }
@@ -249,16 +255,8 @@ impl Ssd {
         let (Some(own), Some(reliability)) = (&state.cells, &self.reliability) else { return f64::NAN };
         let (group, bits) = (own.oldest[superblock.index()], reliability.ecc.codeword_bits());
         let at = now + self.aged;
-        let rows = self
-            .config
-            .reliability
-            .as_ref()
-            .and_then(|r| r.page_types.as_ref())
-            .map_or(1, |t| t.factors.len());
-        let of = |block: u32| {
-            (0..rows as u32).map(move |row| own.cells.expected_errors(block, row, group, at, bits))
-        };
-        state.ftl.block_indices(superblock).flat_map(of).fold(0.0, f64::max)
+        let of = |block| own.cells.worst_expected_errors(block, group, at, bits);
+        state.ftl.block_indices(superblock).map(of).fold(0.0, f64::max)
     }
 
     /// Pages of a superblock have been read again.
@@ -377,6 +375,7 @@ impl Ssd {
         if let Some(scrub) = &mut self.cores[core].scrub {
             scrub.written_by_it[superblock.index()] = written_by_it;
             self.arm(now, core, superblock);
+            self.look_at_alarms(now, core);
             self.reprotect(now, core, superblock);
         }
     }
@@ -425,6 +424,9 @@ impl Ssd {
         let superpages = state.ftl.layout().superpages();
         own.oldest[superblock.index()] = superblock.0 * superpages;
         own.rereads[superblock.index()] = 0;
+        for group in superblock.0 * superpages..(superblock.0 + 1) * superpages {
+            own.cells.forget(group);
+        }
         for block in state.ftl.block_indices(superblock) {
             own.cells.erased(block, state.ftl.blocks().all_cycles()[block as usize]);
             if let Some(step) = own.steps.get_mut(block as usize) {
@@ -448,6 +450,7 @@ impl Ssd {
                 self.look(now, core, SuperblockId(superblock));
             }
         }
+        self.look_at_alarms(now, core);
         if let Some(age) = config.age {
             self.look_for_age(now, core, age);
         }

@@ -60,6 +60,8 @@ pub struct Ssd {
     pub(crate) gathering: bool,
     pub(crate) gathered: Vec<u16>,
     pub(crate) counters: Counters,
+    /// Units that could not be had before the last reset of the counters.
+    pub(crate) errors_before: u64,
     /// Sums at the last reset, to be subtracted.
     pub(crate) base: Totals,
     pub(crate) base_by_core: Vec<UnitsWritten>,
@@ -179,7 +181,7 @@ impl Ssd {
         let timing = TimingTable::new(&config.timing, geometry, unit, most_units)?;
         let sectors_per_unit = (unit.0 / SECTOR_BYTES) as u32;
         let sources = dies.len() + cores.len() + 3;
-        let reliability = config.reliability.as_ref().map(|r| Box::new(Reliability::new(&config, r)));
+        let reliability = config.reliability.as_ref().map(|r| Box::new(Reliability::new(&config, r, seed)));
         let max = config.reliability.as_ref().map_or(Some(FAULT_RETRIES), |r| r.rereads.max_retries);
         let if_protected = config.reliability.as_ref().and_then(|r| r.rereads_if_protected);
         let hazards = HazardClock::new(&config.hazards, geometry, Nanos::ZERO, seed);
@@ -225,6 +227,7 @@ impl Ssd {
             gathering: false,
             gathered: Vec::new(),
             counters: Counters::default(),
+            errors_before: 0,
             base: Totals::default(),
             base_by_core: vec![UnitsWritten::default(); cores.len()],
             cores,
@@ -335,6 +338,7 @@ impl Ssd {
 
     /// Starts counting anew. Wear and state stay.
     pub fn reset_counters(&mut self, now: Nanos) {
+        self.errors_before += self.counters.medium_errors + self.counters.lost_units;
         self.counters = Counters::default();
         self.corrections = Corrections::default();
         self.decisions.clear();
@@ -387,7 +391,9 @@ impl Ssd {
         &self.cores[core].dies
     }
 
-    /// The latest simulated time that the drive can handle: 208 days or more.
+    /// The latest simulated time that the drive can handle: 2^64 ns divided by the number of its dies and cores (and three more), rounded up
+    /// to a power of two: 4.5 years with up to 124 dies, 208 days with up to 1000, 1.6 days with 65 535. A run that gets there ends with an
+    /// error.
     pub fn horizon(&self) -> Nanos {
         self.events.horizon()
     }
@@ -600,6 +606,11 @@ impl Device for Ssd {
         self.notices.pop_front()
     }
 
+    #[inline]
+    fn has_notice(&self) -> bool {
+        !self.notices.is_empty()
+    }
+
     fn next_deadline(&self) -> Option<Nanos> {
         Some(self.next_event()).filter(|&at| at != Nanos::MAX)
     }
@@ -618,7 +629,7 @@ impl Device for Ssd {
             }
             let due = self.host.next_completion() <= self.events.next();
             self.step(at, completions);
-            if due {
+            if due || !self.notices.is_empty() {
                 return at;
             }
         }
@@ -642,7 +653,8 @@ impl Device for Ssd {
     }
 
     fn smart(&self) -> Smart {
-        let worn = self.cores.iter().map(|core| core.ftl.blocks().max_cycles()).max().unwrap_or(0);
+        let worn = self.cores.iter().map(|core| core.ftl.blocks().mean_cycles()).sum::<f64>()
+            / self.cores.len() as f64;
         let rated = self.config.defects.endurance;
         let left: u64 = self.cores.iter().map(|core| core.ftl.spare_blocks_left()).sum();
         let made = u64::from(self.config.ftl.spare_blocks) * self.config.geometry.planes() as u64;
@@ -653,7 +665,7 @@ impl Device for Ssd {
             data_units_written: self.host.life.sectors[1].div_ceil(1000),
             media_errors: self.host.life.media_errors,
             available_spare: (left * 100).checked_div(made).map_or(100, |percent| percent as u8),
-            percentage_used: rated.map_or(0, |rated| (u64::from(worn) * 100 / u64::from(rated)) as u32),
+            percentage_used: rated.map_or(0, |rated| (worn * 100.0 / f64::from(rated)) as u32),
             read_only: self.cores.iter().any(|core| core.ftl.is_read_only()),
         }
     }

@@ -3,7 +3,7 @@
 use crate::ssd::Ssd;
 use outlast_device::{Command, Op, Outcome, StreamId};
 use outlast_ftl::{Cause, ReadCause, Stream};
-use outlast_units::{Lpn, Nanos, SECTOR_BYTES};
+use outlast_units::{Lpn, Nanos, Ppn, SECTOR_BYTES};
 
 impl Ssd {
     /// Writes one whole mapping unit at once, with all that follows from it. Only while the drive is idle.
@@ -15,14 +15,15 @@ impl Ssd {
     /// If `unit` lies beyond the capacity.
     #[inline]
     pub fn write_unit_untimed(&mut self, unit: u64, hint: u8) -> Result<(), Outcome> {
-        self.host.life.commands[Op::Write as usize] += 1;
-        self.host.life.sectors[Op::Write as usize] += u64::from(self.sectors_per_unit);
         let lba = outlast_units::Lba(unit * u64::from(self.sectors_per_unit));
         let stream = StreamId(hint);
         self.put_unit(
             unit,
             &Command { op: Op::Write, lba, sectors: self.sectors_per_unit, fua: false, stream },
-        )
+        )?;
+        self.host.life.commands[Op::Write as usize] += 1;
+        self.host.life.sectors[Op::Write as usize] += u64::from(self.sectors_per_unit);
+        Ok(())
     }
 
     #[inline]
@@ -79,18 +80,27 @@ impl Ssd {
         }
         let (mut unit, mut offset) = self.unit_of(command.lba.0);
         let mut rest = command.sectors;
+        let mut last_page = None;
         while rest != 0 {
             let sectors = rest.min(self.sectors_per_unit - offset);
             let (core, lpn) = self.core_of(unit);
             let (holder, number) = self.place_of(unit);
-            let mapped = || self.cores[holder].ftl.lookup(Lpn(number)).is_some();
-            let pages = u64::from(self.cores[core].ftl.layout().pages_per_unit());
+            let ftl = &self.cores[holder].ftl;
+            let slot = ftl.lookup(Lpn(number));
+            let page = slot.is_some().then(|| (holder, ftl.layout().page_of(slot)));
+            let pages = u64::from(ftl.layout().pages_per_unit());
             match command.op {
-                Op::Read if mapped() => self.counters.reads[ReadCause::Host] += pages,
+                Op::Read if page.is_some() => {
+                    // Neighbouring units of one page are read together, as in a timed run.
+                    if page != last_page {
+                        self.counters.reads[ReadCause::Host] += pages;
+                    }
+                    last_page = page;
+                }
                 Op::Read => self.counters.unmapped_reads += 1,
                 Op::Write => {
                     if sectors != self.sectors_per_unit {
-                        let read = u64::from(mapped()) * pages;
+                        let read = u64::from(page.is_some()) * pages;
                         self.counters.partial_writes += 1;
                         self.counters.partial_bytes +=
                             u64::from(self.sectors_per_unit - sectors) * SECTOR_BYTES;
@@ -146,10 +156,18 @@ impl Ssd {
             own.rereads.fill(0);
             own.steps.fill(0);
             let superpages = core.ftl.layout().superpages();
+            let slots = core.ftl.layout().units_per_superblock() / superpages;
+            for group in 0..core.ftl.layout().superblocks() * superpages {
+                if (group * slots..(group + 1) * slots).all(|slot| !core.ftl.is_programmed(Ppn(slot))) {
+                    own.cells.forget(group);
+                }
+            }
             for (superblock, oldest) in (0u32..).zip(&mut own.oldest) {
                 let groups = superblock * superpages..(superblock + 1) * superpages;
                 let age = |&group: &u32| own.cells.days(group, Nanos::ZERO);
-                *oldest = groups.max_by(|a, b| age(a).total_cmp(&age(b))).unwrap_or(superblock * superpages);
+                // The first of equals: what is written later is younger.
+                let first = groups.rev().max_by(|a, b| age(a).total_cmp(&age(b)));
+                *oldest = first.unwrap_or(superblock * superpages);
             }
         }
         self.begin_scrub(Nanos::ZERO);

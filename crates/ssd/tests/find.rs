@@ -251,6 +251,7 @@ fn queries_take_the_time_that_their_formula_says() {
         let failed = ssd.repairs()[0].failed_units;
         let units = ssd.units();
         let mut now = Nanos::secs(1);
+        while ssd.take_notice().is_some() {}
         let mut query = |ssd: &mut Ssd, units: u64| {
             ssd.submit(now, command(Op::LbaStatus, 0, (units * 8) as u32), Tag(1));
             let done = ssd.advance_to_completion(Nanos::MAX, &mut Vec::new());

@@ -5,8 +5,9 @@
 mod support;
 
 use outlast_device::{Command, Completion, Device, Op, Outcome, Tag};
+use outlast_ftl::WearLeveling;
 use outlast_media::Suspend;
-use outlast_ssd::{Ssd, SsdConfig};
+use outlast_ssd::{ReliabilityConfig, ScrubConfig, Ssd, SsdConfig, WriteCache};
 use outlast_units::Nanos;
 use support::{command, tiny};
 
@@ -158,4 +159,28 @@ fn a_suspended_operation_counts_once_in_utilisation() {
     assert_eq!(ssd.counters().suspends, 3);
     assert_eq!(end.0 - start.0, PROGRAM + 3 * (2 * OVERHEAD + READ));
     assert_eq!(ssd.die_utilisation(end, end - start), [1.0]);
+}
+
+/// Each task that relocates has a superblock to itself that the host cannot take, two where a victim waits until its data is on flash.
+#[test]
+fn the_host_leaves_one_superblock_to_each_task() {
+    let reserve = |cache, levelling: bool, scrub: bool| {
+        let mut config = one_die(None);
+        config.controller.write_cache = cache;
+        let static_gap = levelling.then_some(4);
+        config.ftl.wear_leveling = WearLeveling { dynamic: true, static_gap };
+        if scrub {
+            config.reliability = Some(ReliabilityConfig {
+                chip: Some("tlc-72-layer".to_owned()),
+                ..ReliabilityConfig::default()
+            });
+            config.scrub = Some(ScrubConfig { reads: Some(1000), ..ScrubConfig::default() });
+        }
+        Ssd::new(config, 1).unwrap().ftls().next().unwrap().reserve()
+    };
+    for (cache, each) in [(WriteCache::Protected, 1), (WriteCache::Volatile, 2), (WriteCache::Off, 2)] {
+        assert_eq!(reserve(cache, false, false), each, "{cache:?}: collection");
+        assert_eq!(reserve(cache, true, false), 2 * each, "{cache:?}: and wear levelling");
+        assert_eq!(reserve(cache, true, true), 3 * each, "{cache:?}: and scrubbing");
+    }
 }

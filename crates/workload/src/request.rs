@@ -1,6 +1,6 @@
 //! Requests, where they come from, and what an opened workload is.
 
-use crate::WorkloadError;
+use crate::{FioLanes, WorkloadError};
 use outlast_device::Command;
 use outlast_units::{Bytes, Lba, Nanos};
 use std::ops::Range;
@@ -63,6 +63,13 @@ pub enum Pacing {
         /// Requests kept in flight; at least 1.
         queue_depth: u32,
     },
+    /// Each lane of [`Workload::lanes`] as it says.
+    Lanes {
+        /// Most requests in flight of all lanes that begin together.
+        queue_depth: u32,
+        /// Whether rates or times to think hold some lane below its depth.
+        held: bool,
+    },
 }
 
 /// An opened workload.
@@ -83,6 +90,10 @@ pub struct Workload {
     pub footprint: Option<Range<Lba>>,
     /// What was guessed, rounded or ignored, one sentence each.
     pub notes: Vec<String>,
+    /// What the lanes leave unmeasured at their beginning, at most; zero where there are none.
+    pub ramp: Nanos,
+    /// Lanes that run side by side; `source` then gives their requests for runs without time.
+    pub lanes: Option<FioLanes>,
 }
 
 impl std::fmt::Debug for Workload {

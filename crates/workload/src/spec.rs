@@ -47,6 +47,15 @@ impl WorkloadSpec {
     /// A setting outside its limits (the message names the field by its dotted path, the value and the limit), settings
     /// that exclude each other, or a file that cannot be opened or understood.
     pub fn open(&self, target: &Target) -> Result<Workload, WorkloadError> {
+        self.open_pass(target, 0)
+    }
+
+    /// As [`WorkloadSpec::open`]; `pass` other than 0 is one of several that follow each other, each with random streams of its own even
+    /// where the workload fixes its seed.
+    ///
+    /// # Errors
+    /// As [`WorkloadSpec::open`].
+    pub fn open_pass(&self, target: &Target, pass: u64) -> Result<Workload, WorkloadError> {
         if target.capacity.0 < SECTOR_BYTES {
             return Err(bad(
                 "capacity",
@@ -57,7 +66,7 @@ impl WorkloadSpec {
         match (&self.synthetic, &self.trace, &self.fio) {
             (Some(synthetic), None, None) => synthetic.open(target),
             (None, Some(trace), None) => trace.open(target),
-            (None, None, Some(fio)) => fio.open(target),
+            (None, None, Some(fio)) => fio.open(target, pass),
             (None, None, None) => Err(WorkloadError::Missing {
                 field: "workload".into(),
                 needed: "write one of [workload.synthetic], [workload.trace], [workload.fio]".into(),

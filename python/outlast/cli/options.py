@@ -80,9 +80,21 @@ def layers_of(
     layers: list[Any] = []
     if preset is not None:
         layers.append({"extends": preset})
-    if scenario is not None:
+    from outlast.fio import is_job_file, layer
+
+    if scenario is not None and is_job_file(scenario):
+        if preset is None:
+            raise click.UsageError(
+                f"{scenario} says what the host asks; name the drive with --preset", click.get_current_context()
+            )
+        layers.append(layer(scenario))
+    elif scenario is not None:
         # A pipe gives its text only once, and a scenario is asked for more than once.
         layers.append(read_stream(scenario) if is_stream(scenario) else scenario)
+    if trace is not None and is_job_file(trace):
+        raise click.UsageError(
+            f"{trace} is a fio job and no trace: outlast run {trace} --preset NAME", click.get_current_context()
+        )
     if trace is not None:
         refuse_stream(trace)
         spec = {"file": trace} | ({"format": trace_format} if trace_format else {})

@@ -60,18 +60,25 @@ def _is_sweep(result: str) -> bool:
     epilog="""\b
 Examples:
   outlast compare out/greedy out/fifo
+  outlast compare drive.json out/mine
   outlast compare out/*/ --json""",
 )
 @click.argument("results", nargs=-1, required=True, metavar="RESULT RESULT...")
 @click.option("--json", "as_json", is_flag=True, help="Print every setting and figure that differs as JSON.")
 def compare_command(results: tuple[str, ...], as_json: bool) -> None:
-    """Show which settings and figures differ between results; changes are against the first."""
+    """Show which settings and figures differ between results; changes are against the first.
+
+    A RESULT may be what a real drive gave: the JSON that fio writes with --output-format=json+. Rates and latencies are
+    then laid side by side, job by job.
+    """
     if len(results) < 2:
         raise click.UsageError("comparing takes two results or more", click.get_current_context())
-    from outlast.compare import compare
-    from outlast.result import load
+    from outlast.compare import compare, compare_with_measured, load_any
+    from outlast.result import Result
 
-    differences = compare([load(result) for result in results])
+    loaded = [load_any(result) for result in results]
+    simulated = [result for result in loaded if isinstance(result, Result)]
+    differences = compare(simulated) if len(simulated) == len(loaded) else compare_with_measured(loaded)
     if as_json:
         print_json(differences)
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from outlast import interrupts
-from outlast.cli.options import layers_of, overrides_of, path_option, scenario_options
+from outlast.cli.options import layers_of, overrides_of, path_option, print_json, scenario_options
 
 if TYPE_CHECKING:
     from outlast.cli.progress import RunProgress
@@ -23,11 +23,18 @@ Examples:
   outlast run demo
   outlast run mine.toml --out out/mine --seed 7
   outlast run --preset hrm-200g --trace web.csv.gz --set workload.trace.addresses=fit --json
+  outlast run job.fio --preset demo
+  outlast run job.fio --preset demo --format fio > result.json
   outlast run demo --set device.ftl.gc.policy=fifo --report fifo.html""",
 )
 @scenario_options
 @click.option("--trace", metavar="FILE", help="Replay this block trace instead of the scenario's workload.")
-@click.option("--format", "trace_format", metavar="NAME", help="Format of the trace; recognised if left out.")
+@click.option(
+    "--format",
+    "trace_format",
+    metavar="NAME",
+    help="Format of the trace; recognised if left out. Or fio: print the result as fio's json+ on standard output.",
+)
 @path_option(
     "--out", metavar="DIR", help="Write result.json, tables, scenario.toml and report.html into this new folder."
 )
@@ -50,12 +57,16 @@ def run_command(
     any_memory: bool,
     quiet: bool,
 ) -> int:
-    """Run SCENARIO: a scenario file, or the name of a preset.
+    """Run SCENARIO: a scenario file, the name of a preset, or a fio job file (.fio) on the drive of --preset.
 
     With several sources the later wins: --preset, SCENARIO, --trace, --set, --seed. Without --out, --report or --json
     the headline figures are shown and nothing is written. Ctrl-C or SIGTERM stops the run and keeps what was measured,
     marked partial; asked twice, the report is not drawn.
     """
+    as_fio = trace_format == "fio"
+    if as_fio and as_json:
+        raise click.UsageError("--json and --format fio both print on standard output", click.get_current_context())
+    trace_format = None if as_fio else trace_format
     layers, overrides = layers_of(scenario, preset, trace, trace_format), overrides_of(settings, seed)
     from outlast import api  # noqa: F401 - so that nothing is left to import when the run has begun
     from outlast.cli.progress import RunProgress
@@ -78,7 +89,11 @@ def run_command(
         kept += [str(report_file)] if report_file is not None and drawn else []
     finally:
         # Also where the disk is full: a run of hours then leaves its figures at least here.
-        if as_json:
+        if as_fio:
+            from outlast.fio import to_fio
+
+            print_json(to_fio(result))
+        elif as_json:
             click.echo(result.to_json(), nl=False)
         elif not quiet:
             from outlast.cli.summary import show

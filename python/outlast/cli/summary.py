@@ -11,6 +11,7 @@ from rich.table import Table
 from outlast.report.errors import can_fail
 from outlast.report.figure import amplification_by_cause
 from outlast.report.findings import counted, workload
+from outlast.report.jobs import JOB_COLUMNS, job_rows
 from outlast.report.latency import FEW, FEW_NOTE, OPS, ROWS, marked, mean_interval
 from outlast.report.numbers import percent, seconds, short, size, tiny
 from outlast.report.queueing import EXACT
@@ -54,9 +55,22 @@ def show(result: Result) -> None:
         console.print(table)
         if any(FEW in marked(summary["latency_us"][op], key) for op in ops for key, _ in ROWS):
             console.print(FEW_NOTE, markup=False)
+    _jobs(summary, console)
     if can_fail(summary):
         _errors(summary, console)
     _state(result, console)
+
+
+def _jobs(summary: dict[str, Any], console: Console) -> None:
+    rows = job_rows(summary)
+    if not rows:
+        return
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for number, column in enumerate(JOB_COLUMNS):
+        table.add_column(column, justify="left" if number < 2 else "right", no_wrap=number > 0)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
 
 
 def _rarer(wa: dict[str, Any]) -> str:
@@ -75,8 +89,14 @@ def _array(array: dict[str, Any], console: Console) -> None:
             f"{size(rebuild['bytes_written'])} at {short(rebuild['rate_mib_s'])} MiB/s; degraded for "
             f"{seconds(array['degraded_s'])}"
         )
-    if loss := array["data_loss_probability"]:
-        console.print(f"data loss probability: oldest failing {loss['oldest']:.3g}, any failing {loss['any']:.3g}")
+    by = array["latency_us_by_state"]
+    met = [(state, by[state]) for state in by if by[state]["read"] or by[state]["write"]]
+    for state, own in met if len(met) > 1 else []:
+        parts = [f"{op} mean {short(own[op]['mean'])} p99 {short(own[op]['p99'])} µs" for op in own if own[op]]
+        console.print(f"{state}: {', '.join(parts)}")
+    if loss := array["data_loss"]:
+        years = loss["mttdl_hours"] / 8760.0
+        console.print(f"data loss: {loss['per_year']:.3g} a year, mean time to it {short(years)} years")
 
 
 def _errors(summary: dict[str, Any], console: Console) -> None:

@@ -33,6 +33,7 @@ from outlast.models.arrays import (
     data_loss_with_parity,
     double_failure,
     mttdl,
+    mttdl_mirrors,
     read_failure,
     second_failures,
 )
@@ -88,6 +89,7 @@ __all__ = [
     "isolated_increase",
     "mds_uper",
     "mttdl",
+    "mttdl_mirrors",
     "page_loss",
     "parity_overhead",
     "product_rectangles",

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from outlast import _core
 from outlast._core import ModelError
-from outlast.models.columns import Result, columns, count, floats, from_log, logs_of, runs, shaped
+from outlast.models.columns import Floats, Result, columns, count, floats, from_log, logs_of, runs, shaped
 
 
 def data_loss(uber: ArrayLike, bits: ArrayLike, *, log: bool = False) -> Result:
@@ -101,6 +101,32 @@ def any_failure(parts: ArrayLike, probability: ArrayLike, *, log: bool = False) 
     return from_log(_core.model_ln_any_failure(*table), shape, log=log)
 
 
+def mttdl_mirrors(
+    devices: ArrayLike, copies: ArrayLike, mttf: ArrayLike, mttr: ArrayLike, *, read_failure: ArrayLike = 0.0
+) -> Result:
+    """Mean time to data loss of RAID-10: `copies` of each chunk on neighbouring devices, as md's near layout has them.
+
+    A Markov chain over the failed devices, each repaired by itself. Data are lost when a set of copies is gone, or when
+    the repair of a device that can be read from one other only meets an unreadable sector (`read_failure`). Exact for
+    two copies on an even number of devices: with one pair `(3λ + μ) / (2λ·(λ + μ·h))`.
+
+    Arguments broadcast. Raises `ModelError` unless devices ≥ copies ≥ 2, mttf > 0, mttr > 0, 0 ≤ read_failure ≤ 1;
+    where devices are no multiple of the copies, sets overlap and at most 8 copies on 64 devices are counted.
+    """
+    failure, repair = _rate("mttf", mttf), _rate("mttr", mttr)
+    table, shape = columns(
+        devices=devices, copies=copies, failure_rate=failure, repair_rate=repair, read_failure=read_failure
+    )
+    return shaped(_core.model_mttdl_mirrors(table), shape)
+
+
+def _rate(name: str, mean_time: ArrayLike) -> Floats:
+    time = floats(name, mean_time)
+    if not (time > 0.0).all():
+        raise ModelError(f"{name} = {time[~(time > 0.0)].flat[0]:g}: must be above 0")
+    return 1.0 / time
+
+
 def mttdl(
     devices: ArrayLike,
     parities: ArrayLike,
@@ -114,6 +140,8 @@ def mttdl(
 ) -> Result:
     """Mean time to data loss of an array that survives `parities` failures, in the unit of `mttf` and `mttr`.
 
+    See `mttdl_mirrors` for RAID-10.
+
     A Markov chain over the failed devices (each fails at 1/MTTF; repairs at 1/MTTR, one after the other or in
     parallel) and whether a survivor has a latent error (`latent_rate` per device and unit of time; found by scrubbing
     at `scrub_rate`, or by a rebuild). Data are lost when one device too many fails, when a critical array meets a
@@ -124,15 +152,12 @@ def mttdl(
     Arguments broadcast. Raises `ModelError` unless devices > parities, mttf > 0, mttr > 0, rates ≥ 0, 0 ≤
     read_failure ≤ 1.
     """
-    times = {"mttf": floats("mttf", mttf), "mttr": floats("mttr", mttr)}
-    for name, time in times.items():
-        if not (time > 0.0).all():
-            raise ModelError(f"{name} = {time[~(time > 0.0)].flat[0]:g}: must be above 0")
+    failure, repair = _rate("mttf", mttf), _rate("mttr", mttr)
     table, shape = columns(
         devices=devices,
         parities=parities,
-        failure_rate=1.0 / times["mttf"],
-        repair_rate=1.0 / times["mttr"],
+        failure_rate=failure,
+        repair_rate=repair,
         latent_rate=latent_rate,
         scrub_rate=scrub_rate,
         read_failure=read_failure,

@@ -20,18 +20,46 @@ def finding(array: dict[str, Any]) -> str:
         parts.append(f"It was degraded for {seconds(array['degraded_s'])}.")
     if share := array["writes"]["full_stripe_share"]:
         parts.append(f"{share:.1%} of its stripe writes were of full stripes.")
-    if loss := array["data_loss_probability"]:
-        names = {0: "No member failing", 1: "The oldest member failing"}
-        who = names.get(loss["failures"], f"The {loss['failures']} oldest members failing")
+    if loss := array["data_loss"]:
+        parts.append(_a_year(loss))
+    if loss := array["data_loss_after_failures"]:
+        names = {0: "No member failing", 1: "Once the oldest member has failed"}
+        who = names.get(loss["failures"], f"Once the {loss['failures']} oldest members have failed")
         parts.append(
-            f"{who}, a rebuild would lose data with probability <b>{_probability(loss['oldest'])}</b>"
-            + (f"; any failing, {_probability(loss['any'])}." if loss["failures"] else ".")
+            f"{who}, a rebuild would lose data with probability {_probability(loss['oldest'])}"
+            + (f"; any failed, {_probability(loss['any'])}." if loss["failures"] else ".")
         )
     if array["lost_bytes"]:
         parts.append(f"<b>{size(array['lost_bytes'])}</b> of data nothing can bring back.")
     if array["mismatches"]:
         parts.append(f"Scrubs found {short(array['mismatches'])} sectors of redundancy that did not fit.")
     return " ".join(parts)
+
+
+def _a_year(loss: dict[str, Any]) -> str:
+    years = loss["mttdl_hours"] / 8760.0
+    said = f"Within a year it loses data with probability <b>{_probability(loss['per_year'])}</b>"
+    said += f" (MTTDL {short(years)} years"
+    if loss["repair_hours"] is not None:
+        source = "as measured" if loss["repair_measured"] else "at the lower rate of rebuilding"
+        said += f", a rebuild taking {seconds(3600.0 * loss['repair_hours'])} {source}"
+    return said + ")."
+
+
+def latencies(array: dict[str, Any]) -> str | None:
+    """Reads and writes by the state of the array, as a table; nothing where there was one state only."""
+    by = array["latency_us_by_state"]
+    met = [state for state in by if by[state]["read"] or by[state]["write"]]
+    if len(met) < 2:
+        return None
+    rows = ""
+    for state in met:
+        for op in ("read", "write"):
+            if own := by[state][op]:
+                figures = "".join(f"<td>{short(own[key])}</td>" for key in ("mean", "p50", "p99", "p99_9", "max"))
+                rows += f"<tr><td>{text(state)}</td><td>{op}</td><td>{own['count']:,}</td>{figures}</tr>"
+    head = "".join(f"<th>{name}</th>" for name in ("state", "op", "requests", "mean µs", "p50", "p99", "p99.9", "max"))
+    return f'<table class="figures wide"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
 def _probability(value: float) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from outlast.report import array, errors, findings, latency, protection, queueing, repair, timeline, wear
+from outlast.report import array, errors, findings, jobs, latency, protection, queueing, repair, timeline, wear
 from outlast.report.figure import amplification_by_cause
 from outlast.report.numbers import Floats, micros, plain, seconds, share, short, size, text, thinned
 from outlast.report.page import Section, Tile, document, sparkline
@@ -26,6 +26,7 @@ def page(results: Sequence[Result]) -> str:
     series = thinned(rows) if rows and len(rows["start_s"]) else None
     sections = [
         _latency(result),
+        _jobs(summary),
         _over_time(series, len(rows.get("start_s", ()))),
         _amplification(result, series),
         protection.section(summary),
@@ -117,6 +118,13 @@ def _latency(result: Result) -> Section:
     return section
 
 
+def _jobs(summary: dict[str, Any]) -> Section:
+    section = Section("jobs", "Jobs", columns="one")
+    if table := jobs.job_table(summary):
+        section.add(table)
+    return section
+
+
 def _over_time(series: Series | None, windows: int) -> Section:
     section = Section("time", "Over time")
     if series is not None and len(series["start_s"]) > 1:
@@ -164,6 +172,7 @@ def _array(result: Result) -> Section:
         return section
     section.finding = array.finding(figures)
     section.add(array.states(dict(result.tables.get("array_states", {})))).add(array.members(figures))
+    section.add(array.latencies(figures))
     return section.add(array.member_table(figures)).add(array.events(dict(result.tables.get("array_events", {}))))
 
 

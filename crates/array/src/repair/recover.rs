@@ -97,7 +97,7 @@ impl<D: Device> Array<D> {
         let there = self.columns[column].device.is_some() && group < self.columns[column].valid_to;
         let Some(role) = self.layout.role_on(group, column, false).filter(|_| there) else { return false };
         // Parity that a loss of power left wrong gives wrong data.
-        let torn = self.torn.contains(&group) && role < self.layout.data;
+        let torn = self.doubt.torn_rows(group, self.ops[index].rows) > 0 && role < self.layout.data;
         self.counters.write_holes += u64::from(torn);
         let op = &mut self.ops[index];
         (op.roles, op.write_set) = (1 << role, 1 << role);

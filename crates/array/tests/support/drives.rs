@@ -144,6 +144,7 @@ impl Trial {
                 assert!(self.host.step(), "commands outlived a loss of power");
             }
             assert!(self.host.now <= now);
+            self.host.forget_unflushed();
         }
         self.host.now = now;
         self.host.device.power_on(now, false).unwrap();

@@ -33,7 +33,17 @@ pub(crate) fn version_of(lba: u64, bytes: &[u8]) -> Option<u64> {
 
 /// A device with random but repeatable times, so that commands overtake each other.
 pub(crate) fn plain(sectors: u64, seed: u64) -> PlainDevice {
+    plain_with(false, sectors, seed)
+}
+
+/// The same with a buffer that forgets without power.
+pub(crate) fn volatile(sectors: u64, seed: u64) -> PlainDevice {
+    plain_with(true, sectors, seed)
+}
+
+fn plain_with(volatile_cache: bool, sectors: u64, seed: u64) -> PlainDevice {
     let config = PlainConfig {
+        volatile_cache,
         read_latency: Nanos::micros(40 + seed % 7),
         write_latency: Nanos::micros(70 + seed % 5),
         lanes: 4,
@@ -60,6 +70,8 @@ struct Sector {
     /// All writes since none was in flight: any of them may turn out last.
     group: Vec<u64>,
     kept: bool,
+    /// Whatever may be on flash: what a flush or FUA has made durable, and all that was written since.
+    durable: Vec<u64>,
     /// It was being written when power failed: it may hold anything that was written, or nothing that can be read.
     doubtful: bool,
 }
@@ -67,6 +79,7 @@ struct Sector {
 struct Pending {
     command: Command,
     version: u64,
+    /// Of a read: by sector, what it may return. Of a flush: by sector of the device, what it makes durable.
     allowed: Vec<Vec<u64>>,
 }
 
@@ -86,6 +99,8 @@ pub(crate) struct Host<D> {
     /// Count wrong content rather than fail.
     pub(crate) tolerant: bool,
     pub(crate) wrong: u64,
+    /// The device promises only what was flushed or written with FUA; else all that it acknowledged.
+    pub(crate) forgetful: bool,
 }
 
 impl<D: Device> Host<D> {
@@ -93,7 +108,7 @@ impl<D: Device> Host<D> {
         let sectors = (device.identify().capacity.0 / SECTOR_BYTES) as usize;
         Self {
             device,
-            sectors: vec![Sector { allowed: vec![0], ..Sector::default() }; sectors],
+            sectors: vec![Sector { allowed: vec![0], durable: vec![0], ..Sector::default() }; sectors],
             pending: BTreeMap::new(),
             version: 0,
             next_tag: 0,
@@ -104,6 +119,7 @@ impl<D: Device> Host<D> {
             refused: 0,
             tolerant: false,
             wrong: 0,
+            forgetful: false,
         }
     }
 
@@ -130,25 +146,34 @@ impl<D: Device> Host<D> {
                 let sectors = &self.sectors[Self::range(&command)];
                 allowed = sectors.iter().map(|s| [&s.allowed[..], &s.group[..]].concat()).collect();
             }
+            Op::Flush => {
+                allowed = self.sectors.iter().map(|s| [&s.allowed[..], &s.group[..]].concat()).collect();
+            }
             Op::Write | Op::Trim => {
                 let written = if command.op == Op::Write { self.version } else { 0 };
                 for lba in Self::range(&command) {
                     self.sectors[lba].in_flight.push(written);
                     self.sectors[lba].group.push(written);
+                    self.sectors[lba].durable.push(written);
                     self.sectors[lba].kept |= command.op == Op::Trim;
                     if command.op == Op::Write {
                         data.extend_from_slice(&stamp(lba as u64, written));
                     }
                 }
-                for pending in self.pending.values_mut().filter(|pending| pending.command.op == Op::Read) {
-                    for (i, lba) in Self::range(&pending.command).enumerate() {
+                for pending in self.pending.values_mut() {
+                    let span = match pending.command.op {
+                        Op::Read => Self::range(&pending.command),
+                        Op::Flush => 0..self.sectors.len(),
+                        _ => continue,
+                    };
+                    for (i, lba) in span.enumerate() {
                         if Self::range(&command).contains(&lba) {
                             pending.allowed[i].push(written);
                         }
                     }
                 }
             }
-            Op::Flush | Op::LbaStatus => {}
+            Op::LbaStatus => {}
         }
         let version = if command.op == Op::Write { self.version } else { 0 };
         self.pending.insert(tag, Pending { command, version, allowed });
@@ -194,11 +219,19 @@ impl<D: Device> Host<D> {
                         if sector.kept {
                             sector.allowed.extend(group);
                         } else {
+                            if command.fua && group.len() == 1 {
+                                sector.durable.clone_from(&group);
+                            }
                             sector.allowed = group;
                             sector.doubtful = false;
                         }
                         sector.kept = false;
                     }
+                }
+            }
+            (Op::Flush, Outcome::Ok) => {
+                for (sector, kept) in self.sectors.iter_mut().zip(allowed) {
+                    sector.durable = kept;
                 }
             }
             (_, outcome) => assert_eq!(outcome, Outcome::Ok),
@@ -250,6 +283,17 @@ impl<D: Device> Host<D> {
             sector.allowed.extend(group);
             sector.in_flight.clear();
             sector.kept = false;
+        }
+        self.forget_unflushed();
+    }
+
+    /// Power failed: a forgetful device may be back at what was there before.
+    pub(crate) fn forget_unflushed(&mut self) {
+        for sector in self.sectors.iter_mut().filter(|_| self.forgetful) {
+            sector.allowed.extend(&sector.durable);
+            sector.allowed.sort_unstable();
+            sector.allowed.dedup();
+            sector.durable.clone_from(&sector.allowed);
         }
     }
 

@@ -144,10 +144,10 @@ pub struct RunSpec {
     /// The drive stands for one whose dies have so many times its blocks: what grows with the size of dies is multiplied by this in
     /// `repair[].scaled`, and nowhere else. Above 0. Default: 1.
     pub capacity_scale: f64,
-    /// Mean time to failure of a member of an array, in hours, for the risk during a repair. Above 0. Default: 1.5 million (assumed: data
+    /// Mean time to failure of a member of an array, in hours, for the risk of data loss. Above 0. Default: 1.5 million (assumed: data
     /// sheets of enterprise drives name 1.5 to 2.5 million).
     pub member_mttf_hours: f64,
-    /// Probability that a bit of a member cannot be read, for the same. 0 to 1. Default: 1e-16 (Reparo, section 3).
+    /// Probability that a bit of a member cannot be read, for the same where flash does not err. 0 to 1. Default: 1e-16 (Reparo, section 3).
     pub member_uber: f64,
 }
 

@@ -1,5 +1,7 @@
 //! An array of drives.
 
+use crate::by_state::LatencyByState;
+use crate::data_loss::DataLoss;
 use outlast_array::State;
 use serde::Serialize;
 
@@ -58,9 +60,12 @@ pub struct ArraySummary {
     pub stripes_to_move: u64,
     /// Member by member, at the end.
     pub wear: Vec<DriveWear>,
-    /// The probability that a rebuild at the end would lose data; absent where flash does not err, where members are missing, and
-    /// for RAID-10.
-    pub data_loss_probability: Option<DataLoss>,
+    /// How likely it is to lose data within a year.
+    pub data_loss: Option<DataLoss>,
+    /// The probability that a rebuild at the end would lose data; absent where flash does not err, and where members are missing.
+    pub data_loss_after_failures: Option<DataLossAfterFailures>,
+    /// Latencies by the state of the array.
+    pub latency_us_by_state: LatencyByState,
     /// The array in a line, as Linux shows it.
     pub status: String,
 }
@@ -155,7 +160,7 @@ pub struct DriveWear {
 
 /// Probabilities that some bit of the survivors cannot be had after failures that use up all redundancy.
 #[derive(Clone, Debug, Serialize)]
-pub struct DataLoss {
+pub struct DataLossAfterFailures {
     /// Members that fail.
     pub failures: u64,
     /// When the oldest fail.

@@ -1,5 +1,6 @@
 //! Commands that the host saw completed: counts, rates, times.
 
+use crate::jobs::JobFigures;
 use crate::report::Facts;
 use outlast_device::Op;
 use outlast_units::Bytes;
@@ -24,6 +25,9 @@ pub struct Host {
     pub buffer_hits: u64,
     /// Mapping units written only in part.
     pub partial_writes: u64,
+    /// What each job got, in the order of the job file; absent for a host without jobs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobFigures>,
 }
 
 /// Times, in seconds.
@@ -68,6 +72,7 @@ pub(crate) fn host(facts: &Facts<'_>) -> Host {
         unmapped_reads: counters.unmapped_reads,
         buffer_hits: counters.buffer_hits,
         partial_writes: counters.partial_writes,
+        jobs: facts.recorder.jobs.figures(facts.workload.lanes.as_ref(), facts.recorder.end),
     }
 }
 

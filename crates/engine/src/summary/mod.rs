@@ -14,7 +14,8 @@ mod wear;
 
 pub use after_host::AfterHost;
 pub use array::{
-    ArrayAmplification, ArraySummary, ArrayWrites, DataLoss, DriveWear, RebuildSummary, StateTimes,
+    ArrayAmplification, ArraySummary, ArrayWrites, DataLossAfterFailures, DriveWear, RebuildSummary,
+    StateTimes,
 };
 pub use closed_form::ClosedForm;
 pub use device::{DeviceFacts, Memory};

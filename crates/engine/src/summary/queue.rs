@@ -65,8 +65,8 @@ pub(crate) fn queue(facts: &Facts<'_>) -> Queue {
             max: dies.iter().copied().fold(0.0, f64::max),
         },
         host_queue_depth: match facts.workload.pacing {
-            Pacing::Closed { queue_depth } => Some(queue_depth),
-            Pacing::Open => None,
+            Pacing::Closed { queue_depth } | Pacing::Lanes { queue_depth, held: false } => Some(queue_depth),
+            Pacing::Open | Pacing::Lanes { held: true, .. } => None,
         },
         overload: overloaded(facts),
     }

@@ -78,7 +78,7 @@ pub(crate) fn measured_state(facts: &Facts<'_>) -> MeasuredState {
     if windows.len() < 4 * STEADY_ROUNDS || rounds.iter().any(|round| round.0 == 0.0) {
         return unknown("too few windows to tell");
     }
-    let closed = matches!(facts.workload.pacing, Pacing::Closed { .. });
+    let closed = matches!(facts.workload.pacing, Pacing::Closed { .. } | Pacing::Lanes { held: false, .. });
     let values =
         rounds.map(|(count, seconds, latency)| if closed { count / seconds } else { latency / count });
     let what = if closed { "completions per second" } else { "mean latency" };

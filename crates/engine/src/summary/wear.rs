@@ -25,7 +25,7 @@ pub(crate) fn wear(ssd: &Drives<'_>) -> Wear {
     Wear {
         mean_pe: ssd.ftls().map(|ftl| ftl.blocks().mean_cycles()).sum::<f64>() / cores,
         max_pe: ssd.ftls().map(|ftl| ftl.blocks().max_cycles()).max().unwrap_or(0),
-        min_pe: ssd.ftls().map(|ftl| ftl.cycle_range().0).min().unwrap_or(0),
+        min_pe: ssd.ftls().map(outlast_ftl::Ftl::least_cycles).min().unwrap_or(0),
         bad_blocks: ssd.ftls().map(|ftl| ftl.blocks().bad_blocks()).sum(),
         spare_blocks_left: ssd.ftls().map(outlast_ftl::Ftl::spare_blocks_left).sum(),
     }

@@ -62,7 +62,7 @@ fn samples(seed: u64, count: usize) -> Vec<Sample> {
 
 /// What the run loop does with completions.
 fn recorded(samples: &[Sample], width: u64, most: u32) -> Recorder {
-    let mut recorder = Recorder::new(DIGITS, Windows::new(Nanos(width), most, DIGITS));
+    let mut recorder = Recorder::new(DIGITS, Windows::new(Nanos(width), most, DIGITS), None);
     let mut submitted: Vec<Nanos> = samples.iter().map(|sample| sample.since).collect();
     submitted.sort();
     let mut submitted = submitted.into_iter().peekable();

@@ -6,6 +6,7 @@ pub use protection::{
     ClassConfig, CodeConfig, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig, RangeConfig,
 };
 
+use crate::layout::Shape;
 use outlast_media::{ConfigError, Geometry};
 use outlast_units::{Bytes, SECTOR_BYTES};
 use schemars::JsonSchema;
@@ -213,6 +214,7 @@ impl FtlConfig {
             let limit = format!("must divide the page size, {}, or be a multiple of it", geometry.page_size);
             return Err(ConfigError::new("device.ftl.mapping_unit", self.mapping_unit, limit));
         }
+        Shape::of(geometry, self)?;
         match (self.capacity, self.over_provisioning) {
             (Some(_), Some(over)) => {
                 let limit = "give either capacity or over_provisioning, not both";

@@ -68,7 +68,16 @@ impl Ftl {
         self.contents.is_some()
     }
 
-    /// The least-worn and the most-worn superblock's P/E cycles.
+    /// P/E cycles of the least-worn block of the superblocks in use; spare blocks, which nothing has used, do not count.
+    pub fn least_cycles(&self) -> u32 {
+        let in_use = (0..self.layout.superblocks())
+            .map(SuperblockId)
+            .filter(|&superblock| self.state(superblock) != State::Retired);
+        let blocks = in_use.flat_map(|superblock| self.good_blocks(superblock));
+        blocks.map(|block| self.blocks.cycles(block)).min().unwrap_or(0)
+    }
+
+    /// The least-worn and the most-worn superblock's P/E cycles, each the mean of its blocks.
     pub fn cycle_range(&self) -> (u32, u32) {
         let live = || {
             self.cycles

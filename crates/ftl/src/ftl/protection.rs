@@ -303,10 +303,16 @@ impl Ftl {
         (0..self.layout.lanes().len() as u32).filter(|&lane| !self.dead_lanes.contains(lane))
     }
 
+    /// The lanes on which `superblock` has blocks to be erased: those that are not gone, nor left out of it.
+    pub fn erasable_lanes(&self, superblock: SuperblockId) -> impl Iterator<Item = u32> {
+        self.live_lanes().filter(move |&lane| !self.is_missing(superblock, lane))
+    }
+
     /// Erases the blocks of `superblock`, retires those that have failed or worn out and puts spare ones in their place; false when
     /// one is missing.
     pub(super) fn erase_blocks(&mut self, superblock: SuperblockId, is_bad: impl Fn(u32) -> bool) -> bool {
         let mut gone = Vec::new();
+        let (mut wear, mut blocks) = (0, 0);
         for (lane, place) in self.layout.lanes().iter().enumerate() {
             if self.dead_lanes.contains(lane as u32) || self.is_missing(superblock, lane as u32) {
                 continue;
@@ -320,11 +326,33 @@ impl Ftl {
                     self.blocks.retire(block);
                     if !self.table.replace(superblock, place.local_die, plane) {
                         gone.push(lane as u32);
+                        continue;
                     }
                 }
+                let member = self.table.block(superblock, place.local_die, plane);
+                wear += u64::from(self.blocks.cycles(member));
+                blocks += 1;
             }
         }
+        self.cycles[superblock.index()] = mean(wear, blocks);
         gone.iter().all(|&lane| self.leave_out(superblock, lane))
+    }
+
+    /// Sets what wear levelling knows of a superblock from the cycles of its blocks.
+    pub(super) fn weigh(&mut self, superblock: SuperblockId) {
+        let (mut wear, mut blocks) = (0, 0);
+        for block in self.good_blocks(superblock) {
+            wear += u64::from(self.blocks.cycles(block));
+            blocks += 1;
+        }
+        self.cycles[superblock.index()] = mean(wear, blocks);
+    }
+
+    /// The blocks of a superblock that it can use.
+    pub(super) fn good_blocks(&self, superblock: SuperblockId) -> impl Iterator<Item = BlockAddress> {
+        self.erasable_lanes(superblock)
+            .flat_map(move |lane| self.blocks_of(superblock, lane))
+            .filter(|&block| !self.blocks.is_bad(block))
     }
 
     /// Whether `lane` of `superblock` has a bad block that nothing replaces.
@@ -368,4 +396,9 @@ impl Ftl {
         (place.first_plane..place.first_plane + place.planes)
             .map(move |plane| self.table.block(superblock, place.local_die, plane))
     }
+}
+
+/// The mean, rounded; 0 of nothing.
+fn mean(sum: u64, count: u64) -> u32 {
+    (sum + count / 2).checked_div(count).unwrap_or(0) as u32
 }

@@ -288,6 +288,12 @@ impl Ftl {
         self.valid[superblock.index()] &= !NO_CANDIDATE;
     }
 
+    /// [`Ftl::end_relocation`] of one whose data found no room in `stream`: what was promised to the stream is free for others.
+    pub fn give_up_relocation(&mut self, superblock: SuperblockId, stream: Stream) {
+        self.frontiers[usize::from(stream.0)].promised = false;
+        self.end_relocation(superblock);
+    }
+
     /// Takes `superblock` out of the candidates.
     pub(super) fn take_out(&mut self, superblock: SuperblockId) {
         let index = superblock.index();
@@ -328,7 +334,6 @@ impl Ftl {
         {
             victim.superblock = None;
         }
-        self.cycles[index] += 1;
         let whole = self.erase_blocks(superblock, is_bad);
         self.forget(superblock);
         if whole {

@@ -21,17 +21,19 @@ impl Cells {
         least(NEVER - 1, |reads| self.rber_of(record, days, reads) >= target)
     }
 
-    /// The time at which the worst page type (and most-read row) of a block, written with `group`, will reach `rber_limit` if
-    /// it is read no more: `now` if it has, `None` if not before [`Cells::horizon`].
+    /// The time at which some row of a block, written with `group`, will reach `rber_limit` if the block is read no more: `now` if one
+    /// has, `None` if not before [`Cells::horizon`].
     pub fn time_until(&self, block: u32, group: u32, rber_limit: f64, now: Nanos) -> Option<Nanos> {
         let record = &self.blocks[block as usize];
-        let reads = self.most_reads(block);
-        let target = self.of_mean_page(rber_limit, None);
         let programmed = self.programmed[group as usize];
-        let ticks = least(u32::MAX - programmed, |ticks| {
-            self.rber_of(record, f64::from(ticks) * DAYS_PER_TICK, reads) >= target
-        })?;
-        let since_zero = (u64::from(programmed) + u64::from(ticks)).saturating_sub(self.before_zero);
+        let rows = self.types_apart();
+        let ticks = rows.filter_map(|row| {
+            let (reads, target) = (self.most_reads(block, row), self.of_mean_page(rber_limit, row));
+            least(u32::MAX - programmed, |ticks| {
+                self.rber_of(record, f64::from(ticks) * DAYS_PER_TICK, reads) >= target
+            })
+        });
+        let since_zero = (u64::from(programmed) + u64::from(ticks.min()?)).saturating_sub(self.before_zero);
         Some(Nanos(since_zero * TICK.0).max(now))
     }
 
@@ -39,16 +41,40 @@ impl Cells {
     /// included); at once if it has. Where reads disturb only their page, the reads of its most-read row count. `u32::MAX`: never.
     /// The alarm goes off once; it is then off until set again, as it is after an erasure.
     pub fn set_alarm(&mut self, block: u32, reads: u32) {
+        self.set_alarms(block, |_, _, _| reads);
+    }
+
+    /// [`Cells::set_alarm`] with a count of its own for each type of row: `reads` is given these cells, a row of the type and the reads of
+    /// the most-read row of that type. Where reads disturb the whole block it is asked once, with no row: for the worst type.
+    pub fn set_alarms(&mut self, block: u32, reads: impl Fn(&Self, Option<u32>, u32) -> u32) {
         if !self.alarms.is_empty() {
             self.alarms.retain(|&other| other != block);
         }
-        self.blocks[block as usize].alarm = reads;
-        if self.most_reads(block) >= reads {
+        let (mut earliest, mut due) = (NEVER, false);
+        for row in self.types_apart() {
+            let most = self.most_reads(block, row);
+            let alarm = reads(self, row, most);
+            if let Some(row) = row {
+                self.row_alarms[block as usize * self.types + row as usize] = alarm;
+            }
+            earliest = earliest.min(alarm);
+            due |= most >= alarm;
+        }
+        self.blocks[block as usize].alarm = earliest;
+        if due {
             self.raise(block);
         }
     }
 
-    /// The reads at which the alarm of a block goes off; `u32::MAX`: never, or it has.
+    /// A row of each type that has to be looked at by itself; `None` where all rows share the reads of their block, so that the worst
+    /// type is ahead of the others.
+    fn types_apart(&self) -> impl Iterator<Item = Option<u32>> + use<> {
+        let apart = !self.row_reads.is_empty();
+        let types = if apart { self.types as u32 } else { 1 };
+        (0..types).map(move |row| apart.then_some(row))
+    }
+
+    /// The least reads at which the alarm of a block goes off; `u32::MAX`: never, or it has.
     pub fn alarm(&self, block: u32) -> u32 {
         self.blocks[block as usize].alarm
     }
@@ -70,16 +96,23 @@ impl Cells {
         let alarm = &mut self.blocks[block as usize].alarm;
         if *alarm != NEVER {
             *alarm = NEVER;
+            if !self.row_alarms.is_empty() {
+                let first = block as usize * self.types;
+                self.row_alarms[first..first + self.types].fill(NEVER);
+            }
             self.alarms.push_back(block);
         }
     }
 
-    /// Reads that the error model counts for the most-read row of a block.
-    fn most_reads(&self, block: u32) -> u32 {
+    /// Reads that the error model counts for the most-read row of the type of `row`; absent: of any.
+    pub(super) fn most_reads(&self, block: u32, row: Option<u32>) -> u32 {
         let rows = self.row_ln_factor.len();
         let first = block as usize * rows;
-        let rows = self.row_reads.get(first..first + rows);
-        rows.and_then(|rows| rows.iter().copied().max()).unwrap_or_else(|| self.reads(block))
+        let Some(reads) = self.row_reads.get(first..first + rows).filter(|reads| !reads.is_empty()) else {
+            return self.reads(block);
+        };
+        let (first, step) = row.map_or((0, 1), |row| (row as usize, self.types));
+        reads.iter().skip(first).step_by(step).copied().max().unwrap_or(0)
     }
 
     /// The RBER of a mean page type at which that of `row`, or of the worst type, is `rber`.

@@ -25,7 +25,7 @@ pub struct HazardConfig {
     pub die_per_year: f64,
     /// Mean number of chips of the drive that die in a year.
     pub chip_per_year: f64,
-    /// Probability that a program of a block fails; 0 to 0.5.
+    /// Probability that programming a page of a block fails, for each page of a program operation; 0 to 0.5.
     pub program_failure: f64,
     /// Probability that an erasure of a block fails; 0 to 0.5.
     pub erase_failure: f64,

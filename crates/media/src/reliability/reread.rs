@@ -24,6 +24,9 @@ impl Default for Rereads {
 }
 
 impl Rereads {
+    /// Greatest `max_retries` that is not unlimited.
+    pub const MOST_RETRIES: u32 = u16::MAX as u32;
+
     /// Checks the settings; `field` is their dotted name, such as `device.rereads`.
     ///
     /// # Errors
@@ -36,6 +39,10 @@ impl Rereads {
         if self.max_retries.is_none() && self.scale_factor < 1.01 {
             let limit = "must be at least 1.01 when max_retries is unlimited: the reads would not end";
             return Err(ConfigError::new(&name, self.scale_factor, limit));
+        }
+        if let Some(retries) = self.max_retries.filter(|&retries| retries > Self::MOST_RETRIES) {
+            let limit = format!("must be at most {}, or absent for no limit", Self::MOST_RETRIES);
+            return Err(ConfigError::new(&format!("{field}.max_retries"), retries, limit));
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use outlast_models::array_loss::{
 use outlast_models::dies::{
     balanced_spaces, extra_space, isolated_increase, shared_increase, survivable_failures,
 };
+use outlast_models::mirrors::Mirrors;
 use outlast_models::mttdl::Array;
 use pyo3::prelude::*;
 
@@ -101,6 +102,20 @@ fn model_mttdl<'py>(py: Python<'py>, columns: Vec<Column<'py>>, parallel_repair:
     })
 }
 
+/// Columns: devices, copies, failure rate, repair rate, read failure; sets of copies as in md's near layout.
+#[pyfunction]
+fn model_mttdl_mirrors<'py>(py: Python<'py>, columns: Vec<Column<'py>>) -> PyResult<Out<'py>> {
+    let [devices, copies, failure, repair, read] = columns.as_slice() else {
+        return Err(refused(py, format!("columns = {}: must be five", columns.len())));
+    };
+    each(py, [devices, copies, failure, repair, read], |row| {
+        let (devices, copies) = (count("devices", row[0])?, count("copies", row[1])?);
+        let step = Mirrors::near_step(devices, copies);
+        let (failure_rate, repair_rate, read_failure) = (row[2], row[3], row[4]);
+        Mirrors { devices, copies, step, failure_rate, repair_rate, read_failure }.mean_time_to_data_loss()
+    })
+}
+
 #[pyfunction]
 fn model_isolated_increase<'py>(py: Python<'py>, dies_per_core: Column<'py>) -> PyResult<Out<'py>> {
     each(py, [&dies_per_core], |[dies]| isolated_increase(dies))
@@ -149,6 +164,7 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(model_ln_any_failure, module)?)?;
     module.add_function(wrap_pyfunction!(model_second_failures, module)?)?;
     module.add_function(wrap_pyfunction!(model_mttdl, module)?)?;
+    module.add_function(wrap_pyfunction!(model_mttdl_mirrors, module)?)?;
     module.add_function(wrap_pyfunction!(model_isolated_increase, module)?)?;
     module.add_function(wrap_pyfunction!(model_shared_increase, module)?)?;
     module.add_function(wrap_pyfunction!(model_extra_space, module)?)?;

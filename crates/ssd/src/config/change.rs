@@ -15,10 +15,11 @@ pub struct ChangeConfig {
     /// When, from the start of the run. Give this, `pe_cycles` or `medium_errors`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Nanos>,
-    /// When a block has been erased so often (SMART: percentage used).
+    /// When the most worn block has been erased so often, what it came with included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pe_cycles: Option<u32>,
-    /// When so many units could not be had (SMART: media errors).
+    /// When so many units could not be had since the drive was made, by the host or by the drive itself. (`smart.media_errors` counts
+    /// commands of the host.)
     #[serde(skip_serializing_if = "Option::is_none")]
     pub medium_errors: Option<u64>,
     /// The class that gets another code. Default: 0.

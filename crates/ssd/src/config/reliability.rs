@@ -96,6 +96,10 @@ impl ReliabilityConfig {
         self.rber_model()?.validate(&format!("{FIELD}.model"))?;
         self.ecc.validate(&format!("{FIELD}.ecc"))?;
         self.rereads.validate(&format!("{FIELD}.rereads"))?;
+        if let Some(retries) = self.rereads_if_protected.filter(|&retries| retries > Rereads::MOST_RETRIES) {
+            let limit = format!("must be at most {}, or absent for no limit", Rereads::MOST_RETRIES);
+            return Err(ConfigError::new(&format!("{FIELD}.rereads_if_protected"), retries, limit));
+        }
         if self.stripe_exact_every == 0 {
             return Err(ConfigError::new("device.reliability.stripe_exact_every", 0, "must be at least 1"));
         }
@@ -218,6 +222,21 @@ impl ScrubConfig {
         }
         if let Some(errors) = self.expected_errors.filter(|errors| !(errors.is_finite() && *errors > 0.0)) {
             return error("expected_errors", &errors, "must be a number above 0");
+        }
+        if let (Some(errors), Some(reliability)) = (self.expected_errors, reliability) {
+            let half = f64::from(reliability.ecc.codeword_bits()) / 2.0;
+            if errors > half {
+                let limit =
+                    format!("must be at most {half}, half of a codeword: more wrong bits are never expected");
+                return error("expected_errors", &errors, &limit);
+            }
+            let (_, fresh) = reliability.fresh_errors(0);
+            if errors <= fresh {
+                let limit = format!(
+                    "must be above the {fresh:.3} that are expected in data just written to new flash: it would be moved for ever"
+                );
+                return error("expected_errors", &errors, &limit);
+            }
         }
         if let Some(ratio) = self.rereads_per_unit.filter(|ratio| !(ratio.is_finite() && *ratio > 0.0)) {
             return error("rereads_per_unit", &ratio, "must be a number above 0");

@@ -1,6 +1,7 @@
 //! The keys of a job.
 
-use super::job::{Distribution, Job, Process, Rw};
+use super::job::{Each, ExitWhat, Job, LawSpec, Process, Rw};
+use super::known::{ASYNCHRONOUS, IGNORED, REFUSED, SYNCHRONOUS};
 use super::parse::Entry;
 use super::values::{self, Wrong};
 use crate::{Extent, WorkloadError};
@@ -8,41 +9,75 @@ use outlast_units::Bytes;
 
 /// The keys that are understood, for suggestions.
 const KNOWN: &[&str] = &[
+    "allrandrepeat",
     "ba",
     "blockalign",
     "blocksize",
+    "blocksize_range",
     "bs",
+    "bs_is_seq_rand",
+    "bsrange",
     "bssplit",
+    "description",
+    "end_fsync",
+    "exit_what",
+    "exitall",
     "fdatasync",
+    "filename",
+    "fileoffset",
     "fsync",
+    "fsync_on_close",
+    "group_reporting",
     "io_limit",
     "io_size",
     "iodepth",
+    "iodepth_batch_complete",
+    "iodepth_batch_complete_min",
+    "iodepth_low",
+    "ioengine",
     "loops",
+    "new_group",
     "norandommap",
     "number_ios",
     "numjobs",
     "offset",
+    "offset_align",
     "offset_increment",
     "percentage_random",
     "ramp_time",
     "random_distribution",
+    "random_generator",
+    "randrepeat",
     "randseed",
+    "rate",
+    "rate_ignore_thinktime",
     "rate_iops",
     "rate_process",
     "readwrite",
     "runtime",
     "rw",
+    "rw_sequencer",
     "rwmixread",
     "rwmixwrite",
     "size",
     "startdelay",
     "stonewall",
     "sync",
+    "thinktime",
+    "thinktime_blocks",
+    "thinktime_blocks_type",
+    "thinktime_iotime",
+    "thinktime_spin",
     "time_based",
     "timeout",
+    "wait_for",
     "wait_for_previous",
 ];
+
+/// The largest request: 1 GiB.
+const MOST_BLOCK: u64 = 1 << 30;
+/// fio's limit of jobs and of loops, kept so that sums stay in 64 bits.
+const MOST_COUNT: u64 = 1 << 40;
 
 /// What is wrong with an entry.
 pub(super) enum Fault {
@@ -59,86 +94,158 @@ impl From<Wrong> for Fault {
 }
 
 /// The error for a fault.
-pub(super) fn error(file: &str, entry: &Entry<'_>, fault: Fault) -> WorkloadError {
-    let (file, line, key) = (file.to_owned(), entry.line, entry.key.to_owned());
+pub(super) fn error(entry: &Entry, fault: Fault) -> WorkloadError {
+    let (file, line, key) = (entry.place.file.to_string(), entry.place.line, entry.key.clone());
     match fault {
         Fault::Value(expected) => {
-            let value = entry.value.unwrap_or("(nothing)").chars().take(60).collect();
+            let value = entry.value.as_deref().unwrap_or("(nothing)").chars().take(60).collect();
             WorkloadError::JobValue { file, line, key, value, expected }
         }
         Fault::Key => {
             let near = KNOWN
                 .iter()
-                .chain(values::IGNORED)
+                .chain(IGNORED)
                 .map(|known| (strsim::damerau_levenshtein(known, &key), known))
                 .min()
                 .filter(|&(distance, _)| distance <= 1 + key.len() / 4);
             let suggestion = near.map_or(String::new(), |(_, known)| format!("; did you mean \"{known}\"?"));
-            WorkloadError::JobKey { file, line, key, suggestion }
+            WorkloadError::JobKey { file, line, key: key.chars().take(60).collect(), suggestion }
         }
     }
 }
 
 /// Sets what the entry says.
-pub(super) fn apply(job: &mut Job, entry: &Entry<'_>) -> Result<(), Fault> {
-    let key = entry.key;
-    if values::IGNORED.contains(&key) {
+pub(super) fn apply(job: &mut Job, entry: &Entry) -> Result<(), Fault> {
+    let key = entry.key.as_str();
+    if IGNORED.contains(&key) {
         if !job.ignored.iter().any(|ignored| ignored == key) {
             job.ignored.push(key.to_owned());
         }
         return Ok(());
     }
-    let text =
-        || entry.value.filter(|value| !value.is_empty()).ok_or_else(|| Wrong::from("expected a value"));
+    if let Some((_, why, harmless)) = REFUSED.iter().find(|(refused, _, _)| *refused == key) {
+        if harmless.is_some_and(|value| entry.value.as_deref() == Some(value)) {
+            return Ok(());
+        }
+        return Err(Fault::Value(format!("not supported: {why}")));
+    }
     match key {
-        "rw" | "readwrite" => (job.rw, job.random) = rw(text()?)?,
-        "bs" | "blocksize" => {
-            let sizes = values::each(text()?, |part| Ok(vec![(values::size(part)?, 100.0)]))?;
-            merge(&mut job.sizes, sizes);
+        "rw" | "readwrite" => rw(job, text(entry)?)?,
+        "rw_sequencer" => {
+            job.identical = choice(text(entry)?, &[("sequential", false), ("identical", true)])?;
         }
-        "bssplit" => merge(&mut job.sizes, values::each(text()?, |part| values::pairs(part, values::size))?),
-        "ba" | "blockalign" => job.block_align = Some(at_least_one(values::size(text()?)?)?),
-        "rwmixread" => job.mix_read = values::percent(text()?)?,
-        "rwmixwrite" => job.mix_read = 100.0 - values::percent(text()?)?,
-        "iodepth" => job.iodepth = count(text()?)?,
-        "numjobs" => job.numjobs = count(text()?)?,
-        "size" => job.size = Some(extent(text()?)?),
-        "io_size" | "io_limit" => job.io_size = Some(extent(text()?)?),
-        "offset" => job.offset = extent(text()?)?,
-        "offset_increment" => job.offset_increment = extent(text()?)?,
-        "number_ios" => job.number_ios = Some(at_least_one(values::number(text()?)?)?),
-        "runtime" | "timeout" => job.runtime = Some(at_least_one(values::time(text()?)?)?),
-        "time_based" => job.time_based = values::flag(entry.value)?,
-        "random_distribution" => job.distribution = distribution(text()?)?,
-        "rate_iops" => job.rate_iops = Some(rate(text()?)?),
-        "rate_process" => {
-            job.process = match text()? {
-                "linear" => Process::Linear,
-                "poisson" => Process::Poisson,
-                _ => return Err(Wrong::from("expected linear or poisson").into()),
-            }
+        "bs" | "blocksize" => merge(&mut job.block, values::each(text(entry)?, block)?),
+        "bsrange" | "blocksize_range" => {
+            let ranges = values::each(text(entry)?, |part| {
+                let (least, most) = values::range(part)?;
+                block_size(least)?;
+                Ok((least, block_size(most)?))
+            })?;
+            merge(&mut job.range, ranges);
         }
-        "norandommap" => job.random_map = !values::flag(entry.value)?,
-        "fsync" | "fdatasync" => job.fsync = values::number(text()?)?,
+        "bssplit" => split(job, text(entry)?)?,
+        "ba" | "blockalign" => merge(&mut job.align, values::each(text(entry)?, block)?),
+        "bs_is_seq_rand" => job.by_sequence = values::flag(entry.value.as_deref())?,
+        "rwmixread" => job.read_percent = values::percent(text(entry)?)?,
+        "rwmixwrite" => job.read_percent = 100 - values::percent(text(entry)?)?,
+        "iodepth" => job.iodepth = count(text(entry)?, 65_536)?,
+        "iodepth_low" => job.iodepth_low = count(text(entry)?, 65_536)?,
+        "iodepth_batch_complete" | "iodepth_batch_complete_min" => {
+            job.complete_min = count(text(entry)?, 65_536)?;
+        }
+        "ioengine" => job.engine = Some(engine(text(entry)?)?),
+        "numjobs" => job.numjobs = count(text(entry)?, 4096)?,
+        "size" => job.size = Some(extent(text(entry)?)?),
+        "io_size" | "io_limit" => job.io_size = Some(extent(text(entry)?)?),
+        "offset" | "fileoffset" => job.offset = extent(text(entry)?)?,
+        "offset_increment" => job.offset_increment = extent(text(entry)?)?,
+        "offset_align" => {
+            let align = values::size(text(entry)?)?;
+            job.offset_align = if align == 0 { None } else { Some(block_size(align)?) };
+        }
+        "number_ios" => job.number_ios = bounded(text(entry)?)?,
+        "filename" => job.filename = Some(filename(text(entry)?)?),
+        "description" => job.description = Some(text(entry)?.to_owned()),
+        "fsync" => job.fsync = bounded(text(entry)?)?,
+        "fdatasync" => job.fdatasync = bounded(text(entry)?)?,
+        "end_fsync" | "fsync_on_close" => job.end_fsync = values::flag(entry.value.as_deref())?,
         "sync" => {
-            job.fua = match text()? {
-                "0" | "none" => false,
-                "1" | "sync" | "dsync" => true,
-                _ => return Err(Wrong::from("expected none, sync or dsync").into()),
+            job.fua = choice(
+                text(entry)?,
+                &[("0", false), ("none", false), ("1", true), ("sync", true), ("dsync", true)],
+            )?;
+        }
+        _ => return apply_course(job, entry),
+    }
+    Ok(())
+}
+
+/// Keys of randomness, rates and times.
+fn apply_course(job: &mut Job, entry: &Entry) -> Result<(), Fault> {
+    let flag = || values::flag(entry.value.as_deref());
+    match entry.key.as_str() {
+        "random_distribution" => job.law = distribution(text(entry)?)?,
+        "random_generator" => {
+            job.wide = match text(entry)? {
+                "tausworthe" => Some(false),
+                "tausworthe64" => Some(true),
+                "lfsr" => return Err(Wrong::from("not supported: use tausworthe or tausworthe64").into()),
+                _ => return Err(Wrong::from("expected tausworthe or tausworthe64").into()),
             }
         }
-        "loops" => job.loops = at_least_one(values::number(text()?)?)?,
-        "startdelay" => job.start_delay = values::time(text()?)?,
-        "ramp_time" => job.ramp_time = values::time(text()?)?,
-        "stonewall" | "wait_for_previous" => job.stonewall = values::flag(entry.value)?,
-        "randseed" => job.randseed = Some(values::number(text()?)?),
-        "percentage_random" => job.percentage_random = Some(values::percent(text()?)?),
+        "percentage_random" => {
+            let shares = values::each(text(entry)?, |part| values::percent(part).map(u64::from))?;
+            merge(&mut job.random_percent, shares);
+        }
+        "norandommap" => job.map = !flag()?,
+        "randrepeat" => job.repeatable = flag()?,
+        "allrandrepeat" => job.all_repeatable = flag()?,
+        "randseed" => job.randseed = Some(values::number(text(entry)?)?),
+        "rate" => merge(&mut job.rate, values::each(text(entry)?, rate)?),
+        "rate_iops" => merge(&mut job.rate_iops, values::each(text(entry)?, rate)?),
+        "rate_process" => {
+            job.process =
+                choice(text(entry)?, &[("linear", Process::Linear), ("poisson", Process::Poisson)])?;
+        }
+        "rate_ignore_thinktime" => job.rate_ignores_think = flag()?,
+        "thinktime" => job.think = values::time(text(entry)?, false)?,
+        "thinktime_spin" => job.think_spin = values::time(text(entry)?, false)?,
+        "thinktime_blocks" => job.think_blocks = Some(bounded(text(entry)?)?),
+        "thinktime_blocks_type" => {
+            job.think_issued = choice(text(entry)?, &[("complete", false), ("issue", true)])?;
+        }
+        "thinktime_iotime" => job.think_every = values::time(text(entry)?, true)?,
+        "runtime" | "timeout" => job.runtime = values::time(text(entry)?, true)?,
+        "time_based" => job.time_based = flag()?,
+        "ramp_time" => job.ramp_time = values::time(text(entry)?, true)?,
+        "startdelay" => {
+            let text = text(entry)?;
+            if text.contains(['-', ',', ':']) {
+                return Err(Wrong::from("not supported: a range of delays; write one").into());
+            }
+            job.start_delay = values::time(text, true)?;
+        }
+        "loops" => job.loops = u64::from(count(text(entry)?, 1 << 20)?),
+        "stonewall" | "wait_for_previous" => job.stonewall = flag()?,
+        "new_group" => job.new_group = flag()?,
+        "wait_for" => job.wait_for = Some(text(entry)?.to_owned()),
+        "exitall" => job.exitall = flag()?,
+        "exit_what" => {
+            let known =
+                [("group", ExitWhat::Group), ("stonewall", ExitWhat::Running), ("all", ExitWhat::All)];
+            job.exit_what = choice(text(entry)?, &known)?;
+        }
+        "group_reporting" => job.group_reporting = flag()?,
         _ => return Err(Fault::Key),
     }
     Ok(())
 }
 
-fn merge<T>(into: &mut [Option<T>; 3], from: [Option<T>; 3]) {
+fn text(entry: &Entry) -> Result<&str, Wrong> {
+    entry.value.as_deref().filter(|value| !value.is_empty()).ok_or_else(|| "expected a value".into())
+}
+
+fn merge<T>(into: &mut Each<T>, from: Each<T>) {
     for (slot, value) in into.iter_mut().zip(from) {
         if value.is_some() {
             *slot = value;
@@ -146,19 +253,71 @@ fn merge<T>(into: &mut [Option<T>; 3], from: [Option<T>; 3]) {
     }
 }
 
-fn at_least_one(value: u64) -> Result<u64, Wrong> {
-    if value == 0 { Err("must be more than 0".into()) } else { Ok(value) }
+fn choice<T: Copy>(text: &str, known: &[(&str, T)]) -> Result<T, Wrong> {
+    known.iter().find(|(name, _)| *name == text).map(|&(_, value)| value).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        format!("expected {}", names.join(", "))
+    })
 }
 
-fn count(text: &str) -> Result<u32, Wrong> {
+fn count(text: &str, most: u64) -> Result<u32, Wrong> {
     match values::number(text)? {
-        number @ 1..=65_536 => Ok(number as u32),
-        _ => Err("must be 1 to 65536".into()),
+        number if (1..=most).contains(&number) => Ok(number as u32),
+        _ => Err(format!("must be 1 to {most}")),
     }
 }
 
-fn rw(text: &str) -> Result<(Rw, bool), Wrong> {
-    Ok(match text {
+fn bounded(text: &str) -> Result<u64, Wrong> {
+    let number = values::number(text)?;
+    if number <= MOST_COUNT { Ok(number) } else { Err(format!("must be at most {MOST_COUNT}")) }
+}
+
+fn block(text: &str) -> Result<u64, Wrong> {
+    block_size(values::size(text)?)
+}
+
+fn block_size(bytes: u64) -> Result<u64, Wrong> {
+    if (1..=MOST_BLOCK).contains(&bytes) && bytes.is_multiple_of(512) {
+        Ok(bytes)
+    } else {
+        Err("must be a whole number of 512-byte sectors, at most 1g".into())
+    }
+}
+
+fn split(job: &mut Job, text: &str) -> Result<(), Wrong> {
+    let splits = values::each(text, |part| {
+        let list = values::split(part)?;
+        list.iter().try_for_each(|&(size, _)| block_size(size).map(drop))?;
+        Ok(list)
+    })?;
+    for (ddir, list) in splits.iter().enumerate() {
+        let Some(list) = list else { continue };
+        let sizes = list.iter().map(|&(size, _)| size);
+        job.range[ddir] = sizes.clone().min().zip(sizes.max());
+    }
+    merge(&mut job.split, splits);
+    Ok(())
+}
+
+fn engine(text: &str) -> Result<String, Wrong> {
+    let name = text.split(':').next().unwrap_or(text);
+    if SYNCHRONOUS.contains(&name) || ASYNCHRONOUS.contains(&name) {
+        Ok(name.to_owned())
+    } else {
+        Err("not supported: not an engine that reads and writes a block device in fio's order; name libaio, io_uring or psync".into())
+    }
+}
+
+fn filename(text: &str) -> Result<String, Wrong> {
+    if text.replace("\\:", "").contains(':') {
+        return Err("not supported: several files; a job addresses one device".into());
+    }
+    Ok(text.to_owned())
+}
+
+fn rw(job: &mut Job, text: &str) -> Result<(), Wrong> {
+    let (name, after) = text.split_once(':').map_or((text, None), |(name, after)| (name, Some(after.trim())));
+    (job.rw, job.random) = match name.trim() {
         "read" => (Rw::Read, false),
         "write" => (Rw::Write, false),
         "rw" | "readwrite" => (Rw::Mixed, false),
@@ -168,14 +327,29 @@ fn rw(text: &str) -> Result<(Rw, bool), Wrong> {
         "trim" => (Rw::Trim, false),
         "randtrim" => (Rw::Trim, true),
         "trimwrite" | "randtrimwrite" => return Err("not supported: make a trim job and a write job".into()),
-        _ if text.contains(':') => return Err("not supported: a sequence number after the colon".into()),
         _ => return Err("expected read, write, rw, randread, randwrite, randrw, trim or randtrim".into()),
-    })
+    };
+    (job.every, job.skip) = (1, 0);
+    let Some(after) = after else { return Ok(()) };
+    if job.random {
+        job.every = u64::from(count(after, 1 << 30)?);
+        return Ok(());
+    }
+    let (digits, back) = after.strip_prefix('-').map_or((after, false), |digits| (digits, true));
+    let skip = values::size(digits)?;
+    if skip > 1 << 50 || !skip.is_multiple_of(512) {
+        return Err("expected bytes to skip after the colon, in whole sectors of 512".into());
+    }
+    job.skip = if back { -skip.cast_signed() } else { skip.cast_signed() };
+    Ok(())
 }
 
 fn extent(text: &str) -> Result<Extent, Wrong> {
     if text.ends_with('%') {
-        return values::percent(text).map(Extent::Percent);
+        return values::percent(text).map(|percent| Extent::Percent(f64::from(percent)));
+    }
+    if text.ends_with('z') {
+        return Err("not supported: drives have no zones".into());
     }
     let bytes = values::size(text)?;
     if !bytes.is_multiple_of(512) {
@@ -184,37 +358,46 @@ fn extent(text: &str) -> Result<Extent, Wrong> {
     Ok(Extent::Size(Bytes(bytes)))
 }
 
-fn rate(text: &str) -> Result<f64, Wrong> {
-    if text.contains(',') {
-        return Err("not supported: rates for reads and writes apart; make two jobs".into());
-    }
+fn rate(text: &str) -> Result<u64, Wrong> {
     let rate = values::size(text)?;
-    if (1..=1_000_000_000).contains(&rate) { Ok(rate as f64) } else { Err("must be 1 to 1000000000".into()) }
+    if rate <= 1 << 44 { Ok(rate) } else { Err("must be at most 16t".into()) }
 }
 
-fn distribution(text: &str) -> Result<Distribution, Wrong> {
-    let (name, argument) = text.split_once(':').unwrap_or((text, ""));
+fn distribution(text: &str) -> Result<LawSpec, Wrong> {
+    let (name, arguments) = text.split_once(':').unwrap_or((text, ""));
+    let zones = |bytes: bool| {
+        let zones = values::each(arguments, |part| values::zones(part, bytes))?;
+        Ok(LawSpec::Zoned(zones.map(Option::unwrap_or_default), bytes))
+    };
     match name {
-        "random" => Ok(Distribution::Random),
-        "zipf" => match argument.parse::<f64>() {
-            Ok(theta) if (1e-3..=10.0).contains(&theta) => Ok(Distribution::Zipf(theta)),
-            _ => Err("expected zipf:theta with theta of 0.001 to 10".into()),
-        },
-        "zoned" => {
-            // Access share / region share; what is left of the region goes to those that leave it out.
-            let zones =
-                values::pairs(argument, |share| values::percent(share).map(|share| (share * 1e6) as u64))?;
-            let zones: Vec<(f64, f64)> =
-                zones.into_iter().map(|(access, span)| (access as f64 / 1e6, span)).collect();
-            let total: f64 = zones.iter().map(|zone| zone.0).sum();
-            if zones.is_empty() || (total - 100.0).abs() > 1e-3 {
-                return Err(format!("expected shares of accesses that add up to 100, not {total}"));
+        "random" => return Ok(LawSpec::Uniform),
+        "zoned" => return zones(false),
+        "zoned_abs" => return zones(true),
+        _ => {}
+    }
+    let mut numbers = arguments.split(':').filter(|part| !part.is_empty()).map(|part| {
+        let number = part.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        number.ok_or_else(|| Wrong::from("expected numbers after the colon"))
+    });
+    let (first, centre) = (numbers.next().transpose()?, numbers.next().transpose()?);
+    if numbers.next().is_some() || centre.is_some_and(|centre| !(0.0..=1.0).contains(&centre)) {
+        return Err("expected at most a parameter and a centre of 0 to 1".into());
+    }
+    match (name, first) {
+        ("zipf", theta) => match theta.unwrap_or(1.1) {
+            theta if (1e-3..=10.0).contains(&theta) && (theta - 1.0).abs() > 1e-9 => {
+                Ok(LawSpec::Zipf { theta, centre })
             }
-            Ok(Distribution::Zoned(zones))
-        }
-        "pareto" | "normal" | "gauss" | "zoned_abs" => {
-            Err(format!("not supported: {name}; use random, zipf:theta or zoned"))
-        }
-        _ => Err("expected random, zipf:theta or zoned:access/span:…".into()),
+            _ => Err("expected zipf:theta with theta of 0.001 to 10, and not 1".into()),
+        },
+        ("pareto", h) => match h.unwrap_or(0.2) {
+            h if h > 0.0 && h < 1.0 => Ok(LawSpec::Pareto { h, centre }),
+            _ => Err("expected pareto:h with h between 0 and 1".into()),
+        },
+        ("normal", percent) => match percent.unwrap_or(0.0) {
+            percent if (0.0..100.0).contains(&percent) => Ok(LawSpec::Normal { percent, centre }),
+            _ => Err("expected normal:deviation of 0 to below 100 percent".into()),
+        },
+        _ => Err("expected random, zipf:theta, pareto:h, normal:deviation, zoned:access/span:… or zoned_abs:access/size:…".into()),
     }
 }

@@ -1,14 +1,25 @@
 //! fio job files: `[workload.fio]`.
 //!
-//! The subset that says which requests come and when. Keys that only concern how fio itself works are accepted and ignored
-//! ([`values::IGNORED`]); every other key is an error. Reference: fio's HOWTO.
+//! Jobs that mean what fio 3.33 means by them: which requests come, when, how many at a time and when a job ends. Keys that only concern
+//! how fio itself works are accepted and ignored ([`known::IGNORED`]); those that would change requests in ways that are not simulated
+//! are refused by name ([`known::REFUSED`]); every other key is an error. Reference: fio's HOWTO and its source, which the files of this
+//! module name; the test against fio itself is `tests/test_fio_oracle.py`.
 
+mod host;
 mod job;
+mod jobs;
 mod keys;
+mod known;
+mod law;
+mod log;
+mod map;
+mod offsets;
 mod parse;
 mod plan;
-mod run;
+mod rand;
 mod spec;
 mod values;
 
-pub use spec::{FioSpec, parse_job};
+pub use jobs::FioLanes;
+pub use log::{JobLog, Logged, LoggedLane};
+pub use spec::{FioSpec, job_variables, parse_job};

@@ -1,334 +1,386 @@
-//! From jobs to generators.
+//! From jobs to lanes: what fio's `fixup_options` and `setup_files` make of the options.
 
-use super::job::{Distribution, Job, Process, Rw};
-use super::run::{Group, Jobs, Lane};
-use crate::synthetic::{
-    Address, Alias, ArrivalPlan, Limit, Permuted, Plan, Scramble, Sequential, Size, SizePlan, Uniform, Zipf,
-    Zones, threshold,
-};
-use crate::{Pacing, Target, Workload, WorkloadError};
-use outlast_device::StreamId;
-use outlast_units::{Lba, Nanos, SECTOR_BYTES, rng::SplitMix, rng::sub_seed};
+use super::host::{Course, depth_of};
+use super::job::{DEFAULT_BLOCK, Job, LawSpec, Rw, Shape, Sizes};
+use super::jobs::{FioLanes, Lane, Untimed};
+use super::known::SYNCHRONOUS;
+use super::parse::refused;
+use super::rand::Seeds;
+use crate::lanes::LaneInfo;
+use crate::{Extent, Pacing, Target, Workload, WorkloadError};
+use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES, rng::mix, rng::sub_seed};
 use std::ops::Range;
+use std::sync::Arc;
 
-/// Block size where none is given, as in fio.
-const DEFAULT_BLOCK: u64 = 4096;
-/// The largest block.
-const MOST_BLOCK: u64 = 1 << 30;
-/// Jobs and their clones together.
-const MOST_LANES: u64 = 65_536;
+/// Jobs and their clones together, as in fio.
+const MOST_LANES: u64 = 4096;
+
+/// Where random streams come from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Randomness {
+    /// From the scenario's seed, but for jobs with a `randseed`; every pass of a preconditioning has others.
+    Scenario { pass: u64 },
+    /// From what the job says alone, as fio has it.
+    Fio,
+}
+
+type Wrong = (&'static str, String, String);
 
 /// Checks the jobs and makes the workload.
-pub(super) fn open(file: &str, jobs: &[Job], target: &Target) -> Result<Workload, WorkloadError> {
+pub(super) fn open(jobs: &[Job], target: &Target, randomness: Randomness) -> Result<Workload, WorkloadError> {
+    let wrong = |job: &Job, (key, value, expected): Wrong| refused(job.place_of(key), key, &value, &expected);
+    let count: u64 = jobs.iter().map(|job| u64::from(job.numjobs)).sum();
+    if count > MOST_LANES {
+        let expected = format!("all jobs together are at most {MOST_LANES}, as in fio");
+        return Err(wrong(&jobs[0], ("numjobs", count.to_string(), expected)));
+    }
+    let mut lanes: Vec<Lane> = Vec::new();
     let mut notes = Vec::new();
-    let mut groups: Vec<Group> = Vec::new();
     let mut footprint = Range { start: u64::MAX, end: 0 };
-    let wrong = |job: &Job, key: &str, value: String, expected: String| WorkloadError::JobValue {
-        file: file.to_owned(),
-        line: job.line,
-        key: key.to_owned(),
-        value,
-        expected,
-    };
-    let lanes: u64 = jobs.iter().map(|job| u64::from(job.numjobs)).sum();
-    if lanes > MOST_LANES {
-        return Err(wrong(
-            &jobs[0],
-            "numjobs",
-            lanes.to_string(),
-            format!("all jobs together are at most {MOST_LANES}"),
-        ));
-    }
-    let open_loop = jobs[0].rate_iops.is_some();
-    if let Some(job) = jobs.iter().find(|job| job.rate_iops.is_some() != open_loop) {
-        let expected = "either every job has a rate_iops (open loop) or none (closed loop)".into();
-        return Err(wrong(job, "rate_iops", format!("{:?}", job.rate_iops), expected));
-    }
+    let mut group = 0;
     for (index, job) in jobs.iter().enumerate() {
-        if groups.is_empty() || job.stonewall {
-            groups.push(Group::default());
+        if index > 0 && (job.stonewall || job.new_group) {
+            group += 1;
         }
-        let seed = job.randseed.map_or(target.seed, |own| sub_seed(target.seed, "randseed") ^ own);
-        let check = Check { job, target, open_loop };
+        check_waiting(jobs, index).map_err(|why| wrong(job, why))?;
         for clone in 0..job.numjobs {
-            let seed = sub_seed(seed, &format!("workload.fio job {index} clone {clone}"));
-            let (plan, region) = check
-                .plan(clone, seed, &mut notes)
-                .map_err(|(key, value, why)| wrong(job, key, value, why))?;
-            footprint = footprint.start.min(region.start)..footprint.end.max(region.end);
-            if let Some(group) = groups.last_mut() {
-                group.lanes.push(Lane { plan, weight: job.iodepth, delay: job.start_delay });
-            }
+            let check = Check { job, target, clone };
+            let thread = lanes.len() as u64 + 1;
+            let course =
+                check.course(seeds(job, target, thread, randomness)).map_err(|why| wrong(job, why))?;
+            let (start, end) = (course.shape.start, course.shape.start + course.shape.length);
+            footprint = footprint.start.min(start)..footprint.end.max(end);
+            lanes.push(check.lane(group, course));
         }
-        job_notes(job, open_loop, &mut notes);
+        job_notes(job, &mut notes);
     }
-    finish(file, jobs, groups, footprint, notes)
+    file_notes(jobs, &mut notes);
+    Ok(workload(jobs, lanes, footprint, notes))
 }
 
-fn finish(
-    file: &str,
-    jobs: &[Job],
-    groups: Vec<Group>,
-    footprint: Range<u64>,
-    mut notes: Vec<String>,
-) -> Result<Workload, WorkloadError> {
-    let wrong = |job: &Job, key: &str, value: String, expected: &str| WorkloadError::JobValue {
-        file: file.to_owned(),
-        line: job.line,
-        key: key.to_owned(),
-        value,
-        expected: expected.to_owned(),
+fn seeds(job: &Job, target: &Target, thread: u64, randomness: Randomness) -> Seeds {
+    let other = match (randomness, job.randseed) {
+        (Randomness::Fio, _) | (Randomness::Scenario { pass: 0 }, Some(_)) => 0,
+        (Randomness::Scenario { pass }, Some(_)) => mix(sub_seed(0, "workload.fio") ^ pass),
+        (Randomness::Scenario { .. }, None) => sub_seed(target.seed, "workload.fio"),
     };
-    let open_loop = jobs[0].rate_iops.is_some();
-    let depth = |group: &Group| group.lanes.iter().map(|lane| u64::from(lane.weight)).sum::<u64>();
-    let queue_depth = u32::try_from(groups.first().map_or(1, depth)).unwrap_or(u32::MAX);
-    let mut duration = None;
-    if !open_loop {
-        if let Some(group) = groups.iter().find(|group| depth(group) != u64::from(queue_depth)) {
-            let expected =
-                format!("groups parted by stonewall need the same depth in all; the first has {queue_depth}");
-            return Err(wrong(&jobs[0], "iodepth", depth(group).to_string(), &expected));
-        }
-        if let Some(job) = jobs.iter().find(|job| job.start_delay > 0) {
-            return Err(wrong(
-                job,
-                "startdelay",
-                format!("{} ns", job.start_delay),
-                "needs rate_iops: only the engine sees the time in a closed loop",
-            ));
-        }
-        let last = jobs.iter().rposition(|job| job.stonewall).unwrap_or(0);
-        if let Some(job) = jobs[..last].iter().find(|job| job.runtime.is_some()) {
-            let why = "before a stonewall needs rate_iops, or number_ios or io_size in its place: only the engine sees the time in a closed loop";
-            return Err(wrong(job, "runtime", format!("{} ns", job.runtime.unwrap_or(0)), why));
-        }
-        let runtimes = jobs[last..].iter().map(|job| job.runtime);
-        if runtimes.clone().all(|runtime| runtime.is_some()) {
-            duration = if groups.len() == 1 { runtimes.flatten().max() } else { None };
-            if groups.len() > 1 {
-                return Err(wrong(
-                    &jobs[last],
-                    "runtime",
-                    "given".into(),
-                    "with stonewall needs rate_iops: only the engine sees the time in a closed loop",
-                ));
-            }
-        } else if runtimes.flatten().next().is_some() {
-            notes.push("runtime of a job beside jobs without one is ignored in a closed loop".into());
-        }
+    Seeds::new(job.seed(), thread, job.repeatable, job.all_repeatable, other)
+}
+
+fn check_waiting(jobs: &[Job], index: usize) -> Result<(), Wrong> {
+    let job = &jobs[index];
+    let Some(name) = &job.wait_for else { return Ok(()) };
+    let named = jobs[..index].iter().filter(|other| other.name == *name).count();
+    if named == 1 && job.name != *name {
+        return Ok(());
     }
-    let lanes = || groups.iter().flat_map(|group| &group.lanes);
-    let endless = lanes().any(|lane| {
-        let limit = lane.plan.limit;
-        limit.requests == u64::MAX && limit.sectors == u64::MAX && (!open_loop || limit.duration == u64::MAX)
-    });
-    let requests = lanes().try_fold(0u64, |sum, lane| {
-        (lane.plan.limit.requests != u64::MAX).then(|| sum.saturating_add(lane.plan.limit.requests))
-    });
+    Err(("wait_for", name.clone(), "must name exactly one other job, above this one".into()))
+}
+
+fn workload(jobs: &[Job], lanes: Vec<Lane>, footprint: Range<u64>, notes: Vec<String>) -> Workload {
     let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).take(4).collect();
-    Ok(Workload {
-        pacing: if open_loop { Pacing::Open } else { Pacing::Closed { queue_depth } },
+    let endless = lanes.iter().any(|lane| lane.course.endless());
+    let counted = lanes.iter().all(|lane| {
+        let course = &lane.course;
+        course.number_ios != 0 && !course.endless() && course.fsync == [0, 0] && !course.end_fsync
+    });
+    let requests = counted.then(|| {
+        lanes.iter().fold(0u64, |sum, lane| {
+            sum.saturating_add(lane.course.number_ios.saturating_mul(lane.course.loops))
+        })
+    });
+    let depth: u64 =
+        lanes.iter().filter(|lane| lane.info.group == 0).map(|lane| u64::from(lane.info.depth)).sum();
+    let held = lanes.iter().any(|lane| lane.info.rate.iter().any(Option::is_some) || lane.course.think != 0);
+    let first = lanes.iter().filter(|lane| lane.info.group == 0);
+    let ramp = first.map(|lane| lane.info.ramp).max().unwrap_or(Nanos::ZERO);
+    let duration = duration(&lanes);
+    let exit_all = jobs.iter().any(|job| job.exitall);
+    let lanes = FioLanes::new(lanes.into(), exit_all);
+    Workload {
+        pacing: Pacing::Lanes { queue_depth: u32::try_from(depth).unwrap_or(u32::MAX), held },
         requests,
-        duration: duration.map(Nanos),
+        duration,
         endless,
         label: format!("fio {}", names.join(" + ")),
-        footprint: Some(Lba(footprint.start)..Lba(footprint.end)),
+        footprint: Some(Lba(footprint.start / SECTOR_BYTES)..Lba(footprint.end / SECTOR_BYTES)),
         notes,
-        source: Box::new(Jobs::new(groups, open_loop)),
-    })
+        ramp,
+        source: Box::new(Untimed::new(lanes.anew())),
+        lanes: Some(lanes),
+    }
 }
 
-fn job_notes(job: &Job, open_loop: bool, notes: &mut Vec<String>) {
+/// How long the jobs take at most, where each says: group by group behind a stonewall.
+fn duration(lanes: &[Lane]) -> Option<Nanos> {
+    let mut total = 0u64;
+    let mut longest = 0u64;
+    for lane in lanes {
+        if lane.course.runtime == 0 {
+            return None;
+        }
+        if lane.stonewall {
+            total = total.saturating_add(longest);
+            longest = 0;
+        }
+        let own = (lane.course.runtime + lane.course.ramp).saturating_mul(1000);
+        longest = longest.max(own.saturating_add(lane.delay.0));
+    }
+    Some(Nanos(total.saturating_add(longest)))
+}
+
+fn job_notes(job: &Job, notes: &mut Vec<String>) {
     let name = &job.name;
     if !job.ignored.is_empty() {
         notes.push(format!("job {name}: ignored {}", job.ignored.join(", ")));
     }
-    if job.ramp_time > 0 {
-        notes.push(format!("job {name}: ramp_time is ignored; set the warm-up of the run instead"));
-    }
-    if open_loop && job.iodepth > 1 {
-        notes.push(format!(
-            "job {name}: iodepth = {} is ignored, since rate_iops makes an open loop",
+    match &job.engine {
+        Some(engine) if job.iodepth > 1 && SYNCHRONOUS.contains(&engine.as_str()) => notes.push(format!(
+            "job {name}: ioengine {engine} gives one request after the other, so its depth is 1 and not {}, as in fio",
             job.iodepth
-        ));
+        )),
+        None if job.iodepth > 1 => notes.push(format!(
+            "job {name}: without an ioengine its depth is {} as given; fio's own default engine psync would make it 1",
+            job.iodepth
+        )),
+        _ => {}
+    }
+}
+
+fn file_notes(jobs: &[Job], notes: &mut Vec<String>) {
+    let files: Vec<&String> = jobs.iter().filter_map(|job| job.filename.as_ref()).collect();
+    if files.windows(2).any(|pair| pair[0] != pair[1]) {
+        notes.push(
+            "jobs name different files: all of them address the one device that is simulated".to_owned(),
+        );
     }
 }
 
 struct Check<'a> {
     job: &'a Job,
     target: &'a Target,
-    open_loop: bool,
+    clone: u32,
 }
 
-type Wrong = (&'static str, String, String);
-
 impl Check<'_> {
-    /// First sector and length of the region of a clone.
-    fn region(&self, clone: u32) -> Result<(u64, u64), Wrong> {
-        let capacity = self.target.capacity.0 / SECTOR_BYTES;
+    fn lane(&self, group: u32, course: Course) -> Lane {
         let job = self.job;
-        let step = job.offset_increment.sectors(capacity).saturating_mul(u64::from(clone));
-        let offset = job.offset.sectors(capacity).saturating_add(step);
-        if offset >= capacity {
-            let most = format!("must be below the capacity of {}", self.target.capacity);
-            return Err(("offset", format!("{offset} sectors"), most));
+        let rate = std::array::from_fn(|ddir| Some(course.rate[ddir]).filter(|&rate| rate != 0));
+        let info = LaneInfo {
+            name: job.name.clone(),
+            group,
+            grouped: job.group_reporting,
+            depth: course.depth,
+            rate,
+            ramp: Nanos(course.ramp.saturating_mul(1000)),
+            description: job.description.clone(),
+            options: job.options.clone(),
+        };
+        Lane {
+            info: Arc::new(info),
+            course: Arc::new(course),
+            delay: Nanos(job.start_delay.saturating_mul(1000)),
+            // Clones begin with the first of them.
+            stonewall: job.stonewall && self.clone == 0,
+            wait_for: job.wait_for.clone(),
+            exit_what: job.exit_what,
         }
-        let left = capacity - offset;
-        let length = job.size.map_or(left, |size| size.sectors(capacity));
-        if length == 0 || length > left {
+    }
+
+    fn sizes(&self) -> Result<[Sizes; 3], Wrong> {
+        let job = self.job;
+        let mut sizes: [Sizes; 3] = std::array::from_fn(|ddir| {
+            let block = job.block[ddir].unwrap_or(DEFAULT_BLOCK);
+            let (least, most) = job.range[ddir].unwrap_or((block, block));
+            Sizes { least, most, split: Vec::new() }
+        });
+        for (ddir, slot) in sizes.iter_mut().enumerate() {
+            slot.split.clone_from(job.split[ddir].as_ref().unwrap_or(&Vec::new()));
+            let smallest = slot.split.iter().filter(|&&(_, share)| share > 0).map(|&(size, _)| size).min();
+            if smallest.is_some_and(|smallest| smallest != slot.least) {
+                // fio would look for a size that fits for ever.
+                let expected =
+                    "the smallest size needs a share, and a bsrange beside it excludes it".to_owned();
+                return Err(("bssplit", format!("{} bytes", slot.least), expected));
+            }
+            let rough = slot.split.iter().find(|(size, _)| !size.is_multiple_of(slot.least));
+            if let Some((size, _)) = rough {
+                let expected = format!(
+                    "sizes must be multiples of the smallest, {}, or fio would round them down",
+                    slot.least
+                );
+                return Err(("bssplit", size.to_string(), expected));
+            }
+        }
+        Ok(sizes)
+    }
+
+    /// First byte and length of the region (fio's `get_start_offset` and `setup_files`).
+    fn region(&self, smallest: u64) -> Result<(u64, u64), Wrong> {
+        let (job, capacity) = (self.job, self.target.capacity.0);
+        let share = |extent: Extent| match extent {
+            Extent::Size(bytes) => (bytes.0, false),
+            Extent::Percent(percent) => {
+                ((u128::from(capacity) * percent as u128 / 100) as u64, percent > 0.0)
+            }
+        };
+        let ((offset, by_share), (step, steps_by_share)) = (share(job.offset), share(job.offset_increment));
+        // fio numbers clones from the last to the first.
+        let number = if self.clone == 0 { 0 } else { job.numjobs - self.clone };
+        let mut start = offset.saturating_add(step.saturating_mul(u64::from(number)));
+        if by_share || steps_by_share {
+            start = start.checked_next_multiple_of(job.offset_align.unwrap_or(smallest)).unwrap_or(u64::MAX);
+        }
+        if start >= capacity {
+            let most = format!("must be below the capacity of {}", self.target.capacity);
+            let key = if number > 0 { "offset_increment" } else { "offset" };
+            return Err((key, format!("{start} bytes"), most));
+        }
+        let left = capacity - start;
+        let length = match job.size {
+            None => left,
+            Some(Extent::Percent(percent)) if percent >= 100.0 => left,
+            Some(Extent::Percent(percent)) => {
+                let (bytes, _) = share(Extent::Percent(percent));
+                bytes.min(left) / smallest * smallest
+            }
+            Some(Extent::Size(bytes)) => bytes.0,
+        };
+        if length < smallest || length > left {
             let value = job.size.map_or(String::new(), |size| size.to_string());
+            let most = Bytes(left);
             return Err((
                 "size",
                 value,
-                format!("must be at least one sector and at most the {left} sectors left"),
+                format!("must be at least one block and at most the {most} left on the device"),
             ));
         }
-        Ok((offset, length))
+        Ok((start, length))
     }
 
-    fn size_plan(&self, op: usize, region: u64, align: u64) -> Result<SizePlan, Wrong> {
-        let default = vec![(DEFAULT_BLOCK, 100.0)];
-        let list = self.job.sizes[op].as_ref().unwrap_or(&default);
-        let mut sizes = Vec::new();
-        for &(bytes, _) in list {
-            if bytes == 0 || bytes > MOST_BLOCK || !bytes.is_multiple_of(SECTOR_BYTES) {
-                return Err((
-                    "bs",
-                    bytes.to_string(),
-                    "must be a whole number of 512-byte sectors, at most 1g".into(),
-                ));
-            }
-            let fits = Size::new((bytes / SECTOR_BYTES) as u32, region, align);
-            sizes.push(fits.ok_or_else(|| {
-                ("bs", bytes.to_string(), "must not exceed the size of the job".to_owned())
-            })?);
-        }
-        match sizes[..] {
-            [] => Err(("bssplit", "nothing".into(), "must name a size".into())),
-            [one] => Ok(SizePlan::One(one)),
-            _ => Ok(SizePlan::Mix(
-                Alias::new(&list.iter().map(|item| item.1).collect::<Vec<_>>()),
-                sizes.into(),
-            )),
-        }
-    }
-
-    fn plan(&self, clone: u32, seed: u64, notes: &mut Vec<String>) -> Result<(Plan, Range<u64>), Wrong> {
+    fn shape(&self) -> Result<Shape, Wrong> {
         let job = self.job;
-        let (start, region) = self.region(clone)?;
+        let sizes = self.sizes()?;
+        let smallest = sizes.iter().map(|sizes| sizes.least).min().unwrap_or(DEFAULT_BLOCK);
+        let (start, length) = self.region(smallest)?;
         let used: &[usize] = match job.rw {
             Rw::Read => &[0],
             Rw::Write => &[1],
             Rw::Mixed => &[0, 1],
             Rw::Trim => &[2],
         };
-        let smallest = used
-            .iter()
-            .flat_map(|&op| job.sizes[op].as_deref().unwrap_or(&[(DEFAULT_BLOCK, 100.0)]))
-            .map(|item| item.0)
-            .min()
-            .unwrap_or(DEFAULT_BLOCK);
-        let align = job.block_align.unwrap_or(smallest);
-        // A default alignment that is wrong is reported as the block size that it comes from, below.
-        let wrong = !(SECTOR_BYTES..=MOST_BLOCK).contains(&align) || !align.is_multiple_of(SECTOR_BYTES);
-        if wrong && job.block_align.is_some() {
-            return Err((
-                "blockalign",
-                align.to_string(),
-                "must be a whole number of 512-byte sectors, at most 1g".into(),
-            ));
+        if let Some(&ddir) = used.iter().find(|&&ddir| sizes[ddir].least > length) {
+            return Err(("bs", sizes[ddir].least.to_string(), "must not exceed the size of the job".into()));
         }
-        let align = (align / SECTOR_BYTES).max(1);
-        let first = self.size_plan(used[0], region, align)?;
-        // Kinds of request that the job never makes share the sizes of those that it does.
-        let mut sizes = [first.clone(), first.clone(), first];
-        for &op in used {
-            sizes[op] = self.size_plan(op, region, align)?;
+        let align: [u64; 3] =
+            std::array::from_fn(|ddir| job.align[ddir].filter(|_| job.random).unwrap_or(sizes[ddir].least));
+        let map = job.map && (0..3).all(|ddir| align[ddir] == sizes[ddir].least);
+        if let LawSpec::Zoned(zones, true) = &job.law {
+            let total: u64 =
+                zones.iter().map(|zones| zones.iter().map(|zone| zone.size).sum()).max().unwrap_or(0);
+            if total > length {
+                let most = Bytes(length);
+                return Err((
+                    "random_distribution",
+                    format!("{total} bytes"),
+                    format!("zones must fit into the {most} of the job"),
+                ));
+            }
         }
-        let (read, trim) = match job.rw {
-            Rw::Read => (1.0, 1.0),
-            Rw::Write => (0.0, 0.0),
-            Rw::Mixed => (job.mix_read / 100.0, job.mix_read / 100.0),
-            Rw::Trim => (0.0, 1.0),
-        };
-        let single = used.iter().all(|&op| matches!(&sizes[op], SizePlan::One(size) if size.step == 1));
-        let address = self.address((region - 1) / align + 1, region / align, seed, single, clone, notes)?;
-        let arrival = match (job.rate_iops, job.process) {
-            (None, _) => ArrivalPlan::Closed,
-            (Some(rate), Process::Linear) => ArrivalPlan::Fixed(1e9 / rate),
-            (Some(rate), Process::Poisson) => ArrivalPlan::Poisson(1e9 / rate),
-        };
-        let plan = Plan {
-            start,
-            align,
-            address,
-            read: threshold(read),
-            trim: threshold(trim),
-            sizes,
-            arrival,
-            flush_every: job.fsync,
-            fua: threshold(if job.fua { 1.0 } else { 0.0 }),
-            hot: StreamId(0),
-            cold: StreamId(0),
-            limit: self.limit(region)?,
-            seed,
-        };
-        Ok((plan, start..start + region))
-    }
-
-    fn limit(&self, region: u64) -> Result<Limit, Wrong> {
-        let job = self.job;
-        if job.time_based && job.runtime.is_none() {
+        if job.time_based && job.runtime == 0 {
             return Err(("time_based", "1".into(), "needs a runtime".into()));
         }
-        let capacity = self.target.capacity.0 / SECTOR_BYTES;
-        let once = job.io_size.map_or(region, |size| size.sectors(capacity)).max(1);
-        let sectors = if job.time_based { u64::MAX } else { once.saturating_mul(job.loops) };
-        let duration = job.runtime.filter(|_| self.open_loop).unwrap_or(u64::MAX);
-        Ok(Limit { requests: job.number_ios.unwrap_or(u64::MAX), sectors, duration })
+        if job.random_percent.iter().flatten().any(|&percent| percent != 100) && !job.random {
+            return Err(("percentage_random", String::new(), "needs a random rw".into()));
+        }
+        Ok(Shape {
+            start,
+            length,
+            device: self.target.capacity.0,
+            sizes,
+            align,
+            random: job.random,
+            random_percent: job.random_percent.map(|percent| percent.unwrap_or(100) as u32),
+            read_percent: job.read_percent,
+            every: job.every,
+            skip: job.skip,
+            identical: job.identical,
+            by_sequence: job.by_sequence,
+            time_based: job.time_based,
+            map,
+            wide: job.wide,
+            law: job.law.clone(),
+        })
     }
 
-    /// `places` counts all starts, `whole` those at which a whole block fits.
-    fn address(
-        &self,
-        places: u64,
-        whole: u64,
-        seed: u64,
-        single: bool,
-        clone: u32,
-        notes: &mut Vec<String>,
-    ) -> Result<Address, Wrong> {
+    fn rates(&self, shape: &Shape) -> Result<[u64; 3], Wrong> {
         let job = self.job;
-        let wanted = if job.random { 100.0 } else { 0.0 };
-        if let Some(given) = job.percentage_random.filter(|given| (given - wanted).abs() > 1e-9) {
+        if job.rate.iter().flatten().any(|&rate| rate != 0)
+            && job.rate_iops.iter().flatten().any(|&rate| rate != 0)
+        {
+            return Err(("rate", "given".into(), "rate and rate_iops exclude each other".into()));
+        }
+        let mut rates = [0; 3];
+        for (ddir, slot) in rates.iter_mut().enumerate() {
+            let by_requests = job.rate_iops[ddir].unwrap_or(0).checked_mul(shape.sizes[ddir].least);
+            let expected =
+                || ("rate_iops", "given".to_owned(), "must stay below 2^64 bytes per second".to_owned());
+            *slot = job.rate[ddir].filter(|&rate| rate != 0).unwrap_or(by_requests.ok_or_else(expected)?);
+        }
+        Ok(rates)
+    }
+
+    fn course(&self, seeds: Seeds) -> Result<Course, Wrong> {
+        let job = self.job;
+        let shape = self.shape()?;
+        // A share of io_size shrinks what a pass does; bytes say what all passes do.
+        let (size, io_size) = match job.io_size {
+            Some(Extent::Percent(percent)) if percent > 0.0 && percent < 100.0 => {
+                ((u128::from(shape.length) * percent as u128 / 100) as u64, None)
+            }
+            Some(Extent::Size(bytes)) if bytes.0 != 0 => (shape.length, Some(bytes.0)),
+            _ => (shape.length, None),
+        };
+        if size < shape.smallest() {
             return Err((
-                "percentage_random",
-                given.to_string(),
-                format!("only {wanted} is supported with this rw"),
+                "io_size",
+                job.io_size.map_or(String::new(), |size| size.to_string()),
+                "must be at least one block".into(),
             ));
         }
-        if !job.random {
-            return Ok(Address::Sequential(Sequential::apart()));
-        }
-        let mut rng = SplitMix::new(seed, "scramble");
-        Ok(match &job.distribution {
-            Distribution::Random if job.random_map && single => {
-                Address::Permuted(Permuted::new(whole.max(1), &mut rng))
-            }
-            Distribution::Random => {
-                if job.random_map && clone == 0 {
-                    notes.push(format!(
-                        "job {}: with several sizes addresses are drawn without a random map",
-                        job.name
-                    ));
-                }
-                Address::Uniform(Uniform)
-            }
-            // fio spreads the ranks of its Zipf law by a hash.
-            Distribution::Zipf(theta) => {
-                Address::Zipf(Zipf::new(places, *theta), Some(Scramble::new(places, &mut rng)))
-            }
-            Distribution::Zoned(zones) => Address::Zones(Zones::new(places, zones, None)),
+        // An engine that was not named is the one that fits the depth.
+        let synchronous = match job.engine.as_deref() {
+            None | Some("null") => job.iodepth == 1,
+            Some(engine) => SYNCHRONOUS.contains(&engine),
+        };
+        let depth = depth_of(job, synchronous);
+        let low = job.iodepth_low;
+        let runtime = job.runtime;
+        Ok(Course {
+            rw: job.rw,
+            depth,
+            depth_low: if low == 0 || low > depth { depth } else { low },
+            complete_min: job.complete_min.min(depth),
+            synchronous,
+            size,
+            io_size,
+            number_ios: job.number_ios,
+            loops: job.loops,
+            runtime,
+            ramp: job.ramp_time,
+            rate: self.rates(&shape)?,
+            process: job.process,
+            think: job.think.max(job.think_spin.min(job.think)),
+            think_blocks: job.think_blocks,
+            think_issued: job.think_issued,
+            think_every: job.think_every,
+            rate_ignores_think: job.rate_ignores_think,
+            fsync: [job.fsync, job.fdatasync],
+            end_fsync: job.end_fsync,
+            fua: job.fua,
+            reseeds: job.repeatable && job.randseed.is_none(),
+            seeds,
+            shape,
         })
     }
 }

@@ -1,13 +1,18 @@
 //! The settings of a fio job, and opening it.
 
-use super::parse::sections;
+use super::parse::{Place, refused, sections};
 use super::{job, plan};
 use crate::{InputFile, Target, Workload, WorkloadError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// The largest job file that is read.
 const MOST_BYTES: u64 = 1 << 20;
+
+/// What `${NAME}` stands for in a job.
+pub(super) type Vars = BTreeMap<String, String>;
 
 /// A fio job: exactly one of `file` and `job`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -19,20 +24,42 @@ pub struct FioSpec {
     /// The text of a job file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
+    /// What `${NAME}` in the job stands for. `outlast run job.fio` takes what is missing from its environment; the simulator itself
+    /// never looks there.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub vars: BTreeMap<String, String>,
 }
 
 impl FioSpec {
-    /// Every file that the job reads.
+    /// Every file that the job reads: the job file and what it includes.
     pub(crate) fn input_files(&self) -> Vec<InputFile> {
-        let named = |path: &String| InputFile { setting: "workload.fio.file", path: path.clone() };
-        self.file.iter().map(named).collect()
+        // What cannot be read is named by the file alone: opening it says why.
+        let files = self.files().unwrap_or_else(|_| self.file.iter().cloned().collect());
+        files.into_iter().map(|path| InputFile { setting: "workload.fio.file", path }).collect()
     }
 
-    /// Reads the job and checks it. See [`crate::WorkloadSpec::open`].
-    pub(crate) fn open(&self, target: &Target) -> Result<Workload, WorkloadError> {
+    /// Reads the job and checks it. See [`crate::WorkloadSpec::open_pass`].
+    pub(crate) fn open(&self, target: &Target, pass: u64) -> Result<Workload, WorkloadError> {
+        let (name, text) = self.text()?;
+        let jobs = job::jobs(&name, &self.sections(&name, &text)?)?;
+        plan::open(&jobs, target, plan::Randomness::Scenario { pass })
+    }
+
+    /// As [`FioSpec::open`], with the random streams that fio itself has, whatever the target's seed.
+    pub(crate) fn open_as_fio(&self, target: &Target) -> Result<Workload, WorkloadError> {
+        let (name, text) = self.text()?;
+        let jobs = job::jobs(&name, &self.sections(&name, &text)?)?;
+        plan::open(&jobs, target, plan::Randomness::Fio)
+    }
+
+    fn sections(&self, name: &str, text: &str) -> Result<Vec<super::parse::Section>, WorkloadError> {
+        sections(name, text, &self.vars, &|file, place| self.include(file, place))
+    }
+
+    fn text(&self) -> Result<(String, String), WorkloadError> {
         match (&self.file, &self.job) {
-            (Some(file), None) => open_text(file, &read(file)?, target),
-            (None, Some(text)) => open_text("workload.fio.job", text, target),
+            (Some(file), None) => Ok((file.clone(), read(file)?)),
+            (None, Some(text)) => Ok(("workload.fio.job".to_owned(), text.clone())),
             (None, None) => Err(WorkloadError::Missing {
                 field: "workload.fio".into(),
                 needed: "give the file of a job, or its text as job".into(),
@@ -44,6 +71,35 @@ impl FioSpec {
             }),
         }
     }
+
+    /// An included file lies beside the file that includes it.
+    fn include(&self, file: &str, place: &Place) -> Result<(String, String), WorkloadError> {
+        if self.file.is_none() {
+            return Err(refused(place, "include", file, "needs a job file: text given as job has no folder"));
+        }
+        let path = Path::new(&*place.file).parent().unwrap_or(Path::new("")).join(file);
+        let path = path.to_string_lossy().into_owned();
+        let text = read(&path).map_err(|error| refused(place, "include", file, &error.to_string()))?;
+        Ok((path, text))
+    }
+
+    /// Every file that the job is made of: the job file and what it includes.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or a line that makes no sense.
+    pub fn files(&self) -> Result<Vec<String>, WorkloadError> {
+        let (name, text) = self.text()?;
+        if self.file.is_none() {
+            return Ok(Vec::new());
+        }
+        let files = std::cell::RefCell::new(vec![name.clone()]);
+        sections(&name, &text, &self.vars, &|file, place| {
+            let found = self.include(file, place)?;
+            files.borrow_mut().push(found.0.clone());
+            Ok(found)
+        })?;
+        Ok(files.into_inner())
+    }
 }
 
 /// Opens the text of a job file.
@@ -51,7 +107,23 @@ impl FioSpec {
 /// # Errors
 /// A line, key or value that is not understood (the message names line and key), or a job that does not fit the target.
 pub fn parse_job(text: &str, target: &Target) -> Result<Workload, WorkloadError> {
-    FioSpec { file: None, job: Some(text.to_owned()) }.open(target)
+    FioSpec { job: Some(text.to_owned()), ..FioSpec::default() }.open(target, 0)
+}
+
+/// The names of the `${NAME}` in a text, in order, each once.
+pub fn job_variables(text: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let mut rest = line.split([';', '#']).next().unwrap_or("");
+        while let Some((_, after)) = rest.split_once("${") {
+            let Some((name, after)) = after.split_once('}') else { break };
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+            rest = after;
+        }
+    }
+    names
 }
 
 fn read(file: &str) -> Result<String, WorkloadError> {
@@ -71,9 +143,4 @@ fn read(file: &str) -> Result<String, WorkloadError> {
     }
     #[allow(clippy::disallowed_methods, reason = "the fio reader is the edge that opens job files")]
     std::fs::read_to_string(file).map_err(failed)
-}
-
-fn open_text(file: &str, text: &str, target: &Target) -> Result<Workload, WorkloadError> {
-    let jobs = job::jobs(file, &sections(file, text)?)?;
-    plan::open(file, &jobs, target)
 }

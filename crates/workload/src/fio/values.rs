@@ -1,107 +1,44 @@
-//! Values of job files, and the keys whose values do not matter here.
+//! Values of job files.
 
-/// Keys that concern how fio opens files, fills buffers, measures and prints; they change no request.
-pub(super) const IGNORED: &[&str] = &[
-    "allow_file_create",
-    "allrandrepeat",
-    "buffer_compress_percentage",
-    "buffered",
-    "clat_percentiles",
-    "cpus_allowed",
-    "cpus_allowed_policy",
-    "create_fsync",
-    "create_on_open",
-    "create_serialize",
-    "description",
-    "direct",
-    "directory",
-    "disable_bw_measurement",
-    "disable_clat",
-    "disable_lat",
-    "disable_slat",
-    "dedupe_percentage",
-    "end_fsync",
-    "exitall",
-    "fallocate",
-    "filename",
-    "fixedbufs",
-    "gtod_cpu",
-    "gtod_reduce",
-    "group_reporting",
-    "hipri",
-    "invalidate",
-    "iodepth_batch",
-    "iodepth_batch_complete",
-    "iodepth_batch_complete_max",
-    "iodepth_batch_complete_min",
-    "iodepth_batch_submit",
-    "iodepth_low",
-    "ioengine",
-    "ioscheduler",
-    "lat_percentiles",
-    "lockmem",
-    "log_avg_msec",
-    "log_hist_msec",
-    "log_max_value",
-    "log_offset",
-    "mem",
-    "name",
-    "new_group",
-    "nice",
-    "numa_cpu_nodes",
-    "numa_mem_policy",
-    "overwrite",
-    "per_job_logs",
-    "percentile_list",
-    "prio",
-    "prioclass",
-    "randrepeat",
-    "refill_buffers",
-    "registerfiles",
-    "scramble_buffers",
-    "slat_percentiles",
-    "sqthread_poll",
-    "thread",
-    "unified_rw_reporting",
-    "unlink",
-    "userspace_reap",
-    "write_bw_log",
-    "write_hist_log",
-    "write_iops_log",
-    "write_lat_log",
-    "zero_buffers",
-];
+use super::law::Zone;
 
 /// What is wrong with a value.
 pub(super) type Wrong = String;
 
-/// A whole number of decimal digits.
+/// A whole number, with fio's suffixes: k is 1024.
 pub(super) fn number(text: &str) -> Result<u64, Wrong> {
-    text.parse().map_err(|_| "expected a whole number of at least 0".into())
+    size(text).map_err(|_| "expected a whole number of at least 0".into())
 }
 
 /// A flag: bare, 0 or 1.
 pub(super) fn flag(text: Option<&str>) -> Result<bool, Wrong> {
     match text {
-        None | Some("1" | "true") => Ok(true),
-        Some("0" | "false") => Ok(false),
+        None | Some("1") => Ok(true),
+        Some("0") => Ok(false),
         Some(_) => Err("expected 0 or 1".into()),
     }
 }
 
-/// A number of hundredths, 0 to 100, without or with the sign.
-pub(super) fn percent(text: &str) -> Result<f64, Wrong> {
-    let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>();
+/// A whole percentage, without or with the sign.
+pub(super) fn percent(text: &str) -> Result<u32, Wrong> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<u32>();
     number
         .ok()
-        .filter(|n| (0.0..=100.0).contains(n))
-        .ok_or_else(|| "expected a percentage of 0 to 100".into())
+        .filter(|&n| n <= 100)
+        .ok_or_else(|| "expected a whole percentage of 0 to 100, as fio takes no fractions".into())
 }
 
 /// A size in bytes. As in fio with its default `kb_base=1024`, k = kb = 1024. The suffixes ki and kib, which mean 1000
 /// there, the opposite of everywhere else, are refused.
 pub(super) fn size(text: &str) -> Result<u64, Wrong> {
-    let lower = text.to_ascii_lowercase();
+    let expected = || Wrong::from("expected a size such as 4096, 4k, 10m or 1g");
+    let lower = text.trim().to_ascii_lowercase();
+    if let Some(hex) = lower.strip_prefix("0x") {
+        return u64::from_str_radix(hex, 16).map_err(|_| expected());
+    }
+    if lower.starts_with('(') {
+        return Err("not supported: arithmetic; write the result".into());
+    }
     let end = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());
     let (digits, suffix) = lower.split_at(end);
     if suffix.contains('i') {
@@ -114,31 +51,37 @@ pub(super) fn size(text: &str) -> Result<u64, Wrong> {
         "g" | "gb" => 30,
         "t" | "tb" => 40,
         "p" | "pb" => 50,
-        _ => return Err("expected a size such as 4096, 4k, 10m or 1g".into()),
+        _ => return Err(expected()),
     };
-    let number: u64 = digits.parse().map_err(|_| "expected a size such as 4096, 4k, 10m or 1g".to_owned())?;
+    let number: u64 = digits.parse().map_err(|_| expected())?;
     number.checked_mul(1 << shift).ok_or_else(|| "expected a size below 2^64 bytes".into())
 }
 
-/// A time in nanoseconds; without suffix in seconds.
-pub(super) fn time(text: &str) -> Result<u64, Wrong> {
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (digits, suffix) = text.split_at(end);
+/// A time in microseconds; without suffix in seconds, or in microseconds where fio has it so.
+pub(super) fn time(text: &str, bare_is_seconds: bool) -> Result<u64, Wrong> {
+    let expected = || Wrong::from("expected a time such as 60, 60s, 500ms, 10m or 1h");
+    let lower = text.trim().to_ascii_lowercase();
+    let end = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());
+    let (digits, suffix) = lower.split_at(end);
     let unit = match suffix {
-        "us" => 1_000,
-        "ms" => 1_000_000,
-        "" | "s" => 1_000_000_000,
-        "m" => 60_000_000_000,
-        "h" => 3_600_000_000_000,
-        "d" => 86_400_000_000_000,
-        _ => return Err("expected a time such as 60, 60s, 500ms, 10m or 1h".into()),
+        "us" | "usec" => 1,
+        "ms" | "msec" => 1_000,
+        "" if !bare_is_seconds => 1,
+        "" | "s" => 1_000_000,
+        "m" => 60_000_000,
+        "h" => 3_600_000_000,
+        "d" => 86_400_000_000,
+        _ => return Err(expected()),
     };
-    let number: u64 =
-        digits.parse().map_err(|_| "expected a time such as 60, 60s, 500ms, 10m or 1h".to_owned())?;
-    number.checked_mul(unit).ok_or_else(|| "expected a time below 584 years".into())
+    let number: u64 = digits.parse().map_err(|_| expected())?;
+    // Nanoseconds are to fit into 64 bits, with room to add a few of them.
+    number
+        .checked_mul(unit)
+        .filter(|&us| us <= 100 * 365 * 86_400_000_000)
+        .ok_or_else(|| "expected a time below 100 years".into())
 }
 
-/// Up to three values for reads, writes and trims: one holds for all, and the last for those after it.
+/// Up to three values for reads, writes and trims: the last one given holds for those after it.
 pub(super) fn each<T: Clone>(
     text: &str,
     mut parse: impl FnMut(&str) -> Result<T, Wrong>,
@@ -155,28 +98,78 @@ pub(super) fn each<T: Clone>(
     Ok(values)
 }
 
-/// `a/b:c/d:e/`: pairs, with what is left of 100 divided evenly among those that leave the second out.
-pub(super) fn pairs(
-    text: &str,
-    first: impl Fn(&str) -> Result<u64, Wrong>,
-) -> Result<Vec<(u64, f64)>, Wrong> {
-    let mut list = Vec::new();
-    for part in text.split(':') {
-        let (value, share) = part.split_once('/').unwrap_or((part, ""));
-        let share = if share.trim().is_empty() { None } else { Some(percent(share)?) };
-        list.push((first(value)?, share));
-    }
-    let given: f64 = list.iter().filter_map(|item| item.1).sum();
-    let open = list.iter().filter(|item| item.1.is_none()).count();
-    if given > 100.0 + 1e-9 {
+/// `4k-16k`, in either order.
+pub(super) fn range(text: &str) -> Result<(u64, u64), Wrong> {
+    let (a, b) = text
+        .split_once('-')
+        .or_else(|| text.split_once(':'))
+        .ok_or_else(|| Wrong::from("expected a range such as 4k-64k"))?;
+    let (a, b) = (size(a)?, size(b)?);
+    Ok((a.min(b), a.max(b)))
+}
+
+/// `a/b:c/d:e/`: values with a number each; `None` where it is left out, or zero, which fio takes as left out.
+fn pairs(text: &str) -> Result<Vec<(&str, Option<&str>)>, Wrong> {
+    let list: Vec<_> = text
+        .split(':')
+        .take_while(|part| !part.is_empty())
+        .map(|part| match part.split_once('/') {
+            Some((value, share)) => (value, Some(share).filter(|share| !matches!(share.trim(), "" | "0"))),
+            None => (part, None),
+        })
+        .collect();
+    if list.is_empty() { Err("expected pairs such as 4k/60:64k/40".into()) } else { Ok(list) }
+}
+
+/// Gives what is left of 100 to those without a share, evenly, rounded down.
+fn shared(shares: &[Option<u32>]) -> Result<Vec<u32>, Wrong> {
+    let given: u32 = shares.iter().flatten().sum();
+    let missing = shares.iter().filter(|share| share.is_none()).count() as u32;
+    if given > 100 {
         return Err(format!("expected shares that add up to at most 100, not {given}"));
     }
-    let rest = if open == 0 { 0.0 } else { (100.0 - given) / open as f64 };
-    Ok(list
-        .into_iter()
-        .map(|(value, share)| (value, share.unwrap_or(rest)))
-        .filter(|item| item.1 > 0.0)
-        .collect())
+    if missing == 0 && given < 100 {
+        return Err(format!("expected shares that add up to 100, not {given}"));
+    }
+    let rest = (100 - given).checked_div(missing).unwrap_or(0);
+    Ok(shares.iter().map(|share| share.unwrap_or(rest)).collect())
+}
+
+/// A `bssplit` of one direction, in fio's order: the rarest first.
+pub(super) fn split(text: &str) -> Result<Vec<(u64, u32)>, Wrong> {
+    let pairs = pairs(text)?;
+    let shares: Vec<Option<u32>> =
+        pairs.iter().map(|pair| pair.1.map(percent).transpose()).collect::<Result<_, _>>()?;
+    let mut list = Vec::new();
+    for (pair, share) in pairs.iter().zip(shared(&shares)?) {
+        list.push((size(pair.0)?, share));
+    }
+    list.sort_by_key(|&(_, share)| share);
+    Ok(list)
+}
+
+/// Zones of one direction: accesses in percent, with the region's percent or bytes.
+pub(super) fn zones(text: &str, bytes: bool) -> Result<Vec<Zone>, Wrong> {
+    let pairs = pairs(text)?;
+    let accesses: Vec<u32> = pairs.iter().map(|pair| percent(pair.0)).collect::<Result<_, _>>()?;
+    let total: u32 = accesses.iter().sum();
+    if total != 100 {
+        return Err(format!("expected shares of accesses that add up to 100, not {total}"));
+    }
+    let sizes: Vec<u64> = if bytes {
+        pairs.iter().map(|pair| pair.1.map_or(Ok(0), size)).collect::<Result<_, _>>()?
+    } else {
+        let shares: Vec<Option<u32>> =
+            pairs.iter().map(|pair| pair.1.map(percent).transpose()).collect::<Result<_, _>>()?;
+        let given: u32 = shares.iter().flatten().sum();
+        if given > 100 {
+            return Err(format!("expected zones that add up to at most 100, not {given}"));
+        }
+        let missing = shares.iter().filter(|share| share.is_none()).count() as u32;
+        let rest = (100 - given).checked_div(missing).unwrap_or(0);
+        shares.iter().map(|share| u64::from(share.unwrap_or(rest))).collect()
+    };
+    Ok(accesses.into_iter().zip(sizes).map(|(access, size)| Zone { access, size }).collect())
 }
 
 #[cfg(test)]
@@ -187,15 +180,16 @@ mod tests {
     fn sizes_times_and_pairs() {
         assert_eq!(size("4k"), Ok(4096));
         assert_eq!(size("1G"), Ok(1 << 30));
-        assert_eq!(size("512"), Ok(512));
+        assert_eq!(size("0x89"), Ok(0x89));
         assert!(size("4KiB").unwrap_err().contains("1000"));
         assert!(size("").is_err() && size("k").is_err() && size("99999999999999p").is_err());
-        assert_eq!(time("60"), Ok(60_000_000_000));
-        assert_eq!(time("500ms"), Ok(500_000_000));
-        assert_eq!(pairs("4k/60:8k/", size), Ok(vec![(4096, 60.0), (8192, 40.0)]));
-        assert_eq!(pairs("4k:8k", size), Ok(vec![(4096, 50.0), (8192, 50.0)]));
-        assert!(pairs("4k/60:8k/50", size).is_err());
+        assert_eq!(time("60", true), Ok(60_000_000));
+        assert_eq!((time("500ms", true), time("500", false)), (Ok(500_000), Ok(500)));
+        assert_eq!(split("4k/60:8k/"), Ok(vec![(8192, 40), (4096, 60)]));
+        assert_eq!(split("4k:8k"), Ok(vec![(4096, 50), (8192, 50)]));
+        assert!(split("4k/60:8k/50").is_err() && split("4k/60").is_err() && split("").is_err());
         assert_eq!(each("4k,8k", size), Ok([Some(4096), Some(8192), Some(8192)]));
         assert_eq!(each(",8k", size), Ok([None, Some(8192), Some(8192)]));
+        assert_eq!(range("16k-4k"), Ok((4096, 16384)));
     }
 }

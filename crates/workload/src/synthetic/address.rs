@@ -1,7 +1,7 @@
 //! Which place comes next. A place is one step of the alignment grid, counted from the start of the region.
 
 use super::generator::Size;
-use super::{Permuted, Scramble, Zipf};
+use super::{Scramble, Zipf};
 use outlast_device::Op;
 use outlast_units::rng::SplitMix;
 
@@ -18,24 +18,17 @@ pub(crate) enum Address {
     Uniform(Uniform),
     Zipf(Zipf, Option<Scramble>),
     Zones(Zones),
-    Permuted(Permuted),
 }
 
 /// One after another. Sizes and alignment decide the steps.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sequential {
-    next: [u64; 3],
-    apart: bool,
+    next: u64,
     /// 2^63 times the share of requests that go to a random place, and the stream with them.
     random: u64,
 }
 
 impl Sequential {
-    /// Reads, writes and trims each count for themselves, as in fio.
-    pub(crate) fn apart() -> Self {
-        Self { apart: true, ..Self::default() }
-    }
-
     /// With a share of requests that go elsewhere, the stream with them.
     pub(crate) fn with_jumps(share: f64) -> Self {
         Self { random: super::threshold(share), ..Self::default() }
@@ -88,13 +81,12 @@ impl Zones {
 
 impl Draw for Sequential {
     #[inline]
-    fn draw(&mut self, rng: &mut SplitMix, size: &Size, op: Op) -> (u64, bool) {
-        let next = &mut self.next[if self.apart { op as usize % 3 } else { 0 }];
+    fn draw(&mut self, rng: &mut SplitMix, size: &Size, _: Op) -> (u64, bool) {
         if self.random != 0 && rng.next_u64() >> 1 < self.random {
-            *next = rng.below(size.places);
+            self.next = rng.below(size.places);
         }
-        let place = if *next < size.places { *next } else { 0 };
-        *next = place + size.step;
+        let place = if self.next < size.places { self.next } else { 0 };
+        self.next = place + size.step;
         (place, false)
     }
 }
@@ -124,12 +116,5 @@ impl Draw for Zones {
         let zone = self.zones[index];
         let place = zone.first + rng.below(zone.places);
         (self.scramble.as_ref().map_or(place, |s| s.of(place)).min(size.places - 1), index == 0)
-    }
-}
-
-impl Draw for Permuted {
-    #[inline]
-    fn draw(&mut self, rng: &mut SplitMix, size: &Size, _: Op) -> (u64, bool) {
-        (Permuted::draw(self, rng).min(size.places - 1), false)
     }
 }

@@ -130,7 +130,6 @@ impl Generator {
                 core.run(&mut (&*law, &*scramble as &Option<Scramble>), rng, out, max)
             }
             Address::Zones(law) => core.run(law, rng, out, max),
-            Address::Permuted(law) => core.run(law, rng, out, max),
         }
     }
 

@@ -59,6 +59,8 @@ impl SyntheticSpec {
             pacing: if closed { Pacing::Closed { queue_depth } } else { Pacing::Open },
             source: Box::new(source),
             notes,
+            ramp: Nanos::ZERO,
+            lanes: None,
         })
     }
 

@@ -1,4 +1,4 @@
-//! A bijection of 0..n without a table: spreads hot addresses, and visits every place once in a random order.
+//! A bijection of 0..n without a table: spreads hot addresses.
 
 use outlast_units::rng::SplitMix;
 
@@ -44,29 +44,6 @@ impl Scramble {
     }
 }
 
-/// Every place of `0..places` once, in a random order, then again in another: what fio's random map does.
-#[derive(Clone, Debug)]
-pub(crate) struct Permuted {
-    order: Scramble,
-    next: u64,
-}
-
-impl Permuted {
-    pub(crate) fn new(places: u64, rng: &mut SplitMix) -> Self {
-        Self { order: Scramble::new(places, rng), next: 0 }
-    }
-
-    #[inline]
-    pub(crate) fn draw(&mut self, rng: &mut SplitMix) -> u64 {
-        if self.next == self.order.places {
-            *self = Self::new(self.order.places, rng);
-        }
-        let place = self.order.of(self.next);
-        self.next += 1;
-        place
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,16 +75,5 @@ mod tests {
             tenths[(order.of(i) / 100_000) as usize] += 1;
         }
         assert!(tenths.iter().all(|c| c.abs_diff(1000) < 180), "{tenths:?}");
-    }
-
-    #[test]
-    fn permuted_covers_each_pass() {
-        let mut rng = SplitMix::new(1, "p");
-        let mut permuted = Permuted::new(37, &mut rng);
-        for _ in 0..3 {
-            let mut pass: Vec<u64> = (0..37).map(|_| permuted.draw(&mut rng)).collect();
-            pass.sort_unstable();
-            assert_eq!(pass, (0..37).collect::<Vec<_>>());
-        }
     }
 }

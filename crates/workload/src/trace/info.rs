@@ -80,11 +80,28 @@ pub struct TraceInfo {
 /// # Errors
 /// Those of opening and reading the trace.
 pub fn trace_info(spec: &TraceSpec) -> Result<TraceInfo, WorkloadError> {
+    trace_info_while(spec, &mut || true)
+}
+
+/// Requests between two questions whether to go on.
+const STEP: u64 = 1 << 16;
+
+/// As [`trace_info`]; `go_on` is asked now and then.
+///
+/// # Errors
+/// As [`trace_info`]; [`WorkloadError::Stopped`] if `go_on` says no.
+pub fn trace_info_while(
+    spec: &TraceSpec,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<TraceInfo, WorkloadError> {
     let once = TraceSpec { repeat: 1, queue_depth: None, ..spec.clone() };
     let (mut replay, _, mut notes) = once.replay(None)?;
     let mut tally = Tally::default();
     while let Some(request) = replay.next()? {
         tally.add(&request);
+        if tally.records.is_multiple_of(STEP) && !go_on() {
+            return Err(WorkloadError::Stopped);
+        }
     }
     let records = replay.records();
     if tally.records == 0 {

@@ -19,7 +19,7 @@ mod tally;
 mod write;
 
 pub use convert::convert;
-pub use info::{OpStats, TraceInfo, trace_info};
+pub use info::{OpStats, TraceInfo, trace_info, trace_info_while};
 pub use open::parse_bytes;
 pub use spec::{
     AddressUnit, Addresses, BlkEvent, DeviceName, Devices, Format, TimeUnit, TraceSpec, Unordered,

@@ -35,6 +35,8 @@ impl TraceSpec {
             label,
             footprint,
             notes,
+            ramp: outlast_units::Nanos::ZERO,
+            lanes: None,
         })
     }
 

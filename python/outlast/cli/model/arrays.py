@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import click
 
-from outlast.cli.model.options import Command, Counts, Numbers, output_options, parity_name
+from outlast.cli.model.options import Command, Counts, Numbers, Size, output_options, parity_name
 from outlast.cli.model.sheet import Curve, Sheet
 
 
@@ -50,7 +50,7 @@ Examples:
     help="Which device has failed.",
 )
 @click.option(
-    "--device-bytes", type=float, default=80e9, show_default=True, help="Bytes that are read of each survivor."
+    "--device-bytes", type=Size(), default=80e9, show_default=True, help="Bytes that are read of each survivor."
 )
 @click.option("--n", type=int, default=4148, show_default=True, help="Bits of a codeword.")
 @click.option("--k", type=int, default=4, show_default=True, help="Bits that are corrected in a codeword.")
@@ -198,6 +198,7 @@ def ages_command(
     epilog="""\b
 Examples:
   outlast model mttdl --devices 4:24:2 --parities 1,2 --mttf 1.5e6 --mttr 8.8
+  outlast model mttdl --devices 4:24:2 --copies 2 --parallel --uber 1e-16 --device-bytes 4TB
   outlast model mttdl --uber 1e-16 --device-bytes 32e12 --latent-mttf 1e5 --scrub 336 --json""",
 )
 @click.option(
@@ -206,6 +207,11 @@ Examples:
 @click.option(
     "--parities", type=Counts(), default="1,2", show_default=True, help="Failures that it survives: a curve for each."
 )
+@click.option(
+    "--copies",
+    type=Counts(),
+    help="Copies of each chunk of a RAID-10: a curve for each, repaired in parallel, without latent errors.",
+)
 @click.option("--mttf", type=float, default=1.5e6, show_default=True, help="Mean hours to the failure of a device.")
 @click.option("--mttr", type=float, default=8.8, show_default=True, help="Mean hours of a repair.")
 @click.option("--parallel", is_flag=True, help="Failed devices are repaired at the same time.")
@@ -213,7 +219,7 @@ Examples:
     "--uber", type=float, default=0.0, show_default=True, help="Uncorrectable bit error rate of a rebuild's reads."
 )
 @click.option(
-    "--device-bytes", type=float, default=32e12, show_default=True, help="Bytes of a device, all read in a rebuild."
+    "--device-bytes", type=Size(), default=32e12, show_default=True, help="Bytes of a device, all read in a rebuild."
 )
 @click.option("--latent-mttf", type=float, help="Mean hours to a latent error of a device; none if not given.")
 @click.option("--scrub", type=float, help="Mean hours until scrubbing finds it; never if not given.")
@@ -221,6 +227,7 @@ Examples:
 def mttdl_command(
     devices: tuple[float, ...],
     parities: tuple[float, ...],
+    copies: tuple[float, ...] | None,
     mttf: float,
     mttr: float,
     parallel: bool,
@@ -258,6 +265,12 @@ def mttdl_command(
         curves.append(
             Curve(parity_name(m), hours / 8760.0, {"parities": int(m), "read_failure": read, "mttdl_hours": hours})
         )
+    for c in copies or ():
+        # A critical repair reads one other device.
+        read = models.read_failure(uber, np.full(len(x), 8.0 * device_bytes))
+        hours = models.mttdl_mirrors(x, c, mttf, mttr, read_failure=read)
+        facts = {"copies": int(c), "read_failure": read, "mttdl_hours": hours}
+        curves.append(Curve(f"RAID-10, {int(c)} copies", hours / 8760.0, facts))
     Sheet(
         model="mttdl",
         title="Mean time to data loss",
@@ -266,6 +279,7 @@ def mttdl_command(
         x_name="devices",
         x_label="devices",
         x=x,
+        y_unit="years",
         y_name="mttdl_years",
         y_label="mean time to data loss in years of 8760 hours",
         curves=curves,

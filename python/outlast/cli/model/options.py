@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -42,6 +43,58 @@ class Counts(Numbers):
             if number < 0 or not number.is_integer():
                 self.fail(f"{number:g} must be a whole number of at least 0", param, ctx)
         return numbers
+
+
+class Shares(Numbers):
+    """`Numbers` of which each may be written in percent: `7%` is 0.07."""
+
+    name = "SHARES"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+        return super().convert(_PERCENT.sub(_share, value) if isinstance(value, str) else value, param, ctx)
+
+
+class Share(click.ParamType[float]):
+    """`0.07` or `7%`."""
+
+    name = "SHARE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            return float(_PERCENT.sub(_share, value) if isinstance(value, str) else value)
+        except ValueError:
+            self.fail(f'"{value}" is not a share, such as 0.07 or 7%', param, ctx)
+
+
+class Size(click.ParamType[float]):
+    """Bytes: `4e12`, `4TB`, `512GiB`."""
+
+    name = "SIZE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        found = _SIZE.fullmatch(str(value).strip())
+        try:
+            number, unit = (found[1], found[2]) if found else (str(value), "")
+            scale = 1.0
+            if unit:
+                scale = (1024.0 if unit[1:2] == "i" else 1000.0) ** (1 + "kmgtpe".index(unit[0].lower()))
+            size = float(number) * scale
+        except ValueError:
+            size = math.nan
+        if not math.isfinite(size):
+            self.fail(f'"{value}" is not a size, such as 4e12, 4TB or 512GiB', param, ctx)
+        return size
+
+
+_PERCENT = re.compile(r"([0-9.eE+-]+)\s*%")
+_SIZE = re.compile(r"([0-9.eE+-]+?)\s*(?:([kKMGTPE]i?)B|B)")
+
+
+def _share(found: re.Match[str]) -> str:
+    try:
+        return repr(float(found[1]) / 100.0)
+    except ValueError:
+        return found[0]
 
 
 def _expanded(text: str) -> list[float]:

@@ -50,6 +50,8 @@ class Sheet:
     log_x: bool = False
     log_y: bool = True
     notes: list[str] = field(default_factory=list)
+    y_unit: str = ""
+    """Unit of the values, for the table's titles; empty where they have none."""
     summary: tuple[list[str], list[list[str]]] | None = None
     """Titles and rows that people are shown in place of the curves."""
 
@@ -108,7 +110,8 @@ class Sheet:
         step = -(-len(self.x) // SHOWN_ROWS) or 1
         shown = range(0, len(self.x), step)
         rows = [[short(self.x[row]), *(self._cell(curve, row) for curve in self.curves)] for row in shown]
-        return [self.x_label, *(curve.name for curve in self.curves)], rows
+        unit = f" ({self.y_unit})" if self.y_unit else ""
+        return [self.x_label, *(f"{curve.name}{unit}" for curve in self.curves)], rows
 
     def _cell(self, curve: Curve, row: int) -> str:
         value = curve.values[row]

@@ -7,7 +7,17 @@ from typing import Any
 
 import click
 
-from outlast.cli.model.options import Counts, Numbers, chip_options, ecc_options, output_options, paired, parity_name
+from outlast.cli.model.options import (
+    Counts,
+    Numbers,
+    Share,
+    Shares,
+    chip_options,
+    ecc_options,
+    output_options,
+    paired,
+    parity_name,
+)
 from outlast.cli.model.sheet import Curve, Sheet, short
 
 SPARE_HELP = "Spare factor, physical over user space minus 1, parity not yet taken off."
@@ -24,7 +34,7 @@ Examples:
 @ecc_options
 @click.option("--stripe", type=int, default=8, show_default=True, help="Pages of a stripe, parity included.")
 @click.option("--parities", type=Counts(), default="0,1,2", show_default=True, help="Parities: a curve for each.")
-@click.option("--spare", type=float, default=0.5, show_default=True, help=SPARE_HELP)
+@click.option("--spare", type=Share(), default=0.5, show_default=True, help=SPARE_HELP)
 @click.option("--waf", type=Numbers(), help="Measured write amplification of each curve; else the closed form.")
 @click.option(
     "--retired", type=float, default=0.0, show_default=True, help="Share of the blocks that each cycle retires."
@@ -152,7 +162,7 @@ Examples:
   outlast model waf --spare 0.07:0.5:0.01 --parities 0,1,2
   outlast model waf --hot-space 0.2 --hot-writes 0.8 --json""",
 )
-@click.option("--spare", type=Numbers(), default="0.07:0.5:0.01", show_default=True, help=SPARE_HELP)
+@click.option("--spare", type=Shares(), default="0.07:0.5:0.01", show_default=True, help=SPARE_HELP)
 @click.option("--stripe", type=int, default=16, show_default=True, help="Pages of a stripe, parity included.")
 @click.option("--parities", type=Counts(), default="0", show_default=True, help="Parities: a curve for each.")
 @click.option("--unusable", type=float, default=0.0, show_default=True, help="Share of the flash that is lost.")

@@ -1,0 +1,202 @@
+//! What a loss of power leaves in doubt: every record of writes under way, kept in one place.
+//!
+//! An array of mirrors or parity is *active* from the first host write until none has been under way for a while; md(4) calls the
+//! time `safe_mode_delay`, keeps the state in the superblock of every member, and so does [`Doubt`]. What else narrows the doubt
+//! down are marks (bitmap) or closes it are records (partial parity log, journal).
+
+use crate::bitmap::Bitmap;
+use crate::config::{ArrayConfig, Consistency};
+use crate::layout::Rows;
+use crate::log::Log;
+use crate::op::Record;
+use crate::ranges::RangeSet;
+use outlast_units::Nanos;
+use std::collections::BTreeMap;
+
+/// What the superblocks say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    /// No write has been under way since redundancy was known to fit.
+    Clean,
+    /// Redundancy may not fit wherever power fails now.
+    Active,
+    /// No write is under way: members flush, then they are marked clean, unless a write comes before.
+    Flushing,
+}
+
+/// Answers one question: after a loss of power, where may redundancy not fit?
+#[derive(Clone, Debug)]
+pub(crate) struct Doubt {
+    policy: Consistency,
+    /// Whether there is redundancy that a loss of power can leave wrong, and no record that makes it right.
+    tracked: bool,
+    /// Time without a write after which an active array is marked clean; zero: never.
+    delay: Nanos,
+    mark: Mark,
+    /// Host writes and trims accepted and not yet answered.
+    writers: u32,
+    /// Flushes of members under way.
+    flushes: u32,
+    /// When the array may be marked clean.
+    pub(crate) wake: Nanos,
+    /// First group that is in doubt since a loss of power.
+    pub(crate) resync: Option<u64>,
+    pub(crate) bitmap: Bitmap,
+    pub(crate) log: Log,
+    /// Records of operations under way, by operation.
+    pub(crate) records: BTreeMap<u32, Record>,
+    /// Rows whose redundancy a loss of power left wrong, with no record: the simulator knows, the array does not. Row `r` of group `g` is
+    /// number `g · chunk + r`.
+    torn: RangeSet,
+    chunk: u64,
+}
+
+impl Doubt {
+    /// Nothing is in doubt in an array of `groups` groups of `chunk` rows.
+    pub(crate) fn new(config: &ArrayConfig, groups: u64, chunk: u64) -> Self {
+        let redundant = config.redundancy() > 0;
+        let groups_per_region = (config.log.bitmap_chunk.0 / config.chunk.0).max(1);
+        let uses_bitmap = config.consistency == Consistency::Bitmap && redundant;
+        let regions = if uses_bitmap { groups.div_ceil(groups_per_region) } else { 0 };
+        Self {
+            policy: config.consistency,
+            tracked: redundant && matches!(config.consistency, Consistency::Resync | Consistency::Bitmap),
+            delay: config.safe_mode_delay,
+            mark: Mark::Clean,
+            writers: 0,
+            flushes: 0,
+            wake: Nanos::MAX,
+            resync: None,
+            bitmap: Bitmap::new(regions, groups_per_region),
+            log: Log::new(config.log.size.0),
+            records: BTreeMap::new(),
+            torn: RangeSet::default(),
+            chunk,
+        }
+    }
+
+    /// The host wants something written: from here on the array is active (md's `md_write_start`).
+    pub(crate) fn write_begins(&mut self) {
+        if self.tracked {
+            self.writers += 1;
+            self.mark = Mark::Active;
+        }
+    }
+
+    /// A host write is answered (md's `md_write_end`): unless more come, the array is clean after a while. md rounds the time up to a
+    /// multiple of the delay before it adds the delay, so that its timer moves rarely.
+    pub(crate) fn write_ends(&mut self, now: Nanos) {
+        if self.tracked {
+            self.writers -= 1;
+            if self.delay > Nanos::ZERO {
+                let rounded = now.0.div_ceil(self.delay.0).saturating_mul(self.delay.0);
+                self.wake = Nanos(rounded.saturating_add(self.delay.0));
+            }
+        }
+    }
+
+    /// The time is up: whether members are to flush so that the array can be marked clean. Where a write is under way its end sets the
+    /// time anew.
+    pub(crate) fn is_idle(&mut self, now: Nanos) -> bool {
+        let idle = self.writers == 0 && self.mark == Mark::Active;
+        let waits = idle && self.flushes > 0;
+        self.wake = if waits { Nanos(now.0.saturating_add(self.delay.0)) } else { Nanos::MAX };
+        if idle && !waits {
+            self.mark = Mark::Flushing;
+        }
+        idle && !waits
+    }
+
+    /// `count` more flushes are under way.
+    pub(crate) fn flushing(&mut self, count: u32) {
+        self.flushes += count;
+    }
+
+    /// A flush has ended; the last one makes the mark durable, unless a write has come meanwhile: then the end of that write has set the
+    /// time anew.
+    pub(crate) fn flushed(&mut self) {
+        self.flushes -= 1;
+        if self.flushes == 0 && self.mark == Mark::Flushing {
+            self.mark = Mark::Clean;
+        }
+    }
+
+    /// Whether redundancy of `group` cannot be trusted: a resynchronisation has yet to come by. As in md the place of the pass decides,
+    /// even where a bitmap says that it will find nothing.
+    #[inline]
+    pub(crate) fn distrusts(&self, group: u64) -> bool {
+        self.resync.is_some_and(|first| group >= first)
+    }
+
+    /// Whether a resynchronisation has to look at `group`.
+    pub(crate) fn must_resync(&self, group: u64) -> bool {
+        !self.bitmap.is_used() || self.bitmap.is_in_doubt(group)
+    }
+
+    /// Power is gone: what is in doubt when it is back.
+    pub(crate) fn after_power_cut(&mut self) {
+        let active = self.mark != Mark::Clean;
+        (self.mark, self.writers, self.flushes, self.wake) = (Mark::Clean, 0, 0, Nanos::MAX);
+        self.log.clear();
+        let marked = self.bitmap.after_power_cut(active);
+        let in_doubt = match self.policy {
+            Consistency::Resync => active,
+            Consistency::Bitmap => active && marked,
+            Consistency::Ppl | Consistency::Journal => false,
+        };
+        if in_doubt {
+            self.resync = Some(0);
+        }
+    }
+
+    /// Every group has been looked at.
+    pub(crate) fn resynced(&mut self, now: Nanos, bitmap_delay: Nanos) {
+        self.resync = None;
+        self.bitmap.resynced(now, bitmap_delay);
+    }
+
+    fn range(&self, group: u64, rows: Rows) -> std::ops::Range<u64> {
+        let first = group * self.chunk;
+        first + u64::from(rows.first)..first + u64::from(rows.end)
+    }
+
+    /// A loss of power has cut off writes of these rows.
+    pub(crate) fn tear(&mut self, group: u64, rows: Rows) {
+        self.torn.insert(self.range(group, rows));
+    }
+
+    /// Redundancy of these rows fits again.
+    pub(crate) fn mend(&mut self, group: u64, rows: Rows) {
+        if !self.torn.is_empty() {
+            self.torn.remove(self.range(group, rows));
+        }
+    }
+
+    /// How many of these rows have redundancy that does not fit.
+    pub(crate) fn torn_rows(&self, group: u64, rows: Rows) -> u32 {
+        let range = self.range(group, rows);
+        let mut count = 0;
+        let mut at = range.start;
+        while at < range.end {
+            let next = self.torn.next_edge(at).map_or(range.end, |edge| edge.min(range.end));
+            if self.torn.overlaps(&(at..at + 1)) {
+                count += next - at;
+            }
+            at = next;
+        }
+        count as u32
+    }
+
+    /// Groups with such rows, rising.
+    pub(crate) fn torn_groups(&self) -> Vec<u64> {
+        let of = |run: std::ops::Range<u64>| run.start / self.chunk..(run.end - 1) / self.chunk + 1;
+        let mut groups: Vec<u64> = self.torn.iter().flat_map(of).collect();
+        groups.dedup();
+        groups
+    }
+
+    /// Whether any operation or timer is left.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.writers == 0 && self.log.in_use() == 0 && self.records.is_empty()
+    }
+}

@@ -1,0 +1,140 @@
+//! Is a write ever acknowledged that no member has taken? Members leave at every moment of it: while it waits for a mark, for old data, for
+//! its record, and while it is being written.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use outlast_array::{Array, ArrayConfig, Consistency, Level, LogConfig, LogPlace, PlainDevice};
+use outlast_device::Op;
+use outlast_units::{Bytes, Nanos};
+use support::{Host, array, command};
+
+const SECTORS: u64 = 200;
+
+fn small(level: Level, members: u16, consistency: Consistency) -> ArrayConfig {
+    ArrayConfig {
+        chunk: Bytes::kib(4),
+        consistency,
+        log: LogConfig {
+            size: Bytes::kib(32),
+            bitmap_chunk: Bytes::kib(16),
+            bitmap_delay: Nanos::millis(3),
+            place: LogPlace::Members,
+        },
+        ..ArrayConfig::new(level, members)
+    }
+}
+
+/// Every level with redundancy and every way to keep it right.
+fn kinds() -> Vec<ArrayConfig> {
+    use Consistency::{Bitmap, Journal, Ppl, Resync};
+    let mut kinds = Vec::new();
+    for consistency in [Resync, Bitmap, Ppl, Journal] {
+        kinds.push(small(Level::Raid5, 4, consistency));
+        kinds.push(small(Level::Raid6, 5, consistency));
+    }
+    for consistency in [Resync, Bitmap] {
+        kinds.push(small(Level::Raid1, 2, consistency));
+        kinds.push(small(Level::Raid10, 4, consistency));
+    }
+    kinds
+}
+
+/// One write of one chunk; `then` happens at `at`. Returns whether the write was refused; if not, it can be read.
+fn one_write(config: &ArrayConfig, at: Nanos, then: impl Fn(&mut Array<PlainDevice>, Nanos)) -> bool {
+    let mut host = Host::new(array(config.clone(), SECTORS));
+    host.submit(command(Op::Write, 0, 8));
+    let mut done = Vec::new();
+    outlast_device::Device::advance(&mut host.device, at, &mut done);
+    host.accept(done);
+    host.now = at;
+    then(&mut host.device, at);
+    while host.in_flight() > 0 {
+        assert!(host.step(), "{config:?}: the write never ends");
+    }
+    let refused = host.refused > 0;
+    // Before the check of its content: an acknowledged write may not read as an error either.
+    host.submit(command(Op::Read, 0, 8));
+    while host.in_flight() > 0 {
+        assert!(host.step());
+    }
+    assert!(refused || host.errors.is_empty(), "{config:?}: acknowledged at a failure at {at} and not there");
+    outlast_device::Device::self_check(&host.device).unwrap();
+    refused
+}
+
+/// As many members fail as is one too many, in every combination.
+#[test]
+fn a_write_that_reached_no_member_is_never_acknowledged() {
+    for config in kinds() {
+        let (members, gone) = (u32::from(config.members), u32::from(config.redundancy()) + 1);
+        let (mut refused, mut kept) = (0, 0);
+        for set in (0u32..1 << members).filter(|set| set.count_ones() == gone) {
+            // 70 µs for each of mark, record and data, 40 for old data: at 400 all is done.
+            for at in (0..=400).step_by(10) {
+                let fail = |array: &mut Array<PlainDevice>, now| {
+                    for column in (0..members as usize).filter(|column| set >> column & 1 == 1) {
+                        array.fail_member(now, column).unwrap();
+                    }
+                };
+                // What was acknowledged before the failures may go with them.
+                match unless_answered(&config, Nanos::micros(at), fail) {
+                    Some(true) => refused += 1,
+                    Some(false) => kept += 1,
+                    None => {}
+                }
+            }
+        }
+        assert!(refused > 0, "{config:?}: {refused} refused, {kept} kept");
+    }
+}
+
+/// As [`one_write`], unless the write is answered before `at`.
+fn unless_answered(
+    config: &ArrayConfig,
+    at: Nanos,
+    then: impl Fn(&mut Array<PlainDevice>, Nanos),
+) -> Option<bool> {
+    let mut trial = Host::new(array(config.clone(), SECTORS));
+    trial.submit(command(Op::Write, 0, 8));
+    let mut done = Vec::new();
+    outlast_device::Device::advance(&mut trial.device, at, &mut done);
+    done.is_empty().then(|| one_write(config, at, then))
+}
+
+/// Members that refuse writes are thrown out, but not the last that data could be on.
+#[test]
+fn a_write_that_every_member_refused_is_never_acknowledged() {
+    for config in kinds() {
+        let members = usize::from(config.members);
+        for count in 1..=members {
+            let refused = one_write(&config, Nanos::ZERO, |array, _| {
+                (0..count).for_each(|column| array.member_mut(column).unwrap().refuse_writes());
+            });
+            assert!(refused || count < members, "{config:?}: {count} members refused");
+        }
+    }
+}
+
+/// An array that lacks more than redundancy makes good takes no write at all, as md: nothing reaches the members that are left.
+#[test]
+fn a_failed_array_writes_nothing() {
+    for config in kinds() {
+        let mut host = Host::new(array(config.clone(), SECTORS));
+        // Neighbours, so that copies of the first chunk are among them.
+        for column in 0..=usize::from(config.redundancy()) {
+            host.device.fail_member(Nanos::ZERO, column).unwrap();
+        }
+        let striped = config.level != Level::Raid10;
+        let chunks = if striped { host.capacity() / 8 } else { 1 };
+        for chunk in 0..chunks {
+            host.submit(command(Op::Write, chunk * 8, 8));
+            while host.in_flight() > 0 {
+                assert!(host.step());
+            }
+        }
+        let writes = host.device.counters().member_writes;
+        assert_eq!((host.refused, writes), (chunks, 0), "{config:?}");
+    }
+}

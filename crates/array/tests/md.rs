@@ -1,0 +1,117 @@
+//! Does the array do what Linux's md does? `tests/md/answers.txt` holds what md itself answered (`tests/md/record.py` boots a kernel and asks
+//! it): which members are read for a write of each size, with redundancy known to fit and while a resynchronisation waits, and how long after
+//! a write an array is clean.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use outlast_array::{Array, ArrayConfig, BackgroundConfig, Level, PlainDevice};
+use outlast_device::{Device, Op, Tag};
+use outlast_units::{ByteRate, Bytes, Nanos};
+use support::{array, command};
+
+const ANSWERS: &str = include_str!("../../../tests/md/answers.txt");
+/// Stripes of one chunk of 4 KiB on each member.
+const SECTORS: u64 = 400;
+
+fn rows(way: &str) -> impl Iterator<Item = Vec<&'static str>> {
+    let own = ANSWERS.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    own.filter(move |row| row[0] == way)
+}
+
+fn level(name: &str) -> Level {
+    match name {
+        "raid5" => Level::Raid5,
+        "raid6" => Level::Raid6,
+        other => panic!("{other}"),
+    }
+}
+
+fn commands(array: &Array<PlainDevice>) -> Vec<(u64, u64)> {
+    let members = (0..64).map_while(|column| array.member(column));
+    members.map(|member| (member.smart().host_read_commands, member.smart().host_write_commands)).collect()
+}
+
+/// Chunks read for a write of `chunks` chunks, and members both read and written.
+fn write(array: &mut Array<PlainDevice>, now: Nanos, stripe: u64, data: u64, chunks: u32) -> (u64, u64) {
+    let before = commands(array);
+    array.submit_data(
+        now,
+        command(Op::Write, stripe * data * 8, chunks * 8),
+        Tag(0),
+        &vec![1; chunks as usize * 4096],
+    );
+    let mut done = Vec::new();
+    array.advance(now + Nanos::millis(10), &mut done);
+    assert_eq!(done.len(), 1);
+    let each = commands(array).into_iter().zip(before).map(|(now, then)| (now.0 - then.0, now.1 - then.1));
+    each.fold((0, 0), |(reads, both), (read, written)| {
+        (reads + read, both + u64::from(read > 0 && written > 0))
+    })
+}
+
+#[test]
+fn a_write_reads_what_md_reads() {
+    let mut compared = 0;
+    for way in ["idle", "resync"] {
+        for row in rows(way) {
+            let numbers: Vec<u64> = row[2..].iter().map(|number| number.parse().unwrap()).collect();
+            let [members, chunks, read, both] = numbers[..] else { panic!("{row:?}") };
+            // One group at the start of a resynchronisation, and the next after four seconds.
+            let rate = ByteRate::new(1000);
+            let background =
+                BackgroundConfig { min_rate: rate, max_rate: rate, ..BackgroundConfig::default() };
+            let config = ArrayConfig {
+                chunk: Bytes::kib(4),
+                background,
+                ..ArrayConfig::new(level(row[1]), members as u16)
+            };
+            let data = members - u64::from(config.redundancy());
+            let mut array = array(config, SECTORS);
+            let mut now = Nanos::ZERO;
+            if way == "resync" {
+                array.submit(now, command(Op::Write, 0, 8), Tag(1));
+                array.power_cut(now);
+                array.power_on(now, false).unwrap();
+                now = Nanos::secs(1);
+                array.advance(now, &mut Vec::new());
+            }
+            assert_eq!(array.is_in_doubt(), way == "resync");
+            assert_eq!(write(&mut array, now, 30 + chunks, data, chunks as u32), (read, both), "{row:?}");
+            compared += 1;
+        }
+    }
+    // Three to ten members of RAID-5 and four to ten of RAID-6, from one chunk to all, twice.
+    assert_eq!(compared, 2 * ((2..=9).sum::<u64>() + (2..=8).sum::<u64>()));
+}
+
+/// md's delay is 200 ms in ticks of its clock (204 ms here), rounded so that one to two of them pass; the measurement adds up to a hundredth of a
+/// second at each end.
+#[test]
+fn an_array_is_clean_when_mds_is() {
+    let mut longest = 0;
+    for row in rows("clean-after") {
+        let took: u64 = row[1].parse().unwrap();
+        assert!((204 - 10..=2 * 204 + 20).contains(&took), "{row:?}");
+        assert_eq!(row[2..], ["active", "clean"]);
+        longest = longest.max(took);
+    }
+    assert!(longest > 300, "no phase of the clock was late");
+    // Ours, over the phases of its own clock.
+    for phase in 0..20 {
+        let written = Nanos::millis(1_000 + phase * 11);
+        let in_doubt = |after: u64| {
+            let config = ArrayConfig { chunk: Bytes::kib(4), ..ArrayConfig::new(Level::Raid5, 4) };
+            let mut array = array(config, SECTORS);
+            array.advance(written, &mut Vec::new());
+            array.submit(written, command(Op::Write, 0, 8), Tag(1));
+            let cut = written + Nanos::millis(after);
+            array.advance(cut, &mut Vec::new());
+            array.power_cut(cut);
+            array.power_on(cut, false).unwrap();
+            array.is_in_doubt()
+        };
+        assert!(in_doubt(199) && !in_doubt(402), "written at {written}");
+    }
+}

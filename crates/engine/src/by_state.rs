@@ -1,0 +1,63 @@
+//! Latencies by the state of the array: a run with a failure mixes healthy time with degraded time, and its percentiles tell neither.
+
+use crate::histogram::{ByOp, record};
+use crate::summary::Latency;
+use outlast_array::Condition;
+use outlast_device::Op;
+use outlast_units::Nanos;
+use serde::Serialize;
+
+const STATES: usize = Condition::ALL.len();
+
+/// Histograms by the state in which commands completed, each made when it is first needed. A drive by itself has none.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ByState([Option<Box<ByOp>>; STATES]);
+
+impl ByState {
+    /// A command completed in `state` after `latency`.
+    #[inline]
+    pub(crate) fn record(&mut self, state: Option<Condition>, digits: u8, op: Op, latency: Nanos) {
+        if let Some(state) = state {
+            let own = self.0[state as usize].get_or_insert_with(|| Box::new(ByOp::new(digits)));
+            record(own.of_mut(op), latency.0);
+        }
+    }
+
+    pub(crate) fn summary(&self) -> LatencyByState {
+        let of = |state: Condition| {
+            let own = self.0[state as usize].as_deref();
+            let latency = |op: Op| own.and_then(|own| Latency::of(own.of(op)));
+            LatencyInState { read: latency(Op::Read), write: latency(Op::Write) }
+        };
+        LatencyByState {
+            healthy: of(Condition::Healthy),
+            degraded: of(Condition::Degraded),
+            rebuilding: of(Condition::Rebuilding),
+            resyncing: of(Condition::Resyncing),
+            failed: of(Condition::Failed),
+        }
+    }
+}
+
+/// Latencies of the host's reads and writes by the state of the array in which they completed.
+#[derive(Clone, Debug, Serialize)]
+pub struct LatencyByState {
+    /// Every member is there and complete, and redundancy fits.
+    pub healthy: LatencyInState,
+    /// Members are missing or lack something, and nothing is done about it.
+    pub degraded: LatencyInState,
+    /// Members are being rebuilt or recover what they have lost with a die, or parity moves.
+    pub rebuilding: LatencyInState,
+    /// Redundancy is made right after a loss of power.
+    pub resyncing: LatencyInState,
+    /// More is missing than redundancy makes good.
+    pub failed: LatencyInState,
+}
+
+/// Latencies in one state; absent where nothing completed in it.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct LatencyInState {
+    pub read: Option<Latency>,
+    pub write: Option<Latency>,
+}

@@ -1,0 +1,124 @@
+//! Is every job of a file a queue of its own, with its own depth, rates, runtime and end?
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+use outlast_device::Op;
+use outlast_units::{Bytes, Nanos};
+use outlast_workload::{FioSpec, JobLog, Target};
+
+const TARGET: Target = Target { capacity: Bytes::mib(64), seed: 7, unit: Bytes::kib(4) };
+
+/// What the jobs ask of a device that answers every request after `latency`.
+fn log(text: &str, latency: Nanos) -> JobLog {
+    let spec = FioSpec { job: Some(text.to_owned()), ..FioSpec::default() };
+    spec.log(&TARGET, latency, true, 1_000_000).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn count(log: &JobLog, lane: u32, op: Op) -> usize {
+    log.requests.iter().filter(|r| r.lane == lane && r.command.op == op).count()
+}
+
+fn end(log: &JobLog, lane: usize) -> Nanos {
+    log.lanes[lane].end.unwrap()
+}
+
+/// Most requests in flight of a lane, each for `latency`.
+fn most_in_flight(log: &JobLog, lane: u32, latency: Nanos) -> usize {
+    let times: Vec<u64> = log.requests.iter().filter(|r| r.lane == lane).map(|r| r.at.0).collect();
+    times
+        .iter()
+        .enumerate()
+        .map(|(i, at)| times[..=i].iter().filter(|t| **t + latency.0 > *at).count())
+        .max()
+        .unwrap()
+}
+
+#[test]
+fn rates_hold_for_each_direction() {
+    // fio 3.33: 999 reads/s and 999 writes/s, also with rwmixread=70.
+    let log = log("[a]\nrw=randrw\nrwmixread=70\nrate_iops=1000\nruntime=1\ntime_based\n", Nanos::micros(10));
+    assert_eq!((count(&log, 0, Op::Read), count(&log, 0, Op::Write)), (1000, 1000));
+    assert_eq!(end(&log, 0), Nanos::secs(1));
+}
+
+#[test]
+fn a_rate_is_bounded_by_the_depth() {
+    // 200 000 a second are asked for, a depth of 1 on 100 us gives 10 000.
+    let latency = Nanos::micros(100);
+    let log = log("[a]\nrw=randread\nrate_iops=200000\nruntime=100ms\ntime_based\n", latency);
+    assert_eq!(count(&log, 0, Op::Read), 1000);
+    assert_eq!(most_in_flight(&log, 0, latency), 1);
+}
+
+#[test]
+fn jobs_go_on_side_by_side_and_each_ends_by_itself() {
+    let latency = Nanos::micros(100);
+    let log = log(
+        "[a]\nrw=randread\nruntime=10ms\ntime_based\n[b]\nrw=write\nbs=1m\niodepth=4\nruntime=30ms\ntime_based\n",
+        latency,
+    );
+    // Depth over latency, times the runtime.
+    assert_eq!((count(&log, 0, Op::Read), count(&log, 1, Op::Write)), (100, 1200));
+    assert_eq!((end(&log, 0), end(&log, 1)), (Nanos::millis(10), Nanos::millis(30)));
+    assert_eq!((most_in_flight(&log, 0, latency), most_in_flight(&log, 1, latency)), (1, 4));
+}
+
+#[test]
+fn nobody_inherits_the_depth_of_a_job_that_has_ended() {
+    let latency = Nanos::micros(100);
+    let log = log("[a]\nrw=randread\nnumber_ios=100\n[b]\nrw=randread\nnumber_ios=3000\n", latency);
+    assert_eq!((count(&log, 0, Op::Read), count(&log, 1, Op::Read)), (100, 3000));
+    assert_eq!((end(&log, 0), end(&log, 1)), (Nanos::millis(10), Nanos::millis(300)));
+    assert_eq!(most_in_flight(&log, 1, latency), 1);
+}
+
+#[test]
+fn groups_behind_a_stonewall_may_have_other_depths() {
+    let latency = Nanos::micros(100);
+    let log = log(
+        "[a]\nrw=read\nnumber_ios=80\niodepth=8\n[b]\nrw=read\nnumber_ios=20\n[c]\nstonewall\nrw=read\nnumber_ios=64\niodepth=64\n",
+        latency,
+    );
+    assert_eq!(log.lanes[2].begin, Some(Nanos::millis(2)));
+    assert_eq!(end(&log, 2), Nanos(2_000_000 + latency.0));
+}
+
+#[test]
+fn number_ios_counts_no_flushes() {
+    let log = log("[a]\nrw=write\nnumber_ios=1000\nfsync=1\n", Nanos::micros(10));
+    assert_eq!(count(&log, 0, Op::Write), 1000);
+    // fio looks at the number before it looks whether to flush.
+    assert_eq!(count(&log, 0, Op::Flush), 999);
+}
+
+#[test]
+fn each_direction_is_aligned_to_its_own_block() {
+    let log = log("[a]\nrw=randrw\nbs=4k,16k\nnorandommap\nnumber_ios=2000\n", Nanos::micros(10));
+    let rough = |op: Op, sectors: u64| {
+        log.requests.iter().filter(|r| r.command.op == op && !r.command.lba.0.is_multiple_of(sectors)).count()
+    };
+    assert_eq!((rough(Op::Read, 8), rough(Op::Write, 32)), (0, 0));
+    assert!(rough(Op::Read, 32) > 0);
+}
+
+#[test]
+fn a_ramp_ends_its_job_later() {
+    let log =
+        log("[a]\nrw=read\nrate_iops=1000\nramp_time=200ms\nruntime=300ms\ntime_based\n", Nanos::micros(10));
+    let last = end(&log, 0);
+    assert!(last >= Nanos::millis(500) && last <= Nanos::millis(502), "{last:?}");
+}
+
+#[test]
+fn exitall_ends_the_others_of_the_group() {
+    let log = log(
+        "[a]\nrw=read\nnumber_ios=10\nexitall\n[b]\nrw=write\nruntime=100\ntime_based\n[c]\nnew_group\nrw=read\nruntime=5ms\ntime_based\n",
+        Nanos::micros(100),
+    );
+    // What is in flight is waited for.
+    assert!(
+        end(&log, 1) >= end(&log, 0) && end(&log, 1) <= Nanos(end(&log, 0).0 + 100_000),
+        "{:?}",
+        log.lanes
+    );
+    assert_eq!(end(&log, 2), Nanos::millis(5));
+}

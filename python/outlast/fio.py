@@ -1,0 +1,354 @@
+"""fio: what its job files ask, results in the layout of its JSON, and that JSON as figures to compare with."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from outlast import _core
+from outlast.errors import OutputError
+
+if TYPE_CHECKING:
+    from outlast.result import Result
+
+PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
+"""Those that fio prints by default."""
+_OPS = ("read", "write", "trim")
+_STEPS = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
+_KIB = 1024
+
+Bins = dict[int, int]
+
+
+class Request(NamedTuple):
+    """One request of a job."""
+
+    at: float
+    """Seconds since the first job began."""
+    job: str
+    op: str
+    offset: int
+    bytes: int
+
+
+def is_job_file(name: str) -> bool:
+    """Whether a name is that of a fio job file: by its ending, as scenario files are told by theirs."""
+    return name.lower().endswith((".fio", ".job"))
+
+
+def layer(file: str) -> dict[str, Any]:
+    """The layer of a scenario that runs a job file, its `${NAME}` taken from the environment, where they are there.
+
+    What is not measured at the beginning is for the job's `ramp_time` to say: a preset's warm-up does not hold.
+    """
+    spec: dict[str, Any] = {"file": file}
+    try:
+        names = _core.fio_variables(Path(file).read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        names = []  # the simulator says what is wrong with the file
+    variables = {name: os.environ[name] for name in names if name in os.environ}
+    fio = spec | ({"vars": variables} if variables else {})
+    return {"workload": {"fio": fio}, "run": {"warm_up": "0s"}}
+
+
+def requests(
+    file: str | Path,
+    capacity: int,
+    *,
+    latency_s: float = 1e-4,
+    most: int = 100_000,
+    seed: int = 1,
+    variables: Mapping[str, str] | None = None,
+) -> list[Request]:
+    """The first `most` requests of a job file on a device of `capacity` bytes that takes `latency_s` for each."""
+    settings = json.dumps({"file": str(file), "vars": dict(variables or {})})
+    rows, lanes = _core.fio_log(settings, capacity, seed, round(latency_s * 1e9), most)
+    return [Request(at * 1e-9, lanes[lane][0], op, offset, length) for at, lane, op, offset, length in rows]
+
+
+def to_fio(result: Result) -> dict[str, Any]:
+    """The result in the layout of fio's `--output-format=json+`, as of fio 3.33.
+
+    A result without jobs is one job with everything in it. What a simulation has none of is zero: submission latency,
+    processor time, context switches, the time of day.
+    """
+    summary = result.summary
+    jobs = summary["host"].get("jobs")
+    bins = _bins_by_job(result)
+    if not jobs:
+        jobs, bins = [_all_in_one(summary)], {0: _bins_of_all(result)}
+    return {
+        "fio version": f"outlast-{summary['version']} (layout of fio-3.33)",
+        "timestamp": 0,
+        "timestamp_ms": 0,
+        "time": "Thu Jan  1 00:00:00 1970",
+        "global options": {},
+        "jobs": [_job(job, bins.get(index, {})) for index, job in enumerate(jobs)],
+    }
+
+
+def _bins_by_job(result: Result) -> dict[int, dict[str, Bins]]:
+    table = result.tables.get("jobs")
+    bins: dict[int, dict[str, Bins]] = {}
+    if table:
+        rows = zip(table["job"], table["op"], table["latency_ns"], table["count"], strict=True)
+        for job, op, value, count in rows:
+            bins.setdefault(int(job), {}).setdefault(str(op), {})[int(value)] = int(count)
+    return bins
+
+
+def _bins_of_all(result: Result) -> dict[str, Bins]:
+    table = result.tables.get("latency")
+    bins: dict[str, Bins] = {}
+    if table:
+        rows = zip(table["op"], table["stream"], table["latency_us"], table["count"], strict=True)
+        for op, stream, value, count in rows:
+            if stream == "all":
+                own = bins.setdefault("sync" if op == "flush" else str(op), {})
+                bucket = _bucket(round(float(value) * 1000))
+                own[bucket] = own.get(bucket, 0) + int(count)
+    return bins
+
+
+def _bucket(nanoseconds: int) -> int:
+    """The middle of fio's bucket of a latency."""
+    width = nanoseconds.bit_length() - 7
+    return nanoseconds if width <= 0 else (nanoseconds >> width << width) + (1 << width) // 2
+
+
+def _all_in_one(summary: dict[str, Any]) -> dict[str, Any]:
+    host, span = summary["host"], summary["time"]["simulated_s"]
+    sums = (
+        ("read", "read", host["reads"], host["bytes_read"]),
+        ("write", "write", host["writes"], host["bytes_written"]),
+        ("trim", "trim", host["trims"], host["bytes_trimmed"]),
+        ("sync", "flush", host["flushes"], 0),
+    )
+    job: dict[str, Any] = {
+        "name": summary["name"],
+        "group": 0,
+        "begin_s": summary["time"]["warm_up_s"],
+        "runtime_s": span,
+        "iodepth_level": [0.0] * 7,
+        "options": {},
+    }
+    for name, op, ios, length in sums:
+        job[name] = (
+            {"ios": ios, "bytes": length, "latency_us": summary["latency_us"][op], "iops": ios / span if span else 0.0}
+            if ios and summary["latency_us"].get(op)
+            else None
+        )
+    return job
+
+
+def _job(job: dict[str, Any], bins: dict[str, Bins]) -> dict[str, Any]:
+    runtime = math.ceil(job["runtime_s"] * 1000 - 1e-6)
+    done: dict[str, Any] = {
+        "jobname": job["name"],
+        "groupid": job["group"],
+        "error": 0,
+        "eta": 0,
+        "elapsed": math.ceil(job["begin_s"] + job["runtime_s"]),
+        "job options": dict(job["options"]),
+    }
+    for op in _OPS:
+        done[op] = _direction(job.get(op), bins.get(op, {}), runtime)
+    sync = job.get("sync")
+    done["sync"] = {
+        "total_ios": sync["ios"] if sync else 0,
+        "lat_ns": _latency(sync, bins.get("sync", {}), percentiles=True),
+    }
+    names = ["1", "2", "4", "8", "16", "32", ">=64"]
+    batches = dict.fromkeys(("0", "4", "8", "16", "32", "64", ">=64"), 0.0) | {"4": 100.0}
+    done |= {
+        "job_runtime": runtime,
+        "usr_cpu": 0.0,
+        "sys_cpu": 0.0,
+        "ctx": 0,
+        "majf": 0,
+        "minf": 0,
+        "iodepth_level": dict(zip(names, job["iodepth_level"], strict=True)),
+        "iodepth_submit": batches,
+        "iodepth_complete": dict(batches),
+    }
+    done |= _shares([bins.get(op, {}) for op in _OPS])
+    done |= {
+        "latency_depth": _whole(job["options"].get("iodepth", "1")),
+        "latency_target": 0,
+        "latency_percentile": 100.0,
+        "latency_window": 0,
+    }
+    if job.get("description"):
+        done["desc"] = job["description"]
+    return done
+
+
+def _whole(digits: str) -> int:
+    return int(digits) if digits.isdigit() else 1
+
+
+def _direction(figures: dict[str, Any] | None, bins: Bins, runtime: int) -> dict[str, Any]:
+    ios, length = (figures["ios"], figures["bytes"]) if figures else (0, 0)
+    span = runtime if ios else 0
+    rate = length * 1000 // span if span else 0
+    bandwidth = _samples(figures, "mib_s_samples", _KIB)
+    iops = _samples(figures, "iops_samples", 1)
+    return {
+        "io_bytes": length,
+        "io_kbytes": length >> 10,
+        "bw_bytes": rate,
+        "bw": rate // _KIB,
+        "iops": ios * 1000 / span if span else 0.0,
+        "runtime": span,
+        "total_ios": ios,
+        "short_ios": 0,
+        "drop_ios": 0,
+        "slat_ns": _latency(None, {}),
+        "clat_ns": _latency(figures, bins, percentiles=True),
+        "lat_ns": _latency(figures, bins),
+        "bw_min": round(bandwidth["min"]),
+        "bw_max": round(bandwidth["max"]),
+        "bw_agg": 100.0 if bandwidth["count"] else 0.0,
+        "bw_mean": bandwidth["mean"],
+        "bw_dev": bandwidth["stddev"],
+        "bw_samples": bandwidth["count"],
+        "iops_min": round(iops["min"]),
+        "iops_max": round(iops["max"]),
+        "iops_mean": iops["mean"],
+        "iops_stddev": iops["stddev"],
+        "iops_samples": iops["count"],
+    }
+
+
+def _samples(figures: dict[str, Any] | None, key: str, scale: float) -> dict[str, Any]:
+    found = (figures or {}).get(key)
+    if not found:
+        return {"count": 0, "min": 0.0, "max": 0.0, "mean": 0.0, "stddev": 0.0}
+    return {name: value if name == "count" else value * scale for name, value in found.items()}
+
+
+def _latency(figures: dict[str, Any] | None, bins: Bins, *, percentiles: bool = False) -> dict[str, Any]:
+    if not figures:
+        return {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}
+    found = figures["latency_us"]
+    latency: dict[str, Any] = {
+        "min": round(found["min"] * 1000),
+        "max": round(found["max"] * 1000),
+        "mean": found["mean"] * 1000,
+        "stddev": found["stddev"] * 1000 if "stddev" in found else _deviation(bins),
+        "N": found["count"],
+    }
+    if percentiles and bins:
+        latency["percentile"] = _percentiles(bins)
+        latency["bins"] = {str(value): bins[value] for value in sorted(bins)}
+    return latency
+
+
+def _deviation(bins: Bins) -> float:
+    count = sum(bins.values())
+    if count < 2:
+        return 0.0
+    mean = sum(value * n for value, n in bins.items()) / count
+    return math.sqrt(sum(n * (value - mean) ** 2 for value, n in bins.items()) / (count - 1))
+
+
+def _percentiles(bins: Bins) -> dict[str, int]:
+    """As fio takes them: the bucket with which the share is reached."""
+    count, below, found = sum(bins.values()), 0, {}
+    wanted = iter(PERCENTILES)
+    percent: float | None = next(wanted)
+    for value in sorted(bins):
+        below += bins[value]
+        while percent is not None and below >= percent / 100 * count:
+            found[f"{percent:f}"] = value
+            percent = next(wanted, None)
+    return found
+
+
+def _shares(bins: Iterable[Bins]) -> dict[str, dict[str, float]]:
+    """Percent of the requests by ranges of latency."""
+    every = [item for own in bins for item in own.items()]
+    count = max(1, sum(n for _, n in every))
+    found: dict[str, dict[str, float]] = {}
+    for unit, scale in (("ns", 1), ("us", 1000), ("ms", 1_000_000)):
+        steps = [*map(str, _STEPS), *(("2000", ">=2000") if unit == "ms" else ())]
+        row = dict.fromkeys(steps, 0.0)
+        for value, n in every:
+            whole = value // scale
+            if (whole >= 1000 and unit != "ms") or (scale > 1 and value < scale):
+                continue
+            limits = [*_STEPS, 2000] if unit == "ms" else _STEPS
+            name = next((str(step) for step in limits if whole < step), ">=2000")
+            row[name] += 100 * n / count
+        found[f"latency_{unit}"] = row
+    return found
+
+
+class Measured:
+    """A drive measured with fio: what its JSON says, to be laid beside results."""
+
+    def __init__(self, name: str, report: dict[str, Any]) -> None:
+        self.name = name
+        self.report = report
+
+    @classmethod
+    def load(cls, path: str | Path) -> Measured:
+        """Reads a file that `fio --output-format=json` or `json+` wrote."""
+        file = Path(path)
+        try:
+            text = file.read_text(encoding="utf-8")
+        except OSError as error:
+            raise OutputError(f"{file}: cannot read fio's JSON: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise OutputError(f"{file}: not UTF-8 text") from error
+        # fio puts its warnings before the JSON when both go to standard output.
+        start = text.find("{")
+        try:
+            report = json.loads(text[start:]) if start >= 0 else None
+        except ValueError as error:
+            raise OutputError(f"{file}: not JSON: {error}") from error
+        if not isinstance(report, dict) or not is_report(report):
+            raise OutputError(f'{file}: no result of fio: it has no "fio version" and jobs')
+        return cls(file.stem, report)
+
+
+def is_report(value: Any) -> bool:
+    """Whether JSON is what fio writes."""
+    return (
+        isinstance(value, dict)
+        and "fio version" in value
+        and isinstance(value.get("jobs"), list)
+        and all(isinstance(job, dict) for job in value["jobs"])
+    )
+
+
+def figures(report: dict[str, Any]) -> dict[str, Any]:
+    """What a report in fio's layout says, by job and direction, in the units of `result.json`."""
+    jobs = report["jobs"]
+    names = [str(job.get("jobname", "job")) for job in jobs]
+    flat: dict[str, Any] = {}
+    for index, (name, job) in enumerate(zip(names, jobs, strict=True)):
+        own = name if names.count(name) == 1 else f"{name}[{names[:index].count(name)}]"
+        for op in _OPS:
+            found = job.get(op)
+            if not isinstance(found, dict) or not found.get("total_ios"):
+                continue
+            prefix = f"jobs.{own}.{op}"
+            flat[f"{prefix}.ios"] = found["total_ios"]
+            flat[f"{prefix}.iops"] = found.get("iops")
+            flat[f"{prefix}.mib_s"] = _scaled(found.get("bw_bytes"), 1 << 20)
+            latency = found.get("clat_ns") or found.get("lat_ns") or {}
+            for key in ("mean", "min", "max", "stddev"):
+                flat[f"{prefix}.latency_us.{key}"] = _scaled(latency.get(key), 1000)
+            for percent, value in (latency.get("percentile") or {}).items():
+                label = f"p{float(percent):g}".replace(".", "_")
+                flat[f"{prefix}.latency_us.{label}"] = _scaled(value, 1000)
+    return flat
+
+
+def _scaled(value: Any, unit: float) -> float | None:
+    return value / unit if isinstance(value, (int, float)) else None
