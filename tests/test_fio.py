@@ -45,7 +45,7 @@ def run(tiny: Path, job: str, **more: Any) -> api.Result:
     return api.run(str(tiny), layer)
 
 
-def by_name(result: outlast.Result) -> dict[str, dict[str, Any]]:
+def by_name(result: api.Result) -> dict[str, dict[str, Any]]:
     return {job["name"]: job for job in result.summary["host"]["jobs"]}
 
 
