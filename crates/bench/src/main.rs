@@ -7,6 +7,9 @@
 //! `array` is an array beside its members by themselves. Erasure codes are measured beside libisal, see [`codes`]; `cells` and `models` are not cases of
 //! the whole but the cost of one error rate, and of one closed form.
 //!
+//! `steady`, which runs only when named, holds the write amplification at which preconditioning stops against that after thirty drive
+//! writes.
+//!
 //! `--quick` runs everything at a hundredth of the size, to keep the benchmarks themselves from rotting; a name runs that case alone.
 
 mod array;
@@ -17,6 +20,7 @@ mod errors;
 mod models;
 mod protection;
 mod scale;
+mod steady;
 
 use std::process::ExitCode;
 
@@ -31,6 +35,12 @@ fn main() -> ExitCode {
     }
     if wanted("models") {
         println!("{}", models::measure(quick));
+    }
+    if names.iter().any(|name| *name == "steady")
+        && let Err(message) = steady::measure(quick)
+    {
+        println!("steady: {message}");
+        return ExitCode::FAILURE;
     }
     let cases: Vec<_> = case::all(quick)
         .into_iter()
