@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
-APPLETS = "sh awk cat cmp dd echo ls mkdir modprobe mount poweroff sleep sync uname usleep".split()
+APPLETS = "sh awk cat cmp dd echo ls mkdir modprobe mount poweroff sleep sync tr uname usleep".split()
 MODULES = ("null_blk", "raid1", "raid456")
 SKIPPED = 77
 
@@ -89,7 +89,7 @@ def main() -> None:
         command = [*machine.split(), "-kernel", str(kernel), "-initrd", str(first)]
         command += ["-append", "console=ttyS0 quiet panic=1 rdinit=/init"]
         said = subprocess.run(command, check=True, capture_output=True, timeout=600).stdout.decode(errors="replace")
-    kinds = ("# ", "idle ", "resync ", "clean-after ")
+    kinds = ("# ", "idle ", "resync ", "degraded ", "degraded-resync ", "clean-after ")
     rows = [line for line in said.replace("\r", "").splitlines() if line.startswith(kinds)]
     if "# end" not in rows:
         sys.exit(f"the machine did not come to its end:\n{said[-2000:]}")
