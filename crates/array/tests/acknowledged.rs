@@ -142,6 +142,40 @@ fn a_failed_array_writes_nothing() {
     }
 }
 
+/// Members leave while a write waits for its mark: it is refused before it reads anything, and gives up nothing that it would have read. Or they
+/// leave while it waits for its record: it is refused before it writes anything.
+#[test]
+fn a_write_whose_members_left_while_it_waited_goes_no_further() {
+    use Consistency::{Bitmap, Journal, Ppl};
+    for (consistency, micros, reads) in [(Bitmap, 10, false), (Ppl, 80, true), (Journal, 80, true)] {
+        for level in [Level::Raid5, Level::Raid6] {
+            let config = small(level, 5, consistency);
+            let mut host = Host::new(array(config.clone(), SECTORS));
+            host.submit(command(Op::Write, 0, 8));
+            host.now = Nanos::micros(micros);
+            let mut done = Vec::new();
+            outlast_device::Device::advance(&mut host.device, host.now, &mut done);
+            assert!(done.is_empty());
+            for column in 0..=usize::from(config.redundancy()) {
+                host.device.fail_member(host.now, column).unwrap();
+            }
+            while host.in_flight() > 0 {
+                assert!(host.step());
+            }
+            let counters = host.device.counters();
+            // Marks are no records, and are written once on every member; records are 70 µs under way after 40 µs of reading.
+            let marks = if consistency == Bitmap { 5 } else { 0 };
+            let waited_for = if reads { counters.log_writes } else { marks };
+            assert!(waited_for > 0 && reads == (counters.member_reads > 0), "{level:?}, {consistency:?}");
+            assert_eq!(
+                (host.refused, counters.member_writes, counters.sectors_lost),
+                (1, waited_for, 0),
+                "{level:?}, {consistency:?}"
+            );
+        }
+    }
+}
+
 fn failing(config: &ArrayConfig) -> Host<Array<Failing>> {
     let devices = (0..u64::from(config.members)).map(|seed| Failing::new(plain(SECTORS, seed)));
     Host::new(Array::new(config.clone(), devices.collect(), true).unwrap())
