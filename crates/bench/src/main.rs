@@ -28,6 +28,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let quick = arguments.iter().any(|argument| argument == "--quick");
+    let seed = arguments.iter().find_map(|argument| argument.strip_prefix("--seed=")?.parse().ok());
     let names: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
     let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| *wanted == name);
     if wanted("cells") {
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
         println!("{}", models::measure(quick));
     }
     if names.iter().any(|name| *name == "steady")
-        && let Err(message) = steady::measure(quick)
+        && let Err(message) = steady::measure(quick, seed)
     {
         println!("steady: {message}");
         return ExitCode::FAILURE;

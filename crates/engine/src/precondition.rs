@@ -6,7 +6,7 @@ use crate::machine::Machine;
 use crate::progress::{Control, OnProgress, Phase, Progress};
 use crate::scenario::{Fill, Overwrite, PreconditionSpec};
 use crate::settling::Settling;
-use crate::steady::{Round, compared, expected_rest, has_settled};
+use crate::steady::{Round, compared, expected_rest, has_settled, mean_amplification};
 use outlast_device::{Op, Outcome};
 use outlast_units::rng::{SplitMix, mix, sub_seed};
 use outlast_units::{Bytes, Nanos};
@@ -282,10 +282,8 @@ impl<M: Machine> Preparer<'_, '_, M> {
         let rounds = &prepared.rounds;
         let parts = spec.rounds as usize;
         let last = compared(rounds, parts);
-        let shown = last.as_deref().unwrap_or(rounds);
-        prepared.amplification =
-            Some(shown.iter().map(|round| round.amplification).sum::<f64>() / shown.len() as f64);
-        let steady = last.is_some_and(|last| has_settled(&last, spec.tolerance));
+        prepared.amplification = Some(mean_amplification(last.unwrap_or(rounds)));
+        let steady = last.is_some_and(|last| has_settled(last, parts, spec.tolerance));
         let enough = drive_writes >= spec.min_drive_writes - 1e-9;
         prepared.steady = Some(steady);
         prepared.rest = expected_rest(rounds, parts, spec.tolerance);
