@@ -2,6 +2,7 @@
 
 use crate::array::Array;
 use crate::layout::Map;
+use crate::op::Method;
 use crate::pass::PassKind;
 use crate::ranges::RangeSet;
 use outlast_device::Device;
@@ -63,6 +64,19 @@ outlast_units::counters! {
         pub records_replayed: u64,
         /// Groups whose data came to depend on parity that a loss of power had left wrong: the write hole.
         pub write_holes: u64,
+    }
+}
+
+impl Counters {
+    /// One more group is written, in this way.
+    pub(crate) fn count_write(&mut self, method: Method) {
+        let count = match method {
+            Method::Full => &mut self.full_writes,
+            Method::Delta => &mut self.delta_writes,
+            Method::Complete => &mut self.complete_writes,
+            Method::Decode => &mut self.decoded_writes,
+        };
+        *count += 1;
     }
 }
 
