@@ -66,7 +66,7 @@ def load_any(path: str) -> Result | Measured:
 
 
 def compare_with_measured(results: Sequence[Result | Measured]) -> dict[str, Any]:
-    """As :func:`compare`, where some are drives measured with fio: rates and latencies by job and direction, all of them.
+    """As :func:`compare`, where some are drives measured with fio: all rates and latencies by job and direction.
 
     A job stands beside the job of the same name; where every one has but one job, their names do not matter.
     """

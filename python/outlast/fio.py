@@ -64,7 +64,7 @@ def requests(
     seed: int = 1,
     variables: Mapping[str, str] | None = None,
 ) -> list[Request]:
-    """The first `most` requests of a job file on a device of `capacity` bytes that takes `latency_s` for each of them."""
+    """The first `most` requests of a job file on a device of `capacity` bytes that takes `latency_s` for each."""
     settings = json.dumps({"file": str(file), "vars": dict(variables or {})})
     rows, lanes = _core.fio_log(settings, capacity, seed, round(latency_s * 1e9), most)
     return [Request(at * 1e-9, lanes[lane][0], op, offset, length) for at, lane, op, offset, length in rows]
@@ -279,7 +279,7 @@ def _shares(bins: Iterable[Bins]) -> dict[str, dict[str, float]]:
         row = dict.fromkeys(steps, 0.0)
         for value, n in every:
             whole = value // scale
-            if whole >= 1000 and unit != "ms" or scale > 1 and value < scale:
+            if (whole >= 1000 and unit != "ms") or (scale > 1 and value < scale):
                 continue
             limits = [*_STEPS, 2000] if unit == "ms" else _STEPS
             name = next((str(step) for step in limits if whole < step), ">=2000")
@@ -311,7 +311,7 @@ class Measured:
             report = json.loads(text[start:]) if start >= 0 else None
         except ValueError as error:
             raise OutputError(f"{file}: not JSON: {error}") from error
-        if not is_report(report):
+        if not isinstance(report, dict) or not is_report(report):
             raise OutputError(f'{file}: no result of fio: it has no "fio version" and jobs')
         return cls(file.stem, report)
 

@@ -115,8 +115,8 @@ class Result:
     def table(self, name: str) -> pl.DataFrame:
         """The table as a polars DataFrame: `timeseries`, `latency`, `wear` or `precondition`.
 
-        A run of fio jobs has `jobs`, too, a drive that can fail `decisions`, one whose flash errs `errors`, and an array `array_events`,
-        `array_states` and `array_lost`.
+        A run of fio jobs has `jobs`, too, a drive that can fail `decisions`, one whose flash errs `errors`, and an
+        array `array_events`, `array_states` and `array_lost`.
         """
         import polars as pl
 

@@ -7,6 +7,9 @@
 //! `array` is an array beside its members by themselves. Erasure codes are measured beside libisal, see [`codes`]; `cells` and `models` are not cases of
 //! the whole but the cost of one error rate, and of one closed form.
 //!
+//! `steady`, which runs only when named, holds the write amplification at which preconditioning stops against that after thirty drive
+//! writes.
+//!
 //! `--quick` runs everything at a hundredth of the size, to keep the benchmarks themselves from rotting; a name runs that case alone.
 
 mod array;
@@ -17,6 +20,7 @@ mod errors;
 mod models;
 mod protection;
 mod scale;
+mod steady;
 
 use std::process::ExitCode;
 
@@ -24,6 +28,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let quick = arguments.iter().any(|argument| argument == "--quick");
+    let seed = arguments.iter().find_map(|argument| argument.strip_prefix("--seed=")?.parse().ok());
     let names: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
     let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| *wanted == name);
     if wanted("cells") {
@@ -31,6 +36,12 @@ fn main() -> ExitCode {
     }
     if wanted("models") {
         println!("{}", models::measure(quick));
+    }
+    if names.iter().any(|name| *name == "steady")
+        && let Err(message) = steady::measure(quick, seed)
+    {
+        println!("steady: {message}");
+        return ExitCode::FAILURE;
     }
     let cases: Vec<_> = case::all(quick)
         .into_iter()

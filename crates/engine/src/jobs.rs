@@ -383,7 +383,7 @@ impl Direction {
             mib_s: per(Bytes(self.bytes).as_mib()),
             errors: self.errors,
             latency_us: JobLatency { distribution, stddev: self.nanos.deviation() * 1e-3 },
-            mib_s_samples: self.byte_rate.figures((1 << 20) as f64),
+            mib_s_samples: self.byte_rate.figures(f64::from(1 << 20)),
             iops_samples: self.io_rate.figures(1.0),
         }
     }
@@ -405,7 +405,7 @@ fn buckets(histogram: &Histogram<u64>) -> Vec<(u64, u64)> {
 
 /// The middle of fio's bucket of a latency in nanoseconds.
 fn bucket(nanos: u64) -> u64 {
-    let leading = 63 - nanos.max(1).leading_zeros();
+    let leading = nanos.max(1).ilog2();
     if leading <= PRECISION {
         return nanos;
     }

@@ -6,7 +6,7 @@ use crate::progress::OnProgress;
 use crate::scenario::Scenario;
 use outlast_array::Condition;
 use outlast_device::{Command, Device, Op, Outcome, StreamId};
-use outlast_ftl::ProgramCause;
+use outlast_ftl::{Ftl, ProgramCause};
 use outlast_media::ConfigError;
 use outlast_ssd::Ssd;
 use outlast_units::{Lba, Nanos};
@@ -49,6 +49,9 @@ pub(crate) trait Machine: Device {
 
     /// Takes account of what untimed commands have left in buffers.
     fn end_untimed(&mut self);
+
+    /// Shows the translation layers of the drives that it has now, always in the same order.
+    fn each_ftl(&self, look: &mut dyn FnMut(&Ftl));
 
     /// Units that the host wrote since the last reset, and units that all drives programmed.
     fn written_units(&self) -> (u64, u64);
@@ -159,6 +162,10 @@ impl Machine for Ssd {
 
     fn end_untimed(&mut self) {
         Ssd::end_untimed(self);
+    }
+
+    fn each_ftl(&self, look: &mut dyn FnMut(&Ftl)) {
+        self.ftls().for_each(look);
     }
 
     fn written_units(&self) -> (u64, u64) {

@@ -5,12 +5,16 @@ use crate::error::EngineError;
 use crate::machine::Machine;
 use crate::progress::{Control, OnProgress, Phase, Progress};
 use crate::scenario::{Fill, Overwrite, PreconditionSpec};
-use crate::steady::is_steady;
+use crate::settling::Settling;
+use crate::steady::{Round, compared, expected_rest, has_settled, mean_amplification};
 use outlast_device::{Op, Outcome};
-use outlast_units::Nanos;
 use outlast_units::rng::{SplitMix, mix, sub_seed};
+use outlast_units::{Bytes, Nanos};
 use outlast_workload::{Target, WorkloadSpec};
 
+/// The least that a round of a length not asked for holds, in drive writes and in superblocks.
+const ROUND: f64 = 0.1;
+const ROUND_SUPERBLOCKS: u64 = 8;
 /// Units or commands between two looks at the clock.
 const CHUNK: usize = 64;
 const CHUNKS_BETWEEN_CLOCKS: u64 = 256;
@@ -18,14 +22,34 @@ const CHUNKS_BETWEEN_CLOCKS: u64 = 256;
 /// What preconditioning did.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Prepared {
-    /// Drive writes and write amplification at the end of each round.
-    pub(crate) rounds: Vec<(f64, f64)>,
+    pub(crate) rounds: Vec<Round>,
+    /// Mean write amplification of the last rounds: those that were compared.
+    pub(crate) amplification: Option<f64>,
+    /// Drive writes that it would probably have taken beyond those it did.
+    pub(crate) rest: f64,
     /// Whether the write amplification became steady; absent where nothing was overwritten.
     pub(crate) steady: Option<bool>,
     pub(crate) cpu_s: f64,
     pub(crate) wall_s: f64,
     pub(crate) stopped: bool,
     pub(crate) note: Option<String>,
+}
+
+impl Prepared {
+    /// What the reader should know, and can do, about a drive of `capacity` that is not steady.
+    pub(crate) fn unsteady(&self, capacity: Bytes) -> Option<String> {
+        let at = self.rounds.last().map_or(0.0, |round| round.drive_writes);
+        if self.steady != Some(false) {
+            return None;
+        }
+        let more = Bytes((self.rest * capacity.0 as f64) as u64);
+        Some(format!(
+            "The write amplification was not steady when preconditioning ended after {at:.1} drive writes: overwriting about {more:.1} GiB \
+             more may do (precondition.max_drive_writes = {:.0}).",
+            (at + self.rest).ceil(),
+            more = more.as_mib() / 1024.0,
+        ))
+    }
 }
 
 struct Preparer<'a, 'b, M> {
@@ -36,6 +60,7 @@ struct Preparer<'a, 'b, M> {
     chunks: u64,
     written: u64,
     planned: u64,
+    settling: Settling,
 }
 
 /// Fills and overwrites `machine` as `spec` says.
@@ -50,8 +75,10 @@ pub(crate) fn prepare<M: Machine>(
     let units = machine.units();
     let filled = if spec.fill == Fill::None { 0 } else { (units as f64 * spec.fill_fraction) as u64 };
     let at_least = (spec.min_drive_writes * units as f64) as u64;
+    let settling = Settling::new(machine);
     let mut preparer = Preparer {
         machine,
+        settling,
         spec,
         progress,
         pulse: Pulse::new(),
@@ -61,6 +88,7 @@ pub(crate) fn prepare<M: Machine>(
     };
     let mut prepared = preparer.fill(filled)?;
     if !prepared.stopped {
+        preparer.settling = Settling::new(preparer.machine);
         match spec.overwrite {
             Overwrite::None => {}
             Overwrite::Random if filled == 0 => {
@@ -132,7 +160,16 @@ impl<M: Machine> Preparer<'_, '_, M> {
     }
 
     fn round_units(&self) -> u64 {
-        ((self.machine.units() as f64 * self.spec.round) as u64).max(1)
+        let units = self.machine.units() as f64;
+        if let Some(round) = self.spec.round {
+            return ((units * round) as u64).max(1);
+        }
+        let (mut layers, mut largest) = (0, 0);
+        self.machine.each_ftl(&mut |ftl| {
+            layers += 1;
+            largest = ftl.layout().units_per_superblock().max(largest);
+        });
+        ((units * ROUND) as u64).max(u64::from(largest) * layers * ROUND_SUPERBLOCKS).max(1)
     }
 
     fn overwrite_randomly(
@@ -227,23 +264,35 @@ impl<M: Machine> Preparer<'_, '_, M> {
 
     /// Notes a round; whether it was the last.
     fn end_round(&mut self, prepared: &mut Prepared, units: u64, amplification: f64) -> bool {
-        let drive_writes =
-            prepared.rounds.last().map_or(0.0, |&(at, _)| at) + units as f64 / self.machine.units() as f64;
-        prepared.rounds.push((drive_writes, amplification));
+        let length = units as f64 / self.machine.units() as f64;
+        let before = prepared.rounds.last().map_or(0.0, |round| round.drive_writes);
+        let drive_writes = before + length;
+        let change = self.settling.look(self.machine);
+        // What an array adds is not collection's, so it needs no weighing.
+        let own = change.amplification.map_or(1.0, |own| own / change.counted);
+        prepared.rounds.push(Round {
+            drive_writes,
+            amplification: amplification * own,
+            drift: change.drift / length,
+            first: change.first,
+            reclaimed: change.reclaimed,
+            expected: 0.0,
+        });
         let spec = self.spec;
-        let last: Vec<f64> = prepared
-            .rounds
-            .iter()
-            .rev()
-            .take(spec.rounds as usize)
-            .map(|&(_, amplification)| amplification)
-            .collect();
-        let steady =
-            last.len() == spec.rounds as usize && is_steady(&last, spec.tolerance, spec.tolerance / 2.0);
+        let rounds = &prepared.rounds;
+        let parts = spec.rounds as usize;
+        let last = compared(rounds, parts);
+        prepared.amplification = Some(mean_amplification(last.unwrap_or(rounds)));
+        let steady = last.is_some_and(|last| has_settled(last, parts, spec.tolerance));
         let enough = drive_writes >= spec.min_drive_writes - 1e-9;
         prepared.steady = Some(steady);
-        // A steady drive that goes on is only waiting for the least number of drive writes.
-        self.planned = self.planned.max(self.written + units);
+        prepared.rest = expected_rest(rounds, parts, spec.tolerance);
+        let most = spec.max_drive_writes.max(drive_writes);
+        let expected = (drive_writes + prepared.rest).max(spec.min_drive_writes).min(most);
+        if let Some(round) = prepared.rounds.last_mut() {
+            round.expected = expected;
+        }
+        self.planned = self.written + ((expected - drive_writes) * self.machine.units() as f64) as u64;
         (steady && enough) || drive_writes >= spec.max_drive_writes - 1e-9
     }
 }

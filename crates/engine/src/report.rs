@@ -73,12 +73,8 @@ fn notes(facts: &Facts<'_>) -> Vec<String> {
     let mut notes = facts.workload.notes.clone();
     notes.extend(facts.workload.source.notes());
     notes.extend(facts.prepared.note.clone());
-    if facts.prepared.steady == Some(false) {
-        let last = facts.prepared.rounds.last().map_or(0.0, |&(at, _)| at);
-        notes.push(format!(
-            "Preconditioning gave up after {last:.1} drive writes without a steady write amplification."
-        ));
-    }
+    notes.extend(summary::overload_note(facts));
+    notes.extend(facts.prepared.unsteady(facts.ssd.identify().capacity));
     let unmapped = facts.measured.counts.drives.unmapped_reads;
     if unmapped != 0 {
         notes.push(format!("{unmapped} mapping units read had never been written and cost no flash read."));
@@ -96,7 +92,7 @@ fn warmed(facts: &Facts<'_>) -> Option<String> {
     (warmed >= measured.max(1)).then(|| {
         format!(
             "The warm-up of {} took {warmed} of the {} requests: figures are of the other {measured}.",
-            facts.scenario.run.warm_up,
+            facts.scenario.run.warm_up.max(facts.workload.ramp),
             warmed + measured,
         )
     })
@@ -104,9 +100,9 @@ fn warmed(facts: &Facts<'_>) -> Option<String> {
 
 /// What a run that did not end as planned is of.
 fn ending(facts: &Facts<'_>) -> Option<String> {
-    let warm_up = facts.scenario.run.warm_up;
+    let warm_up = facts.scenario.run.warm_up.max(facts.workload.ramp);
     if facts.prepared.stopped {
-        let written = facts.prepared.rounds.last().map_or(0.0, |&(at, _)| at);
+        let written = facts.prepared.rounds.last().map_or(0.0, |round| round.drive_writes);
         return Some(format!(
             "The run was stopped while the drive was being prepared, after {written:.1} drive writes of \
              overwriting: nothing was measured."

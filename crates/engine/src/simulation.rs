@@ -7,6 +7,7 @@ use crate::drives::Drives;
 use crate::error::EngineError;
 use crate::machine::Machine;
 use crate::measured::Measured;
+use crate::memory::{self, Memory};
 use crate::precondition::{Prepared, prepare};
 use crate::progress::OnProgress;
 use crate::recorder::Recorder;
@@ -65,12 +66,39 @@ impl Simulation {
     /// # Errors
     /// The first thing that cannot work: a setting, the drive's spare space, the trace.
     pub fn new(scenario: Scenario) -> Result<Self, EngineError> {
+        let (workload, target) = Self::open(&scenario)?;
+        let built = match &scenario.array {
+            None => Built::Drive(Ssd::new(scenario.device.clone(), scenario.seed)?),
+            Some(array) => Built::Array(Volume::new(&scenario, array)?),
+        };
+        Ok(Self { scenario, built, workload, target })
+    }
+
+    /// Checks the scenario as [`Simulation::new`] does, without building the drive; returns what running it will take.
+    ///
+    /// # Errors
+    /// Those of [`Simulation::new`].
+    pub fn check(scenario: &Scenario) -> Result<Memory, EngineError> {
+        Self::open(scenario)?;
+        let memory = match &scenario.array {
+            None => memory::of(scenario, &[&Ssd::without_tables(scenario.device.clone(), scenario.seed)?], 0),
+            Some(array) => {
+                let volume = Volume::without_tables(scenario, array)?;
+                let drives: Vec<&Ssd> = volume.drives().collect();
+                memory::of(scenario, &drives, volume.array.heap_bytes() as u64)
+            }
+        };
+        Ok(memory)
+    }
+
+    /// All that is checked before the drive is built.
+    fn open(scenario: &Scenario) -> Result<(Workload, Target), EngineError> {
         scenario.validate()?;
         let unit = scenario.device.ftl.mapping_unit;
         // The workload before the drive: it costs little, and the drive may take gigabytes.
         let capacity = match &scenario.array {
             None => scenario.device.ftl.user_capacity(&scenario.device.geometry),
-            Some(array) => Volume::capacity(&scenario, array)?,
+            Some(array) => Volume::capacity(scenario, array)?,
         };
         let capacity = Bytes(capacity.0 / unit.0 * unit.0);
         let target = Target { capacity, seed: scenario.seed, unit };
@@ -84,11 +112,7 @@ impl Simulation {
             let limit = "without time a duration never ends a closed loop: give requests or bytes";
             return Err(ConfigError::new("run.timing", "none", limit).into());
         }
-        let built = match &scenario.array {
-            None => Built::Drive(Ssd::new(scenario.device.clone(), scenario.seed)?),
-            Some(array) => Built::Array(Volume::new(&scenario, array)?),
-        };
-        Ok(Self { scenario, built, workload, target })
+        Ok((workload, target))
     }
 
     /// The scenario.

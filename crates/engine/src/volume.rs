@@ -8,6 +8,7 @@ use crate::progress::{Control, OnProgress, Phase, Progress};
 use crate::scenario::{Happening, Scenario};
 use outlast_array::{Array, ArrayConfig, ArrayError, Condition, Counters};
 use outlast_device::{Command, Completion, Device, Identity, Outcome, Smart, Tag};
+use outlast_ftl::Ftl;
 use outlast_media::ConfigError;
 use outlast_ssd::{Ssd, SsdConfig};
 use outlast_units::rng::{mix, sub_seed};
@@ -91,6 +92,22 @@ impl Volume {
     /// # Errors
     /// The first setting that cannot work.
     pub(crate) fn new(scenario: &Scenario, config: &ArrayConfig) -> Result<Self, ConfigError> {
+        Self::of(scenario, config, Ssd::new)
+    }
+
+    /// The array over drives without tables ([`Ssd::without_tables`]): refused where [`Volume::new`] is.
+    ///
+    /// # Errors
+    /// Those of [`Volume::new`].
+    pub(crate) fn without_tables(scenario: &Scenario, config: &ArrayConfig) -> Result<Self, ConfigError> {
+        Self::of(scenario, config, Ssd::without_tables)
+    }
+
+    fn of(
+        scenario: &Scenario,
+        config: &ArrayConfig,
+        drive: fn(SsdConfig, u64) -> Result<Ssd, ConfigError>,
+    ) -> Result<Self, ConfigError> {
         let mut drives = Vec::with_capacity(usize::from(config.devices()));
         for index in 0..config.devices() {
             let place = config.member.iter().position(|member| member.device == index);
@@ -107,7 +124,7 @@ impl Volume {
                 drives.push(Member::light(light, capacity, seed)?);
                 continue;
             }
-            let mut ssd = Ssd::new(own, seed).map_err(refused)?;
+            let mut ssd = drive(own, seed).map_err(refused)?;
             if let (Some(cycles), None) =
                 (config.member(index).and_then(|own| own.pe_cycles), &ssd.config().reliability)
             {
@@ -159,7 +176,7 @@ impl Volume {
 
     /// Figures of the array since the last reset.
     pub(crate) fn counters(&self) -> Counters {
-        self.array.counters().since(&self.base)
+        self.array.counters() - self.base
     }
 
     /// Bytes that the host wrote since the last reset.
@@ -389,6 +406,10 @@ impl Machine for Volume {
                 ssd.end_untimed();
             }
         });
+    }
+
+    fn each_ftl(&self, look: &mut dyn FnMut(&Ftl)) {
+        self.array.devices().filter_map(Member::drive).flat_map(Ssd::ftls).for_each(look);
     }
 
     fn written_units(&self) -> (u64, u64) {

@@ -54,6 +54,12 @@ pub(crate) struct Windows {
 }
 
 impl Windows {
+    /// Closed windows of equal length: all but a last, shorter one.
+    pub(crate) fn whole(&self) -> &[Window] {
+        let shorter = self.closed.last().is_some_and(|last| last.span() < self.width);
+        &self.closed[..self.closed.len() - usize::from(shorter)]
+    }
+
     pub(crate) fn new(width: Nanos, most: u32, digits: u8) -> Self {
         Self {
             closed: Vec::new(),

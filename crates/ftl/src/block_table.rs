@@ -15,6 +15,36 @@ pub(crate) struct BlockTable {
 }
 
 impl BlockTable {
+    /// Whether all `superblocks` superblocks can be formed, given which blocks are bad, plane by plane. Needs no memory.
+    ///
+    /// # Errors
+    /// A plane with more bad blocks than spare ones.
+    pub(crate) fn check(
+        geometry: &Geometry,
+        superblocks: u32,
+        bad: impl Iterator<Item = bool>,
+    ) -> Result<(), ConfigError> {
+        let (mut block, mut in_use, mut spares, mut all) = (0, 0, 0, 0);
+        for is_bad in bad {
+            all += usize::from(is_bad);
+            in_use += u32::from(is_bad && block < superblocks);
+            spares += u32::from(!is_bad && block >= superblocks);
+            block += 1;
+            if block == geometry.blocks_per_plane {
+                if in_use > spares {
+                    return Err(too_few_spares(geometry, all, superblocks));
+                }
+                (block, in_use, spares, all) = (0, 0, 0, 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// A table without superblocks: of a translation layer that is checked and not used.
+    pub(crate) fn none() -> Self {
+        Self { planes_per_die: 1, planes: 1, blocks: Vec::new(), spares: Vec::new() }
+    }
+
     /// Forms all superblocks, replacing the blocks that are bad from the start.
     ///
     /// # Errors
@@ -43,8 +73,10 @@ impl BlockTable {
             for (plane, spares) in spares.iter_mut().enumerate() {
                 let own = at(plane, superblock);
                 let member = if blocks.is_bad(own) { spares.pop() } else { Some(own.block) };
-                members
-                    .push(member.ok_or_else(|| too_few_spares(geometry, plane, superblocks, blocks, &at))?);
+                members.push(member.ok_or_else(|| {
+                    let bad = (0..geometry.blocks_per_plane).filter(|&block| blocks.is_bad(at(plane, block)));
+                    too_few_spares(geometry, bad.count(), superblocks)
+                })?);
             }
         }
         Ok(Self { planes_per_die, planes, blocks: members, spares })
@@ -79,14 +111,7 @@ impl BlockTable {
     }
 }
 
-fn too_few_spares(
-    geometry: &Geometry,
-    plane: usize,
-    superblocks: u32,
-    blocks: &Blocks,
-    at: &dyn Fn(usize, u32) -> BlockAddress,
-) -> ConfigError {
-    let bad = (0..geometry.blocks_per_plane).filter(|&block| blocks.is_bad(at(plane, block))).count();
+fn too_few_spares(geometry: &Geometry, bad: usize, superblocks: u32) -> ConfigError {
     let spare = geometry.blocks_per_plane - superblocks;
     let limit = format!(
         "a plane has {bad} factory bad blocks, more than its spare blocks can replace; raise it above {spare}"

@@ -84,6 +84,20 @@ pub struct FtlOptions {
     pub absent: Vec<u16>,
     /// Seed of factory bad blocks and of random victims.
     pub seed: u64,
+    /// Which tables are made.
+    pub tables: Tables,
+}
+
+/// Tables of a translation layer. One without all of them can be asked whether it would work and what it would take, nothing else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tables {
+    /// All.
+    #[default]
+    Built,
+    /// Only those with an entry for each superblock: dies can be given up.
+    Superblocks,
+    /// None.
+    LeftOut,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -229,7 +243,8 @@ impl Ftl {
         options: FtlOptions,
     ) -> Result<Self, ConfigError> {
         let mut layout = Layout::new(geometry, config, dies, logical_units)?;
-        let FtlOptions { keep_bytes, protection, scrub, lists, erases_late, absent, seed } = options;
+        let FtlOptions { keep_bytes, protection, scrub, lists, erases_late, absent, seed, tables } = options;
+        let whole = tables == Tables::Built;
         if lists {
             layout.keep_lists(geometry)?;
         }
@@ -238,9 +253,15 @@ impl Ftl {
             return Err(ConfigError::new("device.geometry.pages_per_block", geometry.pages_per_block, limit));
         }
         let seed = mix(seed ^ dies.first().map_or(0, |die| u64::from(die.0)));
-        let blocks = Blocks::new(geometry, dies.len() as u16, defects, seed);
+        let count = dies.len() as u16;
         let superblocks = layout.superblocks();
-        let table = BlockTable::new(geometry, dies.len() as u16, superblocks, &blocks)?;
+        if defects.factory_bad > 0.0 {
+            let bad = Blocks::bad_when_new(geometry, count, defects, seed);
+            BlockTable::check(geometry, superblocks, bad)?;
+        }
+        let blocks = if whole { Blocks::new(geometry, count, defects, seed) } else { Blocks::none(geometry) };
+        let table =
+            if whole { BlockTable::new(geometry, count, superblocks, &blocks)? } else { BlockTable::none() };
         let place = protection.as_ref().map(|protection| protection.partial.place);
         let classes = protection.as_ref().map_or(1, ProtectionConfig::class_count);
         let streams = Streams::new(config, classes, scrub, place == Some(PartialPlace::Blocks))?;
@@ -249,33 +270,35 @@ impl Ftl {
             return Err(ConfigError::new("device.geometry.pages_per_block", geometry.pages_per_block, limit));
         }
         let lanes = layout.lanes().len();
-        let pus = superblocks as usize * layout.pus_per_superblock() as usize;
+        let pus = if whole { superblocks as usize * layout.pus_per_superblock() as usize } else { 0 };
+        let rows = if tables == Tables::LeftOut { 0 } else { superblocks as usize };
+        let (mapped, slots) = if whole { (layout.logical_units(), layout.slots()) } else { (0, 0) };
         let none = CodeConfig { data: 1, parity: 0, block: None };
         let class_codes: Vec<CodeConfig> =
             (0..classes).map(|class| protection.as_ref().map_or(none, |own| own.code(class))).collect();
         let mut ftl = Self {
-            l2p: vec![Ppn::NONE; layout.logical_units() as usize + 1],
+            l2p: vec![Ppn::NONE; mapped as usize + 1],
             logical_units,
-            p2l: vec![Lpn::NONE; layout.slots() as usize],
-            valid: vec![NO_CANDIDATE; superblocks as usize],
-            sealed_at: vec![0; superblocks as usize],
-            sealed_order: vec![0; superblocks as usize],
+            p2l: vec![Lpn::NONE; slots as usize],
+            valid: vec![NO_CANDIDATE; rows],
+            sealed_at: vec![0; rows],
+            sealed_order: vec![0; rows],
             seals: 0,
-            state: vec![State::Free; superblocks as usize],
-            cycles: vec![0; superblocks as usize],
-            unprogrammed: vec![0; superblocks as usize],
+            state: vec![State::Free; rows],
+            cycles: vec![0; rows],
+            unprogrammed: vec![0; rows],
             pu_programmed: vec![0; pus.div_ceil(64)],
-            free: (0..superblocks).map(SuperblockId).collect(),
+            free: (0..rows as u32).map(SuperblockId).collect(),
             frontiers: vec![Frontier::default(); streams.count()],
             relocating: Default::default(),
             stream_code: vec![NO_CODE; streams.count()],
-            code: vec![NO_CODE; superblocks as usize],
-            opened_by: vec![Stream::default(); superblocks as usize],
+            code: vec![NO_CODE; rows],
+            opened_by: vec![Stream::default(); rows],
             data_units: Vec::new(),
             partials: Partials::new(place, pus, lanes),
             covers: matches!(place, Some(PartialPlace::Inline | PartialPlace::Blocks)),
             exposed: vec![0; streams.count()],
-            gaps: vec![None; superblocks as usize],
+            gaps: vec![None; rows],
             dead_lanes: LaneSet::new(lanes),
             failed_pus: BTreeSet::new(),
             missing: BTreeMap::new(),
@@ -283,7 +306,7 @@ impl Ftl {
             damaged: false,
             in_hand: BTreeMap::new(),
             lost: BTreeSet::new(),
-            origins: erases_late.then(|| Box::new(Origins::new(&layout))),
+            origins: (erases_late && whole).then(|| Box::new(Origins::new(&layout))),
             cuts: 0,
             blocks,
             table,

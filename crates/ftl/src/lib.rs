@@ -14,6 +14,6 @@ pub use config::{
     Allocation, AllocationLevel, ClassConfig, CodeConfig, FtlConfig, GcConfig, PartialConfig, PartialPlace,
     ProtectedStreams, ProtectionConfig, RangeConfig, VictimPolicy, WearLeveling,
 };
-pub use ftl::{Aftermath, Axis, Cause, Ftl, FtlOptions, Full, ListRead, Member, Slot, State, Stream};
+pub use ftl::{Aftermath, Axis, Cause, Ftl, FtlOptions, Full, ListRead, Member, Slot, State, Stream, Tables};
 pub use layout::{Lane, Layout, PuPlace};
 pub use stripes::{Role, Stripes};

@@ -62,12 +62,38 @@ pub struct Blocks {
 }
 
 impl Blocks {
+    /// Whether each block of `dies` dies is bad from the factory, plane by plane, drawn from `seed`.
+    pub fn bad_when_new(
+        geometry: &Geometry,
+        dies: u16,
+        defects: &DefectConfig,
+        seed: u64,
+    ) -> impl Iterator<Item = bool> + use<> {
+        let planes = u64::from(dies) * u64::from(geometry.planes_per_die);
+        let share = defects.factory_bad;
+        let mut rng = SplitMix::new(seed, "media.factory_bad");
+        (0..planes * u64::from(geometry.blocks_per_plane)).map(move |_| share > 0.0 && rng.unit() < share)
+    }
+
+    /// No block at all: for a translation layer that is checked and not used.
+    pub fn none(geometry: &Geometry) -> Self {
+        Self {
+            planes_per_die: usize::from(geometry.planes_per_die),
+            per_plane: geometry.blocks_per_plane as usize,
+            pages_per_block: geometry.pages_per_block,
+            cycles: Vec::new(),
+            next_page: Vec::new(),
+            bad: Vec::new(),
+            erases: 0,
+            max_cycles: 0,
+        }
+    }
+
     /// All blocks of `dies` dies, erased and unworn, the factory's bad ones drawn from `seed`.
     pub fn new(geometry: &Geometry, dies: u16, defects: &DefectConfig, seed: u64) -> Self {
         let planes = usize::from(dies) * usize::from(geometry.planes_per_die);
         let count = planes * geometry.blocks_per_plane as usize;
-        let mut rng = SplitMix::new(seed, "media.factory_bad");
-        let bad = (0..count).map(|_| defects.factory_bad > 0.0 && rng.unit() < defects.factory_bad).collect();
+        let bad = Self::bad_when_new(geometry, dies, defects, seed).collect();
         Self {
             planes_per_die: usize::from(geometry.planes_per_die),
             per_plane: geometry.blocks_per_plane as usize,

@@ -125,6 +125,15 @@ const UNWRITTEN: u32 = u32::MAX;
 const NEVER: u32 = u32::MAX;
 
 impl Cells {
+    /// Resident bytes of the cells of `blocks` blocks of `rows` rows with `groups` groups.
+    pub fn bytes(blocks: u64, rows: u64, groups: u64, scope: ReadScope) -> u64 {
+        let by_row = match scope {
+            ReadScope::Block => 0,
+            ReadScope::Page => blocks * rows * size_of::<u32>() as u64,
+        };
+        blocks * size_of::<Block>() as u64 + groups * size_of::<u32>() as u64 + by_row
+    }
+
     /// The cells of `dies` dies, fresh and unworn, with `groups` groups, all programmed at time zero. `first_block_number`
     /// counts the blocks of the drive's other dies before these: what is drawn for a block depends on its number in the drive.
     pub fn new(

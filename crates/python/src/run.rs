@@ -43,12 +43,14 @@ fn run(
     Ok((summary, tables, stopped))
 }
 
-/// Checks a scenario as far as can be told without running it.
+/// Checks a scenario as far as can be told without running it; returns the bytes of memory that a run will take beside what the
+/// process has.
 #[pyfunction]
-fn validate(py: Python<'_>, layers: Vec<RawLayer>, overrides: Vec<Override>) -> PyResult<()> {
+fn validate(py: Python<'_>, layers: Vec<RawLayer>, overrides: Vec<Override>) -> PyResult<u64> {
     unlocked(py, || {
         let (scenario, provenance) = load(layers, &overrides)?;
-        Simulation::new(scenario).map(drop).map_err(|error| of_engine(error, &provenance))
+        let memory = Simulation::check(&scenario).map_err(|error| of_engine(error, &provenance))?;
+        Ok(memory.total())
     })
 }
 

@@ -60,6 +60,11 @@ impl Classifier {
         })
     }
 
+    /// Bytes of the counts of writes over a drive of `sectors` sectors.
+    pub(crate) fn bytes_over(&self, sectors: u64) -> u64 {
+        if self.heat.is_some() { sectors.div_ceil(PLACE) * size_of::<u32>() as u64 } else { 0 }
+    }
+
     /// The unit that begins at `sector` is being written: how hot its place is may depend on it.
     pub(crate) fn note(&mut self, sector: u64) {
         if let Some(heat) = &mut self.heat {

@@ -7,7 +7,7 @@ use outlast_media::reliability::{
     Accumulator, Ecc, FailTable, ReadLadder, binomial::Binomial, open_unit, sample_errors,
     sample_worst_errors,
 };
-use outlast_media::{Cells, CellsConfig, ConfigError};
+use outlast_media::{Cells, CellsConfig, ConfigError, Geometry};
 use outlast_units::rng::{SplitMix, mix};
 
 /// Exact probabilities, summed over the units that host reads asked for.
@@ -325,6 +325,19 @@ pub(crate) struct CoreCells {
 }
 
 impl CoreCells {
+    /// Resident bytes of all that is kept about the blocks of a core.
+    pub(crate) fn bytes(geometry: &Geometry, reliability: &ReliabilityConfig, layout: &Layout) -> u64 {
+        let blocks = u64::from(layout.dies())
+            * u64::from(geometry.planes_per_die)
+            * u64::from(geometry.blocks_per_plane);
+        let superblocks = u64::from(layout.superblocks());
+        let groups = superblocks * u64::from(layout.superpages());
+        let steps = if reliability.reread_history { blocks * 2 } else { 0 };
+        Cells::bytes(blocks, u64::from(geometry.pages_per_block), groups, reliability.read_scope)
+            + steps
+            + superblocks * 8
+    }
+
     pub(crate) fn new(
         config: &SsdConfig,
         reliability: &ReliabilityConfig,

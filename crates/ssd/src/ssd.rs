@@ -16,7 +16,7 @@ use crate::reliability::{CoreCells, Corrections, Reliability};
 use crate::repair::{Moves, Redirection, Watch};
 use crate::scrub::{Decision, Reason};
 use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Op as HostOp, Smart, Tag};
-use outlast_ftl::{Ftl, FtlOptions, PagesRead, UnitsWritten};
+use outlast_ftl::{Ftl, FtlOptions, PagesRead, Tables, UnitsWritten};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig, TimingTable};
 use outlast_units::slab::Slab;
 use outlast_units::{Bytes, DieId, Lpn, Nanos, SECTOR_BYTES};
@@ -123,35 +123,31 @@ impl Ssd {
     /// # Errors
     /// The first setting that cannot work, with its value and limit; nothing is allocated before the sizes are known to be sane.
     pub fn new(config: SsdConfig, seed: u64) -> Result<Self, ConfigError> {
+        Self::assemble(config, seed, Tables::Built)
+    }
+
+    /// The drive without its tables: what refuses to be built is refused, in the same words. It can be asked for its capacity and for
+    /// [`Ssd::bytes_when_built`], and takes no command.
+    ///
+    /// # Errors
+    /// Those of [`Ssd::new`].
+    pub fn without_tables(config: SsdConfig, seed: u64) -> Result<Self, ConfigError> {
+        // Giving up dies that were repaired before takes note of superblocks.
+        let repaired = config.repair.as_ref().is_some_and(|repair| !repair.repaired_dies.is_empty());
+        Self::assemble(config, seed, if repaired { Tables::Superblocks } else { Tables::LeftOut })
+    }
+
+    fn assemble(config: SsdConfig, seed: u64, tables: Tables) -> Result<Self, ConfigError> {
         config.validate()?;
+        let whole = tables == Tables::Built;
         let geometry = &config.geometry;
         let unit = config.ftl.mapping_unit;
         let capacity = config.ftl.user_capacity(geometry);
         let units = capacity.0 / unit.0;
         let flash_cores = u64::from(config.controller.flash_cores);
-        let shares = dies_of_cores(geometry, config.controller.flash_cores);
         let mut dies: Vec<Die> =
             (0..geometry.dies()).map(|die| Die::new(geometry.locate(DieId(die)).channel.0, 0, 0)).collect();
-        let mut cores = Vec::with_capacity(shares.len());
-        for (index, share) in shares.iter().enumerate() {
-            for (local, die) in share.iter().enumerate() {
-                dies[die.index()].core = index as u16;
-                dies[die.index()].local = local as u16;
-            }
-            // Unit u belongs to core u mod N, so the first cores get one more where N does not divide.
-            let own_units = units / flash_cores + u64::from((index as u64) < units % flash_cores);
-            let options = options_of(&config, share, seed);
-            let mut ftl = Ftl::new(geometry, &config.ftl, &config.defects, share, own_units, options)?;
-            let cells = match &config.reliability {
-                None => None,
-                Some(reliability) => {
-                    let own = CoreCells::new(&config, reliability, ftl.layout(), share[0].0, seed)?;
-                    ftl.wear(&own.cells.draw_cycles(&reliability.initial));
-                    Some(own)
-                }
-            };
-            cores.push(Core { cells, ..Core::new(ftl, share, &config)? });
-        }
+        let cores = cores_of(&config, seed, tables, units, &mut dies)?;
         if let Some(protection) = &config.protection {
             let ftl = &cores[0].ftl;
             let parities = ftl.open_parities() * flash_cores;
@@ -170,7 +166,8 @@ impl Ssd {
             striped: config.protection.is_some() || cores[0].ftl.layout().list_rows() != 0,
             absent: config.absent_dies.iter().map(|&die| DieId(die)).collect(),
             cover_after: config.protection.as_ref().map_or(Nanos::MAX, |own| own.partial.timeout),
-            classifier: Classifier::new(&config, units * u64::from(sectors_per_unit)).map(Box::new),
+            classifier: Classifier::new(&config, if whole { units * u64::from(sectors_per_unit) } else { 0 })
+                .map(Box::new),
             reliability,
             retries: Retries { max, if_protected },
             corrections: Corrections::default(),
@@ -389,6 +386,35 @@ impl Ssd {
             && self.host.next_completion() == Nanos::MAX
     }
 
+    /// Resident bytes of all tables of the drive when they are built and in use, the bytes of the flash included where it keeps them.
+    pub fn bytes_when_built(&self) -> u64 {
+        let geometry = &self.config.geometry;
+        let layers = || self.cores.iter().map(|core| &core.ftl);
+        let tables: u64 = layers().map(|ftl| ftl.heap_bytes_when_built(geometry)).sum();
+        let cells: u64 = if let Some(reliability) = &self.config.reliability {
+            layers().map(|ftl| CoreCells::bytes(geometry, reliability, ftl.layout())).sum()
+        } else {
+            0
+        };
+        let heat = self.classifier.as_ref().map_or(0, |own| own.bytes_over(self.capacity_sectors));
+        let kept = if self.config.bytes {
+            self.kept_units() * (self.config.ftl.mapping_unit.0 + UNIT_NODE)
+        } else {
+            0
+        };
+        tables + cells + heat + kept
+    }
+
+    /// Units whose bytes are kept at most: the live ones, or all of the flash where stale ones stay readable.
+    fn kept_units(&self) -> u64 {
+        let image = self.config.protection.is_some() || self.write_cache() != WriteCache::Protected;
+        if image {
+            self.cores.iter().map(|core| u64::from(core.ftl.layout().slots())).sum()
+        } else {
+            self.units
+        }
+    }
+
     /// Resident bytes of the mapping and superblock tables.
     pub fn table_bytes(&self) -> usize {
         self.cores.iter().map(|core| core.ftl.heap_bytes()).sum()
@@ -495,8 +521,48 @@ impl Ssd {
     }
 }
 
+/// What keeping a unit's bytes takes beside them: its entry in the tree, and the allocator's.
+const UNIT_NODE: u64 = 64;
 /// Re-reads of a drive whose flash never errs, after a sensing that failed for a passing reason.
 const FAULT_RETRIES: u32 = 3;
+
+/// The flash cores of a drive of `units` mapping units; tells `dies` to which each belongs.
+fn cores_of(
+    config: &SsdConfig,
+    seed: u64,
+    tables: Tables,
+    units: u64,
+    dies: &mut [Die],
+) -> Result<Vec<Core>, ConfigError> {
+    let geometry = &config.geometry;
+    let flash_cores = u64::from(config.controller.flash_cores);
+    let shares = dies_of_cores(geometry, config.controller.flash_cores);
+    let mut cores = Vec::with_capacity(shares.len());
+    for (index, share) in shares.iter().enumerate() {
+        for (local, die) in share.iter().enumerate() {
+            dies[die.index()].core = index as u16;
+            dies[die.index()].local = local as u16;
+        }
+        // Unit u belongs to core u mod N, so the first cores get one more where N does not divide.
+        let own_units = units / flash_cores + u64::from((index as u64) < units % flash_cores);
+        let options = FtlOptions { tables, ..options_of(config, share, seed) };
+        let mut ftl = Ftl::new(geometry, &config.ftl, &config.defects, share, own_units, options)?;
+        let cells = match &config.reliability {
+            None => None,
+            Some(reliability) if tables != Tables::Built => {
+                reliability.rber_model()?;
+                None
+            }
+            Some(reliability) => {
+                let own = CoreCells::new(config, reliability, ftl.layout(), share[0].0, seed)?;
+                ftl.wear(&own.cells.draw_cycles(&reliability.initial));
+                Some(own)
+            }
+        };
+        cores.push(Core { cells, ..Core::new(ftl, share, config)? });
+    }
+    Ok(cores)
+}
 
 /// What the controller decides for the translation layer over `share`.
 fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
@@ -508,6 +574,7 @@ fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
         lists: config.repair.as_ref().is_some_and(|own| own.identifier == Identifier::P2lBlock),
         absent: absent_of(&config.absent_dies, share),
         seed,
+        tables: Tables::Built,
     }
 }
 

@@ -11,11 +11,18 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 
+#: Between two lines where there is no terminal.
+SECONDS_BETWEEN_LINES = 30.0
+
+
 class RunProgress:
     """Shows the phases of a run. It is the progress function of `outlast.run`."""
 
     def __init__(self, *, shown: bool = True) -> None:
         self._shown = shown and sys.stderr.isatty()
+        #: Where there is no terminal, a line now and then: a job of hours shows that it lives.
+        self._lines = shown and not self._shown
+        self._said = time.monotonic()
         self._bar: Progress | None = None
         self._phase: str | None = None
         self._task: TaskID | None = None
@@ -23,7 +30,7 @@ class RunProgress:
 
     def __enter__(self) -> RunProgress | None:
         if not self._shown:
-            return None
+            return self if self._lines else None
         from rich.console import Console
         from rich.progress import (
             BarColumn,
@@ -54,6 +61,8 @@ class RunProgress:
             self._bar.stop()
 
     def __call__(self, phase: str, fraction: float | None, requests: int, simulated_s: float) -> bool:
+        if self._lines:
+            self._say(phase, fraction, requests, simulated_s)
         if self._bar is None:
             return True
         now = time.monotonic()
@@ -69,3 +78,12 @@ class RunProgress:
         total, completed = (None, 0.0) if fraction is None else (1.0, fraction)
         self._bar.update(self._task, total=total, completed=completed, rate=rate)
         return True
+
+    def _say(self, phase: str, fraction: float | None, requests: int, simulated_s: float) -> None:
+        now = time.monotonic()
+        if now - self._said < SECONDS_BETWEEN_LINES:
+            return
+        self._said = now
+        done = "" if fraction is None else f" {fraction:.0%}"
+        at = f", {simulated_s:,.1f} s simulated" if simulated_s > 0 else ""
+        print(f"{phase}:{done}, {requests / 1e6:,.1f} M requests{at}", file=sys.stderr, flush=True)

@@ -41,6 +41,7 @@ Examples:
 @click.option("--force", is_flag=True, help="Replace an earlier result in --out.")
 @path_option("--report", "report_file", metavar="FILE", help="Write the HTML page to this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print result.json on standard output.")
+@click.option("--any-memory", is_flag=True, help="Run even if less memory is free than it will take.")
 @click.option("--quiet", is_flag=True, help="No progress bar and no summary.")
 def run_command(
     scenario: str | None,
@@ -53,6 +54,7 @@ def run_command(
     force: bool,
     report_file: Path | None,
     as_json: bool,
+    any_memory: bool,
     quiet: bool,
 ) -> int:
     """Run SCENARIO: a scenario file, the name of a preset, or a fio job file (.fio) on the drive of --preset.
@@ -77,7 +79,7 @@ def run_command(
     with RunProgress(shown=not quiet) as bar:
         # Nothing is lost until here, and everything is kept from here on.
         interrupts.keep()
-        result = _measured(layers, overrides, bar)
+        result = _measured(layers, overrides, bar, any_memory=any_memory)
     kept, drawn = [], False
     try:
         if folder is not None:
@@ -104,7 +106,9 @@ def run_command(
     return 0
 
 
-def _measured(layers: list[Any], overrides: list[tuple[str, str]], bar: RunProgress | None) -> Result:
+def _measured(
+    layers: list[Any], overrides: list[tuple[str, str]], bar: RunProgress | None, *, any_memory: bool
+) -> Result:
     from outlast import api
 
     if interrupts.asked():
@@ -115,7 +119,7 @@ def _measured(layers: list[Any], overrides: list[tuple[str, str]], bar: RunProgr
             bar(phase, fraction, requests, simulated_s)
         return not interrupts.asked()
 
-    return api.run(layers, overrides, progress=tell)
+    return api.run(layers, overrides, progress=tell, any_memory=any_memory)
 
 
 def _draw(result: Result, folder: OutputFolder | None, file: Path | None) -> bool:

@@ -30,13 +30,15 @@ def validate_command(
     layers, overrides = layers_of(scenario, preset), overrides_of(settings, seed)
     from outlast import _core, api
 
-    api.validate(layers, overrides)
+    needed = api.validate(layers, overrides)
     if as_json:
         print_json(api.resolve(layers, overrides))
     elif as_toml:
         click.echo(_core.resolve(api.layers(layers), overrides, "toml"), nl=False)
     else:
-        click.echo(f"{scenario or preset}: ok")
+        from outlast.memory import amount
+
+        click.echo(f"{scenario or preset}: ok; needs about {amount(needed)} of memory")
 
 
 @click.command(

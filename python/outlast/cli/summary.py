@@ -12,8 +12,8 @@ from outlast.report.errors import can_fail
 from outlast.report.figure import amplification_by_cause
 from outlast.report.findings import counted, workload
 from outlast.report.jobs import JOB_COLUMNS, job_rows
-from outlast.report.latency import OPS, ROWS
-from outlast.report.numbers import micros, percent, seconds, short, size, tiny
+from outlast.report.latency import FEW, FEW_NOTE, OPS, ROWS, marked, mean_interval
+from outlast.report.numbers import percent, seconds, short, size, tiny
 from outlast.report.queueing import EXACT
 
 if TYPE_CHECKING:
@@ -50,8 +50,11 @@ def show(result: Result) -> None:
         for op in ops:
             table.add_column(op, justify="right", style="bold")
         for key, label in ROWS:
-            table.add_row(label, *(micros(summary["latency_us"][op][key]) for op in ops))
+            table.add_row(label, *(marked(summary["latency_us"][op], key) for op in ops))
+        table.add_row("95 % interval of the mean", *(mean_interval(summary["latency_us"][op]) for op in ops))
         console.print(table)
+        if any(FEW in marked(summary["latency_us"][op], key) for op in ops for key, _ in ROWS):
+            console.print(FEW_NOTE, markup=False)
     _jobs(summary, console)
     if can_fail(summary):
         _errors(summary, console)
@@ -127,7 +130,7 @@ def _state(result: Result, console: Console) -> None:
     why = f" ({measured['why']})" if measured.get("why") else ""
     console.print(f"steady state: {words}{why}", markup=True)
     if before["reached"] is False:
-        console.print("[yellow]preconditioning gave up before the write amplification was steady[/]")
+        console.print("[yellow]the write amplification was not steady when preconditioning ended[/]")
     cost, law = summary["time"], summary["queue"]["littles_law"]
     speed = summary["throughput"]["requests_per_cpu_s"]
     line = f"cost: {seconds(cost['cpu_s'])} of CPU, {seconds(cost['precondition_cpu_s'])} to precondition"

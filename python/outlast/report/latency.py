@@ -18,11 +18,33 @@ ROWS = [
     ("p99", "99 %"),
     ("p99_9", "99.9 %"),
     ("p99_99", "99.99 %"),
+    ("p99_999", "99.999 %"),
+    ("p99_9999", "99.9999 %"),
     ("max", "max"),
 ]
 OPS = ("read", "write", "trim", "flush")
 TAIL = [1.0, 0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8]
 TAIL_TEXT = ["0 %", "50 %", "90 %", "99 %", "99.9 %", "99.99 %", "99.999 %", "six nines", "seven nines", "eight nines"]
+
+
+#: Beside percentiles that fewer than ten requests lie above.
+FEW = " *"
+FEW_NOTE = "* fewer than ten requests lie above it: the accident of a few, not a percentile"
+
+
+def marked(latency: dict[str, Any], key: str) -> str:
+    """A figure of a distribution, marked where too few requests lie above it to tell."""
+    value = micros(latency.get(key))
+    if not key.startswith("p") or latency.get(key) is None or "resolved_percentile" not in latency:
+        return value
+    percent = float(key[1:].replace("_", "."))
+    return value if percent <= (latency["resolved_percentile"] or 0.0) else value + FEW
+
+
+def mean_interval(latency: dict[str, Any]) -> str:
+    """The 95 % interval of the mean, or a dash."""
+    own = latency.get("mean_interval")
+    return f"{micros(max(own['low'], 0.0))} to {micros(own['high'])}" if own else "–"
 
 
 def percentile_table(summary: dict[str, Any]) -> str:
@@ -33,14 +55,17 @@ def percentile_table(summary: dict[str, Any]) -> str:
     head = "".join(f'<th scope="col"><i class="dot {op}"></i>{op}</th>' for op in ops)
     body = "".join(
         f'<tr><th scope="row">{label}</th>'
-        + "".join(f"<td>{micros(summary['latency_us'][op][key])}</td>" for op in ops)
+        + "".join(f"<td>{marked(summary['latency_us'][op], key)}</td>" for op in ops)
         + "</tr>"
         for key, label in ROWS
     )
+    bounds = "".join(f"<td>{mean_interval(summary['latency_us'][op])}</td>" for op in ops)
+    body += f'<tr><th scope="row">95 % interval of the mean</th>{bounds}</tr>'
     counts = "".join(f"<td>{short(summary['latency_us'][op]['count'])}</td>" for op in ops)
+    note = f'<p class="note">{FEW_NOTE}</p>' if FEW in body else ""
     return (
         f'<div class="card"><table class="figures"><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody>'
-        f'<tfoot><tr><th scope="row">requests</th>{counts}</tr></tfoot></table></div>'
+        f'<tfoot><tr><th scope="row">requests</th>{counts}</tr></tfoot></table>{note}</div>'
     )
 
 

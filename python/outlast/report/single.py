@@ -54,7 +54,9 @@ def badges(summary: dict[str, Any]) -> str:
     }[measured["reached"]]
     marks.append(f'<span class="badge {level}" title="{text(measured.get("why") or "")}">{words}</span>')
     if summary["steady_state"]["precondition"]["reached"] is False:
-        marks.append('<span class="badge warn">preconditioning gave up before it was steady</span>')
+        marks.append('<span class="badge warn">not steady when preconditioning ended</span>')
+    if summary["queue"].get("overload"):
+        marks.append('<span class="badge bad">overload: more was asked for than was served</span>')
     if summary["host"]["errors"]:
         marks.append(f'<span class="badge bad">{short(summary["host"]["errors"])} requests failed</span>')
     return "".join(marks)

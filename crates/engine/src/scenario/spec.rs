@@ -63,16 +63,19 @@ pub struct PreconditionSpec {
     /// What then overwrites it. Default: random.
     pub overwrite: Overwrite,
     /// A round, after which the write amplification is noted, in drive writes (capacities); above 0, at most 100.
-    /// Default: 0.1.
-    pub round: f64,
-    /// Rounds that are compared to find the write amplification steady; 2 to 1000. Default: 5.
+    /// Default: 0.1, and never less than eight superblocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round: Option<f64>,
+    /// Parts that are compared to find the write amplification steady, each of at least one round; 2 to 1000. Default: 5.
     pub rounds: u32,
-    /// Steady: over `rounds` rounds the write amplification ranges over no more than this share of its mean, and its linear
-    /// trend over them moves less than half of that; above 0, at most 1. Default: 0.02.
+    /// Steady: over the last third of what was overwritten, cut into `rounds` parts, the write amplification ranges over no more than
+    /// this share of its mean, its linear trend over them moves less than half of that, single rounds scatter by no more than a fifth (or
+    /// this share, if larger), and what was written before space was first reclaimed would, at its present rate, take up less than this
+    /// share of the spare space in ten more drive writes; above 0, at most 1. Default: 0.03.
     pub tolerance: f64,
     /// Overwrites at least this much before the drive can be found steady, in drive writes; at least 0. Default: 1.
     pub min_drive_writes: f64,
-    /// Gives up after this much, in drive writes, and says so; at least `min_drive_writes`. Default: 10.
+    /// Goes no further than this, in drive writes, and says so; at least `min_drive_writes`. Default: 30.
     pub max_drive_writes: f64,
 }
 
@@ -82,11 +85,11 @@ impl Default for PreconditionSpec {
             fill: Fill::Sequential,
             fill_fraction: 1.0,
             overwrite: Overwrite::Random,
-            round: 0.1,
+            round: None,
             rounds: 5,
-            tolerance: 0.02,
+            tolerance: 0.03,
             min_drive_writes: 1.0,
-            max_drive_writes: 10.0,
+            max_drive_writes: 30.0,
         }
     }
 }
@@ -367,9 +370,11 @@ impl PreconditionSpec {
     /// The first setting that is out of range.
     pub fn validate(&self) -> Result<(), ConfigError> {
         within("precondition.fill_fraction", self.fill_fraction, 0.0, 1.0)?;
-        if self.round.is_nan() || self.round <= 0.0 || self.round > 100.0 {
+        if let Some(round) = self.round
+            && (round.is_nan() || round <= 0.0 || round > 100.0)
+        {
             let limit = "must be above 0 and at most 100 drive writes";
-            return Err(ConfigError::new("precondition.round", self.round, limit));
+            return Err(ConfigError::new("precondition.round", round, limit));
         }
         if !(2..=1000).contains(&self.rounds) {
             return Err(ConfigError::new("precondition.rounds", self.rounds, "must be between 2 and 1000"));

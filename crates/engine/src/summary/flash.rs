@@ -1,7 +1,9 @@
 //! Flash operations by cause, write amplification, garbage collection.
 
+use crate::batch_means::{Interval, interval};
 use crate::counts::Counts;
 use crate::report::Facts;
+use crate::window::Window;
 use outlast_ftl::{PagesRead, ProgramCause, Programs};
 use outlast_ssd::SsdConfig;
 use serde::Serialize;
@@ -97,6 +99,9 @@ pub struct Gc {
     pub mean_valid: Option<f64>,
     /// Seconds during which host writes waited for space, summed over flash cores.
     pub blocked_s: f64,
+    /// 95 % confidence interval of the write amplification, from batch means over the run; absent where the run is too short for what it
+    /// remembers.
+    pub write_amplification_interval: Option<Interval>,
 }
 
 /// `None` where the host wrote nothing.
@@ -142,9 +147,12 @@ pub(crate) fn gc(facts: &Facts<'_>) -> Gc {
     let counts = &facts.measured.counts;
     let per_superblock = facts.ssd.ftls().next().map_or(0, |ftl| ftl.layout().units_per_superblock());
     let slots = counts.victims as f64 * f64::from(per_superblock);
+    let sums = |window: &Window| (window.counts.programmed_bytes as f64, window.counts.host_bytes as f64);
+    let parts: Vec<_> = facts.recorder.windows.whole().iter().map(sums).collect();
     Gc {
         victims: counts.victims,
         mean_valid: (counts.victims != 0).then(|| counts.victim_units as f64 / slots),
         blocked_s: counts.drives.blocked_ns as f64 * 1e-9,
+        write_amplification_interval: interval(&parts),
     }
 }

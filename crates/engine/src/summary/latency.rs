@@ -1,8 +1,11 @@
 //! Distributions of latencies.
 
+use crate::batch_means::{Interval, interval};
 use crate::histogram::{ByOp, OPS};
+use crate::quantiles;
 use crate::recorder::Recorder;
 use crate::table::{Column, Table};
+use crate::window::Window;
 use hdrhistogram::Histogram;
 use outlast_device::Op;
 use serde::Serialize;
@@ -40,7 +43,15 @@ pub struct Latency {
     pub p99: f64,
     pub p99_9: f64,
     pub p99_99: f64,
+    /// Absent, as the next, where fewer than ten samples lie above.
+    pub p99_999: Option<f64>,
+    pub p99_9999: Option<f64>,
     pub max: f64,
+    /// The highest of these percentiles that has ten samples above it; those beyond are the accident of a few requests. Absent where
+    /// none has.
+    pub resolved_percentile: Option<f64>,
+    /// 95 % confidence interval of the mean, from batch means; absent where the run is too short for what it remembers.
+    pub mean_interval: Option<Interval>,
 }
 
 impl Latency {
@@ -56,6 +67,10 @@ impl Latency {
             p99: quantile(0.99),
             p99_9: quantile(0.999),
             p99_99: quantile(0.9999),
+            p99_999: quantiles::told(histogram, 0.99999),
+            p99_9999: quantiles::told(histogram, 0.999_999),
+            resolved_percentile: quantiles::highest(histogram),
+            mean_interval: None,
             max: histogram.max() as f64 * 1e-3,
         })
     }
@@ -73,7 +88,14 @@ fn streams(recorder: &Recorder) -> Vec<(u8, ByOp)> {
 }
 
 pub(crate) fn latency(recorder: &Recorder) -> LatencyByOp {
-    let of = |op: Op| Latency::of(recorder.latency.of(op));
+    let windows = recorder.windows.whole();
+    let of = |op: Op| {
+        let sums = |window: &Window| {
+            (window.latency_ns[op as usize] as f64 * 1e-3, window.commands[op as usize] as f64)
+        };
+        let parts: Vec<_> = windows.iter().map(sums).collect();
+        Latency::of(recorder.latency.of(op)).map(|own| Latency { mean_interval: interval(&parts), ..own })
+    };
     LatencyByOp {
         read: of(Op::Read),
         write: of(Op::Write),

@@ -36,7 +36,7 @@ pub(crate) use device::device_facts;
 pub(crate) use flash::{amplification, flash, gc};
 pub(crate) use host::{host, throughput, time};
 pub(crate) use latency::{latency, latency_table};
-pub(crate) use queue::queue;
+pub(crate) use queue::{overload_note, queue};
 pub(crate) use steady::{measured_state, precondition_state, precondition_table};
 pub(crate) use wear::{wear, wear_table};
 

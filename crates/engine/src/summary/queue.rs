@@ -1,7 +1,9 @@
 //! Queues and utilisation.
 
+use crate::overload::{Overload, Stretch, overload};
 use crate::report::Facts;
 use crate::summary::host::per;
+use crate::window::Window;
 use outlast_workload::Pacing;
 use serde::Serialize;
 
@@ -20,6 +22,8 @@ pub struct Queue {
     pub die_utilisation: Spread,
     /// Queue depth of a closed loop; absent in an open one.
     pub host_queue_depth: Option<u32>,
+    /// An open loop asked for more than was served, so that the queue grew through the run; absent where it did not.
+    pub overload: Option<Overload>,
 }
 
 /// Little's law, from sums kept apart: the time integral of commands in flight, and the time that each command spent in the drive
@@ -64,5 +68,33 @@ pub(crate) fn queue(facts: &Facts<'_>) -> Queue {
             Pacing::Closed { queue_depth } | Pacing::Lanes { queue_depth, held: false } => Some(queue_depth),
             Pacing::Open | Pacing::Lanes { held: true, .. } => None,
         },
+        overload: overloaded(facts),
     }
+}
+
+/// Whether an open loop asked for more than was served.
+pub(crate) fn overloaded(facts: &Facts<'_>) -> Option<Overload> {
+    if matches!(facts.workload.pacing, Pacing::Closed { .. }) {
+        return None;
+    }
+    let stretch = |window: &Window| {
+        let seconds = window.span().as_secs_f64();
+        Stretch {
+            seconds,
+            completed: window.total() as f64,
+            in_flight: per(window.area as f64 * 1e-9, seconds),
+        }
+    };
+    overload(&facts.recorder.windows.closed().iter().map(stretch).collect::<Vec<_>>())
+}
+
+/// The same in words.
+pub(crate) fn overload_note(facts: &Facts<'_>) -> Option<String> {
+    overloaded(facts).map(|found| {
+        format!(
+            "Overload: {:.0} requests a second arrived and {:.0} were served. The queue grew through the run, so latencies grow with \
+             its length and say nothing of the drive.",
+            found.offered_iops, found.served_iops
+        )
+    })
 }

@@ -2,7 +2,7 @@
 
 use crate::precondition::Prepared;
 use crate::report::Facts;
-use crate::steady::is_steady;
+use crate::steady::{Round, is_steady};
 use crate::table::Table;
 use outlast_workload::Pacing;
 use serde::Serialize;
@@ -33,7 +33,7 @@ pub struct PreconditionState {
     pub reached: Option<bool>,
     /// Overwritten, in capacities.
     pub drive_writes: f64,
-    /// Of the last round.
+    /// Of the rounds that were compared: the last third of what was overwritten, or the last `precondition.rounds`.
     pub write_amplification: Option<f64>,
     /// Rounds.
     pub rounds: u64,
@@ -51,8 +51,8 @@ pub struct MeasuredState {
 pub(crate) fn precondition_state(prepared: &Prepared) -> PreconditionState {
     PreconditionState {
         reached: prepared.steady,
-        drive_writes: prepared.rounds.last().map_or(0.0, |&(at, _)| at),
-        write_amplification: prepared.rounds.last().map(|&(_, amplification)| amplification),
+        drive_writes: prepared.rounds.last().map_or(0.0, |round| round.drive_writes),
+        write_amplification: prepared.amplification,
         rounds: prepared.rounds.len() as u64,
     }
 }
@@ -93,7 +93,13 @@ pub(crate) fn measured_state(facts: &Facts<'_>) -> MeasuredState {
 pub(crate) fn precondition_table(prepared: &Prepared) -> Table {
     let mut table = Table::default();
     table.counts("round", 1..=prepared.rounds.len() as u64);
-    table.measures("drive_writes", prepared.rounds.iter().map(|&(at, _)| at));
-    table.measures("write_amplification", prepared.rounds.iter().map(|&(_, amplification)| amplification));
+    let mut measures = |name, value: fn(&Round) -> f64| {
+        table.measures(name, prepared.rounds.iter().map(value));
+    };
+    measures("drive_writes", |round| round.drive_writes);
+    measures("write_amplification", |round| round.amplification);
+    measures("spare_drift", |round| round.drift);
+    measures("first_written", |round| round.first);
+    measures("expected_drive_writes", |round| round.expected);
     table
 }

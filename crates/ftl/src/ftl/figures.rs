@@ -1,6 +1,6 @@
 //! What the translation layer counts, and the check of its invariants.
 
-use super::{Ftl, State};
+use super::{Ftl, State, Stream};
 use crate::causes::{PagesRead, UnitsWritten};
 use crate::config::VictimPolicy;
 use crate::policy::NO_CANDIDATE;
@@ -33,6 +33,24 @@ impl Ftl {
     /// Superblocks relocated so far, and the valid units they held.
     pub fn victims(&self) -> (u64, u64) {
         (self.victims, self.victim_units)
+    }
+
+    /// Superblocks sealed so far: what [`Ftl::seal_of`] of a superblock sealed from now on will be at least.
+    pub fn seals(&self) -> u64 {
+        self.seals
+    }
+
+    /// Which of all seals that of a superblock was; `None` unless it is sealed. Another number than before means that the superblock
+    /// was erased and filled in between.
+    pub fn seal_of(&self, superblock: SuperblockId) -> Option<u64> {
+        let index = superblock.index();
+        (self.state[index] == State::Sealed).then(|| self.sealed_order[index])
+    }
+
+    /// Data units that can be written before anything more must be erased: in free superblocks and in those that streams have open.
+    pub fn unwritten_units(&self) -> u64 {
+        let free = self.free.len() as u64 * u64::from(self.data_units(self.gc_stream(0)));
+        free + (0..self.streams()).map(|stream| u64::from(self.room(Stream(stream)))).sum::<u64>()
     }
 
     /// The physical blocks.
@@ -76,13 +94,36 @@ impl Ftl {
         self.config.gc.policy
     }
 
+    /// What [`Ftl::heap_bytes`] will be when all tables are built.
+    pub fn heap_bytes_when_built(&self, geometry: &outlast_media::Geometry) -> u64 {
+        let layout = &self.layout;
+        let superblocks = u64::from(layout.superblocks());
+        let blocks = u64::from(layout.dies())
+            * u64::from(layout.planes_per_die())
+            * u64::from(geometry.blocks_per_plane);
+        let entry = size_of::<u32>() as u64;
+        (u64::from(layout.logical_units()) + 1 + u64::from(layout.slots())) * entry
+            + superblocks * Self::SUPERBLOCK_BYTES as u64
+            + superblocks * u64::from(layout.pus_per_superblock()) / 8
+            + blocks * (2 * entry + 1)
+            + superblocks * u64::from(layout.dies()) * u64::from(layout.planes_per_die()) * entry
+    }
+
+    /// Bytes of the tables that have an entry for each superblock.
+    const SUPERBLOCK_BYTES: usize = size_of::<u32>() * 4
+        + size_of::<u64>() * 2
+        + size_of::<State>()
+        + size_of::<Stream>()
+        + size_of::<u8>()
+        + size_of::<usize>();
+
     /// Resident bytes of all tables. [`Ftl::new`] allocates them once; they grow only when the core takes over units of another.
     pub fn heap_bytes(&self) -> usize {
         size_of_val(self.l2p.as_slice())
             + size_of_val(self.p2l.as_slice())
-            + self.valid.len() * (size_of::<u32>() * 3 + size_of::<u64>() * 2 + size_of::<State>())
+            + self.valid.len() * Self::SUPERBLOCK_BYTES
             + size_of_val(self.pu_programmed.as_slice())
-            + size_of_val(self.blocks.all_cycles()) * 2
+            + size_of_val(self.blocks.all_cycles()) / 4 * 9
             + self.table.heap_bytes()
     }
 

@@ -76,7 +76,7 @@ impl Ftl {
     pub fn set_logical(&mut self, end: u64, units: u64) {
         assert!(end < u64::from(u32::MAX), "{end} pages cannot be numbered");
         // The last entry stands for "no page" and stays none.
-        if end as usize >= self.l2p.len() {
+        if end as usize >= self.l2p.len() && !self.p2l.is_empty() {
             self.l2p.resize(end as usize + 1, Ppn::NONE);
         }
         self.logical_units = units;

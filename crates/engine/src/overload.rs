@@ -1,0 +1,89 @@
+//! Does the host ask for more than is served? Then its queue grows through the run, and latencies tell of the length of the run.
+
+use serde::Serialize;
+
+/// Windows in which a queue must have grown for it to be called growing.
+const LEAST: usize = 5;
+/// How much of the growth a straight line must explain: what swings is no overload.
+const STRAIGHT: f64 = 0.9;
+/// By how much more must be asked for than is served.
+const EXCESS: f64 = 0.01;
+/// Commands that a queue must grow by: less is a few bursts.
+const DEEP: f64 = 64.0;
+
+/// More was asked for than was served.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Overload {
+    /// Commands that arrived per second, while they did.
+    pub offered_iops: f64,
+    /// Commands completed per second of that time.
+    pub served_iops: f64,
+}
+
+/// A window: its length in seconds, commands completed, and mean commands in flight.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stretch {
+    pub(crate) seconds: f64,
+    pub(crate) completed: f64,
+    pub(crate) in_flight: f64,
+}
+
+/// Whether the queue grew, given all windows in order of time.
+pub(crate) fn overload(windows: &[Stretch]) -> Option<Overload> {
+    // After the last arrival the queue shrinks.
+    let deepest =
+        (0..windows.len()).max_by(|&a, &b| windows[a].in_flight.total_cmp(&windows[b].in_flight))?;
+    let grown = &windows[..=deepest];
+    if grown.len() < LEAST {
+        return None;
+    }
+    let seconds: f64 = grown.iter().map(|window| window.seconds).sum();
+    let completed: f64 = grown.iter().map(|window| window.completed).sum();
+    let n = grown.len() as f64;
+    let mean = grown.iter().map(|window| window.in_flight).sum::<f64>() / n;
+    let (mut across, mut along, mut all) = (0.0, 0.0, 0.0);
+    for (window, i) in grown.iter().zip(0u32..) {
+        let (x, y) = (f64::from(i) - (n - 1.0) / 2.0, window.in_flight - mean);
+        (across, along, all) = (across + x * y, along + x * x, all + y * y);
+    }
+    let growth = across / along * n;
+    let straight = across * across / (along * all);
+    (straight >= STRAIGHT && growth >= DEEP && growth >= EXCESS * completed)
+        .then(|| Overload { offered_iops: (completed + growth) / seconds, served_iops: completed / seconds })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Stretch, overload};
+
+    fn run(arrive: f64, serve: f64) -> Vec<Stretch> {
+        let mut queue = 0.0f64;
+        let mut windows = Vec::new();
+        for window in 0..200 {
+            let come = if window < 100 { arrive * 0.1 } else { 0.0 };
+            let done = (queue + come).min(serve * 0.1);
+            let before = queue;
+            queue += come - done;
+            windows.push(Stretch { seconds: 0.1, completed: done, in_flight: f64::midpoint(queue, before) });
+        }
+        windows
+    }
+
+    #[test]
+    fn what_is_asked_for_and_what_is_served_is_told() {
+        let found = overload(&run(500e3, 30e3)).expect("the queue grows");
+        assert!((found.offered_iops / 500e3 - 1.0).abs() < 0.02, "{found:?}");
+        assert!((found.served_iops / 30e3 - 1.0).abs() < 1e-9, "{found:?}");
+        assert!(overload(&run(31e3, 30e3)).is_some());
+    }
+
+    #[test]
+    fn a_drive_that_keeps_up_is_not_overloaded() {
+        assert_eq!(overload(&run(29e3, 30e3)), None);
+        assert_eq!(overload(&run(500e3, 30e3)[..4]), None);
+        // A queue that swings.
+        let swings =
+            |i: u32| Stretch { seconds: 0.1, completed: 3e3, in_flight: 300.0 + 200.0 * f64::from(i % 7) };
+        assert_eq!(overload(&(0..100).map(swings).collect::<Vec<_>>()), None);
+    }
+}

@@ -1,0 +1,109 @@
+"""Memory: what a run needs, and what is free. The simulator tells the first, the system the second."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from outlast.errors import OutlastError
+
+GIB = 2**30
+MIB = 2**20
+
+#: What the process has when the simulator returns, beside the run's own: Python, the libraries that a result needs.
+PROCESS_BYTES = 23 * MIB
+
+
+class MemoryLimitError(OutlastError):
+    """A run needs more memory than is free."""
+
+
+def amount(size: float) -> str:
+    """`8.4 GiB`."""
+    return f"{size / GIB:.1f} GiB" if size >= GIB else f"{max(size / MIB, 1):.0f} MiB"
+
+
+def check(needed: int) -> None:
+    """Raises where a run that needs `needed` bytes would not fit into what is free."""
+    free = free_bytes()
+    if free is not None and needed > free:
+        raise MemoryLimitError(
+            f"needs about {amount(needed)} of memory, {amount(free)} are free: lower the capacity or enlarge "
+            "device.ftl.mapping_unit (--any-memory runs it all the same)"
+        )
+
+
+def free_bytes() -> int | None:
+    """Bytes that this process can still take; `None` where the system does not tell.
+
+    The least of what the machine has and what its control groups and its own limits allow.
+    """
+    known = [free for free in (_machine(), _address_space(), *_control_groups()) if free is not None]
+    return max(0, min(known)) if known else None
+
+
+def _fields(path: Path) -> dict[str, int]:
+    """`MemAvailable: 123 kB` and the like, in bytes."""
+    fields = {}
+    try:
+        lines = path.read_text().splitlines()
+    except OSError:
+        return {}
+    for line in lines:
+        name, _, rest = line.partition(":")
+        parts = rest.split()
+        if len(parts) == 2 and parts[1] == "kB" and parts[0].isdigit():
+            fields[name] = int(parts[0]) * 1024
+    return fields
+
+
+def _machine() -> int | None:
+    return _fields(Path("/proc/meminfo")).get("MemAvailable")
+
+
+def _address_space() -> int | None:
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return None
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return None
+    return limit - _fields(Path("/proc/self/status")).get("VmSize", 0)
+
+
+def _control_groups(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> list[int]:
+    """What each control group around the process leaves, versions 1 and 2."""
+    try:
+        lines = own.read_text().splitlines()
+    except OSError:
+        return []
+    left = []
+    for line in lines:
+        _, controllers, path = (*line.split(":", 2), "", "")[:3]
+        if controllers == "":
+            base, names = root, ("memory.max", "memory.current", "inactive_file")
+        elif "memory" in controllers.split(","):
+            base, names = (
+                root / "memory",
+                ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+            )
+        else:
+            continue
+        group = base / path.lstrip("/")
+        for place in (group, *group.parents):
+            left += _left(place, *names)
+            if place == base:
+                break
+    return left
+
+
+def _left(group: Path, limit_name: str, used_name: str, reclaimable: str) -> list[int]:
+    try:
+        limit, used = (group / limit_name).read_text().strip(), int((group / used_name).read_text())
+        stat = (group / "memory.stat").read_text().split()
+    except (OSError, ValueError):
+        return []
+    if not limit.isdigit() or int(limit) >= 2**60:
+        return []
+    cached = next((int(value) for name, value in zip(stat[::2], stat[1::2], strict=False) if name == reclaimable), 0)
+    return [int(limit) - used + cached]
