@@ -176,7 +176,7 @@ def test_a_measured_drive_stands_beside_results(tiny: Path, tmp_path: Path) -> N
     drive["jobs"][0]["read"]["iops"] *= 2
     (tmp_path / "drive.json").write_text("fio: a warning\n" + json.dumps(drive))
     loaded = [load_any(str(tmp_path / "drive.json")), load_any(str(folder))]
-    assert isinstance(loaded[0], Measured)
+    assert isinstance(loaded[0], Measured) and isinstance(loaded[1], api.Result)
     rows = compare_with_measured(loaded)
     assert rows["names"] == ["drive", "tiny"]
     assert rows["figures"]["jobs.reader.read.iops"]["change"][1] == pytest.approx(-0.5)

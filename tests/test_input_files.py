@@ -158,3 +158,13 @@ def test_a_file_that_changes_under_a_run_keeps_nothing(
 def test_a_file_that_is_gone_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(WorkloadError, match=r"gone\.csv: cannot be opened: No such file"):
         content_hash(str(tmp_path / "gone.csv"))
+
+
+def test_a_file_that_a_fio_job_includes_counts(tiny: Path, tmp_path: Path) -> None:
+    (tmp_path / "job.fio").write_text("[job]\ninclude common.fio\nbs=4k\nnumber_ios=100\nsize=50%\n")
+    keys = []
+    for rw in ("randread ", "randwrite"):
+        (tmp_path / "common.fio").write_text(f"rw={rw}\n")
+        scenario = api.resolve([tiny, {"workload": {"fio": {"file": str(tmp_path / "job.fio")}}}])
+        keys.append(key_of(scenario))
+    assert keys[0] != keys[1]

@@ -100,6 +100,39 @@ for level in 5 6; do
   done
 done
 
+# The same with members missing, in each place of a rotation: redundancy known to fit, and while a resynchronisation waits.
+echo "# way level members missing stripe chunks-written chunks-read disks-read-and-written"
+degraded() {
+  level=$1 members=$2 failed=$3
+  data=$((members - level + 4))
+  for way in degraded degraded-resync; do
+    if [ $way = degraded ]; then
+      create "$level" "$members" --assume-clean
+    else
+      create "$level" "$members" --force
+      echo frozen >/sys/block/md0/md/sync_action
+    fi
+    for disk in $(echo "$failed" | tr , ' '); do
+      mdadm /dev/md0 --fail "/dev/nullb$disk" >/dev/null 2>&1
+    done
+    settle
+    chunks=1
+    while [ $chunks -le $data ]; do
+      stripe=$((members * (20 + chunks)))
+      while [ $stripe -lt $((members * (21 + chunks))) ]; do
+        echo "$way raid$level $members $failed $stripe $chunks $(write $stripe $data $chunks)"
+        stripe=$((stripe + 1))
+      done
+      chunks=$((chunks + 1))
+    done
+    end
+  done
+}
+for members in 3 5 8; do degraded 5 $members 0; done
+for members in 4 5 8; do
+  for failed in 0 0,1 0,2; do degraded 6 $members $failed; done
+done
+
 # Milliseconds from a write until the array is clean; the time of day within the delay differs from one to the next.
 create 5 4 --assume-clean
 echo "# delay $(cat /sys/block/md0/md/safe_mode_delay)"

@@ -128,13 +128,15 @@ impl Level {
     }
 }
 
-/// Which ways of writing a part of a stripe are allowed. Where a chunk is missing, whatever still works is used.
+/// Which ways of writing a part of a stripe are allowed. Where a chunk is missing, whatever still works is used: a way of which every chunk
+/// can be read, and if there is none, all that is left of the stripe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StripeWrites {
     /// The one with the fewest reads: a full stripe without any, else old data and old parity, or else the rest of the stripe.
-    /// Of two that cost the same the latter, as in md. Where a resynchronisation is to come, always the latter if it can be read, whatever is
-    /// set here.
+    /// Of two that cost the same the latter, as in md. Where the member of a parity chunk is missing, the latter too, as in md: the rest of
+    /// the stripe is read even where no parity is left to be written. Where a resynchronisation is to come, never from old parity, whatever
+    /// is set here.
     #[default]
     Cheapest,
     /// Full stripes where a command covers them, else old data and old parity: Diff-RAID, section 3.4, which does not read
@@ -240,7 +242,9 @@ impl Default for BackgroundConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EjectionConfig {
-    /// Read errors that redundancy made good; half are forgotten every hour. Default: 20, as md.
+    /// Read errors that redundancy made good; half are forgotten every hour. Default: 20, as md's copies have it (`max_corr_read_errors`, since
+    /// Linux 6.9 for `raid1`, too). md's parity levels have another rule, which is not modelled: a member goes after more errors than there are
+    /// stripes in the cache (256), and each read that succeeds forgets them all.
     pub read_errors: u32,
     /// Runs of bad sectors kept per member. Default: 512, as fit into md's log.
     pub bad_blocks: u32,

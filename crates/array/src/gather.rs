@@ -17,6 +17,18 @@ enum Plan {
     Short,
 }
 
+/// A write of a part of a stripe.
+pub(crate) struct PartWrite {
+    /// Data roles that get new content or a new place.
+    pub(crate) data: u64,
+    /// Data roles that are not wholly overwritten: with the new content they give parity.
+    pub(crate) rest: u64,
+    /// Whether the stripe moves to the shift's target placement.
+    pub(crate) moves: bool,
+    /// Whether some data is lost for good: parity does not match it.
+    pub(crate) lost: bool,
+}
+
 impl<D: Device> Array<D> {
     /// Begins an operation: it asks for its lock.
     pub(crate) fn start(&mut self, now: Nanos, op: Op) -> u32 {
@@ -290,31 +302,61 @@ impl<D: Device> Array<D> {
         let data = self.data_set();
         let written = op.roles;
         let partial = !op.is_overlaid();
-        let targets = op.write_set & !data & !self.absent(op.group, op.moves);
         let full = written == data && !partial;
-        if full && (self.config.writes != StripeWrites::ChunkByChunk || self.layout.data == 1)
-            || targets == 0 && !op.moves
-        {
+        if full && (self.config.writes != StripeWrites::ChunkByChunk || self.layout.data == 1) {
             return Plan::Ready(Method::Full);
         }
         let moved = if op.moves { op.write_set & data & !written } else { 0 };
-        let delta = written | targets | moved;
-        let complete = if partial { data } else { data & !written };
-        let delta_works = delta & missing == 0 && op.lost == 0;
-        let complete_works = complete & missing == 0;
-        let cost = |set: u64| (set & !known).count_ones();
-        // As in md, parity that a resynchronisation has yet to look at is not built upon, as long as the rest of the stripe can be read.
-        let distrusted = self.doubt.distrusts(op.group);
-        let reconstruct = distrusted || self.config.writes.reconstructs(cost(complete), cost(delta));
-        let (method, needed) = if delta_works && !(complete_works && reconstruct) {
-            (Method::Delta, delta)
-        } else if complete_works {
-            (Method::Complete, complete)
-        } else {
-            return self.plan_decode(0, missing, known);
+        let part = PartWrite {
+            data: written | moved,
+            rest: if partial { data } else { data & !written },
+            moves: op.moves,
+            lost: op.lost != 0,
         };
-        let more = needed & !known;
-        if more == 0 { Plan::Ready(method) } else { Plan::Read(more) }
+        match self.way_to_write(op.group, &part, missing, known) {
+            (Method::Decode, all) => match self.plan_decode(0, missing, known) {
+                Plan::Read(_) if self.layout.data > 1 => Plan::Read(all & !known),
+                plan => plan,
+            },
+            (method, needed) if needed & !known == 0 => Plan::Ready(method),
+            (_, needed) => Plan::Read(needed & !known),
+        }
+    }
+
+    /// How a part of a stripe is written, and the roles that must be known for that. As md has it (`handle_stripe_dirtying` and
+    /// `need_this_block`), a way counts only where each of its chunks can be read; that includes old parity whose member is gone, so that
+    /// without parity the rest of the stripe is read although nothing follows from it. Where no way is left everything is read.
+    pub(crate) fn way_to_write(
+        &self,
+        group: u64,
+        part: &PartWrite,
+        missing: u64,
+        known: u64,
+    ) -> (Method, u64) {
+        let parity = self.role_set() & !self.data_set();
+        let there = parity & !self.absent(group, part.moves);
+        let cheapest = self.config.writes == StripeWrites::Cheapest;
+        let delta = part.data | if cheapest { parity } else { there };
+        let complete_works = part.rest & missing == 0;
+        if there == 0 && !part.moves && !(cheapest && complete_works) {
+            return (Method::Full, 0);
+        }
+        // Parity that a resynchronisation has yet to look at is not built upon.
+        let delta_works = delta & missing == 0 && !part.lost && !self.doubt.distrusts(group);
+        let cost = |set: u64| (set & !known).count_ones();
+        if delta_works && !(complete_works && self.config.writes.reconstructs(cost(part.rest), cost(delta))) {
+            return (Method::Delta, delta);
+        }
+        if complete_works {
+            return (Method::Complete, part.rest);
+        }
+        let all = self.role_set() & !missing;
+        let parity_there = part.data | there;
+        if (all.count_ones() as usize) < self.layout.data && parity_there & missing == 0 && !part.lost {
+            // Nothing can be computed, and nothing need be: what parity is there follows the change.
+            return (Method::Delta, parity_there);
+        }
+        (Method::Decode, all)
     }
 
     fn read_roles(&mut self, now: Nanos, index: u32, set: u64) {
@@ -596,12 +638,7 @@ impl<D: Device> Array<D> {
 
     /// Puts the host's data into the cells of a write, and its share into the parity.
     fn combine(&mut self, index: u32) {
-        match self.ops[index].method {
-            Method::Full => self.counters.full_writes += 1,
-            Method::Delta => self.counters.delta_writes += 1,
-            Method::Complete => self.counters.complete_writes += 1,
-            Method::Decode => self.counters.decoded_writes += 1,
-        }
+        self.counters.count_write(self.ops[index].method);
         if !self.bytes {
             return;
         }

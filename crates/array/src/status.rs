@@ -2,6 +2,7 @@
 
 use crate::array::Array;
 use crate::layout::Map;
+use crate::op::Method;
 use crate::pass::PassKind;
 use crate::ranges::RangeSet;
 use outlast_device::Device;
@@ -9,92 +10,73 @@ use outlast_units::{Bytes, Nanos};
 use serde::Serialize;
 use std::fmt;
 
-/// Figures since the beginning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Counters {
-    /// Host reads ended.
-    pub reads: u64,
-    /// Host writes ended.
-    pub writes: u64,
-    /// Sectors of those reads.
-    pub sectors_read: u64,
-    /// Sectors of those writes.
-    pub sectors_written: u64,
-    /// Host commands that ended with a medium error.
-    pub medium_errors: u64,
-    /// Reads sent to members, for whatever cause.
-    pub member_reads: u64,
-    /// Writes sent to members, records included.
-    pub member_writes: u64,
-    /// Writes of records among them.
-    pub log_writes: u64,
-    /// Group writes that needed no reading.
-    pub full_writes: u64,
-    /// Group writes from old data and old parity.
-    pub delta_writes: u64,
-    /// Group writes from the rest of the data.
-    pub complete_writes: u64,
-    /// Group writes for which missing data had to be computed first.
-    pub decoded_writes: u64,
-    /// Windows of host reads that were computed from redundancy.
-    pub degraded_reads: u64,
-    /// Reads that a member could not do.
-    pub read_errors: u64,
-    /// Sectors rewritten because they could not be read, or because redundancy did not fit.
-    pub sectors_repaired: u64,
-    /// Sectors of host data that became lost.
-    pub sectors_lost: u64,
-    /// Sectors of redundancy that a scrub found not to fit.
-    pub mismatches: u64,
-    /// The same, found while resynchronising.
-    pub sectors_resynced: u64,
-    /// Groups in which a resynchronisation found redundancy that did not fit, and made it fit.
-    pub groups_resynced: u64,
-    /// Sectors of members read to rebuild others, or to move parity meanwhile.
-    pub rebuild_sectors_read: u64,
-    /// Sectors of members written by that.
-    pub rebuild_sectors_written: u64,
-    /// Members thrown out by thresholds.
-    pub ejected: u32,
-    /// Losses of power of the whole array.
-    pub power_cuts: u64,
-    /// Records carried out after a loss of power.
-    pub records_replayed: u64,
-    /// Groups whose data came to depend on parity that a loss of power had left wrong: the write hole.
-    pub write_holes: u64,
+outlast_units::counters! {
+    /// Figures since the beginning.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+    pub struct Counters {
+        /// Host reads ended.
+        pub reads: u64,
+        /// Host writes ended.
+        pub writes: u64,
+        /// Sectors of those reads.
+        pub sectors_read: u64,
+        /// Sectors of those writes.
+        pub sectors_written: u64,
+        /// Host commands that ended with a medium error.
+        pub medium_errors: u64,
+        /// Reads sent to members, for whatever cause.
+        pub member_reads: u64,
+        /// Writes sent to members, records included.
+        pub member_writes: u64,
+        /// Writes of records among them.
+        pub log_writes: u64,
+        /// Group writes that needed no reading.
+        pub full_writes: u64,
+        /// Group writes from old data and old parity.
+        pub delta_writes: u64,
+        /// Group writes from the rest of the data.
+        pub complete_writes: u64,
+        /// Group writes for which missing data had to be computed first.
+        pub decoded_writes: u64,
+        /// Windows of host reads that were computed from redundancy.
+        pub degraded_reads: u64,
+        /// Reads that a member could not do.
+        pub read_errors: u64,
+        /// Sectors rewritten because they could not be read, or because redundancy did not fit.
+        pub sectors_repaired: u64,
+        /// Sectors of host data that became lost.
+        pub sectors_lost: u64,
+        /// Sectors of redundancy that a scrub found not to fit.
+        pub mismatches: u64,
+        /// The same, found while resynchronising.
+        pub sectors_resynced: u64,
+        /// Groups in which a resynchronisation found redundancy that did not fit, and made it fit.
+        pub groups_resynced: u64,
+        /// Sectors of members read to rebuild others, or to move parity meanwhile.
+        pub rebuild_sectors_read: u64,
+        /// Sectors of members written by that.
+        pub rebuild_sectors_written: u64,
+        /// Members thrown out by thresholds.
+        pub ejected: u32,
+        /// Losses of power of the whole array.
+        pub power_cuts: u64,
+        /// Records carried out after a loss of power.
+        pub records_replayed: u64,
+        /// Groups whose data came to depend on parity that a loss of power had left wrong: the write hole.
+        pub write_holes: u64,
+    }
 }
 
 impl Counters {
-    /// What has been counted since `before`.
-    #[must_use]
-    pub fn since(&self, before: &Self) -> Self {
-        Self {
-            reads: self.reads - before.reads,
-            writes: self.writes - before.writes,
-            sectors_read: self.sectors_read - before.sectors_read,
-            sectors_written: self.sectors_written - before.sectors_written,
-            medium_errors: self.medium_errors - before.medium_errors,
-            member_reads: self.member_reads - before.member_reads,
-            member_writes: self.member_writes - before.member_writes,
-            log_writes: self.log_writes - before.log_writes,
-            full_writes: self.full_writes - before.full_writes,
-            delta_writes: self.delta_writes - before.delta_writes,
-            complete_writes: self.complete_writes - before.complete_writes,
-            decoded_writes: self.decoded_writes - before.decoded_writes,
-            degraded_reads: self.degraded_reads - before.degraded_reads,
-            read_errors: self.read_errors - before.read_errors,
-            sectors_repaired: self.sectors_repaired - before.sectors_repaired,
-            sectors_lost: self.sectors_lost - before.sectors_lost,
-            mismatches: self.mismatches - before.mismatches,
-            sectors_resynced: self.sectors_resynced - before.sectors_resynced,
-            groups_resynced: self.groups_resynced - before.groups_resynced,
-            rebuild_sectors_read: self.rebuild_sectors_read - before.rebuild_sectors_read,
-            rebuild_sectors_written: self.rebuild_sectors_written - before.rebuild_sectors_written,
-            ejected: self.ejected - before.ejected,
-            power_cuts: self.power_cuts - before.power_cuts,
-            records_replayed: self.records_replayed - before.records_replayed,
-            write_holes: self.write_holes - before.write_holes,
-        }
+    /// One more group is written, in this way.
+    pub(crate) fn count_write(&mut self, method: Method) {
+        let count = match method {
+            Method::Full => &mut self.full_writes,
+            Method::Delta => &mut self.delta_writes,
+            Method::Complete => &mut self.complete_writes,
+            Method::Decode => &mut self.decoded_writes,
+        };
+        *count += 1;
     }
 }
 

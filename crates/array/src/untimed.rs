@@ -1,7 +1,9 @@
 //! The array without time: which members get what of a command, so that devices that can do without time are prepared through it.
 
 use crate::array::{Array, command};
+use crate::gather::PartWrite;
 use crate::layout::{Map, Piece, Rows};
+use crate::op::Method;
 use outlast_device::{Command, Device, Op as HostOp, Outcome};
 
 impl<D: Device> Array<D> {
@@ -65,24 +67,18 @@ impl<D: Device> Array<D> {
         let written = usize::from(piece.end_role - piece.first_role);
         let all = self.joins_chunks() || data == 1;
         if roles > data && data > 1 && !(written == data && all) {
-            // Read-modify-write or reconstruct-write, as with time.
-            let (complete, delta) = ((data - written) as u32, (written + roles - data) as u32);
-            let reconstruct = self.config.writes.reconstructs(complete, delta);
+            // As with time.
+            let own = piece_data(piece).fold(0u64, |set, role| set | 1 << role);
+            let part = PartWrite { data: own, rest: self.data_set() & !own, moves: false, lost: false };
+            let (hard, soft) = self.unreadable(piece.group, piece.rows);
+            let (method, needed) = self.way_to_write(piece.group, &part, hard | soft, 0);
             let read = Command { op: HostOp::Read, ..host };
-            let own = piece_data(piece);
-            let needed = if reconstruct {
-                let others = (0..data).filter(|role| !own.contains(role));
-                others.fold(0u64, |set, role| set | 1 << role)
-            } else {
-                own.chain(data..roles).fold(0u64, |set, role| set | 1 << role)
-            };
             for role in crate::op::roles(needed) {
                 self.each_untimed(read, piece, role..role + 1, piece.rows, apply);
             }
-            self.counters.complete_writes += u64::from(reconstruct);
-            self.counters.delta_writes += u64::from(!reconstruct);
+            self.counters.count_write(method);
         } else if roles > data {
-            self.counters.full_writes += 1;
+            self.counters.count_write(Method::Full);
         }
         let outcome = self.each_untimed(host, piece, piece_data(piece), piece.rows, apply);
         let redundancy = self.each_untimed(host, piece, data..roles, piece.rows, apply);

@@ -5,10 +5,13 @@
 
 mod support;
 
-use outlast_array::{Array, ArrayConfig, Consistency, Level, LogConfig, LogPlace, PlainDevice};
-use outlast_device::Op;
+use outlast_array::{
+    Array, ArrayConfig, Consistency, EjectionConfig, Level, LogConfig, LogPlace, PlainDevice,
+};
+use outlast_device::{Op, Outcome};
 use outlast_units::{Bytes, Nanos};
-use support::{Host, array, command};
+use support::failing::Failing;
+use support::{Host, array, command, plain};
 
 const SECTORS: u64 = 200;
 
@@ -136,5 +139,90 @@ fn a_failed_array_writes_nothing() {
         }
         let writes = host.device.counters().member_writes;
         assert_eq!((host.refused, writes), (chunks, 0), "{config:?}");
+    }
+}
+
+/// Members leave while a write waits for its mark: it is refused before it reads anything, and gives up nothing that it would have read. Or they
+/// leave while it waits for its record: it is refused before it writes anything.
+#[test]
+fn a_write_whose_members_left_while_it_waited_goes_no_further() {
+    use Consistency::{Bitmap, Journal, Ppl};
+    for (consistency, micros, reads) in [(Bitmap, 10, false), (Ppl, 80, true), (Journal, 80, true)] {
+        for level in [Level::Raid5, Level::Raid6] {
+            let config = small(level, 5, consistency);
+            let mut host = Host::new(array(config.clone(), SECTORS));
+            host.submit(command(Op::Write, 0, 8));
+            host.now = Nanos::micros(micros);
+            let mut done = Vec::new();
+            outlast_device::Device::advance(&mut host.device, host.now, &mut done);
+            assert!(done.is_empty());
+            for column in 0..=usize::from(config.redundancy()) {
+                host.device.fail_member(host.now, column).unwrap();
+            }
+            while host.in_flight() > 0 {
+                assert!(host.step());
+            }
+            let counters = host.device.counters();
+            // Marks are no records, and are written once on every member; records are 70 µs under way after 40 µs of reading.
+            let marks = if consistency == Bitmap { 5 } else { 0 };
+            let waited_for = if reads { counters.log_writes } else { marks };
+            assert!(waited_for > 0 && reads == (counters.member_reads > 0), "{level:?}, {consistency:?}");
+            assert_eq!(
+                (host.refused, counters.member_writes, counters.sectors_lost),
+                (1, waited_for, 0),
+                "{level:?}, {consistency:?}"
+            );
+        }
+    }
+}
+
+fn failing(config: &ArrayConfig) -> Host<Array<Failing>> {
+    let devices = (0..u64::from(config.members)).map(|seed| Failing::new(plain(SECTORS, seed)));
+    Host::new(Array::new(config.clone(), devices.collect(), true).unwrap())
+}
+
+/// A member that refuses a write leaves with that very event: what it was to take counts as missing when the write ends, as what another
+/// could not write does. Whichever answers last, a write that neither data nor redundancy has taken is refused.
+#[test]
+fn a_member_that_leaves_with_the_last_answer_has_not_taken_the_write() {
+    for config in kinds() {
+        let members = usize::from(config.members);
+        let mut refused = 0;
+        for (bad, leaving) in (0..members * members).map(|pair| (pair / members, pair % members)) {
+            let mut host = failing(&config);
+            host.device.member_mut(bad).unwrap().writes_end = Some(Outcome::MediumError);
+            host.device.member_mut(leaving).unwrap().writes_end = Some(Outcome::ReadOnly);
+            host.submit(command(Op::Write, 0, 8));
+            while host.in_flight() > 0 {
+                assert!(host.step());
+            }
+            refused += host.refused;
+            // The oracle knows which contents are right; of a write that was acknowledged there is one.
+            let unreadable = host.read_all();
+            assert!(host.refused > 0 || unreadable.is_empty(), "{config:?}: {bad} bad, {leaving} leaves");
+        }
+        assert!(refused > 0 || config.redundancy() > 1, "{config:?}: no pair held the whole write");
+    }
+}
+
+/// As many runs of sectors that could not be written are kept as the threshold says; one more, and the member goes.
+#[test]
+fn a_member_is_ejected_by_the_first_bad_run_above_the_threshold() {
+    for bad_blocks in [0, 1, 5, 10] {
+        let ejected = |runs: u64| {
+            let ejection = EjectionConfig { bad_blocks, ..EjectionConfig::default() };
+            let config = ArrayConfig { ejection, ..small(Level::Raid1, 2, Consistency::Resync) };
+            let mut host = failing(&config);
+            host.device.member_mut(0).unwrap().writes_end = Some(Outcome::MediumError);
+            for run in 0..runs {
+                // Not side by side: runs that touch are one.
+                host.submit(command(Op::Write, run * 16, 8));
+                host.drain();
+            }
+            assert_eq!((host.refused, host.read_all()), (0, vec![]));
+            host.device.counters().ejected
+        };
+        let most = u64::from(bad_blocks);
+        assert_eq!((ejected(most), ejected(most + 1)), (0, 1), "{bad_blocks}");
     }
 }

@@ -64,7 +64,7 @@ mod tests {
             let done = (queue + come).min(serve * 0.1);
             let before = queue;
             queue += come - done;
-            windows.push(Stretch { seconds: 0.1, completed: done, in_flight: (queue + before) / 2.0 });
+            windows.push(Stretch { seconds: 0.1, completed: done, in_flight: f64::midpoint(queue, before) });
         }
         windows
     }

@@ -176,7 +176,7 @@ impl Volume {
 
     /// Figures of the array since the last reset.
     pub(crate) fn counters(&self) -> Counters {
-        self.array.counters().since(&self.base)
+        self.array.counters() - self.base
     }
 
     /// Bytes that the host wrote since the last reset.

@@ -145,33 +145,9 @@ impl Ssd {
         let capacity = config.ftl.user_capacity(geometry);
         let units = capacity.0 / unit.0;
         let flash_cores = u64::from(config.controller.flash_cores);
-        let shares = dies_of_cores(geometry, config.controller.flash_cores);
         let mut dies: Vec<Die> =
             (0..geometry.dies()).map(|die| Die::new(geometry.locate(DieId(die)).channel.0, 0, 0)).collect();
-        let mut cores = Vec::with_capacity(shares.len());
-        for (index, share) in shares.iter().enumerate() {
-            for (local, die) in share.iter().enumerate() {
-                dies[die.index()].core = index as u16;
-                dies[die.index()].local = local as u16;
-            }
-            // Unit u belongs to core u mod N, so the first cores get one more where N does not divide.
-            let own_units = units / flash_cores + u64::from((index as u64) < units % flash_cores);
-            let options = FtlOptions { tables, ..options_of(&config, share, seed) };
-            let mut ftl = Ftl::new(geometry, &config.ftl, &config.defects, share, own_units, options)?;
-            let cells = match &config.reliability {
-                None => None,
-                Some(reliability) if !whole => {
-                    reliability.rber_model()?;
-                    None
-                }
-                Some(reliability) => {
-                    let own = CoreCells::new(&config, reliability, ftl.layout(), share[0].0, seed)?;
-                    ftl.wear(&own.cells.draw_cycles(&reliability.initial));
-                    Some(own)
-                }
-            };
-            cores.push(Core { cells, ..Core::new(ftl, share, &config)? });
-        }
+        let cores = cores_of(&config, seed, tables, units, &mut dies)?;
         if let Some(protection) = &config.protection {
             let ftl = &cores[0].ftl;
             let parities = ftl.open_parities() * flash_cores;
@@ -549,6 +525,44 @@ impl Ssd {
 const UNIT_NODE: u64 = 64;
 /// Re-reads of a drive whose flash never errs, after a sensing that failed for a passing reason.
 const FAULT_RETRIES: u32 = 3;
+
+/// The flash cores of a drive of `units` mapping units; tells `dies` to which each belongs.
+fn cores_of(
+    config: &SsdConfig,
+    seed: u64,
+    tables: Tables,
+    units: u64,
+    dies: &mut [Die],
+) -> Result<Vec<Core>, ConfigError> {
+    let geometry = &config.geometry;
+    let flash_cores = u64::from(config.controller.flash_cores);
+    let shares = dies_of_cores(geometry, config.controller.flash_cores);
+    let mut cores = Vec::with_capacity(shares.len());
+    for (index, share) in shares.iter().enumerate() {
+        for (local, die) in share.iter().enumerate() {
+            dies[die.index()].core = index as u16;
+            dies[die.index()].local = local as u16;
+        }
+        // Unit u belongs to core u mod N, so the first cores get one more where N does not divide.
+        let own_units = units / flash_cores + u64::from((index as u64) < units % flash_cores);
+        let options = FtlOptions { tables, ..options_of(config, share, seed) };
+        let mut ftl = Ftl::new(geometry, &config.ftl, &config.defects, share, own_units, options)?;
+        let cells = match &config.reliability {
+            None => None,
+            Some(reliability) if tables != Tables::Built => {
+                reliability.rber_model()?;
+                None
+            }
+            Some(reliability) => {
+                let own = CoreCells::new(config, reliability, ftl.layout(), share[0].0, seed)?;
+                ftl.wear(&own.cells.draw_cycles(&reliability.initial));
+                Some(own)
+            }
+        };
+        cores.push(Core { cells, ..Core::new(ftl, share, config)? });
+    }
+    Ok(cores)
+}
 
 /// What the controller decides for the translation layer over `share`.
 fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {

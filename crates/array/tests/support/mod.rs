@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 pub(crate) mod drives;
+pub(crate) mod failing;
 
 use outlast_array::{Array, ArrayConfig, PlainConfig, PlainDevice};
 use outlast_device::{Command, Completion, Device, Op, Outcome, StreamId, Tag};

@@ -1,0 +1,60 @@
+//! A device whose writes end as a test has it.
+
+use outlast_array::PlainDevice;
+use outlast_device::{Command, Completion, Device, Identity, Op, Outcome, Smart, Tag};
+use outlast_units::Nanos;
+use std::collections::BTreeSet;
+
+/// A [`PlainDevice`] whose every write ends with `writes_end`, where that is set: it has not taken the write.
+#[derive(Clone, Debug)]
+pub(crate) struct Failing {
+    pub(crate) inner: PlainDevice,
+    pub(crate) writes_end: Option<Outcome>,
+    failing: BTreeSet<Tag>,
+}
+
+impl Failing {
+    pub(crate) fn new(inner: PlainDevice) -> Self {
+        Self { inner, writes_end: None, failing: BTreeSet::new() }
+    }
+}
+
+impl Device for Failing {
+    fn submit(&mut self, now: Nanos, command: Command, tag: Tag) {
+        self.submit_data(now, command, tag, &[]);
+    }
+    fn submit_data(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+        if command.op == Op::Write && self.writes_end.is_some() {
+            // The time passes, nothing is stored.
+            self.failing.insert(tag);
+            let kept = Command { op: Op::Read, ..command };
+            self.inner.submit(now, kept, tag);
+        } else {
+            self.inner.submit_data(now, command, tag, data);
+        }
+    }
+    fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
+        self.inner.take_data(tag)
+    }
+    fn next_deadline(&self) -> Option<Nanos> {
+        self.inner.next_deadline()
+    }
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
+        let from = completions.len();
+        self.inner.advance(now, completions);
+        for completion in &mut completions[from..] {
+            if self.failing.remove(&completion.tag) {
+                completion.outcome = self.writes_end.unwrap_or(Outcome::Ok);
+            }
+        }
+    }
+    fn identify(&self) -> Identity {
+        self.inner.identify()
+    }
+    fn smart(&self) -> Smart {
+        self.inner.smart()
+    }
+    fn self_check(&self) -> Result<(), String> {
+        self.inner.self_check()
+    }
+}
