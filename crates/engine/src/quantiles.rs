@@ -7,9 +7,9 @@ const ABOVE: f64 = 10.0;
 
 /// The `q`-quantile of `histogram`, in microseconds; `None` unless at least ten samples lie above it.
 pub(crate) fn told(histogram: &Histogram<u64>, q: f64) -> Option<f64> {
-    // A hundredth of a sample is rounding.
+    // 1 - q is rounded, in its tenth digit at the highest percentile.
     let above = histogram.len() as f64 * (1.0 - q);
-    (above >= ABOVE - 0.01).then(|| histogram.value_at_quantile(q) as f64 * 1e-3)
+    (above >= ABOVE * (1.0 - 1e-9)).then(|| histogram.value_at_quantile(q) as f64 * 1e-3)
 }
 
 /// The highest percentile that is told, in percent; `None` where there are too few samples for the median.
@@ -25,7 +25,9 @@ mod tests {
 
     #[test]
     fn a_percentile_needs_ten_samples_above_it() {
-        for (q, least) in [(0.999, 10_000u64), (0.9999, 100_000), (0.99999, 1_000_000)] {
+        for (q, least) in
+            [(0.999, 10_000u64), (0.9999, 100_000), (0.99999, 1_000_000), (0.999_999, 10_000_000)]
+        {
             let mut histogram = empty(3);
             for i in 1..least {
                 record(&mut histogram, i);

@@ -101,30 +101,41 @@ fn a_run_that_was_stopped_did_not_give_up() {
     assert!(!summary.notes.iter().any(|note| note.contains("not steady")), "{:?}", summary.notes);
 }
 
-/// Once space is reclaimed, what is expected in all is never off by more than this factor.
+/// After five rounds, what is expected in all is never more than what it takes by more than this factor. It may well be less: what a skewed
+/// workload will do later cannot be seen in the first drive write, and then the end moves away as time goes on.
 const HONEST: f64 = 4.0;
 
-/// What progress is told from: the drive writes that were expected in all, round by round.
+/// Holds the drive writes that were expected in all, round by round, from which progress is told, against those that it took. Returns by
+/// which factor they were off.
+fn told(text: &str) -> Result<f64, String> {
+    let result = run(text);
+    let table = &result.tables.iter().find(|(name, _)| name == "precondition").unwrap().1;
+    let (at, expected) = (table.f64("drive_writes"), table.f64("expected_drive_writes"));
+    let end = at[at.len() - 1];
+    let mut off = 1.0f64;
+    for (&at, &expected) in at.iter().zip(expected).skip(5) {
+        off = off.max(expected / end).max(end / expected);
+        if expected / end >= HONEST {
+            return Err(format!("at {at} of {end} drive writes: {expected}"));
+        }
+    }
+    // It never pretends for long to be nearly there: 95 % are not told before the last fifth.
+    let nearly =
+        at.iter().zip(expected).find(|&(at, expected)| at / expected > 0.95).map_or(end, |(&at, _)| at);
+    if nearly >= 0.8 * end.max(1.0) || end - nearly <= 0.2 {
+        Ok(off)
+    } else {
+        Err(format!("95 % told at {nearly} of {end} drive writes"))
+    }
+}
+
+/// These four are not off by much in the other direction, either.
 #[test]
 fn the_rest_that_is_told_is_honest() {
     let cases = [(HOT, 0.45), (HOT, 0.15), ("pattern = \"uniform\"", 0.07), ("pattern = \"zipf\"", 0.28)];
     for (workload, spare) in cases {
-        let text = scenario(workload, 256, spare, 1, "overwrite = \"workload\"");
-        let result = run(&text);
-        let table = &result.tables.iter().find(|(name, _)| name == "precondition").unwrap().1;
-        let (at, expected) = (table.f64("drive_writes"), table.f64("expected_drive_writes"));
-        let end = at[at.len() - 1];
-        for (&at, &expected) in at.iter().zip(expected).skip(5) {
-            let factor = (expected / end).max(end / expected);
-            assert!(factor < HONEST, "{workload}, {spare}: at {at} of {end} drive writes: {expected}");
-        }
-        // It never pretends for long to be nearly there: 95 % are not told before the last fifth.
-        let nearly =
-            at.iter().zip(expected).find(|&(at, expected)| at / expected > 0.95).map_or(end, |(&at, _)| at);
-        assert!(
-            nearly >= 0.8 * end.max(1.0) || end - nearly <= 0.2,
-            "{workload}, {spare}: 95 % told at {nearly} of {end}"
-        );
+        let off = told(&scenario(workload, 256, spare, 1, "overwrite = \"workload\"")).unwrap();
+        assert!(off < HONEST, "{workload}, {spare}: {off}");
     }
 }
 
@@ -153,5 +164,11 @@ proptest! {
             // Only where the cold data moves so slowly that thirty drive writes do not bring it to its place.
             prop_assert!(drive_writes > 29.9);
         }
+    }
+
+    #[test]
+    fn progress_never_pretends_to_be_nearly_there(workload in skew(), spare in 0.07..0.5f64, superblocks in 150u32..250, seed in 0u64..1000) {
+        let told = told(&scenario(&workload, superblocks, spare, seed, "overwrite = \"workload\""));
+        prop_assert!(told.is_ok(), "{told:?}");
     }
 }

@@ -66,11 +66,12 @@ pub struct PreconditionSpec {
     /// Default: 0.1, and never less than eight superblocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round: Option<f64>,
-    /// Rounds that are compared to find the write amplification steady; 2 to 1000. Default: 5.
+    /// Parts that are compared to find the write amplification steady, each of at least one round; 2 to 1000. Default: 5.
     pub rounds: u32,
-    /// Steady: over `rounds` rounds the write amplification ranges over no more than this share of its mean, its linear
-    /// trend over them moves less than half of that, and what was written before space was first reclaimed would, at its present
-    /// rate, take up less than this share of the spare space in ten more drive writes; above 0, at most 1. Default: 0.03.
+    /// Steady: over the last third of what was overwritten, cut into `rounds` parts, the write amplification ranges over no more than
+    /// this share of its mean, its linear trend over them moves less than half of that, single rounds scatter by no more than a fifth (or
+    /// this share, if larger), and what was written before space was first reclaimed would, at its present rate, take up less than this
+    /// share of the spare space in ten more drive writes; above 0, at most 1. Default: 0.03.
     pub tolerance: f64,
     /// Overwrites at least this much before the drive can be found steady, in drive writes; at least 0. Default: 1.
     pub min_drive_writes: f64,

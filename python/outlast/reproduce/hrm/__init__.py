@@ -13,7 +13,7 @@ MODES = {
         "An eighth of the drive (25 GiB) for an eighth of the hour: the same dies, arrivals and queues, and blocks are "
         "read and rewritten as often on average, but there are fewer blocks and requests. A single hot address is read "
         "an eighth as often, so that concentrated reads (Figure 11's read-hot ones) disturb less than on the whole "
-        "drive. Preconditioning is found steady within 10 % instead of 2 %.",
+        "drive. Preconditioning is found steady within 10 % instead of 3 %.",
     ),
 }
 
