@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from outlast.cli.progress import RunProgress
@@ -22,15 +24,13 @@ def test_without_a_terminal_there_is_a_line_every_half_minute(
             if line := capsys.readouterr().err:
                 said.append((now - 1000.0, line))
     assert len(said) == 20
-    apart = [later[0] - earlier[0] for earlier, later in zip(said, said[1:], strict=False)]
+    apart = [later[0] - earlier[0] for earlier, later in pairwise(said)]
     assert all(gap == 30.0 for gap in apart), apart
     assert said[0][1] == "precondition: 3%, 0.6 M requests\n"
 
 
 def test_quiet_is_quiet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    now = 1000.0
-    monkeypatch.setattr("outlast.cli.progress.time.monotonic", lambda: now)
+    monkeypatch.setattr("outlast.cli.progress.time.monotonic", lambda: 1000.0)
     with RunProgress(shown=False) as tell:
         assert tell is None
-        now = 1100.0
     assert capsys.readouterr().err == ""

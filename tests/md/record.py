@@ -82,8 +82,8 @@ def main() -> None:
         with first.open("wb") as out:
             pack = ["cpio", "-o", "-H", "newc", "--quiet"]
             subprocess.run(pack, input=names.encode(), cwd=root, stdout=out, check=True)
-        # Without hardware virtualisation: slower, and the same everywhere. Its clock counts instructions, four nanoseconds each, so that times
-        # do not depend on what else this machine does.
+        # Without hardware virtualisation: slower, and the same everywhere. Its clock counts instructions, four
+        # nanoseconds each, so that times do not depend on what else this machine does.
         machine = "qemu-system-x86_64 -accel tcg -icount shift=2,sleep=off -cpu max -m 1024 -smp 1"
         machine += " -display none -serial stdio -nodefaults -no-reboot"
         command = [*machine.split(), "-kernel", str(kernel), "-initrd", str(first)]

@@ -149,6 +149,10 @@ pub(crate) struct Core {
     pub(crate) relocating_max: u32,
     /// Host units that may be written while collection runs, in 2^-16 units.
     pub(crate) credit: u64,
+    /// Whether a stream's next program units are being handed out, the parity that they make due included; and whether waiting writes
+    /// are to be let in when that is done.
+    pub(crate) handing_out: bool,
+    pub(crate) pump_owed: bool,
     /// Since when the first waiting write has waited for collection.
     pub(crate) blocked_since: Option<Nanos>,
     /// First die (over the drive) of each local die.

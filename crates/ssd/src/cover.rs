@@ -73,7 +73,7 @@ impl Ssd {
                 // If it cannot be covered now, for want of room, then perhaps after as long again.
                 open.filled = now;
                 next = next.min(now + self.cover_after);
-                self.cover(now, core, stream);
+                self.hand_out(now, core, |ssd| ssd.cover(now, core, stream));
             } else {
                 next = next.min(due);
             }

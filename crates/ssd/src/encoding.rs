@@ -97,8 +97,10 @@ impl Ssd {
 
     /// Stripes of any stream may have ended: their parity is programmed.
     pub(crate) fn program_all_parity(&mut self, now: Nanos, core: usize) {
-        for stream in 0..self.cores[core].ftl.streams() {
-            self.program_parity(now, core, Stream(stream));
-        }
+        self.hand_out(now, core, |ssd| {
+            for stream in 0..ssd.cores[core].ftl.streams() {
+                ssd.program_parity(now, core, Stream(stream));
+            }
+        });
     }
 }

@@ -165,7 +165,19 @@ impl Ssd {
         let superblock = ftl.layout().place(op.pu).superblock;
         let own = ftl.stream_of(superblock);
         let sealed = ftl.program_failed(op.pu);
-        let units = ftl.layout().units_per_pu();
+        self.hand_out(now, core, |ssd| ssd.move_failed(now, core, own, op));
+        match op.kind {
+            OpKind::HostProgram => self.host_programmed(now, op),
+            _ => self.relocation_programmed(now, op),
+        }
+        if sealed {
+            self.sealed(now, core, superblock);
+        }
+    }
+
+    /// Writes the units of operation `op` of stream `own`, which failed, again.
+    fn move_failed(&mut self, now: Nanos, core: usize, own: Stream, op: &Op) {
+        let units = self.cores[core].ftl.layout().units_per_pu();
         // A stripe may have ended where its lane would have come next; its parity goes before all that follows.
         self.program_parity(now, core, own);
         let mut stranded = 0;
@@ -183,13 +195,6 @@ impl Ssd {
                 self.fill_up(now, core, stream, op);
                 self.program_parity(now, core, stream);
             }
-        }
-        match op.kind {
-            OpKind::HostProgram => self.host_programmed(now, op),
-            _ => self.relocation_programmed(now, op),
-        }
-        if sealed {
-            self.sealed(now, core, superblock);
         }
     }
 

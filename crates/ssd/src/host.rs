@@ -488,8 +488,25 @@ impl Ssd {
             })
     }
 
+    /// Has `programs` hand out program units of a stream, data first and then the parity that it makes due. A die that this wakes may
+    /// find that collection has ended and that writes may go on: they wait until all is handed out, or their data would be programmed
+    /// before the parity that lies before it in the same blocks.
+    #[inline]
+    pub(crate) fn hand_out(&mut self, now: Nanos, core: usize, programs: impl FnOnce(&mut Self)) {
+        let outer = std::mem::replace(&mut self.cores[core].handing_out, true);
+        programs(self);
+        self.cores[core].handing_out = outer;
+        if !outer && std::mem::take(&mut self.cores[core].pump_owed) {
+            self.pump(now, core);
+        }
+    }
+
     /// Lets waiting writes in as far as there is room.
     pub(crate) fn pump(&mut self, now: Nanos, core: usize) {
+        if self.cores[core].handing_out {
+            self.cores[core].pump_owed = true;
+            return;
+        }
         while let Some(&write) = self.cores[core].waiting.front() {
             let ftl = &self.cores[core].ftl;
             if !ftl.can_append(write.stream) && self.is_hopeless(now, core, write) {
@@ -545,8 +562,10 @@ impl Ssd {
         if slot.completes_pu {
             let (pu, _) = self.cores[core].ftl.layout().pu_of(slot.ppn);
             let units = self.cores[core].ftl.layout().units_per_pu();
-            self.program_host(now, core, pu, units);
-            self.program_parity(now, core, stream);
+            self.hand_out(now, core, |ssd| {
+                ssd.program_host(now, core, pu, units);
+                ssd.program_parity(now, core, stream);
+            });
             self.maybe_collect(now, core);
         }
         self.finish_parts(now, work.request, 1);
@@ -589,11 +608,13 @@ impl Ssd {
         for core in 0..self.cores.len() {
             for stream in (0..self.cores[core].ftl.host_streams()).map(Stream) {
                 let units = self.cores[core].ftl.begun_units(stream);
-                if let Some(pu) = self.cores[core].ftl.pad(stream) {
-                    self.program_host(now, core, pu, units);
-                    self.program_parity(now, core, stream);
-                }
-                self.cover(now, core, stream);
+                self.hand_out(now, core, |ssd| {
+                    if let Some(pu) = ssd.cores[core].ftl.pad(stream) {
+                        ssd.program_host(now, core, pu, units);
+                        ssd.program_parity(now, core, stream);
+                    }
+                    ssd.cover(now, core, stream);
+                });
             }
         }
         let epoch = self.host.open_epoch();

@@ -276,7 +276,7 @@ impl Ssd {
                 relocation.superblock
             });
             for superblock in of_waiting.into_iter().chain(of_relocation) {
-                self.queue_erasures(now, core, task, superblock);
+                self.begin_erasing(now, core, task, superblock);
             }
         }
         for &superblock in abandoned {
@@ -317,8 +317,10 @@ impl Ssd {
                     continue;
                 }
                 let Some(pu) = ftl.pad(stream) else { continue };
-                self.program_in(now, core, stream, pu, units);
-                self.program_parity(now, core, stream);
+                self.hand_out(now, core, |ssd| {
+                    ssd.program_in(now, core, stream, pu, units);
+                    ssd.program_parity(now, core, stream);
+                });
             }
         }
     }

@@ -21,6 +21,9 @@ pub struct ExactTails {
     /// Of units with parity: those looked at.
     striped: Accumulator,
     turns: Turns,
+    /// Units with parity asked for, and those of them looked at.
+    offered: u64,
+    looked_at: u64,
 }
 
 /// Which of many things are looked at: each with probability 1 in `every`, by a draw of its own. So what is looked at does not keep
@@ -87,9 +90,11 @@ impl ExactTails {
     }
 
     /// ln of the expected number of units that the stripe does not give either: they are uncorrectable. Where data has parity
-    /// this is summed over one in `stripe_exact_every` reads and scaled.
+    /// this is summed over one in `stripe_exact_every` reads and scaled by the share that was in fact looked at, so that it is exact
+    /// where all units are alike.
     pub fn ln_after_stripe(&self) -> f64 {
-        let striped = self.striped.ln_total() + f64::from(self.turns.every).ln();
+        let scale = self.offered as f64 / self.looked_at.max(1) as f64;
+        let striped = self.striped.ln_total() + scale.max(1.0).ln();
         let (less, more) = (striped.min(self.unstriped.ln_total()), striped.max(self.unstriped.ln_total()));
         if less == f64::NEG_INFINITY { more } else { more + (less - more).exp().ln_1p() }
     }
@@ -113,7 +118,10 @@ impl ExactTails {
     /// Whether the stripe of this unit is to be looked at.
     #[inline]
     pub(crate) fn is_turn(&mut self) -> bool {
-        self.turns.is_next()
+        let is_turn = self.turns.is_next();
+        self.offered += 1;
+        self.looked_at += u64::from(is_turn);
+        is_turn
     }
 
     pub(crate) fn add_striped(&mut self, ln_p: f64) {
@@ -387,6 +395,19 @@ mod tests {
             let (found, sigma) = (tails.ln_after_stripe().exp(), (15.0 * f64::from(FAILING)).sqrt());
             assert!((found - f64::from(FAILING)).abs() < 5.0 * sigma, "offset {offset}: {found}");
         }
+    }
+
+    /// Whichever units the draw picks, their number follows the share that was looked at.
+    #[test]
+    fn units_that_are_alike_are_told_exactly() {
+        let mut tails = ExactTails::new(Turns::new(16, 9, "test"));
+        for _ in 0..4096 {
+            if tails.is_turn() {
+                tails.add_striped(0.25f64.ln());
+            }
+        }
+        assert_ne!(tails.looked_at, 4096 / 16, "the draw is one of which scaling by 16 would not be exact");
+        assert!((tails.ln_after_stripe().exp() / 1024.0 - 1.0).abs() < 1e-12);
     }
 
     #[test]

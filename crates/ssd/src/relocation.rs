@@ -52,6 +52,8 @@ impl Core {
             relocating: 0,
             relocating_max,
             credit: 0,
+            handing_out: false,
+            pump_owed: false,
             blocked_since: None,
             dies: dies.iter().map(|die| die.0).collect(),
             spare_lists: Default::default(),
@@ -427,7 +429,7 @@ impl Ssd {
                 && state.ftl.may_erase(superblock))
         {
             relocation.erases_left = state.ftl.erasable_lanes(superblock).count() as u32;
-            self.queue_erasures(now, core, task, superblock);
+            self.begin_erasing(now, core, task, superblock);
             return;
         }
         match outgoing.waiting {
@@ -472,17 +474,27 @@ impl Ssd {
             }
             waiting.erases_left = state.ftl.erasable_lanes(waiting.superblock).count() as u32;
             let superblock = waiting.superblock;
-            self.queue_erasures(now, core, task, superblock);
+            self.begin_erasing(now, core, task, superblock);
         }
     }
 
-    pub(crate) fn queue_erasures(&mut self, now: Nanos, core: usize, task: Task, superblock: SuperblockId) {
+    fn queue_erasures(&mut self, now: Nanos, core: usize, task: Task, superblock: SuperblockId) {
         let first_pu = superblock.0 * self.cores[core].ftl.layout().pus_per_superblock();
         let lanes: Vec<u32> = self.cores[core].ftl.erasable_lanes(superblock).collect();
         for lane in lanes {
             let die = self.cores[core].ftl.layout().lanes()[lane as usize].die.0;
             let op = Op::new(OpKind::Erase, task, core, first_pu + lane);
             self.queue_internal(now, die, op);
+        }
+    }
+
+    /// Has the blocks of victim `superblock` erased, on all lanes that it still has.
+    pub(crate) fn begin_erasing(&mut self, now: Nanos, core: usize, task: Task, superblock: SuperblockId) {
+        if self.cores[core].ftl.erasable_lanes(superblock).next().is_some() {
+            self.queue_erasures(now, core, task, superblock);
+        } else {
+            // Its last lane has failed since it was filled: no erasure will ever end.
+            self.victim_erased(now, core, task, superblock);
         }
     }
 
@@ -494,51 +506,53 @@ impl Ssd {
         }
         let state = &mut self.cores[core];
         let superblock = state.ftl.layout().place(op.pu).superblock;
-        let waiting = &mut state.outgoing[op.task as usize].waiting;
-        let erased = if let Some(waits) = waiting.as_mut().filter(|waits| waits.superblock == superblock) {
-            waits.erases_left -= 1;
-            let done = waits.erases_left == 0;
-            if done {
-                *waiting = None;
-            }
-            done
+        let waiting = state.outgoing[op.task as usize].waiting.as_mut();
+        let left = if let Some(waits) = waiting.filter(|waits| waits.superblock == superblock) {
+            &mut waits.erases_left
         } else {
-            let relocation = &mut state.relocations[op.task as usize];
-            let left = &mut relocation.as_mut().expect("an erasure belongs to a victim").erases_left;
-            *left -= 1;
-            let done = *left == 0;
-            if done && let Some(done) = relocation.take() {
-                state.spare_lists = (done.todo, done.cursors);
-            }
-            done
+            let relocation = state.relocations[op.task as usize].as_mut();
+            &mut relocation.expect("an erasure belongs to a victim").erases_left
         };
-        if erased {
-            match (&state.faults, &self.watch) {
-                (faults, Some(watch)) => {
-                    let must = |block| faults.as_ref().is_some_and(|faults| faults.block_must_retire(block));
-                    state.ftl.erased_but(superblock, |block| watch.must_retire(core, block, must(block)));
-                }
-                (Some(faults), None) => {
-                    state.ftl.erased_but(superblock, |block| faults.block_must_retire(block));
-                }
-                (None, None) => state.ftl.erased(superblock),
-            }
-            self.cells_erased(core, superblock);
-            self.look_at_state(now);
-            // The victim after this one may have been waiting for it to be gone.
-            self.maybe_erase(now, core, op.task);
-            let state = &mut self.cores[core];
-            if state.relocations[Task::WearLeveling as usize].is_none()
-                && let Some(cold) = state.ftl.choose_cold()
-            {
-                let stream = state.ftl.wear_leveling_stream(state.ftl.class_of_superblock(cold));
-                self.start_relocation(now, core, Task::WearLeveling, cold, stream, Reason::Wear);
-            }
-            self.maybe_collect(now, core);
-            self.maybe_scrub(now, core);
-            self.pump(now, core);
+        *left -= 1;
+        if *left == 0 {
+            self.victim_erased(now, core, op.task, superblock);
         }
         self.give_leave(now);
+    }
+
+    /// The blocks of victim `superblock` of `task` have been erased, or have failed to be.
+    fn victim_erased(&mut self, now: Nanos, core: usize, task: Task, superblock: SuperblockId) {
+        let state = &mut self.cores[core];
+        let waiting = &mut state.outgoing[task as usize].waiting;
+        if waiting.take_if(|waits| waits.superblock == superblock).is_none()
+            && let Some(done) = state.relocations[task as usize].take()
+        {
+            state.spare_lists = (done.todo, done.cursors);
+        }
+        match (&state.faults, &self.watch) {
+            (faults, Some(watch)) => {
+                let must = |block| faults.as_ref().is_some_and(|faults| faults.block_must_retire(block));
+                state.ftl.erased_but(superblock, |block| watch.must_retire(core, block, must(block)));
+            }
+            (Some(faults), None) => {
+                state.ftl.erased_but(superblock, |block| faults.block_must_retire(block));
+            }
+            (None, None) => state.ftl.erased(superblock),
+        }
+        self.cells_erased(core, superblock);
+        self.look_at_state(now);
+        // The victim after this one may have been waiting for it to be gone.
+        self.maybe_erase(now, core, task);
+        let state = &mut self.cores[core];
+        if state.relocations[Task::WearLeveling as usize].is_none()
+            && let Some(cold) = state.ftl.choose_cold()
+        {
+            let stream = state.ftl.wear_leveling_stream(state.ftl.class_of_superblock(cold));
+            self.start_relocation(now, core, Task::WearLeveling, cold, stream, Reason::Wear);
+        }
+        self.maybe_collect(now, core);
+        self.maybe_scrub(now, core);
+        self.pump(now, core);
     }
 }
 

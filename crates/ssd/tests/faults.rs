@@ -184,3 +184,50 @@ fn ten_thousand_short_lives() {
     // Both ends of the ladder were reached, often.
     assert!(errors > 1000 && rebuilt > 1000, "{errors} medium errors, {rebuilt} units rebuilt");
 }
+
+/// A drive of one flash core with a code for each class and one within blocks, of which a superblock may miss a bad block, and whose
+/// operations fail now and then.
+fn patched() -> SsdConfig {
+    let mut config = tiny();
+    config.geometry.blocks_per_plane = 72;
+    config.ftl.mapping_unit = Bytes::kib(4);
+    config.ftl.capacity = Some(Bytes(config.geometry.raw_capacity().0 / 20));
+    config.ftl.spare_blocks = 8;
+    config.ftl.tolerated_bad_blocks = 1;
+    config.ftl.multi_plane = true;
+    config.controller.write_cache = WriteCache::Off;
+    config.controller.write_buffer = Bytes::mib(1);
+    let streams = outlast_ftl::ProtectedStreams::All;
+    config.protection = Some(protected((1, 0, streams, outlast_ftl::PartialPlace::Cache, Some(1), true), 3));
+    config.hazards = HazardConfig {
+        program_failure: 2e-3,
+        erase_failure: 0.01,
+        transient_read: 5e-3,
+        ..HazardConfig::default()
+    };
+    config
+}
+
+/// Three of four dies fail, and free superblocks miss a bad block of the fourth: none of them may be opened.
+#[test]
+fn a_superblock_without_a_lane_is_not_opened() {
+    torture(patched(), 77, 4000, 7);
+}
+
+/// As before, but the superblock was full when its last lane failed: its erasure has no operation to wait for.
+#[test]
+fn a_victim_without_a_lane_does_not_hold_up_collection() {
+    for seed in [272, 276, 498] {
+        torture(patched(), seed, 4000, 7);
+    }
+}
+
+/// A program operation wakes a die, which finds that collection has ended, so that waiting writes are let in: their data comes after
+/// the parity that is still due.
+#[test]
+fn writes_let_in_by_a_program_come_after_its_parity() {
+    let mut config = patched();
+    config.reliability = Some(ReliabilityConfig { reread_history: true, ..weak_flash(Some(1), None) });
+    config.ftl.wear_leveling.static_gap = Some(3);
+    torture(config, 11_417_519_396_159_431_698, 4000, 4);
+}

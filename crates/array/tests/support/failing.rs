@@ -10,12 +10,13 @@ use std::collections::BTreeSet;
 pub(crate) struct Failing {
     pub(crate) inner: PlainDevice,
     pub(crate) writes_end: Option<Outcome>,
-    failing: BTreeSet<Tag>,
+    /// Writes under way that will end so.
+    tags: BTreeSet<Tag>,
 }
 
 impl Failing {
     pub(crate) fn new(inner: PlainDevice) -> Self {
-        Self { inner, writes_end: None, failing: BTreeSet::new() }
+        Self { inner, writes_end: None, tags: BTreeSet::new() }
     }
 }
 
@@ -26,7 +27,7 @@ impl Device for Failing {
     fn submit_data(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         if command.op == Op::Write && self.writes_end.is_some() {
             // The time passes, nothing is stored.
-            self.failing.insert(tag);
+            self.tags.insert(tag);
             let kept = Command { op: Op::Read, ..command };
             self.inner.submit(now, kept, tag);
         } else {
@@ -43,7 +44,7 @@ impl Device for Failing {
         let from = completions.len();
         self.inner.advance(now, completions);
         for completion in &mut completions[from..] {
-            if self.failing.remove(&completion.tag) {
+            if self.tags.remove(&completion.tag) {
                 completion.outcome = self.writes_end.unwrap_or(Outcome::Ok);
             }
         }

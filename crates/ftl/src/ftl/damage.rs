@@ -145,12 +145,13 @@ impl Ftl {
                 self.give_up_lane(superblock, lane);
             }
         }
-        self.take_back_retired();
+        self.forget_missing_of_dead();
+        self.sort_out_superblocks();
         self.count_data_units();
     }
 
-    /// Superblocks that had been given up for bad blocks which turn out to be those of a failed die can be used without that die.
-    fn take_back_retired(&mut self) {
+    /// Bad blocks of a failed die are not missed beside the die.
+    fn forget_missing_of_dead(&mut self) {
         let (dead, units) = (&self.dead_lanes, self.units_per_lane());
         let mut freed = 0;
         for missing in self.missing.values_mut() {
@@ -163,14 +164,24 @@ impl Ftl {
         }
         self.missing_units -= freed;
         self.missing.retain(|_, missing| !missing.is_empty());
+    }
+
+    /// Superblocks that had been given up for bad blocks which turn out to be those of a failed die can be used without that die;
+    /// those whose last lane went with it can not.
+    fn sort_out_superblocks(&mut self) {
         for superblock in (0..self.layout.superblocks()).map(SuperblockId) {
-            let bad = self.missing.get(&superblock.0).map_or(0, LaneSet::len);
-            if self.state[superblock.index()] == State::Retired
-                && bad <= u32::from(self.config.tolerated_bad_blocks)
-            {
-                self.state[superblock.index()] = State::Free;
-                self.free.push(superblock);
-                self.retired -= 1;
+            match (self.state[superblock.index()], self.is_usable(superblock)) {
+                (State::Retired, true) => {
+                    self.state[superblock.index()] = State::Free;
+                    self.free.push(superblock);
+                    self.retired -= 1;
+                }
+                (State::Free, false) => {
+                    self.state[superblock.index()] = State::Retired;
+                    self.free.retain(|&other| other != superblock);
+                    self.retired += 1;
+                }
+                _ => {}
             }
         }
     }
@@ -188,6 +199,7 @@ impl Ftl {
         for &lane in self.layout.lanes_of_die(local_die) {
             self.dead_lanes.remove(lane);
         }
+        self.sort_out_superblocks();
         self.count_data_units();
     }
 

@@ -335,7 +335,10 @@ impl Ftl {
             }
         }
         self.cycles[superblock.index()] = mean(wear, blocks);
-        gone.iter().all(|&lane| self.leave_out(superblock, lane))
+        for lane in gone {
+            self.leave_out(superblock, lane);
+        }
+        self.is_usable(superblock)
     }
 
     /// Sets what wear levelling knows of a superblock from the cycles of its blocks.
@@ -360,14 +363,23 @@ impl Ftl {
         self.missing.get(&superblock.0).is_some_and(|missing| missing.contains(lane))
     }
 
-    /// From its next opening on, `superblock` has nothing on `lane`: its stripes take the lane's data as zero. False if that would
-    /// be one lane too many.
-    fn leave_out(&mut self, superblock: SuperblockId, lane: u32) -> bool {
+    /// From its next opening on, `superblock` has nothing on `lane`: its stripes take the lane's data as zero.
+    fn leave_out(&mut self, superblock: SuperblockId, lane: u32) {
         let (lanes, units) = (self.layout.lanes().len(), self.units_per_lane());
         let missing = self.missing.entry(superblock.0).or_insert_with(|| LaneSet::new(lanes));
-        missing.insert(lane);
-        self.missing_units += units;
-        missing.len() <= u32::from(self.config.tolerated_bad_blocks)
+        // A lane of several planes may have lost a block of each at once.
+        if !missing.contains(lane) {
+            missing.insert(lane);
+            self.missing_units += units;
+        }
+    }
+
+    /// Whether `superblock` misses no more bad blocks than it may, and has a lane left beside those.
+    pub(super) fn is_usable(&self, superblock: SuperblockId) -> bool {
+        self.missing.get(&superblock.0).is_none_or(|missing| {
+            missing.len() <= u32::from(self.config.tolerated_bad_blocks)
+                && self.erasable_lanes(superblock).next().is_some()
+        })
     }
 
     /// What was known about the content of `superblock` ends with its erasure.
