@@ -158,6 +158,16 @@ def jobs_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def overloaded_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run of which more was asked than the drive can do."""
+    folder = tmp_path_factory.mktemp("overloaded")
+    (folder / "tiny.toml").write_text(TINY)
+    rate = "workload.synthetic.rate_iops=200000"
+    call("run", "tiny.toml", "--set", rate, "--out", "out", "--quiet", cwd=folder)
+    return folder / "out"
+
+
+@pytest.fixture(scope="session")
 def array_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run of an array of five drives, of which one fails."""
     folder = tmp_path_factory.mktemp("array")
