@@ -14,7 +14,8 @@ fn trace_info(py: Python<'_>, settings: &str) -> PyResult<String> {
         let spec = trace_spec(settings)?;
         let mut failure = None;
         let found = info(&spec, &mut || {
-            Python::attach(|py| py.check_signals()).map_err(|error| failure = Some(error)).is_ok()
+            failure = Python::attach(|py| py.check_signals().err());
+            failure.is_none()
         });
         if let Some(error) = failure {
             return Err(error);
