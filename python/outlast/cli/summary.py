@@ -65,9 +65,10 @@ def _jobs(summary: dict[str, Any], console: Console) -> None:
     rows = job_rows(summary)
     if not rows:
         return
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    # Narrow gaps, so that names are legible on 80 columns; a long one goes on in the next line.
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for number, column in enumerate(JOB_COLUMNS):
-        table.add_column(column, justify="left" if number < 2 else "right", no_wrap=number > 0)
+        table.add_column(column, justify="left" if number < 2 else "right", no_wrap=number > 0, overflow="fold")
     for row in rows:
         table.add_row(*row)
     console.print(table)
