@@ -148,6 +148,32 @@ def test_every_part_of_a_run_was_interrupted(seen: Counter[str]) -> None:
     assert {"nothing yet", "partial", "complete"} <= set(seen), seen
 
 
+TRIAL = """
+import os, signal, sys
+from outlast import interrupts
+interrupts.install()
+from pathlib import Path
+from outlast import output
+made = output.tempfile.mkdtemp
+
+def interrupted(**how):
+    folder = made(**how)
+    os.kill(os.getpid(), signal.SIGTERM)
+    return folder
+
+output.tempfile.mkdtemp = interrupted
+output.check_writable(Path("there/out"))
+print("went on")
+"""
+
+
+def test_a_signal_while_it_is_tried_whether_one_can_write_leaves_nothing(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", TRIAL], cwd=tmp_path, text=True, capture_output=True)
+    assert (done.returncode, done.stdout) == (143, "")
+    assert done.stderr == "error: stopped by SIGTERM; nothing was written\n"
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_stop_in_preparation_is_not_giving_up(tiny: Path, tmp_path: Path) -> None:
     long = ["--set", "precondition.min_drive_writes=1000000", "--set", "precondition.max_drive_writes=1000000"]
     command = [sys.executable, "-m", "outlast", "run", "tiny.toml", *long, "--out", "out", "--quiet"]

@@ -152,7 +152,9 @@ def check_writable(path: Path) -> None:
     if not ancestor.is_dir():
         raise OutputError(f"{path}: cannot be written: {ancestor} is not a folder")
     try:
-        Path(tempfile.mkdtemp(prefix=".outlast.", dir=ancestor)).rmdir()
+        # A signal between the two would leave the trial behind.
+        with interrupts.Deferred():
+            Path(tempfile.mkdtemp(prefix=".outlast.", dir=ancestor)).rmdir()
     except OSError as error:
         raise cannot_write(path, error) from error
 
