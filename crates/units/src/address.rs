@@ -1,4 +1,5 @@
-//! Addresses: host side (`Lba`, `Lpn`) and flash side (`Ppn`, `BlockId`, `SuperblockId`, `DieId`, `ChannelId`).
+//! Addresses: host side (`Lba`, `Lpn`), flash side (`Ppn`, `Pu`, `BlockId`, `SuperblockId`, `DieId`, `ChannelId`), and the parts of a
+//! controller (`CoreId`, `Epoch`).
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,19 @@ macro_rules! index {
             /// The address as an array index.
             #[inline]
             pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl crate::index_vec::Idx for $name {
+            #[inline]
+            fn from_index(index: usize) -> Self {
+                let limit = concat!("beyond the addresses of a ", stringify!($name));
+                Self(<$repr>::try_from(index).unwrap_or_else(|_| panic!("{index} is {limit}")))
+            }
+
+            #[inline]
+            fn to_index(self) -> usize {
                 self.0 as usize
             }
         }
@@ -52,6 +66,42 @@ index!(
 index!(
     /// One NAND die, numbered over the whole drive.
     DieId, u16
+);
+index!(
+    /// One NAND die, numbered within its flash core.
+    LocalDie, u16
+);
+index!(
+    /// One flash core: a processor of the controller with dies of its own.
+    CoreId, u16
+);
+index!(
+    /// One program unit, numbered in write order over its flash core: what one program operation writes.
+    Pu, u32
+);
+index!(
+    /// One program unit, numbered in write order within its superblock.
+    PuWithin, u32
+);
+index!(
+    /// One lane of a superblock: a die, or one plane of it; its position in a superpage.
+    LaneIndex, u32
+);
+index!(
+    /// One block of a flash core, numbered over its dies and planes.
+    BlockIndex, u32
+);
+index!(
+    /// One row of pages, numbered within a block: the pages that planes program together.
+    Row, u32
+);
+index!(
+    /// Pages that were programmed at about the same time, numbered over the flash core: a superpage.
+    Group, u32
+);
+index!(
+    /// A flush epoch: host programs between two flushes.
+    Epoch, u32
 );
 index!(
     /// One flash channel.

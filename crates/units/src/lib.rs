@@ -4,6 +4,7 @@
 
 mod address;
 mod bytes;
+mod index_vec;
 mod nanos;
 mod rate;
 pub mod rng;
@@ -11,8 +12,12 @@ pub mod slab;
 mod tally;
 mod text;
 
-pub use address::{BlockId, ChannelId, DieId, Lba, Lpn, Ppn, SECTOR_BYTES, SuperblockId};
+pub use address::{
+    BlockId, BlockIndex, ChannelId, CoreId, DieId, Epoch, Group, LaneIndex, Lba, LocalDie, Lpn, Ppn, Pu,
+    PuWithin, Row, SECTOR_BYTES, SuperblockId,
+};
 pub use bytes::Bytes;
+pub use index_vec::{Idx, IndexVec};
 pub use nanos::Nanos;
 pub use rate::ByteRate;
 pub use text::ParseUnitError;
