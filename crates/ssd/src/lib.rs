@@ -25,6 +25,7 @@ mod scrub;
 mod sensing;
 mod ssd;
 mod untimed;
+mod whole;
 
 pub use changes::Change;
 pub use config::{
