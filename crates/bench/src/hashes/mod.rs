@@ -36,16 +36,16 @@ enum Mode {
 impl Mode {
     fn of(arguments: &[String]) -> Self {
         let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
-        match (has("--check"), has("--write"), has("--show")) {
-            (true, ..) => Self::Check,
+        match (has("--show"), has("--write"), has("--check")) {
+            (true, ..) => Self::Show,
             (_, true, _) => Self::Write,
-            (_, _, true) => Self::Show,
+            (_, _, true) => Self::Check,
             _ => Self::Print,
         }
     }
 }
 
-/// `outlast-bench hashes [--check|--write|--show] [NAME…]`: of all cases, or of those whose names contain one of `NAME…`.
+/// `outlast-bench hashes [--show|--write|--check] [NAME…]`: of all cases, or of those whose names contain one of `NAME…`.
 #[allow(clippy::print_stdout, reason = "a benchmark prints")]
 pub(crate) fn main(arguments: &[String]) -> ExitCode {
     let mode = Mode::of(arguments);
