@@ -87,9 +87,9 @@ impl Ssd {
     fn make(&mut self, now: Nanos, asked: ChangeConfig) {
         let result = if asked.dies.is_empty() {
             let code = asked.code(self.code(asked.class));
-            self.set_code(now, asked.class, code)
+            self.change_code(now, asked.class, code)
         } else {
-            asked.dies.iter().try_for_each(|&die| self.add_die(now, DieId(die)))
+            asked.dies.iter().try_for_each(|&die| self.join_die(now, DieId(die)))
         };
         let refused = result.err().map(|error| error.to_string());
         self.changes.done.push(Change { at: now, asked, refused });

@@ -1,5 +1,6 @@
 //! Stripes that are not full: how long their data has no parity, and when they get some.
 
+use crate::core::Due;
 use crate::ssd::Ssd;
 use outlast_ftl::{Cause, Stream};
 use outlast_units::Nanos;
@@ -73,7 +74,7 @@ impl Ssd {
                 // If it cannot be covered now, for want of room, then perhaps after as long again.
                 open.filled = now;
                 next = next.min(now + self.cover_after);
-                self.hand_out(now, core, |ssd| ssd.cover(now, core, stream));
+                self.cover(now, core, stream);
             } else {
                 next = next.min(due);
             }
@@ -101,7 +102,7 @@ impl Ssd {
         if covered {
             self.program_parity(now, core, stream);
         } else if !self.cores[core].ftl.can_cover() {
-            self.maybe_collect(now, core);
+            self.make_due(core, Due::Collect);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Sudden failures: what breaks, when, and what the drive does about operations that fail.
 
+use crate::core::Due;
 use crate::op::{Op, OpKind, Task};
 use crate::ssd::Ssd;
 use outlast_ftl::{Cause, Stream};
@@ -132,8 +133,9 @@ impl Ssd {
         // Stripes may have ended where the die would have come next.
         self.program_all_parity(now, core);
         self.reprotect_all(now, core);
-        self.pump(now, core);
-        self.maybe_collect(now, core);
+        self.make_due(core, Due::Admit);
+        self.make_due_then(core, Due::Collect);
+        self.settle(now);
     }
 
     /// Whether the program operation that has just ended failed.
@@ -165,7 +167,7 @@ impl Ssd {
         let superblock = ftl.layout().place(op.pu).superblock;
         let own = ftl.stream_of(superblock);
         let sealed = ftl.program_failed(op.pu);
-        self.hand_out(now, core, |ssd| ssd.move_failed(now, core, own, op));
+        self.move_failed(now, core, own, op);
         match op.kind {
             OpKind::HostProgram => self.host_programmed(now, op),
             _ => self.relocation_programmed(now, op),

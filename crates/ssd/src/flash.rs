@@ -325,6 +325,7 @@ impl Ssd {
                 self.ops.remove(current);
                 self.release(now, die);
                 self.end_op(now, &op);
+                self.settle(now);
                 self.wake(now, die);
                 if self.dies[usize::from(die)].phase == Phase::Idle {
                     self.events.set(u32::from(die), Nanos::MAX);

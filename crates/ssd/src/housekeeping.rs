@@ -19,8 +19,10 @@ impl Ssd {
         self.events.set(self.house_source(), Nanos::MAX);
         let mut next = self.keep_failing(now).min(self.keep_changing(now));
         self.keep_watching(now);
+        self.settle(now);
         for core in 0..self.cores.len() {
             next = next.min(self.keep_scrubbing(now, core)).min(self.keep_covering(now, core));
+            self.settle(now);
         }
         // Nothing is ever due twice at one time, else the clock would stand still.
         self.call_housekeeping(next.max(Nanos(now.0 + 1)));

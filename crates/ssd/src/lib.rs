@@ -23,6 +23,7 @@ mod relocation;
 mod repair;
 mod scrub;
 mod sensing;
+mod settle;
 mod ssd;
 mod untimed;
 mod whole;

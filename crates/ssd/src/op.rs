@@ -49,6 +49,8 @@ pub(crate) enum Task {
 impl Task {
     /// Number of tasks.
     pub(crate) const COUNT: usize = 3;
+    /// All of them.
+    pub(crate) const ALL: [Self; Self::COUNT] = [Self::Gc, Self::WearLeveling, Self::Scrub];
 }
 
 /// The part of a host command that falls on one mapping unit.

@@ -1,7 +1,6 @@
 //! The part of internal tasks that the dies have: what they start when, and the bound on it.
 
-use crate::core::{Core, NextRead};
-use crate::die::Phase;
+use crate::core::{Core, Due, NextRead};
 use crate::op::{Op, OpKind, Task};
 use crate::ssd::Ssd;
 use outlast_units::Nanos;
@@ -97,41 +96,35 @@ impl Ssd {
     fn start_relocation_read(&mut self, now: Nanos, die: u16, task: Task) -> bool {
         let local = self.dies[usize::from(die)].local;
         let core = usize::from(self.dies[usize::from(die)].core);
-        loop {
-            let Core { tasks, ftl, .. } = &mut self.cores[core];
-            if self.internal >= self.internal_max {
-                if tasks.has_reads(task, local) {
-                    self.wait_for_leave(die);
-                }
+        let Core { tasks, ftl, .. } = &mut self.cores[core];
+        if self.internal >= self.internal_max {
+            if tasks.has_reads(task, local) {
+                self.wait_for_leave(die);
+            }
+            return false;
+        }
+        let (pu, mask) = match tasks.next_read(task, local, ftl) {
+            NextRead::Read { pu, mask } => (pu, mask),
+            NextRead::None => return false,
+            NextRead::Later => {
+                self.wait_for_leave(die);
                 return false;
             }
-            match tasks.next_read(task, local, ftl) {
-                NextRead::None => return false,
-                NextRead::Later => {
-                    self.wait_for_leave(die);
-                    return false;
-                }
-                NextRead::Stale => {
-                    self.maybe_erase(now, core, task);
-                    if self.dies[usize::from(die)].phase != Phase::Idle || self.start_queued(now, die, task) {
-                        return true;
-                    }
-                }
-                NextRead::Read { pu, mask } => {
-                    let units = mask.count_ones();
-                    self.internal += 1;
-                    let op =
-                        Op { units: units as u16, mask, ..Op::new(OpKind::RelocationRead, task, core, pu) };
-                    let op = self.ops.insert(op);
-                    let cost = self.config.controller.relocation_cost;
-                    if cost != Nanos::ZERO {
-                        self.cores[core].cpu.occupy(now, Nanos(cost.0 * u64::from(units)));
-                    }
-                    self.start_read(now, die, op);
-                    return true;
-                }
+            NextRead::Stale => {
+                self.make_due(core, Due::victim(task));
+                return false;
             }
+        };
+        let units = mask.count_ones();
+        self.internal += 1;
+        let op = Op { units: units as u16, mask, ..Op::new(OpKind::RelocationRead, task, core, pu) };
+        let op = self.ops.insert(op);
+        let cost = self.config.controller.relocation_cost;
+        if cost != Nanos::ZERO {
+            self.cores[core].cpu.occupy(now, Nanos(cost.0 * u64::from(units)));
         }
+        self.start_read(now, die, op);
+        true
     }
 
     pub(crate) fn queue_internal(&mut self, now: Nanos, die: u16, op: Op) {

@@ -522,6 +522,6 @@ impl Ssd {
         if op.failing != 0 && self.cores[core].ftl.state(superblock) == State::Sealed {
             self.flag(now, core, superblock, Reason::Patrol);
         }
-        self.give_leave(now);
+        self.unsettled.add_leave();
     }
 }

@@ -3,7 +3,7 @@
 use crate::changes::Changes;
 use crate::classes::Classifier;
 use crate::config::{Identifier, SsdConfig, WriteCache};
-use crate::core::{Core, Processor};
+use crate::core::{Core, Processor, Unsettled};
 use crate::counters::Counters;
 use crate::die::{Channel, Die, Phase};
 use crate::events::EventTree;
@@ -57,6 +57,8 @@ pub struct Ssd {
     pub(crate) waiting_dies: VecDeque<u16>,
     /// Whether the units of a read are being queued, before any die looks at them; and the dies that hold some.
     pub(crate) gathering: bool,
+    /// What is to be looked at before the next event.
+    pub(crate) unsettled: Unsettled,
     pub(crate) gathered: Vec<u16>,
     pub(crate) counters: Counters,
     /// Units that could not be had before the last reset of the counters.
@@ -199,6 +201,7 @@ impl Ssd {
             internal_max: config.controller.internal_operations.unwrap_or(u32::from(geometry.dies())),
             waiting_dies: VecDeque::new(),
             gathering: false,
+            unsettled: Unsettled::default(),
             gathered: Vec::new(),
             counters: Counters::default(),
             errors_before: 0,
@@ -433,6 +436,7 @@ impl Ssd {
         let at = self.events.next();
         if self.host.completions.next() <= at {
             self.emit(completions);
+            self.settle(at);
             return;
         }
         debug_assert!(at <= now, "an event of the future handled now");
@@ -449,6 +453,7 @@ impl Ssd {
         } else {
             self.house_event(at);
         }
+        self.settle(at);
     }
 }
 
@@ -532,10 +537,12 @@ fn dies_of_cores(geometry: &Geometry, cores: u16) -> Vec<Vec<DieId>> {
 impl Device for Ssd {
     fn submit(&mut self, now: Nanos, command: Command, tag: Tag) {
         self.receive(now, command, tag, &[]);
+        self.settle(now);
     }
 
     fn submit_data(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         self.receive(now, command, tag, data);
+        self.settle(now);
     }
 
     fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
@@ -620,6 +627,7 @@ impl Device for Ssd {
             core.ftl.self_check().map_err(|error| format!("core {index}: {error}"))?;
         }
         self.check_redirection()?;
+        self.check_settled()?;
         self.check_requests()?;
         self.check_buffers()
     }

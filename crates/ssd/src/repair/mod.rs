@@ -21,7 +21,7 @@ pub(crate) use redirect::Redirection;
 pub use space::{adjustment, fair_shares};
 
 use crate::config::{Migration, RepairScheme};
-use crate::core::WaitingWrite;
+use crate::core::{Due, WaitingWrite};
 use crate::die::Die;
 use crate::op::UnitWork;
 use crate::ssd::Ssd;
@@ -130,9 +130,9 @@ impl Ssd {
 
     /// [`Ssd::drop_former`] with what follows from it.
     #[cold]
-    pub(crate) fn took_over(&mut self, now: Nanos, core: usize, lpn: u32) {
+    pub(crate) fn took_over(&mut self, core: usize, lpn: u32) {
         if let Some(former) = self.drop_former(core, lpn) {
-            self.maybe_collect(now, former);
+            self.make_due(former, Due::Collect);
         }
     }
 
@@ -171,9 +171,9 @@ impl Ssd {
                 self.cores[victim].buffer.wait(write);
             }
         }
-        self.pump(now, victim);
+        self.make_due(victim, Due::Admit);
         if moves_itself {
-            self.move_units_of(now, victim);
+            self.move_units_of(victim);
         }
     }
 
