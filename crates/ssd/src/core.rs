@@ -1,6 +1,6 @@
 //! One flash core: its translation layer, its processor, and the internal tasks under way.
 
-use crate::cover::OpenStripe;
+use crate::health::Covers;
 use crate::op::{Task, UnitWork};
 use crate::reliability::CoreCells;
 use crate::scrub::Scrub;
@@ -142,8 +142,7 @@ pub(crate) struct Core {
     /// What is broken; absent where nothing ever is.
     pub(crate) faults: Option<Faults>,
     pub(crate) scrub: Option<Scrub>,
-    /// The open stripe of each stream.
-    pub(crate) stripes: Vec<OpenStripe>,
+    pub(crate) covers: Covers,
     /// Relocated units on their way to flash, and how many there may be.
     pub(crate) relocating: u32,
     pub(crate) relocating_max: u32,

@@ -2,7 +2,7 @@
 
 use crate::config::{SsdConfig, WriteCache};
 use crate::core::{CREDIT_ONE, Core, Outgoing, Processor, Relocation, Waiting};
-use crate::cover::OpenStripe;
+use crate::health::Covers;
 use crate::op::{Op, OpKind, Task};
 use crate::scrub::{Reason, Scrub};
 use crate::ssd::Ssd;
@@ -48,7 +48,10 @@ impl Core {
             cells: None,
             faults: None,
             scrub: config.scrubs().then(|| Scrub::new(&ftl)),
-            stripes: vec![OpenStripe::default(); usize::from(ftl.streams())],
+            covers: Covers::new(
+                ftl.streams(),
+                config.protection.as_ref().map_or(Nanos::MAX, |own| own.partial.timeout),
+            ),
             relocating: 0,
             relocating_max,
             credit: 0,
