@@ -143,7 +143,7 @@ mod tests {
         fn the_lowest_bits_come_first(mask: u64, count in 0u32..=64) {
             let (low, left) = (lowest(mask, count), mask & !lowest(mask, count));
             proptest::prop_assert_eq!(low.count_ones(), count.min(mask.count_ones()));
-            proptest::prop_assert!(low == 0 || left == 0 || 63 - low.leading_zeros() < left.trailing_zeros());
+            proptest::prop_assert!(low == 0 || left == 0 || low.ilog2() < left.trailing_zeros());
         }
     }
 

@@ -125,6 +125,15 @@ struct Frontier {
     lists: u32,
 }
 
+/// Why a core serves reads only, if it does.
+#[derive(Clone, Copy, Debug, Default)]
+struct ReadOnly {
+    /// A victim's data had no place to go: superblocks held back for relocation have worn out.
+    stuck: bool,
+    /// Too few superblocks are left to take writes for ever; [`Ftl::review_room`] keeps it true.
+    worn_out: bool,
+}
+
 /// The mapping in use.
 pub(crate) type Map = FlatMap;
 
@@ -219,10 +228,7 @@ pub struct Ftl {
     victims: u64,
     victim_units: u64,
     retired: u32,
-    /// A victim's data had no place to go: superblocks held back for relocation have worn out.
-    stuck: bool,
-    /// Too few superblocks are left to take writes for ever; see [`Ftl::review_room`].
-    worn_out: bool,
+    read_only: ReadOnly,
 }
 
 impl Ftl {
@@ -325,8 +331,7 @@ impl Ftl {
             victims: 0,
             victim_units: 0,
             retired: 0,
-            stuck: false,
-            worn_out: false,
+            read_only: ReadOnly::default(),
             config: config.clone(),
             layout,
         };

@@ -218,10 +218,9 @@ mod tests {
                         let to = SLOTS - 64;
                         if moved != 0 && (to..SLOTS).all(|slot| is_free(&plain, slot)) {
                             map.relocate(Ppn(slot), moved, Ppn(to));
-                            let mut at = to;
-                            for from in (0..count).filter(|bit| moved >> bit & 1 == 1).map(|bit| slot + bit) {
+                            let from = (0..count).filter(|bit| moved >> bit & 1 == 1).map(|bit| slot + bit);
+                            for (at, from) in (to..).zip(from) {
                                 *plain.values_mut().find(|used| **used == from).unwrap() = at;
-                                at += 1;
                             }
                         }
                     }

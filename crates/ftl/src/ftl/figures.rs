@@ -182,8 +182,8 @@ impl Ftl {
         if free != self.free.len() {
             return Err(format!("{free} superblocks are free, the list holds {}", self.free.len()));
         }
-        if self.worn_out != self.lacks_superblocks() {
-            return Err(format!("worn out: {}, which superblocks and room deny", self.worn_out));
+        if self.read_only.worn_out != self.lacks_superblocks() {
+            return Err(format!("worn out: {}, which superblocks and room deny", self.read_only.worn_out));
         }
         self.check_programs()?;
         if let Some(contents) = &self.contents {

@@ -233,7 +233,7 @@ impl Ftl {
     pub fn power_failed(&mut self) {
         self.cuts += 1;
         self.damaged = true;
-        self.stuck = false;
+        self.read_only.stuck = false;
     }
 
     /// Whether program unit `pu` has been programmed, or has failed on the way, since its blocks were erased.

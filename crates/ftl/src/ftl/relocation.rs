@@ -180,11 +180,11 @@ impl Ftl {
                 // There will be room when it has been erased.
                 return None;
             }
-            self.stuck = true;
+            self.read_only.stuck = true;
             return None;
         }
         // Data that was trimmed, or that has moved to another core, may have made room again.
-        self.stuck = false;
+        self.read_only.stuck = false;
         Some(victim)
     }
 
@@ -343,7 +343,7 @@ impl Ftl {
     /// Whether too few superblocks are left to take writes for ever: the core serves reads only.
     #[inline]
     pub fn is_read_only(&self) -> bool {
-        self.stuck || self.worn_out
+        self.read_only.stuck || self.read_only.worn_out
     }
 
     pub(super) fn is_damaged(&self) -> bool {

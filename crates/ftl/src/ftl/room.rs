@@ -42,7 +42,7 @@ impl Ftl {
     /// To be called whenever superblocks have come or gone, or the room that each gives or all must give has changed: sets whether
     /// the core is worn out, which is asked at every write of the host.
     pub(super) fn review_room(&mut self) {
-        self.worn_out = self.lacks_superblocks();
+        self.read_only.worn_out = self.lacks_superblocks();
     }
 
     /// Whether too few superblocks are left to take writes for ever.
