@@ -24,17 +24,15 @@ impl Ssd {
         }
     }
 
-    /// An internal operation has ended or relocated data has left the buffer: dies that waited for that may go on.
+    /// An internal operation has ended or relocated data has left the buffer: lets the dies that waited for that go on, one after the other,
+    /// until one of them has begun an internal operation.
     pub(crate) fn give_leave(&mut self, now: Nanos) {
-        for _ in 0..self.waiting_dies.len() {
-            let Some(die) = self.waiting_dies.pop_front() else { break };
-            self.dies[usize::from(die)].waiting = false;
-            let before = self.internal;
-            self.wake(now, die);
-            if self.internal != before {
-                break;
-            }
+        if !self.unsettled.next_leave(self.internal, self.waiting_dies.len()) {
+            return;
         }
+        let Some(die) = self.waiting_dies.pop_front() else { return };
+        self.dies[usize::from(die)].waiting = false;
+        self.wake(now, die);
     }
 
     /// Starts an operation of garbage collection on an idle die, if there is one and it may.
@@ -111,8 +109,10 @@ impl Ssd {
                 return false;
             }
             NextRead::Stale => {
+                // The die looks again when it is known what becomes of the victim.
                 self.make_due(core, Due::victim(task));
-                return false;
+                self.unsettled.add_die(die);
+                return true;
             }
         };
         let units = mask.count_ones();

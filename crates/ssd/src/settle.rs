@@ -50,10 +50,10 @@ impl Ssd {
             };
         }
         let Some(core) = core else {
-            if self.unsettled.take_leave() {
-                self.give_leave(now);
-            }
-            return;
+            return match self.unsettled.take_die() {
+                Some(die) => self.wake(now, die),
+                None => self.give_leave(now),
+            };
         };
         match self.unsettled.take(&mut self.cores[core].dirty) {
             Some(Due::Formers) => self.look_at_formers(now, core),

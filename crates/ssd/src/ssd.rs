@@ -424,9 +424,10 @@ impl Ssd {
     #[inline]
     pub(crate) fn step(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
         let at = self.events.next();
-        if self.host.completions.next() <= at {
+        let completes = self.host.completions.next();
+        if completes <= at {
             self.emit(completions);
-            self.settle(at);
+            self.settle(completes);
             return;
         }
         debug_assert!(at <= now, "an event of the future handled now");

@@ -147,6 +147,7 @@ impl Ssd {
 
     /// Begins to erase the victims that have waited for their data to be on flash, where it is.
     pub(crate) fn look_at_formers(&mut self, now: Nanos, core: usize) {
+        self.cores[core].tasks.take_pinned();
         for task in Task::ALL {
             let Core { tasks, ftl, .. } = &mut self.cores[core];
             match tasks.look_at_former(task, ftl) {

@@ -83,18 +83,23 @@ impl Dirty {
     }
 }
 
-/// What is due over the drive: the flash cores of which something is, in the order in which they came to it, and whether dies that wait to
-/// start an internal operation may go on.
+/// What is due over the drive.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unsettled {
+    /// The flash cores of which something is due, in the order in which they came to it.
     cores: Vec<u16>,
+    /// Idle dies that have not found what they looked for, and look again when it is known what becomes of that.
+    dies: Vec<u16>,
+    /// Whether dies that wait to start an internal operation may go on.
     leave: bool,
+    /// While they do: internal operations that were under way when the last one did, and how many dies are left to be asked.
+    last_leave: Option<(u32, usize)>,
 }
 
 impl Unsettled {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.cores.is_empty() && !self.leave
+        self.cores.is_empty() && !self.leave && self.dies.is_empty()
     }
 
     /// `due` is due on core `core`, of which `dirty` says what is.
@@ -125,10 +130,24 @@ impl Unsettled {
         self.leave = true;
     }
 
-    /// Whether dies that waited may go on; asked once.
+    /// Whether the next die that waited may go on, with `internal` internal operations under way: until one of them has begun another.
     #[inline]
-    pub(crate) fn take_leave(&mut self) -> bool {
-        std::mem::take(&mut self.leave)
+    pub(crate) fn next_leave(&mut self, internal: u32, waiting: usize) -> bool {
+        let (before, left) = self.last_leave.unwrap_or((internal, waiting));
+        self.leave = before == internal && left != 0;
+        self.last_leave = self.leave.then(|| (internal, left - 1));
+        self.leave
+    }
+
+    /// Die `die` looks again when nothing is due on any core.
+    pub(crate) fn add_die(&mut self, die: u16) {
+        self.dies.push(die);
+    }
+
+    /// The next die that looks again.
+    #[inline]
+    pub(crate) fn take_die(&mut self) -> Option<u16> {
+        if self.dies.is_empty() { None } else { Some(self.dies.remove(0)) }
     }
 
     /// The first core of which something is due.
