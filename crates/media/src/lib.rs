@@ -6,6 +6,7 @@ mod contents;
 mod error;
 mod faults;
 mod geometry;
+mod program_unit;
 pub mod reliability;
 mod timing;
 
@@ -15,4 +16,5 @@ pub use contents::Contents;
 pub use error::ConfigError;
 pub use faults::{Damage, Fault, FaultKind, FaultSpec, Faults, HazardClock, HazardConfig};
 pub use geometry::{DieAddress, Geometry};
+pub use program_unit::ProgramUnit;
 pub use timing::{PageTimes, Suspend, Timing, TimingTable, at_most_a_second};

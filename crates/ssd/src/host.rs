@@ -2,13 +2,13 @@
 
 use crate::config::{SsdConfig, WriteCache};
 use crate::core::{CREDIT_ONE, WaitingWrite};
-use crate::die::Phase;
 use crate::op::{Op, OpKind, Task, UnitWork};
 use crate::ssd::Ssd;
 use outlast_device::{Command, Completion, LbaRun, Op as HostOp, Outcome, Tag};
+use outlast_flash::{Queue, Source};
 use outlast_ftl::Stream;
 use outlast_units::slab::NIL;
-use outlast_units::{ByteRate, Bytes, Lpn, Nanos, SECTOR_BYTES};
+use outlast_units::{ByteRate, Bytes, CoreId, Lpn, Nanos, SECTOR_BYTES};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A host command being worked on.
@@ -219,14 +219,14 @@ impl Ssd {
         self.host.link_in_free = self.host.link_in_free.max(now) + span;
         self.host.arriving.push_back((self.host.link_in_free, request));
         if self.host.arriving.len() == 1 {
-            self.events.set(self.link_source(), self.host.link_in_free);
+            self.flash.schedule(Source::Link, self.host.link_in_free);
         }
     }
 
     pub(crate) fn link_event(&mut self, now: Nanos) {
         let (_, request) = self.host.arriving.pop_front().expect("the link's event has a command");
         let next = self.host.arriving.front().map_or(Nanos::MAX, |&(at, _)| at);
-        self.events.set(self.link_source(), next);
+        self.flash.schedule(Source::Link, next);
         self.fetched(now, request);
     }
 
@@ -237,7 +237,7 @@ impl Ssd {
             self.split(now, request);
         } else {
             self.master.take(now, cost, request);
-            self.events.set(self.master_source(), self.master.next());
+            self.flash.schedule(Source::Master, self.master.next());
         }
     }
 
@@ -261,7 +261,9 @@ impl Ssd {
             let mut rest = command.sectors;
             let mut unit = first_unit;
             let gathers = command.op == HostOp::Read && rest > self.sectors_per_unit - offset;
-            self.gathering = gathers;
+            if gathers {
+                self.flash.begin_gathering();
+            }
             while rest != 0 {
                 let sectors = rest.min(self.sectors_per_unit - offset);
                 // A read goes to where the data is, all else to where it belongs.
@@ -337,9 +339,8 @@ impl Ssd {
             self.finish_parts(now, work.request, 1);
             return;
         }
-        let (pu, unit) = ftl.layout().pu_of(slot);
-        let die = ftl.layout().lane_of_pu(pu).die.0;
-        self.enqueue_read(now, die, core as u16, OpKind::HostRead, pu, unit, work);
+        let of_pu = ftl.layout().pu_of(slot);
+        self.enqueue_read(now, core, OpKind::HostRead, of_pu, work);
     }
 
     /// What a flash core takes to bring a unit into the parity that covers it: of its stripe, of its block, and of the blocks in
@@ -398,9 +399,8 @@ impl Ssd {
             if slot.is_some() && ftl.is_programmed(slot) {
                 // The read's time is spent now; its content is merged when the write enters the buffer, with what is
                 // current then, so that two partial writes of one unit cannot lose each other's sectors.
-                let (pu, unit) = ftl.layout().pu_of(slot);
-                let die = ftl.layout().lane_of_pu(pu).die.0;
-                self.enqueue_read(now, die, core as u16, OpKind::RmwRead, pu, unit, work);
+                let of_pu = ftl.layout().pu_of(slot);
+                self.enqueue_read(now, core, OpKind::RmwRead, of_pu, work);
                 return;
             }
         }
@@ -462,6 +462,7 @@ impl Ssd {
         let state = &mut self.cores[core];
         if state.buffered < state.buffer_units && state.blocked_since.is_none() {
             state.blocked_since = Some(now);
+            self.flash.set_urgent(CoreId(core as u16), true);
         }
         if state.pinned {
             self.hurry_pinned(now, core);
@@ -522,16 +523,21 @@ impl Ssd {
             self.cores[core].waiting.pop_front();
             self.admit(now, core, write);
         }
+        self.note_unblocked(now, core);
+    }
+
+    /// No host write of `core` waits for collection any more.
+    #[inline]
+    pub(crate) fn note_unblocked(&mut self, now: Nanos, core: usize) {
         if let Some(since) = self.cores[core].blocked_since.take() {
             self.counters.blocked_ns += (now - since).0;
+            self.flash.set_urgent(CoreId(core as u16), false);
         }
     }
 
     #[inline]
     fn admit(&mut self, now: Nanos, core: usize, write: WaitingWrite) {
-        if let Some(since) = self.cores[core].blocked_since.take() {
-            self.counters.blocked_ns += (now - since).0;
-        }
+        self.note_unblocked(now, core);
         let WaitingWrite { work, stream } = write;
         if self.redirection.is_some() && self.is_out_of_date(core, work) {
             self.finish_parts(now, work.request, 1);
@@ -581,10 +587,7 @@ impl Ssd {
     pub(crate) fn program_host_in(&mut self, now: Nanos, core: usize, pu: u32, units: u32, epoch: u32) {
         self.count_in(epoch);
         let op = Op { units: units as u16, epoch, ..Op::new(OpKind::HostProgram, Task::Gc, core, pu) };
-        let die = self.cores[core].ftl.layout().lane_of_pu(pu).die.0;
-        let op = self.ops.insert(op);
-        self.dies[usize::from(die)].programs.push(&mut self.ops, op);
-        self.wake(now, die);
+        self.submit(now, Queue::Programs, &op);
     }
 
     /// A host program has ended: its units leave the buffer.
@@ -807,18 +810,19 @@ impl Ssd {
 
     /// Units for which room is kept while they are being read from a victim.
     fn units_being_relocated(&self, core: usize) -> u64 {
-        let reading =
-            self.dies.iter().filter(|die| matches!(die.phase, Phase::Sensing | Phase::ReadTransfer));
-        let ops = reading.map(|die| &self.ops[die.current]);
-        ops.filter(|op| {
-            usize::from(op.core) == core && op.kind == OpKind::RelocationRead && op.recovery == NIL
+        let reads = self.flash.reads_under_way().filter(|(die, _)| self.places[*die].core.index() == core);
+        let ops = reads.map(|(_, op)| op).filter(|op| {
+            let recovers = || self.reads[op.tag.cookie].recovery != NIL;
+            op.tag.kind == OpKind::RelocationRead && !(op.tag.has_record && recovers())
+        });
+        ops.map(|op| {
+            u64::from(if op.tag.has_record { self.reads[op.tag.cookie].units.into() } else { op.units() })
         })
-        .map(|op| u64::from(op.units))
         .sum()
     }
 
     fn padding_in_flight(&self, core: usize) -> u64 {
         let per_pu = u64::from(self.cores[core].ftl.layout().units_per_pu());
-        self.programs_in_flight(core).map(|op| per_pu - u64::from(op.units)).sum()
+        self.programs_in_flight(core).map(|op| per_pu - u64::from(op.units())).sum()
     }
 }

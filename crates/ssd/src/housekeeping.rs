@@ -1,6 +1,7 @@
 //! What the drive does at times of its own: scrubbing, sudden failures, ageing.
 
 use crate::ssd::Ssd;
+use outlast_flash::Source;
 use outlast_units::Nanos;
 
 impl Ssd {
@@ -9,14 +10,14 @@ impl Ssd {
         if at < self.house_at {
             self.house_at = at;
             // Beyond the horizon nothing happens any more.
-            let at = if at > self.events.horizon() { Nanos::MAX } else { at };
-            self.events.set(self.house_source(), at);
+            let at = if at > self.flash.horizon() { Nanos::MAX } else { at };
+            self.flash.schedule(Source::Housekeeping, at);
         }
     }
 
     pub(crate) fn house_event(&mut self, now: Nanos) {
         self.house_at = Nanos::MAX;
-        self.events.set(self.house_source(), Nanos::MAX);
+        self.flash.schedule(Source::Housekeeping, Nanos::MAX);
         let mut next = self.keep_failing(now).min(self.keep_changing(now));
         self.keep_watching(now);
         for core in 0..self.cores.len() {

@@ -8,8 +8,7 @@ use crate::scrub::{Reason, Scrub};
 use crate::ssd::Ssd;
 use outlast_ftl::{Cause, Ftl, Stream};
 use outlast_media::ConfigError;
-use outlast_units::slab::NIL;
-use outlast_units::{DieId, Nanos, Ppn, SuperblockId};
+use outlast_units::{CoreId, DieId, Nanos, Ppn, SuperblockId};
 use std::collections::VecDeque;
 
 impl Core {
@@ -81,6 +80,14 @@ impl Ssd {
         }
     }
 
+    /// The tasks under way on `core` have changed: its dies are to know whether background tasks are among them.
+    pub(crate) fn note_background(&mut self, core: usize) {
+        let relocations = &self.cores[core].relocations;
+        let background =
+            relocations[Task::WearLeveling as usize].is_some() || relocations[Task::Scrub as usize].is_some();
+        self.flash.set_background(CoreId(core as u16), background);
+    }
+
     pub(crate) fn start_relocation(
         &mut self,
         now: Nanos,
@@ -101,6 +108,9 @@ impl Ssd {
         list_by_die(&state.ftl, superblock, &leaving, &mut todo, &mut cursors);
         let units = state.ftl.data_units(stream);
         let dies = state.ftl.layout().dies();
+        for (&die, _) in state.dies.iter().zip(&cursors).filter(|(_, (next, end))| next != end) {
+            self.flash.want_reads(DieId(die), task);
+        }
         state.relocations[task as usize] = Some(Relocation {
             superblock,
             stream,
@@ -111,150 +121,18 @@ impl Ssd {
             erases_left: 0,
             work_left: work_until_gain(valid, state.ftl.room(stream), units),
         });
+        self.note_background(core);
         for local in 0..usize::from(dies) {
-            let die = self.cores[core].dies[local];
-            self.wake(now, die);
+            self.wake(now, DieId(self.cores[core].dies[local]));
         }
         // A victim without valid data needs no reads.
         self.maybe_erase(now, core, task);
     }
 
-    /// Whether one more internal operation may start, given the bound on them.
-    fn may_start_internal(&mut self, die: u16) -> bool {
-        if self.internal < self.internal_max {
-            return true;
-        }
-        self.wait_for_leave(die);
-        false
-    }
-
-    fn wait_for_leave(&mut self, die: u16) {
-        let state = &mut self.dies[usize::from(die)];
-        if !state.waiting {
-            state.waiting = true;
-            self.waiting_dies.push_back(die);
-        }
-    }
-
-    /// An internal operation has ended or relocated data has left the buffer: dies that waited for that may go on.
-    pub(crate) fn give_leave(&mut self, now: Nanos) {
-        for _ in 0..self.waiting_dies.len() {
-            let Some(die) = self.waiting_dies.pop_front() else { break };
-            self.dies[usize::from(die)].waiting = false;
-            let before = self.internal;
-            self.wake(now, die);
-            if self.internal != before {
-                break;
-            }
-        }
-    }
-
-    /// Starts an operation of garbage collection on an idle die, if there is one and it may.
-    pub(crate) fn start_collection(&mut self, now: Nanos, die: u16) -> bool {
-        let started = self.start_queued(now, die, Task::Gc) || self.start_relocation_read(now, die, Task::Gc);
-        if started {
-            self.dies[usize::from(die)].host_in_a_row = 0;
-        }
-        started
-    }
-
-    /// Starts an operation of a background task on an idle die, if there is one and it may.
-    pub(crate) fn start_background(&mut self, now: Nanos, die: u16) -> bool {
-        self.start_queued(now, die, Task::WearLeveling)
-            || self.start_relocation_read(now, die, Task::WearLeveling)
-            || self.start_relocation_read(now, die, Task::Scrub)
-    }
-
-    fn start_queued(&mut self, now: Nanos, die: u16, task: Task) -> bool {
-        let state = &self.dies[usize::from(die)];
-        let queue = if task == Task::Gc { state.collection } else { state.background };
-        if queue.is_empty()
-            || (self.ops[queue.head].kind == OpKind::Erase && self.reads_want(die, queue.head))
-        {
-            return false;
-        }
-        if !self.may_start_internal(die) {
-            return false;
-        }
-        let state = &mut self.dies[usize::from(die)];
-        let queue = if task == Task::Gc { &mut state.collection } else { &mut state.background };
-        let op = queue.pop(&self.ops);
-        self.internal += 1;
-        match self.ops[op].kind {
-            OpKind::Erase => self.start_erase(now, die, op),
-            OpKind::PatrolRead | OpKind::MoveRead => self.start_read(now, die, op),
-            _ => self.start_program(now, die, op),
-        }
-        true
-    }
-
-    /// Whether a read waits for data of the superblock that erasure `op` is about to erase: translated before its data moved, it
-    /// must still find it.
-    fn reads_want(&self, die: u16, op: u32) -> bool {
-        let erase = &self.ops[op];
-        let layout = self.cores[usize::from(erase.core)].ftl.layout();
-        let superblock = layout.place(erase.pu).superblock;
-        let mut read = self.dies[usize::from(die)].reads.head;
-        while read != NIL {
-            if layout.place(self.ops[read].pu).superblock == superblock {
-                return true;
-            }
-            read = self.ops[read].next;
-        }
-        false
-    }
-
-    /// Starts reading the next valid units that a relocation wants from this die.
-    fn start_relocation_read(&mut self, now: Nanos, die: u16, task: Task) -> bool {
-        let local = self.dies[usize::from(die)].local;
-        let core = usize::from(self.dies[usize::from(die)].core);
-        loop {
-            let state = &mut self.cores[core];
-            let Some(relocation) = &mut state.relocations[task as usize] else { return false };
-            let (next, end) = &mut relocation.cursors[usize::from(local)];
-            if next == end {
-                return false;
-            }
-            if state.relocating >= state.relocating_max || self.internal >= self.internal_max {
-                self.wait_for_leave(die);
-                return false;
-            }
-            let within = relocation.todo[*next as usize];
-            *next += 1;
-            relocation.dies_left -= u32::from(next == end);
-            let mask = state.ftl.valid_units(relocation.superblock, within);
-            if mask == 0 {
-                // The host has overwritten all of it meanwhile. That may have been the last of the victim.
-                self.maybe_erase(now, core, task);
-                if self.dies[usize::from(die)].phase != crate::die::Phase::Idle {
-                    return true;
-                }
-                if self.start_queued(now, die, task) {
-                    return true;
-                }
-                continue;
-            }
-            let pu = relocation.superblock.0 * state.ftl.layout().pus_per_superblock() + within;
-            relocation.reads_in_flight += 1;
-            let units = mask.count_ones();
-            // Room is kept from the start of the read, so that data read always has a place to go.
-            state.relocating += units;
-            self.internal += 1;
-            let op = Op { units: units as u16, mask, ..Op::new(OpKind::RelocationRead, task, core, pu) };
-            let op = self.ops.insert(op);
-            let cost = self.config.controller.relocation_cost;
-            if cost != Nanos::ZERO {
-                self.cores[core].cpu.occupy(now, Nanos(cost.0 * u64::from(units)));
-            }
-            self.start_read(now, die, op);
-            return true;
-        }
-    }
-
     /// Valid units of a victim have been read, but for those in `lost`: they go to the frontier of the relocation's stream.
     pub(crate) fn relocation_read(&mut self, now: Nanos, op: &Op, lost: u64) {
         let core = usize::from(op.core);
-        self.internal -= 1;
+        self.flash.internal_ended();
         let state = &mut self.cores[core];
         let relocation =
             state.relocations[op.task as usize].as_ref().expect("a read belongs to a relocation");
@@ -298,7 +176,7 @@ impl Ssd {
             }
         }
         self.maybe_erase(now, core, op.task);
-        self.give_leave(now);
+        self.wake_waiting(now);
     }
 
     /// Collection has dealt with `units` units of its victim: the host may write its share, such that its open superblock is
@@ -365,22 +243,12 @@ impl Ssd {
             waiting.programs += 1;
         }
         let op = Op { units: units as u16, epoch, ..Op::new(OpKind::RelocationProgram, task, core, pu) };
-        let die = self.cores[core].ftl.layout().lane_of_pu(pu).die.0;
-        self.queue_internal(now, die, op);
-    }
-
-    pub(crate) fn queue_internal(&mut self, now: Nanos, die: u16, op: Op) {
-        let task = op.task;
-        let op = self.ops.insert(op);
-        let state = &mut self.dies[usize::from(die)];
-        let queue = if task == Task::Gc { &mut state.collection } else { &mut state.background };
-        queue.push(&mut self.ops, op);
-        self.wake(now, die);
+        self.queue_internal(now, &op);
     }
 
     pub(crate) fn relocation_programmed(&mut self, now: Nanos, op: &Op) {
         let core = usize::from(op.core);
-        self.internal -= 1;
+        self.flash.internal_ended();
         let state = &mut self.cores[core];
         state.relocating -= u32::from(op.units);
         let outgoing = &mut state.outgoing[op.task as usize];
@@ -396,7 +264,7 @@ impl Ssd {
         self.maybe_erase(now, core, op.task);
         self.retry_erasures(now, core);
         self.maybe_collect(now, core);
-        self.give_leave(now);
+        self.wake_waiting(now);
     }
 
     /// Begins to erase a victim once its data is out of it: at once where the buffer is protected; else when the data is on
@@ -413,6 +281,7 @@ impl Ssd {
             // Not all of it found room. Another victim, with less to move, may.
             state.ftl.give_up_relocation(superblock, stream);
             state.relocations[task as usize] = None;
+            self.note_background(core);
             if task == Task::Scrub {
                 self.call_housekeeping(now);
             }
@@ -454,6 +323,7 @@ impl Ssd {
                 if let Some(done) = state.relocations[task as usize].take() {
                     state.spare_lists = (done.todo, done.cursors);
                 }
+                self.note_background(core);
                 self.maybe_collect(now, core);
                 self.maybe_erase_waiting(now, core, task);
                 // Where no other victim follows, nothing holds host writes back any more.
@@ -482,9 +352,8 @@ impl Ssd {
         let first_pu = superblock.0 * self.cores[core].ftl.layout().pus_per_superblock();
         let lanes: Vec<u32> = self.cores[core].ftl.erasable_lanes(superblock).collect();
         for lane in lanes {
-            let die = self.cores[core].ftl.layout().lanes()[lane as usize].die.0;
             let op = Op::new(OpKind::Erase, task, core, first_pu + lane);
-            self.queue_internal(now, die, op);
+            self.queue_internal(now, &op);
         }
     }
 
@@ -500,7 +369,7 @@ impl Ssd {
 
     pub(crate) fn relocation_erased(&mut self, now: Nanos, op: &Op) {
         let core = usize::from(op.core);
-        self.internal -= 1;
+        self.flash.internal_ended();
         if self.note_erase_failure(op) {
             self.note_failed_write(now, op);
         }
@@ -517,7 +386,7 @@ impl Ssd {
         if *left == 0 {
             self.victim_erased(now, core, op.task, superblock);
         }
-        self.give_leave(now);
+        self.wake_waiting(now);
     }
 
     /// The blocks of victim `superblock` of `task` have been erased, or have failed to be.
@@ -539,6 +408,7 @@ impl Ssd {
             }
             (None, None) => state.ftl.erased(superblock),
         }
+        self.note_background(core);
         self.cells_erased(core, superblock);
         self.look_at_state(now);
         // The victim after this one may have been waiting for it to be gone.
