@@ -271,6 +271,9 @@ impl<T: Copy> Flash<T> {
     }
 
     /// The data of read `op`, which has just ended, is not what was wanted: the die, still free, senses it again before anything else.
+    ///
+    /// # Panics
+    /// If the die has taken up something meanwhile.
     pub fn sense_again(&mut self, now: Nanos, die: DieId, op: Op<T>) -> Next {
         assert!(self.is_idle(die), "die {die} has taken up something else before a re-read");
         let op = self.ops.insert(op);

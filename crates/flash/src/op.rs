@@ -98,6 +98,7 @@ impl<T> Op<T> {
     }
 
     /// The same operation, waiting nowhere, with another tag.
+    #[must_use]
     pub fn with_tag(self, tag: T) -> Self {
         Self { next: NIL, tag, ..self }
     }

@@ -62,14 +62,14 @@ impl Ssd {
     /// Submits `op` to the die of its program unit.
     #[inline]
     pub(crate) fn submit(&mut self, now: Nanos, queue: Queue, op: &Op) {
-        let (die, submitted) = self.to_submit(op);
+        let (die, submitted) = self.resolved(op);
         let next = self.flash.submit(now, die, queue, submitted);
         self.follow(now, die, next);
     }
 
     /// `op` as the flash room takes it, and its die.
     #[inline]
-    pub(crate) fn to_submit(&mut self, op: &Op) -> (DieId, outlast_flash::Op<Purpose>) {
+    pub(crate) fn resolved(&mut self, op: &Op) -> (DieId, outlast_flash::Op<Purpose>) {
         let (die, place) = place_of_pu(self.cores[usize::from(op.core)].ftl.layout(), op.pu);
         let tag = self.tag_of(op);
         let submitted = match op.kind {
@@ -173,7 +173,7 @@ impl Ssd {
                 self.maybe_erase(now, core, ask.task);
                 Answer::Again
             }
-            Wanted::Read(op) => Answer::Read(self.to_submit(&op).1),
+            Wanted::Read(op) => Answer::Read(self.resolved(&op).1),
         };
         self.flash.answer(now, die, ask, answer)
     }

@@ -317,7 +317,7 @@ impl Ssd {
     pub fn detect_untimed(&mut self, now: Nanos) {
         for die in 0..self.places.len() as u16 {
             let (core, local) = self.core_of_die(die);
-            let faults = self.cores[usize::from(core)].faults.as_ref();
+            let faults = self.cores[core].faults.as_ref();
             let is_dead = faults.is_some_and(|faults| faults.die_is_dead(local));
             if is_dead && self.watch.as_ref().is_some_and(|watch| !watch.is_failed(die)) {
                 self.declare(now, die);
