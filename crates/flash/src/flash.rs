@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 /// Dies, channels, and the events of a drive.
 ///
 /// **Priorities** on a die: reads, then host programs, then garbage collection, then background tasks. When collection is
-/// [urgent](Flash::set_urgent), it goes before host programs, and every so often before reads, so that it cannot starve. Channels serve
+/// [urgent](Demand), it goes before host programs, and every so often before reads, so that it cannot starve. Channels serve
 /// first come, first served.
 #[derive(Clone, Debug)]
 pub struct Flash<T> {
@@ -21,7 +21,6 @@ pub struct Flash<T> {
     pub(crate) channels: IndexVec<ChannelId, Channel>,
     pub(crate) events: Events,
     pub(crate) ops: Slab<Op<T>>,
-    pub(crate) demands: IndexVec<CoreId, Demand>,
     timing: TimingTable,
     unit: ProgramUnit,
     suspend: Option<Suspend>,
@@ -95,7 +94,6 @@ impl<T: Copy> Flash<T> {
             channels: IndexVec::filled(Channel::default(), usize::from(geometry.channels)),
             events: Events::new(cores.len(), flash_cores),
             ops: Slab::default(),
-            demands: IndexVec::filled(Demand::default(), flash_cores),
             timing: TimingTable::new(setup.timing, geometry, setup.unit_size, units)?,
             unit: program_unit,
             suspend: setup.timing.suspend,
@@ -162,16 +160,23 @@ impl<T: Copy> Flash<T> {
         &mut self.ops[op.0].tag
     }
 
-    /// Queues `op` on `die`, which takes it up at once if it is idle; a read may interrupt what the die does. Reads of a command that is
+    /// Queues `op` on `die`, of whose core `demands` tells what it demands, and which takes it up at once if it is idle; a read may interrupt what the die does. Reads of a command that is
     /// being gathered are queued only.
     #[inline]
-    pub fn submit(&mut self, now: Nanos, die: DieId, queue: Queue, op: Op<T>) -> Next {
+    pub fn submit(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        queue: Queue,
+        op: Op<T>,
+        demands: impl Fn(CoreId) -> Demand,
+    ) -> Next {
         let op = self.enqueue(die, queue, op);
         if queue != Queue::Reads {
-            return self.wake(now, die);
+            return self.wake(now, die, demands);
         }
         if !self.gathering {
-            return self.look_up(now, die);
+            return self.look_up(now, die, demands);
         }
         let state = &mut self.dies[die];
         if state.gathered == NIL {
@@ -228,9 +233,9 @@ impl<T: Copy> Flash<T> {
 
     /// A read waits: an idle die takes it up, a busy one may interrupt what it does.
     #[inline]
-    pub fn look_up(&mut self, now: Nanos, die: DieId) -> Next {
+    pub fn look_up(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> Demand) -> Next {
         match self.dies[die].phase {
-            Phase::Idle => return self.turn(now, die),
+            Phase::Idle => return self.turn(now, die, demands),
             Phase::Array => self.maybe_suspend(now, die),
             _ => {}
         }
@@ -239,8 +244,8 @@ impl<T: Copy> Flash<T> {
 
     /// Has `die` take up what comes next, if it is idle.
     #[inline]
-    pub fn wake(&mut self, now: Nanos, die: DieId) -> Next {
-        if self.dies[die].phase == Phase::Idle { self.turn(now, die) } else { Next::Nothing }
+    pub fn wake(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> Demand) -> Next {
+        if self.dies[die].phase == Phase::Idle { self.turn(now, die, demands) } else { Next::Nothing }
     }
 
     /// Does what is due on `die`.
@@ -264,7 +269,7 @@ impl<T: Copy> Flash<T> {
             }
             Phase::Suspending => {
                 state.phase = Phase::Sensing;
-                Event::Goes(self.turn(now, die))
+                Event::Goes(self.turn_while_suspended(now, die))
             }
             Phase::Idle => unreachable!("an idle die has no event"),
         }
@@ -306,18 +311,6 @@ impl<T: Copy> Flash<T> {
         debug_assert!(self.dies[die].waiting, "die {die} is listed and does not wait");
         self.dies[die].waiting = false;
         Some(die)
-    }
-
-    /// Whether collection of `core` goes before host programs.
-    #[inline]
-    pub fn set_urgent(&mut self, core: CoreId, urgent: bool) {
-        self.demands[core].urgent = urgent;
-    }
-
-    /// Whether a background task of `core` is under way.
-    #[inline]
-    pub fn set_background(&mut self, core: CoreId, background: bool) {
-        self.demands[core].background = background;
     }
 
     /// Task `task` wants to read from `die`: it is asked when its turn comes, until it answers that it wants nothing more.

@@ -20,4 +20,4 @@ mod turn;
 pub use events::Source;
 pub use flash::{Event, Flash, Outstanding, Setup};
 pub use op::{Kind, Op, OpId, Place, Queue, Task};
-pub use turn::{Answer, Ask, Next};
+pub use turn::{Answer, Ask, Demand, Next};

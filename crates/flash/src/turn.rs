@@ -4,16 +4,18 @@ use crate::die::Phase;
 use crate::events::Source;
 use crate::flash::Flash;
 use crate::op::{Kind, Op, OpId, Queue, Task};
-use outlast_units::{DieId, Nanos};
+use outlast_units::{CoreId, DieId, Nanos};
 
 /// While collection is urgent, so many host operations may go before one internal operation on a die.
 const HOST_IN_A_ROW: u8 = 8;
 
-/// What the cores say of the work of their dies.
+/// What a flash core demands of its dies. Asked of the caller whenever an idle die looks for work.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Demand {
-    pub(crate) urgent: bool,
-    pub(crate) background: bool,
+pub struct Demand {
+    /// Collection goes before host programs, and every so often before reads.
+    pub urgent: bool,
+    /// A background task is under way: every so often it goes before everything else.
+    pub background: bool,
 }
 
 /// What a die that looked for work came to.
@@ -59,8 +61,8 @@ pub enum Answer<T> {
 /// For which of its reasons a die has turned to internal work.
 #[derive(Clone, Copy, Debug)]
 enum Point {
-    /// A background task has waited for its turn.
-    Overdue,
+    /// A background task has waited for its turn; this is what the core demands if there is nothing for the die to do for it.
+    Overdue(Demand),
     /// Reads have gone before urgent collection often enough.
     Yielding,
     /// Collection is urgent, and no read waits.
@@ -73,25 +75,32 @@ enum Point {
 
 impl<T: Copy> Flash<T> {
     /// Picks what idle die `die` does next: by priority, see [`Flash`].
-    pub(crate) fn turn(&mut self, now: Nanos, die: DieId) -> Next {
+    pub(crate) fn turn(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> Demand) -> Next {
         let state = &mut self.dies[die];
-        if let Some(suspended) = &mut state.suspended {
-            if state.reads.is_empty() || suspended.reads_left == 0 {
-                self.resume(now, die);
-                return Next::Nothing;
-            }
-            suspended.reads_left -= 1;
-            let op = state.reads.pop(&mut self.ops);
-            return self.start_read(now, die, op);
+        if state.suspended.is_some() {
+            return self.turn_while_suspended(now, die);
         }
-        let demand = self.demands[state.core];
+        let demand = demands(state.core);
         if demand.background || !state.background.is_empty() {
             if state.since_background >= self.background_every {
-                return self.attempt(now, die, Point::Overdue, Task::WearLeveling);
+                return self.attempt(now, die, Point::Overdue(demand), Task::WearLeveling);
             }
             state.since_background = state.since_background.saturating_add(1);
         }
         self.turn_to_host(now, die, demand.urgent)
+    }
+
+    /// What a die does that has been interrupted in a program or erase: reads, a bounded number of them, then the rest of that.
+    pub(crate) fn turn_while_suspended(&mut self, now: Nanos, die: DieId) -> Next {
+        let state = &mut self.dies[die];
+        let Some(suspended) = &mut state.suspended else { unreachable!("die {die} has suspended nothing") };
+        if state.reads.is_empty() || suspended.reads_left == 0 {
+            self.resume(now, die);
+            return Next::Nothing;
+        }
+        suspended.reads_left -= 1;
+        let op = state.reads.pop(&mut self.ops);
+        self.start_read(now, die, op)
     }
 
     fn turn_to_host(&mut self, now: Nanos, die: DieId, urgent: bool) -> Next {
@@ -159,9 +168,12 @@ impl<T: Copy> Flash<T> {
         self.pass(now, die, point, task)
     }
 
-    /// The answer to what die `die`, which has not been woken since, asked.
-    pub fn answer(&mut self, now: Nanos, die: DieId, ask: Ask, answer: Answer<T>) -> Next {
-        let Ask { task, point, .. } = ask;
+    /// The answer to what die `die`, which has not been woken since, asked; its core now demands `demand`.
+    pub fn answer(&mut self, now: Nanos, die: DieId, ask: Ask, answer: Answer<T>, demand: Demand) -> Next {
+        let Ask { task, mut point, .. } = ask;
+        if let Point::Overdue(_) = point {
+            point = Point::Overdue(demand);
+        }
         match answer {
             Answer::Nothing => self.dies[die].wanted &= !(1 << task as u8),
             Answer::Later => self.wait(die),
@@ -190,7 +202,7 @@ impl<T: Copy> Flash<T> {
     fn note_begun(&mut self, die: DieId, point: Point) {
         let state = &mut self.dies[die];
         match point {
-            Point::Overdue => state.since_background = 0,
+            Point::Overdue(_) => state.since_background = 0,
             Point::Yielding | Point::Urgent | Point::Collection => state.host_in_a_row = 0,
             Point::Background => {}
         }
@@ -199,14 +211,13 @@ impl<T: Copy> Flash<T> {
     /// Task `task` has nothing for the die now: what comes after it.
     fn pass(&mut self, now: Nanos, die: DieId, point: Point, task: Task) -> Next {
         match (point, task) {
-            (Point::Overdue | Point::Background, Task::WearLeveling) => {
+            (Point::Overdue(_) | Point::Background, Task::WearLeveling) => {
                 self.ask(now, die, point, Task::Scrub)
             }
-            (Point::Overdue, _) => {
+            (Point::Overdue(demand), _) => {
                 let state = &mut self.dies[die];
                 state.since_background = state.since_background.saturating_add(1);
-                let urgent = self.demands[state.core].urgent;
-                self.turn_to_host(now, die, urgent)
+                self.turn_to_host(now, die, demand.urgent)
             }
             (Point::Yielding, _) => self.turn_to_reads(now, die, true),
             (Point::Urgent, _) => self.turn_to_programs(now, die, true),

@@ -1,11 +1,11 @@
 //! The drive's side of the flash room: what is submitted, what dies ask, what becomes of operations that end.
 
-use crate::core::WaitingWrite;
+use crate::core::{Core, NextRead, WaitingWrite};
 use crate::op::{Op, OpKind, Purpose, Task, UnitWork, place_of_pu};
 use crate::ssd::Ssd;
-use outlast_flash::{Answer, Ask, Event, Next, OpId, Queue};
+use outlast_flash::{Answer, Ask, Demand, Event, Next, OpId, Queue};
 use outlast_units::slab::NIL;
-use outlast_units::{CoreId, DieId, LocalDie, Nanos, SECTOR_BYTES};
+use outlast_units::{CoreId, DieId, LocalDie, Nanos};
 
 /// The flash core that owns a die, and the die's number there.
 #[derive(Clone, Copy, Debug)]
@@ -14,14 +14,10 @@ pub(crate) struct DiePlace {
     pub(crate) local: LocalDie,
 }
 
-/// What a relocation wants to read from a die.
-enum Wanted {
-    Nothing,
-    /// Something, when internal operations have ended.
-    Later,
-    /// All of what was left has been overwritten by the host. That may have been the last of the victim.
-    Emptied,
-    Read(Op),
+/// What the cores demand of their dies.
+#[inline]
+fn demands(cores: &[Core]) -> impl Fn(CoreId) -> Demand {
+    |core| cores[core.index()].demand()
 }
 
 impl Ssd {
@@ -45,7 +41,10 @@ impl Ssd {
         }
         let op = Op { units: 1, mask: 1 << unit, work, ..Op::new(kind, Task::Gc, core, pu) };
         let tag = self.tag_of(&op);
-        let next = self.flash.submit(now, die, Queue::Reads, outlast_flash::Op::read(place, op.mask, tag));
+        let next = {
+            let read = outlast_flash::Op::read(place, op.mask, tag);
+            self.flash.submit(now, die, Queue::Reads, read, demands(&self.cores))
+        };
         self.follow(now, die, next);
     }
 
@@ -63,7 +62,7 @@ impl Ssd {
     #[inline]
     pub(crate) fn submit(&mut self, now: Nanos, queue: Queue, op: &Op) {
         let (die, submitted) = self.resolved(op);
-        let next = self.flash.submit(now, die, queue, submitted);
+        let next = self.flash.submit(now, die, queue, submitted, demands(&self.cores));
         self.follow(now, die, next);
     }
 
@@ -96,7 +95,7 @@ impl Ssd {
     pub(crate) fn end_gathering(&mut self, now: Nanos) {
         let dies = self.flash.end_gathering();
         for &die in &dies {
-            let next = self.flash.look_up(now, die);
+            let next = self.flash.look_up(now, die, demands(&self.cores));
             self.follow(now, die, next);
         }
         self.flash.gathered(dies);
@@ -105,7 +104,7 @@ impl Ssd {
     /// Starts work on a die if it is idle.
     #[inline]
     pub(crate) fn wake(&mut self, now: Nanos, die: DieId) {
-        let next = self.flash.wake(now, die);
+        let next = self.flash.wake(now, die, demands(&self.cores));
         self.follow(now, die, next);
     }
 
@@ -163,51 +162,30 @@ impl Ssd {
         read
     }
 
-    /// The next valid units that a relocation wants of an idle die.
+    /// What a task wants to read next from an idle die.
     fn answer(&mut self, now: Nanos, die: DieId, ask: Ask) -> Next {
-        let core = self.places[die].core.index();
-        let answer = match self.next_relocation_read(now, die, ask) {
-            Wanted::Nothing => Answer::Nothing,
-            Wanted::Later => Answer::Later,
-            Wanted::Emptied => {
+        let DiePlace { core: owner, local } = self.places[die];
+        let core = owner.index();
+        let Core { tasks, ftl, cpu, .. } = &mut self.cores[core];
+        let next = match tasks.next_read(ask.task, local.0, ftl, ask.may_start) {
+            NextRead::None => Answer::Nothing,
+            NextRead::Later => Answer::Later,
+            NextRead::Stale => {
                 self.maybe_erase(now, core, ask.task);
                 Answer::Again
             }
-            Wanted::Read(op) => Answer::Read(self.resolved(&op).1),
+            NextRead::Read { pu, mask } => {
+                let units = mask.count_ones();
+                let cost = self.config.controller.relocation_cost;
+                if cost != Nanos::ZERO {
+                    cpu.occupy(now, Nanos(cost.0 * u64::from(units)));
+                }
+                let read = Op::new(OpKind::RelocationRead, ask.task, core, pu);
+                Answer::Read(self.resolved(&Op { units: units as u16, mask, ..read }).1)
+            }
         };
-        self.flash.answer(now, die, ask, answer)
-    }
-
-    fn next_relocation_read(&mut self, now: Nanos, die: DieId, ask: Ask) -> Wanted {
-        let DiePlace { core, local } = self.places[die];
-        let core = core.index();
-        let state = &mut self.cores[core];
-        let Some(relocation) = &mut state.relocations[ask.task as usize] else { return Wanted::Nothing };
-        let (next, end) = &mut relocation.cursors[local.index()];
-        if next == end {
-            return Wanted::Nothing;
-        }
-        if state.relocating >= state.relocating_max || !ask.may_start {
-            return Wanted::Later;
-        }
-        let within = relocation.todo[*next as usize];
-        *next += 1;
-        relocation.dies_left -= u32::from(next == end);
-        let mask = state.ftl.valid_units(relocation.superblock, within);
-        if mask == 0 {
-            return Wanted::Emptied;
-        }
-        let pu = relocation.superblock.0 * state.ftl.layout().pus_per_superblock() + within;
-        relocation.reads_in_flight += 1;
-        let units = mask.count_ones();
-        // Room is kept from the start of the read, so that data read always has a place to go.
-        state.relocating += units;
-        let cost = self.config.controller.relocation_cost;
-        if cost != Nanos::ZERO {
-            self.cores[core].cpu.occupy(now, Nanos(cost.0 * u64::from(units)));
-        }
-        let op = Op { units: units as u16, mask, ..Op::new(OpKind::RelocationRead, ask.task, core, pu) };
-        Wanted::Read(op)
+        let demand = self.cores[core].demand();
+        self.flash.answer(now, die, ask, next, demand)
     }
 
     /// Something that a die did has ended.
@@ -273,11 +251,11 @@ impl Ssd {
 
     /// The units of a host read are in the controller.
     pub(crate) fn host_read(&mut self, now: Nanos, op: &Op) {
-        if self.config.controller.link.is_some() {
+        if self.host.link.is_there() {
             // Only the last unit of a command can be partial at its end; the link carries what was asked for.
-            let asked = u64::from(self.requests[op.work.request].command.sectors);
+            let asked = u64::from(self.host.requests.command(op.work.request).sectors);
             let units = u64::from(op.units) * u64::from(self.sectors_per_unit);
-            self.data_moved(now, op.work.request, asked.min(units) * SECTOR_BYTES);
+            self.data_moved(now, op.work.request, asked.min(units));
         }
         self.finish_parts(now, op.work.request, u32::from(op.units));
     }

@@ -17,12 +17,12 @@ mod ladder;
 mod op;
 mod power;
 mod reliability;
-mod relocation;
 mod repair;
 mod scrub;
 mod sensing;
 mod ssd;
 mod untimed;
+mod whole;
 
 pub use changes::Change;
 pub use config::{

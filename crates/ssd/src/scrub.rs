@@ -287,10 +287,7 @@ impl Ssd {
     pub(crate) fn maybe_scrub(&mut self, now: Nanos, core: usize) {
         let state = &mut self.cores[core];
         let Some(scrub) = &mut state.scrub else { return };
-        if scrub.flagged.is_empty()
-            || state.relocations[Task::Scrub as usize].is_some()
-            || now < scrub.ready_at
-        {
+        if scrub.flagged.is_empty() || state.tasks.runs(Task::Scrub) || now < scrub.ready_at {
             return;
         }
         let ftl = &state.ftl;

@@ -3,18 +3,18 @@
 use crate::changes::Changes;
 use crate::classes::Classifier;
 use crate::config::{Identifier, SsdConfig, WriteCache};
-use crate::core::{Core, CoreWork, Processor};
+use crate::core::{Core, Processor};
 use crate::counters::Counters;
 use crate::faulting::Fate;
 use crate::flash::DiePlace;
-use crate::host::{HostSide, Request};
+use crate::host::HostSide;
 use crate::ladder::{Recovery, Retries};
-use crate::op::{Op, Purpose, UnitWork};
+use crate::op::{Op, Purpose};
 use crate::power::PowerCuts;
 use crate::reliability::{CoreCells, Corrections, Reliability};
 use crate::repair::{Moves, Redirection, Watch};
 use crate::scrub::{Decision, Reason};
-use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Op as HostOp, Smart, Tag};
+use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Smart, Tag};
 use outlast_flash::{Flash, Setup, Source};
 use outlast_ftl::{Ftl, FtlOptions, PagesRead, Tables, UnitsWritten};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig};
@@ -44,7 +44,6 @@ pub struct Ssd {
     pub(crate) places: IndexVec<DieId, DiePlace>,
     /// Reads in the flash room that carry more than a tag holds.
     pub(crate) reads: Slab<Op>,
-    pub(crate) requests: Slab<Request>,
     pub(crate) host: HostSide,
     pub(crate) master: Processor<u32>,
     pub(crate) sectors_per_unit: u32,
@@ -188,7 +187,6 @@ impl Ssd {
             flash,
             places,
             reads: Slab::default(),
-            requests: Slab::default(),
             host: HostSide::new(&config),
             master: Processor::default(),
             sectors_per_unit,
@@ -350,7 +348,7 @@ impl Ssd {
 
     /// Whether nothing is under way: no command, no flash operation, no internal task. Housekeeping may be waiting for its time.
     pub fn is_idle(&self) -> bool {
-        self.commands_in_flight() == 0 && self.flash.all_idle() && self.host.next_completion() == Nanos::MAX
+        self.commands_in_flight() == 0 && self.flash.all_idle() && self.host.completions.next() == Nanos::MAX
     }
 
     /// Resident bytes of all tables of the drive when they are built and in use, the bytes of the flash included where it keeps them.
@@ -393,14 +391,14 @@ impl Ssd {
 
     #[inline]
     pub(crate) fn next_event(&self) -> Nanos {
-        self.flash.next_event().min(self.host.next_completion())
+        self.flash.next_event().min(self.host.completions.next())
     }
 
     /// Does what is due first; the caller has checked that something is.
     #[inline]
     pub(crate) fn step(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
         let at = self.flash.next_event();
-        if self.host.next_completion() <= at {
+        if self.host.completions.next() <= at {
             self.emit(completions);
             return;
         }
@@ -412,73 +410,6 @@ impl Ssd {
             Source::Link => self.link_event(at),
             Source::Housekeeping => self.house_event(at),
         }
-    }
-
-    fn cpu_event(&mut self, now: Nanos, core: usize) {
-        let (_, CoreWork { work, units }) =
-            self.cores[core].cpu.queue.pop_front().expect("a processor's event has work");
-        let next = self.cores[core].cpu.next();
-        self.flash.schedule(Source::Core(CoreId(core as u16)), next);
-        if units == 1 {
-            self.execute(now, core, work);
-        } else {
-            self.execute_page(now, core, work, units);
-        }
-    }
-
-    /// A flash core acts on neighbouring units of a read that lie in one program unit.
-    fn execute_page(&mut self, now: Nanos, core: usize, first: UnitWork, units: u32) {
-        let command = self.requests[first.request].command;
-        let end = command.lba.0 + u64::from(command.sectors);
-        self.flash.begin_gathering();
-        self.execute(now, core, first);
-        for lpn in first.lpn + 1..first.lpn + units {
-            let start = self.unit_at(core, lpn) * u64::from(self.sectors_per_unit);
-            let sectors = u64::from(self.sectors_per_unit).min(end - start) as u16;
-            self.execute(now, core, UnitWork { lpn, first: 0, sectors, ..first });
-        }
-        self.end_gathering(now);
-    }
-
-    fn master_event(&mut self, now: Nanos) {
-        let (_, request) = self.master.queue.pop_front().expect("the master core's event has work");
-        self.flash.schedule(Source::Master, self.master.next());
-        self.split(now, request);
-    }
-
-    /// Hands `work` to flash core `core`, which takes `cost` before it acts on it.
-    #[inline]
-    pub(crate) fn hand_over(&mut self, now: Nanos, core: usize, cost: Nanos, work: UnitWork) {
-        if cost == Nanos::ZERO && self.cores[core].cpu.free_at <= now && self.cores[core].cpu.queue.is_empty()
-        {
-            self.execute(now, core, work);
-        } else {
-            if self.is_of_page_before(core, work) {
-                self.cores[core].cpu.take_another_unit(now, cost);
-            } else {
-                self.cores[core].cpu.take(now, cost, CoreWork { work, units: 1 });
-            }
-            let next = self.cores[core].cpu.next();
-            self.flash.schedule(Source::Core(CoreId(core as u16)), next);
-        }
-    }
-
-    /// Whether `work` reads the unit after those that core `core` was given last, in the same program unit: firmware looks up all
-    /// that a command wants of a page, then has the page read.
-    fn is_of_page_before(&self, core: usize, work: UnitWork) -> bool {
-        let Some(&(_, CoreWork { work: before, units })) = self.cores[core].cpu.queue.back() else {
-            return false;
-        };
-        if before.request != work.request
-            || before.lpn + units != work.lpn
-            || self.requests[work.request].command.op != HostOp::Read
-            || self.redirection.is_some()
-        {
-            return false;
-        }
-        let ftl = &self.cores[core].ftl;
-        let (last, this) = (ftl.lookup(Lpn(work.lpn - 1)), ftl.lookup(Lpn(work.lpn)));
-        last.is_some() && this.is_some() && ftl.layout().pu_of(last).0 == ftl.layout().pu_of(this).0
     }
 }
 
@@ -569,11 +500,11 @@ impl Device for Ssd {
     }
 
     fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
-        self.host.data_out.remove(&tag)
+        self.host.bytes.take(tag)
     }
 
     fn take_lba_status(&mut self, tag: Tag) -> Option<Vec<LbaRun>> {
-        self.host.status_out.remove(&tag)
+        self.host.bytes.take_answer(tag)
     }
 
     #[inline]
@@ -602,7 +533,7 @@ impl Device for Ssd {
             if at > limit || at == Nanos::MAX {
                 return limit;
             }
-            let due = self.host.next_completion() <= self.flash.next_event();
+            let due = self.host.completions.next() <= self.flash.next_event();
             self.step(at, completions);
             if due || !self.notices.is_empty() {
                 return at;
@@ -650,6 +581,7 @@ impl Device for Ssd {
             core.ftl.self_check().map_err(|error| format!("core {index}: {error}"))?;
         }
         self.check_redirection()?;
+        self.check_requests()?;
         self.check_buffers()
     }
 }
