@@ -279,7 +279,7 @@ impl Ssd {
         let state = &mut self.cores[core];
         let sealed = state.ftl.programmed(op.pu);
         if let Some(own) = &mut state.cells {
-            own.cells.programmed(state.ftl.layout().group_of_pu(op.pu), now + self.aged);
+            own.cells.programmed(state.ftl.layout().group_of_pu(op.pu), now + self.schedule.aged());
         }
         if sealed && state.scrub.is_some() {
             let superblock = state.ftl.layout().place(op.pu).superblock;

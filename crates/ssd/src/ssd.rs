@@ -1,15 +1,14 @@
 //! The drive: a machine of host commands, flash cores, dies and channels.
 
-use crate::changes::Changes;
-use crate::classes::Classifier;
 use crate::config::{Identifier, SsdConfig, WriteCache};
 use crate::core::{Core, Processor};
 use crate::counters::Counters;
-use crate::faulting::Fate;
 use crate::flash::DiePlace;
+use crate::health::{Changes, FaultSchedule, Timer};
 use crate::host::HostSide;
 use crate::ladder::{Recovery, Retries};
 use crate::op::{Op, Purpose};
+use crate::placement::Classifier;
 use crate::power::PowerCuts;
 use crate::reliability::{CoreCells, Corrections, Reliability};
 use crate::repair::{Moves, Redirection, Watch};
@@ -63,8 +62,6 @@ pub struct Ssd {
     pub(crate) striped: bool,
     /// Dies that are not there yet.
     pub(crate) absent: Vec<DieId>,
-    /// After how long a pause open stripes are covered.
-    pub(crate) cover_after: Nanos,
     /// Which class writes belong to; absent where there is one only.
     pub(crate) classifier: Option<Box<Classifier>>,
     /// Absent where the flash never errs.
@@ -72,16 +69,12 @@ pub struct Ssd {
     pub(crate) retries: Retries,
     pub(crate) corrections: Corrections,
     pub(crate) recoveries: Slab<Option<Recovery>>,
-    /// By how much the data is older than the time that has passed.
-    pub(crate) aged: Nanos,
-    /// When housekeeping is next due.
-    pub(crate) house_at: Nanos,
+    pub(crate) timer: Timer,
     pub(crate) decisions: Vec<Decision>,
     /// Relocations begun, by reason.
     pub(crate) moved: [u64; Reason::COUNT],
-    pub(crate) fate: Fate,
+    pub(crate) schedule: FaultSchedule,
     pub(crate) changes: Changes,
-    pub(crate) faults_injected: u64,
     pub(crate) power_cuts: PowerCuts,
     /// Which units live in another core than when the drive was new; absent where none do.
     pub(crate) redirection: Option<Box<Redirection>>,
@@ -163,20 +156,17 @@ impl Ssd {
             fallible: reliability.is_some(),
             striped: config.protection.is_some() || cores[0].ftl.layout().list_rows() != 0,
             absent: config.absent_dies.iter().map(|&die| DieId(die)).collect(),
-            cover_after: config.protection.as_ref().map_or(Nanos::MAX, |own| own.partial.timeout),
             classifier: Classifier::new(&config, if whole { units * u64::from(sectors_per_unit) } else { 0 })
                 .map(Box::new),
             reliability,
             retries: Retries { max, if_protected },
             corrections: Corrections::default(),
             recoveries: Slab::default(),
-            aged: Nanos::ZERO,
-            house_at: Nanos::MAX,
+            timer: Timer::default(),
             decisions: Vec::new(),
             moved: [0; Reason::COUNT],
-            fate: Fate::default(),
+            schedule: FaultSchedule::default(),
             changes: Changes::default(),
-            faults_injected: 0,
             power_cuts: PowerCuts::default(),
             redirection: None,
             adjusted: Vec::new(),
@@ -203,7 +193,7 @@ impl Ssd {
         if ssd.config.hazards != HazardConfig::default() {
             ssd.expect_faults();
             let first = hazards.next();
-            ssd.fate.hazards = Some(hazards);
+            ssd.schedule.begin_hazards(hazards);
             ssd.call_housekeeping(first);
         }
         ssd.begin_repaired()?;

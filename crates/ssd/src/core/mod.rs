@@ -14,13 +14,13 @@ pub(crate) use processor::{CoreWork, Processor};
 pub(crate) use tasks::{NextRead, Tasks};
 
 use crate::config::SsdConfig;
-use crate::cover::OpenStripe;
+use crate::health::Covers;
 use crate::reliability::CoreCells;
 use crate::scrub::Scrub;
 use outlast_flash::Demand;
 use outlast_ftl::Ftl;
 use outlast_media::{ConfigError, Faults};
-use outlast_units::DieId;
+use outlast_units::{DieId, Nanos};
 
 /// A flash core.
 #[derive(Clone, Debug)]
@@ -34,8 +34,7 @@ pub(crate) struct Core {
     /// What is broken; absent where nothing ever is.
     pub(crate) faults: Option<Faults>,
     pub(crate) scrub: Option<Scrub>,
-    /// The open stripe of each stream.
-    pub(crate) stripes: Vec<OpenStripe>,
+    pub(crate) covers: Covers,
     /// First die (over the drive) of each local die.
     pub(crate) dies: Vec<u16>,
     /// Whether a stream's next program units are being handed out, the parity that they make due included; and whether waiting writes
@@ -59,7 +58,10 @@ impl Core {
             cells: None,
             faults: None,
             scrub: config.scrubs().then(|| Scrub::new(&ftl)),
-            stripes: vec![OpenStripe::default(); usize::from(ftl.streams())],
+            covers: Covers::new(
+                ftl.streams(),
+                config.protection.as_ref().map_or(Nanos::MAX, |own| own.partial.timeout),
+            ),
             dies: dies.iter().map(|die| die.0).collect(),
             handing_out: false,
             pump_owed: false,

@@ -1,3 +1,4 @@
-//! What concerns the whole drive at once. Only here, and in what assembles a drive, may code take all of it.
+//! What concerns the whole drive at once. Only these files take all of it; every other file is a part that owns its state, or wires one.
 
 mod check;
+mod give_up;

@@ -1,140 +1,11 @@
-//! Sudden failures: what breaks, when, and what the drive does about operations that fail.
+//! What becomes of data whose program operation failed, and of blocks whose erasure did.
 
 use crate::op::{Op, OpKind, Task};
 use crate::ssd::Ssd;
 use outlast_ftl::{Cause, Stream};
-use outlast_media::{Damage, Fault, Faults, HazardClock};
 use outlast_units::{Nanos, Ppn};
 
-/// When what breaks, and when time is skipped.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Fate {
-    /// Scheduled faults, the next one last.
-    scheduled: Vec<(Nanos, Fault)>,
-    /// Scheduled leaps of age, the next one last.
-    leaps: Vec<(Nanos, Nanos)>,
-    pub(crate) hazards: Option<HazardClock>,
-}
-
-impl Fate {
-    pub(crate) fn scheduled(&self) -> usize {
-        self.scheduled.len() + self.leaps.len()
-    }
-
-    fn next(&self) -> Nanos {
-        let fault = self.scheduled.last().map_or(Nanos::MAX, |&(at, _)| at);
-        let leap = self.leaps.last().map_or(Nanos::MAX, |&(at, _)| at);
-        let hazard = self.hazards.as_ref().map_or(Nanos::MAX, HazardClock::next);
-        fault.min(leap).min(hazard)
-    }
-}
-
 impl Ssd {
-    /// Has `faults` happen at their times.
-    pub fn schedule_faults(&mut self, faults: &[(Nanos, Fault)]) {
-        if faults.is_empty() {
-            return;
-        }
-        if faults.iter().any(|(_, fault)| fault.damage != Damage::Power) {
-            self.expect_faults();
-        }
-        self.fate.scheduled.extend_from_slice(faults);
-        // The sort is stable: of equal times the first given comes first, that is, last.
-        self.fate.scheduled.reverse();
-        self.fate.scheduled.sort_by_key(|&(at, _)| std::cmp::Reverse(at));
-        self.call_housekeeping(self.fate.next());
-    }
-
-    /// Has the data on flash become older by `by` at time `at`, as if the drive had lain there; nothing else takes time.
-    pub fn schedule_ageing(&mut self, at: Nanos, by: Nanos) {
-        self.fate.leaps.push((at, by));
-        self.fate.leaps.sort_by_key(|&(at, _)| std::cmp::Reverse(at));
-        self.call_housekeeping(self.fate.next());
-    }
-
-    /// From now on operations may fail.
-    pub(crate) fn expect_faults(&mut self) {
-        self.fallible = true;
-        let wordline = self.config.reliability.as_ref().and_then(|r| r.page_types.as_ref());
-        let wordline = wordline.map_or(1, |types| types.factors.len() as u32);
-        for core in &mut self.cores {
-            core.faults.get_or_insert_with(|| {
-                let dies = core.dies.len() as u16;
-                let first = core.dies[0];
-                Faults::new(&self.config.geometry, dies, first, wordline, &self.config.hazards, self.seed)
-            });
-        }
-    }
-
-    /// Everything that fate has had in store until now; returns when the next thing is due.
-    pub(crate) fn keep_failing(&mut self, now: Nanos) -> Nanos {
-        while let Some(&(at, fault)) = self.fate.scheduled.last()
-            && at <= now
-        {
-            self.fate.scheduled.pop();
-            self.inject(now, fault);
-        }
-        while let Some(hazards) = &mut self.fate.hazards
-            && hazards.next() <= now
-        {
-            let fault = hazards.draw();
-            self.inject(now, fault);
-        }
-        while let Some(&(at, by)) = self.fate.leaps.last()
-            && at <= now
-        {
-            self.fate.leaps.pop();
-            self.aged += by;
-            self.begin_scrub(now);
-        }
-        self.fate.next()
-    }
-
-    /// Something breaks now.
-    pub fn inject(&mut self, now: Nanos, fault: Fault) {
-        if fault.damage == Damage::Power {
-            self.host.abort(now);
-            self.cut(now);
-            self.faults_injected += 1;
-            return;
-        }
-        if fault.damage == Damage::ParityCache {
-            self.lose_parity_cache();
-            self.faults_injected += 1;
-            return;
-        }
-        self.expect_faults();
-        for die in fault.dies(&self.config.geometry) {
-            let (core, local) = self.core_of_die(die);
-            let state = &mut self.cores[core];
-            if let Some(faults) = &mut state.faults {
-                faults.inject(local, fault.damage);
-            }
-            let plane = match fault.damage {
-                Damage::Plane { plane } => Some(plane),
-                Damage::Die | Damage::Chip => None,
-                _ => continue,
-            };
-            if let Some(watch) = &mut self.watch {
-                // Firmware will find out.
-                watch.note_broken(now, die);
-            } else {
-                self.give_up(now, core, local, plane);
-            }
-        }
-        self.faults_injected += 1;
-    }
-
-    /// Core `core` uses its die `local`, or only `plane` of it, no more.
-    pub(crate) fn give_up(&mut self, now: Nanos, core: usize, local: u16, plane: Option<u16>) {
-        self.cores[core].ftl.give_up_die(local, plane);
-        // Stripes may have ended where the die would have come next.
-        self.program_all_parity(now, core);
-        self.reprotect_all(now, core);
-        self.pump(now, core);
-        self.maybe_collect(now, core);
-    }
-
     /// Whether the program operation that has just ended failed.
     #[inline(never)]
     pub(crate) fn program_fails(&mut self, op: &Op) -> bool {
@@ -153,8 +24,8 @@ impl Ssd {
         fails
     }
 
-    /// A program operation has failed: its data, still in the controller, is written again elsewhere, and counts as on its way
-    /// to flash since the first attempt.
+    /// A program operation has failed: its data is still in the controller and is written again elsewhere. Flushes and tasks that waited
+    /// for the failed operation wait for the new one.
     #[cold]
     pub(crate) fn program_failed(&mut self, now: Nanos, op: &Op) {
         self.counters.program_failures += 1;
@@ -188,7 +59,8 @@ impl Ssd {
         }
         self.counters.lost_units += stranded;
         self.cores[core].ftl.drop_failed();
-        // What has begun a program unit waits there no longer than its first attempt did.
+        // Of the other streams, those whose open program unit took units of a failed operation are filled up: who waited for the first
+        // attempt must not wait for the host to fill the second.
         for stream in (0..self.cores[core].ftl.streams()).map(Stream) {
             if stream == own || self.has_moved_in(core, stream) {
                 self.fill_up(now, core, stream, op);
@@ -197,7 +69,7 @@ impl Ssd {
         }
     }
 
-    /// Puts a unit of a failed program at the frontier again; false when it had no place to go and is lost.
+    /// Puts a unit of a failed program at the frontier again; false where no stream has room, so that the unit is lost.
     pub(crate) fn write_again(&mut self, now: Nanos, core: usize, own: Stream, slot: Ppn, op: &Op) -> bool {
         let gc = self.cores[core].ftl.gc_stream(self.cores[core].ftl.class_of(own));
         let any = (0..self.cores[core].ftl.streams()).map(Stream);
@@ -234,8 +106,8 @@ impl Ssd {
         }
     }
 
-    /// The unit in `slot`, which never came to flash, may have been superseded by one that has not yet: a flush that waited for the one
-    /// now waits for the other.
+    /// The unit in `slot`, which never came to flash, may have been superseded by a newer one that is not on flash yet: a flush that
+    /// waited for the old one now waits for the new one.
     fn note_superseded(&mut self, core: usize, op: &Op, slot: Ppn) {
         let ftl = &self.cores[core].ftl;
         let lpn = ftl.owner(slot);
@@ -249,8 +121,8 @@ impl Ssd {
         }
     }
 
-    /// The unit of a failed operation has gone to slot `to`: where that is among relocated data, flushes that waited for the
-    /// operation wait for the new one, too.
+    /// The unit of a failed operation has gone to slot `to`: where that is among relocated data, flushes that waited for the failed
+    /// operation wait for the program unit of `to`, too.
     fn note_moved_in(&mut self, core: usize, op: &Op, to: Ppn, host: bool) {
         if self.write_cache() == crate::config::WriteCache::Protected {
             return;
@@ -273,7 +145,7 @@ impl Ssd {
 
     /// Programs `pu` of `stream` for whoever waits for operation `op`, which failed.
     fn program_of(&mut self, now: Nanos, core: usize, stream: Stream, pu: u32, units: u32, op: &Op) {
-        // A stream's program units go through one queue each, lest they overtake each other.
+        // All program units of a stream go through one queue, so that none overtakes another.
         let task = match self.cores[core].ftl.cause_of(stream) {
             Cause::Host if op.kind == OpKind::HostProgram => {
                 return self.program_host_in(now, core, pu, units, op.epoch);
@@ -290,7 +162,7 @@ impl Ssd {
         }
     }
 
-    /// A lane of a victim has been erased: or has it?
+    /// Whether the erasure of a lane of a victim, which has just ended, failed.
     #[inline(never)]
     pub(crate) fn note_erase_failure(&mut self, op: &Op) -> bool {
         let state = &mut self.cores[usize::from(op.core)];
