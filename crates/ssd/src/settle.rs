@@ -50,9 +50,9 @@ impl Ssd {
             };
         }
         let Some(core) = core else {
-            return match self.unsettled.take_die() {
-                Some(die) => self.wake(now, die),
-                None => self.give_leave(now),
+            return match self.unsettled.take_ask() {
+                Some((die, ask)) => self.answer_again(now, die, ask),
+                None => self.wake_waiting(now),
             };
         };
         match self.unsettled.take(&mut self.cores[core].dirty) {

@@ -7,7 +7,7 @@ use crate::op::{Op, OpKind, Task};
 use crate::scrub::Reason;
 use crate::ssd::Ssd;
 use outlast_ftl::Stream;
-use outlast_units::{Nanos, Ppn, SuperblockId};
+use outlast_units::{DieId, Nanos, Ppn, SuperblockId};
 
 impl Ssd {
     /// Starts garbage collection on `core` if it is needed and not under way.
@@ -45,10 +45,14 @@ impl Ssd {
         let Core { ftl, tasks, dies, .. } = &mut self.cores[core];
         let valid = ftl.begin_relocation(superblock, stream, reason.cause());
         let has_reads = tasks.begin(task, ftl, superblock, stream, &leaving, valid);
+        for (local, &die) in (0u16..).zip(&*dies) {
+            if tasks.has_reads(task, local) {
+                self.flash.want_reads(DieId(die), task);
+            }
+        }
         let dies = dies.len();
         for local in 0..dies {
-            let die = self.cores[core].dies[local];
-            self.wake(now, die);
+            self.wake(now, DieId(self.cores[core].dies[local]));
         }
         if !has_reads {
             self.make_due(core, Due::victim(task));
@@ -58,7 +62,7 @@ impl Ssd {
     /// Valid units of a victim have been read, but for those in `lost`: they go to the frontier of the relocation's stream.
     pub(crate) fn relocation_read(&mut self, now: Nanos, op: &Op, lost: u64) {
         let core = usize::from(op.core);
-        self.internal -= 1;
+        self.flash.internal_ended();
         let state = &mut self.cores[core];
         let stream = state.tasks.stream(op.task);
         let first = op.pu * state.ftl.layout().units_per_pu();
@@ -138,9 +142,9 @@ impl Ssd {
             }
             Next::AwaitsFlash => {
                 self.make_due(core, Due::Collect);
-                self.make_due_then(core, Due::Formers);
+                self.make_due(core, Due::Formers);
                 // Where no other victim follows, nothing holds host writes back any more.
-                self.make_due_then(core, Due::Admit);
+                self.make_due(core, Due::Admit);
             }
         }
     }
@@ -162,9 +166,8 @@ impl Ssd {
         let first_pu = superblock.0 * self.cores[core].ftl.layout().pus_per_superblock();
         let lanes: Vec<u32> = self.cores[core].ftl.erasable_lanes(superblock).collect();
         for lane in lanes {
-            let die = self.cores[core].ftl.layout().lanes()[lane as usize].die.0;
             let op = Op::new(OpKind::Erase, task, core, first_pu + lane);
-            self.queue_internal(now, die, op);
+            self.queue_internal(now, &op);
         }
     }
 
@@ -180,7 +183,7 @@ impl Ssd {
 
     pub(crate) fn relocation_erased(&mut self, now: Nanos, op: &Op) {
         let core = usize::from(op.core);
-        self.internal -= 1;
+        self.flash.internal_ended();
         if self.note_erase_failure(op) {
             self.note_failed_write(now, op);
         }

@@ -1,6 +1,8 @@
 //! What is to be looked at on a flash core, and in which order.
 
 use crate::op::Task;
+use outlast_flash::Ask;
+use outlast_units::DieId;
 
 /// Something that an event may have made due on a flash core; in the order in which it is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,8 +90,8 @@ impl Dirty {
 pub(crate) struct Unsettled {
     /// The flash cores of which something is due, in the order in which they came to it.
     cores: Vec<u16>,
-    /// Idle dies that have not found what they looked for, and look again when it is known what becomes of that.
-    dies: Vec<u16>,
+    /// What idle dies have asked for that turned out to be stale: they look again when it is known what comes of that.
+    asks: Vec<(DieId, Ask)>,
     /// Whether dies that wait to start an internal operation may go on.
     leave: bool,
     /// While they do: internal operations that were under way when the last one did, and how many dies are left to be asked.
@@ -99,7 +101,7 @@ pub(crate) struct Unsettled {
 impl Unsettled {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.cores.is_empty() && !self.leave && self.dies.is_empty()
+        self.cores.is_empty() && !self.leave && self.asks.is_empty()
     }
 
     /// `due` is due on core `core`, of which `dirty` says what is.
@@ -130,24 +132,25 @@ impl Unsettled {
         self.leave = true;
     }
 
-    /// Whether the next die that waited may go on, with `internal` internal operations under way: until one of them has begun another.
+    /// Whether the next of the `waiting` dies that wait may go on, with `internal` internal operations under way: one after the other, until one
+    /// of them has begun another.
     #[inline]
-    pub(crate) fn next_leave(&mut self, internal: u32, waiting: usize) -> bool {
+    pub(crate) fn take_leave(&mut self, internal: u32, waiting: usize) -> bool {
         let (before, left) = self.last_leave.unwrap_or((internal, waiting));
         self.leave = before == internal && left != 0;
         self.last_leave = self.leave.then(|| (internal, left - 1));
         self.leave
     }
 
-    /// Die `die` looks again when nothing is due on any core.
-    pub(crate) fn add_die(&mut self, die: u16) {
-        self.dies.push(die);
+    /// Die `die` has asked for something that turned out to be stale.
+    pub(crate) fn add_ask(&mut self, die: DieId, ask: Ask) {
+        self.asks.push((die, ask));
     }
 
-    /// The next die that looks again.
+    /// The next die that looks again, when nothing is due on any core.
     #[inline]
-    pub(crate) fn take_die(&mut self) -> Option<u16> {
-        if self.dies.is_empty() { None } else { Some(self.dies.remove(0)) }
+    pub(crate) fn take_ask(&mut self) -> Option<(DieId, Ask)> {
+        if self.asks.is_empty() { None } else { Some(self.asks.remove(0)) }
     }
 
     /// The first core of which something is due.

@@ -45,7 +45,7 @@ pub(crate) enum NextRead {
         /// Its valid units, a bit each.
         mask: u64,
     },
-    /// Nothing, as the rest that was listed has become stale: the victim may be moved with that.
+    /// Nothing, as the rest that was listed has become stale; with that the victim has been moved.
     Stale,
 }
 
@@ -134,20 +134,21 @@ impl Tasks {
         has_reads
     }
 
-    /// What die `local` reads next for `task`. Room is kept for what is read, and the read is under way, until [`Tasks::read_ended`].
+    /// What die `local` reads next for `task`, if it `may_start` now. Room is kept for what is read, and the read is under way, until
+    /// [`Tasks::read_ended`].
     #[inline]
-    pub(crate) fn next_read(&mut self, task: Task, local: u16, ftl: &Ftl) -> NextRead {
+    pub(crate) fn next_read(&mut self, task: Task, local: u16, ftl: &Ftl, may_start: bool) -> NextRead {
         let Some(victim) = &mut self.under_way[task as usize].victim else { return NextRead::None };
-        let mut answer = NextRead::None;
+        let mut is_stale = false;
         while victim.list.has_more(local) {
-            if self.relocating >= self.relocating_max {
+            if self.relocating >= self.relocating_max || !may_start {
                 return NextRead::Later;
             }
             let within = victim.list.take(local);
             let mask = ftl.valid_units(victim.superblock, within);
             if mask == 0 {
                 // The host has overwritten all of it meanwhile. That may have been the last of the victim.
-                answer = NextRead::Stale;
+                is_stale = true;
                 continue;
             }
             victim.reads_in_flight += 1;
@@ -158,7 +159,7 @@ impl Tasks {
                 mask,
             };
         }
-        answer
+        if is_stale && victim.is_moved() { NextRead::Stale } else { NextRead::None }
     }
 
     /// Whether die `local` has something to read for `task`.

@@ -1,6 +1,7 @@
 //! Changes of code and of dies while data is live.
 
 use crate::core::Due;
+use crate::flash::DiePlace;
 use crate::ssd::Ssd;
 use outlast_ftl::{CodeConfig, Stream};
 use outlast_media::ConfigError;
@@ -94,7 +95,7 @@ impl Ssd {
 
     /// [`Ssd::add_die`] as an effect of an event, after which the drive settles.
     pub(crate) fn join_die(&mut self, now: Nanos, die: DieId) -> Result<(), ConfigError> {
-        let dies = self.dies.len();
+        let dies = self.places.len();
         if die.index() >= dies {
             let limit = format!("must be below the number of dies, {dies}");
             return Err(ConfigError::new("die", die.0, limit));
@@ -103,7 +104,8 @@ impl Ssd {
             return Err(ConfigError::new("die", die.0, "is there already"));
         };
         self.absent.remove(place);
-        let (core, local) = (usize::from(self.dies[die.index()].core), self.dies[die.index()].local);
+        let DiePlace { core, local } = self.places[die];
+        let (core, local) = (core.index(), local.0);
         self.cores[core].ftl.add_die(local);
         self.reprotect_all(now, core);
         self.make_due(core, Due::Admit);
