@@ -212,8 +212,9 @@ impl Ssd {
         self.cells_erased(core, superblock);
         self.look_at_state(now);
         // The victim after this one may have been waiting for it to be gone.
-        for due in [Due::victim(task), Due::Wear, Due::Collect, Due::Scrub, Due::Admit] {
-            self.make_due(core, due);
+        self.make_due(core, Due::victim(task));
+        for due in [Due::Wear, Due::Collect, Due::Scrub, Due::Admit] {
+            self.make_due_then(core, due);
         }
     }
 

@@ -114,7 +114,7 @@ impl Ssd {
             self.make_due(core, Due::Formers);
             self.make_due(core, Due::victim(op.task));
         }
-        self.make_due(core, Due::Collect);
+        self.make_due_then(core, Due::Collect);
         self.unsettled.add_leave();
     }
 
