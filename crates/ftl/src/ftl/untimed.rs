@@ -37,7 +37,7 @@ impl Ftl {
         if slot.completes_pu {
             let (pu, _) = self.layout().pu_of(slot.ppn);
             self.programmed(pu);
-            if !self.codes.is_empty() || self.layout.list_rows() != 0 {
+            if self.codes.count() != 0 || self.layout.list_rows() != 0 {
                 self.program_parity(stream);
             }
         }
@@ -72,7 +72,7 @@ impl Ftl {
 
     fn collect(&mut self, victim: SuperblockId, to: Stream) {
         debug_assert!(self.cause_of(to) != Cause::Host, "relocated data goes to a stream of its own");
-        self.take_out(victim);
+        self.superblocks.begin_collecting(victim, self.cause_of(to));
         let first = self.layout.first_slot(victim);
         let (end, stride) = (first + self.layout.units_per_superblock(), self.layout.mask_stride());
         let valid_at =
@@ -88,7 +88,7 @@ impl Ftl {
             valid = next;
         }
         let cause = self.cause_of(to).read();
-        self.untimed_reads[cause] += reads;
+        self.counts.read(cause, reads);
         self.erased(victim);
     }
 
