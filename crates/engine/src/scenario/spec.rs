@@ -150,8 +150,8 @@ pub struct RunSpec {
     pub member_mttf_hours: f64,
     /// Probability that a bit of a member cannot be read, for the same where flash does not err. 0 to 1. Default: 1e-16 (Reparo, section 3).
     pub member_uber: f64,
-    /// Threads on which the members of an array are simulated; results do not depend on them. 1 to 1024. Default: as many as there are
-    /// processors, at most one for each drive; in sweeps, which run several points at once, 1.
+    /// Threads that a run may use while it prepares drives and where it runs without time; results do not depend on them. 1 to 1024.
+    /// Default: one for each processor; in sweeps, which make several runs at once, 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u16>,
 }
