@@ -52,6 +52,12 @@ impl Physical {
         &self.blocks
     }
 
+    /// P/E cycles after which a block is retired.
+    pub(crate) fn endurance(&self) -> Option<u32> {
+        self.endurance
+    }
+
+    /// Good spare blocks left in all planes.
     pub(crate) fn spares_left(&self) -> u64 {
         self.members.spares_left()
     }
