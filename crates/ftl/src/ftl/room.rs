@@ -250,9 +250,7 @@ impl Ftl {
     /// gains most when its units on failed dies, which are gone, are not counted.
     #[cold]
     pub fn choose_broken(&self) -> Option<SuperblockId> {
-        if self.lanes.dead().is_none() {
-            return None;
-        }
+        self.lanes.dead()?;
         let gain = |(superblock, valid): (SuperblockId, u32)| {
             let stream = self.gc_stream(self.class_of_superblock(superblock));
             let live = valid - self.units_gone(superblock);
