@@ -1,9 +1,8 @@
 //! One flash core: its translation layer, its processor, and the internal tasks under way.
 
-use crate::health::Covers;
+use crate::health::{Covers, Scrub};
 use crate::op::{Task, UnitWork};
 use crate::reliability::CoreCells;
-use crate::scrub::Scrub;
 use outlast_ftl::{Ftl, Stream};
 use outlast_media::Faults;
 use outlast_units::{Nanos, SuperblockId};

@@ -19,7 +19,6 @@ mod power;
 mod reliability;
 mod relocation;
 mod repair;
-mod scrub;
 mod sensing;
 mod ssd;
 mod untimed;
@@ -32,9 +31,8 @@ pub use config::{
 };
 pub use counters::Counters;
 pub use figures::RberLevels;
-pub use health::Change;
+pub use health::{Change, Decision, Reason};
 pub use power::PowerCuts;
 pub use reliability::{Corrections, ExactTails};
 pub use repair::{RepairRecord, adjustment, fair_shares};
-pub use scrub::{Decision, Reason};
 pub use ssd::Ssd;

@@ -139,7 +139,7 @@ impl Ssd {
         state.pinned = false;
         state.moved_in.clear();
         if let Some(scrub) = &mut state.scrub {
-            scrub.patrolling = false;
+            scrub.power_failed();
         }
         for task in 0..Task::COUNT {
             if let Some(relocation) = state.relocations[task].take_if(|r| r.erases_left == 0) {

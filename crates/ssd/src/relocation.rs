@@ -2,9 +2,8 @@
 
 use crate::config::{SsdConfig, WriteCache};
 use crate::core::{CREDIT_ONE, Core, Outgoing, Processor, Relocation, Waiting};
-use crate::health::Covers;
+use crate::health::{Covers, Reason, Scrub};
 use crate::op::{Op, OpKind, Task};
-use crate::scrub::{Reason, Scrub};
 use crate::ssd::Ssd;
 use outlast_ftl::{Cause, Ftl, Stream};
 use outlast_media::ConfigError;
@@ -47,7 +46,10 @@ impl Core {
             recovering: 0,
             cells: None,
             faults: None,
-            scrub: config.scrubs().then(|| Scrub::new(&ftl)),
+            scrub: config.scrubs().then(|| {
+                let own = config.scrub.unwrap_or_default();
+                Scrub::new(&own, layout.superblocks(), config.controller.flash_cores, config.ftl.mapping_unit)
+            }),
             covers: Covers::new(
                 ftl.streams(),
                 config.protection.as_ref().map_or(Nanos::MAX, |own| own.partial.timeout),
