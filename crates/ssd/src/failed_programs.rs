@@ -79,9 +79,9 @@ impl Ssd {
                 let host = ftl.cause_of(stream) == Cause::Host;
                 self.note_moved_in(core, op, to.ppn, host);
                 if host {
-                    self.cores[core].buffered += 1;
+                    self.cores[core].buffer.enter_again();
                 } else {
-                    self.cores[core].relocating += 1;
+                    self.cores[core].tasks.keep_room(1);
                 }
                 if to.completes_pu {
                     let (pu, _) = self.cores[core].ftl.layout().pu_of(to.ppn);
@@ -128,36 +128,19 @@ impl Ssd {
             return;
         }
         let (pu, _) = self.cores[core].ftl.layout().pu_of(to);
-        let earlier = self.cores[core].moved_in.iter().filter(|&&(from, _)| from == op.pu);
         let own = (op.kind == OpKind::HostProgram && !host).then_some(op.epoch);
-        let epochs: Vec<u32> = earlier.map(|&(_, epoch)| epoch).chain(own).collect();
+        let epochs: Vec<u32> = self.cores[core].buffer.moved_in(op.pu).chain(own).collect();
         for epoch in epochs {
-            if !self.cores[core].moved_in.contains(&(pu, epoch)) {
-                self.cores[core].moved_in.push((pu, epoch));
-                self.count_in(epoch);
+            if self.cores[core].buffer.note_moved_in(pu, epoch) {
+                self.host.flushes.count_in(epoch);
             }
         }
     }
 
     fn has_moved_in(&self, core: usize, stream: Stream) -> bool {
         let state = &self.cores[core];
-        !state.moved_in.is_empty()
-            && state
-                .ftl
-                .begun_pu(stream)
-                .is_some_and(|begun| state.moved_in.iter().any(|&(pu, _)| pu == begun))
-    }
-
-    /// Program unit `pu` is on flash, or has failed and its units are on their way elsewhere: flush epochs wait for it no more.
-    #[cold]
-    pub(crate) fn end_moved_in(&mut self, now: Nanos, core: usize, pu: u32) {
-        let moved_in = std::mem::take(&mut self.cores[core].moved_in);
-        let (ended, left) = moved_in.into_iter().partition(|&(other, _)| other == pu);
-        self.cores[core].moved_in = left;
-        let ended: Vec<(u32, u32)> = ended;
-        for (_, epoch) in ended {
-            self.count_out(now, epoch);
-        }
+        state.buffer.any_moved_in()
+            && state.ftl.begun_pu(stream).is_some_and(|begun| state.buffer.moved_in(begun).next().is_some())
     }
 
     /// Programs `pu` of `stream` for whoever waits for operation `op`, which failed.

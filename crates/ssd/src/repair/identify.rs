@@ -53,9 +53,9 @@ impl Queries {
         self.0.clear();
     }
 
-    /// Queries under way.
-    pub(crate) fn under_way(&self) -> usize {
-        self.0.len()
+    /// Requests of the queries under way.
+    pub(crate) fn requests(&self) -> impl Iterator<Item = u32> {
+        self.0.keys().copied()
     }
 }
 

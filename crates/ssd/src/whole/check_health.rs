@@ -36,11 +36,13 @@ impl Ssd {
                 "{probes} probe reads and {lists} reads of lists are under way, and more are waited for"
             ));
         }
-        let asked = self.requests.live().filter(|request| request.command.op == HostOp::LbaStatus).count();
-        if watch.queries.under_way() > asked {
-            return Err(format!("{} queries are under way for {asked} requests", watch.queries.under_way()));
+        let requests = &self.host.requests;
+        let is_query =
+            |request| requests.is_live(request) && requests.command(request).op == HostOp::LbaStatus;
+        match watch.queries.requests().find(|&request| !is_query(request)) {
+            Some(request) => Err(format!("request {request} is answered as a query, and is none")),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Reads of one kind of core `core`, waiting or under way.

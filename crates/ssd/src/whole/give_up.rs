@@ -23,7 +23,7 @@ impl Ssd {
     /// Something breaks now.
     pub fn inject(&mut self, now: Nanos, fault: Fault) {
         if fault.damage == Damage::Power {
-            self.abort_commands(now);
+            self.host.abort(now);
             self.cut(now);
             self.schedule.count_injected();
             return;

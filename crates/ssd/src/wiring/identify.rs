@@ -24,7 +24,7 @@ impl Ssd {
             return;
         }
         watch.lists.wait(request, watch.detector.failed_dies());
-        self.requests[request].left += 1;
+        self.host.requests.add_part(request);
         self.go_on_with_lists(now);
     }
 
@@ -125,14 +125,14 @@ impl Ssd {
             0
         };
         let cost = Nanos(left * repair.mark_cost.0);
-        self.requests[request].left += 1;
+        self.host.requests.add_part(request);
         self.hand_over(now, core, cost, work_of(request, MARKED));
     }
 
     /// The cores look for the units that a query asks for.
     fn search(&mut self, now: Nanos, request: u32) {
         let (Some(watch), Some(repair)) = (&self.watch, &self.config.repair) else { return };
-        let units = self.units_asked(&self.requests[request].command);
+        let units = self.units_asked(self.host.requests.command(request));
         let (cores, entries) = (self.cores.len(), units.end - units.start);
         let mut search = Search {
             entries,
@@ -159,7 +159,7 @@ impl Ssd {
             watch.queries.found(request, found);
         }
         for (core, &cost) in costs.iter_indexed().filter(|&(_, &cost)| cost != Nanos::ZERO) {
-            self.requests[request].left += 1;
+            self.host.requests.add_part(request);
             self.hand_over(now, core.index(), cost, work_of(request, SEARCHED));
         }
     }
@@ -208,7 +208,7 @@ impl Ssd {
                 _ => runs.push(LbaRun { lba: Lba(first), sectors: sectors as u32, readable }),
             }
         }
-        self.host.status_out.insert(tag, runs);
+        self.host.bytes.answer(tag, runs);
     }
 
     fn units_asked(&self, command: &Command) -> std::ops::Range<u64> {

@@ -89,7 +89,7 @@ impl Ssd {
     /// Starts moving a flagged superblock, if there is one and scrubbing may go on.
     #[inline(never)]
     pub(crate) fn maybe_scrub(&mut self, now: Nanos, core: usize) {
-        if self.cores[core].relocations[Task::Scrub as usize].is_some() {
+        if self.cores[core].tasks.runs(Task::Scrub) {
             return;
         }
         let chosen = self.scrubbing(now, core, |scrub, view| scrub.choose(view)).flatten();
