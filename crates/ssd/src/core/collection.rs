@@ -64,28 +64,30 @@ impl Ssd {
         let mut mask = op.mask;
         while mask != 0 {
             let unit = mask.trailing_zeros();
-            mask &= mask - 1;
             let state = &mut self.cores[core];
             if lost >> unit & 1 == 1 {
+                mask &= mask - 1;
                 state.tasks.leave(1);
                 self.counters.lost_units += u64::from(state.ftl.lose(Ppn(first + unit)).is_some());
                 continue;
             }
             if self.fallible && !state.ftl.can_append(stream) {
                 // Flash has failed where the data was to go: it stays where it is.
+                mask &= mask - 1;
                 state.tasks.leave(1);
                 continue;
             }
-            match state.ftl.relocate(stream, Ppn(first + unit)) {
-                // Written or trimmed by the host since the read began.
-                None => state.tasks.leave(1),
-                Some(slot) if slot.completes_pu => {
-                    let (pu, _) = state.ftl.layout().pu_of(slot.ppn);
-                    let units = state.ftl.layout().units_per_pu();
-                    self.program_relocated(now, core, op.task, pu, units);
-                    self.program_parity(now, core, stream);
-                }
-                Some(_) => {}
+            // Up to the next one that is lost.
+            let lost = lost & mask;
+            let run = if lost == 0 { mask } else { mask & ((lost & lost.wrapping_neg()) - 1) };
+            let relocated = state.ftl.relocate_units(stream, op.pu, run);
+            mask = mask & !run | relocated.rest;
+            // Written or trimmed by the host since the read began.
+            state.tasks.leave(relocated.stale);
+            if let Some(pu) = relocated.completed {
+                let units = state.ftl.layout().units_per_pu();
+                self.program_relocated(now, core, op.task, pu, units);
+                self.program_parity(now, core, stream);
             }
         }
         self.cores[core].tasks.read_ended(op.task);

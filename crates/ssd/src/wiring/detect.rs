@@ -127,7 +127,7 @@ impl Ssd {
         let is_bad = |block: BlockIndex| {
             let is_broken = state.faults.as_ref().is_some_and(|faults| !faults.is_readable(block.0, 0));
             // An empty page has no bits to be wrong; a unit over several pages does not say which of them is.
-            let programmed = ftl.blocks().is_programmed(ftl.blocks().address(block.0), 0);
+            let programmed = ftl.programmed_rows(block.0) != 0;
             is_broken || (op.failing != 0 && programmed && ftl.layout().pages_per_unit() == 1)
         };
         watch.detector.probe_ended(ftl.layout().lane_of_pu(op.pu).die, is_bad);
