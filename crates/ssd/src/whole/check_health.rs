@@ -47,6 +47,6 @@ impl Ssd {
 
     /// Reads of one kind of core `core`, waiting or under way.
     fn reads_of(&self, kind: OpKind, core: usize) -> usize {
-        self.ops.live().filter(|op| op.kind == kind && usize::from(op.core) == core).count()
+        self.reads.live().filter(|op| op.kind == kind && usize::from(op.core) == core).count()
     }
 }
