@@ -85,7 +85,11 @@ fn a_suspended_program_loses_what_the_read_took() {
         caller.submit_at(at, 0, Queue::Reads, read(2));
         caller.run();
         assert_eq!(caller.end_of(2), at + OVERHEAD + read_time(1), "the read at {at}");
-        assert_eq!(caller.end_of(1), program_time() + 2 * OVERHEAD + read_time(1), "the program, read at {at}");
+        assert_eq!(
+            caller.end_of(1),
+            program_time() + 2 * OVERHEAD + read_time(1),
+            "the program, read at {at}"
+        );
         assert_eq!(caller.room.suspends(), 1);
     }
     // While its data comes in, it is suspended as soon as that is there.

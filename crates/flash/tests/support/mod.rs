@@ -110,8 +110,7 @@ impl Caller {
             command: Nanos(COMMAND),
             suspend: shape.suspend,
         };
-        let cores: IndexVec<DieId, CoreId> =
-            (0..shape.dies()).map(|die| CoreId(die % shape.cores)).collect();
+        let cores: IndexVec<DieId, CoreId> = (0..shape.dies()).map(|die| CoreId(die % shape.cores)).collect();
         let room = Flash::new(&Setup {
             geometry: &shape.geometry(),
             timing: &timing,
