@@ -25,7 +25,7 @@ impl ProgramUnit {
     #[inline]
     pub fn sensed(&self, units: u64) -> (u64, u64) {
         debug_assert!(units != 0 && units >> (self.units() - 1) <= 1, "{self:?} has no units {units:b}");
-        if self.rows == 1 && units & (units - 1) == 0 {
+        if self.rows == 1 && units.is_power_of_two() {
             (u64::from(self.pages_per_unit), 1)
         } else if self.rows == 1 && self.units_per_page == 1 {
             (u64::from(units.count_ones() * self.pages_per_unit), 1)
