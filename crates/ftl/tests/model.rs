@@ -285,9 +285,11 @@ impl Rig {
             let slot = self.ftl.lookup(lpn);
             let lost = self.ftl.is_lost(lpn);
             match self.newest.get(&lpn) {
-                None => prop_assert!(!slot.is_some() && !lost, "page {} has data from nowhere", lpn),
+                None => {
+                    prop_assert!(!slot.is_some() && !lost, "page {} has data from nowhere", lpn);
+                }
                 Some(Page::Lost) => {
-                    prop_assert!(!slot.is_some() && lost, "page {} is lost and has data", lpn)
+                    prop_assert!(!slot.is_some() && lost, "page {} is lost and has data", lpn);
                 }
                 Some(Page::Written(version)) => {
                     prop_assert!(slot.is_some() && !lost, "page {} of write {} is gone", lpn, version);
