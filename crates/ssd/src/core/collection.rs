@@ -3,8 +3,8 @@
 use super::tasks::Next;
 use super::{Core, Due};
 use crate::config::WriteCache;
+use crate::health::Reason;
 use crate::op::{Op, OpKind, Task};
-use crate::scrub::Reason;
 use crate::ssd::Ssd;
 use outlast_ftl::Stream;
 use outlast_units::{DieId, Nanos, Ppn, SuperblockId};
@@ -141,8 +141,8 @@ impl Ssd {
                 }
             }
             Next::AwaitsFlash => {
-                self.make_due(core, Due::Collect);
-                self.make_due(core, Due::Formers);
+                self.collect(now, core);
+                self.look_at_formers(now, core);
                 // Where no other victim follows, nothing holds host writes back any more.
                 self.make_due(core, Due::Admit);
             }
