@@ -259,7 +259,7 @@ impl Coarse {
         order.sort_by(|&a, &b| self.ages[usize::from(b)].total_cmp(&self.ages[usize::from(a)]));
         let plan = match self.config.shift {
             ShiftWay::Naive => {
-                let target = crate::pass::by_rank(&self.first, &self.shares.counts, &order);
+                let target = crate::placement::by_rank(&self.first, &self.shares.counts, &order);
                 ShiftPlan::between(&self.placement, target)
             }
             ShiftWay::Minimal | ShiftWay::Lazy => {

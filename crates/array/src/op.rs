@@ -199,6 +199,13 @@ pub(crate) enum SubKind {
     RepairFlush,
 }
 
+impl SubKind {
+    /// Whether it is a part of a host command rather than of an operation or of the array's own work.
+    pub(crate) fn is_for_host(self) -> bool {
+        matches!(self, Self::DirectRead | Self::DirectWrite | Self::DirectTrim | Self::Flush)
+    }
+}
+
 /// A command to a member.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sub {

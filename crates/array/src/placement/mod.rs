@@ -8,4 +8,5 @@ mod table;
 pub use moves::ShiftPlan;
 pub use shares::{MEMBERS_MAX, Shares};
 pub use spread::spread;
+pub(crate) use table::by_rank;
 pub use table::{ParityLayout, Placement};

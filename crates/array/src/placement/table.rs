@@ -152,6 +152,17 @@ impl Placement {
     }
 }
 
+/// The placement `first` with its columns renamed so that the member at `order[0]` takes the place with the largest share, and so on.
+pub(crate) fn by_rank(first: &Placement, counts: &[u32], order: &[u8]) -> Placement {
+    let mut places: Vec<usize> = (0..counts.len()).collect();
+    places.sort_by(|&a, &b| counts[b].cmp(&counts[a]));
+    let mut to = vec![0; counts.len()];
+    for (&place, &column) in places.iter().zip(order) {
+        to[place] = column;
+    }
+    first.renamed(&to)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! The array without time: which members get what of a command, so that devices that can do without time are prepared through it.
 
-use crate::array::{Array, command};
-use crate::gather::PartWrite;
+use super::gather::PartWrite;
+use super::{Array, command};
 use crate::layout::{Map, Piece, Rows};
 use crate::op::Method;
 use outlast_device::{Command, Device, Op as HostOp, Outcome};
@@ -18,10 +18,10 @@ impl<D: Device> Array<D> {
         if command.op == HostOp::Flush {
             return Outcome::Ok;
         }
-        if end > self.capacity {
+        if end > self.setup.capacity {
             return Outcome::OutOfRange;
         }
-        let joined = command.op != HostOp::Write || self.joins_chunks();
+        let joined = command.op != HostOp::Write || self.setup.joins_chunks;
         let mut outcome = Outcome::Ok;
         for piece in self.layout.pieces(command.lba.0, u64::from(command.sectors), joined) {
             let done = match command.op {
@@ -35,11 +35,11 @@ impl<D: Device> Array<D> {
             }
         }
         if command.op == HostOp::Write {
-            self.counters.writes += 1;
-            self.counters.sectors_written += u64::from(command.sectors);
+            self.ledger.counters.writes += 1;
+            self.ledger.counters.sectors_written += u64::from(command.sectors);
         } else if command.op == HostOp::Read {
-            self.counters.reads += 1;
-            self.counters.sectors_read += u64::from(command.sectors);
+            self.ledger.counters.reads += 1;
+            self.ledger.counters.sectors_read += u64::from(command.sectors);
         }
         outcome
     }
@@ -65,7 +65,7 @@ impl<D: Device> Array<D> {
     ) -> Outcome {
         let (data, roles) = (self.layout.data, self.layout.roles);
         let written = usize::from(piece.end_role - piece.first_role);
-        let all = self.joins_chunks() || data == 1;
+        let all = self.setup.joins_chunks || data == 1;
         if roles > data && data > 1 && !(written == data && all) {
             // As with time.
             let own = piece_data(piece).fold(0u64, |set, role| set | 1 << role);
@@ -76,9 +76,9 @@ impl<D: Device> Array<D> {
             for role in crate::op::roles(needed) {
                 self.each_untimed(read, piece, role..role + 1, piece.rows, apply);
             }
-            self.counters.count_write(method);
+            self.ledger.counters.count_write(method);
         } else if roles > data {
-            self.counters.count_write(Method::Full);
+            self.ledger.counters.count_write(Method::Full);
         }
         let outcome = self.each_untimed(host, piece, piece_data(piece), piece.rows, apply);
         let redundancy = self.each_untimed(host, piece, data..roles, piece.rows, apply);
@@ -96,7 +96,7 @@ impl<D: Device> Array<D> {
         if roles == data {
             return self.each_untimed(host, piece, piece_data(piece), piece.rows, apply);
         }
-        let unit = self.trim_unit as u32;
+        let unit = self.setup.trim_unit as u32;
         let (first, end) = (piece.rows.first.next_multiple_of(unit), piece.rows.end / unit * unit);
         if usize::from(piece.end_role - piece.first_role) < data || first >= end {
             return Outcome::Ok;
@@ -115,12 +115,12 @@ impl<D: Device> Array<D> {
         let mut outcome = Outcome::Ok;
         for role in roles {
             let (column, base) = self.layout.locate(piece.group, role, false);
-            let Some(device) = &mut self.columns[column].device else { continue };
+            let Some(device) = &mut self.members[column].device else { continue };
             let own = command(host.op, base + u64::from(rows.first), rows);
             let done = apply(device, Command { stream: host.stream, ..own });
             match host.op {
-                HostOp::Read => self.counters.member_reads += 1,
-                HostOp::Write => self.counters.member_writes += 1,
+                HostOp::Read => self.ledger.counters.member_reads += 1,
+                HostOp::Write => self.ledger.counters.member_writes += 1,
                 HostOp::Trim | HostOp::Flush | HostOp::LbaStatus => {}
             }
             if done != Outcome::Ok {

@@ -1,6 +1,6 @@
 //! The second half of an operation: records first, then data and parity, then the lock goes back.
 
-use crate::array::{Array, command};
+use super::{Array, command};
 use crate::config::{Consistency, LogPlace};
 use crate::error::EventKind;
 use crate::layout::Rows;
@@ -13,25 +13,27 @@ use outlast_units::{Nanos, SECTOR_BYTES};
 const HEADER_SECTORS: u32 = 8;
 
 impl<D: Device> Array<D> {
-    pub(crate) fn uses_partial_log(&self) -> bool {
-        self.config.consistency == Consistency::Ppl
+    pub(super) fn uses_partial_log(&self) -> bool {
+        self.setup.config.consistency == Consistency::Ppl
     }
 
     /// Keeps the sums of a partial record until the record is made.
-    pub(crate) fn keep_sums(&mut self, index: u32, sums: Vec<Vec<u8>>) {
-        let op = &mut self.ops[index];
+    pub(super) fn keep_sums(&mut self, index: u32, sums: Vec<Vec<u8>>) {
+        let op = &mut self.flight.ops[index];
         let content = Content::Partial { written: op.roles, sums, extra: 0, cells: Vec::new() };
         op.record = Some(Box::new(Record { group: op.group, rows: op.rows, content }));
     }
 
     /// Makes the record that the operation needs, and writes it where that takes time.
-    pub(crate) fn record(&mut self, now: Nanos, index: u32) {
-        let op = &self.ops[index];
-        let logged = matches!(self.config.consistency, Consistency::Ppl | Consistency::Journal);
+    pub(super) fn record(&mut self, now: Nanos, index: u32) {
+        let op = &self.flight.ops[index];
+        let logged = self.setup.keeps_records;
         let content = match op.kind {
             // A stripe that moves is kept in the controller's protected memory, as md keeps it in a backup file.
             OpKind::Transform | OpKind::Write if op.moves => self.cells_content(index),
-            OpKind::Write if self.config.consistency == Consistency::Journal => self.cells_content(index),
+            OpKind::Write if self.setup.config.consistency == Consistency::Journal => {
+                self.cells_content(index)
+            }
             OpKind::Write if logged => self.partial_content(index),
             OpKind::Trim if logged => Content::Trim,
             _ => {
@@ -39,22 +41,22 @@ impl<D: Device> Array<D> {
                 return;
             }
         };
-        let op = &mut self.ops[index];
+        let op = &mut self.flight.ops[index];
         op.record = Some(Box::new(Record { group: op.group, rows: op.rows, content }));
-        if !logged || op.kind == OpKind::Transform || self.config.log.place == LogPlace::Controller {
+        if !logged || op.kind == OpKind::Transform || self.setup.config.log.place == LogPlace::Controller {
             self.recorded(now, index);
             return;
         }
         let rows = if op.kind == OpKind::Trim { 0 } else { op.rows.len() };
         let bytes = u64::from(rows + HEADER_SECTORS) * SECTOR_BYTES;
         if self.doubt.log.reserve(bytes, index) {
-            self.ops[index].log_bytes = bytes;
+            self.flight.ops[index].log_bytes = bytes;
             self.write_log(now, index);
         }
     }
 
     fn cells_content(&self, index: u32) -> Content {
-        let op = &self.ops[index];
+        let op = &self.flight.ops[index];
         let keep = |role: usize| {
             if op.write_set >> role & 1 == 1 { op.cells[role].clone() } else { Vec::new() }
         };
@@ -63,11 +65,11 @@ impl<D: Device> Array<D> {
     }
 
     fn partial_content(&mut self, index: u32) -> Content {
-        let sums = match self.ops[index].record.take().map(|record| record.content) {
+        let sums = match self.flight.ops[index].record.take().map(|record| record.content) {
             Some(Content::Partial { sums, .. }) => sums,
             _ => Vec::new(),
         };
-        let op = &self.ops[index];
+        let op = &self.flight.ops[index];
         // New data that its member cannot give back exists only in the parity, so the record keeps it.
         let (hard, soft) = self.unreadable(op.group, op.rows);
         let extra = op.roles & (hard | soft);
@@ -81,7 +83,7 @@ impl<D: Device> Array<D> {
     }
 
     /// A member leaves: records of writes under way take in the data that it was to get.
-    pub(crate) fn widen_records(&mut self, column: usize) {
+    pub(super) fn widen_records(&mut self, column: usize) {
         let widen = |record: &mut Record, own: &[Vec<u8>]| {
             let Content::Partial { written, extra, cells, .. } = &mut record.content else { return };
             let there = |&role: &usize| self.layout.locate(record.group, role, false).0 == column;
@@ -94,12 +96,12 @@ impl<D: Device> Array<D> {
         };
         for (&index, record) in &mut self.doubt.records {
             // While power is off there are records without operations: what they lack is lost.
-            let op = self.ops.slots().get(index as usize);
+            let op = self.flight.ops.slots().get(index as usize);
             if let Some(op) = op.filter(|op| op.kind == OpKind::Write) {
                 widen(record, &op.cells);
             }
         }
-        for op in self.ops.slots_mut() {
+        for op in self.flight.ops.slots_mut() {
             if let (OpKind::Write, Some(record)) = (op.kind, &mut op.record) {
                 widen(record, &op.cells);
             }
@@ -107,22 +109,22 @@ impl<D: Device> Array<D> {
     }
 
     /// Room in the log is there: the record goes to the parity members, or to every member that will be written.
-    pub(crate) fn write_log(&mut self, now: Nanos, index: u32) {
-        let op = &self.ops[index];
+    pub(super) fn write_log(&mut self, now: Nanos, index: u32) {
+        let op = &self.flight.ops[index];
         let parity = self.role_set() & !self.data_set();
-        let set = if self.config.consistency == Consistency::Ppl { parity } else { op.write_set };
+        let set = if self.setup.config.consistency == Consistency::Ppl { parity } else { op.write_set };
         let set = set & !self.absent(op.group, op.moves);
         let (group, moves) = (op.group, op.moves);
         let sectors = (op.log_bytes / SECTOR_BYTES) as u32;
-        let at = self.member_sectors + self.doubt.log.place(op.log_bytes) / SECTOR_BYTES;
-        self.ops[index].left = set.count_ones() + 1;
+        let at = self.setup.member_sectors + self.doubt.log.place(op.log_bytes) / SECTOR_BYTES;
+        self.flight.ops[index].left = set.count_ones() + 1;
         for role in roles(set) {
             let (column, _) = self.layout.locate(group, role, moves);
             let (column, role) = (column as u8, role as u8);
             let rows = Rows::new(0, sectors);
             let sub = Sub { live: true, kind: SubKind::Log, column, role, owner: index, group, rows };
             let write = Command { fua: true, ..command(HostOp::Write, at, rows) };
-            self.counters.log_writes += 1;
+            self.ledger.counters.log_writes += 1;
             // What the record holds is kept apart: the member only spends the time.
             self.send(now, sub, write, &[]);
         }
@@ -130,29 +132,29 @@ impl<D: Device> Array<D> {
     }
 
     /// A part of a record is written.
-    pub(crate) fn log_done(&mut self, now: Nanos, index: u32) {
-        self.ops[index].left -= 1;
-        if self.ops[index].left == 0 {
+    pub(super) fn log_done(&mut self, now: Nanos, index: u32) {
+        self.flight.ops[index].left -= 1;
+        if self.flight.ops[index].left == 0 {
             self.recorded(now, index);
         }
     }
 
     fn recorded(&mut self, now: Nanos, index: u32) {
-        if let Some(record) = self.ops[index].record.take() {
+        if let Some(record) = self.flight.ops[index].record.take() {
             self.doubt.records.insert(index, *record);
         }
         self.commit(now, index);
     }
 
     /// Writes everything that the operation changes.
-    pub(crate) fn commit(&mut self, now: Nanos, index: u32) {
+    pub(super) fn commit(&mut self, now: Nanos, index: u32) {
         if self.refused(now, index) {
             return;
         }
-        let op = &self.ops[index];
+        let op = &self.flight.ops[index];
         let (group, rows, moves, kind) = (op.group, op.rows, op.moves, op.kind);
         let set = if op.kind == OpKind::Read { 0 } else { op.write_set };
-        let logged = matches!(self.config.consistency, Consistency::Ppl | Consistency::Journal);
+        let logged = self.setup.keeps_records;
         // What the array notes as done must be: members that are complete, parity that has moved, sectors that were repaired.
         let own = moves || !matches!(kind, OpKind::Write | OpKind::Trim);
         let (fua, stream) = (op.fua || logged || own, op.stream);
@@ -160,17 +162,18 @@ impl<D: Device> Array<D> {
             self.committed(now, index);
             return;
         }
-        self.ops[index].left = 1;
-        self.ops[index].committing = true;
+        self.flight.ops[index].left = 1;
+        self.flight.ops[index].committing = true;
         let host_op = if kind == OpKind::Trim { HostOp::Trim } else { HostOp::Write };
-        let cells = std::mem::take(&mut self.ops[index].cells);
-        let mut repairs = std::mem::take(&mut self.ops[index].repairs);
+        let cells = std::mem::take(&mut self.flight.ops[index].cells);
+        let mut repairs = std::mem::take(&mut self.flight.ops[index].repairs);
         repairs.retain(|&(role, _)| set >> role & 1 == 0);
-        self.counters.sectors_repaired += repairs.iter().map(|(_, rows)| u64::from(rows.len())).sum::<u64>();
+        self.ledger.counters.sectors_repaired +=
+            repairs.iter().map(|(_, rows)| u64::from(rows.len())).sum::<u64>();
         let whole = roles(set).map(|role| (role as u8, rows));
         for (role, part) in whole.chain(repairs.iter().copied()) {
             let (column, base) = self.layout.locate(group, usize::from(role), moves);
-            if self.columns[column].device.is_none() {
+            if self.members[column].device.is_none() {
                 continue;
             }
             if kind.recovers() {
@@ -181,45 +184,45 @@ impl<D: Device> Array<D> {
             let data = data.map_or(&[][..], |cell| &cell[part.bytes(rows.first)]);
             // Where a donor is still read, it gets what it does not have.
             let source =
-                if kind == OpKind::Transform && !moves { column } else { self.source(column, group) };
+                if kind == OpKind::Transform && !moves { column } else { self.members.source(column, group) };
             for target in
                 [Some(column), Some(source).filter(|&source| source != column)].into_iter().flatten()
             {
-                self.ops[index].left += 1;
+                self.flight.ops[index].left += 1;
                 let (kind, target) = (SubKind::Write, target as u8);
                 let sub = Sub { live: true, kind, column: target, role, owner: index, group, rows: part };
                 self.send(now, sub, write, data);
             }
         }
-        self.ops[index].cells = cells;
+        self.flight.ops[index].cells = cells;
         self.commit_part(now, index);
     }
 
     /// A write of an operation has ended.
-    pub(crate) fn commit_done(&mut self, now: Nanos, sub: Sub, outcome: Outcome) {
+    pub(super) fn commit_done(&mut self, now: Nanos, sub: Sub, outcome: Outcome) {
         let index = sub.owner;
         let column = usize::from(sub.column);
-        let moves = self.ops[index].moves;
+        let moves = self.flight.ops[index].moves;
         let (_, base) = self.layout.locate(sub.group, usize::from(sub.role), moves);
         let first = base + u64::from(sub.rows.first);
         let range = first..first + u64::from(sub.rows.len());
-        if column >= self.columns.len() {
-            self.donor_written(column - self.columns.len(), range, outcome == Outcome::Ok);
+        if column >= self.members.len() {
+            self.donor_written(column - self.members.len(), range, outcome == Outcome::Ok);
             self.commit_part(now, index);
             return;
         }
         match outcome {
             Outcome::Ok => {
-                if !self.columns[column].bad.is_empty() {
-                    self.columns[column].bad.remove(range);
-                    self.update_degraded();
+                if !self.members[column].bad.is_empty() {
+                    self.members[column].bad.remove(range);
+                    self.members.update_degraded();
                 }
             }
             // Of a write that was cut off, nobody knows what the member holds.
             Outcome::MediumError | Outcome::Aborted => {
-                self.columns[column].bad.insert(range);
-                self.update_degraded();
-                if self.columns[column].bad.runs() > self.config.ejection.bad_blocks as usize {
+                self.members[column].bad.insert(range);
+                self.members.update_degraded();
+                if self.members[column].bad.runs() > self.setup.config.ejection.bad_blocks as usize {
                     self.eject(column);
                 }
             }
@@ -230,28 +233,28 @@ impl<D: Device> Array<D> {
 
     /// A member takes no more writes. It must go; where the array cannot do without it, the array takes no more writes either.
     fn write_refused(&mut self, now: Nanos, index: u32, column: usize) {
-        if !self.eject(column) && !self.read_only && self.columns[column].device.is_some() {
+        if !self.eject(column) && !self.read_only && self.members[column].device.is_some() {
             self.read_only = true;
-            self.event(now, EventKind::ReadOnly { member: column });
+            self.ledger.event(now, EventKind::ReadOnly { member: column });
         }
         if self.read_only {
-            let (host, group, rows) = (self.ops[index].host, self.ops[index].group, self.ops[index].rows);
+            let (host, group, rows) =
+                (self.flight.ops[index].host, self.flight.ops[index].group, self.flight.ops[index].rows);
             if host != NIL {
-                self.hosts[host].outcome = Outcome::ReadOnly;
+                self.flight.hosts[host].outcome = Outcome::ReadOnly;
             }
             // Parity no longer fits the data that is there, so what only parity could give is gone.
             let (hard, _) = self.unreadable(group, rows);
             for role in roles(hard & self.data_set()) {
                 let first = self.layout.logical(group, role, rows.first);
-                self.lost.insert(first..first + u64::from(rows.len()));
-                self.counters.sectors_lost += u64::from(rows.len());
+                self.ledger.lose(first..first + u64::from(rows.len()));
             }
         }
     }
 
-    pub(crate) fn commit_part(&mut self, now: Nanos, index: u32) {
-        self.ops[index].left -= 1;
-        if self.ops[index].left == 0 {
+    pub(super) fn commit_part(&mut self, now: Nanos, index: u32) {
+        self.flight.ops[index].left -= 1;
+        if self.flight.ops[index].left == 0 {
             self.committed(now, index);
         }
     }
@@ -259,19 +262,19 @@ impl<D: Device> Array<D> {
     /// Whether the data of a host's write can be had from what the members took: each chunk from its member, or all from enough others.
     /// Members that leave with the event at hand have not taken it.
     fn is_kept(&self, op: &Op) -> bool {
-        if !self.degraded && self.to_fail.is_empty() {
+        if !self.members.is_degraded() && !self.members.is_any_leaving() {
             return true;
         }
         let lacks = |&role: &usize| {
             let (column, base) = self.layout.locate(op.group, role, op.moves);
-            let (place, first) = (&self.columns[column], base + u64::from(op.rows.first));
+            let (place, first) = (&self.members[column], base + u64::from(op.rows.first));
             let sectors = first..first + u64::from(op.rows.len());
             let lacks = if op.group >= place.valid_to {
-                self.donor_lacks(column, &sectors).unwrap_or(true)
+                self.members.donor_lacks(column, &sectors).unwrap_or(true)
             } else {
                 place.bad.overlaps(&sectors)
             };
-            lacks || self.to_fail.contains(&column)
+            lacks || self.members.is_leaving(column)
         };
         let lacking = (0..self.layout.roles).filter(lacks).fold(0u64, |set, role| set | 1 << role);
         lacking & op.roles == 0 || (lacking.count_ones() as usize) <= self.layout.roles - self.layout.data
@@ -279,9 +282,9 @@ impl<D: Device> Array<D> {
 
     /// Everything is written.
     fn committed(&mut self, now: Nanos, index: u32) {
-        let op = &self.ops[index];
+        let op = &self.flight.ops[index];
         if op.kind == OpKind::Write && !self.is_kept(op) {
-            self.hosts[op.host].outcome = Outcome::ReadOnly;
+            self.flight.hosts[op.host].outcome = Outcome::ReadOnly;
         }
         let (group, moves, kind, set, overlay, host) =
             (op.group, op.moves, op.kind, op.roles, op.overlay, op.host);
@@ -293,7 +296,7 @@ impl<D: Device> Array<D> {
             self.shift_progress();
         }
         if matches!(kind, OpKind::Write | OpKind::Trim)
-            && (host == NIL || self.hosts[host].outcome == Outcome::Ok)
+            && (host == NIL || self.flight.hosts[host].outcome == Outcome::Ok)
         {
             self.found_again(group, set, overlay);
         }
@@ -304,8 +307,8 @@ impl<D: Device> Array<D> {
     }
 
     /// The operation is over, whatever came of it: what it held goes back.
-    pub(crate) fn end(&mut self, now: Nanos, index: u32) {
-        let op = &mut self.ops[index];
+    pub(super) fn end(&mut self, now: Nanos, index: u32) {
+        let op = &mut self.flight.ops[index];
         let (group, kind, host, lock, epoch) = (op.group, op.kind, op.host, op.lock, op.epoch);
         let rows = op.rows;
         let (marked, log_bytes) = (op.marked, op.log_bytes);
@@ -315,29 +318,25 @@ impl<D: Device> Array<D> {
         op.record = None;
         self.doubt.records.remove(&index);
         if marked {
-            self.doubt.bitmap.unmark(now, group, self.config.log.bitmap_delay);
+            self.doubt.bitmap.unmark(now, group, self.setup.config.log.bitmap_delay);
         }
-        let runnable = &mut self.runnable;
-        self.locks.release(lock, |op| runnable.push_back(op));
-        self.ops.remove(index);
+        let runnable = &mut self.flight.runnable;
+        self.flight.locks.release(lock, |op| runnable.push_back(op));
+        self.flight.ops.remove(index);
         if log_bytes > 0 {
             self.doubt.log.release(log_bytes);
-            while let Some((waiting, bytes)) = self.doubt.log.next_waiting() {
-                self.ops[waiting].log_bytes = bytes;
-                self.write_log(now, waiting);
-            }
         }
         if host != NIL {
             self.finish_part(now, host);
         }
         if epoch != 0 {
-            self.group_done(now, group, epoch);
+            self.group_done(group, epoch);
         }
         if let OpKind::Repair { repair, range, .. } = kind {
             self.repair_part(repair, range, group, rows);
         }
         if kind == OpKind::Replay {
-            self.replay_done(now);
+            self.replay_done();
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The first half of an operation: getting its lock, and learning what it must know.
 
-use crate::array::{Array, command};
+use super::{Array, command};
 use crate::config::StripeWrites;
 use crate::layout::Rows;
 use crate::op::{Content, Method, Op, OpKind, Sub, SubKind, first_roles, roles};
@@ -18,26 +18,26 @@ enum Plan {
 }
 
 /// A write of a part of a stripe.
-pub(crate) struct PartWrite {
+pub(super) struct PartWrite {
     /// Data roles that get new content or a new place.
-    pub(crate) data: u64,
+    pub(super) data: u64,
     /// Data roles that are not wholly overwritten: with the new content they give parity.
-    pub(crate) rest: u64,
+    pub(super) rest: u64,
     /// Whether the stripe moves to the shift's target placement.
-    pub(crate) moves: bool,
+    pub(super) moves: bool,
     /// Whether some data is lost for good: parity does not match it.
-    pub(crate) lost: bool,
+    pub(super) lost: bool,
 }
 
 impl<D: Device> Array<D> {
     /// Begins an operation: it asks for its lock.
-    pub(crate) fn start(&mut self, now: Nanos, op: Op) -> u32 {
+    pub(super) fn start(&mut self, now: Nanos, op: Op) -> u32 {
         let whole = op.whole || matches!(op.kind, OpKind::Transform | OpKind::Verify { .. });
         let rows = if whole { self.whole_chunk() } else { op.rows };
         let (group, shared) = (op.group, op.kind == OpKind::Read);
-        let index = self.ops.insert(op);
-        let (lock, held) = self.locks.acquire(group, rows, shared, index);
-        self.ops[index].lock = lock;
+        let index = self.flight.ops.insert(op);
+        let (lock, held) = self.flight.locks.acquire(group, rows, shared, index);
+        self.flight.ops[index].lock = lock;
         if held {
             self.locked(now, index);
         }
@@ -45,18 +45,18 @@ impl<D: Device> Array<D> {
     }
 
     /// Roles of `group` that cannot be read in `rows`: because their member does not have them at all, or because of bad sectors.
-    pub(crate) fn unreadable(&self, group: u64, rows: Rows) -> (u64, u64) {
-        if !self.degraded {
+    pub(super) fn unreadable(&self, group: u64, rows: Rows) -> (u64, u64) {
+        if !self.members.is_degraded() {
             return (0, 0);
         }
         let (mut hard, mut soft) = (0, 0);
         for role in 0..self.layout.roles {
             let (column, base) = self.layout.locate(group, role, false);
-            let place = &self.columns[column];
+            let place = &self.members[column];
             let first = base + u64::from(rows.first);
             let sectors = first..first + u64::from(rows.len());
             if group >= place.valid_to {
-                match self.donor_lacks(column, &sectors) {
+                match self.members.donor_lacks(column, &sectors) {
                     None => hard |= 1 << role,
                     Some(lacks) => soft |= u64::from(lacks) << role,
                 }
@@ -68,11 +68,11 @@ impl<D: Device> Array<D> {
     }
 
     /// Roles of `group` whose member is not there to be written.
-    pub(crate) fn absent(&self, group: u64, target: bool) -> u64 {
-        if !self.degraded {
+    pub(super) fn absent(&self, group: u64, target: bool) -> u64 {
+        if !self.members.is_degraded() {
             return 0;
         }
-        let gone = |&role: &usize| self.columns[self.layout.locate(group, role, target).0].device.is_none();
+        let gone = |&role: &usize| self.members[self.layout.locate(group, role, target).0].device.is_none();
         (0..self.layout.roles).filter(gone).fold(0, |set, role| set | 1 << role)
     }
 
@@ -85,8 +85,8 @@ impl<D: Device> Array<D> {
     }
 
     /// The lock is held.
-    pub(crate) fn locked(&mut self, now: Nanos, index: u32) {
-        let op = &self.ops[index];
+    pub(super) fn locked(&mut self, now: Nanos, index: u32) {
+        let op = &self.flight.ops[index];
         let (group, kind) = (op.group, op.kind);
         match kind {
             OpKind::Read | OpKind::Verify { .. } => {}
@@ -97,14 +97,18 @@ impl<D: Device> Array<D> {
                 if kind == OpKind::Write {
                     self.prepare_write(index);
                 } else {
-                    self.ops[index].write_set = self.role_set();
+                    self.flight.ops[index].write_set = self.role_set();
                 }
+                self.flight.ops[index].marked = self.doubt.bitmap.is_used();
                 if !self.doubt.bitmap.mark(group, index) {
-                    self.ops[index].marked = self.doubt.bitmap.is_used();
-                    self.bitmap_pump(now);
-                    return;
+                    if self.doubt.bitmap.begin_marking() {
+                        self.carry_on_bitmap(now);
+                    }
+                    // A mark in protected memory is there at once.
+                    if !self.doubt.bitmap.take_own_mark(index) {
+                        return;
+                    }
                 }
-                self.ops[index].marked = self.doubt.bitmap.is_used();
             }
             OpKind::Transform => self.prepare_transform(index),
             OpKind::Repair { repair, .. } => {
@@ -115,7 +119,7 @@ impl<D: Device> Array<D> {
             }
             OpKind::Replay => {
                 // It must outlive another loss of power.
-                if let Some(record) = self.ops[index].record.clone() {
+                if let Some(record) = self.flight.ops[index].record.clone() {
                     self.doubt.records.insert(index, *record);
                 }
             }
@@ -125,15 +129,15 @@ impl<D: Device> Array<D> {
 
     /// Ends a host's write or trim that the members can no longer take: too many are missing, or one takes no more writes. Asked at the
     /// start and, since members may leave while the operation waits, before anything is written.
-    pub(crate) fn refused(&mut self, now: Nanos, index: u32) -> bool {
-        let op = &self.ops[index];
+    pub(super) fn refused(&mut self, now: Nanos, index: u32) -> bool {
+        let op = &self.flight.ops[index];
         if !matches!(op.kind, OpKind::Write | OpKind::Trim) {
             return false;
         }
         let (redundancy, host) = (self.layout.roles - self.layout.data, op.host);
         let refused = self.read_only || self.absent(op.group, op.moves).count_ones() as usize > redundancy;
         if refused {
-            self.hosts[host].outcome = Outcome::ReadOnly;
+            self.flight.hosts[host].outcome = Outcome::ReadOnly;
             self.end(now, index);
         }
         refused
@@ -141,44 +145,44 @@ impl<D: Device> Array<D> {
 
     fn prepare_write(&mut self, index: u32) {
         let chunk = self.whole_chunk();
-        let (group, whole) = (self.ops[index].group, self.ops[index].whole);
+        let (group, whole) = (self.flight.ops[index].group, self.flight.ops[index].whole);
         let moves = whole
             && self.layout.shift().is_some_and(|shift| shift.lazy && !shift.is_moved(group))
             && self.moved_roles(group) != 0;
         let parity = self.role_set() & !self.data_set();
-        let mut set = self.ops[index].roles | parity;
+        let mut set = self.flight.ops[index].roles | parity;
         if moves {
             set |= self.moved_roles(group);
-            self.ops[index].rows = chunk;
-            self.ops[index].window = chunk;
+            self.flight.ops[index].rows = chunk;
+            self.flight.ops[index].window = chunk;
         }
-        let op = &mut self.ops[index];
+        let op = &mut self.flight.ops[index];
         (op.moves, op.write_set) = (moves, set);
     }
 
     fn prepare_transform(&mut self, index: u32) {
-        let group = self.ops[index].group;
+        let group = self.flight.ops[index].group;
         let moves = self.layout.shift().is_some_and(|shift| !shift.is_moved(group));
         let mut set = if moves { self.moved_roles(group) } else { 0 };
         for role in 0..self.layout.roles {
-            let column = &self.columns[self.layout.locate(group, role, moves).0];
+            let column = &self.members[self.layout.locate(group, role, moves).0];
             if column.device.is_some() && group >= column.valid_to {
                 set |= 1 << role;
             }
         }
-        let window = self.even_rows(group, self.ops[index].rows);
-        let op = &mut self.ops[index];
+        let window = self.even_rows(group, self.flight.ops[index].rows);
+        let op = &mut self.flight.ops[index];
         (op.moves, op.write_set, op.window) = (moves, set, window);
     }
 
     /// The region is marked where that is needed: gathering begins.
-    pub(crate) fn gather(&mut self, now: Nanos, index: u32) {
+    pub(super) fn gather(&mut self, now: Nanos, index: u32) {
         if self.refused(now, index) {
             return;
         }
-        if self.bytes && self.ops[index].cells.is_empty() {
-            let bytes = self.ops[index].rows.len() as usize * SECTOR_BYTES as usize;
-            self.ops[index].cells = vec![vec![0; bytes]; self.layout.roles];
+        if self.setup.bytes && self.flight.ops[index].cells.is_empty() {
+            let bytes = self.flight.ops[index].rows.len() as usize * SECTOR_BYTES as usize;
+            self.flight.ops[index].cells = vec![vec![0; bytes]; self.layout.roles];
         }
         loop {
             match self.plan(index) {
@@ -187,9 +191,9 @@ impl<D: Device> Array<D> {
                     return;
                 }
                 Plan::Ready(method) => {
-                    self.ops[index].method = method;
+                    self.flight.ops[index].method = method;
                     self.window_done(index);
-                    let op = &mut self.ops[index];
+                    let op = &mut self.flight.ops[index];
                     if op.window.end == op.rows.end {
                         self.gathered(now, index);
                         return;
@@ -198,7 +202,7 @@ impl<D: Device> Array<D> {
                     (op.have, op.failed, op.lost) = (0, 0, 0);
                     if op.kind == OpKind::Transform {
                         let (group, rest) = (op.group, op.window);
-                        self.ops[index].window = self.even_rows(group, rest);
+                        self.flight.ops[index].window = self.even_rows(group, rest);
                     }
                 }
                 Plan::Short => {
@@ -212,7 +216,7 @@ impl<D: Device> Array<D> {
     }
 
     fn plan(&self, index: u32) -> Plan {
-        let op = &self.ops[index];
+        let op = &self.flight.ops[index];
         let known = op.known();
         let (hard, soft) = self.unreadable(op.group, op.window);
         let missing = (hard | soft | op.failed) & !known;
@@ -303,7 +307,7 @@ impl<D: Device> Array<D> {
         let written = op.roles;
         let partial = !op.is_overlaid();
         let full = written == data && !partial;
-        if full && (self.config.writes != StripeWrites::ChunkByChunk || self.layout.data == 1) {
+        if full && (self.setup.config.writes != StripeWrites::ChunkByChunk || self.layout.data == 1) {
             return Plan::Ready(Method::Full);
         }
         let moved = if op.moves { op.write_set & data & !written } else { 0 };
@@ -326,7 +330,7 @@ impl<D: Device> Array<D> {
     /// How a part of a stripe is written, and the roles that must be known for that. As md has it (`handle_stripe_dirtying` and
     /// `need_this_block`), a way counts only where each of its chunks can be read; that includes old parity whose member is gone, so that
     /// without parity the rest of the stripe is read although nothing follows from it. Where no way is left everything is read.
-    pub(crate) fn way_to_write(
+    pub(super) fn way_to_write(
         &self,
         group: u64,
         part: &PartWrite,
@@ -335,7 +339,7 @@ impl<D: Device> Array<D> {
     ) -> (Method, u64) {
         let parity = self.role_set() & !self.data_set();
         let there = parity & !self.absent(group, part.moves);
-        let cheapest = self.config.writes == StripeWrites::Cheapest;
+        let cheapest = self.setup.config.writes == StripeWrites::Cheapest;
         let delta = part.data | if cheapest { parity } else { there };
         let complete_works = part.rest & missing == 0;
         if there == 0 && !part.moves && !(cheapest && complete_works) {
@@ -344,7 +348,9 @@ impl<D: Device> Array<D> {
         // Parity that a resynchronisation has yet to look at is not built upon.
         let delta_works = delta & missing == 0 && !part.lost && !self.doubt.distrusts(group);
         let cost = |set: u64| (set & !known).count_ones();
-        if delta_works && !(complete_works && self.config.writes.reconstructs(cost(part.rest), cost(delta))) {
+        if delta_works
+            && !(complete_works && self.setup.config.writes.reconstructs(cost(part.rest), cost(delta)))
+        {
             return (Method::Delta, delta);
         }
         if complete_works {
@@ -360,11 +366,12 @@ impl<D: Device> Array<D> {
     }
 
     fn read_roles(&mut self, now: Nanos, index: u32, set: u64) {
-        let (group, window, kind) = (self.ops[index].group, self.ops[index].window, self.ops[index].kind);
-        self.ops[index].left = set.count_ones();
+        let (group, window, kind) =
+            (self.flight.ops[index].group, self.flight.ops[index].window, self.flight.ops[index].kind);
+        self.flight.ops[index].left = set.count_ones();
         for role in roles(set) {
             let (column, base) = self.layout.locate(group, role, false);
-            let source = self.source(column, group);
+            let source = self.members.source(column, group);
             if kind.recovers() {
                 self.count_repair(kind, source, window.len(), true);
             }
@@ -376,33 +383,33 @@ impl<D: Device> Array<D> {
     }
 
     /// A read of an operation has ended.
-    pub(crate) fn gather_done(&mut self, now: Nanos, sub: Sub, tag: Tag, outcome: Outcome) {
+    pub(super) fn gather_done(&mut self, now: Nanos, sub: Sub, tag: Tag, outcome: Outcome) {
         let (index, role) = (sub.owner, usize::from(sub.role));
         if outcome == Outcome::Ok {
-            self.ops[index].have |= 1 << role;
-            if self.bytes {
-                let device = self.device_mut(usize::from(sub.column));
+            self.flight.ops[index].have |= 1 << role;
+            if self.setup.bytes {
+                let device = self.members.device_mut(usize::from(sub.column));
                 if let Some(data) = device.and_then(|device| device.take_data(tag)) {
-                    let op = &mut self.ops[index];
+                    let op = &mut self.flight.ops[index];
                     let range = sub.rows.bytes(op.rows.first);
                     op.cells[role][range].copy_from_slice(&data);
                 }
             }
         } else {
-            self.ops[index].failed |= 1 << role;
+            self.flight.ops[index].failed |= 1 << role;
             self.note_read_error(now, usize::from(sub.column));
         }
         self.gather_part(now, index);
     }
 
     /// A read of an operation went to a member that is no longer there.
-    pub(crate) fn gather_gone(&mut self, now: Nanos, sub: Sub) {
+    pub(super) fn gather_gone(&mut self, now: Nanos, sub: Sub) {
         self.gather_part(now, sub.owner);
     }
 
     fn gather_part(&mut self, now: Nanos, index: u32) {
-        self.ops[index].left -= 1;
-        if self.ops[index].left == 0 {
+        self.flight.ops[index].left -= 1;
+        if self.flight.ops[index].left == 0 {
             self.gather(now, index);
         }
     }
@@ -410,7 +417,7 @@ impl<D: Device> Array<D> {
     /// Too few chunks of the window can be read: tries half of it, or gives its missing data up. Returns whether to go on; a read
     /// of the host does not.
     fn shorten(&mut self, index: u32) -> bool {
-        let op = &mut self.ops[index];
+        let op = &mut self.flight.ops[index];
         if let OpKind::Repair { copy, .. } = &mut op.kind
             && !*copy
         {
@@ -422,7 +429,7 @@ impl<D: Device> Array<D> {
         if self.doubt_donors(group, window) {
             return true;
         }
-        let op = &self.ops[index];
+        let op = &self.flight.ops[index];
         let (hard, soft) = self.unreadable(group, window);
         let hopeless = match (&op.kind, &op.record) {
             (OpKind::Replay, Some(record)) => match &record.content {
@@ -433,14 +440,14 @@ impl<D: Device> Array<D> {
         };
         if !hopeless && window.len() > 1 {
             let middle = window.first + window.len() / 2;
-            let op = &mut self.ops[index];
+            let op = &mut self.flight.ops[index];
             op.window = Rows::new(window.first, middle);
             op.failed = 0;
             return true;
         }
         if op.kind == OpKind::Read {
             let host = op.host;
-            self.hosts[host].outcome = Outcome::MediumError;
+            self.flight.hosts[host].outcome = Outcome::MediumError;
             return false;
         }
         let missing = (hard | soft | op.failed) & !op.known();
@@ -457,22 +464,21 @@ impl<D: Device> Array<D> {
 
     /// Data of the window that nothing can bring back becomes zeroes, and is remembered as lost.
     fn give_up(&mut self, index: u32, lost: u64) {
-        let (group, window) = (self.ops[index].group, self.ops[index].window);
+        let (group, window) = (self.flight.ops[index].group, self.flight.ops[index].window);
         // With mirrors the one data chunk is lost when no copy is left.
         let lost = if self.layout.data == 1 { 1 } else { lost };
-        assert!(lost & !self.ops[index].lost != 0, "a window that lacks nothing is not short");
+        assert!(lost & !self.flight.ops[index].lost != 0, "a window that lacks nothing is not short");
         for role in roles(lost) {
             let first = self.layout.logical(group, role, window.first);
-            self.lost.insert(first..first + u64::from(window.len()));
-            self.counters.sectors_lost += u64::from(window.len());
+            self.ledger.lose(first..first + u64::from(window.len()));
         }
-        self.count_lost(self.ops[index].kind, u64::from(lost.count_ones() * window.len()));
-        let rewrite = if self.ops[index].kind == OpKind::Write {
+        self.count_lost(self.flight.ops[index].kind, u64::from(lost.count_ones() * window.len()));
+        let rewrite = if self.flight.ops[index].kind == OpKind::Write {
             lost
         } else {
             lost | self.role_set() & !self.data_set()
         };
-        let op = &mut self.ops[index];
+        let op = &mut self.flight.ops[index];
         op.lost |= lost;
         op.repairs.extend(roles(rewrite).map(|role| (role as u8, window)));
         if !op.cells.is_empty() {
@@ -485,7 +491,7 @@ impl<D: Device> Array<D> {
 
     /// The window is gathered: computes what it gives, and notes what a repair can write back.
     fn window_done(&mut self, index: u32) {
-        let op = &self.ops[index];
+        let op = &self.flight.ops[index];
         let (method, window, known, kind) = (op.method, op.window, op.known(), op.kind);
         let decoded = method == Method::Decode;
         let repairable = match kind {
@@ -502,12 +508,12 @@ impl<D: Device> Array<D> {
         };
         let repaired = op.failed & !op.lost & repairable;
         if decoded && kind == OpKind::Read {
-            self.counters.degraded_reads += 1;
+            self.ledger.counters.degraded_reads += 1;
         }
-        if self.bytes {
+        if self.setup.bytes {
             self.compute_window(index, known);
         }
-        let op = &mut self.ops[index];
+        let op = &mut self.flight.ops[index];
         for role in roles(repaired) {
             op.repairs.push((role as u8, window));
         }
@@ -518,11 +524,11 @@ impl<D: Device> Array<D> {
 
     fn compute_window(&mut self, index: u32, known: u64) {
         let (data, parities) = (self.layout.data, self.layout.roles - self.layout.data);
-        let mut cells = std::mem::take(&mut self.ops[index].cells);
-        let op = &self.ops[index];
+        let mut cells = std::mem::take(&mut self.flight.ops[index].cells);
+        let op = &self.flight.ops[index];
         let range = op.window.bytes(op.rows.first);
         if op.method == Method::Decode && known & self.data_set() != self.data_set() {
-            self.code.recover_data(&mut cells, range.clone(), known);
+            self.setup.code.recover_data(&mut cells, range.clone(), known);
         }
         match op.kind {
             OpKind::Write => {
@@ -538,44 +544,44 @@ impl<D: Device> Array<D> {
                     }
                 }
                 for role in roles(summed) {
-                    self.code.add(&mut cells, range.clone(), role);
+                    self.setup.code.add(&mut cells, range.clone(), role);
                 }
             }
             OpKind::Transform | OpKind::Repair { .. } => {
                 for j in 0..parities {
                     let role = data + j;
                     if (op.write_set | op.failed) >> role & 1 == 1 && known >> role & 1 == 0 || op.lost != 0 {
-                        self.code.encode(&mut cells, range.clone(), j);
+                        self.setup.code.encode(&mut cells, range.clone(), j);
                     }
                 }
             }
             OpKind::Verify { .. } => {
                 for j in 0..parities {
                     if known >> (data + j) & 1 == 0 {
-                        self.code.encode(&mut cells, range.clone(), j);
+                        self.setup.code.encode(&mut cells, range.clone(), j);
                     }
                 }
             }
             OpKind::Read if data == 1 => {
                 for j in (0..parities).filter(|j| op.failed >> (data + j) & 1 == 1) {
-                    self.code.encode(&mut cells, range.clone(), j);
+                    self.setup.code.encode(&mut cells, range.clone(), j);
                 }
             }
             OpKind::Read | OpKind::Trim | OpKind::Replay => {}
         }
-        self.ops[index].cells = cells;
+        self.flight.ops[index].cells = cells;
     }
 
     /// Compares redundancy with data, and notes what is to be rewritten.
     fn compare(&mut self, index: u32, repair: bool, resync: bool) {
-        let op = &self.ops[index];
+        let op = &self.flight.ops[index];
         let window = op.window;
         let parities = op.have & !self.data_set();
         let mut differ = 0;
         let mut sectors = 0;
         for role in roles(parities) {
-            let count = if self.bytes {
-                self.code.mismatches(&op.cells, window.bytes(op.rows.first), role - self.layout.data)
+            let count = if self.setup.bytes {
+                self.setup.code.mismatches(&op.cells, window.bytes(op.rows.first), role - self.layout.data)
             } else if resync {
                 // Without bytes only the simulator knows where parity may differ.
                 self.doubt.torn_rows(op.group, window)
@@ -590,28 +596,28 @@ impl<D: Device> Array<D> {
         let known_losses = op.lost != 0;
         if !known_losses {
             if resync {
-                self.counters.sectors_resynced += sectors;
-                self.counters.groups_resynced += u64::from(sectors > 0);
+                self.ledger.counters.sectors_resynced += sectors;
+                self.ledger.counters.groups_resynced += u64::from(sectors > 0);
             } else {
-                self.counters.mismatches += sectors;
+                self.ledger.counters.mismatches += sectors;
             }
         }
         if differ != 0 && (repair || known_losses) {
-            let mut cells = std::mem::take(&mut self.ops[index].cells);
+            let mut cells = std::mem::take(&mut self.flight.ops[index].cells);
             for role in roles(differ) {
-                if self.bytes {
-                    let range = window.bytes(self.ops[index].rows.first);
-                    self.code.encode(&mut cells, range, role - self.layout.data);
+                if self.setup.bytes {
+                    let range = window.bytes(self.flight.ops[index].rows.first);
+                    self.setup.code.encode(&mut cells, range, role - self.layout.data);
                 }
-                self.ops[index].repairs.push((role as u8, window));
+                self.flight.ops[index].repairs.push((role as u8, window));
             }
-            self.ops[index].cells = cells;
+            self.flight.ops[index].cells = cells;
         }
     }
 
     /// Every window is gathered.
     fn gathered(&mut self, now: Nanos, index: u32) {
-        let kind = self.ops[index].kind;
+        let kind = self.flight.ops[index].kind;
         match kind {
             OpKind::Read => self.answer(now, index),
             OpKind::Write => self.combine(index),
@@ -623,14 +629,14 @@ impl<D: Device> Array<D> {
 
     /// Gives the host what it asked for; the operation goes on where something is to be repaired.
     fn answer(&mut self, now: Nanos, index: u32) {
-        let op = &mut self.ops[index];
+        let op = &mut self.flight.ops[index];
         let (host, group, rows, set) = (op.host, op.group, op.rows, op.roles);
         op.host = outlast_units::slab::NIL;
-        if self.bytes {
+        if self.setup.bytes {
             for role in roles(set) {
-                let cell = std::mem::take(&mut self.ops[index].cells[role]);
+                let cell = std::mem::take(&mut self.flight.ops[index].cells[role]);
                 self.give_to_host(host, group, role, rows, &cell);
-                self.ops[index].cells[role] = cell;
+                self.flight.ops[index].cells[role] = cell;
             }
         }
         self.finish_part(now, host);
@@ -638,14 +644,14 @@ impl<D: Device> Array<D> {
 
     /// Puts the host's data into the cells of a write, and its share into the parity.
     fn combine(&mut self, index: u32) {
-        self.counters.count_write(self.ops[index].method);
-        if !self.bytes {
+        self.ledger.counters.count_write(self.flight.ops[index].method);
+        if !self.setup.bytes {
             return;
         }
         let data = self.layout.data;
-        let mut cells = std::mem::take(&mut self.ops[index].cells);
-        let op = &self.ops[index];
-        let host = &self.hosts[op.host];
+        let mut cells = std::mem::take(&mut self.flight.ops[index].cells);
+        let op = &self.flight.ops[index];
+        let host = &self.flight.hosts[op.host];
         for role in roles(op.roles) {
             let first = self.layout.logical(op.group, role, op.overlay.first) - host.command.lba.0;
             let bytes = op.overlay.len() as usize * SECTOR_BYTES as usize;
@@ -655,16 +661,16 @@ impl<D: Device> Array<D> {
         let sums = self.uses_partial_log().then(|| cells[data..].to_vec());
         let bytes = 0..op.rows.len() as usize * SECTOR_BYTES as usize;
         for role in roles(op.roles) {
-            self.code.add(&mut cells, bytes.clone(), role);
+            self.setup.code.add(&mut cells, bytes.clone(), role);
         }
-        self.ops[index].cells = cells;
+        self.flight.ops[index].cells = cells;
         if let Some(sums) = sums {
             self.keep_sums(index, sums);
         }
     }
 
     /// Whether some member lacks group `group` so much that data of it is lost.
-    pub(crate) fn is_beyond_repair(&self, group: u64) -> bool {
+    pub(super) fn is_beyond_repair(&self, group: u64) -> bool {
         let (hard, _) = self.unreadable(group, Rows::new(0, 1));
         (first_roles(self.layout.roles) & !hard).count_ones() < self.layout.data as u32
     }
