@@ -12,8 +12,8 @@ pub(crate) struct Host {
     /// Parts not yet done.
     pub(crate) left: u32,
     pub(crate) outcome: Outcome,
-    pub(crate) data_in: Vec<u8>,
-    pub(crate) data_out: Vec<u8>,
+    /// What is to be written, or has been read; empty where bytes are not kept.
+    pub(crate) data: Vec<u8>,
 }
 
 /// What an operation does with its group.

@@ -52,15 +52,18 @@ impl<D: Device> Device for Array<D> {
     fn hint(&self, upcoming: &[Command]) {
         for command in upcoming.iter().filter(|command| command.op != HostOp::Flush) {
             let end = command.lba.0.saturating_add(u64::from(command.sectors));
-            let piece = self.layout.pieces(command.lba.0, u64::from(command.sectors), false).next();
-            let Some(piece) = piece.filter(|_| end <= self.setup.capacity) else { continue };
+            if end > self.setup.capacity {
+                continue;
+            }
+            let (group, role, row) = self.layout.chunk_of(command.lba.0);
+            let sectors = u64::from(command.sectors).min(self.layout.chunk - row) as u32;
+            let place = self.layout.place(group, false);
             let write = command.op == HostOp::Write;
             let redundancy = if write { self.layout.data..self.layout.roles } else { 0..0 };
-            for role in std::iter::once(usize::from(piece.first_role)).chain(redundancy) {
-                let (column, base) = self.layout.locate(piece.group, role, false);
+            for role in std::iter::once(role).chain(redundancy) {
+                let (column, base) = self.layout.column(place, role);
                 if let Some(device) = &self.members[column].device {
-                    let lba = Lba(base + u64::from(piece.rows.first));
-                    device.hint(&[Command { lba, sectors: piece.rows.len(), ..*command }]);
+                    device.hint(&[Command { lba: Lba(base + row), sectors, ..*command }]);
                 }
             }
         }

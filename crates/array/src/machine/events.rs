@@ -62,9 +62,10 @@ impl<D: Device> Array<D> {
         let (reached, notice) = self.members.advance(source, at, limit.min(own), &mut buffer);
         if !buffer.is_empty() || notice.is_some() {
             self.clock = reached;
-            for completion in buffer.drain(..) {
+            for completion in &buffer {
                 self.member_done(reached, completion.tag, completion.outcome);
             }
+            buffer.clear();
             if let Some(notice) = notice {
                 self.told(reached, source, notice);
             }

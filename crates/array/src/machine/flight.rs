@@ -160,8 +160,12 @@ impl Replies {
     /// Appends every completion up to `now`.
     #[inline]
     pub(super) fn take(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
-        while self.ready.front().is_some_and(|completion| completion.at <= now) {
-            completions.extend(self.ready.pop_front());
+        while let Some(&first) = self.ready.front() {
+            if first.at > now {
+                break;
+            }
+            completions.push(first);
+            self.ready.pop_front();
         }
     }
 }

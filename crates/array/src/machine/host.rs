@@ -30,15 +30,13 @@ impl<D: Device> Array<D> {
             // One part for the cutting itself, so that the command cannot end before it is cut.
             left: 1,
             outcome: Outcome::Ok,
-            data_in: Vec::new(),
-            data_out: Vec::new(),
+            data: Vec::new(),
         };
-        if self.setup.bytes && command.op == HostOp::Write {
-            host.data_in = data.to_vec();
-            host.data_in.resize(command.sectors as usize * SECTOR_BYTES as usize, 0);
-        }
-        if self.setup.bytes && command.op == HostOp::Read {
-            host.data_out = vec![0; command.sectors as usize * SECTOR_BYTES as usize];
+        if self.setup.bytes && matches!(command.op, HostOp::Read | HostOp::Write) {
+            if command.op == HostOp::Write {
+                host.data = data.to_vec();
+            }
+            host.data.resize(command.sectors as usize * SECTOR_BYTES as usize, 0);
         }
         let index = self.flight.hosts.insert(host);
         if is_change(command.op) {
@@ -151,7 +149,7 @@ impl<D: Device> Array<D> {
     pub(super) fn give_to_host(&mut self, host: u32, group: u64, role: usize, rows: Rows, data: &[u8]) {
         let host = &mut self.flight.hosts[host];
         let at = (self.layout.logical(group, role, rows.first) - host.command.lba.0) * SECTOR_BYTES;
-        host.data_out[at as usize..at as usize + data.len()].copy_from_slice(data);
+        host.data[at as usize..at as usize + data.len()].copy_from_slice(data);
     }
 
     fn split_write(&mut self, now: Nanos, host: u32) {
@@ -198,10 +196,10 @@ impl<D: Device> Array<D> {
         let Command { stream, fua, lba, .. } = self.flight.hosts[host].command;
         let command = Command { stream, fua, ..command(HostOp::Write, base + u64::from(rows.first), rows) };
         if self.setup.bytes {
-            let data = std::mem::take(&mut self.flight.hosts[host].data_in);
+            let data = std::mem::take(&mut self.flight.hosts[host].data);
             let at = ((self.layout.logical(piece.group, role, rows.first) - lba.0) * SECTOR_BYTES) as usize;
             self.send(now, sub, command, &data[at..at + rows.len() as usize * SECTOR_BYTES as usize]);
-            self.flight.hosts[host].data_in = data;
+            self.flight.hosts[host].data = data;
         } else {
             self.send(now, sub, command, &[]);
         }
@@ -300,7 +298,10 @@ impl<D: Device> Array<D> {
             return;
         }
         let (command, tag, outcome) = (host.command, host.tag, host.outcome);
-        let data = std::mem::take(&mut host.data_out);
+        if self.setup.bytes && command.op == HostOp::Read && outcome == Outcome::Ok {
+            let data = std::mem::take(&mut host.data);
+            self.replies.data.insert(tag, data);
+        }
         self.flight.hosts.remove(index);
         self.flight.last_host = Some(now);
         if is_change(command.op) {
@@ -311,9 +312,6 @@ impl<D: Device> Array<D> {
             HostOp::Read => {
                 self.ledger.counters.reads += 1;
                 self.ledger.counters.sectors_read += sectors;
-                if self.setup.bytes && outcome == Outcome::Ok {
-                    self.replies.data.insert(tag, data);
-                }
             }
             HostOp::Write => {
                 self.ledger.counters.writes += 1;

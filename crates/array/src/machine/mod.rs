@@ -1,9 +1,10 @@
 //! The array as a machine: what its parts say is put together here, and only here.
 //!
-//! One file for each way in or step: [`host`] takes commands and cuts them into pieces; [`gather`] and [`commit`] carry an operation on a
-//! group from its lock to its end; [`events`] handles what members complete and what time brings, and settles; [`membership`], [`pass`],
+//! One file for each way in or step: [`host`] takes commands and cuts them into pieces; [`begin`], [`plan`], [`gather`], [`window`],
+//! [`record`] and [`commit`] carry an operation on a group from its lock to its end; [`events`] handles what members complete and what time brings, and settles; [`membership`], [`pass`],
 //! [`power`], [`bitmap`] and [`repair`] do what the array does beside the host; [`device`], [`status`] and [`untimed`] are the ways out.
 
+mod begin;
 mod bitmap;
 mod commit;
 mod device;
@@ -14,11 +15,14 @@ mod host;
 mod ledger;
 mod membership;
 mod pass;
+mod plan;
 mod power;
+mod record;
 mod repair;
 mod setup;
 mod status;
 mod untimed;
+mod window;
 
 use crate::config::ArrayConfig;
 use crate::doubt::Doubt;

@@ -1,6 +1,6 @@
 //! The array without time: which members get what of a command, so that devices that can do without time are prepared through it.
 
-use super::gather::PartWrite;
+use super::plan::PartWrite;
 use super::{Array, command};
 use crate::layout::{Map, Piece, Rows};
 use crate::op::Method;
