@@ -2,13 +2,13 @@
 
 use outlast_units::Nanos;
 
-/// A tournament tree over the members' next times. To set one costs log₂(members) comparisons; which is first is known at once, and of
-/// equal times the member with the smaller number comes first.
+/// A tournament tree over the members' next times: to set one costs at most log₂(members) comparisons, and the first time is at the root.
+/// Whose it is is found on the way down; of equal times the member with the smaller number comes first.
 #[derive(Clone, Debug)]
 pub(crate) struct Deadlines {
     /// Member `i` is at `half + i`; node `i` is the earlier of `2i` and `2i + 1`. `half` is a power of two, so that neighbours in the tree
     /// are neighbours in number.
-    nodes: Vec<(Nanos, u32)>,
+    nodes: Vec<Nanos>,
     half: usize,
     count: usize,
 }
@@ -17,14 +17,7 @@ impl Deadlines {
     /// Nothing is due on any of `count` members.
     pub(crate) fn new(count: usize) -> Self {
         let half = count.next_power_of_two().max(2);
-        let mut nodes = vec![(Nanos::MAX, 0); 2 * half];
-        for (index, node) in (0u32..).zip(&mut nodes[half..]) {
-            node.1 = index;
-        }
-        for at in (1..half).rev() {
-            nodes[at] = nodes[2 * at];
-        }
-        Self { nodes, half, count }
+        Self { nodes: vec![Nanos::MAX; 2 * half], half, count }
     }
 
     /// Members that there is a time for.
@@ -34,7 +27,7 @@ impl Deadlines {
 
     /// The time of member `index`; [`Nanos::MAX`]: it is idle.
     pub(crate) fn get(&self, index: usize) -> Nanos {
-        self.nodes[self.half + index].0
+        self.nodes[self.half + index]
     }
 
     /// Member `index` next does something at `at`; [`Nanos::MAX`]: never by itself.
@@ -42,29 +35,43 @@ impl Deadlines {
     pub(crate) fn set(&mut self, index: usize, at: Nanos) {
         debug_assert!(index < self.count, "a time for a member that is not there");
         let nodes = self.nodes.as_mut_slice();
-        let mut node = self.half + index;
-        nodes[node].0 = at;
+        let (mut node, mut first) = (self.half + index, at);
+        nodes[node] = at;
         while node > 1 {
-            let (left, right) = (nodes[node & !1], nodes[node | 1]);
+            first = first.min(nodes[node ^ 1]);
             node /= 2;
-            nodes[node] = if right.0 < left.0 { right } else { left };
+            if nodes[node] == first {
+                // Nothing changes further up.
+                return;
+            }
+            nodes[node] = first;
         }
     }
 
-    /// When the first member does something, and which it is.
+    /// When the first member does something.
     #[inline]
-    pub(crate) fn first(&self) -> (Nanos, usize) {
-        let (at, index) = self.nodes[1];
-        (at, index as usize)
+    pub(crate) fn first(&self) -> Nanos {
+        self.nodes[1]
+    }
+
+    /// The member that does something first.
+    #[inline]
+    pub(crate) fn whose(&self) -> usize {
+        let (nodes, first) = (self.nodes.as_slice(), self.nodes[1]);
+        let mut node = 1;
+        while node < self.half {
+            node = 2 * node + usize::from(nodes[2 * node] != first);
+        }
+        node - self.half
     }
 
     /// When the first of all members but `index` does something.
     #[inline]
     pub(crate) fn first_but(&self, index: usize) -> Nanos {
-        let mut node = self.half + index;
-        let mut first = Nanos::MAX;
+        let nodes = self.nodes.as_slice();
+        let (mut node, mut first) = (self.half + index, Nanos::MAX);
         while node > 1 {
-            first = first.min(self.nodes[node ^ 1].0);
+            first = first.min(nodes[node ^ 1]);
             node /= 2;
         }
         first
@@ -72,7 +79,7 @@ impl Deadlines {
 
     /// Nothing is due any more.
     pub(crate) fn clear(&mut self) {
-        *self = Self::new(self.count);
+        self.nodes.fill(Nanos::MAX);
     }
 }
 
@@ -95,10 +102,9 @@ mod tests {
                 deadlines.set(index % count, at);
                 plain[index % count] = at;
                 let least = *plain.iter().min().unwrap();
-                let (first, whose) = deadlines.first();
-                prop_assert_eq!(first, least);
+                prop_assert_eq!(deadlines.first(), least);
                 if least != Nanos::MAX {
-                    prop_assert_eq!(Some(whose), plain.iter().position(|&at| at == least));
+                    prop_assert_eq!(Some(deadlines.whose()), plain.iter().position(|&at| at == least));
                 }
                 for but in 0..count {
                     let others = plain.iter().enumerate().filter(|&(own, _)| own != but);
@@ -107,7 +113,7 @@ mod tests {
                 }
             }
             deadlines.clear();
-            prop_assert_eq!((deadlines.first().0, deadlines.len()), (Nanos::MAX, count));
+            prop_assert_eq!((deadlines.first(), deadlines.len()), (Nanos::MAX, count));
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::config::{ArrayConfig, CopyLayout, Level};
 use crate::placement::{ParityLayout, Placement, Shares, ShiftPlan};
+use crate::roles::first_roles;
 use outlast_media::ConfigError;
 use outlast_units::{Bytes, SECTOR_BYTES};
 
@@ -79,6 +80,9 @@ pub(crate) struct Layout {
     /// Roles of a group.
     pub(crate) roles: usize,
     pub(crate) groups: u64,
+    /// Data roles, and all roles of a group, as sets.
+    pub(crate) data_set: u64,
+    pub(crate) role_set: u64,
 }
 
 /// A run of rows of one chunk.
@@ -133,6 +137,8 @@ impl Layout {
             data: placement.data(),
             roles: placement.columns(),
             groups: member_sectors / chunk,
+            data_set: first_roles(placement.data()),
+            role_set: first_roles(placement.columns()),
             map: Map::Striped(Striped { now: placement, shift: None }),
         }
     }
@@ -152,7 +158,8 @@ impl Layout {
             CopyLayout::Far | CopyLayout::Offset => far_rows * columns,
         };
         let map = Map::Copies { layout, columns, copies, far_rows };
-        Self { map, chunk, data: 1, roles: copies as usize, groups }
+        let role_set = first_roles(copies as usize);
+        Self { map, chunk, data: 1, roles: copies as usize, groups, data_set: 1, role_set }
     }
 
     /// Sectors that the array offers.

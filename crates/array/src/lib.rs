@@ -22,6 +22,7 @@ pub mod placement;
 mod plain;
 mod ranges;
 mod repairs;
+mod roles;
 mod status;
 
 pub use config::{

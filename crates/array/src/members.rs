@@ -357,10 +357,16 @@ impl<D: Device> Members<D> {
         }
     }
 
-    /// When a member next does something, and which it is.
+    /// When a member next does something.
     #[inline]
-    pub(crate) fn first_deadline(&self) -> (Nanos, usize) {
+    pub(crate) fn first_deadline(&self) -> Nanos {
         self.deadlines.first()
+    }
+
+    /// The member that does something first.
+    #[inline]
+    pub(crate) fn first_due(&self) -> usize {
+        self.deadlines.whose()
     }
 
     /// Lets member `number` go on by itself until something completes, it has something to tell, another member does something, or `limit`

@@ -170,6 +170,11 @@ impl Repair {
         }
     }
 
+    /// Operations under way.
+    pub(crate) fn operations(&self) -> usize {
+        self.ops as usize
+    }
+
     /// What comes next. Asking goes before recovering, so that there is always something to recover.
     pub(crate) fn turn(&self, limits: &Limits) -> Turn {
         if self.way != RepairWay::Die || self.flushing {
@@ -425,11 +430,6 @@ impl Repairs {
     /// The recovery of a column's member that is under way.
     pub(crate) fn on(&self, column: usize) -> Option<&Repair> {
         self.active.iter().find(|repair| repair.column == column)
-    }
-
-    /// Operations that recover rows.
-    pub(crate) fn operations(&self) -> usize {
-        self.active.iter().map(|repair| repair.ops as usize).sum()
     }
 
     /// Whether rows of members are being written back.

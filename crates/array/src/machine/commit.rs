@@ -3,7 +3,8 @@
 use super::{Array, command};
 use crate::error::EventKind;
 use crate::layout::Rows;
-use crate::op::{Op, OpKind, Sub, SubKind, roles};
+use crate::op::{Op, OpKind, Sub, SubKind};
+use crate::roles::roles;
 use outlast_device::{Command, Device, Op as HostOp, Outcome};
 use outlast_units::Nanos;
 use outlast_units::slab::NIL;

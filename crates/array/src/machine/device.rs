@@ -114,13 +114,18 @@ impl<D: Device> Device for Array<D> {
         if let Some(op) = self.doubt.waiting().find(|&op| !ops.is_live(op)) {
             return Err(format!("operation {op} is over and still waits, or has a record"));
         }
-        let (recovering, passing) = self.flight.background_ops();
-        if recovering != self.repairs.operations() || passing < self.passes.operations() {
-            return Err(format!(
-                "{recovering} operations recover rows and {passing} belong to passes; {} and {} are counted",
-                self.repairs.operations(),
-                self.passes.operations()
-            ));
+        for repair in self.repairs.active() {
+            let (under_way, counted) = (self.flight.recovering(repair.id), repair.operations());
+            if under_way != counted {
+                return Err(format!(
+                    "{under_way} operations of repair {} are under way, {counted} counted",
+                    repair.id
+                ));
+            }
+        }
+        let (under_way, counted) = (self.flight.passing(), self.passes.operations());
+        if under_way < counted {
+            return Err(format!("{under_way} operations of passes are under way, {counted} counted"));
         }
         if self.flight.is_idle() && !self.doubt.is_settled() {
             return Err("idle with writes, log bytes or records left".to_owned());

@@ -1,7 +1,7 @@
 //! What is under way: host commands, operations on groups, commands to members, and what waits for them.
 
 use crate::locks::Locks;
-use crate::op::{Host, Op, Sub};
+use crate::op::{Host, Op, OpKind, Sub};
 use outlast_device::{Command, Completion, Tag};
 use outlast_units::Nanos;
 use outlast_units::slab::Slab;
@@ -77,11 +77,15 @@ impl Flight {
         if self.replaying == 0 { self.held_back.pop_front() } else { None }
     }
 
-    /// Operations of repairs in place, and of passes over groups.
-    pub(super) fn background_ops(&self) -> (usize, usize) {
-        let recovers = |op: &&Op| matches!(op.kind, crate::op::OpKind::Repair { .. });
-        let recovering = self.ops.live().filter(recovers).count();
-        (recovering, self.ops.live().filter(|op| op.epoch != 0).count())
+    /// Operations of repair `id`.
+    pub(super) fn recovering(&self, id: u32) -> usize {
+        let own = |op: &&Op| matches!(op.kind, OpKind::Repair { repair, .. } if repair == id);
+        self.ops.live().filter(own).count()
+    }
+
+    /// Operations of passes over groups, also of those that were given up.
+    pub(super) fn passing(&self) -> usize {
+        self.ops.live().filter(|op| op.epoch != 0).count()
     }
 
     /// Power is gone, and with it everything that was under way.

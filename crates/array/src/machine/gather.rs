@@ -3,7 +3,8 @@
 use super::plan::Plan;
 use super::{Array, command};
 use crate::layout::Rows;
-use crate::op::{Content, OpKind, Sub, SubKind, roles};
+use crate::op::{Content, OpKind, Sub, SubKind};
+use crate::roles::roles;
 use outlast_device::{Device, Op as HostOp, Outcome, Tag};
 use outlast_units::{Nanos, SECTOR_BYTES};
 

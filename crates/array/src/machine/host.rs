@@ -3,7 +3,8 @@
 use super::flight::HeldBack;
 use super::{Array, command};
 use crate::layout::{Piece, Rows};
-use crate::op::{Host, Op, OpKind, Sub, SubKind, roles};
+use crate::op::{Host, Op, OpKind, Sub, SubKind};
+use crate::roles::roles;
 use outlast_device::{Command, Completion, Device, Op as HostOp, Outcome, Tag};
 use outlast_units::slab::NIL;
 use outlast_units::{Nanos, SECTOR_BYTES};
@@ -293,10 +294,16 @@ impl<D: Device> Array<D> {
     pub(super) fn finish_part(&mut self, now: Nanos, index: u32) {
         debug_assert!(index != NIL, "only parts of host commands are finished");
         let host = &mut self.flight.hosts[index];
+        debug_assert!(host.left > 0, "each part of a host command ends once");
         host.left -= 1;
-        if host.left > 0 {
-            return;
+        if host.left == 0 {
+            self.finish(now, index);
         }
+    }
+
+    /// Every part of a host command is done.
+    fn finish(&mut self, now: Nanos, index: u32) {
+        let host = &mut self.flight.hosts[index];
         let (command, tag, outcome) = (host.command, host.tag, host.outcome);
         if self.setup.bytes && command.op == HostOp::Read && outcome == Outcome::Ok {
             let data = std::mem::take(&mut host.data);
@@ -352,6 +359,6 @@ fn is_change(op: HostOp) -> bool {
 }
 
 fn piece_roles(piece: Piece) -> u64 {
-    crate::op::first_roles(usize::from(piece.end_role))
-        & !crate::op::first_roles(usize::from(piece.first_role))
+    crate::roles::first_roles(usize::from(piece.end_role))
+        & !crate::roles::first_roles(usize::from(piece.first_role))
 }

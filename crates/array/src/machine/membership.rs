@@ -3,7 +3,7 @@
 use super::Array;
 use crate::error::{ArrayError, Event, EventKind};
 use crate::layout::Map;
-use crate::op::roles;
+use crate::roles::roles;
 use outlast_device::Device;
 use outlast_units::Nanos;
 

@@ -204,13 +204,15 @@ impl<D: Device> Array<D> {
     }
 
     /// Data roles of a group, as a set.
-    pub(super) fn data_set(&self) -> u64 {
-        crate::op::first_roles(self.layout.data)
+    #[inline]
+    fn data_set(&self) -> u64 {
+        self.layout.data_set
     }
 
     /// All roles of a group, as a set.
-    pub(super) fn role_set(&self) -> u64 {
-        crate::op::first_roles(self.layout.roles)
+    #[inline]
+    fn role_set(&self) -> u64 {
+        self.layout.role_set
     }
 
     pub(super) fn whole_chunk(&self) -> Rows {

@@ -3,7 +3,8 @@
 use super::Array;
 use crate::config::StripeWrites;
 use crate::layout::Rows;
-use crate::op::{Content, Method, Op, OpKind, first_roles, roles};
+use crate::op::{Content, Method, Op, OpKind};
+use crate::roles::roles;
 use outlast_device::Device;
 
 /// What a window needs next.
@@ -182,6 +183,6 @@ impl<D: Device> Array<D> {
     /// Whether some member lacks group `group` so much that data of it is lost.
     pub(super) fn is_beyond_repair(&self, group: u64) -> bool {
         let (hard, _) = self.unreadable(group, Rows::new(0, 1));
-        (first_roles(self.layout.roles) & !hard).count_ones() < self.layout.data as u32
+        (self.role_set() & !hard).count_ones() < self.layout.data as u32
     }
 }

@@ -3,7 +3,8 @@
 use super::Array;
 use super::flight::Replies;
 use crate::error::{ArrayError, EventKind};
-use crate::op::{Content, Op, OpKind, roles};
+use crate::op::{Content, Op, OpKind};
+use crate::roles::roles;
 use outlast_device::{Completion, Device, Outcome, PowerCycle};
 use outlast_units::Nanos;
 

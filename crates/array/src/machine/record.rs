@@ -3,7 +3,8 @@
 use super::{Array, command};
 use crate::config::{Consistency, LogPlace};
 use crate::layout::Rows;
-use crate::op::{Content, OpKind, Record, Sub, SubKind, roles};
+use crate::op::{Content, OpKind, Record, Sub, SubKind};
+use crate::roles::roles;
 use outlast_device::{Command, Device, Op as HostOp};
 use outlast_units::{Nanos, SECTOR_BYTES};
 

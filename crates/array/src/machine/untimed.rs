@@ -73,7 +73,7 @@ impl<D: Device> Array<D> {
             let (hard, soft) = self.unreadable(piece.group, piece.rows);
             let (method, needed) = self.way_to_write(piece.group, &part, hard | soft, 0);
             let read = Command { op: HostOp::Read, ..host };
-            for role in crate::op::roles(needed) {
+            for role in crate::roles::roles(needed) {
                 self.each_untimed(read, piece, role..role + 1, piece.rows, apply);
             }
             self.ledger.counters.count_write(method);

@@ -1,7 +1,8 @@
 //! What follows from a gathered window, and from the last one.
 
 use super::Array;
-use crate::op::{Method, OpKind, roles};
+use crate::op::{Method, OpKind};
+use crate::roles::roles;
 use outlast_device::Device;
 use outlast_units::{Nanos, SECTOR_BYTES};
 
