@@ -68,7 +68,7 @@ impl Ssd {
         }
         self.host.requests.clear();
         self.forget_queries(now);
-        self.recoveries = Slab::default();
+        self.ladder.power_failed();
         self.master.forget(now);
         self.internal = 0;
         self.waiting_dies.clear();

@@ -7,10 +7,10 @@ use crate::die::{Channel, Die, Phase};
 use crate::events::EventTree;
 use crate::health::{Changes, Decisions, FaultSchedule, Timer};
 use crate::host::HostSide;
-use crate::ladder::{Recovery, Retries};
 use crate::op::Op;
 use crate::placement::Classifier;
 use crate::power::PowerCuts;
+use crate::read::{Ladder, Retries};
 use crate::reliability::{CoreCells, Corrections, Reliability};
 use crate::repair::{Moves, Redirection, Watch};
 use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Smart, Tag};
@@ -72,9 +72,8 @@ pub struct Ssd {
     pub(crate) classifier: Option<Box<Classifier>>,
     /// Absent where the flash never errs.
     pub(crate) reliability: Option<Box<Reliability>>,
-    pub(crate) retries: Retries,
+    pub(crate) ladder: Ladder,
     pub(crate) corrections: Corrections,
-    pub(crate) recoveries: Slab<Option<Recovery>>,
     pub(crate) timer: Timer,
     pub(crate) decisions: Decisions,
     pub(crate) schedule: FaultSchedule,
@@ -157,9 +156,8 @@ impl Ssd {
             classifier: Classifier::new(&config, if whole { units * u64::from(sectors_per_unit) } else { 0 })
                 .map(Box::new),
             reliability,
-            retries: Retries { max, if_protected },
+            ladder: Ladder::new(Retries::new(max, if_protected)),
             corrections: Corrections::default(),
-            recoveries: Slab::default(),
             timer: Timer::default(),
             decisions: Decisions::default(),
             schedule: FaultSchedule::default(),
@@ -304,6 +302,7 @@ impl Ssd {
         self.errors_before += self.counters.medium_errors + self.counters.lost_units;
         self.counters = Counters::default();
         self.corrections = Corrections::default();
+        self.ladder.reset();
         self.decisions = Decisions::default();
         if let Some(reliability) = &mut self.reliability {
             reliability.reset();

@@ -19,7 +19,7 @@ impl Ssd {
         let state = &self.cores[core];
         let layout = state.ftl.layout();
         let place = layout.place(op.pu);
-        let is_last = self.retries.all().is_none_or(|all| u32::from(op.step) >= all);
+        let is_last = self.ladder.retries().all().is_none_or(|all| u32::from(op.step) >= all);
         let (mut broken, mut soft) = (Vec::new(), Vec::new());
         for unit in units(op.failing) {
             for page in layout.pages_of_unit(unit) {
@@ -175,13 +175,6 @@ impl Ssd {
         let state = &self.cores[core];
         let dies = (0u16..).zip(&state.dies).filter(|&(_, &die)| predictor.is_leaving(DieId(die)));
         dies.flat_map(|(local, _)| state.ftl.layout().lanes_of_die(local)).copied().collect()
-    }
-
-    /// Whether what lies on the die of program unit `pu` is beyond reach, as far as firmware knows.
-    pub(crate) fn is_out_of_reach(&self, core: usize, pu: u32) -> bool {
-        let ftl = &self.cores[core].ftl;
-        let die = ftl.layout().lane_of_pu(pu).die;
-        ftl.is_dead_lane(pu) && !self.watch.as_ref().is_some_and(|watch| watch.is_leaving(die))
     }
 
     /// Firmware looks at every die at once, without time: for drives that are used without it, where nothing would ever be noticed.
