@@ -19,7 +19,7 @@ impl Ssd {
                 return Err(format!("core {index}: an alarm has gone off that nobody has answered"));
             }
         }
-        let members = self.ops.live().filter(|op| op.kind == OpKind::StripeRead).map(|op| op.recovery);
+        let members = self.reads.live().filter(|op| op.kind == OpKind::StripeRead).map(|op| op.recovery);
         self.ladder.self_check(members)?;
         self.check_watch()
     }
@@ -49,6 +49,6 @@ impl Ssd {
 
     /// Reads of one kind of core `core`, waiting or under way.
     fn reads_of(&self, kind: OpKind, core: usize) -> usize {
-        self.ops.live().filter(|op| op.kind == kind && usize::from(op.core) == core).count()
+        self.reads.live().filter(|op| op.kind == kind && usize::from(op.core) == core).count()
     }
 }

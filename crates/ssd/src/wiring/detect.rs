@@ -83,10 +83,9 @@ impl Ssd {
     }
 
     fn next_detected(&mut self, now: Nanos) -> Option<Detected> {
-        let (cores, dies) = (&self.cores, &self.dies);
+        let (cores, places) = (&self.cores, &self.places);
         let in_use = |die: DieId, block: BlockIndex| {
-            let core = &cores[usize::from(dies[die.index()].core)];
-            core.ftl.superblock_of_block(block.0).is_some()
+            cores[places[die].core.index()].ftl.superblock_of_block(block.0).is_some()
         };
         self.watch.as_mut()?.detector.next(now, in_use)
     }
@@ -100,13 +99,11 @@ impl Ssd {
 
     /// Reads the first page of a block, whatever it holds.
     fn start_probe(&mut self, now: Nanos, die: DieId, block: BlockIndex) {
-        let place = &self.dies[die.index()];
-        let core = usize::from(place.core);
+        let (core, local) = self.core_of_die(die.0);
         let ftl = &self.cores[core].ftl;
         let layout = ftl.layout();
         let plane = ftl.blocks().address(block.0).plane;
-        let lanes =
-            layout.lanes_of_die(place.local).iter().map(|&lane| (lane, layout.lanes()[lane as usize]));
+        let lanes = layout.lanes_of_die(local).iter().map(|&lane| (lane, layout.lanes()[lane as usize]));
         let mut holding =
             lanes.filter(|(_, lane)| (lane.first_plane..lane.first_plane + lane.planes).contains(&plane));
         let (lane, of_lane) = holding.next().expect("the lanes of a die cover its planes");
@@ -136,13 +133,13 @@ impl Ssd {
 
     /// Die `die` has failed, as far as firmware knows: it is recorded, given up, and repaired.
     fn record_failure(&mut self, now: Nanos, die: DieId) {
-        let (core, local) = (self.dies[die.index()].core, self.dies[die.index()].local);
+        let (core, local) = self.core_of_die(die.0);
         let failed_units = self.failed_units(die.0);
         let Some(watch) = &mut self.watch else { return };
         let finding = watch.detector.finding(die);
         watch.records.push(RepairRecord {
             die: die.0,
-            core,
+            core: core as u16,
             failed_at: finding.broken_at,
             first_bad_at: finding.first_bad_at,
             detected_at: now,
@@ -151,13 +148,13 @@ impl Ssd {
             failed_units,
             ..RepairRecord::default()
         });
-        self.give_up(now, usize::from(core), local, None);
+        self.give_up(now, core, local, None);
         self.repair_die(now, die.0);
     }
 
     /// Die `die`, which is expected to fail, takes no more data, and what it holds is moved away, if its core has room without it.
     fn evacuate(&mut self, now: Nanos, die: DieId) {
-        let (core, local) = (usize::from(self.dies[die.index()].core), self.dies[die.index()].local);
+        let (core, local) = self.core_of_die(die.0);
         let ftl = &self.cores[core].ftl;
         if !ftl.could_hold(ftl.logical_units(), Some(local)) {
             return;
@@ -179,9 +176,9 @@ impl Ssd {
 
     /// Firmware looks at every die at once, without time: for drives that are used without it, where nothing would ever be noticed.
     pub fn detect_untimed(&mut self, now: Nanos) {
-        for die in (0..self.dies.len() as u16).map(DieId) {
-            let (core, local) = (self.dies[die.index()].core, self.dies[die.index()].local);
-            let faults = self.cores[usize::from(core)].faults.as_ref();
+        for die in self.places.indices() {
+            let (core, local) = self.core_of_die(die.0);
+            let faults = self.cores[core].faults.as_ref();
             let is_dead = faults.is_some_and(|faults| faults.die_is_dead(local));
             let Some(watch) = &mut self.watch else { return };
             if is_dead && !watch.detector.has_failed(die) {

@@ -44,9 +44,9 @@ impl Ssd {
     }
 
     fn next_list_step(&mut self) -> Option<ListStep> {
-        let (cores, dies) = (&self.cores, &self.dies);
+        let (cores, places) = (&self.cores, &self.places);
         let is_there = |die: DieId, read: &ListRead| {
-            let ftl = &cores[usize::from(dies[die.index()].core)].ftl;
+            let ftl = &cores[places[die].core.index()].ftl;
             let superblock = SuperblockId(read.pu / ftl.layout().pus_per_superblock());
             matches!(ftl.state(superblock), State::Sealed | State::Collecting)
         };
@@ -54,7 +54,7 @@ impl Ssd {
     }
 
     fn begin_lists(&mut self, now: Nanos, die: DieId) {
-        let (core, local) = (usize::from(self.dies[die.index()].core), self.dies[die.index()].local);
+        let (core, local) = self.core_of_die(die.0);
         let (Some(watch), Some(repair)) = (&mut self.watch, &self.config.repair) else { return };
         let ftl = &self.cores[core].ftl;
         let reads = ftl.list_reads(local, repair.identifier == Identifier::P2lPage);
@@ -77,7 +77,7 @@ impl Ssd {
     }
 
     fn start_list_read(&mut self, now: Nanos, die: DieId, read: ListRead) {
-        let core = usize::from(self.dies[die.index()].core);
+        let (core, _) = self.core_of_die(die.0);
         let units = self.cores[core].ftl.layout().units_per_pu();
         let mask = u64::MAX >> (64 - units);
         let work = UnitWork { request: NIL, lpn: u32::from(die.0), first: 0, sectors: 0 };
@@ -117,7 +117,7 @@ impl Ssd {
 
     /// All lists of die `die` have been read. Its core also marks the units left behind in it, if the host is told of them.
     fn mark_left_behind(&mut self, now: Nanos, die: DieId, request: u32) {
-        let core = usize::from(self.dies[die.index()].core);
+        let (core, _) = self.core_of_die(die.0);
         let Some(repair) = &self.config.repair else { return };
         let left = if repair.migration == Migration::Host {
             self.left_behind_units().filter(|&unit| self.place_of(unit).0 == core).count() as u64
@@ -151,7 +151,7 @@ impl Ssd {
             if repair.identifier.reads_lists() && !watch.lists.is_gone(die) {
                 search.by_marks = true;
             } else {
-                search.searched[CoreId(self.dies[die.index()].core)] = true;
+                search.searched[self.places[die].core] = true;
             }
         }
         let costs = search.costs(repair);
@@ -235,7 +235,7 @@ impl Ssd {
             // Of a die that has failed in part the rest may still answer.
             let sound = beyond_hope(&state.ftl, state.faults.as_ref(), pu, 1 << own) == 0;
             let by_stripe = !sound && self.stripe_gives(core, pu);
-            if !(by_stripe && rebuilds(&self.config, &self.timing, &self.cores[core].ftl, pu)) {
+            if !(by_stripe && rebuilds(&self.config, self.flash.timing(), &self.cores[core].ftl, pu)) {
                 return Some((core, sound || by_stripe));
             }
         }

@@ -27,7 +27,7 @@ impl Ssd {
             dies,
             watch: self.watch.as_deref(),
             config: &self.config,
-            timing: &self.timing,
+            timing: self.flash.timing(),
         };
         let result = act(scrub, &mut view);
         if scrub.take_call() {
@@ -67,7 +67,7 @@ impl Ssd {
     /// Units of a program unit of `superblock` have been read again.
     pub(crate) fn count_reread(&mut self, now: Nanos, core: usize, superblock: SuperblockId, units: u64) {
         let state = &mut self.cores[core];
-        let (pages, _) = state.ftl.layout().sensed(units);
+        let (pages, _) = state.ftl.layout().program_unit().sensed(units);
         let Some(own) = &mut state.cells else { return };
         let sum = &mut own.rereads[superblock.index()];
         *sum = sum.saturating_add(pages as u32);
@@ -103,19 +103,18 @@ impl Ssd {
         let layout = self.cores[core].ftl.layout();
         let units = layout.units_per_pu();
         let mask = u64::MAX >> (64 - units);
-        let die = layout.lane_of_pu(pu.0).die.0;
         let op = Op { units: units as u16, mask, ..Op::new(OpKind::PatrolRead, Task::Scrub, core, pu.0) };
-        self.queue_internal(now, die, op);
+        self.queue_internal(now, &op);
     }
 
     /// A patrol read has ended; `op.failing` are the units with too many wrong bits.
     #[inline(never)]
     pub(crate) fn patrol_read(&mut self, now: Nanos, op: &Op) {
-        self.internal -= 1;
+        self.flash.internal_ended();
         let core = usize::from(op.core);
         let superblock = self.cores[core].ftl.layout().place(op.pu).superblock;
         self.scrubbing(now, core, |scrub, view| scrub.patrolled(view, superblock, op.failing != 0));
-        self.give_leave(now);
+        self.wake_waiting(now);
     }
 
     /// A superblock has been filled.
