@@ -122,7 +122,10 @@ fn run(ladder: &mut Ladder, grid: &Grid, op: Op, order: &[usize]) -> Outcome {
                         outcome.rebuilt.push((unit, axis));
                     }
                 }
-                LadderEffect::Combine { request, .. } => assert_eq!(request, None),
+                LadderEffect::Combine { request, .. } => {
+                    // Whoever waits for the host's read waits for its members, too.
+                    assert_eq!(request, (op.kind == OpKind::HostRead).then_some(op.work.request));
+                }
                 LadderEffect::Done(op, lost) => {
                     assert!(outcome.done.replace((op, lost)).is_none(), "it ends once");
                 }
