@@ -50,7 +50,7 @@ pub struct Ssd {
     pub(crate) units: u64,
     pub(crate) capacity_sectors: u64,
     pub(crate) counters: Counters,
-    /// Units that could not be had before the last reset of the counters.
+    /// Units lost to the host or to the drive before the last reset of the counters.
     pub(crate) errors_before: u64,
     /// Sums at the last reset, to be subtracted.
     pub(crate) base: Totals,
