@@ -15,6 +15,7 @@ impl Ssd {
         if op.kind == OpKind::ProbeRead {
             return;
         }
+        debug_assert!(op.failing != 0, "the read of {:?} has given all", op.kind);
         let core = usize::from(op.core);
         let state = &self.cores[core];
         let layout = state.ftl.layout();
@@ -111,6 +112,7 @@ impl Ssd {
         let page = u32::from(plane - of_lane.first_plane);
         let on_page = |&unit: &u32| layout.pages_of_unit(unit).contains(&page);
         let mask = (0..layout.units_per_pu()).filter(on_page).fold(0u64, |mask, unit| mask | 1 << unit);
+        debug_assert!(mask != 0, "some unit lies on the first page of every block");
         let pu = superblock.0 * layout.pus_per_superblock() + lane;
         let op = Op::new(OpKind::ProbeRead, Task::Gc, core, pu);
         self.queue_read(now, Op { units: mask.count_ones() as u16, mask, ..op });
@@ -136,6 +138,7 @@ impl Ssd {
         let (core, local) = self.core_of_die(die.0);
         let failed_units = self.failed_units(die.0);
         let Some(watch) = &mut self.watch else { return };
+        assert!(watch.detector.has_failed(die), "die {die} is recorded as failed before it is known to be");
         let finding = watch.detector.finding(die);
         watch.records.push(RepairRecord {
             die: die.0,

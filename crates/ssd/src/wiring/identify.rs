@@ -83,7 +83,8 @@ impl Ssd {
     /// A page with a list has been read, or could not be.
     pub(crate) fn list_read(&mut self, now: Nanos, op: &Op) {
         let core = usize::from(op.core);
-        let (Some(watch), Some(die)) = (&mut self.watch, op.lists_of) else { return };
+        let die = op.lists_of.expect("a read of lists is for a failed die");
+        let Some(watch) = &mut self.watch else { return };
         if op.failing != 0 {
             if watch.lists.read_failed(die) {
                 self.note_searched(die);
@@ -103,6 +104,7 @@ impl Ssd {
     /// Core `core` marks pages that lists of die `die` name, which takes it time.
     fn mark(&mut self, now: Nanos, die: DieId, core: usize, pages: &[Lpn]) {
         let (Some(watch), Some(repair)) = (&mut self.watch, &self.config.repair) else { return };
+        assert!(watch.detector.has_failed(die), "only units of failed dies are marked");
         watch.lists.mark(CoreId(core as u16), pages);
         for record in watch.records_of(die) {
             record.marked += pages.len() as u64;
@@ -134,6 +136,7 @@ impl Ssd {
         let (Some(watch), Some(repair)) = (&self.watch, &self.config.repair) else { return };
         let units = self.units_asked(self.host.requests.command(request));
         let (cores, entries) = (self.cores.len(), units.end - units.start);
+        debug_assert!(units.end <= self.units, "only units of the drive are asked for");
         let mut search = Search {
             entries,
             searched: IndexVec::filled(false, cores),

@@ -77,6 +77,7 @@ impl Ssd {
     #[inline(never)]
     pub(crate) fn reread(&mut self, now: Nanos, read: u32) -> bool {
         let op = self.reads[read];
+        debug_assert!(op.failing & !op.mask == 0, "only units of the read are missing");
         let ftl = &self.cores[usize::from(op.core)].ftl;
         let superblock = ftl.layout().place(op.pu).superblock;
         let is_protected = ftl.has_parity(superblock);
@@ -93,6 +94,7 @@ impl Ssd {
     /// A read has ended that did not give its units in `op.failing`: down the ladder.
     #[cold]
     pub(crate) fn uncorrectable(&mut self, now: Nanos, op: &Op) {
+        assert!(op.failing != 0, "nothing is missing of a read of {:?}", op.kind);
         let mut op = *op;
         if op.recovery == NIL {
             op.recovery = 0;
@@ -143,6 +145,7 @@ impl Ssd {
     /// Combining members takes a flash core time, which the host waits for.
     fn combine(&mut self, now: Nanos, core: u16, members: u64, request: Option<u32>) {
         let cost = self.config.controller.decode_cost;
+        debug_assert!(members != 0, "nothing is combined");
         if cost != Nanos::ZERO {
             let done = self.cores[usize::from(core)].cpu.occupy(now, Nanos(cost.0 * members));
             if let Some(request) = request {
@@ -180,6 +183,7 @@ impl Ssd {
     /// A read has come to its end: it has given all of its units but those in `lost`.
     #[inline(never)]
     pub(crate) fn finish_read(&mut self, now: Nanos, op: &Op, lost: u64) {
+        debug_assert!(lost & !op.mask == 0, "only units of the read are lost");
         match op.kind {
             OpKind::HostRead => {
                 if lost != 0 {
