@@ -1,4 +1,4 @@
-//! Firmware: cores, channel and die scheduling, write buffer, host commands, SMART.
+//! Firmware: flash cores, write buffer, host commands, reading and its ladder, health, repair, SMART.
 
 mod chances;
 
