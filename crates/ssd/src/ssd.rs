@@ -197,6 +197,7 @@ impl Ssd {
             ssd.call_housekeeping(first);
         }
         ssd.begin_repaired()?;
+        ssd.settle(Nanos::ZERO);
         Ok(ssd)
     }
 
