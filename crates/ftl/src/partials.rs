@@ -93,6 +93,8 @@ impl Partials {
 
     /// Program unit `pu` holds no data of its stripe.
     pub(crate) fn spend(&mut self, pu: u32) {
+        debug_assert!(self.place == Some(PartialPlace::Inline), "no parity goes into open stripes");
+        debug_assert!(!self.spent.get(pu), "program unit {pu} takes partial parity twice");
         self.spent.set(pu);
     }
 
@@ -143,6 +145,11 @@ impl Partials {
     /// `cover`, of `stripe` that `stream` has open, is to be programmed; it counts from when all of it is on flash.
     pub(crate) fn send(&mut self, stream: Stream, stripe: OpenStripe, cover: Cover) {
         debug_assert!(!cover.pus.is_empty(), "a cover of no program unit");
+        debug_assert!(
+            !self.is_coming(stream),
+            "stream {} sends a second cover before the first is there",
+            stream.0
+        );
         self.queue.extend(&cover.pus);
         let (exposed, left) = (self.exposed[stream], cover.pus.len() as u32);
         self.coming.push(Coming { stripe, stream, cover, exposed, left });
@@ -226,6 +233,7 @@ impl Partials {
 
     /// The log goes on in `superblock`, of `pus` program units, `gone` of which are not there. Returns the superblock before.
     pub(crate) fn open_log(&mut self, superblock: SuperblockId, pus: u32, gone: u32) -> Option<SuperblockId> {
+        assert!(self.log.used <= pus && gone <= pus, "more of the log is used than there is");
         let before = self.log.open.replace(superblock);
         let used = std::mem::replace(&mut self.log.used, gone);
         self.log.next.fill(0);

@@ -121,6 +121,10 @@ impl Physical {
     /// If one is not the next of its lane.
     #[inline]
     pub(crate) fn program(&mut self, layout: &Layout, superblock: SuperblockId, within: u32, count: u32) {
+        debug_assert!(
+            within + count <= layout.pus_per_superblock(),
+            "program units beyond superblock {superblock}"
+        );
         let (mut row, mut lane) = layout.row_and_lane(within);
         let lanes = layout.lanes().len();
         let column = superblock.index() * lanes;
@@ -169,6 +173,10 @@ impl Physical {
                 count += 1;
             }
         }
+        debug_assert!(
+            gone.is_empty() || self.endurance.is_some() || self.blocks.bad_blocks() != 0,
+            "no block is bad"
+        );
         Erased { cycles: mean(wear, count), gone }
     }
 

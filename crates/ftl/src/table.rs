@@ -100,6 +100,7 @@ impl Mapping for FlatMap {
 
     #[inline]
     fn put(&mut self, lpn: Lpn, slot: Ppn) -> Ppn {
+        debug_assert!(lpn.is_some() && slot.is_some(), "page {lpn} goes to slot {slot}");
         debug_assert!(!self.valid.get(slot.0), "slot {slot} is written while it holds a page");
         let old = std::mem::replace(&mut self.slots[lpn], slot);
         if old.is_some() {

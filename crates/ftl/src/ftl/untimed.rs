@@ -99,6 +99,7 @@ impl Ftl {
             self.relocate_at_once(to, Ppn(at), valid);
             valid = next;
         }
+        assert!(self.superblocks.valid(victim) == 0, "superblock {victim} was not emptied");
         let cause = self.cause_of(to).read();
         self.counts.read(cause, reads);
         self.erased(victim);
