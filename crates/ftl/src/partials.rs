@@ -145,11 +145,6 @@ impl Partials {
     /// `cover`, of `stripe` that `stream` has open, is to be programmed; it counts from when all of it is on flash.
     pub(crate) fn send(&mut self, stream: Stream, stripe: OpenStripe, cover: Cover) {
         debug_assert!(!cover.pus.is_empty(), "a cover of no program unit");
-        debug_assert!(
-            !self.is_coming(stream),
-            "stream {} sends a second cover before the first is there",
-            stream.0
-        );
         self.queue.extend(&cover.pus);
         let (exposed, left) = (self.exposed[stream], cover.pus.len() as u32);
         self.coming.push(Coming { stripe, stream, cover, exposed, left });
