@@ -125,15 +125,19 @@ impl Physical {
             within + count <= layout.pus_per_superblock(),
             "program units beyond superblock {superblock}"
         );
-        let (mut row, mut lane) = layout.row_and_lane(within);
+        let (row, lane) = layout.row_and_lane(within);
         let lanes = layout.lanes().len();
-        let column = superblock.index() * lanes;
-        for _ in 0..count {
-            self.order.program(column + lane as usize, row);
-            lane += 1;
-            if lane as usize == lanes {
-                (row, lane) = (row + 1, 0);
-            }
+        let first = superblock.index() * lanes;
+        if count == 1 {
+            self.order.program(first + lane as usize, row);
+            return;
+        }
+        let (mut row, mut lane, mut left) = (row, lane as usize, count as usize);
+        while left != 0 {
+            let end = lanes.min(lane + left);
+            self.order.program_all(first + lane..first + end, row);
+            left -= end - lane;
+            (row, lane) = (row + 1, 0);
         }
     }
 
