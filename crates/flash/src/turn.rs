@@ -172,11 +172,18 @@ impl<T: Copy> Flash<T> {
         self.pass(now, die, point, task)
     }
 
-    /// The answer to what die `die`, which has not been woken since, asked; its core now demands `demand`.
-    pub fn answer(&mut self, now: Nanos, die: DieId, ask: Ask, answer: Answer<T>, demand: Demand) -> Next {
+    /// The answer to what die `die`, which has not been woken since, asked.
+    pub fn answer(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        ask: Ask,
+        answer: Answer<T>,
+        demands: impl Fn(CoreId) -> Demand,
+    ) -> Next {
         let Ask { task, mut point, .. } = ask;
-        if let Point::Overdue(_) = point {
-            point = Point::Overdue(demand);
+        if let Point::Overdue(demand) = &mut point {
+            *demand = demands(self.dies[die].core);
         }
         match answer {
             Answer::Nothing => self.dies[die].wanted &= !(1 << task as u8),

@@ -2,8 +2,11 @@
 
 mod covers;
 mod detect;
+mod flash;
 mod health;
 mod identify;
 mod protection;
 mod scrub;
 mod scrub_view;
+
+pub(crate) use flash::DiePlace;

@@ -200,8 +200,7 @@ impl Ssd {
                 Answer::Read(outlast_flash::Op::read(place, mask, Purpose::relocation_read(ask.task, pu)))
             }
         };
-        let demand = self.cores[core].demand();
-        self.flash.answer(now, die, ask, next, demand)
+        self.flash.answer(now, die, ask, next, demands(&self.cores))
     }
 
     /// Something that a die did has ended.
