@@ -29,7 +29,7 @@ pub enum Next {
         /// The read.
         op: OpId,
         /// Pages sensed.
-        pages: u64,
+        pages: u32,
     },
     /// It has to know what a task wants to read before it can choose: answer with [`Flash::answer`].
     Asks(Ask),
@@ -75,6 +75,7 @@ enum Point {
 
 impl<T: Copy> Flash<T> {
     /// Picks what idle die `die` does next: by priority, see [`Flash`].
+    #[inline(never)]
     pub(crate) fn turn(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> Demand) -> Next {
         let state = &mut self.dies[die];
         if state.suspended.is_some() {
@@ -103,6 +104,7 @@ impl<T: Copy> Flash<T> {
         self.start_read(now, die, op)
     }
 
+    #[inline]
     fn turn_to_host(&mut self, now: Nanos, die: DieId, urgent: bool) -> Next {
         let state = &self.dies[die];
         if !state.reads.is_empty() {
@@ -117,6 +119,7 @@ impl<T: Copy> Flash<T> {
         self.turn_to_programs(now, die, false)
     }
 
+    #[inline]
     fn turn_to_reads(&mut self, now: Nanos, die: DieId, urgent: bool) -> Next {
         let state = &mut self.dies[die];
         if state.programs.is_empty() {
@@ -132,6 +135,7 @@ impl<T: Copy> Flash<T> {
         self.start_read(now, die, op)
     }
 
+    #[inline]
     fn turn_to_programs(&mut self, now: Nanos, die: DieId, urgent: bool) -> Next {
         if !self.dies[die].programs.is_empty() {
             self.start_host_program(now, die);
@@ -148,6 +152,7 @@ impl<T: Copy> Flash<T> {
         self.attempt(now, die, Point::Collection, Task::Gc)
     }
 
+    #[inline]
     fn start_host_program(&mut self, now: Nanos, die: DieId) {
         let state = &mut self.dies[die];
         state.reads_in_a_row = 0;
@@ -240,6 +245,7 @@ impl<T: Copy> Flash<T> {
         }
     }
 
+    #[inline]
     fn rest(&mut self, die: DieId) {
         let state = &mut self.dies[die];
         debug_assert!(state.phase == Phase::Idle, "die {die} is at work");

@@ -3,7 +3,7 @@
 use crate::die::{Phase, Suspended};
 use crate::events::Source;
 use crate::flash::Flash;
-use crate::op::{Kind, OpId};
+use crate::op::{Kind, Op, OpId};
 use crate::turn::Next;
 use outlast_units::{DieId, Nanos};
 
@@ -38,7 +38,9 @@ impl<T: Copy> Flash<T> {
         state.begin(now, suspended.op);
         state.suspensions = suspended.times;
         let start = now + overhead;
-        self.run_array(die, start, start + suspended.remaining);
+        let end = start + suspended.remaining;
+        state.run_array(start, end);
+        self.events.set(Source::Die(die), end);
     }
 
     #[inline]
@@ -51,9 +53,9 @@ impl<T: Copy> Flash<T> {
         Next::Nothing
     }
 
-    #[inline]
     pub(crate) fn start_read(&mut self, now: Nanos, die: DieId, op: u32) -> Next {
-        let (mask, first_row) = (self.ops[op].mask, self.ops[op].row().0);
+        let Op { mask, .. } = self.ops[op];
+        let first_row = self.ops[op].row().0;
         let (pages, mut rows) = self.unit.sensed(mask);
         let mut sense = self.timing.read(first_row + rows.trailing_zeros());
         rows &= rows - 1;
@@ -61,16 +63,14 @@ impl<T: Copy> Flash<T> {
             sense += self.timing.read(first_row + rows.trailing_zeros());
             rows &= rows - 1;
         }
-        self.dies[die].begin(now, op);
-        let start = self.command_cycles(now, die);
         let state = &mut self.dies[die];
+        state.begin(now, op);
         state.phase = Phase::Sensing;
-        state.stale_event = false;
+        let start = self.channels[state.channel].interleave(now, self.timing.command());
         self.events.set(Source::Die(die), start + sense);
-        Next::Sensing { op: OpId(op), pages }
+        Next::Sensing { op: OpId(op), pages: pages as u32 }
     }
 
-    #[inline]
     pub(crate) fn start_program(&mut self, now: Nanos, die: DieId, op: u32) {
         let first_row = self.ops[op].row().0;
         let mut program = self.timing.program(first_row);
@@ -78,37 +78,16 @@ impl<T: Copy> Flash<T> {
             program += self.timing.program(row);
         }
         let state = &mut self.dies[die];
-        state.begin(now, op);
-        state.suspensions = 0;
         let data_in = self.channels[state.channel].book(now, self.program_transfer);
-        self.run_array(die, data_in, data_in + program);
+        state.begin_array(now, op, data_in, data_in + program);
+        self.events.set(Source::Die(die), data_in + program);
     }
 
     fn start_erase(&mut self, now: Nanos, die: DieId, op: u32) {
         let state = &mut self.dies[die];
-        state.begin(now, op);
-        state.suspensions = 0;
-        let start = self.command_cycles(now, die);
-        self.run_array(die, start, start + self.timing.erase());
-    }
-
-    #[inline]
-    fn run_array(&mut self, die: DieId, start: Nanos, end: Nanos) {
-        let state = &mut self.dies[die];
-        state.phase = Phase::Array;
-        state.array_start = start;
-        state.array_end = end;
-        state.stale_event = false;
+        let start = self.channels[state.channel].interleave(now, self.timing.command());
+        let end = start + self.timing.erase();
+        state.begin_array(now, op, start, end);
         self.events.set(Source::Die(die), end);
-    }
-
-    /// Command and address cycles on the channel; returns their end.
-    #[inline]
-    fn command_cycles(&mut self, now: Nanos, die: DieId) -> Nanos {
-        let cycles = self.timing.command();
-        if cycles == Nanos::ZERO {
-            return now;
-        }
-        self.channels[self.dies[die].channel].interleave(now, cycles)
     }
 }

@@ -191,7 +191,7 @@ impl Caller {
             match next {
                 Next::Nothing => return,
                 Next::Sensing { pages, .. } => {
-                    self.pages += pages;
+                    self.pages += u64::from(pages);
                     return;
                 }
                 Next::Asks(ask) => {

@@ -150,11 +150,11 @@ impl Ssd {
 
     /// A die has begun to sense the units of `op`, on so many pages.
     #[inline]
-    fn sensing(&mut self, now: Nanos, die: DieId, op: OpId, pages: u64) {
+    fn sensing(&mut self, now: Nanos, die: DieId, op: OpId, pages: u32) {
         let sensed = self.flash.op(op);
         let Purpose { kind, task, cookie, has_record, .. } = sensed.tag;
         let cause = if has_record { self.reads[cookie].cause() } else { kind.cause(task) };
-        self.counters.reads[cause] += pages;
+        self.counters.reads[cause] += u64::from(pages);
         if self.fallible {
             let read = self.record_of(die, op);
             self.sense(now, read);
