@@ -6,6 +6,7 @@ mod flash;
 mod health;
 mod identify;
 mod protection;
+mod reading;
 mod scrub;
 mod scrub_view;
 
