@@ -38,8 +38,7 @@ impl Shape {
         }
         if !geometry.pages_per_block.is_multiple_of(rows_per_pu) {
             let limit = format!(
-                "a mapping unit of {} takes {rows_per_pu} page rows of a die, which must divide the block",
-                unit
+                "a mapping unit of {unit} takes {rows_per_pu} page rows of a die, which must divide the block"
             );
             return Err(ConfigError::new("device.geometry.pages_per_block", geometry.pages_per_block, limit));
         }
