@@ -11,6 +11,7 @@
 //! writes.
 //!
 //! `hashes` runs a battery of everything that can be simulated and compares a hash of each result with a committed table, see [`hashes`].
+//! `instructions` counts instructions and cache misses under callgrind, see [`instructions`].
 //!
 //! `--quick` runs everything at a hundredth of the size, to keep the benchmarks themselves from rotting; a name runs that case alone.
 
@@ -20,6 +21,7 @@ mod cells;
 mod codes;
 mod errors;
 mod hashes;
+mod instructions;
 mod models;
 mod protection;
 mod scale;
@@ -30,8 +32,10 @@ use std::process::ExitCode;
 #[allow(clippy::print_stdout, reason = "a benchmark prints")]
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if arguments.first().is_some_and(|first| first == "hashes") {
-        return hashes::main(&arguments[1..]);
+    match arguments.first().map(String::as_str) {
+        Some("hashes") => return hashes::main(&arguments[1..]),
+        Some("instructions") => return instructions::main(&arguments[1..]),
+        _ => {}
     }
     let quick = arguments.iter().any(|argument| argument == "--quick");
     let seed = arguments.iter().find_map(|argument| argument.strip_prefix("--seed=")?.parse().ok());
