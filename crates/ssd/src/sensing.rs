@@ -65,7 +65,7 @@ impl Ssd {
         if is_host && state.ftl.has_parity(place.superblock) {
             return false;
         }
-        let (wanted, step, at) = (this.failing, u32::from(this.step), now + self.aged);
+        let (wanted, step, at) = (this.failing, u32::from(this.step), now + self.schedule.aged());
         let group = layout.group_of_pu(this.pu);
         let (mut rest, mut failing) = (wanted, 0);
         let (mut last, mut block, mut row, mut ln_rber) = (u32::MAX, 0, 0, 0.0);
@@ -109,7 +109,7 @@ impl Ssd {
     #[inline(never)]
     fn sense_any(&mut self, now: Nanos, op: u32) {
         let Op { pu, core, kind, rereads, failing: wanted, mut step, rung, .. } = self.ops[op];
-        let at = now + self.aged;
+        let at = now + self.schedule.aged();
         let state = &mut self.cores[usize::from(core)];
         let layout = state.ftl.layout();
         let place = layout.place(pu);
