@@ -4,7 +4,7 @@
 //! channels × 2 chips × 2 dies × 2 planes, 256 pages of 4 KiB, 32 GiB raw, 15 % of it spare, 4 KiB requests. Each line
 //! carries a hash of the result: a change of speed that changes the hash has changed what is simulated.
 //!
-//! `array` is an array beside its members by themselves. Erasure codes are measured beside libisal, see [`codes`]; `cells` and `models` are not cases of
+//! `array` is an array beside its members by themselves, `traces` the reading of traces by format. Erasure codes are measured beside libisal, see [`codes`]; `cells` and `models` are not cases of
 //! the whole but the cost of one error rate, and of one closed form.
 //!
 //! `steady`, which runs only when named, holds the write amplification at which preconditioning stops against that after thirty drive
@@ -26,6 +26,7 @@ mod models;
 mod protection;
 mod scale;
 mod steady;
+mod traces;
 
 use std::process::ExitCode;
 
@@ -46,6 +47,15 @@ fn main() -> ExitCode {
     }
     if wanted("models") {
         println!("{}", models::measure(quick));
+    }
+    if wanted("traces") {
+        match traces::measure(quick) {
+            Ok(line) => println!("{line}"),
+            Err(message) => {
+                println!("traces: {message}");
+                return ExitCode::FAILURE;
+            }
+        }
     }
     if names.iter().any(|name| *name == "steady")
         && let Err(message) = steady::measure(quick, seed)

@@ -1,8 +1,7 @@
 //! What is measured, and which functions of it.
 
-use super::traces;
 use crate::hashes::digest;
-use crate::{array, case, errors, protection};
+use crate::{array, case, errors, protection, traces};
 use outlast_engine::{Control, RunResult, Simulation, parse_text};
 use outlast_units::rng::mix;
 use outlast_workload::Format;

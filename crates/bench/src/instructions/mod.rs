@@ -6,7 +6,6 @@
 mod callgrind;
 mod cases;
 mod table;
-mod traces;
 
 use cases::Case;
 use std::process::{Command, ExitCode};

@@ -1,12 +1,14 @@
 //! Replaying a trace of each format from a file, as a scenario does: the survey of its addresses, and every request placed on the drive.
+//! `traces` tells nanoseconds a record of both passes.
 
 use outlast_units::Bytes;
 use outlast_units::rng::{SplitMix, mix};
-use outlast_workload::{Format, Target, TraceSpec, WorkloadSpec};
+use outlast_workload::{Addresses, Format, Target, TraceSpec, WorkloadSpec};
+use rustix::time::{ClockId, clock_gettime};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-pub(super) const FORMATS: [Format; 7] = [
+pub(crate) const FORMATS: [Format; 7] = [
     Format::Msr,
     Format::Spc,
     Format::Ascii,
@@ -16,22 +18,53 @@ pub(super) const FORMATS: [Format; 7] = [
     Format::Alibaba,
 ];
 
-const RECORDS: u64 = 50_000;
+/// Records of a trace whose instructions are counted, and of one that is timed.
+const FEW: u64 = 50_000;
+const MANY: u64 = 1_000_000;
 /// The drive is smaller than what was traced, so that addresses are packed.
 const DRIVE: Bytes = Bytes::gib(64);
 const TRACED: Bytes = Bytes::gib(256);
 
 /// Records replayed, and a hash of the requests.
-pub(super) fn run(format: Format) -> Result<(u64, u64), String> {
-    let file = write(format)?;
+pub(crate) fn run(format: Format) -> Result<(u64, u64), String> {
+    let file = write(format, FEW)?;
     let result = replay(&file, format);
     let _ = std::fs::remove_file(&file);
     result
 }
 
+/// Nanoseconds a record of each format, the least of five: one pass (`wrap` needs no survey), and both.
+pub(crate) fn measure(quick: bool) -> Result<String, String> {
+    let mut parts = Vec::new();
+    for format in FORMATS {
+        let file = write(format, if quick { FEW } else { MANY })?;
+        let (mut one, mut both) = (f64::INFINITY, f64::INFINITY);
+        for _ in 0..5 {
+            for (addresses, least) in [(Addresses::Wrap, &mut one), (Addresses::Fit, &mut both)] {
+                let start = processor_seconds();
+                let (records, _) = read(&file, format, addresses)?;
+                *least = least.min((processor_seconds() - start) * 1e9 / records as f64);
+            }
+        }
+        let _ = std::fs::remove_file(&file);
+        parts.push(format!("{format} {one:.0} and {both:.0}"));
+    }
+    Ok(format!("traces, ns a record in one pass and with a survey before: {}", parts.join(", ")))
+}
+
+fn processor_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
 #[inline(never)]
 fn replay(file: &Path, format: Format) -> Result<(u64, u64), String> {
-    let spec = TraceSpec { file: file.to_string_lossy().into_owned(), format, ..TraceSpec::default() };
+    read(file, format, Addresses::Fit)
+}
+
+fn read(file: &Path, format: Format, addresses: Addresses) -> Result<(u64, u64), String> {
+    let file = file.to_string_lossy().into_owned();
+    let spec = TraceSpec { file, format, addresses, ..TraceSpec::default() };
     let target = Target { capacity: DRIVE, seed: 1, unit: Bytes::kib(4) };
     let workload = WorkloadSpec { trace: Some(spec), ..WorkloadSpec::default() }.open(&target);
     let mut source = workload.map_err(|error| error.to_string())?.source;
@@ -49,7 +82,7 @@ fn replay(file: &Path, format: Format) -> Result<(u64, u64), String> {
 
 /// A made-up trace: bursts of some runs of addresses, 70 % reads, sizes from 4 to 64 KiB, a record every 30 us or so.
 #[allow(clippy::disallowed_methods, reason = "a trace is a file")]
-fn write(format: Format) -> Result<PathBuf, String> {
+fn write(format: Format, records: u64) -> Result<PathBuf, String> {
     let mut rng = SplitMix::new(1, "bench.traces");
     let mut text = String::new();
     if format == Format::FioIolog {
@@ -58,7 +91,7 @@ fn write(format: Format) -> Result<PathBuf, String> {
         text.push_str("fio version 2 iolog\n");
     }
     let (mut micros, mut sector) = (0, 0);
-    for index in 0..RECORDS {
+    for index in 0..records {
         micros += rng.below(60);
         if rng.below(4) == 0 {
             sector = rng.below(TRACED.0 / 4096) * 8;
