@@ -1,25 +1,21 @@
-//! Firmware: cores, channel and die scheduling, write buffer, host commands, SMART.
+//! Firmware: flash cores, write buffer, host commands, reading and its ladder, health, repair, SMART.
 
 mod chances;
 
 mod config;
 mod core;
 mod counters;
-mod die;
-mod events;
 mod failed_programs;
 mod figures;
 mod flash;
 mod health;
 mod host;
-mod ladder;
 mod op;
 mod placement;
 mod power;
+mod read;
 mod reliability;
-mod relocation;
 mod repair;
-mod scrub;
 mod sensing;
 mod ssd;
 mod untimed;
@@ -32,9 +28,8 @@ pub use config::{
 };
 pub use counters::Counters;
 pub use figures::RberLevels;
-pub use health::Change;
+pub use health::{Change, Decision, Reason};
 pub use power::PowerCuts;
 pub use reliability::{Corrections, ExactTails};
 pub use repair::{RepairRecord, adjustment, fair_shares};
-pub use scrub::{Decision, Reason};
 pub use ssd::Ssd;

@@ -34,21 +34,21 @@ pub(crate) fn units(mut mask: u64) -> impl Iterator<Item = u32> {
 }
 
 impl Ssd {
-    /// The die senses what operation `op` still wants: the cells are disturbed, and it is decided which units ECC gives.
+    /// A die senses what the read with record `read` still wants: the cells are disturbed, and it is decided which units ECC gives.
     ///
     /// Not inlined: reads of drives whose flash never errs should not pay for its registers.
     #[inline(never)]
-    pub(crate) fn sense(&mut self, now: Nanos, op: u32) {
-        if !self.sense_plain(now, op) {
-            self.sense_any(now, op);
+    pub(crate) fn sense(&mut self, now: Nanos, read: u32) {
+        if !self.sense_plain(now, read) {
+            self.sense_any(now, read);
         }
     }
 
     /// [`Ssd::sense`] of what is by far the most frequent: units within a page, in a drive without faults that keeps no history of
     /// steps. False, and nothing done, if it is anything else.
     #[inline]
-    fn sense_plain(&mut self, now: Nanos, op: u32) -> bool {
-        let this = &mut self.ops[op];
+    fn sense_plain(&mut self, now: Nanos, read: u32) -> bool {
+        let this = &mut self.reads[read];
         let state = &mut self.cores[usize::from(this.core)];
         let layout = state.ftl.layout();
         let (Some(own), Some(reliability)) = (&mut state.cells, &mut self.reliability) else { return false };
@@ -89,7 +89,6 @@ impl Ssd {
                 reliability.checked(luck, ln_rber);
             }
         }
-        this.sent = wanted.count_ones() as u16;
         this.failing = failing;
         if this.kind != OpKind::StripeRead {
             let had = u64::from((wanted & !failing).count_ones());
@@ -107,8 +106,8 @@ impl Ssd {
     }
 
     #[inline(never)]
-    fn sense_any(&mut self, now: Nanos, op: u32) {
-        let Op { pu, core, kind, rereads, failing: wanted, mut step, rung, .. } = self.ops[op];
+    fn sense_any(&mut self, now: Nanos, read: u32) {
+        let Op { pu, core, kind, rereads, failing: wanted, mut step, rung, .. } = self.reads[read];
         let at = now + self.schedule.aged();
         let state = &mut self.cores[usize::from(core)];
         let layout = state.ftl.layout();
@@ -159,7 +158,7 @@ impl Ssd {
                     reliability.exact.add(&tail);
                     if state.ftl.has_parity(place.superblock) {
                         if reliability.exact.is_turn() && tail.ln_rereads > f64::NEG_INFINITY {
-                            let limit = self.retries.first(true);
+                            let limit = self.ladder.retries().first(true);
                             let faults = state.faults.as_ref();
                             let moment = Moment {
                                 ftl: &state.ftl,
@@ -202,8 +201,7 @@ impl Ssd {
                 self.corrections.reread += had;
             }
         }
-        let op = &mut self.ops[op];
-        op.sent = wanted.count_ones() as u16;
+        let op = &mut self.reads[read];
         op.failing = failing;
         op.step = step;
     }

@@ -1,7 +1,8 @@
 //! Program units on their way to flash: which queue they go through, who waits for them, what follows when they are there.
 
-use crate::op::{Op, OpKind, Task};
+use crate::op::{Op, OpKind, Purpose, Task};
 use crate::ssd::Ssd;
+use outlast_flash::Queue;
 use outlast_ftl::{Cause, Stream};
 use outlast_units::Nanos;
 
@@ -15,11 +16,8 @@ impl Ssd {
     #[inline]
     pub(crate) fn program_host_in(&mut self, now: Nanos, core: usize, pu: u32, units: u32, epoch: u32) {
         self.host.flushes.count_in(epoch);
-        let op = Op { units: units as u16, epoch, ..Op::new(OpKind::HostProgram, Task::Gc, core, pu) };
-        let die = self.cores[core].ftl.layout().lane_of_pu(pu).die.0;
-        let op = self.ops.insert(op);
-        self.dies[usize::from(die)].programs.push(&mut self.ops, op);
-        self.wake(now, die);
+        let purpose = Purpose::program(OpKind::HostProgram, Task::Gc, pu, epoch);
+        self.submit_program(now, core, Queue::Programs, purpose, units);
     }
 
     /// A host program has ended: its units leave the buffer.
@@ -94,14 +92,13 @@ impl Ssd {
         epoch: u32,
     ) {
         self.cores[core].tasks.program_begins(task, epoch);
-        let op = Op { units: units as u16, epoch, ..Op::new(OpKind::RelocationProgram, task, core, pu) };
-        let die = self.cores[core].ftl.layout().lane_of_pu(pu).die.0;
-        self.queue_internal(now, die, op);
+        let purpose = Purpose::program(OpKind::RelocationProgram, task, pu, epoch);
+        self.submit_program(now, core, Queue::Internal(task), purpose, units);
     }
 
     pub(crate) fn relocation_programmed(&mut self, now: Nanos, op: &Op) {
         let core = usize::from(op.core);
-        self.internal -= 1;
+        self.flash.internal_ended();
         let state = &mut self.cores[core];
         state.tasks.leave(u32::from(op.units));
         state.tasks.program_ended(op.task, op.epoch, op.pu);
@@ -112,6 +109,6 @@ impl Ssd {
         self.maybe_erase(now, core, op.task);
         self.retry_erasures(now, core);
         self.maybe_collect(now, core);
-        self.give_leave(now);
+        self.wake_waiting(now);
     }
 }

@@ -5,15 +5,13 @@ use crate::op::{OpKind, UnitWork};
 use crate::ssd::Ssd;
 use outlast_device::{Op as HostOp, Outcome};
 use outlast_ftl::Stream;
-use outlast_units::slab::NIL;
 use outlast_units::{Lpn, Nanos, SECTOR_BYTES};
 
 impl Ssd {
     /// A flash core acts on one unit of a command.
     pub(crate) fn execute(&mut self, now: Nanos, core: usize, work: UnitWork) {
         // A die may have failed, or data have moved, since the master core sent it here.
-        let is_unit = self.redirection.is_some() && work.lpn != NIL;
-        let moved = if is_unit { self.elsewhere(core, work) } else { None };
+        let moved = if self.redirection.is_some() { self.elsewhere(core, work) } else { None };
         let (core, work) = moved.unwrap_or((core, work));
         let command = *self.host.requests.command(work.request);
         match command.op {
@@ -30,8 +28,7 @@ impl Ssd {
                 }
                 self.finish_parts(now, work.request, 1);
             }
-            HostOp::LbaStatus => self.status_step(now, core, work),
-            HostOp::Flush => unreachable!("such a command has no units"),
+            HostOp::LbaStatus | HostOp::Flush => unreachable!("such a command has no units"),
         }
     }
 
@@ -59,9 +56,8 @@ impl Ssd {
             self.finish_parts(now, work.request, 1);
             return;
         }
-        let (pu, unit) = ftl.layout().pu_of(slot);
-        let die = ftl.layout().lane_of_pu(pu).die.0;
-        self.enqueue_read(now, die, core as u16, OpKind::HostRead, pu, unit, work);
+        let of_pu = ftl.layout().pu_of(slot);
+        self.enqueue_read(now, core, OpKind::HostRead, of_pu, work);
     }
 
     /// What a flash core takes to bring a unit into the parity that covers it: of its stripe, of its block, and of the blocks in
@@ -117,9 +113,8 @@ impl Ssd {
             if slot.is_some() && ftl.is_programmed(slot) {
                 // The read's time is spent now; its content is merged when the write enters the buffer, with what is
                 // current then, so that two partial writes of one unit cannot lose each other's sectors.
-                let (pu, unit) = ftl.layout().pu_of(slot);
-                let die = ftl.layout().lane_of_pu(pu).die.0;
-                self.enqueue_read(now, die, core as u16, OpKind::RmwRead, pu, unit, work);
+                let of_pu = ftl.layout().pu_of(slot);
+                self.enqueue_read(now, core, OpKind::RmwRead, of_pu, work);
                 return;
             }
         }

@@ -3,7 +3,7 @@
 
 use crate::ssd::Ssd;
 use outlast_media::{Damage, Fault, Faults};
-use outlast_units::Nanos;
+use outlast_units::{DieId, Nanos};
 
 impl Ssd {
     /// From now on operations may fail.
@@ -21,6 +21,9 @@ impl Ssd {
     }
 
     /// Something breaks now.
+    ///
+    /// # Panics
+    /// If it is of a die that the drive does not have.
     pub fn inject(&mut self, now: Nanos, fault: Fault) {
         if fault.damage == Damage::Power {
             self.host.abort(now);
@@ -35,8 +38,8 @@ impl Ssd {
         }
         self.expect_faults();
         for die in fault.dies(&self.config.geometry) {
-            let (core, local) =
-                (usize::from(self.dies[usize::from(die)].core), self.dies[usize::from(die)].local);
+            assert!(usize::from(die) < self.places.len(), "die {die} breaks, of {}", self.places.len());
+            let (core, local) = self.core_of_die(die);
             let state = &mut self.cores[core];
             if let Some(faults) = &mut state.faults {
                 faults.inject(local, fault.damage);
@@ -48,7 +51,7 @@ impl Ssd {
             };
             if let Some(watch) = &mut self.watch {
                 // Firmware will find out.
-                watch.note_broken(now, die);
+                watch.detector.note_broken(now, DieId(die));
             } else {
                 self.give_up(now, core, local, plane);
             }
@@ -58,7 +61,12 @@ impl Ssd {
 
     /// Core `core` uses its die `local`, or only `plane` of it, no more.
     pub(crate) fn give_up(&mut self, now: Nanos, core: usize, local: u16, plane: Option<u16>) {
+        assert!(usize::from(local) < self.cores[core].dies.len(), "core {core} has no die {local}");
         self.cores[core].ftl.give_up_die(local, plane);
+        debug_assert!(
+            plane.is_some() || self.cores[core].ftl.is_dead_die(local),
+            "a die given up takes no data"
+        );
         // Stripes may have ended where the die would have come next.
         self.program_all_parity(now, core);
         self.reprotect_all(now, core);

@@ -1,0 +1,364 @@
+//! The host's side: commands come in, are cut into pieces, and go out when every piece is done.
+
+use super::flight::HeldBack;
+use super::{Array, command};
+use crate::layout::{Piece, Rows};
+use crate::op::{Host, Op, OpKind, Sub, SubKind};
+use crate::roles::roles;
+use outlast_device::{Command, Completion, Device, Op as HostOp, Outcome, Tag};
+use outlast_units::slab::NIL;
+use outlast_units::{Nanos, SECTOR_BYTES};
+
+impl<D: Device> Array<D> {
+    pub(super) fn receive(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+        assert!(self.powered, "an array without power takes no commands");
+        if self.flight.replaying > 0 {
+            self.flight.held_back.push_back(HeldBack { command, tag, data: data.to_vec() });
+            return;
+        }
+        self.accept(now, command, tag, data);
+    }
+
+    pub(super) fn accept(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+        let end = command.lba.0.saturating_add(u64::from(command.sectors));
+        if command.op != HostOp::Flush && end > self.setup.capacity {
+            self.replies.ready.push_back(Completion { at: now, tag, outcome: Outcome::OutOfRange });
+            return;
+        }
+        let mut host = Host {
+            command,
+            tag,
+            // One part for the cutting itself, so that the command cannot end before it is cut.
+            left: 1,
+            outcome: Outcome::Ok,
+            data: Vec::new(),
+        };
+        if self.setup.bytes && matches!(command.op, HostOp::Read | HostOp::Write) {
+            if command.op == HostOp::Write {
+                host.data = data.to_vec();
+            }
+            host.data.resize(command.sectors as usize * SECTOR_BYTES as usize, 0);
+        }
+        let index = self.flight.hosts.insert(host);
+        if is_change(command.op) {
+            self.doubt.write_begins();
+        }
+        match command.op {
+            HostOp::Read => self.split_read(now, index),
+            HostOp::Write => self.split_write(now, index),
+            HostOp::Trim => self.split_trim(now, index),
+            HostOp::Flush => self.flush(now, index),
+            // An array has redundancy of its own: it asks nobody to write anything again.
+            HostOp::LbaStatus => {}
+        }
+        self.finish_part(now, index);
+    }
+
+    fn split_read(&mut self, now: Nanos, host: u32) {
+        let Command { lba, sectors, .. } = self.flight.hosts[host].command;
+        let simple =
+            !self.members.is_degraded() && !self.passes.moves_parity() && self.ledger.lost().is_empty();
+        for piece in self.layout.pieces(lba.0, u64::from(sectors), !simple) {
+            if simple {
+                self.direct_read(now, host, piece.group, usize::from(piece.first_role), piece.rows);
+                continue;
+            }
+            let set = piece_roles(piece);
+            if self.is_lost(piece) {
+                self.flight.hosts[host].outcome = Outcome::MediumError;
+                continue;
+            }
+            let (hard, soft) = self.unreadable(piece.group, piece.rows);
+            let readable = if self.layout.data == 1 {
+                (hard | soft) != self.role_set()
+            } else {
+                (hard | soft) & set == 0
+            };
+            if readable && !self.passes.moves_parity() {
+                for role in piece.first_role..piece.end_role {
+                    self.direct_read(now, host, piece.group, usize::from(role), piece.rows);
+                }
+            } else {
+                self.read_under_lock(now, host, piece.group, set, piece.rows, 0);
+            }
+        }
+    }
+
+    /// Reads one chunk's rows straight from a member that has them.
+    #[inline]
+    fn direct_read(&mut self, now: Nanos, host: u32, group: u64, role: usize, rows: Rows) {
+        let role = if self.layout.data == 1 { self.choose_copy(group, rows) } else { role };
+        let (column, base) = self.layout.locate(group, role, false);
+        let column = self.members.source(column, group);
+        self.flight.hosts[host].left += 1;
+        self.flight.direct_reads += 1;
+        let sub = Sub {
+            live: true,
+            kind: SubKind::DirectRead,
+            column: column as u8,
+            role: role as u8,
+            owner: host,
+            group,
+            rows,
+        };
+        self.send(now, sub, command(HostOp::Read, base + u64::from(rows.first), rows), &[]);
+    }
+
+    /// The copy on the least busy member; where copies may still differ after a loss of power, always the first, as in md.
+    fn choose_copy(&self, group: u64, rows: Rows) -> usize {
+        if self.layout.roles == 1 {
+            return 0;
+        }
+        let (hard, soft) = if self.members.is_degraded() { self.unreadable(group, rows) } else { (0, 0) };
+        let readable = self.role_set() & !(hard | soft);
+        let in_doubt = self.doubt.distrusts(group);
+        let busy = |role: &usize| self.members[self.layout.locate(group, *role, false).0].in_flight;
+        let best = if in_doubt { roles(readable).next() } else { roles(readable).min_by_key(busy) };
+        best.unwrap_or(0)
+    }
+
+    pub(super) fn direct_read_done(&mut self, now: Nanos, sub: Sub, tag: Tag, outcome: Outcome) {
+        self.flight.direct_reads -= 1;
+        if self.flight.direct_reads == 0 && self.passes.is_shift_pending() {
+            self.passes.ask();
+        }
+        let (host, role) = (sub.owner, usize::from(sub.role));
+        if outcome != Outcome::Ok {
+            let mut failed = 0;
+            if outcome == Outcome::MediumError {
+                self.note_read_error(now, usize::from(sub.column));
+                failed = 1 << role;
+            }
+            let wanted = if self.layout.data == 1 { 1 } else { 1 << role };
+            self.read_under_lock(now, host, sub.group, wanted, sub.rows, failed);
+        } else if self.setup.bytes {
+            let device = self.members.device_mut(usize::from(sub.column));
+            if let Some(data) = device.and_then(|device| device.take_data(tag)) {
+                self.give_to_host(host, sub.group, role, sub.rows, &data);
+            }
+        }
+        self.finish_part(now, host);
+    }
+
+    fn read_under_lock(&mut self, now: Nanos, host: u32, group: u64, wanted: u64, rows: Rows, failed: u64) {
+        self.flight.hosts[host].left += 1;
+        let op = Op { host, roles: wanted, failed, ..Op::new(OpKind::Read, group, rows) };
+        self.start(now, op);
+    }
+
+    /// Copies rows of a data role into the host's buffer.
+    pub(super) fn give_to_host(&mut self, host: u32, group: u64, role: usize, rows: Rows, data: &[u8]) {
+        let host = &mut self.flight.hosts[host];
+        let at = (self.layout.logical(group, role, rows.first) - host.command.lba.0) * SECTOR_BYTES;
+        host.data[at as usize..at as usize + data.len()].copy_from_slice(data);
+    }
+
+    fn split_write(&mut self, now: Nanos, host: u32) {
+        let Command { lba, sectors, fua, stream, .. } = self.flight.hosts[host].command;
+        if self.read_only {
+            self.flight.hosts[host].outcome = Outcome::ReadOnly;
+            return;
+        }
+        let striped_only = self.layout.roles == self.layout.data;
+        for piece in self.layout.pieces(lba.0, u64::from(sectors), self.setup.joins_chunks && !striped_only) {
+            if striped_only {
+                self.direct_write(now, host, piece);
+                continue;
+            }
+            self.flight.hosts[host].left += 1;
+            let mut op = Op::new(OpKind::Write, piece.group, piece.rows);
+            (op.host, op.roles, op.fua, op.stream) = (host, piece_roles(piece), fua, stream);
+            if self.layout.shift().is_some_and(|shift| shift.lazy && !shift.is_moved(piece.group)) {
+                op.whole = true;
+            }
+            self.start(now, op);
+        }
+        self.check_wear(now, u64::from(sectors));
+    }
+
+    /// A write without redundancy.
+    fn direct_write(&mut self, now: Nanos, host: u32, piece: Piece) {
+        let (role, rows) = (usize::from(piece.first_role), piece.rows);
+        let (column, base) = self.layout.locate(piece.group, role, false);
+        if self.members[column].device.is_none() {
+            self.flight.hosts[host].outcome = Outcome::ReadOnly;
+            return;
+        }
+        self.flight.hosts[host].left += 1;
+        let sub = Sub {
+            live: true,
+            kind: SubKind::DirectWrite,
+            column: column as u8,
+            role: role as u8,
+            owner: host,
+            group: piece.group,
+            rows,
+        };
+        let Command { stream, fua, lba, .. } = self.flight.hosts[host].command;
+        let command = Command { stream, fua, ..command(HostOp::Write, base + u64::from(rows.first), rows) };
+        if self.setup.bytes {
+            let data = std::mem::take(&mut self.flight.hosts[host].data);
+            let at = ((self.layout.logical(piece.group, role, rows.first) - lba.0) * SECTOR_BYTES) as usize;
+            self.send(now, sub, command, &data[at..at + rows.len() as usize * SECTOR_BYTES as usize]);
+            self.flight.hosts[host].data = data;
+        } else {
+            self.send(now, sub, command, &[]);
+        }
+    }
+
+    pub(super) fn direct_write_done(&mut self, now: Nanos, sub: Sub, outcome: Outcome) {
+        if outcome == Outcome::Ok {
+            self.found_again(sub.group, 1 << sub.role, sub.rows);
+            self.note_written(sub);
+        } else {
+            self.flight.hosts[sub.owner].outcome = outcome;
+        }
+        self.finish_part(now, sub.owner);
+    }
+
+    fn split_trim(&mut self, now: Nanos, host: u32) {
+        let Command { lba, sectors, .. } = self.flight.hosts[host].command;
+        if self.read_only {
+            self.flight.hosts[host].outcome = Outcome::ReadOnly;
+            return;
+        }
+        let data = self.layout.data;
+        for piece in self.layout.pieces(lba.0, u64::from(sectors), true) {
+            if self.layout.roles == data {
+                for role in piece.first_role..piece.end_role {
+                    self.direct_trim(now, host, piece.group, usize::from(role), piece.rows);
+                }
+                continue;
+            }
+            // Parity stays right only where every data chunk is deallocated: zeroes are a codeword. Elsewhere nothing happens, since
+            // deallocation is advice. Only whole units, so that all members do the same.
+            let unit = self.setup.trim_unit as u32;
+            let first = piece.rows.first.next_multiple_of(unit);
+            let end = piece.rows.end / unit * unit;
+            if usize::from(piece.end_role - piece.first_role) == data && first < end {
+                self.flight.hosts[host].left += 1;
+                let mut op = Op::new(OpKind::Trim, piece.group, Rows::new(first, end));
+                (op.host, op.roles) = (host, self.data_set());
+                self.start(now, op);
+            }
+        }
+    }
+
+    fn direct_trim(&mut self, now: Nanos, host: u32, group: u64, role: usize, rows: Rows) {
+        let (column, base) = self.layout.locate(group, role, false);
+        if self.members[column].device.is_some() {
+            self.flight.hosts[host].left += 1;
+            let (column, role) = (column as u8, role as u8);
+            let sub = Sub { live: true, kind: SubKind::DirectTrim, column, role, owner: host, group, rows };
+            self.send(now, sub, command(HostOp::Trim, base + u64::from(rows.first), rows), &[]);
+        }
+    }
+
+    fn flush(&mut self, now: Nanos, host: u32) {
+        // The parts are counted as they go out; the one for the cutting keeps the command from ending.
+        let sent = self.flush_all(now, SubKind::Flush, host);
+        self.flight.hosts[host].left += sent;
+    }
+
+    /// No write has been under way for a while: before the members are marked clean they flush. What is marked (the superblock's two
+    /// writes, at the first write and now) takes neither time nor room.
+    pub(super) fn flush_to_be_clean(&mut self, now: Nanos) {
+        // One for the asking itself, so that it cannot end before it has begun.
+        self.doubt.flushing(1);
+        let sent = self.flush_all(now, SubKind::Clean, NIL);
+        self.doubt.flushing(sent);
+        self.doubt.flushed();
+    }
+
+    /// Asks every member and donor to flush; returns how many there are.
+    pub(super) fn flush_all(&mut self, now: Nanos, kind: SubKind, owner: u32) -> u32 {
+        let mut sent = 0;
+        for number in self.members.numbers() {
+            if self.members.device_mut(number).is_some() {
+                sent += 1;
+                self.send_flush(now, number, kind, owner);
+            }
+        }
+        sent
+    }
+
+    pub(super) fn send_flush(&mut self, now: Nanos, column: usize, kind: SubKind, owner: u32) {
+        let rows = Rows::new(0, 1);
+        let sub = Sub { live: true, kind, column: column as u8, role: 0, owner, group: 0, rows };
+        let flush = Command { sectors: 0, ..command(HostOp::Flush, 0, rows) };
+        self.send(now, sub, flush, &[]);
+    }
+
+    /// A part of a host command is done; the last one ends it.
+    #[inline]
+    pub(super) fn finish_part(&mut self, now: Nanos, index: u32) {
+        debug_assert!(index != NIL, "only parts of host commands are finished");
+        let host = &mut self.flight.hosts[index];
+        debug_assert!(host.left > 0, "each part of a host command ends once");
+        host.left -= 1;
+        if host.left == 0 {
+            self.finish(now, index);
+        }
+    }
+
+    /// Every part of a host command is done.
+    fn finish(&mut self, now: Nanos, index: u32) {
+        let host = &mut self.flight.hosts[index];
+        let (command, tag, outcome) = (host.command, host.tag, host.outcome);
+        if self.setup.bytes && command.op == HostOp::Read && outcome == Outcome::Ok {
+            let data = std::mem::take(&mut host.data);
+            self.replies.data.insert(tag, data);
+        }
+        self.flight.hosts.remove(index);
+        self.flight.last_host = Some(now);
+        if is_change(command.op) {
+            self.doubt.write_ends(now);
+        }
+        let sectors = u64::from(command.sectors);
+        match command.op {
+            HostOp::Read => {
+                self.ledger.counters.reads += 1;
+                self.ledger.counters.sectors_read += sectors;
+            }
+            HostOp::Write => {
+                self.ledger.counters.writes += 1;
+                self.ledger.counters.sectors_written += sectors;
+            }
+            HostOp::Trim | HostOp::Flush | HostOp::LbaStatus => {}
+        }
+        self.ledger.counters.medium_errors += u64::from(outcome == Outcome::MediumError);
+        self.replies.ready.push_back(Completion { at: now, tag, outcome });
+        if self.flight.is_host_idle() && self.passes.under_way().is_some() {
+            self.passes.ask();
+        }
+    }
+
+    fn is_lost(&self, piece: Piece) -> bool {
+        !self.ledger.lost().is_empty()
+            && roles(piece_roles(piece)).any(|role| {
+                let first = self.layout.logical(piece.group, role, piece.rows.first);
+                self.ledger.lost().overlaps(&(first..first + u64::from(piece.rows.len())))
+            })
+    }
+
+    /// Data that was lost has been written anew.
+    pub(super) fn found_again(&mut self, group: u64, set: u64, rows: Rows) {
+        if self.ledger.lost().is_empty() {
+            return;
+        }
+        for role in roles(set) {
+            let first = self.layout.logical(group, role, rows.first);
+            self.ledger.find(first..first + u64::from(rows.len()));
+        }
+    }
+}
+
+/// Whether a command changes what is stored.
+fn is_change(op: HostOp) -> bool {
+    matches!(op, HostOp::Write | HostOp::Trim)
+}
+
+fn piece_roles(piece: Piece) -> u64 {
+    crate::roles::first_roles(usize::from(piece.end_role))
+        & !crate::roles::first_roles(usize::from(piece.first_role))
+}

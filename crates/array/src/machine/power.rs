@@ -1,0 +1,156 @@
+//! Loss of power, and what is done when it is back.
+
+use super::Array;
+use super::flight::Replies;
+use crate::error::{ArrayError, EventKind};
+use crate::op::{Content, Op, OpKind};
+use crate::roles::roles;
+use outlast_device::{Completion, Device, Outcome, PowerCycle};
+use outlast_units::Nanos;
+
+impl<D: Device + PowerCycle> PowerCycle for Array<D> {
+    /// Power fails and comes back: a nested array starts by itself, forced if it has to.
+    fn power_cut(&mut self, now: Nanos) {
+        Array::power_cut(self, now);
+        let started = self.power_on(now, true);
+        assert!(started.is_ok(), "a forced start is never refused");
+    }
+}
+
+impl<D: Device + PowerCycle> Array<D> {
+    /// As [`Array::power_cut`], of which the host hears: commands in flight end in [`Outcome::Aborted`]. Of a write or a trim, any part may
+    /// have been done.
+    pub fn power_failure(&mut self, now: Nanos) {
+        self.catch_up(now);
+        let aborted = self.flight.open_tags();
+        // What was done before has been done, whether or not the host has heard of it.
+        let done = std::mem::take(&mut self.replies);
+        self.power_cut(now);
+        self.ledger.event(now, EventKind::PowerFailed { aborted: aborted.len() as u64 });
+        let end = |tag| Completion { at: now, tag, outcome: Outcome::Aborted };
+        self.replies = done;
+        self.replies.ready.extend(aborted.into_iter().map(end));
+    }
+
+    /// Power fails at `now`: commands in flight are forgotten and will not complete. What survives is what members have written, and
+    /// the array's own records: which members are how far rebuilt, where parity has moved, bad blocks, lost data, and what
+    /// [`Consistency`] provides. The array is off until [`Array::power_on`].
+    pub fn power_cut(&mut self, now: Nanos) {
+        self.catch_up(now);
+        let columns = self.members.iter_mut().filter_map(|column| column.device.as_mut());
+        columns.for_each(|device| device.power_cut(now));
+        self.members.spares_mut().iter_mut().for_each(|spare| spare.power_cut(now));
+        let donors = self.members.donors_mut().filter_map(|donor| donor.home.device.as_mut());
+        donors.for_each(|device| device.power_cut(now));
+        self.members.forget_commands();
+        self.repairs_after_power_cut();
+        for op in self.flight.ops.slots() {
+            let recorded = self.doubt.records.values().any(|record| record.group == op.group);
+            let changes = matches!(op.kind, OpKind::Write | OpKind::Trim | OpKind::Verify { .. });
+            if op.committing && changes && !recorded && self.layout.roles > self.layout.data {
+                self.doubt.tear(op.group, op.rows);
+            }
+        }
+        self.powered = false;
+        self.ledger.counters.power_cuts += 1;
+        self.flight.clear();
+        self.replies = Replies::default();
+        self.passes.after_power_cut();
+        self.doubt.after_power_cut();
+    }
+
+    /// Power is back: records are carried out before the host is served, then whatever is in doubt is made right beside it. Without a loss of power
+    /// nothing happens.
+    ///
+    /// # Errors
+    /// Where parity is in doubt and a member is missing, as md refuses: what the missing member held cannot be trusted. `force`
+    /// starts nevertheless.
+    pub fn power_on(&mut self, now: Nanos, force: bool) -> Result<(), ArrayError> {
+        if self.powered {
+            return Ok(());
+        }
+        if self.is_in_doubt() && self.members.is_degraded() && !force {
+            let doubtful = |&group: &u64| self.doubt.distrusts(group) && self.doubt.must_resync(group);
+            let groups =
+                (0..self.layout.groups).filter(doubtful).filter(|&group| self.depends(group)).count() as u64;
+            if groups > 0 {
+                self.ledger.event(now, EventKind::NotStarted { groups });
+                return Err(ArrayError::DirtyDegraded { groups });
+            }
+        }
+        self.powered = true;
+        // Members have things to do that nobody asked them for.
+        self.members.refresh_deadlines();
+        self.catch_up(now);
+        let holes = self.doubt.torn_groups().into_iter().filter(|&group| self.depends(group)).count();
+        self.ledger.counters.write_holes += holes as u64;
+        if !self.is_in_doubt() {
+            self.doubt.bitmap.resume(now, self.setup.config.log.bitmap_delay);
+        }
+        let records = std::mem::take(&mut self.doubt.records);
+        // The host waits until the last record is carried out, and operations may end as soon as they begin.
+        self.flight.replaying = 1;
+        for (_, record) in records {
+            self.flight.replaying += 1;
+            let mut op = Op::new(OpKind::Replay, record.group, record.rows);
+            op.record = Some(Box::new(record));
+            self.start(now, op);
+            self.ledger.counters.records_replayed += 1;
+        }
+        self.replay_done();
+        self.passes.ask();
+        self.settle(now);
+        Ok(())
+    }
+}
+
+impl<D: Device> Array<D> {
+    /// Whether parity has to give data of `group`, so that wrong parity gives wrong data. Of mirrors any copy will do.
+    fn depends(&self, group: u64) -> bool {
+        let (hard, _) = self.unreadable(group, self.whole_chunk());
+        self.layout.data > 1 && hard & self.data_set() != 0
+    }
+
+    /// A record has been gathered: the cells are what they shall become.
+    pub(super) fn replayed(&mut self, index: u32) {
+        let Some(record) = self.flight.ops[index].record.clone() else { return };
+        let group = record.group;
+        let parity = self.role_set() & !self.data_set();
+        match record.content {
+            Content::Trim => self.flight.ops[index].write_set = self.role_set(),
+            Content::Cells { set, cells, moves } => {
+                let op = &mut self.flight.ops[index];
+                (op.write_set, op.moves) = (set, moves);
+                for (role, cell) in cells.into_iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
+                    op.cells[role] = cell;
+                }
+            }
+            Content::Partial { written, sums, extra, cells } => {
+                // A member that was being rebuilt may have become readable since: it gets what the parity now says.
+                self.flight.ops[index].write_set = (parity | extra) & !self.absent(group, false);
+                if !self.setup.bytes {
+                    return;
+                }
+                let data = self.layout.data;
+                let mut own = std::mem::take(&mut self.flight.ops[index].cells);
+                for role in roles(extra) {
+                    own[role].clone_from(&cells[role]);
+                }
+                own.splice(data.., sums);
+                let bytes = 0..own[data].len();
+                for role in roles(written) {
+                    self.setup.code.add(&mut own, bytes.clone(), role);
+                }
+                self.flight.ops[index].cells = own;
+            }
+        }
+    }
+
+    /// One thing less that the host waits for.
+    pub(super) fn replay_done(&mut self) {
+        self.flight.replaying -= 1;
+        if self.flight.replaying == 0 {
+            self.passes.ask();
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Asking members which of their sectors have failed, range by range.
+
+use super::super::{Array, command};
+use crate::config::{RepairOrder, RepairWay};
+use crate::layout::Rows;
+use crate::op::{Sub, SubKind};
+use crate::repairs::Item;
+use outlast_device::{Command, Device, LbaRun, Op as HostOp, Outcome, Tag};
+use outlast_units::{Nanos, SECTOR_BYTES};
+use std::ops::Range;
+
+impl<D: Device> Array<D> {
+    fn range_sectors(&self) -> u64 {
+        self.setup.config.repair.range.0 / SECTOR_BYTES
+    }
+
+    /// The range that a member's sector lies in.
+    pub(super) fn range_of(&self, sector: u64) -> u32 {
+        (sector / self.range_sectors()) as u32
+    }
+
+    /// Ranges of a member.
+    pub(super) fn ranges(&self) -> u32 {
+        self.layout.member_sectors().div_ceil(self.range_sectors()) as u32
+    }
+
+    fn sectors_of(&self, range: u32) -> Range<u64> {
+        let first = u64::from(range) * self.range_sectors();
+        first..(first + self.range_sectors()).min(self.layout.member_sectors())
+    }
+
+    /// Asks device `index` about a range.
+    pub(super) fn ask(&mut self, now: Nanos, id: u32, index: usize, range: u32) {
+        let Some(repair) = self.repairs.get_mut(id) else { return };
+        repair.asks(now, range);
+        let (sectors, rows) = (self.sectors_of(range), Rows::new(0, 1));
+        let (kind, group) = (SubKind::Status, u64::from(range));
+        let sub = Sub { live: true, kind, column: index as u8, role: 0, owner: id, group, rows };
+        let count = (sectors.end - sectors.start) as u32;
+        let ask = Command { sectors: count, ..command(HostOp::LbaStatus, sectors.start, rows) };
+        self.send(now, sub, ask, &[]);
+    }
+
+    /// A member has answered.
+    pub(in crate::machine) fn status_done(&mut self, now: Nanos, sub: Sub, tag: Tag, outcome: Outcome) {
+        let index = usize::from(sub.column);
+        let runs =
+            self.members.device_mut(index).and_then(|device| device.take_lba_status(tag)).unwrap_or_default();
+        let (id, range) = (sub.owner, sub.group as u32);
+        let Some(repair) = self.repairs.get_mut(id) else { return };
+        let Some(sent) = repair.takes_answer(range) else { return };
+        let (way, column) = (repair.way, repair.column);
+        let record = self.repairs.record(id);
+        record.identify += now - sent;
+        record.queries += 1;
+        self.passes.ask();
+        if outcome == Outcome::Aborted {
+            self.ask(now, id, index, range);
+            return;
+        }
+        let limits = self.sectors_of(range);
+        let clipped = runs.iter().filter_map(|run| clip(run, &limits));
+        if way == RepairWay::Assist {
+            for (sectors, readable) in clipped {
+                self.count_listed(id, readable, sectors.end - sectors.start);
+                if let Some(donor) = self.members.donor_mut(column).filter(|_| !readable) {
+                    donor.known.insert(sectors);
+                }
+            }
+            if let Some(donor) = self.members.donor_mut(column) {
+                donor.answered.insert(range);
+            }
+            return;
+        }
+        let mut left = 0;
+        for (sectors, readable) in clipped {
+            left += self.list(id, range, sectors, readable);
+        }
+        let (ranges, by_exposure) = (self.ranges(), self.setup.config.repair.order == RepairOrder::Exposure);
+        let Some(repair) = self.repairs.get_mut(id) else { return };
+        if repair.range_listed(range, left) && by_exposure && repair.has_asked_all(ranges) {
+            self.sort_by_exposure();
+        }
+    }
+
+    fn count_listed(&mut self, id: u32, readable: bool, sectors: u64) {
+        let record = self.repairs.record(id);
+        if readable {
+            record.fake_sectors += sectors;
+        } else {
+            record.failed_sectors += sectors;
+        }
+    }
+
+    /// Cuts a run of listed sectors into rows of groups, to be recovered one by one; returns how many.
+    fn list(&mut self, id: u32, range: u32, sectors: Range<u64>, readable: bool) -> u32 {
+        let Some(column) = self.repairs.get(id).map(|repair| repair.column) else { return 0 };
+        let chunk = self.layout.chunk;
+        let by_exposure = self.setup.config.repair.order == RepairOrder::Exposure;
+        let (mut first, mut items) = (sectors.start, 0);
+        while first < sectors.end {
+            let end = sectors.end.min((first / chunk + 1) * chunk);
+            let from = first;
+            first = end;
+            // Elsewhere lie records, which are written anew in turn, or nothing.
+            let Some(group) = self.layout.group_at(column, from) else { continue };
+            self.count_listed(id, readable, end - from);
+            if self.layout.roles == self.layout.data {
+                self.lose(id, group, from..end, readable);
+                continue;
+            }
+            let rows = Rows::new((from % chunk) as u32, ((end - 1) % chunk) as u32 + 1);
+            let Some(repair) = self.repairs.get_mut(id) else { return items };
+            let item = Item { group, rows, readable, range, sector: from };
+            repair.list(item, by_exposure.then_some(from..end));
+            items += 1;
+        }
+        items
+    }
+
+    /// Sectors have failed, and there is no redundancy: notes which data is lost, but for what the host has written meanwhile.
+    fn lose(&mut self, id: u32, group: u64, sectors: Range<u64>, readable: bool) {
+        let Some(repair) = self.repairs.get(id).filter(|_| !readable) else { return };
+        let Some(role) = self.layout.role_on(group, repair.column, false) else { return };
+        let gone = repair.not_written(sectors);
+        for run in gone.iter() {
+            let first = self.layout.logical(group, role, (run.start % self.layout.chunk) as u32);
+            let count = run.end - run.start;
+            self.ledger.lose(first..first + count);
+            self.repairs.record(id).lost_sectors += count;
+        }
+    }
+}
+
+impl<D: Device> Array<D> {
+    /// The host has written without a lock: a member that is being asked may still tell that these sectors have failed.
+    #[inline]
+    pub(in crate::machine) fn note_written(&mut self, sub: Sub) {
+        if self.repairs.is_none_active() {
+            return;
+        }
+        let (_, base) = self.layout.locate(sub.group, usize::from(sub.role), false);
+        let sectors = base + u64::from(sub.rows.first)..base + u64::from(sub.rows.end);
+        for repair in self.repairs.active_mut().iter_mut() {
+            if repair.column == usize::from(sub.column) {
+                repair.note_written(sectors.clone());
+            }
+        }
+    }
+}
+
+/// The part of a run within `limits`.
+fn clip(run: &LbaRun, limits: &Range<u64>) -> Option<(Range<u64>, bool)> {
+    let sectors = run.lba.0.max(limits.start)..(run.lba.0 + u64::from(run.sectors)).min(limits.end);
+    (!sectors.is_empty()).then_some((sectors, run.readable))
+}

@@ -1,0 +1,190 @@
+//! The event queue: one pending time for each source, the earliest on top.
+
+use outlast_units::{CoreId, DieId, Nanos};
+
+/// Whose an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A die.
+    Die(DieId),
+    /// The processor of a flash core.
+    Core(CoreId),
+    /// The master core.
+    Master,
+    /// The host's link.
+    Link,
+    /// What is done at times of its own.
+    Housekeeping,
+}
+
+/// The event tree of a drive: its dies, then its flash cores, then the three sources of which there is one each.
+#[derive(Clone, Debug)]
+pub(crate) struct Events {
+    tree: EventTree,
+    dies: u32,
+    cores: u32,
+}
+
+impl Events {
+    pub(crate) fn new(dies: usize, cores: usize) -> Self {
+        Self { tree: EventTree::new(dies + cores + 3), dies: dies as u32, cores: cores as u32 }
+    }
+
+    pub(crate) fn horizon(&self) -> Nanos {
+        self.tree.horizon()
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, source: Source, at: Nanos) {
+        self.tree.set(self.number(source), at);
+    }
+
+    #[inline]
+    pub(crate) fn next(&self) -> Nanos {
+        self.tree.next()
+    }
+
+    #[inline]
+    pub(crate) fn next_source(&self) -> Source {
+        self.source(self.tree.next_source())
+    }
+
+    #[inline]
+    fn number(&self, source: Source) -> u32 {
+        let singles = self.dies + self.cores;
+        match source {
+            Source::Die(die) => u32::from(die.0),
+            Source::Core(core) => self.dies + u32::from(core.0),
+            Source::Master => singles,
+            Source::Link => singles + 1,
+            Source::Housekeeping => singles + 2,
+        }
+    }
+
+    #[inline]
+    fn source(&self, number: u32) -> Source {
+        if number < self.dies {
+            return Source::Die(DieId(number as u16));
+        }
+        match (number - self.dies).checked_sub(self.cores) {
+            None => Source::Core(CoreId((number - self.dies) as u16)),
+            Some(0) => Source::Master,
+            Some(1) => Source::Link,
+            Some(_) => Source::Housekeeping,
+        }
+    }
+
+    /// Forgets all events but that of housekeeping.
+    pub(crate) fn cut(&mut self) {
+        for number in 0..self.number(Source::Housekeeping) {
+            self.tree.set(number, Nanos::MAX);
+        }
+    }
+}
+
+/// A tournament tree over a fixed set of sources, each with at most one pending event. Setting a time costs log₂(sources)
+/// comparisons, without branches and without allocation; the earliest is at the root. Equal times go to the source with the
+/// smaller number, so a run is reproducible.
+#[derive(Clone, Debug)]
+struct EventTree {
+    /// Entry `i` is what nodes `2i` and `2i + 1` hold, and node `i` holds the lesser of them; the leaves are the nodes from `sources` on.
+    /// Any number of leaves will do, as the least of all does not depend on their order. What a node holds is time and source in one
+    /// word, compared at once.
+    pairs: Vec<[u64; 2]>,
+    /// What node 1, the root, holds.
+    first: u64,
+    sources: u32,
+    /// Low bits that hold the source.
+    bits: u32,
+    horizon: Nanos,
+}
+
+impl EventTree {
+    fn new(sources: usize) -> Self {
+        let sources = sources.max(2);
+        let bits = usize::BITS - (sources - 1).leading_zeros();
+        // One less than the greatest time that fits: with all bits of the source set it would be the word for "never".
+        let horizon = Nanos((u64::MAX >> bits) - 1);
+        Self { pairs: vec![[u64::MAX; 2]; sources], first: u64::MAX, sources: sources as u32, bits, horizon }
+    }
+
+    /// The latest time that an event can have: time and source share 64 bits. 4.5 years with up to 128 sources, half of it with each
+    /// doubling.
+    fn horizon(&self) -> Nanos {
+        self.horizon
+    }
+
+    /// Sets the time of `source`; [`Nanos::MAX`] for none.
+    #[inline]
+    fn set(&mut self, source: u32, at: Nanos) {
+        debug_assert!(source < self.sources, "there is no source {source} of {}", self.sources);
+        let key = if at == Nanos::MAX {
+            u64::MAX
+        } else {
+            assert!(at <= self.horizon, "an event at {at} lies beyond the horizon of {}", self.horizon);
+            at.0 << self.bits | u64::from(source)
+        };
+        let pairs = self.pairs.as_mut_slice();
+        let mut node = (self.sources + source) as usize;
+        let mut least = key;
+        while node > 1 {
+            let pair = &mut pairs[node / 2];
+            pair[node & 1] = least;
+            least = least.min(pair[node & 1 ^ 1]);
+            node /= 2;
+        }
+        self.first = least;
+    }
+
+    /// When the earliest event is due; [`Nanos::MAX`] when there is none.
+    #[inline]
+    fn next(&self) -> Nanos {
+        if self.first == u64::MAX { Nanos::MAX } else { Nanos(self.first >> self.bits) }
+    }
+
+    /// Whose the earliest event is.
+    #[inline]
+    fn next_source(&self) -> u32 {
+        (self.first & ((1 << self.bits) - 1)) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2^64 ns are 213 503 days. Every number of dies that a geometry can have, with one core, the master core, the link and housekeeping.
+    #[test]
+    fn the_horizon_is_what_is_promised() {
+        for (dies, days) in [(124, 1667.9), (125, 833.9), (1020, 208.4), (1021, 104.2), (65_535, 1.62)] {
+            let mut tree = EventTree::new(dies + 4);
+            let horizon = tree.horizon();
+            assert!(horizon.as_secs_f64() / 86_400.0 >= days, "{dies} dies: {horizon}");
+            let last = (dies + 3) as u32;
+            tree.set(last, horizon);
+            assert_eq!((tree.next(), tree.next_source()), (horizon, last));
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_first_is_the_least_of_all(
+            sources in 1usize..70,
+            steps in proptest::collection::vec((0usize..1000, 0u64..20), 1..200),
+        ) {
+            let mut tree = EventTree::new(sources);
+            let mut plain = vec![u64::MAX; sources];
+            for (source, at) in steps {
+                let source = source % sources;
+                let at = if at == 0 { u64::MAX } else { at };
+                plain[source] = at;
+                tree.set(source as u32, Nanos(at));
+                let (&least, index) = plain.iter().zip(0u32..).min().unwrap();
+                proptest::prop_assert_eq!(tree.next(), Nanos(least));
+                if least != u64::MAX {
+                    proptest::prop_assert_eq!(tree.next_source(), index);
+                }
+            }
+        }
+    }
+}
