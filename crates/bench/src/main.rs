@@ -30,6 +30,9 @@ mod traces;
 
 use std::process::ExitCode;
 
+/// A benchmark that says what it found in a line; whether it is to be quick.
+type Measure<'a> = &'a dyn Fn(bool) -> Result<String, String>;
+
 #[allow(clippy::print_stdout, reason = "a benchmark prints")]
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -42,26 +45,24 @@ fn main() -> ExitCode {
     let seed = arguments.iter().find_map(|argument| argument.strip_prefix("--seed=")?.parse().ok());
     let names: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
     let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| *wanted == name);
-    if wanted("cells") {
-        println!("{}", cells::measure(quick));
-    }
-    if wanted("models") {
-        println!("{}", models::measure(quick));
-    }
-    if wanted("traces") {
-        match traces::measure(quick) {
+    let steady = |quick| steady::measure(quick, seed).map(|()| String::new());
+    let named_only = names.iter().any(|name| *name == "steady");
+    let lines: [(&str, bool, Measure<'_>); 5] = [
+        ("cells", wanted("cells"), &|quick| Ok(cells::measure(quick))),
+        ("models", wanted("models"), &|quick| Ok(models::measure(quick))),
+        ("traces", wanted("traces"), &traces::measure),
+        ("steady", named_only, &steady),
+        ("array", wanted("array"), &array::measure),
+    ];
+    for (name, _, measure) in lines.iter().filter(|(_, wanted, _)| *wanted) {
+        match measure(quick) {
+            Ok(line) if line.is_empty() => {}
             Ok(line) => println!("{line}"),
             Err(message) => {
-                println!("traces: {message}");
+                println!("{name}: {message}");
                 return ExitCode::FAILURE;
             }
         }
-    }
-    if names.iter().any(|name| *name == "steady")
-        && let Err(message) = steady::measure(quick, seed)
-    {
-        println!("steady: {message}");
-        return ExitCode::FAILURE;
     }
     let cases: Vec<_> = case::all(quick)
         .into_iter()
@@ -69,15 +70,6 @@ fn main() -> ExitCode {
         .chain(protection::all(quick))
         .chain(scale::all(quick))
         .collect();
-    if wanted("array") {
-        match array::measure(quick) {
-            Ok(line) => println!("{line}"),
-            Err(message) => {
-                println!("array: {message}");
-                return ExitCode::FAILURE;
-            }
-        }
-    }
     let mut cases = cases.iter().filter(|case| wanted(case.name.as_str()) || wanted(case.group)).peekable();
     if cases.peek().is_some() {
         println!("{}", case::HEADER);
@@ -108,7 +100,7 @@ fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use super::{array, case, codes, scale};
+    use super::{array, case, codes, scale, traces};
 
     /// At a hundredth of the size: a benchmark that no longer runs, or measures an empty run, is noticed by the tests.
     #[test]
@@ -121,6 +113,13 @@ mod tests {
             assert!(fields[2].parse::<f64>().unwrap() > 0.0, "{line}");
         }
     }
+    /// Each format has a figure for one pass, and one for two.
+    #[test]
+    fn the_benchmark_of_traces_runs() {
+        let line = traces::measure(true).unwrap();
+        assert_eq!(line.matches(" and ").count(), 1 + traces::FORMATS.len(), "{line}");
+    }
+
     #[test]
     fn the_benchmark_of_arrays_runs() {
         assert!(array::measure(true).unwrap().contains("coarse"));
