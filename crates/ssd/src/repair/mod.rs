@@ -14,7 +14,7 @@ mod space;
 
 pub(crate) use identify::{Queries, Search, rebuilds};
 pub(crate) use lists::{ListStep, Lists};
-pub(crate) use moves::Moves;
+pub(crate) use moves::{Moves, NextMove};
 pub use record::RepairRecord;
 pub(crate) use redirect::Redirection;
 pub use space::{adjustment, fair_shares};

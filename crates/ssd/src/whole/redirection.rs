@@ -10,7 +10,7 @@ use crate::ssd::Ssd;
 use outlast_device::{Notice, NoticeKind, Op as HostOp};
 use outlast_ftl::{ProgramCause, UnitsWritten};
 use outlast_media::ConfigError;
-use outlast_units::{Lpn, Nanos};
+use outlast_units::{CoreId, Lpn, Nanos};
 
 impl Ssd {
     /// The core that unit `unit` had when the drive was new, and its number there.
@@ -147,7 +147,7 @@ impl Ssd {
         }
         self.make_due(victim, Due::Admit);
         if moves_itself {
-            self.move_units_of(victim);
+            self.moves.begin(CoreId(victim as u16));
         }
     }
 

@@ -4,6 +4,7 @@ mod covers;
 mod detect;
 mod health;
 mod identify;
+mod moves;
 mod protection;
 mod reading;
 mod scrub;
