@@ -7,5 +7,6 @@ mod identify;
 mod moves;
 mod protection;
 mod reading;
+mod repairs;
 mod scrub;
 mod scrub_view;
