@@ -117,6 +117,7 @@ impl Moves {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
     const CORES: usize = 3;
 
@@ -168,7 +169,7 @@ mod tests {
                 }
             }
             let is_full = moved >= room + moved / gain_every;
-            prop_assert!(units.iter().all(|own| own.is_empty()) || is_full, "{units:?} are left, and there is room");
+            prop_assert!(units.iter().all(BTreeSet::is_empty) || is_full, "{units:?} are left, and there is room");
         }
     }
 

@@ -119,7 +119,7 @@ impl Ssd {
     /// Whether host writes of `core` that find no room never will: nothing is under way that could make some. A core that still holds
     /// what belongs to others may come to this, and leave it when that has gone.
     #[cold]
-    pub(crate) fn is_at_an_end(&self, core: usize, write: WaitingWrite) -> bool {
+    pub(crate) fn has_no_hope_of_room(&self, core: usize, write: WaitingWrite) -> bool {
         let state = &self.cores[core];
         !state.ftl.can_append(write.stream)
             && (write.work.sectors == 0 || self.moves.is_idle())
