@@ -3,7 +3,6 @@
 use crate::config::{Identifier, SsdConfig, WriteCache};
 use crate::core::{Core, Processor, Unsettled};
 use crate::counters::Counters;
-use crate::flash::DiePlace;
 use crate::health::{Changes, Decisions, DieLayout, FaultSchedule, Timer};
 use crate::host::HostSide;
 use crate::op::{Op, Purpose};
@@ -12,6 +11,7 @@ use crate::power::PowerCuts;
 use crate::read::{Ladder, Retries};
 use crate::reliability::{CoreCells, Corrections, Reliability};
 use crate::repair::{Moves, Redirection, Watch};
+use crate::wiring::DiePlace;
 use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Smart, Tag};
 use outlast_flash::{Flash, Setup, Source};
 use outlast_ftl::{Ftl, FtlOptions, PagesRead, Tables, UnitsWritten};
@@ -197,6 +197,7 @@ impl Ssd {
             ssd.call_housekeeping(first);
         }
         ssd.begin_repaired()?;
+        ssd.settle(Nanos::ZERO);
         Ok(ssd)
     }
 
@@ -590,6 +591,8 @@ impl Device for Ssd {
             core.ftl.self_check().map_err(|error| format!("core {index}: {error}"))?;
         }
         self.check_health()?;
+        self.flash.self_check()?;
+        self.check_records()?;
         self.check_redirection()?;
         self.check_settled()?;
         self.check_requests()?;

@@ -2,6 +2,7 @@
 
 mod covers;
 mod detect;
+mod flash;
 mod health;
 mod identify;
 mod moves;
@@ -10,3 +11,5 @@ mod reading;
 mod repairs;
 mod scrub;
 mod scrub_view;
+
+pub(crate) use flash::DiePlace;
