@@ -24,7 +24,7 @@ pub(crate) struct Bits(Vec<u64>);
 impl Bits {
     /// `count` bits, all clear.
     pub(crate) fn new(count: usize) -> Self {
-        Self(vec![0; count.div_ceil(64)])
+        Self(outlast_tables::filled(0, count.div_ceil(64)))
     }
 
     pub(crate) fn is_empty(&self) -> bool {

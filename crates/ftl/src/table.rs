@@ -68,8 +68,8 @@ impl FlatMap {
     /// Nothing written yet: `pages` logical pages over `slots` slots.
     pub(crate) fn new(pages: u64, slots: u32) -> Self {
         Self {
-            slots: IndexVec::filled(Ppn::NONE, pages as usize),
-            owners: IndexVec::filled(Lpn::NONE, slots as usize),
+            slots: outlast_tables::filled(Ppn::NONE, pages as usize).into(),
+            owners: outlast_tables::filled(Lpn::NONE, slots as usize).into(),
             valid: Bits::new(slots as usize),
         }
     }
