@@ -1,5 +1,6 @@
 //! Firmware: cores, channel and die scheduling, write buffer, host commands, SMART.
 
+mod apart;
 mod chances;
 
 mod config;
@@ -23,6 +24,7 @@ mod untimed;
 mod whole;
 mod wiring;
 
+pub use apart::CoreShare;
 pub use config::{
     ChangeConfig, ControllerConfig, Identifier, Migration, PredictConfig, Rebuild, ReliabilityConfig,
     RepairConfig, RepairScheme, ScrubConfig, SsdConfig, WriteCache,
