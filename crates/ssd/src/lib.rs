@@ -1,4 +1,4 @@
-//! Firmware: cores, channel and die scheduling, write buffer, host commands, SMART.
+//! Firmware: flash cores, write buffer, host commands, reading and its ladder, health, repair, SMART.
 
 mod apart;
 mod chances;
@@ -17,7 +17,6 @@ mod placement;
 mod power;
 mod reliability;
 mod repair;
-mod scrub;
 mod sensing;
 mod ssd;
 mod untimed;
@@ -31,9 +30,8 @@ pub use config::{
 };
 pub use counters::Counters;
 pub use figures::RberLevels;
-pub use health::Change;
+pub use health::{Change, Decision, Reason};
 pub use power::PowerCuts;
 pub use reliability::{Corrections, ExactTails};
 pub use repair::{RepairRecord, adjustment, fair_shares};
-pub use scrub::{Decision, Reason};
 pub use ssd::Ssd;
