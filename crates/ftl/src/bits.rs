@@ -36,6 +36,12 @@ impl Bits {
         self.0[bit as usize / 64] >> (bit % 64) & 1 == 1
     }
 
+    /// The word that bit `bit` lies in; 0 where there is no such bit.
+    #[inline]
+    pub(crate) fn word_of(&self, bit: u32) -> u64 {
+        self.0.get(bit as usize / 64).copied().unwrap_or(0)
+    }
+
     #[inline]
     pub(crate) fn set(&mut self, bit: u32) {
         self.0[bit as usize / 64] |= 1 << (bit % 64);
