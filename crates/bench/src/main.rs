@@ -10,6 +10,8 @@
 //! `steady`, which runs only when named, holds the write amplification at which preconditioning stops against that after thirty drive
 //! writes.
 //!
+//! `threads`, also only when named, holds a run on one thread against the same on all processors.
+//!
 //! `hashes` runs a battery of everything that can be simulated and compares a hash of each result with a committed table, see [`hashes`].
 //!
 //! `--quick` runs everything at a hundredth of the size, to keep the benchmarks themselves from rotting; a name runs that case alone.
@@ -24,6 +26,7 @@ mod models;
 mod protection;
 mod scale;
 mod steady;
+mod threads;
 
 use std::process::ExitCode;
 
@@ -48,6 +51,15 @@ fn main() -> ExitCode {
     {
         println!("steady: {message}");
         return ExitCode::FAILURE;
+    }
+    if names.iter().any(|name| *name == "threads") {
+        match threads::measure(quick) {
+            Ok(lines) => println!("{lines}"),
+            Err(message) => {
+                println!("threads: {message}");
+                return ExitCode::FAILURE;
+            }
+        }
     }
     let cases: Vec<_> = case::all(quick)
         .into_iter()
