@@ -363,32 +363,27 @@ impl<D: Device> Members<D> {
         self.deadlines.first()
     }
 
-    /// The member that does something first.
+    /// Lets the member that does something first, at `at`, go on by itself until something completes, it has something to tell, another member
+    /// does something, or `limit` is reached. Returns which it is, the time reached and what it tells.
     #[inline]
-    pub(crate) fn first_due(&self) -> usize {
-        self.deadlines.whose()
-    }
-
-    /// Lets member `number` go on by itself until something completes, it has something to tell, another member does something, or `limit`
-    /// is reached, but at least up to `at`, when it next does something. Returns the time reached and what it tells.
-    #[inline]
-    pub(crate) fn advance(
+    pub(crate) fn advance_first(
         &mut self,
-        number: usize,
         at: Nanos,
         limit: Nanos,
         completions: &mut Vec<Completion>,
-    ) -> (Nanos, Option<Notice>) {
-        let limit = limit.min(self.deadlines.first_but(number)).max(at);
+    ) -> (usize, Nanos, Option<Notice>) {
+        debug_assert!(at == self.deadlines.first(), "the first member is due");
+        let (number, others) = self.deadlines.due();
+        let limit = limit.min(others).max(at);
         let Some(device) = self.device_mut(number) else {
             debug_assert!(false, "a member that is gone is never due");
-            return (at, None);
+            return (number, at, None);
         };
         let reached = device.advance_to_completion(limit, completions);
         let notice = device.take_notice();
         let deadline = device.next_deadline().unwrap_or(Nanos::MAX);
         self.deadlines.set(number, deadline);
-        (reached, notice)
+        (number, reached, notice)
     }
 
     /// Asks every member when it next does something.
