@@ -457,7 +457,7 @@ impl Repairs {
         Some((column, die, more))
     }
 
-    /// The member of a column leaves, or is replaced instead: recoveries of it end, but for those that it leaves for. Returns their dies.
+    /// The member of a column leaves, or is replaced instead: recoveries of it end, except those that it leaves for. Returns their dies.
     pub(crate) fn abandon(&mut self, now: Nanos, column: usize) -> Vec<u16> {
         let open =
             self.waiting.iter().map(|waiting| waiting.id).chain(self.active.iter().map(|repair| repair.id));
@@ -544,7 +544,7 @@ mod tests {
         assert!(repair.lacks(&(9..10)) && !repair.lacks(&(16..17)));
     }
 
-    /// A member that leaves takes its recoveries with it, but for the one that it leaves for.
+    /// A member that leaves takes its recoveries with it, except the one that it leaves for.
     #[test]
     fn a_member_that_leaves_takes_its_recoveries_with_it() {
         let mut repairs = Repairs::default();
