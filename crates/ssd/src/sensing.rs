@@ -158,7 +158,7 @@ impl Ssd {
                     reliability.exact.add(&tail);
                     if state.ftl.has_parity(place.superblock) {
                         if reliability.exact.is_turn() && tail.ln_rereads > f64::NEG_INFINITY {
-                            let limit = self.retries.first(true);
+                            let limit = self.ladder.retries().first(true);
                             let faults = state.faults.as_ref();
                             let moment = Moment {
                                 ftl: &state.ftl,

@@ -5,5 +5,6 @@ mod detect;
 mod health;
 mod identify;
 mod protection;
+mod reading;
 mod scrub;
 mod scrub_view;
