@@ -1,9 +1,24 @@
 //! The life of superblocks: free, open, sealed, being relocated, free again or given up.
 
 use crate::bits::Bits;
-use crate::ftl::{Cause, State, Stream};
 use crate::policy::{Counts, NO_CANDIDATE, View};
+use crate::streams::{Cause, Stream};
 use outlast_units::{IndexVec, SuperblockId};
+
+/// State of a superblock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Erased.
+    Free,
+    /// A stream's frontier, or filled and not wholly programmed yet.
+    Open,
+    /// Programmed; a candidate for collection.
+    Sealed,
+    /// Being relocated, then erased.
+    Collecting,
+    /// Given up: a block went bad and no spare was left.
+    Retired,
+}
 
 /// What is known of each superblock of a flash core, and the list of free ones.
 ///
@@ -118,6 +133,10 @@ impl Superblocks {
     /// A unit of `superblock` has become valid.
     #[inline]
     pub(crate) fn unit_valid(&mut self, superblock: SuperblockId) {
+        debug_assert!(
+            !matches!(self.state[superblock], State::Free | State::Retired),
+            "a unit of superblock {superblock} becomes valid, which is erased"
+        );
         self.valid[superblock] += 1;
     }
 
@@ -201,6 +220,14 @@ impl Superblocks {
         count: u32,
         clock: u64,
     ) -> bool {
+        debug_assert!(
+            first / self.pus == superblock.0,
+            "program unit {first} is not of superblock {superblock}"
+        );
+        debug_assert!(
+            self.programmed.mask(first, count) == 0,
+            "program unit {first} or one after it is programmed twice"
+        );
         self.programmed.set_run(first, count);
         self.settle(superblock, count, clock)
     }

@@ -1,8 +1,10 @@
 //! Operations that failed, data that is lost, lanes that are given up.
 
-use super::{Ftl, Slot, State, Stream};
+use super::{Ftl, Slot};
 use crate::causes::ProgramCause;
+use crate::streams::Stream;
 use crate::stripes::Role;
+use crate::superblocks::State;
 use crate::table::Mapping;
 use outlast_units::{Lpn, Ppn, SuperblockId};
 
@@ -13,6 +15,8 @@ impl Ftl {
     pub fn program_failed(&mut self, pu: u32) -> bool {
         let (superblock, within) = self.within_superblock(pu);
         let lane = self.lane_position(within);
+        debug_assert!(!self.superblocks.is_programmed(pu), "program unit {pu} fails after it was programmed");
+        debug_assert!(!self.lanes.has_failed(pu), "program unit {pu} fails twice");
         self.lanes.shake();
         self.hand_on_origins(pu);
         self.give_up_lane(superblock, lane);

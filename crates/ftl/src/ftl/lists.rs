@@ -5,10 +5,12 @@
 //! What a list says is what the translation layer knew when it wrote the page: [`Ftl::owner`]. Whether a unit listed is still current
 //! is for the mapping table to say.
 
-use super::{Ftl, State, Stream};
+use super::Ftl;
 use crate::causes::ProgramCause;
 use crate::layout::LISTED_BYTES;
+use crate::streams::{Cause, Stream};
 use crate::stripes::Role;
+use crate::superblocks::State;
 use crate::table::Mapping;
 use outlast_units::{Lpn, Ppn, SuperblockId};
 
@@ -37,6 +39,7 @@ impl Ftl {
         let count = rows * self.layout.lanes().len() as u32;
         while self.frontiers[stream].lists() < count {
             let within = self.layout.data_pus() + self.frontiers[stream].take_list();
+            debug_assert!(within < self.layout.pus_per_superblock(), "lists beyond the superblock");
             let pu = superblock.0 * self.layout.pus_per_superblock() + within;
             let is_taken = self.lanes.is_irregular(superblock)
                 && (self.is_skipped(superblock, within) || self.is_used_up(pu));
@@ -67,7 +70,7 @@ impl Ftl {
         let mut reads = Vec::new();
         for superblock in self.superblocks.ids() {
             if !matches!(self.superblocks.state(superblock), State::Sealed | State::Collecting)
-                || self.cause_of(self.superblocks.opened_by(superblock)) == super::Cause::Partial
+                || self.cause_of(self.superblocks.opened_by(superblock)) == Cause::Partial
             {
                 continue;
             }

@@ -1,8 +1,10 @@
 //! Relocation: which superblock to empty, moving its valid units, erasing it.
 
-use super::{Cause, Ftl, State, Stream};
+use super::Ftl;
 use crate::bits::{lowest, ones};
 use crate::policy::{self, NO_CANDIDATE, WorkedOut};
+use crate::streams::{Cause, Stream};
+use crate::superblocks::State;
 use crate::table::Mapping;
 use outlast_units::{Ppn, SuperblockId};
 
@@ -54,6 +56,7 @@ impl Ftl {
             self.skip(stream);
         }
         // What lies above the unit that fills a program unit has not been looked at, be it valid or stale.
+        debug_assert!(filled || moved == valid, "units are left over, and so is room");
         let looked_at = if filled { units & ones(64 - moved.leading_zeros()) } else { units };
         Relocated {
             stale: (looked_at & !moved).count_ones(),
@@ -73,6 +76,7 @@ impl Ftl {
             self.carry(first, moved, to);
         }
         let count = moved.count_ones();
+        debug_assert!(self.map.is_valid(to), "the first unit that moved is not where it went");
         self.superblocks.units_moved(self.layout.superblock_of(first), target, count);
         self.counts.add(cause.moved(), count);
         to
@@ -191,21 +195,23 @@ impl Ftl {
         if self.is_mixed() {
             return self.pick_mixed();
         }
+        let gc = &self.config.gc;
         let units = self.data_units(self.gc_stream(0));
         let view = self.superblocks.view(self.superblocks.counts(), self.counts.clock(), units);
-        policy::choose(&self.config.gc, &view, &mut self.rng)
+        policy::choose(gc.policy, gc.choices, &view, &mut self.rng)
     }
 
     /// Where superblocks hold different amounts of data, what counts is the part of a superblock that a victim's valid units would
     /// fill. Superblocks whose code is outdated come first, if anything is gained from them.
     fn pick_mixed(&mut self) -> Option<SuperblockId> {
+        let gc = &self.config.gc;
         let most = self.codes.most_data_units();
         let mut rng = self.rng.clone();
         let victim = [true, false].into_iter().find_map(|only_outdated| {
             let share = |superblock| self.share(superblock, most, only_outdated);
             let counts = WorkedOut(self.layout.superblocks(), share);
             let view = self.superblocks.view(counts, self.counts.clock(), most);
-            policy::choose(&self.config.gc, &view, &mut rng)
+            policy::choose(gc.policy, gc.choices, &view, &mut rng)
         });
         self.rng = rng;
         victim
@@ -245,6 +251,7 @@ impl Ftl {
     /// If it is not sealed.
     pub fn begin_relocation(&mut self, superblock: SuperblockId, stream: Stream, cause: Cause) -> u32 {
         self.superblocks.begin_collecting(superblock, cause);
+        debug_assert!(self.cause_of(stream) != Cause::Host, "relocated data goes to streams of its own");
         let valid = self.superblocks.valid(superblock);
         let promised = valid > self.room(stream);
         self.frontiers[stream].promise(promised);

@@ -2,9 +2,12 @@
 
 mod covers;
 mod detect;
+mod flash;
 mod health;
 mod identify;
 mod protection;
 mod reading;
 mod scrub;
 mod scrub_view;
+
+pub(crate) use flash::DiePlace;
