@@ -8,7 +8,7 @@ mod pieces;
 mod rows;
 mod shift;
 
-pub(crate) use rows::Rows;
+pub(crate) use rows::{Piece, Rows};
 pub(crate) use shift::Shift;
 
 use crate::config::{ArrayConfig, CopyLayout, Level};
@@ -58,15 +58,6 @@ pub(crate) struct Place {
     phase: usize,
     /// Whether it follows the shift's target.
     moved: bool,
-}
-
-/// A rectangle of one group: data roles `first_role..end_role`, each over the same rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
-    pub(crate) group: u64,
-    pub(crate) first_role: u8,
-    pub(crate) end_role: u8,
-    pub(crate) rows: Rows,
 }
 
 impl Layout {

@@ -1,6 +1,6 @@
 //! Cutting a run of sectors into rectangles of groups.
 
-use super::{Piece, Rows};
+use super::rows::{Piece, Rows};
 
 /// The rectangles of a run of sectors.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! Runs of rows.
+//! Runs of rows, and rectangles of them.
 
 /// A run of rows of one chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,4 +23,13 @@ impl Rows {
         let sector = outlast_units::SECTOR_BYTES as usize;
         (self.first - from) as usize * sector..(self.end - from) as usize * sector
     }
+}
+
+/// A rectangle of one group: data roles `first_role..end_role`, each over the same rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) group: u64,
+    pub(crate) first_role: u8,
+    pub(crate) end_role: u8,
+    pub(crate) rows: Rows,
 }
