@@ -5,8 +5,10 @@ mod detect;
 mod flash;
 mod health;
 mod identify;
+mod moves;
 mod protection;
 mod reading;
+mod repairs;
 mod scrub;
 mod scrub_view;
 
