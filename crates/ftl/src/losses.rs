@@ -36,7 +36,8 @@ impl Losses {
 
     /// The bytes in `slot`, whose program operation failed, are in the controller's memory.
     pub(crate) fn keep(&mut self, slot: Ppn, bytes: Box<[u8]>) {
-        self.unwritten.insert(slot, bytes);
+        let before = self.unwritten.insert(slot, bytes);
+        debug_assert!(before.is_none(), "the program operation of slot {slot} failed twice");
     }
 
     /// Takes the bytes of `slot` from the controller's memory.
