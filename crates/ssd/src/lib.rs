@@ -11,6 +11,7 @@ mod health;
 mod host;
 mod op;
 mod placement;
+mod places;
 mod power;
 mod read;
 mod reliability;

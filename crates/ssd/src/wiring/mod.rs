@@ -9,5 +9,3 @@ mod protection;
 mod reading;
 mod scrub;
 mod scrub_view;
-
-pub(crate) use flash::DiePlace;
