@@ -24,7 +24,7 @@ pub enum Next {
         /// Pages sensed.
         pages: u32,
     },
-    /// It has to know what a task wants to read before it can choose: answer with [`Flash::answer`].
+    /// It has to know what a task wants to read before it can choose: answer with [`Flash::answer`](crate::Flash::answer).
     Asks(Ask),
 }
 

@@ -17,6 +17,7 @@ mod read;
 mod reliability;
 mod repair;
 mod sensing;
+mod settle;
 mod ssd;
 mod untimed;
 mod whole;

@@ -1,7 +1,7 @@
 //! The drive: a machine of host commands, flash cores, dies and channels.
 
 use crate::config::{Identifier, SsdConfig, WriteCache};
-use crate::core::{Core, Processor};
+use crate::core::{Core, Processor, Unsettled};
 use crate::counters::Counters;
 use crate::health::{Changes, Decisions, FaultSchedule, Timer};
 use crate::host::HostSide;
@@ -49,6 +49,8 @@ pub struct Ssd {
     pub(crate) unit_shift: Option<u32>,
     pub(crate) units: u64,
     pub(crate) capacity_sectors: u64,
+    /// What is to be looked at before the next event.
+    pub(crate) unsettled: Unsettled,
     pub(crate) counters: Counters,
     /// Units lost to the host or to the drive before the last reset of the counters.
     pub(crate) errors_before: u64,
@@ -180,6 +182,7 @@ impl Ssd {
             unit_shift: sectors_per_unit.is_power_of_two().then(|| sectors_per_unit.trailing_zeros()),
             units,
             capacity_sectors: units * u64::from(sectors_per_unit),
+            unsettled: Unsettled::default(),
             counters: Counters::default(),
             errors_before: 0,
             base: Totals::default(),
@@ -194,6 +197,7 @@ impl Ssd {
             ssd.call_housekeeping(first);
         }
         ssd.begin_repaired()?;
+        ssd.settle(Nanos::ZERO);
         Ok(ssd)
     }
 
@@ -385,8 +389,10 @@ impl Ssd {
     #[inline]
     pub(crate) fn step(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
         let at = self.flash.next_event();
-        if self.host.completions.next() <= at {
+        let completes = self.host.completions.next();
+        if completes <= at {
             self.emit(completions);
+            self.settle(completes);
             return;
         }
         debug_assert!(at <= now, "an event of the future handled now");
@@ -397,6 +403,7 @@ impl Ssd {
             Source::Link => self.link_event(at),
             Source::Housekeeping => self.house_event(at),
         }
+        self.settle(at);
     }
 }
 
@@ -480,10 +487,12 @@ fn dies_of_cores(geometry: &Geometry, cores: u16) -> Vec<Vec<DieId>> {
 impl Device for Ssd {
     fn submit(&mut self, now: Nanos, command: Command, tag: Tag) {
         self.receive(now, command, tag, &[]);
+        self.settle(now);
     }
 
     fn submit_data(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         self.receive(now, command, tag, data);
+        self.settle(now);
     }
 
     fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
@@ -571,6 +580,7 @@ impl Device for Ssd {
         self.flash.self_check()?;
         self.check_records()?;
         self.check_redirection()?;
+        self.check_settled()?;
         self.check_requests()?;
         self.check_buffers()
     }

@@ -1,6 +1,6 @@
 //! What a flash core does for one unit of a command: look it up, read it, write it.
 
-use super::WaitingWrite;
+use super::{Due, WaitingWrite};
 use crate::op::{OpKind, UnitWork};
 use crate::ssd::Ssd;
 use outlast_device::{Op as HostOp, Outcome};
@@ -21,9 +21,9 @@ impl Ssd {
                 // A unit trimmed in part keeps its data: deallocation is advice (NVMe 2.0, Dataset Management).
                 if u32::from(work.sectors) == self.sectors_per_unit {
                     self.cores[core].ftl.trim(Lpn(work.lpn));
-                    self.maybe_collect(now, core);
+                    self.make_due(core, Due::Collect);
                     if self.redirection.is_some() {
-                        self.took_over(now, core, work.lpn);
+                        self.took_over(core, work.lpn);
                     }
                 }
                 self.finish_parts(now, work.request, 1);

@@ -5,7 +5,7 @@
 //! left alone, and a loss of power finds each unit in one place or the other. At most one move for each core is under way.
 
 use super::redirect::Redirection;
-use crate::core::WaitingWrite;
+use crate::core::{Due, WaitingWrite};
 use crate::host::Then;
 use crate::op::{Op, OpKind, Task, UnitWork};
 use crate::ssd::Ssd;
@@ -19,8 +19,8 @@ pub(crate) struct Moves {
     /// Cores whose units are to be looked through, each from a number on.
     todo: VecDeque<(usize, u32)>,
     in_flight: u32,
-    /// Whether the next moves are being chosen now.
-    choosing: bool,
+    /// Whether more moves may begin.
+    due: bool,
     /// Of those since `todo` was last filled: moves made, and whether some were refused for want of room.
     made: u64,
     refused: bool,
@@ -32,6 +32,20 @@ impl Moves {
         self.in_flight
     }
 
+    /// Whether it is to be seen if more moves may begin: see [`Ssd::keep_moving`].
+    #[inline]
+    pub(crate) fn are_due(&self) -> bool {
+        self.due
+    }
+
+    /// A move has come to its end.
+    pub(crate) fn ended(&mut self, outcome: Outcome) {
+        debug_assert!(self.in_flight != 0, "a move ends that did not begin");
+        self.in_flight -= 1;
+        self.refused |= outcome == Outcome::ReadOnly;
+        self.due = true;
+    }
+
     pub(crate) fn is_idle(&self) -> bool {
         self.in_flight == 0
     }
@@ -39,46 +53,44 @@ impl Moves {
 
 impl Ssd {
     /// The units redirected from core `victim` are to be moved, those included that an earlier failure had left.
-    pub(crate) fn move_units_of(&mut self, now: Nanos, victim: usize) {
+    pub(crate) fn move_units_of(&mut self, victim: usize) {
         self.moves.todo.retain(|&(core, _)| core != victim);
         self.moves.todo.push_back((victim, 0));
-        self.keep_moving(now);
+        self.moves.due = true;
     }
 
     /// Moves begin anew: after a loss of power.
-    pub(crate) fn move_again(&mut self, now: Nanos) {
+    pub(crate) fn move_again(&mut self) {
         self.moves = Moves::default();
         let moves_itself =
             self.config.repair.as_ref().is_some_and(|own| own.migration == crate::Migration::Device);
         if moves_itself && self.redirection.is_some() {
             self.moves.todo = (0..self.cores.len()).map(|core| (core, 0)).collect();
-            self.keep_moving(now);
+            self.moves.due = true;
         }
     }
 
-    /// Begins as many moves as may be under way.
-    fn keep_moving(&mut self, now: Nanos) {
-        if self.moves.choosing {
-            return;
-        }
-        self.moves.choosing = true;
-        while self.moves.in_flight < self.cores.len() as u32 {
+    /// Begins one move more, if as many are not under way as may be.
+    pub(crate) fn keep_moving(&mut self, now: Nanos) {
+        self.moves.due = false;
+        if self.moves.in_flight < self.cores.len() as u32 {
             if let Some((victim, number)) = self.next_to_move() {
+                self.moves.due = true;
                 self.start_move(now, victim, number);
-            } else if self.moves.in_flight == 0 && self.moves.refused && self.moves.made != 0 {
+                return;
+            }
+            if self.moves.in_flight == 0 && self.moves.refused && self.moves.made != 0 {
                 // What was moved has made room, perhaps for those that found none.
                 let todo = (0..self.cores.len()).map(|core| (core, 0)).collect();
-                self.moves = Moves { todo, choosing: true, ..Moves::default() };
-            } else {
-                break;
+                self.moves = Moves { todo, due: true, ..Moves::default() };
+                return;
             }
         }
-        self.moves.choosing = false;
         if self.moves.is_idle() {
             // Writes that hoped for room have nothing more to hope for.
             for core in 0..self.cores.len() {
                 if self.cores[core].buffer.any_waits() {
-                    self.pump(now, core);
+                    self.make_due(core, Due::Admit);
                 }
             }
         }
@@ -136,7 +148,7 @@ impl Ssd {
         } else {
             self.write_moved(now, usize::from(op.core), op.work);
         }
-        self.wake_waiting(now);
+        self.unsettled.add_leave();
     }
 
     fn write_moved(&mut self, now: Nanos, victim: usize, work: UnitWork) {
@@ -175,14 +187,6 @@ impl Ssd {
     pub(crate) fn count_move(&mut self, core: usize) {
         self.cores[core].ftl.count_as_migrated();
         self.moves.made += 1;
-    }
-
-    /// A move has come to its end.
-    #[cold]
-    pub(crate) fn move_ended(&mut self, now: Nanos, outcome: Outcome) {
-        self.moves.in_flight -= 1;
-        self.moves.refused |= outcome == Outcome::ReadOnly;
-        self.keep_moving(now);
     }
 
     /// Whether host writes of `core` that find no room never will: nothing is under way that could make some. A core that still holds

@@ -5,6 +5,14 @@ use crate::ssd::Ssd;
 use outlast_units::slab::NIL;
 
 impl Ssd {
+    /// Checks that nothing is due: between events the drive is settled.
+    pub(crate) fn check_settled(&self) -> Result<(), String> {
+        if !self.unsettled.is_empty() || self.cores.iter().any(|core| !core.dirty.is_clean()) {
+            return Err("something is due that no event will do".into());
+        }
+        Ok(())
+    }
+
     /// Checks that the requests under way are the host's commands and the drive's own moves, and that every flush waits for programs that
     /// there are.
     pub(crate) fn check_requests(&self) -> Result<(), String> {

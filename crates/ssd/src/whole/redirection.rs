@@ -2,6 +2,7 @@
 //! to another, and writes that wait in one core go to the other.
 
 use crate::config::{Migration, RepairScheme};
+use crate::core::Due;
 use crate::core::WaitingWrite;
 use crate::op::UnitWork;
 use crate::repair::{Prospects, Redirection};
@@ -101,9 +102,9 @@ impl Ssd {
 
     /// [`Ssd::drop_former`] with what follows from it.
     #[cold]
-    pub(crate) fn took_over(&mut self, now: Nanos, core: usize, lpn: u32) {
+    pub(crate) fn took_over(&mut self, core: usize, lpn: u32) {
         if let Some(former) = self.drop_former(core, lpn) {
-            self.maybe_collect(now, former);
+            self.make_due(former, Due::Collect);
         }
     }
 
@@ -144,9 +145,9 @@ impl Ssd {
                 self.cores[victim].buffer.wait(write);
             }
         }
-        self.pump(now, victim);
+        self.make_due(victim, Due::Admit);
         if moves_itself {
-            self.move_units_of(now, victim);
+            self.move_units_of(victim);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The drive's side of the flash room: what is submitted, what dies ask, what becomes of operations that end.
 
-use crate::core::{Core, NextRead, WaitingWrite};
+use crate::core::{Core, Due, NextRead, WaitingWrite};
 use crate::op::{Op, OpKind, Purpose, Task, UnitWork};
 use crate::places::{DiePlace, place_of_pu};
 use crate::ssd::Ssd;
@@ -117,16 +117,21 @@ impl Ssd {
         self.follow(now, die, next);
     }
 
-    /// An internal operation has ended or relocated data has left the buffer: dies that waited for that may go on.
+    /// An internal operation has ended or relocated data has left the buffer: the next of the dies that waited for that goes on, unless
+    /// the one before it has begun an internal operation.
     pub(crate) fn wake_waiting(&mut self, now: Nanos) {
-        for _ in 0..self.flash.dies_waiting() {
-            let Some(die) = self.flash.next_waiting() else { break };
-            let before = self.flash.internal_operations();
+        let (internal, waiting) = (self.flash.internal_operations(), self.flash.dies_waiting());
+        if self.unsettled.take_leave(internal, waiting)
+            && let Some(die) = self.flash.next_waiting()
+        {
             self.wake(now, die);
-            if self.flash.internal_operations() != before {
-                break;
-            }
         }
+    }
+
+    /// Die `die` asked for something that turned out to be stale, and it is known now what comes of that: it looks again.
+    pub(crate) fn answer_again(&mut self, now: Nanos, die: DieId, ask: Ask) {
+        let next = self.flash.answer(now, die, ask, Answer::Again, demands(&self.cores));
+        self.follow(now, die, next);
     }
 
     /// Deals with what a die came to, and answers what it asks.
@@ -180,8 +185,10 @@ impl Ssd {
             NextRead::None => Answer::Nothing,
             NextRead::Later => Answer::Later,
             NextRead::Stale => {
-                self.maybe_erase(now, core, ask.task);
-                Answer::Again
+                // Answered when it is known what becomes of the victim.
+                self.make_due(core, Due::victim(ask.task));
+                self.unsettled.add_ask(die, ask);
+                return Next::Nothing;
             }
             NextRead::Read { pu, mask } => {
                 let units = mask.count_ones();
@@ -221,6 +228,7 @@ impl Ssd {
             Op::of_tag(tag, self.places[die].core.index(), ended.units(), ended.mask())
         };
         self.end_op(now, &op);
+        self.settle(now);
         self.wake(now, die);
     }
 
