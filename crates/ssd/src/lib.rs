@@ -12,6 +12,7 @@ mod health;
 mod host;
 mod op;
 mod placement;
+mod places;
 mod power;
 mod read;
 mod reliability;
