@@ -1,18 +1,11 @@
 //! The drive's side of the flash room: what is submitted, what dies ask, what becomes of operations that end.
 
 use crate::core::{Core, Due, NextRead, WaitingWrite};
-use crate::op::{Op, OpKind, Purpose, Task, UnitWork, place_of_pu};
+use crate::op::{DiePlace, Op, OpKind, Purpose, Task, UnitWork, place_of_pu};
 use crate::ssd::Ssd;
 use outlast_flash::{Answer, Ask, Demand, Event, Next, OpId, Queue};
 use outlast_units::slab::NIL;
-use outlast_units::{CoreId, DieId, LocalDie, Nanos};
-
-/// The flash core that owns a die, and the die's number there.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DiePlace {
-    pub(crate) core: CoreId,
-    pub(crate) local: LocalDie,
-}
+use outlast_units::{CoreId, DieId, Nanos};
 
 /// What the cores demand of their dies.
 #[inline]

@@ -1,7 +1,7 @@
 //! Firmware: flash cores, write buffer, host commands, reading and its ladder, health, repair, SMART.
 
+mod assemble;
 mod chances;
-
 mod config;
 mod core;
 mod counters;
@@ -10,9 +10,9 @@ mod figures;
 mod flash;
 mod health;
 mod host;
+mod measures;
 mod op;
 mod placement;
-mod power;
 mod read;
 mod reliability;
 mod repair;
@@ -27,10 +27,9 @@ pub use config::{
     ChangeConfig, ControllerConfig, Identifier, Migration, PredictConfig, Rebuild, ReliabilityConfig,
     RepairConfig, RepairScheme, ScrubConfig, SsdConfig, WriteCache,
 };
-pub use counters::Counters;
+pub use counters::{Counters, PowerCuts};
 pub use figures::RberLevels;
 pub use health::{Change, Decision, Reason};
-pub use power::PowerCuts;
 pub use reliability::{Corrections, ExactTails};
 pub use repair::{RepairRecord, adjustment, fair_shares};
 pub use ssd::Ssd;
