@@ -7,7 +7,6 @@ mod core;
 mod counters;
 mod failed_programs;
 mod figures;
-mod flash;
 mod health;
 mod host;
 mod measures;

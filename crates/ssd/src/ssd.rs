@@ -5,8 +5,7 @@ use crate::core::{Core, Processor, Unsettled};
 use crate::counters::{Counters, PowerCuts, Totals};
 use crate::health::{Changes, Decisions, FaultSchedule, Timer};
 use crate::host::HostSide;
-use crate::op::DiePlace;
-use crate::op::{Op, Purpose};
+use crate::op::{DiePlace, Op, Purpose};
 use crate::placement::Classifier;
 use crate::read::Ladder;
 use crate::reliability::{Corrections, Reliability};
@@ -15,7 +14,7 @@ use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Smar
 use outlast_flash::{Flash, Source};
 use outlast_ftl::{Ftl, UnitsWritten};
 use outlast_units::slab::Slab;
-use outlast_units::{Bytes, CoreId, DieId, IndexVec, LocalDie, Lpn, Nanos, SECTOR_BYTES};
+use outlast_units::{Bytes, DieId, IndexVec, Lpn, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
 
 /// A simulated solid-state drive: a machine made of parts.
@@ -291,6 +290,8 @@ impl Device for Ssd {
             core.ftl.self_check().map_err(|error| format!("core {index}: {error}"))?;
         }
         self.check_health()?;
+        self.flash.self_check()?;
+        self.check_records()?;
         self.check_redirection()?;
         self.check_settled()?;
         self.check_requests()?;

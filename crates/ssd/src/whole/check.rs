@@ -35,6 +35,22 @@ impl Ssd {
         Ok(())
     }
 
+    /// Checks that there is a record for every read in the flash room that has one, and no other.
+    pub(crate) fn check_records(&self) -> Result<(), String> {
+        let mut records = 0;
+        for (die, op) in self.flash.reads().filter(|(_, op)| op.tag.has_record) {
+            records += 1;
+            let record = &self.reads[op.tag.cookie];
+            if (record.kind, record.pu) != (op.tag.kind, op.tag.pu) {
+                return Err(format!("record {} is of another read than the one on die {die}", op.tag.cookie));
+            }
+        }
+        if records != self.reads.used() {
+            return Err(format!("{records} reads have records, of which there are {}", self.reads.used()));
+        }
+        Ok(())
+    }
+
     pub(crate) fn check_buffers(&self) -> Result<(), String> {
         for (index, core) in self.cores.iter().enumerate() {
             let kept = core.ftl.buffered_units();

@@ -130,8 +130,7 @@ impl Ssd {
 
     /// Die `die` asked for something that turned out to be stale, and it is known now what comes of that: it looks again.
     pub(crate) fn answer_again(&mut self, now: Nanos, die: DieId, ask: Ask) {
-        let demand = self.cores[self.places[die].core.index()].demand();
-        let next = self.flash.answer(now, die, ask, Answer::Again, demand);
+        let next = self.flash.answer(now, die, ask, Answer::Again, demands(&self.cores));
         self.follow(now, die, next);
     }
 
@@ -149,11 +148,11 @@ impl Ssd {
 
     /// A die has begun to sense the units of `op`, on so many pages.
     #[inline]
-    fn sensing(&mut self, now: Nanos, die: DieId, op: OpId, pages: u64) {
+    fn sensing(&mut self, now: Nanos, die: DieId, op: OpId, pages: u32) {
         let sensed = self.flash.op(op);
         let Purpose { kind, task, cookie, has_record, .. } = sensed.tag;
         let cause = if has_record { self.reads[cookie].cause() } else { kind.cause(task) };
-        self.counters.reads[cause] += pages;
+        self.counters.reads[cause] += u64::from(pages);
         if self.fallible {
             let read = self.record_of(die, op);
             self.sense(now, read);
@@ -201,8 +200,7 @@ impl Ssd {
                 Answer::Read(outlast_flash::Op::read(place, mask, Purpose::relocation_read(ask.task, pu)))
             }
         };
-        let demand = self.cores[core].demand();
-        self.flash.answer(now, die, ask, next, demand)
+        self.flash.answer(now, die, ask, next, demands(&self.cores))
     }
 
     /// Something that a die did has ended.
