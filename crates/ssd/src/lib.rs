@@ -12,6 +12,7 @@ mod host;
 mod measures;
 mod op;
 mod placement;
+mod places;
 mod read;
 mod reliability;
 mod repair;

@@ -1,8 +1,8 @@
 //! What a flash operation is for.
 
-use outlast_ftl::{Layout, ReadCause};
+use outlast_ftl::ReadCause;
+use outlast_units::DieId;
 use outlast_units::slab::NIL;
-use outlast_units::{BlockId, CoreId, DieId, LocalDie, Row};
 
 pub(crate) use outlast_flash::Task;
 
@@ -194,19 +194,4 @@ impl OpKind {
             (_, Task::Scrub) => ReadCause::Scrub,
         }
     }
-}
-
-/// Where program unit `pu` lies: its die, and its place there.
-#[inline]
-pub(crate) fn place_of_pu(layout: &Layout, pu: u32) -> (u16, outlast_flash::Place) {
-    let place = layout.place(pu);
-    let on_die = outlast_flash::Place { block: BlockId(place.superblock.0), row: Row(place.first_page) };
-    (place.lane.die.0, on_die)
-}
-
-/// The flash core that owns a die, and the die's number there.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DiePlace {
-    pub(crate) core: CoreId,
-    pub(crate) local: LocalDie,
 }

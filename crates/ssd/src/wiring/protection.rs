@@ -1,7 +1,7 @@
 //! Changes of code and of dies while data is live.
 
 use crate::core::Due;
-use crate::op::DiePlace;
+use crate::places::DiePlace;
 use crate::ssd::Ssd;
 use outlast_ftl::{CodeConfig, Stream};
 use outlast_media::ConfigError;
