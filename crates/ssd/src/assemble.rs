@@ -52,6 +52,7 @@ impl Ssd {
             let parities = ftl.open_parities() * flash_cores;
             protection.check_cache(geometry, parities, u64::from(ftl.layout().units_per_pu()) * unit.0)?;
         }
+        assert!(places.len() == usize::from(geometry.dies()), "every die has a flash core");
         let owners = places.iter().map(|place| place.core).collect();
         let flash = Flash::new(&Setup {
             geometry,
@@ -192,5 +193,6 @@ fn dies_of_cores(geometry: &Geometry, cores: u16) -> Vec<Vec<DieId>> {
         };
         shares[usize::from(owner)].push(DieId(die));
     }
+    assert!(shares.iter().all(|share| !share.is_empty()), "every flash core has dies");
     shares
 }
