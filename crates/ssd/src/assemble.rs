@@ -3,7 +3,7 @@
 use crate::config::{Identifier, SsdConfig, WriteCache};
 use crate::core::{Core, Processor, Unsettled};
 use crate::counters::{Counters, PowerCuts, Totals};
-use crate::health::{Changes, Decisions, FaultSchedule, Timer};
+use crate::health::{Changes, Decisions, DieLayout, FaultSchedule, Timer};
 use crate::host::HostSide;
 use crate::placement::Classifier;
 use crate::places::DiePlace;
@@ -89,7 +89,7 @@ impl Ssd {
             watch: config
                 .repair
                 .as_ref()
-                .map(|repair| Box::new(Watch::new(&config, repair, &cores, places.len()))),
+                .map(|repair| Box::new(Watch::new(repair, die_layout(&cores, repair.bad_blocks)))),
             notices: VecDeque::new(),
             seed,
             flash,
@@ -160,6 +160,20 @@ fn cores_of(
         cores.push(Core { cells, ..Core::new(ftl, share, config)? });
     }
     Ok((cores, places))
+}
+
+/// The blocks of the dies of a drive, of which a die may have `most_bad` bad ones.
+fn die_layout(cores: &[Core], most_bad: u32) -> DieLayout {
+    let (ftl, dies) = (&cores[0].ftl, cores[0].dies.len());
+    let planes_per_die = u32::from(ftl.layout().planes_per_die());
+    let ids = |core: &Core| core.dies.iter().copied().map(DieId).collect();
+    DieLayout {
+        dies_of_cores: cores.iter().map(ids).collect(),
+        blocks_per_die: (ftl.blocks().all_cycles().len() / dies) as u32,
+        planes_per_die,
+        in_use: ftl.layout().superblocks() * planes_per_die,
+        most_bad,
+    }
 }
 
 /// What the controller decides for the translation layer over `share`.

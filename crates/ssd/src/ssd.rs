@@ -96,6 +96,7 @@ pub struct Ssd {
     pub(crate) notices: VecDeque<Notice>,
     pub(crate) seed: u64,
 }
+
 impl Ssd {
     /// The settings.
     pub fn config(&self) -> &SsdConfig {

@@ -63,9 +63,9 @@ impl Ssd {
         let (awaits, is_read_only) = (self.awaits_room(core), ftl.is_read_only());
         let may_end = awaits || self.redirection.is_some();
         (is_read_only && !awaits)
-            || (may_end && self.is_at_an_end(core, write) && {
+            || (may_end && self.has_no_hope_of_room(core, write) && {
                 self.collect(now, core);
-                self.is_at_an_end(core, write)
+                self.has_no_hope_of_room(core, write)
             })
     }
 
@@ -117,7 +117,7 @@ impl Ssd {
             if work.sectors == 0 {
                 self.count_move(core);
             }
-            self.took_over(core, work.lpn);
+            self.drop_superseded(core, work.lpn);
         }
         if slot.completes_pu {
             let (pu, _) = self.cores[core].ftl.layout().pu_of(slot.ppn);

@@ -286,7 +286,7 @@ impl Ssd {
     pub(crate) fn old_data_read(&mut self, now: Nanos, op: &Op) {
         let (mut core, mut work) = (usize::from(op.core), op.work);
         if self.redirection.is_some()
-            && let Some(home) = self.elsewhere(core, work)
+            && let Some(home) = self.rerouted(core, work)
         {
             (core, work) = home;
         }
