@@ -1,8 +1,8 @@
 //! Firmware: flash cores, write buffer, host commands, reading and its ladder, health, repair, SMART.
 
 mod apart;
+mod assemble;
 mod chances;
-
 mod config;
 mod core;
 mod counters;
@@ -10,10 +10,10 @@ mod failed_programs;
 mod figures;
 mod health;
 mod host;
+mod measures;
 mod op;
 mod placement;
 mod places;
-mod power;
 mod read;
 mod reliability;
 mod repair;
@@ -29,10 +29,9 @@ pub use config::{
     ChangeConfig, ControllerConfig, Identifier, Migration, PredictConfig, Rebuild, ReliabilityConfig,
     RepairConfig, RepairScheme, ScrubConfig, SsdConfig, WriteCache,
 };
-pub use counters::Counters;
+pub use counters::{Counters, PowerCuts};
 pub use figures::RberLevels;
 pub use health::{Change, Decision, Reason};
-pub use power::PowerCuts;
 pub use reliability::{Corrections, ExactTails};
 pub use repair::{RepairRecord, adjustment, fair_shares};
 pub use ssd::Ssd;
