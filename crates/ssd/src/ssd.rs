@@ -7,12 +7,12 @@ use crate::health::{Changes, Decisions, DieLayout, FaultSchedule, Timer};
 use crate::host::HostSide;
 use crate::op::{Op, Purpose};
 use crate::placement::Classifier;
+use crate::places::DiePlace;
 use crate::power::PowerCuts;
 use crate::read::{Ladder, Retries};
 use crate::reliability::{CoreCells, Corrections, Reliability};
 use crate::repair::{Moves, Redirection, Watch};
-use crate::wiring::DiePlace;
-use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Smart, Tag};
+use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Op as HostOp, Smart, Tag};
 use outlast_flash::{Flash, Setup, Source};
 use outlast_ftl::{Ftl, FtlOptions, PagesRead, Tables, UnitsWritten};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig};
@@ -553,9 +553,13 @@ impl Device for Ssd {
 
     fn hint(&self, upcoming: &[Command]) {
         for (index, core) in self.cores.iter().enumerate() {
-            let units = upcoming.iter().map(|command| self.unit_of(command.lba.0).0);
-            let own = units.map(|unit| self.core_of(unit)).filter(|&(owner, _)| owner == index);
-            core.ftl.touch(own.map(|(_, lpn)| Lpn(lpn)));
+            let own = |written: bool| {
+                let some = upcoming.iter().filter(move |command| (command.op == HostOp::Write) == written);
+                let places = some.map(|command| self.core_of(self.unit_of(command.lba.0).0));
+                places.filter(move |&(owner, _)| owner == index).map(|(_, lpn)| Lpn(lpn))
+            };
+            core.ftl.touch(own(false));
+            core.ftl.touch_written(own(true));
         }
     }
 

@@ -11,5 +11,3 @@ mod reading;
 mod repairs;
 mod scrub;
 mod scrub_view;
-
-pub(crate) use flash::DiePlace;
