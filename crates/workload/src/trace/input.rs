@@ -1,12 +1,14 @@
 //! Reading a file that may be compressed, with a count of what has been consumed.
 
-use super::records::Failed;
 use crate::{Position, WorkloadError};
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Why there is no record; boxed, so that a record is not moved in the room that an error takes.
+pub(crate) type Failed = Box<WorkloadError>;
 
 /// Bytes read at a time, before and after decompression.
 const BUFFER: usize = 1 << 17;

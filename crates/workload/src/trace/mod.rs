@@ -7,6 +7,7 @@
 mod convert;
 mod detect;
 mod fields;
+mod figures;
 mod formats;
 mod info;
 mod input;
@@ -22,7 +23,8 @@ mod tally;
 mod write;
 
 pub use convert::convert;
-pub use info::{OpStats, TraceInfo, trace_info, trace_info_while};
+pub use figures::{OpStats, TraceInfo};
+pub use info::{trace_info, trace_info_while};
 pub use open::parse_bytes;
 pub use spec::{
     AddressUnit, Addresses, BlkEvent, DeviceName, Devices, Format, TimeUnit, TraceSpec, Unordered,

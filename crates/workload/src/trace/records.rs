@@ -3,13 +3,10 @@
 use super::detect::Detected;
 use super::fields::Fault;
 use super::formats::{Context, Parsed, Record};
-use super::input::{Input, Origin, is_blank, without_mark};
+use super::input::{Failed, Input, Origin, is_blank, without_mark};
 use super::{BlkEvent, Format};
 use crate::{Position, WorkloadError};
 use outlast_device::Op;
-
-/// Why there is no record; boxed, so that a record is not moved in the room that an error takes.
-pub(crate) type Failed = Box<WorkloadError>;
 
 /// One pass over a trace.
 pub(crate) struct Records {

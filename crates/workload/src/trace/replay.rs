@@ -2,9 +2,10 @@
 
 use super::detect::Detected;
 use super::formats::Record;
+use super::input::Failed;
 use super::input::Origin;
 use super::place::{Placed, Placement};
-use super::records::{Failed, Records};
+use super::records::Records;
 use super::{DeviceName, TraceSpec, Unordered};
 use crate::{Position, Request, Source, WorkloadError};
 use outlast_device::{Command, StreamId};

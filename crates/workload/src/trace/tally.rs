@@ -1,6 +1,6 @@
 //! Counting what a trace holds, in memory that grows only with the space touched.
 
-use super::{OpStats, TraceInfo};
+use super::figures::{OpStats, TraceInfo};
 use crate::Request;
 use outlast_device::Op;
 use std::collections::BTreeMap;

@@ -3,7 +3,8 @@
 //! Columns: device, CPU, sequence, time in seconds, process, action, RWBS, then by action. Format: blkparse(1), "trace
 //! actions" and "default output"; RWBS: Linux `blk_fill_rwbs` in kernel/trace/blktrace.c.
 
-use super::{Context, Parsed, Record, Words};
+use super::context::{Context, Parsed, Record};
+use super::split::Words;
 use crate::trace::BlkEvent;
 use crate::trace::fields::{self, Fault, fault, whole};
 use outlast_device::Op;

@@ -4,7 +4,8 @@
 //! wait before (so says the HOWTO, and so they are added up here; fio's reader discards those below 100 us).
 //! Version 3: `timestamp file action [offset length]`. fio's writer uses microseconds; `time_unit` overrides that.
 
-use super::{Context, Parsed, Record, Words};
+use super::context::{Context, Parsed, Record};
+use super::split::Words;
 use crate::trace::fields::{self, Fault, fault, whole};
 use outlast_device::Op;
 

@@ -1,6 +1,7 @@
 //! The formats with one request a line in fixed columns: MSR Cambridge, SPC, `DiskSim` ASCII, Alibaba.
 
-use super::{Context, Parsed, Record, split};
+use super::context::{Context, Parsed, Record};
+use super::split::split;
 use crate::trace::fields::{self, Fault, fault, whole};
 use outlast_device::Op;
 

@@ -3,33 +3,10 @@
 //! version 2 (40 bytes): cmd u16, ver u16, sn u32, len u32, nSG u32, lbn u64, ts u64, rt u64. The upper byte of `ver` is
 //! the version.
 
-use super::{Context, Parsed, Record};
+use super::context::{Context, Parsed, Record};
+use super::version::Version;
 use crate::trace::fields::{self, Fault, fault};
 use outlast_device::Op;
-
-/// Which layout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Version {
-    One,
-    Two,
-}
-
-impl Version {
-    /// Bytes of a record.
-    pub(crate) const fn record_bytes(self) -> usize {
-        match self {
-            Self::One => 32,
-            Self::Two => 40,
-        }
-    }
-
-    const fn ver_at(self) -> usize {
-        match self {
-            Self::One => 14,
-            Self::Two => 2,
-        }
-    }
-}
 
 /// The version whose mark the first two records bear (the first, if there is only one).
 pub(crate) fn version(start: &[u8]) -> Option<Version> {
