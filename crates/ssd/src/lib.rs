@@ -1,5 +1,6 @@
 //! Firmware: flash cores, write buffer, host commands, reading and its ladder, health, repair, SMART.
 
+mod apart;
 mod assemble;
 mod chances;
 mod config;
@@ -23,6 +24,7 @@ mod untimed;
 mod whole;
 mod wiring;
 
+pub use apart::CoreShare;
 pub use config::{
     ChangeConfig, ControllerConfig, Identifier, Migration, PredictConfig, Rebuild, ReliabilityConfig,
     RepairConfig, RepairScheme, ScrubConfig, SsdConfig, WriteCache,

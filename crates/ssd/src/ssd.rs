@@ -11,7 +11,7 @@ use crate::places::DiePlace;
 use crate::read::Ladder;
 use crate::reliability::{Corrections, Reliability};
 use crate::repair::{Moves, Redirection, Watch};
-use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Smart, Tag};
+use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Op as HostOp, Smart, Tag};
 use outlast_flash::{Flash, Source};
 use outlast_ftl::{Ftl, UnitsWritten};
 use outlast_units::slab::Slab;
@@ -254,9 +254,13 @@ impl Device for Ssd {
 
     fn hint(&self, upcoming: &[Command]) {
         for (index, core) in self.cores.iter().enumerate() {
-            let units = upcoming.iter().map(|command| self.unit_of(command.lba.0).0);
-            let own = units.map(|unit| self.core_of(unit)).filter(|&(owner, _)| owner == index);
-            core.ftl.touch(own.map(|(_, lpn)| Lpn(lpn)));
+            let own = |written: bool| {
+                let some = upcoming.iter().filter(move |command| (command.op == HostOp::Write) == written);
+                let places = some.map(|command| self.core_of(self.unit_of(command.lba.0).0));
+                places.filter(move |&(owner, _)| owner == index).map(|(_, lpn)| Lpn(lpn))
+            };
+            core.ftl.touch(own(false));
+            core.ftl.touch_written(own(true));
         }
     }
 
