@@ -10,8 +10,13 @@ use outlast_units::{Lpn, Nanos, SECTOR_BYTES};
 impl Ssd {
     /// A flash core acts on one unit of a command.
     pub(crate) fn execute(&mut self, now: Nanos, core: usize, work: UnitWork) {
+        debug_assert!(
+            work.lpn == outlast_units::slab::NIL
+                || u32::from(work.first) + u32::from(work.sectors) <= self.sectors_per_unit,
+            "work of more than a unit"
+        );
         // A die may have failed, or data have moved, since the master core sent it here.
-        let moved = if self.redirection.is_some() { self.elsewhere(core, work) } else { None };
+        let moved = if self.redirection.is_some() { self.rerouted(core, work) } else { None };
         let (core, work) = moved.unwrap_or((core, work));
         let command = *self.host.requests.command(work.request);
         match command.op {
@@ -23,7 +28,7 @@ impl Ssd {
                     self.cores[core].ftl.trim(Lpn(work.lpn));
                     self.make_due(core, Due::Collect);
                     if self.redirection.is_some() {
-                        self.took_over(core, work.lpn);
+                        self.drop_superseded(core, work.lpn);
                     }
                 }
                 self.finish_parts(now, work.request, 1);
@@ -107,7 +112,7 @@ impl Ssd {
                 self.end_in_error(now, work);
                 return;
             }
-            let (core, work) = self.rest_of(core, work);
+            let (core, work) = self.holder_of_rest(core, work);
             let ftl = &self.cores[core].ftl;
             let slot = ftl.lookup(Lpn(work.lpn));
             if slot.is_some() && ftl.is_programmed(slot) {
@@ -125,7 +130,7 @@ impl Ssd {
     #[inline]
     pub(super) fn is_rest_lost(&self, core: usize, work: UnitWork) -> bool {
         u32::from(work.sectors) != self.sectors_per_unit && {
-            let (core, work) = self.rest_of(core, work);
+            let (core, work) = self.holder_of_rest(core, work);
             self.cores[core].ftl.is_lost(Lpn(work.lpn))
         }
     }
@@ -155,7 +160,7 @@ impl Ssd {
     /// The unit's new content: the old one under the sectors written.
     pub(super) fn merged(&self, core: usize, work: UnitWork) -> Box<[u8]> {
         let unit_bytes = self.sectors_per_unit as usize * SECTOR_BYTES as usize;
-        let (holder, old) = self.rest_of(core, work);
+        let (holder, old) = self.holder_of_rest(core, work);
         let ftl = &self.cores[holder].ftl;
         let slot = ftl.lookup(Lpn(old.lpn));
         let old = if slot.is_some() { ftl.load(slot) } else { None };

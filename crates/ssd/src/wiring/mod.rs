@@ -5,9 +5,9 @@ mod detect;
 mod flash;
 mod health;
 mod identify;
+mod moves;
 mod protection;
 mod reading;
+mod repairs;
 mod scrub;
 mod scrub_view;
-
-pub(crate) use flash::DiePlace;
