@@ -2,7 +2,7 @@
 
 use crate::cover::OpenStripe;
 use crate::op::{Task, UnitWork};
-use crate::reliability::CoreCells;
+use crate::read::CoreCells;
 use crate::scrub::Scrub;
 use outlast_ftl::{Ftl, Stream};
 use outlast_media::Faults;

@@ -6,7 +6,7 @@ use crate::op::{Op, OpKind, Task, UnitWork};
 use crate::ssd::Ssd;
 use outlast_ftl::ReadCause;
 use outlast_units::slab::NIL;
-use outlast_units::{Nanos, SECTOR_BYTES};
+use outlast_units::{Group, Nanos, SECTOR_BYTES};
 
 /// While collection is urgent, so many host operations may go before one internal operation on a die.
 const HOST_IN_A_ROW: u8 = 8;
@@ -418,7 +418,7 @@ impl Ssd {
         let state = &mut self.cores[core];
         let sealed = state.ftl.programmed(op.pu);
         if let Some(own) = &mut state.cells {
-            own.cells.programmed(state.ftl.layout().group_of_pu(op.pu), now + self.aged);
+            own.cells.programmed(Group(state.ftl.layout().group_of_pu(op.pu)), now + self.aged);
         }
         if sealed && state.scrub.is_some() {
             let superblock = state.ftl.layout().place(op.pu).superblock;

@@ -1,7 +1,7 @@
 //! The ladder for what a sensing did not give: re-reads, the stripe, the last re-reads, a medium error.
 
 use crate::op::{Op, OpKind, Rung, UnitWork};
-use crate::sensing::{beyond_hope, units};
+use crate::read::{broken_units, units};
 use crate::ssd::Ssd;
 use outlast_device::Outcome;
 use outlast_ftl::{Axis, Member};
@@ -88,7 +88,7 @@ impl Ssd {
     /// Units of `op` on flash that is broken for good: no re-read helps.
     fn beyond_hope(&self, op: &Op) -> u64 {
         let state = &self.cores[usize::from(op.core)];
-        beyond_hope(&state.ftl, state.faults.as_ref(), op.pu, op.failing)
+        broken_units(&state.ftl, state.faults.as_ref(), op.pu, op.failing)
     }
 
     /// A read has ended and units in `op.failing` could not be had: down the ladder.

@@ -1,6 +1,5 @@
 //! Firmware: cores, channel and die scheduling, write buffer, host commands, SMART.
 
-mod chances;
 mod changes;
 mod classes;
 mod config;
@@ -18,7 +17,7 @@ mod housekeeping;
 mod ladder;
 mod op;
 mod power;
-mod reliability;
+mod read;
 mod relocation;
 mod repair;
 mod scrub;
@@ -34,7 +33,7 @@ pub use config::{
 pub use counters::Counters;
 pub use figures::RberLevels;
 pub use power::PowerCuts;
-pub use reliability::{Corrections, ExactTails};
+pub use read::{Corrections, ExactTails};
 pub use repair::{RepairRecord, adjustment, fair_shares};
 pub use scrub::{Decision, Reason};
 pub use ssd::Ssd;

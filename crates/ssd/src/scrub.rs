@@ -3,7 +3,7 @@
 use crate::op::{Op, OpKind, Task};
 use crate::ssd::Ssd;
 use outlast_ftl::{Cause, Ftl, State};
-use outlast_units::{Bytes, Nanos, SuperblockId};
+use outlast_units::{BlockIndex, Bytes, Nanos, SuperblockId};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -186,18 +186,19 @@ impl Ssd {
         else {
             return;
         };
-        let group = own.oldest[superblock.index()];
-        let limit = config.expected_errors.map(|errors| errors / f64::from(reliability.ecc.codeword_bits()));
+        let group = own.oldest(superblock);
+        let limit =
+            config.expected_errors.map(|errors| errors / f64::from(reliability.ecc().codeword_bits()));
         let mut crossing = Nanos::MAX;
         if let Some(limit) = limit {
-            for block in state.ftl.block_indices(superblock) {
+            for block in state.ftl.block_indices(superblock).map(BlockIndex) {
                 crossing = crossing.min(own.cells.time_until(block, group, limit, at).unwrap_or(Nanos::MAX));
             }
         }
         let age = Nanos((own.cells.days(group, at) * 86_400e9) as u64);
         let later = Nanos(at.0 + (age.0 / 2).max(ORACLE_AT_MOST_EVERY.0));
         let look = later.min(crossing);
-        for block in state.ftl.block_indices(superblock) {
+        for block in state.ftl.block_indices(superblock).map(BlockIndex) {
             own.cells.set_alarms(block, |cells, row, reads| {
                 // As old as the data will be at the next look; if it would then be bad even unread, as old as it is.
                 let by_errors = limit.and_then(|limit| {
@@ -227,10 +228,10 @@ impl Ssd {
     }
 
     #[cold]
-    fn alarm(&mut self, now: Nanos, core: usize, block: u32) {
+    fn alarm(&mut self, now: Nanos, core: usize, block: BlockIndex) {
         let Some(config) = self.config.scrub else { return };
         let state = &self.cores[core];
-        let (Some(superblock), Some(own)) = (state.ftl.superblock_of_block(block), &state.cells) else {
+        let (Some(superblock), Some(own)) = (state.ftl.superblock_of_block(block.0), &state.cells) else {
             return;
         };
         if config.reads.is_some_and(|reads| own.cells.reads(block) >= reads) {
@@ -253,19 +254,17 @@ impl Ssd {
     pub(crate) fn expected_errors(&self, now: Nanos, core: usize, superblock: SuperblockId) -> f64 {
         let state = &self.cores[core];
         let (Some(own), Some(reliability)) = (&state.cells, &self.reliability) else { return f64::NAN };
-        let (group, bits) = (own.oldest[superblock.index()], reliability.ecc.codeword_bits());
+        let (group, bits) = (own.oldest(superblock), reliability.ecc().codeword_bits());
         let at = now + self.aged;
         let of = |block| own.cells.worst_expected_errors(block, group, at, bits);
-        state.ftl.block_indices(superblock).map(of).fold(0.0, f64::max)
+        state.ftl.block_indices(superblock).map(BlockIndex).map(of).fold(0.0, f64::max)
     }
 
     /// Pages of a superblock have been read again.
     pub(crate) fn count_reread(&mut self, now: Nanos, core: usize, superblock: SuperblockId, units: u64) {
         let (pages, _) = self.cores[core].ftl.layout().sensed(units);
         let Some(own) = &mut self.cores[core].cells else { return };
-        let sum = &mut own.rereads[superblock.index()];
-        *sum = sum.saturating_add(pages as u32);
-        let sum = f64::from(*sum);
+        let sum = f64::from(own.count_rereads(superblock, pages as u32));
         if let Some(ratio) = self.config.scrub.and_then(|scrub| scrub.rereads_per_unit)
             && sum >= ratio * f64::from(self.cores[core].ftl.valid_count(superblock).max(1))
         {
@@ -307,7 +306,7 @@ impl Ssd {
         });
         let stream = |superblock: SuperblockId| ftl.scrub_stream(ftl.class_of_superblock(superblock));
         let rereads = |superblock: SuperblockId| {
-            state.cells.as_ref().map_or(0.0, |own| f64::from(own.rereads[superblock.index()]))
+            state.cells.as_ref().map_or(0.0, |own| f64::from(own.rereads(superblock)))
                 / f64::from(ftl.valid_count(superblock).max(1))
         };
         let best = scrub
@@ -360,7 +359,7 @@ impl Ssd {
             superblock,
             reason,
             valid: ftl.valid_count(superblock),
-            rereads: self.cores[core].cells.as_ref().map_or(0, |own| own.rereads[superblock.index()]),
+            rereads: self.cores[core].cells.as_ref().map_or(0, |own| own.rereads(superblock)),
             expected_errors: self.expected_errors(now, core, superblock),
             protected: ftl.has_parity(superblock),
             will_be_protected: ftl.is_protected(stream),
@@ -421,18 +420,9 @@ impl Ssd {
             scrub.lives[superblock.index()] = scrub.lives[superblock.index()].wrapping_add(1);
         }
         let Some(own) = &mut state.cells else { return };
-        let superpages = state.ftl.layout().superpages();
-        own.oldest[superblock.index()] = superblock.0 * superpages;
-        own.rereads[superblock.index()] = 0;
-        for group in superblock.0 * superpages..(superblock.0 + 1) * superpages {
-            own.cells.forget(group);
-        }
-        for block in state.ftl.block_indices(superblock) {
-            own.cells.erased(block, state.ftl.blocks().all_cycles()[block as usize]);
-            if let Some(step) = own.steps.get_mut(block as usize) {
-                *step = 0;
-            }
-        }
+        let cycles = state.ftl.blocks().all_cycles();
+        let blocks = state.ftl.block_indices(superblock);
+        own.erased(superblock, blocks.map(|block| (BlockIndex(block), cycles[block as usize])));
     }
 
     /// Everything that scrubbing has to do by now.
@@ -473,7 +463,7 @@ impl Ssd {
         let old: Vec<SuperblockId> = (0..state.ftl.layout().superblocks())
             .map(SuperblockId)
             .filter(|&superblock| state.ftl.state(superblock) == State::Sealed)
-            .filter(|superblock| own.cells.days(own.oldest[superblock.index()], at) >= limit)
+            .filter(|superblock| own.cells.days(own.oldest(*superblock), at) >= limit)
             .collect();
         for superblock in old {
             self.flag(now, core, superblock, Reason::Age);

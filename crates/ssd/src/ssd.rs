@@ -12,7 +12,7 @@ use crate::host::{HostSide, Request};
 use crate::ladder::{Recovery, Retries};
 use crate::op::{Op, UnitWork};
 use crate::power::PowerCuts;
-use crate::reliability::{CoreCells, Corrections, Reliability};
+use crate::read::{CoreCells, Corrections, Reliability};
 use crate::repair::{Moves, Redirection, Watch};
 use crate::scrub::{Decision, Reason};
 use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Op as HostOp, Smart, Tag};

@@ -1,6 +1,6 @@
 //! P(page fails | RBER) as a table over ln RBER.
 
-use super::{Ecc, SATURATED_RBER};
+use super::{Ecc, SATURATED_RBER, greatest, least};
 
 /// The page-failure probability of an ECC, tabulated once: a read costs a multiplication, an index and one cache line or two,
 /// no power and hardly ever an exponential. One table serves all attempts of a re-read: attempt a is `a·ln(scale)` further
@@ -16,16 +16,23 @@ pub struct FailTable {
     low: f64,
     per_unit: f64,
     ln_error: f64,
-    /// Empty if nothing ever fails.
-    nodes: Vec<Node>,
+    /// Steps of the table, from node to node; 0 if nothing ever fails.
+    steps: f64,
+    /// P at the nodes: all that a read needs which is far from failing.
+    p: Vec<f64>,
+    /// ln P from each node to the next; of the last one, only its own.
+    pieces: Vec<Piece>,
 }
 
+/// ln P over one step, as a polynomial in the part of the step that has been gone.
 #[derive(Clone, Copy, Debug)]
-struct Node {
+#[repr(align(32))]
+struct Piece {
     ln_p: f64,
-    /// d ln P per table step.
+    /// d ln P per step, at the beginning.
     slope: f64,
-    p: f64,
+    square: f64,
+    cube: f64,
 }
 
 impl FailTable {
@@ -43,7 +50,8 @@ impl FailTable {
         assert!(codewords > 0, "a page has at least one codeword");
         ecc.validate("ecc").expect("callers validate the ECC first");
         let low = (1e-8 / (f64::from(ecc.codeword_bits()) * f64::from(codewords))).ln();
-        let mut table = Self { low, per_unit: f64::from(Self::PER_UNIT.0), ln_error: 0.0, nodes: Vec::new() };
+        let per_unit = f64::from(Self::PER_UNIT.0);
+        let mut table = Self { low, per_unit, ln_error: 0.0, steps: 0.0, p: Vec::new(), pieces: Vec::new() };
         if ecc.strength.is_none_or(|strength| strength >= ecc.codeword_bits()) {
             return table;
         }
@@ -62,10 +70,10 @@ impl FailTable {
     #[inline]
     pub fn ln_p_fail(&self, ln_rber: f64) -> f64 {
         match self.find(ln_rber) {
-            Place::Never => f64::NEG_INFINITY,
-            Place::Below { steps } => self.nodes[0].ln_p + steps * self.nodes[0].slope,
             Place::Within { index, part } => self.interpolate(index, part),
-            Place::Above => self.nodes[self.nodes.len() - 1].ln_p,
+            Place::Below { steps } => self.pieces[0].ln_p + steps * self.pieces[0].slope,
+            Place::Above => self.pieces[self.pieces.len() - 1].ln_p,
+            Place::Never => f64::NEG_INFINITY,
         }
     }
 
@@ -80,12 +88,12 @@ impl FailTable {
     #[inline]
     pub fn fails(&self, u: f64, ln_rber: f64) -> bool {
         match self.find(ln_rber) {
-            Place::Never => false,
-            Place::Below { .. } => u < self.nodes[0].p && u < self.p_fail(ln_rber),
             Place::Within { index, .. } => {
-                u < self.nodes[index + 1].p && (u < self.nodes[index].p || u < self.p_fail(ln_rber))
+                u < self.p[index + 1] && (u < self.p[index] || u < self.p_fail(ln_rber))
             }
-            Place::Above => u < self.nodes[self.nodes.len() - 1].p,
+            Place::Below { .. } => u < self.p[0] && u < self.p_fail(ln_rber),
+            Place::Above => u < self.p[self.p.len() - 1],
+            Place::Never => false,
         }
     }
 
@@ -96,20 +104,21 @@ impl FailTable {
 
     /// Bytes that the table occupies.
     pub fn bytes(&self) -> usize {
-        self.nodes.len() * size_of::<Node>()
+        size_of_val(self.p.as_slice()) + size_of_val(self.pieces.as_slice())
     }
 
     #[inline]
     fn find(&self, ln_rber: f64) -> Place {
         debug_assert!(!ln_rber.is_nan(), "ln RBER is not a number");
         let steps = (ln_rber - self.low) * self.per_unit;
-        if self.nodes.is_empty() {
+        if steps >= 0.0 && steps < self.steps {
+            // By way of a signed number, which takes fewer instructions.
+            let index = steps as i64;
+            Place::Within { index: index as usize, part: steps - index as f64 }
+        } else if self.pieces.is_empty() {
             Place::Never
         } else if steps < 0.0 {
             Place::Below { steps }
-        } else if steps < (self.nodes.len() - 1) as f64 {
-            let index = steps as usize;
-            Place::Within { index, part: steps - index as f64 }
         } else {
             Place::Above
         }
@@ -117,37 +126,42 @@ impl FailTable {
 
     #[inline]
     fn interpolate(&self, index: usize, part: f64) -> f64 {
-        let (left, right) = (self.nodes[index], self.nodes[index + 1]);
-        let rise = right.ln_p - left.ln_p;
-        let square = 3.0 * rise - 2.0 * left.slope - right.slope;
-        let cube = left.slope + right.slope - 2.0 * rise;
-        let ln_p = left.ln_p + part * (left.slope + part * (square + part * cube));
+        let [Piece { ln_p: left, slope, square, cube }, Piece { ln_p: right, .. }] =
+            [self.pieces[index], self.pieces[index + 1]];
+        let ln_p = left + part * (slope + part * (square + part * cube));
         // Rounding must not leave the step's range: the shortcut of `fails` relies on it.
-        ln_p.max(left.ln_p).min(right.ln_p)
+        least(greatest(ln_p, left), right)
     }
 
     fn fill(&mut self, ecc: &Ecc, codewords: u32) {
         let steps = ((SATURATED_RBER.ln() - self.low) * self.per_unit).ceil() as usize;
         // Shrunk a little, so that the last node is RBER 0.5.
         self.per_unit = steps as f64 / (SATURATED_RBER.ln() - self.low);
-        let node = |i: usize| {
-            let rber = self.rber_at(i as f64);
-            let ln_p = ecc.log_p_page_fail(rber, codewords);
-            Node { ln_p, slope: ecc.page_fail_slope(rber, codewords) / self.per_unit, p: ln_p.exp() }
-        };
-        self.nodes = (0..=steps).map(node).collect();
+        self.steps = steps as f64;
+        let ln_p = |i: usize| ecc.log_p_page_fail(self.rber_at(i as f64), codewords);
+        let slope = |i: usize| ecc.page_fail_slope(self.rber_at(i as f64), codewords) / self.per_unit;
+        let ln_p: Vec<f64> = (0..=steps).map(ln_p).collect();
+        let mut slopes: Vec<f64> = (0..=steps).map(slope).collect();
         for i in 0..steps {
-            let limit = 3.0 * (self.nodes[i + 1].ln_p - self.nodes[i].ln_p).max(0.0);
-            self.nodes[i].slope = self.nodes[i].slope.min(limit);
-            self.nodes[i + 1].slope = self.nodes[i + 1].slope.min(limit);
+            let limit = 3.0 * (ln_p[i + 1] - ln_p[i]).max(0.0);
+            slopes[i] = slopes[i].min(limit);
+            slopes[i + 1] = slopes[i + 1].min(limit);
         }
+        let piece = |i: usize| {
+            let (rise, left, right) = (ln_p[i + 1] - ln_p[i], slopes[i], slopes[i + 1]);
+            let (square, cube) = (3.0 * rise - 2.0 * left - right, left + right - 2.0 * rise);
+            Piece { ln_p: ln_p[i], slope: left, square, cube }
+        };
+        let last = Piece { ln_p: ln_p[steps], slope: slopes[steps], square: 0.0, cube: 0.0 };
+        self.pieces = (0..steps).map(piece).chain([last]).collect();
+        self.p = ln_p.iter().map(|ln_p| ln_p.exp()).collect();
     }
 
     /// The worst error at the quarters of each step; gives up at the first above `enough`.
     fn worst_error(&self, ecc: &Ecc, codewords: u32, enough: f64) -> f64 {
         let mut worst = 0.0f64;
         // From the right: the steep bend near RBER = strength / bits is there.
-        for index in (0..self.nodes.len() - 1).rev() {
+        for index in (0..self.pieces.len() - 1).rev() {
             for part in [0.25, 0.5, 0.75] {
                 let exact = ecc.log_p_page_fail(self.rber_at(index as f64 + part), codewords);
                 worst = worst.max((self.interpolate(index, part) - exact).abs());

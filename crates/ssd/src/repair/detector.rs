@@ -11,7 +11,7 @@ use super::record::RepairRecord;
 use crate::config::WriteCache;
 use crate::core::Core;
 use crate::op::{Op, OpKind, Task};
-use crate::sensing::units;
+use crate::read::units;
 use crate::ssd::Ssd;
 use outlast_units::Nanos;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

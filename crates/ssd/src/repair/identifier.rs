@@ -5,7 +5,7 @@
 
 use crate::config::{Identifier, Migration, Rebuild};
 use crate::op::UnitWork;
-use crate::sensing::beyond_hope;
+use crate::read::broken_units;
 use crate::ssd::Ssd;
 use outlast_device::{Command, LbaRun, Tag};
 use outlast_ftl::{Axis, Member};
@@ -148,7 +148,7 @@ impl Ssd {
         let die = state.ftl.layout().lane_of_pu(pu).die.0;
         if watch.is_failed(die) && state.ftl.is_programmed(slot) && self.is_named(core, lpn, die) {
             // Of a die that has failed in part the rest may still answer.
-            let sound = beyond_hope(&state.ftl, state.faults.as_ref(), pu, 1 << own) == 0;
+            let sound = broken_units(&state.ftl, state.faults.as_ref(), pu, 1 << own) == 0;
             let by_stripe = !sound && self.stripe_gives(core, pu);
             if !(by_stripe && self.rebuilds(core, pu)) {
                 return Some((core, sound || by_stripe));

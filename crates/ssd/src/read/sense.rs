@@ -1,0 +1,265 @@
+//! One sensing: which units the ECC gives, and how likely each was to fail.
+
+use super::lines::LineView;
+use super::tails::UnitTail;
+use super::{CoreCells, Reliability};
+use crate::op::OpKind;
+use outlast_ftl::{Ftl, PuPlace};
+use outlast_media::{Faults, Sensing};
+use outlast_units::{BlockIndex, Group, Nanos, Ppn, Row};
+
+/// The flash core whose die senses, at a moment.
+pub(crate) struct Site<'a> {
+    pub(crate) ftl: &'a Ftl,
+    /// Absent where the flash never errs, as is the drive's [`Reliability`].
+    pub(crate) cells: Option<&'a mut CoreCells>,
+    /// Absent where nothing breaks.
+    pub(crate) faults: Option<&'a mut Faults>,
+    /// The time by which the flash ages.
+    pub(crate) at: Nanos,
+    /// Re-reads that a member of a stripe has at most; `None`: unlimited.
+    pub(crate) limit: Option<u32>,
+}
+
+/// A read at the moment of a sensing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attempt {
+    pub(crate) kind: OpKind,
+    /// Program unit, and those of its units that have not been got, one bit each.
+    pub(crate) pu: u32,
+    pub(crate) wanted: u64,
+    /// Step: 0 is the plain read, every re-read is one further.
+    pub(crate) step: u16,
+    /// Whether nothing has been sensed for this read before.
+    pub(crate) is_first: bool,
+}
+
+/// What a sensing came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sensed {
+    /// Units that were wanted and that the ECC does not give, one bit each.
+    pub(crate) failing: u64,
+    /// The step that the sensing took: a history of steps may have begun further on.
+    pub(crate) step: u16,
+}
+
+/// A die senses what a read still wants: the cells are disturbed, and it is decided which units the ECC gives.
+#[inline]
+pub(crate) fn sense(site: Site, reliability: Option<&mut Reliability>, read: Attempt) -> Sensed {
+    debug_assert!(read.wanted != 0, "a sensing of nothing");
+    debug_assert_eq!(
+        site.cells.is_some(),
+        reliability.is_some(),
+        "cells and a model of errors come together"
+    );
+    let Site { ftl, cells, faults, at, limit } = site;
+    let sensed = match (cells, reliability, faults) {
+        (Some(own), Some(reliability), None) if reliability.is_plain(read.kind) => {
+            let failing = reliability.sense_small(ftl, own, &read, at, limit);
+            Sensed { failing, step: read.step }
+        }
+        (cells, reliability, faults) => {
+            let mut sensed = Sensed { failing: 0, step: read.step };
+            if let (Some(own), Some(reliability)) = (cells, reliability) {
+                sensed = reliability.sense_any(ftl, own, faults.as_deref(), &read, at, limit);
+            }
+            if let Some(faults) = faults {
+                sensed.failing |= faulty_units(ftl, faults, &read);
+            }
+            sensed
+        }
+    };
+    debug_assert!(sensed.failing & !read.wanted == 0, "a unit fails that was not wanted");
+    sensed
+}
+
+/// What becomes of the exact probabilities of the units that a read asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sums {
+    /// They are not summed: not a first read for the host.
+    None,
+    /// They are summed; nothing but re-reads helps.
+    Unstriped,
+    /// They are summed; the units' lines may help.
+    Striped,
+}
+
+impl Sums {
+    #[inline]
+    fn of(ftl: &Ftl, read: &Attempt, place: &PuPlace) -> Self {
+        if !(read.is_first && read.kind == OpKind::HostRead) {
+            Self::None
+        } else if ftl.has_parity(place.superblock) {
+            Self::Striped
+        } else {
+            Self::Unstriped
+        }
+    }
+}
+
+impl Reliability {
+    /// Whether a read of kind `kind` in a drive without faults takes no more than [`Reliability::sense_small`] does.
+    #[inline]
+    fn is_plain(&self, kind: OpKind) -> bool {
+        self.has_small_units && !self.has_history && kind != OpKind::PatrolRead
+    }
+
+    /// What is by far the most frequent: units within a page, in a drive without faults that keeps no history of steps. Returns the units
+    /// that fail.
+    #[inline]
+    fn sense_small(
+        &mut self,
+        ftl: &Ftl,
+        own: &mut CoreCells,
+        read: &Attempt,
+        at: Nanos,
+        limit: Option<u32>,
+    ) -> u64 {
+        let layout = ftl.layout();
+        let (place, group) = layout.place_and_group(read.pu);
+        let sums = Sums::of(ftl, read, &place);
+        let step = u32::from(read.step);
+        let (mut rest, mut failing) = (read.wanted, 0);
+        let (mut last, mut sensing) = (u32::MAX, Sensing::default());
+        while rest != 0 {
+            let unit = rest.trailing_zeros();
+            rest &= rest - 1;
+            let page = layout.page_of(Ppn(unit));
+            if page != last {
+                last = page;
+                let (block, row) = block_and_row(ftl, &place, page);
+                sensing = own.cells.sense(block, row, Group(group), at);
+            }
+            let (luck, ln_rber) = (sensing.luck(unit), sensing.ln_rber);
+            failing |= u64::from(self.ladder.fails_at(luck, ln_rber, step)) << unit;
+            match sums {
+                Sums::None => {}
+                Sums::Unstriped => self.tails.add_plain(&self.ladder, ln_rber),
+                Sums::Striped => {
+                    let mut tail = UnitTail::default();
+                    tail.add(&self.ladder, ln_rber, read.step);
+                    let (cells, ladder) = (&own.cells, &self.ladder);
+                    let lines = LineView { ftl, cells, faults: None, ladder, limit, at };
+                    self.tails.add_striped(&tail, || lines.ln_fail(read.pu, unit));
+                }
+            }
+            if read.is_first {
+                self.histogram.first_read(luck, ln_rber);
+            }
+        }
+        failing
+    }
+
+    /// Any read of any drive whose flash errs.
+    #[inline(never)]
+    fn sense_any(
+        &mut self,
+        ftl: &Ftl,
+        own: &mut CoreCells,
+        faults: Option<&Faults>,
+        read: &Attempt,
+        at: Nanos,
+        limit: Option<u32>,
+    ) -> Sensed {
+        let layout = ftl.layout();
+        let (place, group) = layout.place_and_group(read.pu);
+        let sums = Sums::of(ftl, read, &place);
+        let any_broken = faults.is_some_and(Faults::any_broken);
+        let Attempt { mut step, is_first, .. } = *read;
+        let (mut last, mut sensing, mut block) = (u32::MAX, Sensing::default(), BlockIndex(0));
+        let mut failing = 0;
+        for unit in units(read.wanted) {
+            let mut tail = UnitTail::default();
+            for page in layout.pages_of_unit(unit) {
+                if page != last {
+                    last = page;
+                    let row;
+                    (block, row) = block_and_row(ftl, &place, page);
+                    sensing = own.cells.sense(block, row, Group(group), at);
+                    if is_first && self.has_history && unit == read.wanted.trailing_zeros() {
+                        step = own.step(block);
+                    }
+                }
+                let (luck, ln_rber) = (sensing.luck(unit), sensing.ln_rber);
+                let fails = if read.kind == OpKind::PatrolRead {
+                    self.patrol.as_ref().is_some_and(|table| table.fails(luck, ln_rber))
+                } else {
+                    self.ladder.fails_at(luck, ln_rber, u32::from(step))
+                };
+                if sums != Sums::None {
+                    tail.add(&self.ladder, ln_rber, step);
+                }
+                if fails {
+                    failing |= 1 << unit;
+                } else if step != 0 {
+                    own.remember_step(block, step);
+                }
+                if is_first {
+                    self.histogram.first_read(luck, ln_rber);
+                }
+            }
+            if sums != Sums::None && any_broken && broken_units(ftl, faults, read.pu, 1 << unit) != 0 {
+                tail = UnitTail::BROKEN;
+            }
+            match sums {
+                Sums::None => {}
+                Sums::Unstriped => self.tails.add_unstriped(&tail),
+                Sums::Striped => {
+                    let (cells, ladder) = (&own.cells, &self.ladder);
+                    let lines = LineView { ftl, cells, faults, ladder, limit, at };
+                    self.tails.add_striped(&tail, || lines.ln_fail(read.pu, unit));
+                }
+            }
+        }
+        Sensed { failing, step }
+    }
+}
+
+/// The units that a read wants and that faults keep from it, one bit each.
+#[inline(never)]
+fn faulty_units(ftl: &Ftl, faults: &mut Faults, read: &Attempt) -> u64 {
+    let layout = ftl.layout();
+    let place = layout.place(read.pu);
+    let mut failing = 0;
+    for unit in units(read.wanted) {
+        for page in layout.pages_of_unit(unit) {
+            let (block, row) = block_and_row(ftl, &place, page);
+            if !faults.is_readable(block.0, row.0) || faults.sense_fails_transiently(block.0) {
+                failing |= 1 << unit;
+            }
+        }
+    }
+    failing
+}
+
+/// The units in `mask` of program unit `pu` that lie on flash broken for good.
+pub(crate) fn broken_units(ftl: &Ftl, faults: Option<&Faults>, pu: u32, mask: u64) -> u64 {
+    let Some(faults) = faults else { return 0 };
+    let layout = ftl.layout();
+    let place = layout.place(pu);
+    let is_broken = |&unit: &u32| {
+        layout.pages_of_unit(unit).any(|page| {
+            let (block, row) = block_and_row(ftl, &place, page);
+            !faults.is_readable(block.0, row.0)
+        })
+    };
+    units(mask).filter(is_broken).fold(0, |broken, unit| broken | 1 << unit)
+}
+
+/// The block and row of page `page` of the program unit at `place`.
+#[inline]
+fn block_and_row(ftl: &Ftl, place: &PuPlace, page: u32) -> (BlockIndex, Row) {
+    let (plane, row) = ftl.layout().page_place(*place, page);
+    (BlockIndex(ftl.block_index(place.superblock, place.lane.local_die, plane)), Row(row))
+}
+
+/// The units in bit mask `mask`.
+pub(crate) fn units(mut mask: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        (mask != 0).then(|| {
+            let unit = mask.trailing_zeros();
+            mask &= mask - 1;
+            unit
+        })
+    })
+}
