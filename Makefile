@@ -12,7 +12,7 @@ PROFILE ?= release
 export PROFILE
 CARGO_FLAGS := --locked --workspace --exclude outlast-python
 
-.PHONY: help setup demo test test-rust test-python lint format bench docs picture schema figures lock clean
+.PHONY: help setup demo test test-rust test-python lint format bench hashes docs picture schema figures lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -64,6 +64,9 @@ format: .venv/tools ## format all sources
 
 bench: ## requests per CPU-second, bytes per unit, erasure codes
 	cargo run --locked --release --package outlast-bench -- $(ARGS)
+
+hashes: ## results of some three hundred small runs, hashed, beside crates/bench/hashes.txt
+	cargo run --locked --profile $(PROFILE) --package outlast-bench -- hashes --check $(ARGS)
 
 docs: .venv/tools ## the documentation as a site in site/
 	$(BIN)/mkdocs build --strict --quiet

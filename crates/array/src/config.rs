@@ -6,7 +6,6 @@ mod repair;
 pub use light::LightConfig;
 pub use repair::{FakeWay, RepairConfig, RepairOrder, RepairWay};
 
-use crate::layout::CopyLayout;
 use crate::placement::{MEMBERS_MAX, ParityLayout, Shares};
 use outlast_media::{ConfigError, at_most_a_second};
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
@@ -126,6 +125,20 @@ impl Level {
             Self::Code => "code",
         }
     }
+}
+
+/// Where RAID-10 puts the copies of a chunk, named as in Linux md (`md(4)`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CopyLayout {
+    /// Side by side: the copies follow each other over the members, row by row.
+    #[default]
+    Near,
+    /// The first copies as in RAID-0 over the first part of the members; each further set in a part of its own, shifted by
+    /// one member.
+    Far,
+    /// As far, but each row of chunks is followed at once by its copies, shifted by one member.
+    Offset,
 }
 
 /// Which ways of writing a part of a stripe are allowed. Where a chunk is missing, whatever still works is used: a way of which every chunk
@@ -338,16 +351,6 @@ impl ArrayConfig {
         self.light.as_ref().is_some_and(|light| light.devices.contains(&device))
     }
 
-    /// Capacity of the array over devices of which the smallest has `smallest`.
-    ///
-    /// # Errors
-    /// A setting that cannot work, or not even one chunk fits into each.
-    pub fn capacity_over(&self, smallest: Bytes) -> Result<Bytes, ConfigError> {
-        self.validate()?;
-        let layout = crate::layout::lay_out_over(self, smallest)?;
-        Ok(Bytes(layout.capacity() * SECTOR_BYTES))
-    }
-
     /// Chunks of each group that may be lost without loss of data.
     pub fn redundancy(&self) -> u16 {
         match self.level {
@@ -416,7 +419,10 @@ impl ArrayConfig {
             return Err(ConfigError::new("array.replacement.limit_percent", limit, message));
         }
         self.validate_members()?;
-        self.light.as_ref().map_or(Ok(()), |light| light.validate(self))
+        let Some(light) = &self.light else { return Ok(()) };
+        let differs =
+            |device| self.member(device).is_some_and(|own| own.pe_cycles.is_some() || own.capacity.is_some());
+        light.validate(self.members, self.spares, differs)
     }
 
     fn validate_members(&self) -> Result<(), ConfigError> {

@@ -4,26 +4,10 @@
 //! mirrors. A *role* is a chunk's part in its group: data roles first, then parity (or further copies). A *row* is a sector
 //! within a chunk.
 
-use crate::config::{ArrayConfig, Level};
+use crate::config::{ArrayConfig, CopyLayout, Level};
 use crate::placement::{ParityLayout, Placement, Shares, ShiftPlan};
 use outlast_media::ConfigError;
 use outlast_units::{Bytes, SECTOR_BYTES};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// Where RAID-10 puts the copies of a chunk, named as in Linux md (`md(4)`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CopyLayout {
-    /// Side by side: the copies follow each other over the members, row by row.
-    #[default]
-    Near,
-    /// The first copies as in RAID-0 over the first part of the members; each further set in a part of its own, shifted by
-    /// one member.
-    Far,
-    /// As far, but each row of chunks is followed at once by its copies, shifted by one member.
-    Offset,
-}
 
 /// How groups lie on the columns.
 #[derive(Clone, Debug)]
@@ -341,6 +325,18 @@ impl Iterator for Bands {
             }
         }
         None
+    }
+}
+
+impl ArrayConfig {
+    /// Capacity of the array over devices of which the smallest has `smallest`.
+    ///
+    /// # Errors
+    /// A setting that cannot work, or not even one chunk fits into each.
+    pub fn capacity_over(&self, smallest: Bytes) -> Result<Bytes, ConfigError> {
+        self.validate()?;
+        let layout = lay_out_over(self, smallest)?;
+        Ok(Bytes(layout.capacity() * SECTOR_BYTES))
     }
 }
 

@@ -30,11 +30,12 @@ mod untimed;
 
 pub use array::Array;
 pub use config::{
-    ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, FakeWay, Level, LightConfig, LogConfig,
-    LogPlace, MemberConfig, RepairConfig, RepairOrder, RepairWay, ReplacementConfig, ShiftWay, StripeWrites,
+    ArrayConfig, BackgroundConfig, Consistency, CopyLayout, EjectionConfig, FakeWay, Level, LightConfig,
+    LogConfig, LogPlace, MemberConfig, RepairConfig, RepairOrder, RepairWay, ReplacementConfig, ShiftWay,
+    StripeWrites,
 };
 pub use error::{ArrayError, Event, EventKind, RepairStep};
-pub use layout::CopyLayout;
+
 pub use outlast_device::PowerCycle;
 pub use pass::PassKind;
 pub use placement::ParityLayout;

@@ -10,6 +10,8 @@
 //! `steady`, which runs only when named, holds the write amplification at which preconditioning stops against that after thirty drive
 //! writes.
 //!
+//! `hashes` runs a battery of everything that can be simulated and compares a hash of each result with a committed table, see [`hashes`].
+//!
 //! `--quick` runs everything at a hundredth of the size, to keep the benchmarks themselves from rotting; a name runs that case alone.
 
 mod array;
@@ -17,6 +19,7 @@ mod case;
 mod cells;
 mod codes;
 mod errors;
+mod hashes;
 mod models;
 mod protection;
 mod scale;
@@ -27,6 +30,9 @@ use std::process::ExitCode;
 #[allow(clippy::print_stdout, reason = "a benchmark prints")]
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|first| first == "hashes") {
+        return hashes::main(&arguments[1..]);
+    }
     let quick = arguments.iter().any(|argument| argument == "--quick");
     let seed = arguments.iter().find_map(|argument| argument.strip_prefix("--seed=")?.parse().ok());
     let names: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();

@@ -1,8 +1,8 @@
 //! Summing up an array: its state over time, rebuilding, wear by member, the probability that a rebuild loses data.
 
 use crate::data_loss::{self, Exposure};
+use crate::facts::Facts;
 use crate::member::Member;
-use crate::report::Facts;
 use crate::summary::{
     ArrayAmplification, ArraySummary, ArrayWrites, DataLossAfterFailures, DriveWear, RebuildSummary,
     StateTimes,

@@ -1,7 +1,7 @@
 //! Latencies by the state of the array: a run with a failure mixes healthy time with degraded time, and its percentiles tell neither.
 
 use crate::histogram::{ByOp, record};
-use crate::summary::Latency;
+use crate::latency::Latency;
 use outlast_array::Condition;
 use outlast_device::Op;
 use outlast_units::Nanos;

@@ -1,7 +1,7 @@
 //! What each job of the host got: counts, rates and latencies by job and direction, as fio prints them.
 
 use crate::histogram::{empty, record};
-use crate::summary::Latency;
+use crate::latency::Latency;
 use crate::table::{Column, Table};
 use hdrhistogram::Histogram;
 use outlast_device::{Command, Op, Outcome};

@@ -10,8 +10,10 @@ mod counts;
 mod data_loss;
 mod drives;
 mod error;
+mod facts;
 mod histogram;
 mod jobs;
+mod latency;
 mod machine;
 mod measured;
 mod member;
@@ -40,6 +42,7 @@ pub use columns::{Join, TimeColumn, time_columns};
 pub use data_loss::DataLoss;
 pub use error::EngineError;
 pub use jobs::{JobDirection, JobFigures, JobLatency, Samples};
+pub use latency::Latency;
 pub use memory::Memory as MemoryNeeds;
 pub use outlast_ftl::{ProgramCause, ReadCause};
 pub use overload::Overload;
@@ -49,7 +52,7 @@ pub use simulation::{RunResult, Simulation};
 pub use summary::{
     AfterHost, ArrayAmplification, ArraySummary, ArrayWrites, ChangeMade, ClassFigures, ClosedForm,
     CorrectedBy, DataLossAfterFailures, DeviceFacts, DriveWear, Exact, Flash, FlashByCause, Gc, Host,
-    Latency, LatencyByOp, LittlesLaw, MeasuredState, Memory, PreconditionState, Protection, Queue, Rber,
+    LatencyByOp, LittlesLaw, MeasuredState, Memory, PreconditionState, Protection, Queue, Rber,
     RebuildSummary, Reliability, SCHEMA, Scrubbed, Spread, StateTimes, SteadyState, StreamLatency,
     StripeRecovery, Summary, Tail, Throughput, Time, Twin, Wear, WriteAmplification,
 };

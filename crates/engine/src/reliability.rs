@@ -1,9 +1,9 @@
 //! Summing up what errors did.
 
-use crate::report::Facts;
+use crate::facts::Facts;
+use crate::latency::Latency;
 use crate::summary::{
-    ChangeMade, ClassFigures, CorrectedBy, Exact, Latency, Protection, Rber, Reliability, StripeRecovery,
-    Tail, Twin,
+    ChangeMade, ClassFigures, CorrectedBy, Exact, Protection, Rber, Reliability, StripeRecovery, Tail, Twin,
 };
 use crate::table::{Column, Table};
 use outlast_device::Op;

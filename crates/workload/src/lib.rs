@@ -13,20 +13,24 @@
 mod error;
 mod extent;
 mod fio;
+mod input_file;
 mod lanes;
 mod request;
 mod spec;
 mod synthetic;
 mod trace;
+mod workload;
 
 pub use error::{Position, WorkloadError};
 pub use extent::Extent;
 pub use fio::{FioLanes, FioSpec, JobLog, Logged, LoggedLane, job_variables, parse_job};
+pub use input_file::InputFile;
 pub use lanes::{Ask, LaneInfo, Noted};
-pub use request::{Pacing, Request, Source, Target, Workload};
-pub use spec::{InputFile, WorkloadSpec};
+pub use request::{Request, Source, Target};
+pub use spec::WorkloadSpec;
 pub use synthetic::{Arrival, NamedMix, Pattern, SizeMix, SizeWeight, SyntheticSpec};
 pub use trace::{
     AddressUnit, Addresses, BlkEvent, DeviceName, Devices, Format, OpStats, TimeUnit, TraceInfo, TraceSpec,
     Unordered, convert, parse_bytes, trace_info, trace_info_while,
 };
+pub use workload::{Pacing, Workload};

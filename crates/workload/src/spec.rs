@@ -1,6 +1,6 @@
 //! `[workload]` of a scenario.
 
-use crate::{FioSpec, SyntheticSpec, Target, TraceSpec, Workload, WorkloadError, error::bad};
+use crate::{FioSpec, InputFile, SyntheticSpec, Target, TraceSpec, Workload, WorkloadError, error::bad};
 use outlast_units::SECTOR_BYTES;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,15 +20,6 @@ pub struct WorkloadSpec {
     /// A fio job file, or its text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fio: Option<FioSpec>,
-}
-
-/// A file whose content a workload depends on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InputFile {
-    /// The setting that names the file, such as `workload.trace.file`.
-    pub setting: &'static str,
-    /// The path, as the setting gives it.
-    pub path: String,
 }
 
 impl WorkloadSpec {

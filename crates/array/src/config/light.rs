@@ -1,6 +1,5 @@
 //! Members that are carried lightly: latency and bandwidth, no flash.
 
-use super::ArrayConfig;
 use crate::plain::PlainConfig;
 use outlast_media::{ConfigError, at_most_a_second};
 use outlast_units::{ByteRate, Bytes, Nanos};
@@ -38,28 +37,31 @@ impl LightConfig {
         }
     }
 
-    /// Checks which devices there are.
-    ///
-    /// # Errors
-    /// The first setting that cannot work.
-    pub fn validate(&self, array: &ArrayConfig) -> Result<(), ConfigError> {
+    /// Checks which devices of an array there are; `differs`: whether a device has wear or a capacity of its own.
+    pub(super) fn validate(
+        &self,
+        members: u16,
+        spares: u16,
+        differs: impl Fn(u16) -> bool,
+    ) -> Result<(), ConfigError> {
+        let all = members.saturating_add(spares);
         for (index, &device) in self.devices.iter().enumerate() {
             let refuse = |limit: String| {
                 Err(ConfigError::new(&format!("array.light.devices[{index}]"), device, limit))
             };
-            if device >= array.devices() {
-                return refuse(format!("must be less than {}, members and spares", array.devices()));
+            if device >= all {
+                return refuse(format!("must be less than {all}, members and spares"));
             }
             if self.devices[..index].contains(&device) {
                 return refuse("is given twice".to_owned());
             }
-            if array.member(device).is_some_and(|own| own.pe_cycles.is_some() || own.capacity.is_some()) {
+            if differs(device) {
                 return refuse(
                     "has pe_cycles or a capacity of its own, which a light member has not".to_owned(),
                 );
             }
         }
-        if (0..array.members).all(|member| self.devices.contains(&member)) {
+        if (0..members).all(|member| self.devices.contains(&member)) {
             let value = format!("{:?}", self.devices);
             return Err(ConfigError::new(
                 "array.light.devices",

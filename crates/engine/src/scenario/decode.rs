@@ -1,7 +1,8 @@
 //! Tree to settings: a serde deserializer that knows at every moment which setting it is at, so that an error does too.
 
 use super::error::{ScenarioError, hint};
-use super::tree::{Kind, Node, Step, dotted, one_line};
+use super::place::one_line;
+use super::tree::{Kind, Node, Step, dotted};
 use super::{Place, Provenance};
 use serde::de::value::StringDeserializer;
 use serde::de::{

@@ -1,29 +1,10 @@
 //! Everything that can be wrong with a scenario. Each message is one line: place, setting, value, limit.
 
-use super::tree::one_line;
-use super::{Provenance, presets};
-use outlast_media::ConfigError;
+use super::place::{Place, one_line};
+use super::presets;
 use outlast_workload::WorkloadError;
-use std::{fmt, io};
+use std::io;
 use thiserror::Error;
-
-/// Where a setting was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The file, or what stands for it: `preset demo`, `override`.
-    pub file: String,
-    /// Line, counted from 1; absent where there are no lines.
-    pub line: Option<u32>,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "{}:{line}", self.file),
-            None => f.write_str(&self.file),
-        }
-    }
-}
 
 /// Why a scenario cannot be used.
 #[derive(Debug, Error)]
@@ -134,54 +115,11 @@ fn lines(errors: &[ScenarioError]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Settings that are worked out of another where they are not given, with that other.
-const DERIVED: &[(&str, &str)] = &[("device.ftl.capacity", "device.ftl.over_provisioning")];
-
 fn prefix(at: Option<&Place>) -> String {
     at.map_or_else(String::new, |place| format!("{place}: "))
 }
 
 impl ScenarioError {
-    /// The error of a setting that a room below refuses, with the place where the setting was written.
-    pub fn invalid(provenance: &Provenance, error: &ConfigError) -> Self {
-        let derived = DERIVED.iter().find(|(field, from)| {
-            error.field == *field && !provenance.is_given(field) && provenance.is_given(from)
-        });
-        if let Some((_, from)) = derived {
-            return Self::Setting {
-                at: provenance.place(from),
-                field: (*from).to_owned(),
-                value: provenance.shown(from),
-                limit: one_line(&format!("makes {} = {}: {}", error.field, error.value, error.limit)),
-            };
-        }
-        Self::Setting {
-            at: provenance.place(&error.field),
-            field: error.field.clone(),
-            value: one_line(&error.value),
-            limit: one_line(&error.limit),
-        }
-    }
-
-    /// The same for the workload: its complaints about settings get their place, those about files have it already.
-    pub fn invalid_workload(provenance: &Provenance, error: WorkloadError) -> Self {
-        match error {
-            WorkloadError::Setting { field, value, limit } => {
-                Self::Setting { at: provenance.place(&field), field, value, limit }
-            }
-            WorkloadError::Missing { field, needed } => {
-                Self::Missing { at: provenance.place(&field), field, hint: format!(": {needed}") }
-            }
-            WorkloadError::Conflict { first, second, why } => Self::Setting {
-                at: provenance.place(&second),
-                value: "given".to_owned(),
-                limit: format!("excludes {first}: {why}"),
-                field: second,
-            },
-            other => Self::Workload(other),
-        }
-    }
-
     /// No preset `name`, asked for at `at`.
     pub(super) fn no_preset(at: Option<Place>, name: &str) -> Self {
         let names: Vec<&str> = presets().iter().map(|preset| preset.name).collect();

@@ -13,15 +13,17 @@ mod load;
 mod merge;
 mod override_path;
 mod parse;
+mod place;
 mod presets;
 mod provenance;
 mod schema;
 mod spec;
 mod tree;
 
-pub use error::{Place, ScenarioError};
+pub use error::ScenarioError;
 pub use load::{Layer, ReadFile, load, load_scenario, parse_text};
 pub use override_path::split_override;
+pub use place::Place;
 pub use presets::{Preset, presets};
 pub use provenance::Provenance;
 pub use schema::json_schema;

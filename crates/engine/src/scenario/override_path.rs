@@ -2,7 +2,8 @@
 
 use super::ScenarioError;
 use super::parse::override_value;
-use super::tree::{Kind, MAX_DEPTH, Node, Origin, Step, dotted, one_line};
+use super::place::one_line;
+use super::tree::{Kind, MAX_DEPTH, Node, Origin, Step, dotted};
 use std::collections::BTreeMap;
 
 /// An index beyond any list in a scenario.

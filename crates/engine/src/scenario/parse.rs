@@ -1,7 +1,8 @@
 //! Text to tree: TOML with lines, JSON without.
 
-use super::tree::{Kind, MAX_DEPTH, Node, Origin, one_line};
-use super::{Place, ScenarioError};
+use super::error::ScenarioError;
+use super::place::{Place, one_line};
+use super::tree::{Kind, MAX_DEPTH, Node, Origin};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::sync::Arc;

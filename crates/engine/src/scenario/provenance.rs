@@ -1,8 +1,14 @@
 //! Where each setting of a merged scenario was written.
 
-use super::Place;
+use super::error::ScenarioError;
 use super::override_path::parse_path;
+use super::place::{Place, one_line};
 use super::tree::{Kind, Node, Step};
+use outlast_media::ConfigError;
+use outlast_workload::WorkloadError;
+
+/// Settings that are worked out of another where they are not given, with that other.
+const DERIVED: &[(&str, &str)] = &[("device.ftl.capacity", "device.ftl.over_provisioning")];
 
 /// Remembers of every setting of a scenario which file and line gave it.
 #[derive(Clone, Debug)]
@@ -53,5 +59,47 @@ impl Provenance {
             (Kind::Array(items), Step::Index(index)) => items.get(*index),
             _ => None,
         })
+    }
+}
+
+impl ScenarioError {
+    /// The error of a setting that a room below refuses, with the place where the setting was written.
+    pub fn invalid(provenance: &Provenance, error: &ConfigError) -> Self {
+        let derived = DERIVED.iter().find(|(field, from)| {
+            error.field == *field && !provenance.is_given(field) && provenance.is_given(from)
+        });
+        if let Some((_, from)) = derived {
+            return Self::Setting {
+                at: provenance.place(from),
+                field: (*from).to_owned(),
+                value: provenance.shown(from),
+                limit: one_line(&format!("makes {} = {}: {}", error.field, error.value, error.limit)),
+            };
+        }
+        Self::Setting {
+            at: provenance.place(&error.field),
+            field: error.field.clone(),
+            value: one_line(&error.value),
+            limit: one_line(&error.limit),
+        }
+    }
+
+    /// The same for the workload: its complaints about settings get their place, those about files have it already.
+    pub fn invalid_workload(provenance: &Provenance, error: WorkloadError) -> Self {
+        match error {
+            WorkloadError::Setting { field, value, limit } => {
+                Self::Setting { at: provenance.place(&field), field, value, limit }
+            }
+            WorkloadError::Missing { field, needed } => {
+                Self::Missing { at: provenance.place(&field), field, hint: format!(": {needed}") }
+            }
+            WorkloadError::Conflict { first, second, why } => Self::Setting {
+                at: provenance.place(&second),
+                value: "given".to_owned(),
+                limit: format!("excludes {first}: {why}"),
+                field: second,
+            },
+            other => Self::Workload(other),
+        }
     }
 }

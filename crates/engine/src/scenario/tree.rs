@@ -1,6 +1,6 @@
 //! A layer as a tree of settings, each with the place where it was written.
 
-use super::Place;
+use super::place::{Place, one_line};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -162,17 +162,4 @@ pub(super) fn dotted(steps: &[Step]) -> String {
         }
     }
     text
-}
-
-/// The text with line breaks and other control characters written as escapes, so that a message stays one line.
-pub(super) fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if letter.is_control() {
-            line.extend(letter.escape_default());
-        } else {
-            line.push(letter);
-        }
-    }
-    line
 }

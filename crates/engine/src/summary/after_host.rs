@@ -1,6 +1,6 @@
 //! What drives did after the host had ended.
 
-use crate::report::Facts;
+use crate::facts::Facts;
 use crate::summary::{Flash, flash::flash_of};
 use serde::Serialize;
 

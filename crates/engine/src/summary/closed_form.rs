@@ -1,6 +1,6 @@
 //! Closed forms beside the measurement.
 
-use crate::report::Facts;
+use crate::facts::Facts;
 use crate::scenario::Overwrite;
 use outlast_device::Op;
 use outlast_ftl::{ProgramCause, VictimPolicy};

@@ -2,7 +2,7 @@
 
 use crate::batch_means::{Interval, interval};
 use crate::counts::Counts;
-use crate::report::Facts;
+use crate::facts::Facts;
 use crate::window::Window;
 use outlast_ftl::{PagesRead, ProgramCause, Programs};
 use outlast_ssd::SsdConfig;

@@ -1,7 +1,7 @@
 //! Commands that the host saw completed: counts, rates, times.
 
+use crate::facts::Facts;
 use crate::jobs::JobFigures;
-use crate::report::Facts;
 use outlast_device::Op;
 use outlast_units::Bytes;
 use serde::Serialize;

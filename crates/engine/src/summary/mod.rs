@@ -21,7 +21,7 @@ pub use closed_form::ClosedForm;
 pub use device::{DeviceFacts, Memory};
 pub use flash::{Flash, FlashByCause, Gc, WriteAmplification};
 pub use host::{Host, Throughput, Time};
-pub use latency::{Latency, LatencyByOp, StreamLatency};
+pub use latency::{LatencyByOp, StreamLatency};
 pub use queue::{LittlesLaw, Queue, Spread};
 pub use reliability::{
     ChangeMade, ClassFigures, CorrectedBy, Exact, Protection, Rber, Reliability, Scrubbed, StripeRecovery,

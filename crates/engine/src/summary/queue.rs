@@ -1,7 +1,7 @@
 //! Queues and utilisation.
 
+use crate::facts::Facts;
 use crate::overload::{Overload, Stretch, overload};
-use crate::report::Facts;
 use crate::summary::host::per;
 use crate::window::Window;
 use outlast_workload::Pacing;

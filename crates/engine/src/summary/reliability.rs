@@ -1,7 +1,7 @@
 //! What errors did, and parity in the drive.
 
 use crate::drives::Drives;
-use crate::summary::Latency;
+use crate::latency::Latency;
 use outlast_ssd::Reason;
 use serde::Serialize;
 

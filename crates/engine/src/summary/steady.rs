@@ -1,7 +1,7 @@
 //! Whether the drive, and the measurement, were steady.
 
+use crate::facts::Facts;
 use crate::precondition::Prepared;
-use crate::report::Facts;
 use crate::steady::{Round, is_steady};
 use crate::table::Table;
 use outlast_workload::Pacing;

@@ -1,10 +1,8 @@
 //! One job, as its section and the global ones before it say, with fio's defaults.
 
-use super::keys;
-use super::law::{Normal, Pareto, Zipf, Zone, Zones};
-use super::offsets::Law;
-use super::parse::{Place, Section};
-use crate::{Extent, WorkloadError};
+use super::law::Zone;
+use super::parse::Place;
+use crate::Extent;
 use std::sync::Arc;
 
 /// Block size where none is given.
@@ -39,19 +37,6 @@ pub(super) enum LawSpec {
     },
     /// Zones by direction, and whether their sizes are bytes rather than percent.
     Zoned([Vec<Zone>; 3], bool),
-}
-
-impl LawSpec {
-    pub(super) fn into_law(self, shape: &Shape, seed: u64) -> Law {
-        let places = shape.length.div_ceil(shape.sizes[0].least.min(shape.sizes[1].least)).max(1);
-        match self {
-            Self::Uniform => Law::Uniform,
-            Self::Zipf { theta, centre } => Law::Zipf(Zipf::new(places, theta, centre, seed)),
-            Self::Pareto { h, centre } => Law::Pareto(Pareto::new(places, h, centre, seed)),
-            Self::Normal { percent, centre } => Law::Normal(Normal::new(places, percent, centre, seed)),
-            Self::Zoned(zones, bytes) => Law::Zoned(zones.map(|zones| Zones::new(&zones, bytes))),
-        }
-    }
 }
 
 /// How a rate is kept.
@@ -203,7 +188,7 @@ pub(super) struct Job {
 }
 
 impl Job {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             name: String::new(),
             place: Place { file: Arc::from(""), line: 1 },
@@ -276,35 +261,4 @@ impl Job {
     pub(super) fn place_of(&self, key: &str) -> &Place {
         self.given.iter().rev().find(|(given, _)| given == key).map_or(&self.place, |(_, place)| place)
     }
-}
-
-/// The jobs of a file.
-pub(super) fn jobs(file: &str, sections: &[Section]) -> Result<Vec<Job>, WorkloadError> {
-    let mut global = Job::new();
-    let mut jobs = Vec::new();
-    for section in sections {
-        // fio takes every name that begins so for a global section.
-        let is_global = section.name.starts_with("global");
-        let mut job = if is_global { std::mem::replace(&mut global, Job::new()) } else { global.clone() };
-        if !is_global {
-            section.name.clone_into(&mut job.name);
-            job.place = section.place.clone();
-        }
-        for entry in &section.entries {
-            keys::apply(&mut job, entry).map_err(|fault| keys::error(entry, fault))?;
-            job.given.retain(|(key, _)| *key != entry.key);
-            job.given.push((entry.key.clone(), entry.place.clone()));
-            job.options.retain(|(key, _)| *key != entry.key);
-            job.options.push((entry.key.clone(), entry.value.clone().unwrap_or_else(|| "1".to_owned())));
-        }
-        if is_global {
-            global = job;
-        } else {
-            jobs.push(job);
-        }
-    }
-    if jobs.is_empty() {
-        return Err(WorkloadError::Empty { file: file.to_owned(), found: "no job section".into() });
-    }
-    Ok(jobs)
 }

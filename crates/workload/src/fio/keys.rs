@@ -1,8 +1,8 @@
-//! The keys of a job.
+//! The keys of a job, and the jobs that the sections of a file give.
 
 use super::job::{Each, ExitWhat, Job, LawSpec, Process, Rw};
 use super::known::{ASYNCHRONOUS, IGNORED, REFUSED, SYNCHRONOUS};
-use super::parse::Entry;
+use super::parse::{Entry, Section};
 use super::values::{self, Wrong};
 use crate::{Extent, WorkloadError};
 use outlast_units::Bytes;
@@ -80,7 +80,7 @@ const MOST_BLOCK: u64 = 1 << 30;
 const MOST_COUNT: u64 = 1 << 40;
 
 /// What is wrong with an entry.
-pub(super) enum Fault {
+enum Fault {
     /// Nobody knows the key.
     Key,
     /// The value makes no sense or is not supported.
@@ -94,7 +94,7 @@ impl From<Wrong> for Fault {
 }
 
 /// The error for a fault.
-pub(super) fn error(entry: &Entry, fault: Fault) -> WorkloadError {
+fn error(entry: &Entry, fault: Fault) -> WorkloadError {
     let (file, line, key) = (entry.place.file.to_string(), entry.place.line, entry.key.clone());
     match fault {
         Fault::Value(expected) => {
@@ -115,7 +115,7 @@ pub(super) fn error(entry: &Entry, fault: Fault) -> WorkloadError {
 }
 
 /// Sets what the entry says.
-pub(super) fn apply(job: &mut Job, entry: &Entry) -> Result<(), Fault> {
+fn apply(job: &mut Job, entry: &Entry) -> Result<(), Fault> {
     let key = entry.key.as_str();
     if IGNORED.contains(&key) {
         if !job.ignored.iter().any(|ignored| ignored == key) {
@@ -400,4 +400,35 @@ fn distribution(text: &str) -> Result<LawSpec, Wrong> {
         },
         _ => Err("expected random, zipf:theta, pareto:h, normal:deviation, zoned:access/span:… or zoned_abs:access/size:…".into()),
     }
+}
+
+/// The jobs of a file.
+pub(super) fn jobs(file: &str, sections: &[Section]) -> Result<Vec<Job>, WorkloadError> {
+    let mut global = Job::new();
+    let mut jobs = Vec::new();
+    for section in sections {
+        // fio takes every name that begins so for a global section.
+        let is_global = section.name.starts_with("global");
+        let mut job = if is_global { std::mem::replace(&mut global, Job::new()) } else { global.clone() };
+        if !is_global {
+            section.name.clone_into(&mut job.name);
+            job.place = section.place.clone();
+        }
+        for entry in &section.entries {
+            apply(&mut job, entry).map_err(|fault| error(entry, fault))?;
+            job.given.retain(|(key, _)| *key != entry.key);
+            job.given.push((entry.key.clone(), entry.place.clone()));
+            job.options.retain(|(key, _)| *key != entry.key);
+            job.options.push((entry.key.clone(), entry.value.clone().unwrap_or_else(|| "1".to_owned())));
+        }
+        if is_global {
+            global = job;
+        } else {
+            jobs.push(job);
+        }
+    }
+    if jobs.is_empty() {
+        return Err(WorkloadError::Empty { file: file.to_owned(), found: "no job section".into() });
+    }
+    Ok(jobs)
 }

@@ -1,7 +1,7 @@
 //! Which request a job makes next: direction, offset and length, decided in fio's order by fio's rules (`io_u.c` of fio 3.33), so that
 //! the same `randseed` gives the same requests.
 
-use super::job::Shape;
+use super::job::{LawSpec, Shape};
 use super::law::{Normal, Pareto, Zipf, Zones};
 use super::map::Map;
 use super::rand::{Random, Seeds, Stream};
@@ -19,6 +19,20 @@ pub(super) enum Law {
     Pareto(Pareto),
     Normal(Normal),
     Zoned([Zones; 3]),
+}
+
+impl Law {
+    /// The law of a job over its region.
+    fn of(spec: LawSpec, shape: &Shape, seed: u64) -> Self {
+        let places = shape.length.div_ceil(shape.sizes[0].least.min(shape.sizes[1].least)).max(1);
+        match spec {
+            LawSpec::Uniform => Self::Uniform,
+            LawSpec::Zipf { theta, centre } => Self::Zipf(Zipf::new(places, theta, centre, seed)),
+            LawSpec::Pareto { h, centre } => Self::Pareto(Pareto::new(places, h, centre, seed)),
+            LawSpec::Normal { percent, centre } => Self::Normal(Normal::new(places, percent, centre, seed)),
+            LawSpec::Zoned(zones, bytes) => Self::Zoned(zones.map(|zones| Zones::new(&zones, bytes))),
+        }
+    }
 }
 
 /// A request but for its direction.
@@ -52,7 +66,7 @@ pub(super) struct Offsets {
 
 impl Offsets {
     pub(super) fn new(shape: Shape, seeds: Seeds) -> Self {
-        let law = shape.law.clone().into_law(&shape, seeds.of(Stream::Block));
+        let law = Law::of(shape.law.clone(), &shape, seeds.of(Stream::Block));
         let map = shape.has_map().then(|| Map::new((shape.length / shape.smallest()).max(1)));
         let unseeded = || Random::new(0, false);
         let mut offsets = Self {

@@ -1,8 +1,11 @@
 //! The lines of a job file: sections of keys and values, with what fio does to a line before it looks at it.
 
-use super::spec::Vars;
 use crate::WorkloadError;
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// What `${NAME}` stands for in a job.
+pub(super) type Vars = BTreeMap<String, String>;
 
 /// Files that one includes within another at most: fio's own includes itself for ever.
 const MOST_NESTED: usize = 8;

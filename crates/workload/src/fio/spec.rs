@@ -1,7 +1,7 @@
 //! The settings of a fio job, and opening it.
 
 use super::parse::{Place, refused, sections};
-use super::{job, plan};
+use super::{keys, plan};
 use crate::{InputFile, Target, Workload, WorkloadError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,9 +10,6 @@ use std::path::Path;
 
 /// The largest job file that is read.
 const MOST_BYTES: u64 = 1 << 20;
-
-/// What `${NAME}` stands for in a job.
-pub(super) type Vars = BTreeMap<String, String>;
 
 /// A fio job: exactly one of `file` and `job`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -41,14 +38,14 @@ impl FioSpec {
     /// Reads the job and checks it. See [`crate::WorkloadSpec::open_pass`].
     pub(crate) fn open(&self, target: &Target, pass: u64) -> Result<Workload, WorkloadError> {
         let (name, text) = self.text()?;
-        let jobs = job::jobs(&name, &self.sections(&name, &text)?)?;
+        let jobs = keys::jobs(&name, &self.sections(&name, &text)?)?;
         plan::open(&jobs, target, plan::Randomness::Scenario { pass })
     }
 
     /// As [`FioSpec::open`], with the random streams that fio itself has, whatever the target's seed.
     pub(crate) fn open_as_fio(&self, target: &Target) -> Result<Workload, WorkloadError> {
         let (name, text) = self.text()?;
-        let jobs = job::jobs(&name, &self.sections(&name, &text)?)?;
+        let jobs = keys::jobs(&name, &self.sections(&name, &text)?)?;
         plan::open(&jobs, target, plan::Randomness::Fio)
     }
 

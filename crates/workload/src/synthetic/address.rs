@@ -1,9 +1,33 @@
 //! Which place comes next. A place is one step of the alignment grid, counted from the start of the region.
 
-use super::generator::Size;
-use super::{Scramble, Zipf};
+use super::scramble::Scramble;
+use super::zipf::Zipf;
 use outlast_device::Op;
 use outlast_units::rng::SplitMix;
+
+/// 2^63 times a probability: compared with 63 random bits, 0 never happens and 1 always does.
+pub(crate) fn threshold(probability: f64) -> u64 {
+    ((probability * 2f64.powi(63)) as u64).min(1 << 63)
+}
+
+/// One size of request and what the region and the alignment make of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Size {
+    /// Length in sectors; at least 1.
+    pub(crate) sectors: u32,
+    /// Places at which it fits into the region; at least 1.
+    pub(crate) places: u64,
+    /// Places that it covers, rounded up.
+    pub(crate) step: u64,
+}
+
+impl Size {
+    /// A request of `sectors` in a region of `region` sectors, at multiples of `align` sectors; `None` if it does not fit.
+    pub(crate) fn new(sectors: u32, region: u64, align: u64) -> Option<Self> {
+        let spare = region.checked_sub(u64::from(sectors))?;
+        Some(Self { sectors, places: spare / align + 1, step: u64::from(sectors).div_ceil(align) })
+    }
+}
 
 /// A law of addresses.
 pub(crate) trait Draw {
@@ -31,7 +55,7 @@ pub(crate) struct Sequential {
 impl Sequential {
     /// With a share of requests that go elsewhere, the stream with them.
     pub(crate) fn with_jumps(share: f64) -> Self {
-        Self { random: super::threshold(share), ..Self::default() }
+        Self { random: threshold(share), ..Self::default() }
     }
 }
 
@@ -70,7 +94,7 @@ impl Zones {
             let end = if last_zone { places } else { (places as f64 * extent).round() as u64 };
             let end =
                 end.clamp((first + 1).min(places), places.saturating_sub(rest).max((first + 1).min(places)));
-            let until = if last_zone { 1 << 63 } else { super::threshold(access) };
+            let until = if last_zone { 1 << 63 } else { threshold(access) };
             let zone = Zone { until, first: first.min(places - 1), places: (end - first).max(1) };
             zones.push(zone);
             first = end;

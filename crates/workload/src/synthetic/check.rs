@@ -1,10 +1,12 @@
 //! From settings to a checked plan.
 
-use super::generator::{Limit, Plan, Size, SizePlan};
-use super::{
-    Address, Alias, Arrival, ArrivalPlan, NamedMix, Pattern, Scramble, Sequential, SizeMix, SyntheticSpec,
-};
-use super::{Uniform, Zipf, Zones};
+use super::address::{Address, Sequential, Size, Uniform, Zones, threshold};
+use super::alias::Alias;
+use super::arrival::ArrivalPlan;
+use super::generator::{Limit, Plan, SizePlan};
+use super::scramble::Scramble;
+use super::spec::{Arrival, NamedMix, Pattern, SizeMix, SizeWeight, SyntheticSpec};
+use super::zipf::Zipf;
 use crate::error::bad;
 use crate::{Extent, Target, WorkloadError};
 use outlast_units::{Bytes, SECTOR_BYTES, rng::SplitMix};
@@ -28,11 +30,6 @@ const JESD219_SIZES: [(u32, f64); 12] = [
 const JESD219_ZONES: [(f64, f64); 3] = [(0.50, 0.05), (0.30, 0.15), (0.20, 0.80)];
 /// The largest single request: 2^32 - 1 sectors would fit the command, but nothing sensible does.
 const LARGEST: Bytes = Bytes::gib(1);
-
-/// 2^63 times a probability: compared with 63 random bits, 0 never happens and 1 always does.
-pub(crate) fn threshold(probability: f64) -> u64 {
-    ((probability * 2f64.powi(63)) as u64).min(1 << 63)
-}
 
 /// The settings under check and their path.
 pub(super) struct Check<'a> {
@@ -111,7 +108,7 @@ impl Check<'_> {
             (size, None) => vec![(self.sectors("size", size.unwrap_or(Bytes::kib(4)))?, 1.0)],
             (None, Some(SizeMix::Named(NamedMix::Jesd219))) => return Ok((JESD219_SIZES.to_vec(), 8)),
             (None, Some(SizeMix::List(list))) => {
-                let check = |(i, item): (usize, &super::SizeWeight)| {
+                let check = |(i, item): (usize, &SizeWeight)| {
                     if !item.weight.is_finite() || item.weight <= 0.0 {
                         return Err(bad(
                             self.field(&format!("sizes[{i}].weight")),

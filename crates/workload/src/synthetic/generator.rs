@@ -1,30 +1,12 @@
 //! The generator of one phase: draws operation, size, address and time, each from a random stream of its own.
 
-use super::address::{Address, Draw};
+use super::address::{Address, Draw, Size};
+use super::alias::Alias;
 use super::arrival::{ArrivalPlan, Arrivals};
-use super::{Alias, Scramble};
+use super::scramble::Scramble;
 use crate::Request;
 use outlast_device::{Command, Op, StreamId};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES, rng::SplitMix};
-
-/// One size of request and what the region and the alignment make of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Size {
-    /// Length in sectors; at least 1.
-    pub(crate) sectors: u32,
-    /// Places at which it fits into the region; at least 1.
-    pub(crate) places: u64,
-    /// Places that it covers, rounded up.
-    pub(crate) step: u64,
-}
-
-impl Size {
-    /// A request of `sectors` in a region of `region` sectors, at multiples of `align` sectors; `None` if it does not fit.
-    pub(crate) fn new(sectors: u32, region: u64, align: u64) -> Option<Self> {
-        let spare = region.checked_sub(u64::from(sectors))?;
-        Some(Self { sectors, places: spare / align + 1, step: u64::from(sectors).div_ceil(align) })
-    }
-}
 
 /// The sizes of one kind of request.
 #[derive(Clone, Debug)]

@@ -11,10 +11,3 @@ mod spec;
 mod zipf;
 
 pub use spec::{Arrival, NamedMix, Pattern, SizeMix, SizeWeight, SyntheticSpec};
-
-use address::{Address, Sequential, Uniform, Zones};
-use alias::Alias;
-use arrival::ArrivalPlan;
-use check::threshold;
-use scramble::Scramble;
-use zipf::Zipf;

@@ -1,8 +1,9 @@
 //! A synthetic stream as a source: its phases one after another.
 
+use super::arrival::ArrivalPlan;
 use super::check::Check;
 use super::generator::{Generator, Plan};
-use super::{ArrivalPlan, Pattern, SyntheticSpec};
+use super::spec::{Pattern, SyntheticSpec};
 use crate::error::bad;
 use crate::{Pacing, Request, Source, Target, Workload, WorkloadError};
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES, rng::sub_seed};

@@ -1,6 +1,6 @@
 //! Zipf's law over any number of places, without a table of them and without a power per draw.
 
-use super::Alias;
+use super::alias::Alias;
 use outlast_units::rng::SplitMix;
 
 /// Ranks below this have a cell of their own; above, each octave is cut into `PARTS` buckets.

@@ -1,0 +1,101 @@
+//! What a change of form must leave as it is: a hash of the whole result of each of some two hundred small runs, of everything that can be
+//! simulated. The committed table is `crates/bench/hashes.txt`; a change of it is a change of what is simulated.
+
+mod battery;
+mod digest;
+mod layers;
+mod published;
+mod random;
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use battery::Named;
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use table::Hashes;
+
+/// The committed table.
+const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/hashes.txt");
+
+/// What to do with the hashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// Print them.
+    Print,
+    /// Compare them with the table.
+    Check,
+    /// Make the table from them.
+    Write,
+    /// Print the texts that are hashed, for a comparison line by line.
+    Show,
+}
+
+impl Mode {
+    fn of(arguments: &[String]) -> Self {
+        let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
+        match (has("--show"), has("--write"), has("--check")) {
+            (true, ..) => Self::Show,
+            (_, true, _) => Self::Write,
+            (_, _, true) => Self::Check,
+            _ => Self::Print,
+        }
+    }
+}
+
+/// `outlast-bench hashes [--show|--write|--check] [NAME…]`: of all cases, or of those whose names contain one of `NAME…`.
+#[allow(clippy::print_stdout, reason = "a benchmark prints")]
+pub(crate) fn main(arguments: &[String]) -> ExitCode {
+    let mode = Mode::of(arguments);
+    let names: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
+    let mut cases = battery::all();
+    let every = cases.len();
+    cases.retain(|case| names.is_empty() || names.iter().any(|name| case.name.contains(name.as_str())));
+    let mut failures = 0;
+    let mut hashes = BTreeMap::new();
+    for (case, result) in cases.iter().zip(battery::run(&cases)) {
+        match result {
+            Ok(text) => {
+                if mode == Mode::Show {
+                    println!("==== {}\n{text}", case.name);
+                }
+                hashes.insert(case.name.clone(), digest::hash(&text));
+            }
+            Err(why) => {
+                failures += 1;
+                println!("{}: {why}", case.name);
+            }
+        }
+    }
+    failures += conclude(mode, &hashes, cases.len() == every, failures);
+    if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Does with the hashes what `mode` says; returns what went wrong. `whole`: they are of all cases; `failures` had none.
+#[allow(clippy::print_stdout, reason = "a benchmark prints")]
+fn conclude(mode: Mode, hashes: &Hashes, whole: bool, failures: usize) -> usize {
+    let complaints = match mode {
+        Mode::Print => {
+            print!("{}", table::text(hashes));
+            Vec::new()
+        }
+        Mode::Show => Vec::new(),
+        Mode::Write if failures == 0 && whole => table::write(TABLE, hashes).err().into_iter().collect(),
+        Mode::Write => {
+            vec!["the table is written only when all cases are run, and run to their end".to_owned()]
+        }
+        Mode::Check => match table::read(TABLE) {
+            Ok(expected) => table::differences(&expected, hashes, whole),
+            Err(why) => vec![why],
+        },
+    };
+    for complaint in &complaints {
+        println!("{complaint}");
+    }
+    if mode == Mode::Check {
+        println!("{} of {} cases differ from crates/bench/hashes.txt", complaints.len(), hashes.len());
+    }
+    complaints.len()
+}

@@ -1,0 +1,98 @@
+//! A distribution of latencies as figures.
+
+use crate::batch_means::Interval;
+use crate::quantiles;
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+/// A distribution of latencies, in microseconds.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Latency {
+    pub count: u64,
+    pub mean: f64,
+    pub min: f64,
+    pub p50: f64,
+    pub p90: f64,
+    pub p95: f64,
+    pub p99: f64,
+    pub p99_9: f64,
+    pub p99_99: f64,
+    /// Absent, as the next, where fewer than ten samples lie above.
+    pub p99_999: Option<f64>,
+    pub p99_9999: Option<f64>,
+    pub max: f64,
+    /// The highest of these percentiles that has ten samples above it; those beyond are the accident of a few requests. Absent where
+    /// none has.
+    pub resolved_percentile: Option<f64>,
+    /// 95 % confidence interval of the mean, from batch means; absent where the run is too short for what it remembers.
+    pub mean_interval: Option<Interval>,
+}
+
+impl Latency {
+    pub(crate) fn of(histogram: &Histogram<u64>) -> Option<Self> {
+        let quantile = |q: f64| histogram.value_at_quantile(q) as f64 * 1e-3;
+        (!histogram.is_empty()).then(|| Self {
+            count: histogram.len(),
+            mean: histogram.mean() * 1e-3,
+            min: histogram.min() as f64 * 1e-3,
+            p50: quantile(0.5),
+            p90: quantile(0.9),
+            p95: quantile(0.95),
+            p99: quantile(0.99),
+            p99_9: quantile(0.999),
+            p99_99: quantile(0.9999),
+            p99_999: quantiles::told(histogram, 0.99999),
+            p99_9999: quantiles::told(histogram, 0.999_999),
+            resolved_percentile: quantiles::highest(histogram),
+            mean_interval: None,
+            max: histogram.max() as f64 * 1e-3,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Latency;
+    use crate::histogram::{empty, record};
+    use outlast_units::rng::SplitMix;
+
+    /// Latencies over five decades, so that neighbouring percentiles are far apart: each is that of the sorted samples, to the three
+    /// digits that the histogram keeps.
+    #[test]
+    fn every_percentile_is_that_of_the_sorted_samples() {
+        for (seed, count) in [(1, 1usize), (2, 7), (3, 1_000), (4, 9_999), (5, 200_000)] {
+            let mut rng = SplitMix::new(seed, "test.latencies");
+            let mut histogram = empty(3);
+            let mut samples: Vec<u64> = (0..count)
+                .map(|_| {
+                    let uniform = rng.unit();
+                    (1e3 / (1.0 - uniform).powf(0.7)) as u64
+                })
+                .collect();
+            for &latency in &samples {
+                record(&mut histogram, latency);
+            }
+            samples.sort_unstable();
+            let latency = Latency::of(&histogram).expect("there are samples");
+            let sorted =
+                |share: f64| samples[((share * count as f64).ceil() as usize).max(1) - 1] as f64 * 1e-3;
+            for (name, got, share) in [
+                ("p50", latency.p50, 0.5),
+                ("p90", latency.p90, 0.9),
+                ("p95", latency.p95, 0.95),
+                ("p99", latency.p99, 0.99),
+                ("p99_9", latency.p99_9, 0.999),
+                ("p99_99", latency.p99_99, 0.9999),
+                ("max", latency.max, 1.0),
+            ] {
+                let expected = sorted(share);
+                assert!((got / expected - 1.0).abs() <= 1e-3, "{name} of {count}: {got}, sorted {expected}");
+            }
+            assert!((latency.min / sorted(0.0) - 1.0).abs() <= 1e-3);
+            let mean = samples.iter().sum::<u64>() as f64 * 1e-3 / count as f64;
+            assert!((latency.mean / mean - 1.0).abs() <= 1e-3, "{} against {mean}", latency.mean);
+            assert_eq!(latency.count, count as u64);
+        }
+    }
+}
