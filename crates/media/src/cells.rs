@@ -1,15 +1,18 @@
 //! The truth about raw bit errors: what every block of a set of dies has been through, and the error rate that follows.
 
 mod block;
+mod calm;
 mod forecast;
 mod initial;
 mod ln;
 mod powers;
 
+pub use block::RowLuck;
+pub use calm::CalmSensing;
 pub use initial::{AgeRange, InitialState};
 
 use crate::Geometry;
-use crate::reliability::{BlockVariation, PageTypes, RberModel, RberParts, SATURATED_RBER, open_unit};
+use crate::reliability::{BlockVariation, PageTypes, RberModel, RberParts, SATURATED_RBER};
 use block::{Block, Law};
 use outlast_units::rng::{mix, sub_seed};
 use outlast_units::{BlockIndex, Group, IndexVec, Nanos, Row};
@@ -59,23 +62,8 @@ pub struct Saturation {
 pub struct Sensing {
     /// ln RBER, at most ln 0.5.
     pub ln_rber: f64,
-    /// The word from which the luck of the row's units follows.
-    luck: u64,
-}
-
-impl Sensing {
-    /// The uniform number, in (0, 1), that belongs to the present state of unit `unit` (of whatever size the caller decodes, numbered
-    /// below 2^32) of the row: a pure function of seed, block, its P/E cycles, row and unit. Small is bad luck. It changes with each
-    /// erasure and not with age or reads: a page that failed fails again, and worse, until it is rewritten elsewhere.
-    #[inline]
-    pub fn luck(self, unit: u32) -> f64 {
-        luck(self.luck, unit)
-    }
-}
-
-#[inline]
-fn luck(row: u64, unit: u32) -> f64 {
-    open_unit(mix(row ^ u64::from(unit)))
+    /// The luck of the row's units.
+    pub luck: RowLuck,
 }
 
 /// Ground truth of the raw bit errors of a set of dies. Knows blocks (numbered as by [`crate::Blocks::index`]), rows of pages
@@ -320,10 +308,10 @@ impl Cells {
         f64::from(bits) * ln_worst.exp()
     }
 
-    /// The luck that a sensing of a row would give its unit `unit` (see [`Sensing::luck`]): a look that disturbs nothing.
+    /// The luck that a sensing of a row would give its unit `unit` (see [`RowLuck::of`]): a look that disturbs nothing.
     #[inline]
     pub fn luck(&self, block: BlockIndex, row: Row, unit: u32) -> f64 {
-        luck(self.blocks[block].luck_of_row(row), unit)
+        self.blocks[block].luck_of_row(row).of(unit)
     }
 
     /// P/E cycles of a block.
@@ -392,6 +380,7 @@ impl Cells {
         (record.fixed, record.retention, record.disturbance) =
             (held(parts.floor + parts.wear), held(parts.retention), held(parts.disturbance));
         record.cycles = cycles;
+        record.calm_reads = 0;
         record.luck = mix(mix(self.luck_seed ^ number) ^ u64::from(cycles));
     }
 

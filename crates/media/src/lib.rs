@@ -10,7 +10,9 @@ pub mod reliability;
 mod timing;
 
 pub use blocks::{BlockAddress, Blocks, DefectConfig};
-pub use cells::{AgeRange, Cells, CellsConfig, InitialState, ReadScope, Saturation, Sensing};
+pub use cells::{
+    AgeRange, CalmSensing, Cells, CellsConfig, InitialState, ReadScope, RowLuck, Saturation, Sensing,
+};
 pub use contents::Contents;
 pub use error::ConfigError;
 pub use faults::{Damage, Fault, FaultKind, FaultSpec, Faults, HazardClock, HazardConfig};

@@ -3,7 +3,23 @@
 use super::ln::LnTable;
 use super::powers::Powers;
 use super::{DAYS_PER_TICK, NEVER};
+use crate::reliability::open_unit;
 use outlast_units::Row;
+use outlast_units::rng::mix;
+
+/// The luck of the units of a row, until its block is erased.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RowLuck(u64);
+
+impl RowLuck {
+    /// The uniform number, in (0, 1), that belongs to the present state of unit `unit` (of whatever size the caller decodes, numbered
+    /// below 2^32) of the row: a pure function of seed, block, its P/E cycles, row and unit. Small is bad luck. It changes with each
+    /// erasure and not with age or reads: a page that failed fails again, and worse, until it is rewritten elsewhere.
+    #[inline]
+    pub fn of(self, unit: u32) -> f64 {
+        open_unit(mix(self.0 ^ u64::from(unit)))
+    }
+}
 
 /// A block's part in the sum of Equation 1, its own factor included, and its state: one cache line.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +33,11 @@ pub(super) struct Block {
     pub(super) disturbance: f64,
     /// The word from which the luck of its units follows until it is erased.
     pub(super) luck: u64,
+    /// While it is calm: no unit fails a read with a greater probability.
+    pub(super) p_most: f64,
+    /// It is calm below so many reads, and up to so many ticks of age.
+    pub(super) calm_reads: u32,
+    pub(super) calm_age: u32,
     /// Sensings since the erasure.
     pub(super) reads: u32,
     /// Reads at which the alarm goes off; `u32::MAX`: never.
@@ -28,13 +49,23 @@ const _: () = assert!(size_of::<Block>() == 64, "a sensing touches one line of i
 
 impl Block {
     /// Before its wear is known.
-    pub(super) const NEW: Self =
-        Self { fixed: 0.0, retention: 0.0, disturbance: 0.0, luck: 0, reads: 0, alarm: NEVER, cycles: 0 };
+    pub(super) const NEW: Self = Self {
+        fixed: 0.0,
+        retention: 0.0,
+        disturbance: 0.0,
+        luck: 0,
+        p_most: 1.0,
+        calm_reads: 0,
+        calm_age: 0,
+        reads: 0,
+        alarm: NEVER,
+        cycles: 0,
+    };
 
-    /// The word from which the luck of a row's units follows.
+    /// The luck of a row's units.
     #[inline]
-    pub(super) fn luck_of_row(&self, row: Row) -> u64 {
-        self.luck ^ u64::from(row.0) << 32
+    pub(super) fn luck_of_row(&self, row: Row) -> RowLuck {
+        RowLuck(self.luck ^ u64::from(row.0) << 32)
     }
 }
 
@@ -79,6 +110,11 @@ impl Law {
     #[inline]
     pub(super) fn ln_rber(&self, block: &Block, row: Row, age: u32, reads: u32) -> f64 {
         self.ln.at(self.rber(block, age, reads)) + self.row_ln_factor[row.index()]
+    }
+
+    /// ln RBER of the row of a block that has the greatest.
+    pub(super) fn worst_ln_rber(&self, block: &Block, age: u32, reads: u32) -> f64 {
+        self.ln.at(self.rber(block, age, reads)) + self.worst_ln_factor
     }
 
     /// The RBER of a block's mean page at an age in ticks.

@@ -58,7 +58,9 @@ impl Cells {
             earliest = earliest.min(alarm);
             due |= most >= alarm;
         }
-        self.blocks[block].alarm = earliest;
+        let record = &mut self.blocks[block];
+        record.alarm = earliest;
+        record.calm_reads = record.calm_reads.min(earliest.saturating_sub(1));
         if due {
             self.raise(block);
         }

@@ -97,6 +97,19 @@ impl FailTable {
         }
     }
 
+    /// A probability that no page read at `ln_rber` or less exceeds: that of the node after next.
+    pub fn p_at_most(&self, ln_rber: f64) -> f64 {
+        /// More than the probabilities of neighbouring nodes can be off.
+        const SLACK: f64 = 1.0 + 1e-9;
+        let last = match self.find(ln_rber) {
+            Place::Never => return 0.0,
+            Place::Below { .. } => 0,
+            Place::Within { index, .. } => (index + 2).min(self.p.len() - 1),
+            Place::Above => self.p.len() - 1,
+        };
+        self.p[last] * SLACK
+    }
+
     /// The largest error of ln P found at the quarters of all steps when the table was built.
     pub fn ln_error(&self) -> f64 {
         self.ln_error

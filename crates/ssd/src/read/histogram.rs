@@ -31,18 +31,18 @@ impl Histogram {
         self.counts.clear();
     }
 
-    /// A unit of luck `u` has been read for the first time, at `ln_rber`: now and then a codeword of it is counted.
+    /// A unit has been read for the first time: now and then a codeword of one is to be counted.
     #[inline]
-    pub(super) fn first_read(&mut self, u: f64, ln_rber: f64) {
-        if self.turns.is_next() {
-            self.sample(u, ln_rber);
-        }
+    pub(super) fn is_turn(&mut self) -> bool {
+        self.turns.is_next()
     }
 
+    /// Counts the wrong bits of a codeword of a unit of luck `u`, read at `ln_rber`.
+    ///
     /// The unit's luck decides about its worst codeword. One of the unit's codewords, taken at random, is the worst with
     /// probability 1 / codewords, and else has as many wrong bits as a codeword that is no worse.
     #[cold]
-    fn sample(&mut self, u: f64, ln_rber: f64) {
+    pub(super) fn sample(&mut self, u: f64, ln_rber: f64) {
         let (bits, rber) = (self.codeword_bits, ln_rber.exp());
         self.sampled += 1;
         let word = mix(u.to_bits() ^ self.sampled.rotate_left(32));
@@ -76,7 +76,7 @@ mod tests {
         let (n, p) = (f64::from(ecc.codeword_bits()), 1e-3f64);
         let mut histogram = Histogram::new(Turns::new(1, 1, "test"), 4, &ecc);
         for unit in 0..SAMPLES {
-            histogram.first_read(open_unit(mix(u64::from(unit))), p.ln());
+            histogram.sample(open_unit(mix(u64::from(unit))), p.ln());
         }
         let of = |(wrong, &count): (usize, &u64)| wrong as f64 * count as f64;
         let mean = histogram.counts().iter().enumerate().map(of).sum::<f64>() / f64::from(SAMPLES);

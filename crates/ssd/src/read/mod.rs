@@ -1,8 +1,8 @@
 //! Reading flash that errs: what a sensing gives, and how likely it was to fail.
 //!
-//! [`sense`] is the way in: it looks at one flash core ([`Site`]), disturbs the cells, and says which units the ECC does not give. What it
-//! learns it keeps in [`Reliability`]: the exact probabilities of all host reads ([`tails`]) and a sample of the numbers of wrong bits
-//! ([`histogram`]). What the flash of a core has been through is in its [`CoreCells`].
+//! A sensing ([`sense`]) disturbs the cells of one flash core ([`CoreCells`]) and says which units the ECC does not give. What it learns the
+//! drive keeps in its [`Reliability`]: the exact probabilities of all host reads ([`tails`]) and a sample of the numbers of wrong bits
+//! ([`histogram`]).
 
 mod cells;
 mod corrections;
@@ -13,7 +13,7 @@ mod tails;
 
 pub(crate) use cells::CoreCells;
 pub use corrections::Corrections;
-pub(crate) use sense::{Attempt, Site, broken_units, sense, units};
+pub(crate) use sense::{Attempt, Sensed, broken_units, faulty_units, units};
 pub use tails::ExactTails;
 
 use crate::config::{ReliabilityConfig, SsdConfig};

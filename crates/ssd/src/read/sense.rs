@@ -3,23 +3,11 @@
 use super::lines::LineView;
 use super::tails::UnitTail;
 use super::{CoreCells, Reliability};
+use crate::ladder::Retries;
 use crate::op::OpKind;
 use outlast_ftl::{Ftl, PuPlace};
-use outlast_media::{Faults, Sensing};
+use outlast_media::{CalmSensing, Faults, RowLuck, Sensing};
 use outlast_units::{BlockIndex, Group, Nanos, Ppn, Row};
-
-/// The flash core whose die senses, at a moment.
-pub(crate) struct Site<'a> {
-    pub(crate) ftl: &'a Ftl,
-    /// Absent where the flash never errs, as is the drive's [`Reliability`].
-    pub(crate) cells: Option<&'a mut CoreCells>,
-    /// Absent where nothing breaks.
-    pub(crate) faults: Option<&'a mut Faults>,
-    /// The time by which the flash ages.
-    pub(crate) at: Nanos,
-    /// Re-reads that a member of a stripe has at most; `None`: unlimited.
-    pub(crate) limit: Option<u32>,
-}
 
 /// A read at the moment of a sensing.
 #[derive(Clone, Copy, Debug)]
@@ -39,38 +27,10 @@ pub(crate) struct Attempt {
 pub(crate) struct Sensed {
     /// Units that were wanted and that the ECC does not give, one bit each.
     pub(crate) failing: u64,
+    /// Units that were wanted.
+    pub(crate) units: u32,
     /// The step that the sensing took: a history of steps may have begun further on.
     pub(crate) step: u16,
-}
-
-/// A die senses what a read still wants: the cells are disturbed, and it is decided which units the ECC gives.
-#[inline]
-pub(crate) fn sense(site: Site, reliability: Option<&mut Reliability>, read: Attempt) -> Sensed {
-    debug_assert!(read.wanted != 0, "a sensing of nothing");
-    debug_assert_eq!(
-        site.cells.is_some(),
-        reliability.is_some(),
-        "cells and a model of errors come together"
-    );
-    let Site { ftl, cells, faults, at, limit } = site;
-    let sensed = match (cells, reliability, faults) {
-        (Some(own), Some(reliability), None) if reliability.is_plain(read.kind) => {
-            let failing = reliability.sense_small(ftl, own, &read, at, limit);
-            Sensed { failing, step: read.step }
-        }
-        (cells, reliability, faults) => {
-            let mut sensed = Sensed { failing: 0, step: read.step };
-            if let (Some(own), Some(reliability)) = (cells, reliability) {
-                sensed = reliability.sense_any(ftl, own, faults.as_deref(), &read, at, limit);
-            }
-            if let Some(faults) = faults {
-                sensed.failing |= faulty_units(ftl, faults, &read);
-            }
-            sensed
-        }
-    };
-    debug_assert!(sensed.failing & !read.wanted == 0, "a unit fails that was not wanted");
-    sensed
 }
 
 /// What becomes of the exact probabilities of the units that a read asks for.
@@ -98,68 +58,109 @@ impl Sums {
 }
 
 impl Reliability {
-    /// Whether a read of kind `kind` in a drive without faults takes no more than [`Reliability::sense_small`] does.
+    /// Whether [`Reliability::sense_small`] does for reads of kind `kind`, in a drive without faults: by far the most frequent case.
     #[inline]
-    fn is_plain(&self, kind: OpKind) -> bool {
+    pub(crate) fn is_plain(&self, kind: OpKind) -> bool {
         self.has_small_units && !self.has_history && kind != OpKind::PatrolRead
     }
 
-    /// What is by far the most frequent: units within a page, in a drive without faults that keeps no history of steps. Returns the units
-    /// that fail.
+    /// A die of a drive without faults senses units within a page. It keeps no history of steps.
     #[inline]
-    fn sense_small(
+    pub(crate) fn sense_small(
         &mut self,
         ftl: &Ftl,
         own: &mut CoreCells,
-        read: &Attempt,
+        read: Attempt,
         at: Nanos,
-        limit: Option<u32>,
-    ) -> u64 {
+        retries: &Retries,
+    ) -> Sensed {
         let layout = ftl.layout();
         let (place, group) = layout.place_and_group(read.pu);
-        let sums = Sums::of(ftl, read, &place);
-        let step = u32::from(read.step);
-        let (mut rest, mut failing) = (read.wanted, 0);
-        let (mut last, mut sensing) = (u32::MAX, Sensing::default());
+        let sums = Sums::of(ftl, &read, &place);
+        let (mut rest, mut sensed) = (read.wanted, Sensed { failing: 0, units: 0, step: read.step });
+        let (mut last, mut page) = (u32::MAX, SmallPage::default());
         while rest != 0 {
             let unit = rest.trailing_zeros();
             rest &= rest - 1;
-            let page = layout.page_of(Ppn(unit));
-            if page != last {
-                last = page;
-                let (block, row) = block_and_row(ftl, &place, page);
-                sensing = own.cells.sense(block, row, Group(group), at);
+            let number = layout.page_of(Ppn(unit));
+            if number != last {
+                last = number;
+                let (block, row) = block_and_row(ftl, &place, number);
+                page = self.sense_page(own, block, row, Group(group), at, sums);
             }
-            let (luck, ln_rber) = (sensing.luck(unit), sensing.ln_rber);
-            failing |= u64::from(self.ladder.fails_at(luck, ln_rber, step)) << unit;
+            let luck = page.luck.of(unit);
+            if luck < page.p_most {
+                let ln_rber = page.ln_rber(own);
+                let fails = self.ladder.fails_at(luck, ln_rber, u32::from(read.step));
+                sensed.failing |= u64::from(fails) << unit;
+            }
+            sensed.units += 1;
             match sums {
                 Sums::None => {}
-                Sums::Unstriped => self.tails.add_plain(&self.ladder, ln_rber),
+                Sums::Unstriped => self.tails.add_plain(&self.ladder, page.known_ln_rber),
                 Sums::Striped => {
                     let mut tail = UnitTail::default();
-                    tail.add(&self.ladder, ln_rber, read.step);
-                    let (cells, ladder) = (&own.cells, &self.ladder);
+                    tail.add(&self.ladder, page.known_ln_rber, read.step);
+                    let (cells, ladder, limit) = (&own.cells, &self.ladder, retries.first(true));
                     let lines = LineView { ftl, cells, faults: None, ladder, limit, at };
                     self.tails.add_striped(&tail, || lines.ln_fail(read.pu, unit));
                 }
             }
-            if read.is_first {
-                self.histogram.first_read(luck, ln_rber);
+            if read.is_first && self.histogram.is_turn() {
+                self.histogram.sample(luck, page.ln_rber(own));
             }
         }
-        failing
+        sensed
     }
 
-    /// Any read of any drive whose flash errs.
+    /// The die senses a page, and what is now known of it.
+    #[inline]
+    fn sense_page(
+        &mut self,
+        own: &mut CoreCells,
+        block: BlockIndex,
+        row: Row,
+        group: Group,
+        at: Nanos,
+        sums: Sums,
+    ) -> SmallPage {
+        let luck = own.cells.row_luck(block, row);
+        let Some(calm) = own.cells.sense_calm(block, group, at) else {
+            return self.sense_restless(own, block, row, group, at);
+        };
+        let mut page =
+            SmallPage { luck, p_most: calm.p_most, known_ln_rber: 0.0, calm: Some((block, row, calm)) };
+        if sums != Sums::None {
+            page.known_ln_rber = page.ln_rber(own);
+        }
+        page
+    }
+
+    /// [`Reliability::sense_page`] of a block that is not calm, or not yet.
+    #[cold]
+    fn sense_restless(
+        &self,
+        own: &mut CoreCells,
+        block: BlockIndex,
+        row: Row,
+        group: Group,
+        at: Nanos,
+    ) -> SmallPage {
+        let Sensing { ln_rber, luck } = own.cells.sense(block, row, group, at);
+        own.cells.expect_calm(block, group, at, self.ladder.table());
+        SmallPage { luck, p_most: f64::INFINITY, known_ln_rber: ln_rber, calm: None }
+    }
+
+    /// Any read of any drive whose flash errs; what faults keep from it is not taken into account.
     #[inline(never)]
-    fn sense_any(
+    pub(crate) fn sense_any(
         &mut self,
         ftl: &Ftl,
         own: &mut CoreCells,
         faults: Option<&Faults>,
         read: &Attempt,
         at: Nanos,
-        limit: Option<u32>,
+        retries: &Retries,
     ) -> Sensed {
         let layout = ftl.layout();
         let (place, group) = layout.place_and_group(read.pu);
@@ -180,7 +181,7 @@ impl Reliability {
                         step = own.step(block);
                     }
                 }
-                let (luck, ln_rber) = (sensing.luck(unit), sensing.ln_rber);
+                let (luck, ln_rber) = (sensing.luck.of(unit), sensing.ln_rber);
                 let fails = if read.kind == OpKind::PatrolRead {
                     self.patrol.as_ref().is_some_and(|table| table.fails(luck, ln_rber))
                 } else {
@@ -194,8 +195,8 @@ impl Reliability {
                 } else if step != 0 {
                     own.remember_step(block, step);
                 }
-                if is_first {
-                    self.histogram.first_read(luck, ln_rber);
+                if is_first && self.histogram.is_turn() {
+                    self.histogram.sample(luck, ln_rber);
                 }
             }
             if sums != Sums::None && any_broken && broken_units(ftl, faults, read.pu, 1 << unit) != 0 {
@@ -205,19 +206,42 @@ impl Reliability {
                 Sums::None => {}
                 Sums::Unstriped => self.tails.add_unstriped(&tail),
                 Sums::Striped => {
-                    let (cells, ladder) = (&own.cells, &self.ladder);
+                    let (cells, ladder, limit) = (&own.cells, &self.ladder, retries.first(true));
                     let lines = LineView { ftl, cells, faults, ladder, limit, at };
                     self.tails.add_striped(&tail, || lines.ln_fail(read.pu, unit));
                 }
             }
         }
-        Sensed { failing, step }
+        Sensed { failing, units: read.wanted.count_ones(), step }
+    }
+}
+
+/// What is known of a page that was sensed, in [`Reliability::sense_small`].
+#[derive(Clone, Copy, Default)]
+struct SmallPage {
+    luck: RowLuck,
+    /// A unit whose luck is at least this passes.
+    p_most: f64,
+    /// ln RBER where it was worked out: where the block was not calm, or the probabilities are summed.
+    known_ln_rber: f64,
+    /// Where the block was calm.
+    calm: Option<(BlockIndex, Row, CalmSensing)>,
+}
+
+impl SmallPage {
+    /// ln RBER that the sensing saw.
+    #[inline]
+    fn ln_rber(&self, own: &CoreCells) -> f64 {
+        match &self.calm {
+            None => self.known_ln_rber,
+            Some((block, row, calm)) => own.cells.ln_rber_of_calm(*block, *row, calm),
+        }
     }
 }
 
 /// The units that a read wants and that faults keep from it, one bit each.
 #[inline(never)]
-fn faulty_units(ftl: &Ftl, faults: &mut Faults, read: &Attempt) -> u64 {
+pub(crate) fn faulty_units(ftl: &Ftl, faults: &mut Faults, read: &Attempt) -> u64 {
     let layout = ftl.layout();
     let place = layout.place(read.pu);
     let mut failing = 0;
