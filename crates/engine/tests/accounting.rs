@@ -118,8 +118,7 @@ fn pages_on_flash(ssd: &Ssd) -> u64 {
             for plane in 0..geometry.planes_per_die {
                 for block in 0..geometry.blocks_per_plane {
                     let at = BlockAddress { die, plane, block: BlockId(block) };
-                    let is_programmed = |&page: &u32| ftl.blocks().is_programmed(at, page);
-                    pages += (0..geometry.pages_per_block).filter(is_programmed).count() as u64;
+                    pages += u64::from(ftl.programmed_rows(ftl.blocks().index(at) as u32));
                 }
             }
         }
@@ -135,12 +134,13 @@ fn rows_over_planes(ssd: &Ssd) -> u64 {
     for ftl in ssd.ftls() {
         for die in 0..ftl.layout().dies() {
             for block in (0..geometry.blocks_per_plane).map(BlockId) {
-                for page in 0..geometry.pages_per_block {
-                    let on =
-                        |&plane: &u16| ftl.blocks().is_programmed(BlockAddress { die, plane, block }, page);
-                    let planes = (0..geometry.planes_per_die).filter(on).count();
-                    rows += u64::from(planes > 1);
-                }
+                let of = |plane| {
+                    ftl.programmed_rows(ftl.blocks().index(BlockAddress { die, plane, block }) as u32)
+                };
+                let mut planes: Vec<u32> = (0..geometry.planes_per_die).map(of).collect();
+                planes.sort_unstable();
+                // Rows that at least two planes have.
+                rows += planes.iter().rev().nth(1).map_or(0, |&rows| u64::from(rows));
             }
         }
     }

@@ -18,6 +18,7 @@ pub use lists::ListRead;
 pub use parity::Axis;
 pub use power::Aftermath;
 pub use protection::Member;
+pub use relocation::Relocated;
 pub use untimed::Full;
 pub use written::Cause;
 
@@ -26,13 +27,15 @@ use power::Origins;
 use protection::Gaps;
 use streams::Streams;
 
+use crate::bits::Bits;
 use crate::block_table::BlockTable;
 use crate::causes::{PagesRead, ProgramCause, UnitsWritten};
 use crate::config::{CodeConfig, FtlConfig, PartialPlace, ProtectedStreams, ProtectionConfig};
 use crate::layout::Layout;
 use crate::policy::NO_CANDIDATE;
 use crate::stripes::{LaneSet, Stripes};
-use outlast_media::{Blocks, ConfigError, Contents, DefectConfig, Geometry};
+use crate::table::{FlatMap, Mapping};
+use outlast_media::{Blocks, ConfigError, Contents, DefectConfig, Geometry, ProgramOrder};
 use outlast_units::rng::{SplitMix, mix};
 use outlast_units::{DieId, Lpn, Ppn, SuperblockId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -122,16 +125,17 @@ struct Frontier {
     lists: u32,
 }
 
-/// The valid slots of a superblock being relocated, kept exact while the host overwrites and trims: relocation then asks this
-/// small map instead of the mapping table, which would miss the cache at every unit.
-#[derive(Clone, Debug, Default)]
-struct Victim {
-    superblock: Option<SuperblockId>,
-    /// Why they go.
-    cause: Option<Cause>,
-    /// One bit for each slot, counted from the superblock's first.
-    valid: Vec<u64>,
+/// Why a core serves reads only, if it does.
+#[derive(Clone, Copy, Debug, Default)]
+struct ReadOnly {
+    /// A victim's data had no place to go: superblocks held back for relocation have worn out.
+    stuck: bool,
+    /// Too few superblocks are left to take writes for ever; [`Ftl::review_room`] keeps it true.
+    worn_out: bool,
 }
+
+/// The mapping in use.
+pub(crate) type Map = FlatMap;
 
 /// Mapping, streams and superblocks of one flash core. It decides where units go and knows no time: the caller programs
 /// what a [`Slot`] completes and reports it with [`Ftl::programmed`].
@@ -148,11 +152,10 @@ struct Victim {
 pub struct Ftl {
     layout: Layout,
     config: FtlConfig,
-    /// The host's units, then those that other cores have handed over ([`Ftl::set_logical`]), then one entry that is always none.
-    l2p: Vec<Ppn>,
+    /// Where the host's units are, then those that other cores have handed over ([`Ftl::set_logical`]).
+    map: Map,
     /// Units that there must be room for.
     logical_units: u64,
-    p2l: Vec<Lpn>,
     /// Valid units of each superblock, with [`NO_CANDIDATE`] unless it is sealed.
     valid: Vec<u32>,
     sealed_at: Vec<u64>,
@@ -163,12 +166,12 @@ pub struct Ftl {
     /// Program units of each superblock that are not programmed yet.
     unprogrammed: Vec<u32>,
     /// One bit for each program unit; meaningful where `unprogrammed` is not zero.
-    pu_programmed: Vec<u64>,
+    pu_programmed: Bits,
     /// Free superblocks, the one freed longest ago first.
     free: Vec<SuperblockId>,
     frontiers: Vec<Frontier>,
-    /// Superblocks being relocated: for each relocating stream one under way and one that waits for its erasure.
-    relocating: [Victim; 6],
+    /// Why the units of each superblock that is being relocated move.
+    moved_for: Vec<Cause>,
     streams: Streams,
     /// How the code instances divide superblocks, and which code each is.
     codes: Vec<Stripes>,
@@ -209,6 +212,8 @@ pub struct Ftl {
     cuts: u32,
     blocks: Blocks,
     table: BlockTable,
+    /// How far each lane of each superblock is programmed, in program units.
+    order: ProgramOrder,
     endurance: Option<u32>,
     /// Free superblocks held back for each relocating stream.
     held_back: u32,
@@ -223,8 +228,7 @@ pub struct Ftl {
     victims: u64,
     victim_units: u64,
     retired: u32,
-    /// A victim's data had no place to go: superblocks held back for relocation have worn out.
-    stuck: bool,
+    read_only: ReadOnly,
 }
 
 impl Ftl {
@@ -277,9 +281,8 @@ impl Ftl {
         let class_codes: Vec<CodeConfig> =
             (0..classes).map(|class| protection.as_ref().map_or(none, |own| own.code(class))).collect();
         let mut ftl = Self {
-            l2p: vec![Ppn::NONE; mapped as usize + 1],
+            map: FlatMap::new(u64::from(mapped), slots),
             logical_units,
-            p2l: vec![Lpn::NONE; slots as usize],
             valid: vec![NO_CANDIDATE; rows],
             sealed_at: vec![0; rows],
             sealed_order: vec![0; rows],
@@ -287,10 +290,10 @@ impl Ftl {
             state: vec![State::Free; rows],
             cycles: vec![0; rows],
             unprogrammed: vec![0; rows],
-            pu_programmed: vec![0; pus.div_ceil(64)],
+            pu_programmed: Bits::new(pus),
             free: (0..rows as u32).map(SuperblockId).collect(),
             frontiers: vec![Frontier::default(); streams.count()],
-            relocating: Default::default(),
+            moved_for: vec![Cause::Gc; rows],
             stream_code: vec![NO_CODE; streams.count()],
             code: vec![NO_CODE; rows],
             opened_by: vec![Stream::default(); rows],
@@ -310,6 +313,7 @@ impl Ftl {
             cuts: 0,
             blocks,
             table,
+            order: ProgramOrder::new(if whole { rows * lanes } else { 0 }, layout.superpages()),
             endurance: defects.endurance,
             held_back: u32::from(erases_late) + 1,
             contents: keep_bytes.then(|| Contents::new(protection.is_some() || erases_late)),
@@ -327,7 +331,7 @@ impl Ftl {
             victims: 0,
             victim_units: 0,
             retired: 0,
-            stuck: false,
+            read_only: ReadOnly::default(),
             config: config.clone(),
             layout,
         };
@@ -335,6 +339,7 @@ impl Ftl {
         ftl.take_codes(&class_codes)?;
         ftl.count_data_units();
         ftl.check_room(geometry)?;
+        ftl.review_room();
         Ok(ftl)
     }
 
@@ -407,13 +412,13 @@ impl Ftl {
     /// The slot of a logical page; [`Ppn::NONE`] where nothing is written.
     #[inline]
     pub fn lookup(&self, lpn: Lpn) -> Ppn {
-        self.l2p[lpn.index()]
+        self.map.lookup(lpn)
     }
 
     /// The logical page that a slot was written for; it is stale unless [`Ftl::lookup`] leads back.
     #[inline]
     pub fn owner(&self, slot: Ppn) -> Lpn {
-        self.p2l[slot.index()]
+        self.map.owner(slot)
     }
 
     /// Whether a slot's program unit is on flash, not still in the buffer.
@@ -421,14 +426,8 @@ impl Ftl {
     pub fn is_programmed(&self, slot: Ppn) -> bool {
         self.unprogrammed[self.layout.superblock_of(slot).index()] == 0 || {
             let (pu, _) = self.layout.pu_of(slot);
-            self.pu_programmed[pu as usize / 64] >> (pu % 64) & 1 == 1
+            self.pu_programmed.get(pu)
         }
-    }
-
-    /// The entry of a logical page that may be none: the table ends with an entry that is always [`Ppn::NONE`].
-    #[inline]
-    fn l2p_index(&self, lpn: Lpn) -> usize {
-        lpn.index().min(self.l2p.len() - 1)
     }
 
     /// The state of a superblock.
@@ -485,8 +484,7 @@ impl Ftl {
     /// each other.
     #[inline]
     pub fn touch(&self, lpns: impl Iterator<Item = Lpn>) {
-        let sum = lpns.fold(0u32, |sum, lpn| sum ^ self.l2p[self.l2p_index(lpn)].0);
-        std::hint::black_box(sum);
+        self.map.touch(lpns);
     }
 
     /// Whether `stream` can take another unit now.
@@ -509,14 +507,13 @@ impl Ftl {
     #[inline]
     pub fn append(&mut self, stream: Stream, lpn: Lpn) -> Slot {
         let slot = self.advance(stream);
-        let old = std::mem::replace(&mut self.l2p[lpn.index()], slot.ppn);
+        let old = self.map.put(lpn, slot.ppn);
         let mut was_lost = false;
         if old.is_some() {
             self.invalidate(old);
         } else if !self.lost.is_empty() {
             was_lost = self.lost.remove(&lpn.0);
         }
-        self.p2l[slot.ppn.index()] = lpn;
         self.note_origin(slot.ppn, old, was_lost);
         self.valid[self.frontiers[usize::from(stream.0)].superblock.index()] += 1;
         self.clock += 1;
@@ -554,12 +551,7 @@ impl Ftl {
 
     #[inline]
     fn count_stale(&mut self, slot: Ppn) {
-        let superblock = self.layout.superblock_of(slot);
-        let valid = &mut self.valid[superblock.index()];
-        *valid -= 1;
-        if *valid & NO_CANDIDATE != 0 {
-            self.note_stale(superblock, slot);
-        }
+        self.valid[self.layout.superblock_of(slot).index()] -= 1;
     }
 
     #[cold]
@@ -610,7 +602,7 @@ impl Ftl {
         self.state[index] = State::Open;
         let pus = self.layout.pus_per_superblock();
         self.unprogrammed[index] = pus;
-        clear_bits(&mut self.pu_programmed, index * pus as usize, pus as usize);
+        self.pu_programmed.clear_range(superblock.0 * pus, pus);
         self.code[index] = self.stream_code[usize::from(stream.0)];
         self.opened_by[index] = stream;
         if let Some(origins) = &mut self.origins {
@@ -626,9 +618,7 @@ impl Ftl {
         if missing == 0 || frontier.next == frontier.end {
             return None;
         }
-        for slot in frontier.next..frontier.pu_end {
-            self.p2l[slot as usize] = Lpn::NONE;
-        }
+        self.map.disown(Ppn(frontier.next), missing);
         let pu = frontier.next / units;
         frontier.next = frontier.pu_end;
         frontier.pu_end += units;
@@ -673,7 +663,7 @@ impl Ftl {
 
     /// Deallocates a logical page; true when there was data.
     pub fn trim(&mut self, lpn: Lpn) -> bool {
-        let old = std::mem::replace(&mut self.l2p[lpn.index()], Ppn::NONE);
+        let old = self.map.unmap(lpn);
         if old.is_some() {
             self.invalidate(old);
         } else {
@@ -686,31 +676,40 @@ impl Ftl {
     ///
     /// # Panics
     /// If its pages were not the next ones of their blocks.
-    #[allow(
-        clippy::inline_always,
-        reason = "a twelfth of the instructions of relocation without time (callgrind)"
-    )]
-    #[inline(always)]
+    #[inline]
     pub fn programmed(&mut self, pu: u32) -> bool {
-        let place = self.layout.place(pu);
-        let rows = self.layout.rows_per_pu();
-        for plane in place.lane.first_plane..place.lane.first_plane + place.lane.planes {
-            let block = self.table.block(place.superblock, place.lane.local_die, plane);
-            self.blocks.program(block, place.first_page, rows);
-        }
         if self.origins.is_some() {
             self.release_origins(pu);
         }
-        self.pu_programmed[pu as usize / 64] |= 1 << (pu % 64);
-        self.pus_programmed += 1;
         if self.covers {
             self.note_cover(pu);
         }
-        let left = &mut self.unprogrammed[place.superblock.index()];
-        *left -= 1;
+        self.programmed_run(pu, 1)
+    }
+
+    /// [`Ftl::programmed`] of `count` program units of one superblock, at most 64, from `first` on. Whoever calls it knows that they
+    /// are of no cover and release no origin.
+    #[inline]
+    fn programmed_run(&mut self, first: u32, count: u32) -> bool {
+        let (superblock, within) = self.layout.within_superblock(first);
+        let (mut row, mut lane) = self.layout.row_and_lane(within);
+        let lanes = self.layout.lanes().len();
+        let column = superblock.index() * lanes;
+        for _ in 0..count {
+            self.order.program(column + lane as usize, row);
+            lane += 1;
+            if lane as usize == lanes {
+                (row, lane) = (row + 1, 0);
+            }
+        }
+        self.pu_programmed.set_run(first, count);
+        self.pus_programmed += u64::from(count);
+        let left = &mut self.unprogrammed[superblock.index()];
+        debug_assert!(*left >= count, "more of superblock {superblock} is programmed than there is");
+        *left -= count;
         let sealed = *left == 0;
         if sealed {
-            self.seal(place.superblock);
+            self.seal(superblock);
         }
         sealed
     }
@@ -746,7 +745,7 @@ impl Ftl {
 
     /// Stores the bytes of a unit just appended.
     pub fn store(&mut self, slot: Ppn, bytes: Box<[u8]>) {
-        let owner = self.p2l[slot.index()];
+        let owner = self.map.owner(slot);
         if let Some(contents) = &mut self.contents {
             contents.write(slot.0, owner.0, bytes);
         }
@@ -759,23 +758,9 @@ impl Ftl {
 
     /// The bytes of a live slot, when bytes are kept.
     pub fn load(&self, slot: Ppn) -> Option<&[u8]> {
-        self.contents.as_ref().map(|contents| contents.read(slot.0, self.p2l[slot.index()].0))
+        self.contents.as_ref().map(|contents| contents.read(slot.0, self.map.owner(slot).0))
     }
 }
 
 /// In place of the number of a code: no parity.
 const NO_CODE: u8 = u8::MAX;
-
-fn clear_bits(words: &mut [u64], first: usize, count: usize) {
-    let mut bit = first;
-    let end = first + count;
-    while bit < end {
-        if bit.is_multiple_of(64) && end - bit >= 64 {
-            words[bit / 64] = 0;
-            bit += 64;
-        } else {
-            words[bit / 64] &= !(1 << (bit % 64));
-            bit += 1;
-        }
-    }
-}

@@ -313,6 +313,36 @@ impl Layout {
         let within = self.pus_per_superblock.divide(pu).1;
         self.by_lane.quotient(within) * self.rows_per_pu
     }
+    /// The superblock of program unit `pu`, and the number of `pu` within it.
+    #[inline]
+    pub(crate) fn within_superblock(&self, pu: u32) -> (SuperblockId, u32) {
+        let (superblock, within) = self.pus_per_superblock.divide(pu);
+        (SuperblockId(superblock), within)
+    }
+    /// Superpage and lane of a program unit, all counted within the superblock.
+    #[inline]
+    pub(crate) fn row_and_lane(&self, pu_within: u32) -> (u32, u32) {
+        self.by_lane.divide(pu_within)
+    }
+    /// Pages that the slots in bit mask `units` lie on; the first slot is the first one of a page.
+    #[inline]
+    pub(crate) fn pages_under(&self, units: u64) -> u32 {
+        if self.units_per_page == 1 {
+            return units.count_ones() * self.pages_per_unit;
+        }
+        let page = crate::bits::ones(self.units_per_page);
+        let (mut rest, mut pages) = (units, 0);
+        while rest != 0 {
+            let first = self.by_page.quotient(rest.trailing_zeros()) * self.units_per_page;
+            rest &= !(page << first);
+            pages += 1;
+        }
+        pages
+    }
+    /// Slots of so many whole pages that a bit mask has room for them: the stride at which a superblock is looked through.
+    pub(crate) fn mask_stride(&self) -> u32 {
+        64 / self.units_per_page * self.units_per_page
+    }
     /// Where program unit `pu` lies.
     #[inline]
     pub fn place(&self, pu: u32) -> PuPlace {

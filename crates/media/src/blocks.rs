@@ -1,4 +1,4 @@
-//! The state of every physical block: wear, how far it is programmed, whether it is bad.
+//! The state of every physical block: wear, whether it is bad.
 
 use crate::{ConfigError, Geometry};
 use outlast_units::BlockId;
@@ -45,17 +45,14 @@ pub struct BlockAddress {
     pub block: BlockId,
 }
 
-/// Bookkeeping of physical blocks. It asserts what NAND demands: pages of a block are programmed in order, each once
-/// between two erasures, and bad blocks are left alone.
+/// Bookkeeping of physical blocks. It asserts that bad ones are left alone; how far blocks are programmed is the business of
+/// [`ProgramOrder`](crate::ProgramOrder).
 #[derive(Clone, Debug)]
 pub struct Blocks {
     planes_per_die: usize,
     per_plane: usize,
-    pages_per_block: u32,
     /// P/E cycles.
     cycles: Vec<u32>,
-    /// The page that must be programmed next.
-    next_page: Vec<u32>,
     bad: Vec<bool>,
     erases: u64,
     max_cycles: u32,
@@ -80,9 +77,7 @@ impl Blocks {
         Self {
             planes_per_die: usize::from(geometry.planes_per_die),
             per_plane: geometry.blocks_per_plane as usize,
-            pages_per_block: geometry.pages_per_block,
             cycles: Vec::new(),
-            next_page: Vec::new(),
             bad: Vec::new(),
             erases: 0,
             max_cycles: 0,
@@ -97,9 +92,7 @@ impl Blocks {
         Self {
             planes_per_die: usize::from(geometry.planes_per_die),
             per_plane: geometry.blocks_per_plane as usize,
-            pages_per_block: geometry.pages_per_block,
             cycles: vec![0; count],
-            next_page: vec![0; count],
             bad,
             erases: 0,
             max_cycles: 0,
@@ -132,19 +125,6 @@ impl Blocks {
         self.max_cycles = cycles.iter().copied().max().unwrap_or(0);
     }
 
-    /// Programs the `pages` pages from `first` on.
-    ///
-    /// # Panics
-    /// If they are not the next ones in order, or the block is bad: the FTL broke a rule of NAND.
-    #[inline]
-    pub fn program(&mut self, at: BlockAddress, first: u32, pages: u32) {
-        let index = self.index(at);
-        let next = &mut self.next_page[index];
-        assert!(*next == first, "page {first} of {at:?} programmed out of order: page {next} is next");
-        *next += pages;
-        assert!(*next <= self.pages_per_block, "page {first} of {at:?} lies beyond the block");
-    }
-
     /// Erases a block.
     ///
     /// # Panics
@@ -153,15 +133,9 @@ impl Blocks {
     pub fn erase(&mut self, at: BlockAddress) {
         let index = self.index(at);
         assert!(!self.bad[index], "bad block {at:?} erased");
-        self.next_page[index] = 0;
         self.cycles[index] += 1;
         self.max_cycles = self.max_cycles.max(self.cycles[index]);
         self.erases += 1;
-    }
-
-    /// Whether page `page` has been programmed since the last erasure.
-    pub fn is_programmed(&self, at: BlockAddress, page: u32) -> bool {
-        page < self.next_page[self.index(at)]
     }
 
     /// P/E cycles of a block.
@@ -240,28 +214,18 @@ mod tests {
     const AT: BlockAddress = BlockAddress { die: 1, plane: 1, block: BlockId(7) };
 
     #[test]
-    fn pages_are_programmed_in_order_and_again_after_erasure() {
+    fn erasing_counts_cycles() {
         let mut blocks = Blocks::new(&geometry(), 2, &DefectConfig::default(), 1);
-        blocks.program(AT, 0, 2);
-        assert!(blocks.is_programmed(AT, 1) && !blocks.is_programmed(AT, 2));
-        blocks.program(AT, 2, 2);
         blocks.erase(AT);
         assert_eq!((blocks.cycles(AT), blocks.erases(), blocks.max_cycles()), (1, 1, 1));
-        blocks.program(AT, 0, 1);
     }
 
     #[test]
-    #[should_panic(expected = "out of order")]
-    fn programming_a_page_twice_panics() {
+    #[should_panic(expected = "erased")]
+    fn a_bad_block_is_left_alone() {
         let mut blocks = Blocks::new(&geometry(), 2, &DefectConfig::default(), 1);
-        blocks.program(AT, 0, 1);
-        blocks.program(AT, 0, 1);
-    }
-
-    #[test]
-    #[should_panic(expected = "beyond the block")]
-    fn programming_past_the_end_panics() {
-        Blocks::new(&geometry(), 2, &DefectConfig::default(), 1).program(AT, 0, 5);
+        blocks.retire(AT);
+        blocks.erase(AT);
     }
 
     #[test]

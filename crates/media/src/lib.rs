@@ -1,4 +1,4 @@
-//! What NAND is and does: geometry, timing, block wear and order of programming, the bytes themselves. Knows no logical page.
+//! What NAND is and does: geometry, timing, wear of blocks, order of programming, the bytes themselves. Knows no logical page.
 
 mod blocks;
 mod cells;
@@ -6,6 +6,7 @@ mod contents;
 mod error;
 mod faults;
 mod geometry;
+mod order;
 pub mod reliability;
 mod timing;
 
@@ -17,4 +18,5 @@ pub use contents::Contents;
 pub use error::ConfigError;
 pub use faults::{Damage, Fault, FaultKind, FaultSpec, Faults, HazardClock, HazardConfig};
 pub use geometry::{DieAddress, Geometry};
+pub use order::ProgramOrder;
 pub use timing::{PageTimes, Suspend, Timing, TimingTable, at_most_a_second};

@@ -54,12 +54,12 @@ impl Ssd {
 
     /// Scheduled faults, leaps of age and changes that have not happened yet.
     pub fn scheduled(&self) -> usize {
-        self.fate.scheduled() + self.changes.left()
+        self.schedule.left() + self.changes.left()
     }
 
     /// Faults injected, scheduled or by chance, over the drive's life.
     pub fn faults_injected(&self) -> u64 {
-        self.faults_injected
+        self.schedule.injected()
     }
 
     /// Units whose data is lost and that have been neither written nor trimmed since.
@@ -84,7 +84,7 @@ impl Ssd {
     /// The distribution of the error rate over blocks at `now`, at the age of their superblock's oldest data; over about `most`
     /// evenly spread ones where there are more. `None` where the flash never errs or holds nothing.
     pub fn rber_levels(&self, now: Nanos, most: usize) -> Option<RberLevels> {
-        let at = now + self.aged;
+        let at = now + self.schedule.aged();
         let planes = self.config.geometry.planes() / self.cores.len();
         let superblocks: usize = self.cores.iter().map(|core| core.ftl.layout().superblocks() as usize).sum();
         // Odd, so that all planes have their turn.

@@ -5,8 +5,9 @@ use crate::die::{Phase, Suspended};
 use crate::op::{Op, OpKind, Task, UnitWork};
 use crate::ssd::Ssd;
 use outlast_ftl::ReadCause;
+use outlast_units::Group;
+use outlast_units::Nanos;
 use outlast_units::slab::NIL;
-use outlast_units::{Group, Nanos, SECTOR_BYTES};
 
 /// While collection is urgent, so many host operations may go before one internal operation on a die.
 const HOST_IN_A_ROW: u8 = 8;
@@ -143,11 +144,7 @@ impl Ssd {
             return;
         }
         let state = &self.dies[index];
-        let relocations = &self.cores[core].relocations;
-        if relocations[Task::WearLeveling as usize].is_some()
-            || relocations[Task::Scrub as usize].is_some()
-            || !state.background.is_empty()
-        {
+        if self.cores[core].tasks.background_runs() || !state.background.is_empty() {
             if state.since_background >= self.config.controller.background_every
                 && self.start_background(now, die)
             {
@@ -158,7 +155,7 @@ impl Ssd {
             state.since_background = state.since_background.saturating_add(1);
         }
         let state = &self.dies[index];
-        let urgent = self.cores[core].blocked_since.is_some();
+        let urgent = self.cores[core].buffer.is_blocked();
         if !state.reads.is_empty() {
             let yielding = urgent && state.host_in_a_row >= HOST_IN_A_ROW;
             if yielding && self.start_collection(now, die) {
@@ -390,11 +387,11 @@ impl Ssd {
 
     /// The units of a host read are in the controller.
     pub(crate) fn host_read(&mut self, now: Nanos, op: &Op) {
-        if self.config.controller.link.is_some() {
+        if self.host.link.is_there() {
             // Only the last unit of a command can be partial at its end; the link carries what was asked for.
-            let asked = u64::from(self.requests[op.work.request].command.sectors);
+            let asked = u64::from(self.host.requests.command(op.work.request).sectors);
             let units = u64::from(op.units) * u64::from(self.sectors_per_unit);
-            self.data_moved(now, op.work.request, asked.min(units) * SECTOR_BYTES);
+            self.data_moved(now, op.work.request, asked.min(units));
         }
         self.finish_parts(now, op.work.request, u32::from(op.units));
     }
@@ -418,7 +415,7 @@ impl Ssd {
         let state = &mut self.cores[core];
         let sealed = state.ftl.programmed(op.pu);
         if let Some(own) = &mut state.cells {
-            own.cells.programmed(Group(state.ftl.layout().group_of_pu(op.pu)), now + self.aged);
+            own.cells.programmed(Group(state.ftl.layout().group_of_pu(op.pu)), now + self.schedule.aged());
         }
         if sealed && state.scrub.is_some() {
             let superblock = state.ftl.layout().place(op.pu).superblock;

@@ -105,7 +105,7 @@ impl Ssd {
                 if op.recovery == NIL {
                     op.recovery = 0;
                     if op.kind == OpKind::RelocationRead {
-                        self.cores[usize::from(op.core)].recovering += u32::from(op.units);
+                        self.cores[usize::from(op.core)].tasks.recovery_begins(u32::from(op.units));
                     }
                 }
                 self.next_rung(now, op, owners);
@@ -313,8 +313,7 @@ impl Ssd {
         let done = self.cores[usize::from(recovery.op.core)].cpu.occupy(now, Nanos(cost.0 * members));
         let request = recovery.top_request(&self.recoveries);
         if let Some(request) = request {
-            let ready = &mut self.requests[request].ready;
-            *ready = (*ready).max(done);
+            self.host.requests.not_before(request, done);
         }
     }
 
@@ -368,7 +367,7 @@ impl Ssd {
             OpKind::HostRead => {
                 if lost != 0 {
                     self.counters.medium_errors += u64::from(lost.count_ones());
-                    self.requests[op.work.request].outcome = Outcome::MediumError;
+                    self.host.requests.fail(op.work.request, Outcome::MediumError);
                 }
                 if op.units != 0 {
                     self.host_read(now, op);
@@ -377,7 +376,7 @@ impl Ssd {
             OpKind::RmwRead => {
                 if lost != 0 {
                     self.counters.medium_errors += 1;
-                    self.requests[op.work.request].outcome = Outcome::MediumError;
+                    self.host.requests.fail(op.work.request, Outcome::MediumError);
                     self.finish_parts(now, op.work.request, 1);
                 } else {
                     self.old_data_read(now, op);
@@ -385,7 +384,7 @@ impl Ssd {
             }
             OpKind::RelocationRead => {
                 if op.recovery != NIL {
-                    self.cores[usize::from(op.core)].recovering -= u32::from(op.units);
+                    self.cores[usize::from(op.core)].tasks.recovery_ended(u32::from(op.units));
                 }
                 self.relocation_read(now, op, lost);
             }

@@ -5,7 +5,7 @@
 //! unit the newest copy there. Trims are kept by all drives, whether or not a flush came after them.
 
 use crate::config::WriteCache;
-use crate::core::{Outgoing, Waiting};
+use crate::core::Core;
 use crate::die::{Die, Phase};
 use crate::op::{Op, OpKind, Task};
 use crate::read::{broken_units, units};
@@ -66,11 +66,10 @@ impl Ssd {
         for source in 0..self.house_source() {
             self.events.set(source, Nanos::MAX);
         }
-        self.requests = Slab::default();
+        self.host.requests.clear();
         self.forget_queries(now);
         self.recoveries = Slab::default();
-        self.master.queue.clear();
-        self.master.free_at = now;
+        self.master.forget(now);
         self.internal = 0;
         self.waiting_dies.clear();
         let mut abandoned = Vec::new();
@@ -126,32 +125,13 @@ impl Ssd {
 
     /// Core `core` forgets the host's commands and the tasks under way. Returns the superblocks whose relocation is abandoned.
     fn stop_core(&mut self, now: Nanos, core: usize) -> Vec<SuperblockId> {
-        let mut abandoned = Vec::new();
         let state = &mut self.cores[core];
-        state.cpu.queue.clear();
-        state.cpu.free_at = now;
-        state.waiting.clear();
-        if let Some(since) = state.blocked_since.take() {
-            self.counters.blocked_ns += (now - since).0;
-        }
-        state.credit = 0;
-        state.recovering = 0;
-        state.pinned = false;
-        state.moved_in.clear();
+        state.cpu.forget(now);
+        self.counters.blocked_ns += state.buffer.forget(now).0;
         if let Some(scrub) = &mut state.scrub {
             scrub.patrolling = false;
         }
-        for task in 0..Task::COUNT {
-            if let Some(relocation) = state.relocations[task].take_if(|r| r.erases_left == 0) {
-                abandoned.push(relocation.superblock);
-                state.spare_lists = (relocation.todo, relocation.cursors);
-            }
-            let mut waiting = state.outgoing[task].waiting;
-            if let Some(Waiting { superblock, .. }) = waiting.take_if(|waiting| waiting.erases_left == 0) {
-                abandoned.push(superblock);
-            }
-            state.outgoing[task] = Outgoing { waiting, ..Outgoing::default() };
-        }
+        let abandoned = state.tasks.forget();
         for &superblock in &abandoned {
             state.ftl.end_relocation(superblock);
         }
@@ -162,7 +142,7 @@ impl Ssd {
     /// The buffer has survived, and what keeps it alive lets program operations under way come to their end: here they begin anew, and
     /// those that had not begun follow.
     fn issue_again(&mut self, outstanding: &[Outstanding]) {
-        let epoch = self.host.open_epoch();
+        let epoch = self.host.flushes.open_epoch();
         for core in 0..self.cores.len() {
             let state = &mut self.cores[core];
             let own = outstanding.iter().filter(|one| usize::from(one.op.core) == core);
@@ -175,17 +155,18 @@ impl Ssd {
                 let begun = state.ftl.begun_units(stream);
                 if state.ftl.cause_of(stream) == Cause::Host { host += begun } else { relocated += begun }
             }
-            (state.buffered, state.relocating) = (host, relocated);
+            state.buffer.hold(host);
+            state.tasks.hold(relocated);
         }
         for &Outstanding { die, op, .. } in outstanding {
             let state = &mut self.dies[usize::from(die)];
             let queue = match (op.kind, op.task) {
                 (OpKind::HostProgram, _) => {
-                    self.host.count_program();
+                    self.host.flushes.count_in(epoch);
                     &mut state.programs
                 }
                 (_, task) => {
-                    self.cores[usize::from(op.core)].outgoing[task as usize].programs += 1;
+                    self.cores[usize::from(op.core)].tasks.program_begins(task, 0);
                     if task == Task::Gc { &mut state.collection } else { &mut state.background }
                 }
             };
@@ -204,7 +185,8 @@ impl Ssd {
             };
             let (started, queued) = (of(true), of(false));
             let state = &mut self.cores[core];
-            (state.buffered, state.relocating) = (0, 0);
+            state.buffer.hold(0);
+            state.tasks.hold(0);
             let Aftermath { lost, sealed, fill, mut read, scanned } =
                 state.ftl.lose_buffer(&started, &queued);
             let pages = u64::from(state.ftl.layout().pages_per_pu());
@@ -247,7 +229,7 @@ impl Ssd {
 
     /// The parity cache has lost its contents.
     pub(crate) fn lose_parity_cache(&mut self) {
-        let cached = |core: &crate::core::Core| core.ftl.partial_place() == Some(PartialPlace::Cache);
+        let cached = |core: &Core| core.ftl.partial_place() == Some(PartialPlace::Cache);
         for core in 0..self.cores.len() {
             if cached(&self.cores[core]) {
                 let read = self.cores[core].ftl.stripes_under_way();
@@ -266,16 +248,8 @@ impl Ssd {
             self.program_parity(now, core, stream);
         }
         for task in [Task::Gc, Task::WearLeveling, Task::Scrub] {
-            let state = &mut self.cores[core];
-            let of_waiting = state.outgoing[task as usize].waiting.as_mut().map(|waiting| {
-                waiting.erases_left = state.ftl.erasable_lanes(waiting.superblock).count() as u32;
-                waiting.superblock
-            });
-            let of_relocation = state.relocations[task as usize].as_mut().map(|relocation| {
-                relocation.erases_left = state.ftl.erasable_lanes(relocation.superblock).count() as u32;
-                relocation.superblock
-            });
-            for superblock in of_waiting.into_iter().chain(of_relocation) {
+            let Core { tasks, ftl, .. } = &mut self.cores[core];
+            for superblock in tasks.erase_again(task, ftl) {
                 self.begin_erasing(now, core, task, superblock);
             }
         }
@@ -294,7 +268,7 @@ impl Ssd {
     /// Data has come to flash: victims may be erased that waited for what superseded their units.
     #[inline]
     pub(crate) fn retry_erasures(&mut self, now: Nanos, core: usize) {
-        if std::mem::take(&mut self.cores[core].pinned) {
+        if self.cores[core].tasks.take_pinned() {
             for task in [Task::Gc, Task::WearLeveling, Task::Scrub] {
                 self.maybe_erase_waiting(now, core, task);
             }
@@ -305,11 +279,11 @@ impl Ssd {
     /// have to fill first is padded.
     #[cold]
     pub(crate) fn hurry_pinned(&mut self, now: Nanos, core: usize) {
-        if self.cores[core].blocked_since.is_none() {
+        if !self.cores[core].buffer.is_blocked() {
             return;
         }
-        for task in 0..Task::COUNT {
-            let Some(Waiting { superblock, .. }) = self.cores[core].outgoing[task].waiting else { continue };
+        let pinned: Vec<SuperblockId> = self.cores[core].tasks.formers().collect();
+        for superblock in pinned {
             for stream in (0..self.cores[core].ftl.streams()).map(Stream) {
                 let ftl = &mut self.cores[core].ftl;
                 let units = ftl.begun_units(stream);

@@ -168,7 +168,7 @@ impl Ssd {
     /// An alarm of the oracle is set beyond the reads that there are: who looks at alarms comes to an end.
     pub(crate) fn arm(&mut self, now: Nanos, core: usize, superblock: SuperblockId) {
         let Some(config) = self.config.scrub else { return };
-        let at = now + self.aged;
+        let at = now + self.schedule.aged();
         if self.cores[core].ftl.state(superblock) != State::Sealed
             || (config.reads.is_none() && config.expected_errors.is_none())
         {
@@ -212,7 +212,7 @@ impl Ssd {
         }
         if limit.is_some() {
             let life = scrub.lives[superblock.index()];
-            let look = Nanos(look.0 - self.aged.0).max(now);
+            let look = Nanos(look.0 - self.schedule.aged().0).max(now);
             // What is due now is found by the alarms, which go off at once.
             let look = if look == now { Nanos(now.0 + ORACLE_AT_MOST_EVERY.0) } else { look };
             scrub.looks.push(Reverse((look, superblock.0, life)));
@@ -255,7 +255,7 @@ impl Ssd {
         let state = &self.cores[core];
         let (Some(own), Some(reliability)) = (&state.cells, &self.reliability) else { return f64::NAN };
         let (group, bits) = (own.oldest(superblock), reliability.ecc().codeword_bits());
-        let at = now + self.aged;
+        let at = now + self.schedule.aged();
         let of = |block| own.cells.worst_expected_errors(block, group, at, bits);
         state.ftl.block_indices(superblock).map(BlockIndex).map(of).fold(0.0, f64::max)
     }
@@ -286,10 +286,7 @@ impl Ssd {
     pub(crate) fn maybe_scrub(&mut self, now: Nanos, core: usize) {
         let state = &mut self.cores[core];
         let Some(scrub) = &mut state.scrub else { return };
-        if scrub.flagged.is_empty()
-            || state.relocations[Task::Scrub as usize].is_some()
-            || now < scrub.ready_at
-        {
+        if scrub.flagged.is_empty() || state.tasks.runs(Task::Scrub) || now < scrub.ready_at {
             return;
         }
         let ftl = &state.ftl;
@@ -452,7 +449,7 @@ impl Ssd {
     }
 
     fn look_for_age(&mut self, now: Nanos, core: usize, age: Nanos) {
-        let at = now + self.aged;
+        let at = now + self.schedule.aged();
         let state = &mut self.cores[core];
         let (Some(own), Some(scrub)) = (&state.cells, &mut state.scrub) else { return };
         if scrub.next_age_check > now {

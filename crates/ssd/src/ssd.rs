@@ -1,21 +1,20 @@
 //! The drive: a machine of host commands, flash cores, dies and channels.
 
-use crate::changes::Changes;
-use crate::classes::Classifier;
 use crate::config::{Identifier, SsdConfig, WriteCache};
-use crate::core::{Core, CoreWork, Processor};
+use crate::core::{Core, Processor};
 use crate::counters::Counters;
 use crate::die::{Channel, Die, Phase};
 use crate::events::EventTree;
-use crate::faulting::Fate;
-use crate::host::{HostSide, Request};
+use crate::health::{Changes, FaultSchedule, Timer};
+use crate::host::HostSide;
 use crate::ladder::{Recovery, Retries};
-use crate::op::{Op, UnitWork};
+use crate::op::Op;
+use crate::placement::Classifier;
 use crate::power::PowerCuts;
 use crate::read::{CoreCells, Corrections, Reliability};
 use crate::repair::{Moves, Redirection, Watch};
 use crate::scrub::{Decision, Reason};
-use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Op as HostOp, Smart, Tag};
+use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Smart, Tag};
 use outlast_ftl::{Ftl, FtlOptions, PagesRead, Tables, UnitsWritten};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig, TimingTable};
 use outlast_units::slab::Slab;
@@ -43,7 +42,6 @@ pub struct Ssd {
     pub(crate) channels: Vec<Channel>,
     pub(crate) events: EventTree,
     pub(crate) ops: Slab<Op>,
-    pub(crate) requests: Slab<Request>,
     pub(crate) host: HostSide,
     pub(crate) master: Processor<u32>,
     pub(crate) sectors_per_unit: u32,
@@ -71,8 +69,6 @@ pub struct Ssd {
     pub(crate) striped: bool,
     /// Dies that are not there yet.
     pub(crate) absent: Vec<DieId>,
-    /// After how long a pause open stripes are covered.
-    pub(crate) cover_after: Nanos,
     /// Which class writes belong to; absent where there is one only.
     pub(crate) classifier: Option<Box<Classifier>>,
     /// Absent where the flash never errs.
@@ -80,16 +76,12 @@ pub struct Ssd {
     pub(crate) retries: Retries,
     pub(crate) corrections: Corrections,
     pub(crate) recoveries: Slab<Option<Recovery>>,
-    /// By how much the data is older than the time that has passed.
-    pub(crate) aged: Nanos,
-    /// When housekeeping is next due.
-    pub(crate) house_at: Nanos,
+    pub(crate) timer: Timer,
     pub(crate) decisions: Vec<Decision>,
     /// Relocations begun, by reason.
     pub(crate) moved: [u64; Reason::COUNT],
-    pub(crate) fate: Fate,
+    pub(crate) schedule: FaultSchedule,
     pub(crate) changes: Changes,
-    pub(crate) faults_injected: u64,
     pub(crate) power_cuts: PowerCuts,
     /// Which units live in another core than when the drive was new; absent where none do.
     pub(crate) redirection: Option<Box<Redirection>>,
@@ -165,20 +157,17 @@ impl Ssd {
             fallible: reliability.is_some(),
             striped: config.protection.is_some() || cores[0].ftl.layout().list_rows() != 0,
             absent: config.absent_dies.iter().map(|&die| DieId(die)).collect(),
-            cover_after: config.protection.as_ref().map_or(Nanos::MAX, |own| own.partial.timeout),
             classifier: Classifier::new(&config, if whole { units * u64::from(sectors_per_unit) } else { 0 })
                 .map(Box::new),
             reliability,
             retries: Retries { max, if_protected },
             corrections: Corrections::default(),
             recoveries: Slab::default(),
-            aged: Nanos::ZERO,
-            house_at: Nanos::MAX,
+            timer: Timer::default(),
             decisions: Vec::new(),
             moved: [0; Reason::COUNT],
-            fate: Fate::default(),
+            schedule: FaultSchedule::default(),
             changes: Changes::default(),
-            faults_injected: 0,
             power_cuts: PowerCuts::default(),
             redirection: None,
             adjusted: Vec::new(),
@@ -190,7 +179,6 @@ impl Ssd {
             channels: vec![Channel::default(); usize::from(geometry.channels)],
             events: EventTree::new(sources),
             ops: Slab::default(),
-            requests: Slab::default(),
             host: HostSide::new(&config),
             master: Processor::default(),
             sectors_per_unit,
@@ -213,7 +201,7 @@ impl Ssd {
         if ssd.config.hazards != HazardConfig::default() {
             ssd.expect_faults();
             let first = hazards.next();
-            ssd.fate.hazards = Some(hazards);
+            ssd.schedule.begin_hazards(hazards);
             ssd.call_housekeeping(first);
         }
         ssd.begin_repaired()?;
@@ -383,7 +371,7 @@ impl Ssd {
     pub fn is_idle(&self) -> bool {
         self.commands_in_flight() == 0
             && self.dies.iter().all(|die| die.phase == Phase::Idle)
-            && self.host.next_completion() == Nanos::MAX
+            && self.host.completions.next() == Nanos::MAX
     }
 
     /// Resident bytes of all tables of the drive when they are built and in use, the bytes of the flash included where it keeps them.
@@ -426,14 +414,14 @@ impl Ssd {
 
     #[inline]
     pub(crate) fn next_event(&self) -> Nanos {
-        self.events.next().min(self.host.next_completion())
+        self.events.next().min(self.host.completions.next())
     }
 
     /// Does what is due first; the caller has checked that something is.
     #[inline]
     pub(crate) fn step(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
         let at = self.events.next();
-        if self.host.next_completion() <= at {
+        if self.host.completions.next() <= at {
             self.emit(completions);
             return;
         }
@@ -451,73 +439,6 @@ impl Ssd {
         } else {
             self.house_event(at);
         }
-    }
-
-    fn cpu_event(&mut self, now: Nanos, core: usize) {
-        let (_, CoreWork { work, units }) =
-            self.cores[core].cpu.queue.pop_front().expect("a processor's event has work");
-        let next = self.cores[core].cpu.next();
-        self.events.set(self.cpu_source(core), next);
-        if units == 1 {
-            self.execute(now, core, work);
-        } else {
-            self.execute_page(now, core, work, units);
-        }
-    }
-
-    /// A flash core acts on neighbouring units of a read that lie in one program unit.
-    fn execute_page(&mut self, now: Nanos, core: usize, first: UnitWork, units: u32) {
-        let command = self.requests[first.request].command;
-        let end = command.lba.0 + u64::from(command.sectors);
-        self.gathering = true;
-        self.execute(now, core, first);
-        for lpn in first.lpn + 1..first.lpn + units {
-            let start = self.unit_at(core, lpn) * u64::from(self.sectors_per_unit);
-            let sectors = u64::from(self.sectors_per_unit).min(end - start) as u16;
-            self.execute(now, core, UnitWork { lpn, first: 0, sectors, ..first });
-        }
-        self.end_gathering(now);
-    }
-
-    fn master_event(&mut self, now: Nanos) {
-        let (_, request) = self.master.queue.pop_front().expect("the master core's event has work");
-        self.events.set(self.master_source(), self.master.next());
-        self.split(now, request);
-    }
-
-    /// Hands `work` to flash core `core`, which takes `cost` before it acts on it.
-    #[inline]
-    pub(crate) fn hand_over(&mut self, now: Nanos, core: usize, cost: Nanos, work: UnitWork) {
-        if cost == Nanos::ZERO && self.cores[core].cpu.free_at <= now && self.cores[core].cpu.queue.is_empty()
-        {
-            self.execute(now, core, work);
-        } else {
-            if self.is_of_page_before(core, work) {
-                self.cores[core].cpu.take_another_unit(now, cost);
-            } else {
-                self.cores[core].cpu.take(now, cost, CoreWork { work, units: 1 });
-            }
-            let next = self.cores[core].cpu.next();
-            self.events.set(self.cpu_source(core), next);
-        }
-    }
-
-    /// Whether `work` reads the unit after those that core `core` was given last, in the same program unit: firmware looks up all
-    /// that a command wants of a page, then has the page read.
-    fn is_of_page_before(&self, core: usize, work: UnitWork) -> bool {
-        let Some(&(_, CoreWork { work: before, units })) = self.cores[core].cpu.queue.back() else {
-            return false;
-        };
-        if before.request != work.request
-            || before.lpn + units != work.lpn
-            || self.requests[work.request].command.op != HostOp::Read
-            || self.redirection.is_some()
-        {
-            return false;
-        }
-        let ftl = &self.cores[core].ftl;
-        let (last, this) = (ftl.lookup(Lpn(work.lpn - 1)), ftl.lookup(Lpn(work.lpn)));
-        last.is_some() && this.is_some() && ftl.layout().pu_of(last).0 == ftl.layout().pu_of(this).0
     }
 }
 
@@ -608,11 +529,11 @@ impl Device for Ssd {
     }
 
     fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
-        self.host.data_out.remove(&tag)
+        self.host.bytes.take(tag)
     }
 
     fn take_lba_status(&mut self, tag: Tag) -> Option<Vec<LbaRun>> {
-        self.host.status_out.remove(&tag)
+        self.host.bytes.take_answer(tag)
     }
 
     #[inline]
@@ -641,7 +562,7 @@ impl Device for Ssd {
             if at > limit || at == Nanos::MAX {
                 return limit;
             }
-            let due = self.host.next_completion() <= self.events.next();
+            let due = self.host.completions.next() <= self.events.next();
             self.step(at, completions);
             if due || !self.notices.is_empty() {
                 return at;
@@ -689,6 +610,7 @@ impl Device for Ssd {
             core.ftl.self_check().map_err(|error| format!("core {index}: {error}"))?;
         }
         self.check_redirection()?;
+        self.check_requests()?;
         self.check_buffers()
     }
 }

@@ -168,8 +168,8 @@ impl Ssd {
                     .sum()
             };
             let (host, relocated) = (begun(Cause::Host), begun(Cause::Gc));
-            core.buffered = host;
-            core.relocating = relocated;
+            core.buffer.hold(host);
+            core.tasks.hold(relocated);
         }
     }
 }

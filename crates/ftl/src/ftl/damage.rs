@@ -4,6 +4,7 @@ use super::protection::Gaps;
 use super::{Ftl, Slot, State, Stream};
 use crate::causes::ProgramCause;
 use crate::stripes::{LaneSet, Role};
+use crate::table::Mapping;
 use outlast_units::{Lpn, Ppn, SuperblockId};
 
 impl Ftl {
@@ -61,25 +62,20 @@ impl Ftl {
     /// Puts the unit of `slot`, whose program operation failed, at the frontier of `stream`; `None` when it is stale or the
     /// stream cannot take it.
     pub fn rewrite(&mut self, stream: Stream, slot: Ppn) -> Option<Slot> {
-        let lpn = self.p2l[slot.index()];
-        if !lpn.is_some() || self.lookup(lpn) != slot || !self.can_append(stream) {
+        if !self.map.is_valid(slot) || !self.can_append(stream) {
             return None;
         }
+        let lpn = self.map.owner(slot);
         let to = self.advance(stream);
-        self.l2p[lpn.index()] = to.ppn;
+        self.map.relocate(slot, 1, to.ppn);
         if let Some(contents) = &mut self.contents {
             match self.in_hand.remove(&slot.0) {
                 Some(bytes) => contents.write(to.ppn.0, lpn.0, bytes),
                 None => contents.relocate(slot.0, to.ppn.0, lpn.0),
             }
         }
-        self.p2l[to.ppn.index()] = lpn;
         self.move_origin(slot, to.ppn);
-        let from = self.layout.superblock_of(slot).index();
-        self.valid[from] -= 1;
-        if self.valid[from] & crate::policy::NO_CANDIDATE != 0 {
-            self.note_stale(SuperblockId(from as u32), slot);
-        }
+        self.count_stale(slot);
         self.valid[self.frontiers[usize::from(stream.0)].superblock.index()] += 1;
         self.written[ProgramCause::Rewritten] += 1;
         Some(to)
@@ -88,11 +84,11 @@ impl Ftl {
     /// The unit of `slot` cannot be had any more. If it is current, its logical page is lost: reads of it fail until it is written
     /// or trimmed. Returns the page.
     pub fn lose(&mut self, slot: Ppn) -> Option<Lpn> {
-        let lpn = self.p2l[slot.index()];
-        if !lpn.is_some() || self.lookup(lpn) != slot {
+        if !self.map.is_valid(slot) {
             return None;
         }
-        self.l2p[lpn.index()] = Ppn::NONE;
+        let lpn = self.map.owner(slot);
+        self.map.unmap(lpn);
         if self.in_hand.remove(&slot.0).is_some() {
             // It had left the flash's image when its program operation failed.
             self.count_stale(slot);
@@ -148,6 +144,7 @@ impl Ftl {
         self.forget_missing_of_dead();
         self.sort_out_superblocks();
         self.count_data_units();
+        self.review_room();
     }
 
     /// Bad blocks of a failed die are not missed beside the die.
@@ -201,6 +198,7 @@ impl Ftl {
         }
         self.sort_out_superblocks();
         self.count_data_units();
+        self.review_room();
     }
 
     /// Nothing more is programmed on `lane` of the open superblock `superblock`. Program units already begun or full are still

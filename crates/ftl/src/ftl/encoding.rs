@@ -50,6 +50,7 @@ impl Ftl {
             );
             (self.class_codes, self.stream_code) = before;
             self.count_data_units();
+            self.review_room();
             let shown = format!("({}, {})", code.data, code.parity);
             return Err(ConfigError::new("code", shown, limit));
         }
@@ -70,6 +71,7 @@ impl Ftl {
             })
             .collect();
         self.count_data_units();
+        self.review_room();
         Ok(())
     }
 

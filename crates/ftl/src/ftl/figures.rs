@@ -1,11 +1,12 @@
 //! What the translation layer counts, and the check of its invariants.
 
-use super::{Ftl, State, Stream};
+use super::{Cause, Ftl, State, Stream};
 use crate::causes::{PagesRead, UnitsWritten};
 use crate::config::VictimPolicy;
 use crate::policy::NO_CANDIDATE;
+use crate::table::{FlatMap, Mapping};
 use outlast_media::Blocks;
-use outlast_units::SuperblockId;
+use outlast_units::{Ppn, SuperblockId};
 
 impl Ftl {
     /// Units written so far, by cause.
@@ -58,6 +59,20 @@ impl Ftl {
         &self.blocks
     }
 
+    /// Page rows of a block, numbered as by [`Blocks::index`], that have been programmed since it was erased: the first ones.
+    pub fn programmed_rows(&self, block: u32) -> u32 {
+        let at = self.blocks.address(block);
+        // A spare block has not been programmed, and one that is bad was erased last.
+        let Some(superblock) = self.superblock_of_block(block) else { return 0 };
+        let lanes = self.layout.lanes_of_die(at.die);
+        let own = lanes.iter().find(|&&lane| {
+            let lane = self.layout.lanes()[lane as usize];
+            (lane.first_plane..lane.first_plane + lane.planes).contains(&at.plane)
+        });
+        let column = |lane: u32| superblock.index() * self.layout.lanes().len() + lane as usize;
+        own.map_or(0, |&lane| self.order.programmed(column(lane)) * self.layout.rows_per_pu())
+    }
+
     /// Spare blocks left.
     pub fn spare_blocks_left(&self) -> u64 {
         self.table.spares_left()
@@ -102,10 +117,12 @@ impl Ftl {
             * u64::from(layout.planes_per_die())
             * u64::from(geometry.blocks_per_plane);
         let entry = size_of::<u32>() as u64;
-        (u64::from(layout.logical_units()) + 1 + u64::from(layout.slots())) * entry
+        let pus = superblocks * u64::from(layout.pus_per_superblock());
+        FlatMap::bytes_when_built(u64::from(layout.logical_units()), layout.slots())
             + superblocks * Self::SUPERBLOCK_BYTES as u64
-            + superblocks * u64::from(layout.pus_per_superblock()) / 8
-            + blocks * (2 * entry + 1)
+            + pus.div_ceil(64) * size_of::<u64>() as u64
+            + blocks * (entry + 1)
+            + superblocks * layout.lanes().len() as u64 * entry
             + superblocks * u64::from(layout.dies()) * u64::from(layout.planes_per_die()) * entry
     }
 
@@ -113,17 +130,18 @@ impl Ftl {
     const SUPERBLOCK_BYTES: usize = size_of::<u32>() * 4
         + size_of::<u64>() * 2
         + size_of::<State>()
+        + size_of::<Cause>()
         + size_of::<Stream>()
         + size_of::<u8>()
         + size_of::<usize>();
 
     /// Resident bytes of all tables. [`Ftl::new`] allocates them once; they grow only when the core takes over units of another.
     pub fn heap_bytes(&self) -> usize {
-        size_of_val(self.l2p.as_slice())
-            + size_of_val(self.p2l.as_slice())
+        self.map.bytes()
             + self.valid.len() * Self::SUPERBLOCK_BYTES
-            + size_of_val(self.pu_programmed.as_slice())
-            + size_of_val(self.blocks.all_cycles()) / 4 * 9
+            + self.pu_programmed.bytes()
+            + size_of_val(self.blocks.all_cycles()) / 4 * 5
+            + self.order.bytes()
             + self.table.heap_bytes()
     }
 
@@ -137,20 +155,14 @@ impl Ftl {
     /// # Errors
     /// The first broken invariant.
     pub fn self_check(&self) -> Result<(), String> {
+        self.map.check()?;
         let units = self.layout.units_per_superblock();
-        let mut valid = vec![0u32; self.valid.len()];
-        for (lpn, &slot) in self.l2p.iter().enumerate() {
-            if !slot.is_some() {
-                continue;
-            }
-            if self.p2l[slot.index()].index() != lpn {
-                return Err(format!(
-                    "page {lpn} maps to slot {slot}, which belongs to page {}",
-                    self.p2l[slot.index()]
-                ));
-            }
-            valid[self.layout.superblock_of(slot).index()] += 1;
-        }
+        let in_superblock = |index: u32| {
+            let first = self.layout.first_slot(SuperblockId(index));
+            let strides = (first..first + units).step_by(64);
+            strides.map(|at| self.map.valid_in(Ppn(at), (first + units - at).min(64)).count_ones()).sum()
+        };
+        let valid: Vec<u32> = (0..self.valid.len() as u32).map(in_superblock).collect();
         for (index, (&counted, &kept)) in valid.iter().zip(&self.valid).enumerate() {
             let state = self.state[index];
             if kept & !NO_CANDIDATE != counted {
@@ -170,6 +182,10 @@ impl Ftl {
         if free != self.free.len() {
             return Err(format!("{free} superblocks are free, the list holds {}", self.free.len()));
         }
+        if self.read_only.worn_out != self.lacks_superblocks() {
+            return Err(format!("worn out: {}, which superblocks and room deny", self.read_only.worn_out));
+        }
+        self.check_programs()?;
         if let Some(contents) = &self.contents {
             let live: u32 = valid.iter().sum();
             if !contents.keeps_stale() && contents.len() != live as usize {
@@ -178,5 +194,43 @@ impl Ftl {
         }
         self.check_origins()?;
         self.check_parity()
+    }
+    /// Checks what superblocks, program units and the order of programming say of what is on flash.
+    fn check_programs(&self) -> Result<(), String> {
+        let (pus, lanes) = (self.layout.pus_per_superblock(), self.layout.lanes().len() as u32);
+        for superblock in (0..self.layout.superblocks()).map(SuperblockId) {
+            let (state, left) = (self.state[superblock.index()], self.unprogrammed[superblock.index()]);
+            if (state == State::Open) != (left != 0) {
+                return Err(format!(
+                    "superblock {superblock} is {state:?} with {left} program units to come"
+                ));
+            }
+            let first = superblock.0 * pus;
+            if state == State::Open && self.pu_programmed.count(first, pus) + left > pus {
+                return Err(format!("superblock {superblock}: more than all is programmed or to come"));
+            }
+            for lane in 0..lanes {
+                let rows = self.order.programmed(superblock.index() * lanes as usize + lane as usize);
+                let of_lane = (first + lane..first + pus).step_by(lanes as usize);
+                let programmed =
+                    of_lane.filter(|&pu| self.pu_programmed.get(pu)).map(|pu| (pu - first) / lanes);
+                let written = matches!(state, State::Open | State::Sealed | State::Collecting);
+                if written && programmed.max().is_some_and(|row| row >= rows) {
+                    return Err(format!(
+                        "superblock {superblock}: lane {lane} is programmed beyond row {rows}"
+                    ));
+                }
+                if state == State::Free
+                    && rows != 0
+                    && !self.dead_lanes.contains(lane)
+                    && !self.is_missing(superblock, lane)
+                {
+                    return Err(format!(
+                        "superblock {superblock} is free, lane {lane} programmed to row {rows}"
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
 }

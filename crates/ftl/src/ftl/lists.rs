@@ -9,6 +9,7 @@ use super::{Ftl, State, Stream};
 use crate::causes::ProgramCause;
 use crate::layout::LISTED_BYTES;
 use crate::stripes::Role;
+use crate::table::Mapping;
 use outlast_units::{Lpn, Ppn, SuperblockId};
 
 /// Reading what lists the owners of a failed die's units.
@@ -148,7 +149,7 @@ impl Ftl {
     fn current_in(&self, pu: u32) -> impl Iterator<Item = Lpn> {
         let units = self.layout.units_per_pu();
         let slots = (pu * units..(pu + 1) * units).map(Ppn);
-        slots.filter(|&slot| self.is_current(slot) && self.is_programmed(slot)).map(|slot| self.owner(slot))
+        slots.filter(|&slot| self.map.is_valid(slot) && self.is_programmed(slot)).map(|slot| self.owner(slot))
     }
 
     /// Whether a full superblock holds current pages on die `local_die`.
@@ -160,11 +161,6 @@ impl Ftl {
                 let mut own = (all.start + lane..all.end).step_by(lanes as usize);
                 own.any(|pu| self.current_in(pu).next().is_some())
             })
-    }
-
-    fn is_current(&self, slot: Ppn) -> bool {
-        let lpn = self.owner(slot);
-        lpn.is_some() && self.lookup(lpn) == slot
     }
 
     /// Pages whose current copy lies on flash of die `local_die`; `open`: only those of superblocks that are not full, whose owners the

@@ -4,10 +4,12 @@
 //! and is worth something until the stripe has its own: a *cover*. A cover counts from when all of it is on flash.
 
 use super::{Cause, Ftl, Stream};
+use crate::bits::Bits;
 use crate::causes::ProgramCause;
 use crate::config::PartialPlace;
 use crate::stripes::Role;
-use outlast_units::{Lpn, SuperblockId};
+use crate::table::Mapping;
+use outlast_units::{Ppn, SuperblockId};
 use std::collections::{BTreeMap, VecDeque};
 
 /// An open stripe: its superblock and its number there.
@@ -52,7 +54,7 @@ struct Log {
 pub(super) struct Partials {
     place: Option<PartialPlace>,
     /// One bit for each program unit that holds partial parity within a stripe, or that its stripe left out.
-    spent: Vec<u64>,
+    spent: Bits,
     queue: VecDeque<u32>,
     covers: BTreeMap<OpenStripe, Cover>,
     coming: Vec<Coming>,
@@ -63,18 +65,18 @@ pub(super) struct Partials {
 
 impl Partials {
     pub(super) fn new(place: Option<PartialPlace>, pus: usize, lanes: usize) -> Self {
-        let spent = if place == Some(PartialPlace::Inline) { vec![0; pus.div_ceil(64)] } else { Vec::new() };
+        let spent = Bits::new(if place == Some(PartialPlace::Inline) { pus } else { 0 });
         let log = Log { next: vec![0; lanes], ..Log::default() };
         Self { place, spent, log, ..Self::default() }
     }
 
     #[inline]
     pub(super) fn is_spent(&self, pu: u32) -> bool {
-        !self.spent.is_empty() && self.spent[pu as usize / 64] >> (pu % 64) & 1 == 1
+        !self.spent.is_empty() && self.spent.get(pu)
     }
 
     fn spend(&mut self, pu: u32) {
-        self.spent[pu as usize / 64] |= 1 << (pu % 64);
+        self.spent.set(pu);
     }
 
     pub(super) fn place(&self) -> Option<PartialPlace> {
@@ -83,7 +85,7 @@ impl Partials {
 
     pub(super) fn forget(&mut self, pus: std::ops::Range<u32>) {
         if !self.spent.is_empty() {
-            super::clear_bits(&mut self.spent, pus.start as usize, (pus.end - pus.start) as usize);
+            self.spent.clear_range(pus.start, pus.end - pus.start);
         }
     }
 
@@ -311,9 +313,7 @@ impl Ftl {
     /// The slots of program unit `pu` hold no logical page.
     pub(super) fn disown(&mut self, pu: u32) {
         let units = self.layout.units_per_pu();
-        for slot in pu * units..(pu + 1) * units {
-            self.p2l[slot as usize] = Lpn::NONE;
-        }
+        self.map.disown(Ppn(pu * units), units);
     }
 
     /// A program unit is on flash: is it of partial parity?

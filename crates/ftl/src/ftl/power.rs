@@ -11,6 +11,7 @@ use crate::causes::ProgramCause;
 use crate::layout::Layout;
 use crate::policy::NO_CANDIDATE;
 use crate::stripes::{LaneSet, Role};
+use crate::table::Mapping;
 use outlast_units::{Lpn, Ppn, SuperblockId};
 
 /// In place of an origin: the data had been lost when it was written again.
@@ -176,7 +177,7 @@ impl Ftl {
         let Some(mut origins) = self.origins.take() else { return };
         let units = self.layout.units_per_pu();
         for slot in (pu * units..(pu + 1) * units).map(Ppn) {
-            let lpn = self.p2l[slot.index()];
+            let lpn = self.map.owner(slot);
             let Some(origin) =
                 origins.of(&self.layout, slot).map(|entry| std::mem::replace(entry, Ppn::NONE))
             else {
@@ -232,14 +233,13 @@ impl Ftl {
     pub fn power_failed(&mut self) {
         self.cuts += 1;
         self.damaged = true;
-        self.stuck = false;
+        self.read_only.stuck = false;
     }
 
     /// Whether program unit `pu` has been programmed, or has failed on the way, since its blocks were erased.
     pub(super) fn is_used_up(&self, pu: u32) -> bool {
-        let place = self.layout.place(pu);
-        let block = self.table.block(place.superblock, place.lane.local_die, place.lane.first_plane);
-        self.blocks.is_programmed(block, place.first_page)
+        let (column, row) = self.column_and_row(pu);
+        row < self.order.programmed(column)
     }
 
     /// The pages of `pu` hold garbage until they are erased, and are passed over.
@@ -248,11 +248,15 @@ impl Ftl {
         if self.is_skipped(superblock, within) || self.dead_lanes.contains(self.lane_position(within)) {
             return;
         }
-        let place = self.layout.place(pu);
-        for plane in place.lane.first_plane..place.lane.first_plane + place.lane.planes {
-            let block = self.table.block(superblock, place.lane.local_die, plane);
-            self.blocks.program(block, place.first_page, self.layout.rows_per_pu());
-        }
+        let (column, row) = self.column_and_row(pu);
+        self.order.program(column, row);
+    }
+
+    /// Where the order of programming counts program unit `pu`: its lane of its superblock, and its row there.
+    fn column_and_row(&self, pu: u32) -> (usize, u32) {
+        let (superblock, within) = self.within_superblock(pu);
+        let (row, lane) = self.layout.row_and_lane(within);
+        (superblock.index() * self.layout.lanes().len() + lane as usize, row)
     }
 
     /// Nothing is regular any more in `superblock`: what is on flash is said by each program unit's own bit.
@@ -330,7 +334,7 @@ impl Ftl {
         let units = self.layout.units_per_pu();
         let mut lost = 0;
         for slot in (pu * units..(pu + 1) * units).map(Ppn) {
-            let lpn = self.p2l[slot.index()];
+            let lpn = self.map.owner(slot);
             if !lpn.is_some() || self.lookup(lpn) != slot {
                 continue;
             }
@@ -340,7 +344,7 @@ impl Ftl {
                 at = origins.of(&self.layout, at).map_or(Ppn::NONE, |entry| *entry);
             }
             self.valid[self.layout.superblock_of(slot).index()] -= 1;
-            self.l2p[lpn.index()] = Ppn::NONE;
+            self.map.unmap(lpn);
             if at == LOST {
                 self.lost.insert(lpn.0);
             } else if at.is_some() {
@@ -349,7 +353,7 @@ impl Ftl {
                     self.owner(at) == lpn && self.state[superblock.index()] != State::Free,
                     "the last copy of page {lpn} on flash has been destroyed"
                 );
-                self.l2p[lpn.index()] = at;
+                self.map.put(lpn, at);
                 self.valid[superblock.index()] += 1;
             }
         }
@@ -559,7 +563,7 @@ impl Ftl {
             self.expose(superblock, within);
         }
         let lost = self.lose(slot);
-        self.p2l[slot.index()] = Lpn::NONE;
+        self.map.disown(slot, 1);
         if let Some(contents) = &mut self.contents {
             contents.erase(slot.0, 1);
         }

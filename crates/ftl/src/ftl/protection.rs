@@ -289,13 +289,12 @@ impl Ftl {
     }
 
     pub(super) fn within_superblock(&self, pu: u32) -> (SuperblockId, u32) {
-        let pus = self.layout.pus_per_superblock();
-        (SuperblockId(pu / pus), pu % pus)
+        self.layout.within_superblock(pu)
     }
 
     pub(super) fn is_on_flash(&self, superblock: SuperblockId, pu: u32) -> bool {
         let regular = self.unprogrammed[superblock.index()] == 0 && self.gaps[superblock.index()].is_none();
-        regular || self.pu_programmed[pu as usize / 64] >> (pu % 64) & 1 == 1
+        regular || self.pu_programmed.get(pu)
     }
 
     /// The lanes that are not gone for good, as positions in allocation order.
@@ -317,6 +316,7 @@ impl Ftl {
             if self.dead_lanes.contains(lane as u32) || self.is_missing(superblock, lane as u32) {
                 continue;
             }
+            self.order.erase(superblock.index() * self.layout.lanes().len() + lane);
             for plane in place.first_plane..place.first_plane + place.planes {
                 let block = self.table.block(superblock, place.local_die, plane);
                 self.blocks.erase(block);

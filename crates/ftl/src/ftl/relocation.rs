@@ -1,126 +1,139 @@
 //! Relocation: which superblock to empty, moving its valid units, erasing it.
 
-use super::{Cause, Frontier, Ftl, Slot, State, Stream, Victim};
+use super::{Cause, Frontier, Ftl, State, Stream};
+use crate::bits::{lowest, ones};
 use crate::policy::{self, NO_CANDIDATE, View};
-use outlast_units::{Lpn, Ppn, SuperblockId};
+use crate::table::Mapping;
+use outlast_units::{Ppn, SuperblockId};
+
+/// What [`Ftl::relocate_units`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Relocated {
+    /// Units of those asked for that had become stale meanwhile.
+    pub stale: u32,
+    /// Units of those asked for that are still to be looked at.
+    pub rest: u64,
+    /// The program unit that the last unit moved has filled; it can be programmed now.
+    pub completed: Option<u32>,
+}
 
 impl Ftl {
     /// Which slots of program unit `pu`, of a superblock being relocated, are valid, as a bit mask.
     #[inline]
     pub fn valid_units(&self, superblock: SuperblockId, pu_within: u32) -> u64 {
-        let units = self.layout.units_per_pu();
-        let Some(victim) = self.victim(superblock) else { return 0 };
-        let first = (pu_within * units) as usize;
-        let low = victim.valid[first / 64] >> (first % 64);
-        // A program unit may straddle two words.
-        let high = if first.is_multiple_of(64) {
-            0
-        } else {
-            victim.valid.get(first / 64 + 1).map_or(0, |w| w << (64 - first % 64))
-        };
-        (low | high) & (u64::MAX >> (64 - units))
-    }
-
-    #[inline]
-    fn victim(&self, superblock: SuperblockId) -> Option<&Victim> {
-        self.relocating.iter().find(|victim| victim.superblock == Some(superblock))
-    }
-
-    /// A slot of an open superblock or one being relocated has become stale.
-    pub(super) fn note_stale(&mut self, superblock: SuperblockId, slot: Ppn) {
-        let within = (slot.0 - self.layout.first_slot(superblock)) as usize;
-        if let Some(victim) = self.relocating.iter_mut().find(|victim| victim.superblock == Some(superblock))
-        {
-            victim.valid[within / 64] &= !(1 << (within % 64));
+        if self.state[superblock.index()] != State::Collecting {
+            return 0;
         }
+        let units = self.layout.units_per_pu();
+        self.map.valid_in(Ppn(self.layout.first_slot(superblock) + pu_within * units), units)
     }
 
-    /// Moves the unit in slot `from`, of a superblock being relocated, to the frontier of `stream`; `None` when it has become
-    /// stale.
+    /// Moves those units of program unit `pu`, of a superblock being relocated, that are set in bit mask `units` and still valid to the
+    /// frontier of `stream`, up to and including the one that fills a program unit there: that is to be programmed before the rest
+    /// follows. Stale ones are passed over.
     ///
     /// # Panics
     /// If the stream cannot take a unit.
     #[inline]
-    pub fn relocate(&mut self, stream: Stream, from: Ppn) -> Option<Slot> {
-        let superblock = self.layout.superblock_of(from);
-        let within = (from.0 - self.layout.first_slot(superblock)) as usize;
-        let victim = self.victim(superblock)?;
-        (victim.valid[within / 64] >> (within % 64) & 1 == 1).then(|| {
-            self.note_stale(superblock, from);
-            self.relocate_valid(stream, superblock, from)
-        })
-    }
-
-    /// [`Ftl::relocate`] of a slot known to be valid.
-    #[inline]
-    fn relocate_valid(&mut self, stream: Stream, superblock: SuperblockId, from: Ppn) -> Slot {
-        let lpn = self.p2l[from.index()];
-        let slot = self.advance(stream);
-        self.l2p[lpn.index()] = slot.ppn;
-        if let Some(contents) = &mut self.contents {
-            contents.relocate(from.0, slot.ppn.0, lpn.0);
-        }
-        self.p2l[slot.ppn.index()] = lpn;
-        self.note_origin(slot.ppn, from, false);
-        let cause = self.victim(superblock).and_then(|victim| victim.cause);
-        self.count_relocated(stream, superblock, 1, cause);
-        slot
-    }
-
-    /// Accounts for `units` valid units that have moved from `superblock` to the open superblock of `stream`.
-    #[inline]
-    fn count_relocated(
-        &mut self,
-        stream: Stream,
-        superblock: SuperblockId,
-        units: u32,
-        cause: Option<Cause>,
-    ) {
-        self.valid[superblock.index()] -= units;
-        self.valid[self.frontiers[usize::from(stream.0)].superblock.index()] += units;
-        let cause = cause.unwrap_or_else(|| self.cause_of(stream));
-        self.written[cause.moved()] += u64::from(units);
-    }
-
-    /// Moves valid units, given with their slots in `superblock`, and programs what they complete: [`Ftl::relocate`] in bulk.
-    pub(super) fn relocate_all(&mut self, stream: Stream, superblock: SuperblockId, units: &[(Lpn, Ppn)]) {
+    pub fn relocate_units(&mut self, stream: Stream, pu: u32, units: u64) -> Relocated {
+        debug_assert!(units != 0, "no unit is to be moved");
+        let (superblock, within) = self.layout.within_superblock(pu);
+        let valid = units & self.valid_units(superblock, within);
         let index = usize::from(stream.0);
+        if valid == 0 {
+            return Relocated { stale: units.count_ones(), rest: 0, completed: None };
+        }
+        if self.frontiers[index].next == self.frontiers[index].end {
+            self.open(stream);
+        }
+        let Frontier { next, pu_end, irregular, .. } = self.frontiers[index];
+        let moved = lowest(valid, pu_end - next);
+        // What lies above the unit that fills a program unit has not been looked at, be it valid or stale.
+        let filled = next + moved.count_ones() == pu_end;
+        let looked_at = if filled { units & ones(64 - moved.leading_zeros()) } else { units };
+        let cause = self.moved_for[superblock.index()];
+        self.move_units(stream, Ppn(pu * self.layout.units_per_pu()), moved, cause);
+        let frontier = &mut self.frontiers[index];
+        frontier.next += moved.count_ones();
+        let completed = filled.then(|| self.layout.pu_of(Ppn(pu_end - 1)).0);
+        if filled {
+            frontier.pu_end += self.layout.units_per_pu();
+            if irregular {
+                self.skip(stream);
+            }
+        }
+        Relocated { stale: (looked_at & !moved).count_ones(), rest: units & !looked_at, completed }
+    }
+
+    /// Moves the units in those slots from `first` on that are set in `moved`, all valid and of one superblock, to the slots at the
+    /// frontier of `stream`, which is then to be set on.
+    #[inline]
+    fn move_units(&mut self, stream: Stream, first: Ppn, moved: u64, cause: Cause) {
+        let Frontier { next, superblock: target, .. } = self.frontiers[usize::from(stream.0)];
+        let source = self.layout.superblock_of(first);
+        debug_assert!(source != target, "a superblock is relocated to itself");
+        self.map.relocate(first, moved, Ppn(next));
+        if self.contents.is_some() || self.origins.is_some() {
+            self.carry(first, moved, Ppn(next));
+        }
+        let count = moved.count_ones();
+        debug_assert!(self.valid_count(source) >= count, "more units move than are valid in {source}");
+        self.valid[source.index()] -= count;
+        self.valid[target.index()] += count;
+        self.written[cause.moved()] += u64::from(count);
+    }
+
+    /// Bytes and origins of units that have moved go with them.
+    #[cold]
+    fn carry(&mut self, first: Ppn, moved: u64, to: Ppn) {
+        let (mut rest, mut to) = (moved, to);
+        while rest != 0 {
+            let from = Ppn(first.0 + rest.trailing_zeros());
+            rest &= rest - 1;
+            if let Some(contents) = &mut self.contents {
+                contents.relocate(from.0, to.0, self.map.owner(to).0);
+            }
+            self.note_origin(to, from, false);
+            to.0 += 1;
+        }
+    }
+
+    /// [`Ftl::relocate_units`] without time: moves the units in all slots from `first` on that are set in `units`, which are valid, and
+    /// programs what they complete.
+    pub(super) fn relocate_at_once(&mut self, stream: Stream, first: Ppn, units: u64) {
+        let index = usize::from(stream.0);
+        let cause = self.cause_of(stream);
         let mut rest = units;
-        while !rest.is_empty() {
+        while rest != 0 {
             if self.frontiers[index].next == self.frontiers[index].end {
                 self.open(stream);
             }
-            let Frontier { next, mut end, mut pu_end, irregular, .. } = self.frontiers[index];
-            if irregular {
-                // What follows the program unit may hold no data.
-                end = pu_end;
-            }
-            let (now, later) = rest.split_at(rest.len().min((end - next) as usize));
-            let targets = self.p2l[next as usize..].iter_mut().zip(next..);
-            for (&(lpn, from), (owner, slot)) in now.iter().zip(targets) {
-                self.l2p[lpn.index()] = Ppn(slot);
-                *owner = lpn;
-                if let Some(contents) = &mut self.contents {
-                    contents.relocate(from.0, slot, lpn.0);
-                }
-            }
-            let next = next + now.len() as u32;
-            self.count_relocated(stream, superblock, now.len() as u32, None);
-            while pu_end <= next {
-                let (pu, _) = self.layout.pu_of(Ppn(pu_end - 1));
-                self.programmed(pu);
-                pu_end += self.layout.units_per_pu();
-            }
-            let completed = pu_end != self.frontiers[index].pu_end;
+            let Frontier { next, end, pu_end, irregular, .. } = self.frontiers[index];
+            // What follows the program unit may hold no data.
+            let moved = lowest(rest, if irregular { pu_end } else { end } - next);
+            rest &= !moved;
+            self.move_units(stream, first, moved, cause);
+            let next = next + moved.count_ones();
             self.frontiers[index].next = next;
-            self.frontiers[index].pu_end = pu_end;
-            if irregular && completed {
+            if next < pu_end {
+                continue;
+            }
+            let (last, begun) = self.layout.pu_of(Ppn(next));
+            let (filled, _) = self.layout.pu_of(Ppn(pu_end - 1));
+            self.frontiers[index].pu_end = next - begun + self.layout.units_per_pu();
+            if self.covers || self.origins.is_some() {
+                for pu in filled..last {
+                    self.programmed(pu);
+                }
+            } else {
+                self.programmed_run(filled, last - filled);
+            }
+            if irregular {
                 self.skip(stream);
-                self.program_parity(stream);
-            } else if completed && self.layout.list_rows() != 0 {
+            }
+            if irregular || self.layout.list_rows() != 0 {
                 self.program_parity(stream);
             }
-            rest = later;
         }
     }
 
@@ -167,11 +180,11 @@ impl Ftl {
                 // There will be room when it has been erased.
                 return None;
             }
-            self.stuck = true;
+            self.read_only.stuck = true;
             return None;
         }
         // Data that was trimmed, or that has moved to another core, may have made room again.
-        self.stuck = false;
+        self.read_only.stuck = false;
         Some(victim)
     }
 
@@ -246,45 +259,27 @@ impl Ftl {
         (worn.saturating_sub(coldest_cycles) > gap && self.fits(coldest, stream)).then_some(coldest)
     }
 
-    /// Takes `superblock` out of the candidates and maps its valid slots, which are now to be relocated to `stream` and counted for
-    /// `cause`; returns their number.
+    /// Takes `superblock` out of the candidates: its valid units are now to be relocated to `stream` and counted for `cause`. Returns
+    /// their number.
     ///
     /// # Panics
-    /// If it is not sealed, or two others are being relocated.
+    /// If it is not sealed.
     pub fn begin_relocation(&mut self, superblock: SuperblockId, stream: Stream, cause: Cause) -> u32 {
         self.take_out(superblock);
-        let place = self.relocating.iter().position(|victim| victim.superblock.is_none());
-        let place =
-            place.expect("no more superblocks are relocated at once than there are relocating streams");
-        let mut victim = std::mem::take(&mut self.relocating[place]);
-        let first = self.layout.first_slot(superblock);
-        let owners = &self.p2l[first as usize..(first + self.layout.units_per_superblock()) as usize];
-        victim.superblock = Some(superblock);
-        victim.cause = Some(cause);
-        victim.valid.clear();
-        // One pass of loads that do not wait for each other, so that their cache misses overlap.
-        victim.valid.extend(owners.chunks(64).zip((first..).step_by(64)).map(|(owners, slot)| {
-            owners.iter().zip(0u32..).fold(0u64, |word, (&owner, bit)| {
-                word | u64::from(self.l2p[self.l2p_index(owner)] == Ppn(slot + bit)) << bit
-            })
-        }));
-        let valid = victim.valid.iter().map(|word| word.count_ones()).sum();
-        assert!(
-            valid | NO_CANDIDATE == self.valid[superblock.index()],
-            "valid count of superblock {superblock} is off"
-        );
-        self.relocating[place] = victim;
+        self.moved_for[superblock.index()] = cause;
+        let valid = self.valid_count(superblock);
         self.frontiers[usize::from(stream.0)].promised = valid > self.room(stream);
         valid
     }
 
     /// Gives up the relocation of `superblock`, which is a candidate again.
+    ///
+    /// # Panics
+    /// If it is not being relocated.
     pub fn end_relocation(&mut self, superblock: SuperblockId) {
-        if let Some(victim) = self.relocating.iter_mut().find(|victim| victim.superblock == Some(superblock))
-        {
-            victim.superblock = None;
-        }
-        self.state[superblock.index()] = State::Sealed;
+        let state = &mut self.state[superblock.index()];
+        assert!(*state == State::Collecting, "superblock {superblock} is {state:?}, not being relocated");
+        *state = State::Sealed;
         self.valid[superblock.index()] &= !NO_CANDIDATE;
     }
 
@@ -330,10 +325,6 @@ impl Ftl {
             self.state[index]
         );
         assert!(self.valid[index] == NO_CANDIDATE, "superblock {superblock} erased with valid units");
-        if let Some(victim) = self.relocating.iter_mut().find(|victim| victim.superblock == Some(superblock))
-        {
-            victim.superblock = None;
-        }
         let whole = self.erase_blocks(superblock, is_bad);
         self.forget(superblock);
         if whole {
@@ -346,17 +337,16 @@ impl Ftl {
             self.state[index] = State::Retired;
             self.retired += 1;
         }
+        self.review_room();
     }
 
     /// Whether too few superblocks are left to take writes for ever: the core serves reads only.
     #[inline]
     pub fn is_read_only(&self) -> bool {
-        self.stuck
-            || (self.is_damaged() && self.layout.superblocks() - self.retired < self.superblocks_needed())
+        self.read_only.stuck || self.read_only.worn_out
     }
 
-    #[inline]
-    fn is_damaged(&self) -> bool {
+    pub(super) fn is_damaged(&self) -> bool {
         self.retired != 0 || !self.dead_lanes.is_empty() || self.missing_units != 0
     }
 }

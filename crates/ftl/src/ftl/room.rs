@@ -4,6 +4,7 @@ use super::{Ftl, Stream};
 use crate::causes::ProgramCause;
 use crate::policy::NO_CANDIDATE;
 use crate::stripes::LaneSet;
+use crate::table::Mapping;
 use outlast_media::{ConfigError, Geometry};
 use outlast_units::{Lpn, Ppn, SuperblockId};
 
@@ -36,6 +37,17 @@ impl Ftl {
             return Err(ConfigError::new("device.ftl.capacity", self.config.user_capacity(geometry), limit));
         }
         Ok(())
+    }
+
+    /// To be called whenever superblocks have come or gone, or the room that each gives or all must give has changed: sets whether
+    /// the core is worn out, which is asked at every write of the host.
+    pub(super) fn review_room(&mut self) {
+        self.read_only.worn_out = self.lacks_superblocks();
+    }
+
+    /// Whether too few superblocks are left to take writes for ever.
+    pub(super) fn lacks_superblocks(&self) -> bool {
+        self.is_damaged() && self.layout.superblocks() - self.retired < self.superblocks_needed()
     }
 
     pub(super) fn superblocks_for_data(&self) -> u32 {
@@ -75,11 +87,9 @@ impl Ftl {
     /// If `end` is beyond what 32 bits can number.
     pub fn set_logical(&mut self, end: u64, units: u64) {
         assert!(end < u64::from(u32::MAX), "{end} pages cannot be numbered");
-        // The last entry stands for "no page" and stays none.
-        if end as usize >= self.l2p.len() && !self.p2l.is_empty() {
-            self.l2p.resize(end as usize + 1, Ppn::NONE);
-        }
+        self.map.grow(end);
         self.logical_units = units;
+        self.review_room();
     }
 
     /// Units that there must be room for.
@@ -89,7 +99,7 @@ impl Ftl {
 
     /// Pages that are mapped: those of [`Ftl::logical_units`], and those that are another core's by now.
     pub fn mapped_pages(&self) -> u64 {
-        self.l2p.len() as u64 - 1
+        self.map.pages()
     }
 
     /// Units that the dies which are left can hold, parity included.
@@ -182,7 +192,6 @@ impl Ftl {
         let first = superblock.0 * self.layout.pus_per_superblock();
         let dead = (first..first + self.layout.pus_per_superblock()).filter(|&pu| self.is_dead_lane(pu));
         let units = self.layout.units_per_pu();
-        let slots = dead.flat_map(|pu| pu * units..(pu + 1) * units);
-        slots.filter(|&slot| self.l2p[self.l2p_index(self.owner(Ppn(slot)))] == Ppn(slot)).count() as u32
+        dead.map(|pu| self.map.valid_in(Ppn(pu * units), units).count_ones()).sum()
     }
 }

@@ -1,10 +1,8 @@
 //! The same translation layer without time: preconditioning and endurance studies.
 
 use super::{Cause, Ftl, Slot, Stream};
+use crate::table::Mapping;
 use outlast_units::{Lpn, Ppn, SuperblockId};
-
-/// Slots looked at together while relocating: enough loads in flight to hide a cache miss behind the others.
-const BATCH: usize = 128;
 
 /// A core that can take no more data: collection found no superblock with stale units. A configuration that [`Ftl::new`]
 /// accepts comes here only by wearing out.
@@ -19,7 +17,9 @@ impl Ftl {
     #[inline]
     pub fn write_untimed(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, Full> {
         // What is written without time is on flash before its origin could be erased.
-        self.origins = None;
+        if self.origins.is_some() {
+            self.origins = None;
+        }
         if !self.can_append(stream) {
             self.make_space(stream)?;
         }
@@ -73,33 +73,35 @@ impl Ftl {
     fn collect(&mut self, victim: SuperblockId, to: Stream) {
         debug_assert!(self.cause_of(to) != Cause::Host, "relocated data goes to a stream of its own");
         self.take_out(victim);
-        let first = self.layout().first_slot(victim) as usize;
-        let end = first + self.layout().units_per_superblock() as usize;
-        let (mut last_page, mut reads) = (u32::MAX, 0);
-        for start in (first..end).step_by(BATCH) {
-            // First only loads, each to a place known beforehand, so that their cache misses overlap; then the moves, whose
-            // targets are in the cache by now.
-            let owners = &self.p2l[start..end.min(start + BATCH)];
-            let mut current = [Ppn::NONE; BATCH];
-            for (entry, &owner) in current.iter_mut().zip(owners) {
-                // The table's last entry stands for "no page" and is always none.
-                *entry = self.l2p[self.l2p_index(owner)];
-            }
-            let mut valid = [(Lpn::NONE, Ppn::NONE); BATCH];
-            let mut count = 0;
-            for ((&owner, &entry), slot) in owners.iter().zip(&current).zip(start..) {
-                valid[count] = (owner, entry);
-                count += usize::from(entry.index() == slot);
-            }
-            for &(_, slot) in &valid[..count] {
-                let page = self.layout().page_of(slot);
-                reads += u64::from(page != last_page) * u64::from(self.layout().pages_per_unit());
-                last_page = page;
-            }
-            self.relocate_all(to, victim, &valid[..count]);
+        let first = self.layout.first_slot(victim);
+        let (end, stride) = (first + self.layout.units_per_superblock(), self.layout.mask_stride());
+        let valid_at =
+            |ftl: &Self, at: u32| if at < end { ftl.map.valid_in(Ppn(at), stride.min(end - at)) } else { 0 };
+        let (mut reads, mut valid) = (0, valid_at(self, first));
+        self.touch_owners(Ppn(first), valid);
+        for at in (first..end).step_by(stride as usize) {
+            // The entries of one mask are brought into the cache while those of the mask before are set.
+            let next = valid_at(self, at + stride);
+            self.touch_owners(Ppn(at + stride), next);
+            reads += u64::from(self.layout.pages_under(valid));
+            self.relocate_at_once(to, Ppn(at), valid);
+            valid = next;
         }
         let cause = self.cause_of(to).read();
         self.untimed_reads[cause] += reads;
         self.erased(victim);
+    }
+
+    /// Brings the entries of the owners of those slots from `first` on that are set in `valid` into the processor's cache.
+    #[inline]
+    fn touch_owners(&self, first: Ppn, valid: u64) {
+        let mut rest = valid;
+        self.map.touch(std::iter::from_fn(|| {
+            let slot = Ppn(first.0 + rest.trailing_zeros());
+            (rest != 0).then(|| {
+                rest &= rest - 1;
+                self.map.owner(slot)
+            })
+        }));
     }
 }

@@ -281,10 +281,9 @@ impl Ssd {
         let Some(watch) = &mut self.watch else { return };
         let Some(probe) = &mut watch.dies[usize::from(die)].probe else { return };
         let Some(block) = probe.reading else { return };
-        let at = state.ftl.blocks().address(block);
         let broken = state.faults.as_ref().is_some_and(|faults| !faults.is_readable(block, 0));
         // An empty page has no bits to be wrong; a unit over several pages does not say which of them is.
-        let programmed = state.ftl.blocks().is_programmed(at, 0);
+        let programmed = state.ftl.programmed_rows(block) != 0;
         let wrong = op.failing != 0 && programmed && state.ftl.layout().pages_per_unit() == 1;
         probe.fails = Some(broken || wrong);
         self.call_housekeeping(now);

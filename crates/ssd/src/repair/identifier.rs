@@ -46,7 +46,7 @@ impl Ssd {
     /// The cores look for the units that a query asks for.
     pub(super) fn search(&mut self, now: Nanos, request: u32) {
         let (Some(watch), Some(repair)) = (&self.watch, &self.config.repair) else { return };
-        let units = self.units_asked(&self.requests[request].command);
+        let units = self.units_asked(self.host.requests.command(request));
         let entries = units.end - units.start;
         let cores = self.cores.len();
         let (mut found, mut found_by) = (Vec::new(), vec![0u64; cores]);
@@ -80,7 +80,7 @@ impl Ssd {
             query.found = found;
         }
         for (core, cost) in costs.into_iter().enumerate().filter(|&(_, cost)| cost != 0) {
-            self.requests[request].left += 1;
+            self.host.requests.add_part(request);
             self.hand_over(now, core, Nanos(cost), work_of(request, SEARCHED));
         }
     }
@@ -126,7 +126,7 @@ impl Ssd {
                 _ => runs.push(LbaRun { lba: Lba(first), sectors: sectors as u32, readable }),
             }
         }
-        self.host.status_out.insert(tag, runs);
+        self.host.bytes.answer(tag, runs);
     }
 
     fn units_asked(&self, command: &Command) -> std::ops::Range<u64> {

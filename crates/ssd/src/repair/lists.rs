@@ -62,7 +62,7 @@ impl Ssd {
         };
         let unread: Vec<u16> = (0..watch.dies.len() as u16).filter(unread).collect();
         // It waits from now on: lists may have ended before the loop does.
-        self.requests[request].left += 1;
+        self.host.requests.add_part(request);
         watch.waiting.push(request);
         for &die in &unread {
             self.begin_lists(now, die, identifier == Identifier::P2lPage);
@@ -139,7 +139,7 @@ impl Ssd {
         let cost = left * repair_cost(self).0;
         let waiting = self.watch.as_ref().and_then(|watch| watch.waiting.first().copied());
         let request = waiting.expect("lists are read for a query, which waits for them");
-        self.requests[request].left += 1;
+        self.host.requests.add_part(request);
         self.hand_over(now, core, Nanos(cost), work_of(request, MARKED));
     }
 

@@ -6,7 +6,7 @@
 
 use super::Redirection;
 use crate::core::WaitingWrite;
-use crate::host::{Request, Then};
+use crate::host::Then;
 use crate::op::{Op, OpKind, Task, UnitWork};
 use crate::ssd::Ssd;
 use outlast_device::{Command, Op as HostOp, Outcome, StreamId, Tag};
@@ -27,6 +27,11 @@ pub(crate) struct Moves {
 }
 
 impl Moves {
+    /// Moves under way.
+    pub(crate) fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+
     pub(crate) fn is_idle(&self) -> bool {
         self.in_flight == 0
     }
@@ -72,7 +77,7 @@ impl Ssd {
         if self.moves.is_idle() {
             // Writes that hoped for room have nothing more to hope for.
             for core in 0..self.cores.len() {
-                if !self.cores[core].waiting.is_empty() {
+                if self.cores[core].buffer.any_waits() {
                     self.pump(now, core);
                 }
             }
@@ -107,15 +112,7 @@ impl Ssd {
             stream: StreamId(0),
             fua: false,
         };
-        let request = Request {
-            command,
-            tag: Tag(u32::MAX),
-            left: 1,
-            ready: now,
-            outcome: Outcome::Ok,
-            then: Then::MoveOn,
-        };
-        let request = self.requests.insert(request);
+        let request = self.host.requests.begin(now, command, Tag(u32::MAX), Outcome::Ok, Then::MoveOn);
         self.moves.in_flight += 1;
         let work = UnitWork { request, lpn: number, first: 0, sectors: 0 };
         let ftl = &self.cores[victim].ftl;
@@ -135,7 +132,7 @@ impl Ssd {
     pub(crate) fn move_read(&mut self, now: Nanos, op: &Op, lost: bool) {
         self.internal -= 1;
         if lost {
-            self.requests[op.work.request].outcome = Outcome::MediumError;
+            self.host.requests.fail(op.work.request, Outcome::MediumError);
             self.finish_parts(now, op.work.request, 1);
         } else {
             self.write_moved(now, usize::from(op.core), op.work);
@@ -164,7 +161,7 @@ impl Ssd {
     }
 
     fn refuse_move(&mut self, now: Nanos, write: WaitingWrite) {
-        self.requests[write.work.request].outcome = Outcome::ReadOnly;
+        self.host.requests.fail(write.work.request, Outcome::ReadOnly);
         self.finish_parts(now, write.work.request, 1);
     }
 
@@ -196,8 +193,7 @@ impl Ssd {
         let state = &self.cores[core];
         !state.ftl.can_append(write.stream)
             && (write.work.sectors == 0 || self.moves.is_idle())
-            && state.relocations.iter().all(Option::is_none)
-            && state.outgoing.iter().all(|outgoing| outgoing.waiting.is_none())
+            && state.tasks.is_idle()
             && self.programs_in_flight(core).next().is_none()
     }
 }

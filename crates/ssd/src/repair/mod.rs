@@ -106,7 +106,7 @@ impl Ssd {
     #[cold]
     pub(crate) fn elsewhere(&self, core: usize, work: UnitWork) -> Option<(usize, UnitWork)> {
         let unit = self.unit_at(core, work.lpn);
-        let is_read = self.requests[work.request].command.op == HostOp::Read;
+        let is_read = self.host.requests.command(work.request).op == HostOp::Read;
         let place = if is_read { self.place_of(unit) } else { self.core_of(unit) };
         (place != (core, work.lpn)).then_some((place.0, UnitWork { lpn: place.1, ..work }))
     }
@@ -163,12 +163,12 @@ impl Ssd {
         }
         self.redirection = Some(Box::new(next));
         // Writes that wait for room in the victim may have room where they belong now.
-        let waiting = std::mem::take(&mut self.cores[victim].waiting);
+        let waiting = self.cores[victim].buffer.take_waiting();
         for write in waiting {
             if let Some((core, work)) = self.elsewhere(victim, write.work) {
                 self.queue_write(now, core, WaitingWrite { work, ..write });
             } else {
-                self.cores[victim].waiting.push_back(write);
+                self.cores[victim].buffer.wait(write);
             }
         }
         self.pump(now, victim);

@@ -1,4 +1,4 @@
-//! Changes of code, and of dies, while data is live.
+//! Changes of code and of dies while data is live.
 
 use crate::ssd::Ssd;
 use outlast_ftl::{CodeConfig, Stream};
@@ -25,7 +25,7 @@ impl Ssd {
         for core in 0..self.cores.len() {
             if let Err(error) = self.cores[core].ftl.set_code(class, code) {
                 for done in &mut self.cores[..core] {
-                    // It was this code a moment ago.
+                    // The class had this code a moment ago.
                     let restored = done.ftl.set_code(class, before);
                     debug_assert!(restored.is_ok(), "the code of before fits");
                 }

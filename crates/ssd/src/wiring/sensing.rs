@@ -13,7 +13,7 @@ impl Ssd {
     pub(crate) fn sense(&mut self, now: Nanos, op: u32) {
         let this = &mut self.ops[op];
         let core = &mut self.cores[usize::from(this.core)];
-        let at = now + self.aged;
+        let at = now + self.schedule.aged();
         let is_first = this.rereads == 0 && this.rung == Rung::Rereads;
         let read = Attempt { kind: this.kind, pu: this.pu, wanted: this.failing, step: this.step, is_first };
         debug_assert!(read.wanted != 0, "a sensing of nothing");

@@ -1,0 +1,262 @@
+//! Where a logical page is, whose page a slot holds, and which slots are valid.
+
+use crate::bits::Bits;
+use outlast_units::{IndexVec, Lpn, Ppn};
+
+/// What the translation layer asks of its mapping. [`FlatMap`] keeps all of it in memory; a map that is paged on demand, or one whose
+/// zones are numbered as superblocks are, stands here instead: [`Map`](crate::ftl::Map) names the one in use.
+///
+/// A slot is *valid* if its logical page leads to it. What a slot held before that is *stale*; its owner stays known until the slot
+/// is written again, since a loss of power may make it valid once more.
+pub(crate) trait Mapping {
+    /// The slot of a logical page; [`Ppn::NONE`] where nothing is written.
+    fn lookup(&self, lpn: Lpn) -> Ppn;
+
+    /// The logical page that a slot was written for last; [`Lpn::NONE`] if for none.
+    fn owner(&self, slot: Ppn) -> Lpn;
+
+    /// Which of the `count` slots from `first` on, at most 64, are valid: one bit each, the first one lowest.
+    fn valid_in(&self, first: Ppn, count: u32) -> u64;
+
+    /// Whether a slot is valid.
+    fn is_valid(&self, slot: Ppn) -> bool {
+        self.valid_in(slot, 1) != 0
+    }
+
+    /// The newest copy of `lpn` is in `slot` from now on. Returns the slot that is stale thereby, or [`Ppn::NONE`].
+    fn put(&mut self, lpn: Lpn, slot: Ppn) -> Ppn;
+
+    /// There is no copy of `lpn` any more. Returns the slot that is stale thereby, or [`Ppn::NONE`].
+    fn unmap(&mut self, lpn: Lpn) -> Ppn;
+
+    /// The units in those slots from `first` on that are set in `moved`, all of them valid, go to the slots from `to` on, in order.
+    fn relocate(&mut self, first: Ppn, moved: u64, to: Ppn);
+
+    /// The `count` slots from `first` on, none of them valid, hold no logical page.
+    fn disown(&mut self, first: Ppn, count: u32);
+
+    /// From now on at least `pages` logical pages are mapped.
+    fn grow(&mut self, pages: u64);
+
+    /// Logical pages that are mapped.
+    fn pages(&self) -> u64;
+
+    /// Brings the entries of pages that will soon be written into the processor's cache: loads that do not wait for each other.
+    fn touch(&self, lpns: impl Iterator<Item = Lpn>);
+
+    /// Resident bytes.
+    fn bytes(&self) -> usize;
+
+    /// Checks that pages, owners and validity agree.
+    ///
+    /// # Errors
+    /// The first disagreement.
+    fn check(&self) -> Result<(), String>;
+}
+
+/// All of the mapping in memory: three flat tables.
+#[derive(Clone, Debug)]
+pub(crate) struct FlatMap {
+    slots: IndexVec<Lpn, Ppn>,
+    owners: IndexVec<Ppn, Lpn>,
+    /// One bit for each slot. So small that it stays in the cache, where looking for the valid slots in the other two tables would
+    /// miss it at every slot.
+    valid: Bits,
+}
+
+impl FlatMap {
+    /// Nothing written yet: `pages` logical pages over `slots` slots.
+    pub(crate) fn new(pages: u64, slots: u32) -> Self {
+        Self {
+            slots: IndexVec::filled(Ppn::NONE, pages as usize),
+            owners: IndexVec::filled(Lpn::NONE, slots as usize),
+            valid: Bits::new(slots as usize),
+        }
+    }
+
+    /// What [`Mapping::bytes`] will be.
+    pub(crate) fn bytes_when_built(pages: u64, slots: u32) -> u64 {
+        pages * size_of::<Ppn>() as u64
+            + u64::from(slots) * size_of::<Lpn>() as u64
+            + u64::from(slots.div_ceil(64)) * size_of::<u64>() as u64
+    }
+}
+
+impl Mapping for FlatMap {
+    #[inline]
+    fn lookup(&self, lpn: Lpn) -> Ppn {
+        self.slots[lpn]
+    }
+
+    #[inline]
+    fn owner(&self, slot: Ppn) -> Lpn {
+        self.owners[slot]
+    }
+
+    #[inline]
+    fn valid_in(&self, first: Ppn, count: u32) -> u64 {
+        self.valid.mask(first.0, count)
+    }
+
+    #[inline]
+    fn put(&mut self, lpn: Lpn, slot: Ppn) -> Ppn {
+        debug_assert!(!self.valid.get(slot.0), "slot {slot} is written while it holds a page");
+        let old = std::mem::replace(&mut self.slots[lpn], slot);
+        if old.is_some() {
+            debug_assert!(self.valid.get(old.0), "page {lpn} was in slot {old}, which is stale");
+            self.valid.clear(old.0);
+        }
+        self.owners[slot] = lpn;
+        self.valid.set(slot.0);
+        old
+    }
+
+    #[inline]
+    fn unmap(&mut self, lpn: Lpn) -> Ppn {
+        let old = std::mem::replace(&mut self.slots[lpn], Ppn::NONE);
+        if old.is_some() {
+            debug_assert!(self.valid.get(old.0), "page {lpn} was in slot {old}, which is stale");
+            self.valid.clear(old.0);
+        }
+        old
+    }
+
+    #[inline]
+    fn relocate(&mut self, first: Ppn, moved: u64, to: Ppn) {
+        debug_assert!(
+            moved & !self.valid.mask(first.0, 64 - moved.leading_zeros()) == 0,
+            "a stale unit moves"
+        );
+        debug_assert!(
+            self.valid.mask(to.0, moved.count_ones()) == 0,
+            "slot {to} or one after it holds a page"
+        );
+        let (slots, owners) = (self.slots.as_mut_slice(), self.owners.as_mut_slice());
+        let (mut rest, mut at) = (moved, to);
+        while rest != 0 {
+            let lpn = owners[(first.0 + rest.trailing_zeros()) as usize];
+            rest &= rest - 1;
+            slots[lpn.index()] = at;
+            owners[at.index()] = lpn;
+            at.0 += 1;
+        }
+        self.valid.clear_mask(first.0, moved);
+        self.valid.set_run(to.0, at.0 - to.0);
+    }
+
+    fn disown(&mut self, first: Ppn, count: u32) {
+        debug_assert!(self.valid.count(first.0, count) == 0, "slot {first} or one after it holds a page");
+        self.owners.as_mut_slice()[first.index()..][..count as usize].fill(Lpn::NONE);
+    }
+
+    fn grow(&mut self, pages: u64) {
+        while (self.slots.len() as u64) < pages {
+            self.slots.push(Ppn::NONE);
+        }
+    }
+
+    fn pages(&self) -> u64 {
+        self.slots.len() as u64
+    }
+
+    #[inline]
+    fn touch(&self, lpns: impl Iterator<Item = Lpn>) {
+        let sum = lpns.fold(0u32, |sum, lpn| sum ^ self.slots.get(lpn).map_or(0, |slot| slot.0));
+        std::hint::black_box(sum);
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(self.slots.as_slice()) + size_of_val(self.owners.as_slice()) + self.valid.bytes()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let mut mapped = 0;
+        for (lpn, &slot) in self.slots.iter_indexed().filter(|(_, slot)| slot.is_some()) {
+            if self.owners[slot] != lpn {
+                return Err(format!(
+                    "page {lpn} maps to slot {slot}, which belongs to page {}",
+                    self.owners[slot]
+                ));
+            }
+            if !self.valid.get(slot.0) {
+                return Err(format!("page {lpn} maps to slot {slot}, which counts as stale"));
+            }
+            mapped += 1;
+        }
+        let valid = self.valid.count(0, self.owners.len() as u32);
+        if valid != mapped {
+            return Err(format!("{valid} slots count as valid, {mapped} pages are mapped"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    const PAGES: u32 = 40;
+    const SLOTS: u32 = 150;
+
+    proptest::proptest! {
+        /// Against a plain map of pages to slots, under every operation in any order.
+        #[test]
+        fn agrees_with_a_plain_map(steps in proptest::collection::vec((0u8..4, 0..PAGES, 0..SLOTS, proptest::num::u64::ANY), 1..200)) {
+            let (mut map, mut plain) = (FlatMap::new(u64::from(PAGES), SLOTS), BTreeMap::<u32, u32>::new());
+            for (step, lpn, slot, mask) in steps {
+                let is_free = |plain: &BTreeMap<u32, u32>, slot: u32| plain.values().all(|&used| used != slot);
+                match step {
+                    0 if is_free(&plain, slot) => {
+                        let old = map.put(Lpn(lpn), Ppn(slot));
+                        proptest::prop_assert_eq!(old.0, plain.insert(lpn, slot).unwrap_or(u32::MAX));
+                    }
+                    1 => proptest::prop_assert_eq!(map.unmap(Lpn(lpn)).0, plain.remove(&lpn).unwrap_or(u32::MAX)),
+                    2 => {
+                        let count = (SLOTS - slot).min(64);
+                        let moved = mask & map.valid_in(Ppn(slot), count);
+                        let to = SLOTS - 64;
+                        if moved != 0 && (to..SLOTS).all(|slot| is_free(&plain, slot)) {
+                            map.relocate(Ppn(slot), moved, Ppn(to));
+                            let from = (0..count).filter(|bit| moved >> bit & 1 == 1).map(|bit| slot + bit);
+                            for (at, from) in (to..).zip(from) {
+                                *plain.values_mut().find(|used| **used == from).unwrap() = at;
+                            }
+                        }
+                    }
+                    _ if is_free(&plain, slot) => {
+                        map.disown(Ppn(slot), 1);
+                        proptest::prop_assert!(!map.owner(Ppn(slot)).is_some());
+                    }
+                    _ => {}
+                }
+                proptest::prop_assert_eq!(map.check(), Ok(()));
+                for (&lpn, &slot) in &plain {
+                    proptest::prop_assert_eq!((map.lookup(Lpn(lpn)), map.owner(Ppn(slot))), (Ppn(slot), Lpn(lpn)));
+                    proptest::prop_assert!(map.is_valid(Ppn(slot)));
+                }
+                let valid: u32 = (0..SLOTS).map(|slot| u32::from(map.is_valid(Ppn(slot)))).sum();
+                proptest::prop_assert_eq!(valid as usize, plain.len());
+            }
+        }
+    }
+
+    #[test]
+    fn a_validity_bit_that_is_off_is_found() {
+        let mut map = FlatMap::new(4, 64);
+        map.put(Lpn(1), Ppn(5));
+        map.valid.set(9);
+        assert_eq!(map.check(), Err("2 slots count as valid, 1 pages are mapped".to_owned()));
+        map.valid.clear(9);
+        map.valid.clear(5);
+        assert_eq!(map.check(), Err("page 1 maps to slot 5, which counts as stale".to_owned()));
+    }
+
+    #[test]
+    fn pages_that_are_added_hold_nothing() {
+        let mut map = FlatMap::new(2, 8);
+        map.grow(5);
+        map.grow(3);
+        assert_eq!((map.pages(), map.lookup(Lpn(4))), (5, Ppn::NONE));
+    }
+}

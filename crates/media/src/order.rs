@@ -1,0 +1,85 @@
+//! The order in which NAND is programmed.
+
+/// Columns of pages, such as the blocks of several planes that are always programmed and erased together. It asserts what NAND
+/// demands of each: rows are programmed in order, each once between two erasures.
+#[derive(Clone, Debug)]
+pub struct ProgramOrder {
+    /// The row that must be programmed next, of each column.
+    next: Vec<u32>,
+    rows: u32,
+}
+
+impl ProgramOrder {
+    /// `columns` columns of `rows` rows, erased.
+    pub fn new(columns: usize, rows: u32) -> Self {
+        Self { next: vec![0; columns], rows }
+    }
+
+    /// Programs row `row` of column `column`.
+    ///
+    /// # Panics
+    /// If it is not the next one in order: the FTL broke a rule of NAND.
+    #[inline]
+    pub fn program(&mut self, column: usize, row: u32) {
+        let next = &mut self.next[column];
+        assert!(*next == row, "row {row} of column {column} programmed out of order: row {next} is next");
+        *next += 1;
+        assert!(*next <= self.rows, "row {row} of column {column} lies beyond the block");
+    }
+
+    /// Erases column `column`.
+    #[inline]
+    pub fn erase(&mut self, column: usize) {
+        self.next[column] = 0;
+    }
+
+    /// Rows of column `column` that have been programmed since the last erasure: the first ones.
+    #[inline]
+    pub fn programmed(&self, column: usize) -> u32 {
+        self.next[column]
+    }
+
+    /// Resident bytes.
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.next.as_slice())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ProgramOrder;
+
+    #[test]
+    fn rows_are_programmed_in_order_and_again_after_erasure() {
+        let mut order = ProgramOrder::new(3, 2);
+        order.program(1, 0);
+        order.program(2, 0);
+        order.program(1, 1);
+        assert_eq!([0, 1, 2].map(|column| order.programmed(column)), [0, 2, 1]);
+        order.erase(1);
+        assert_eq!([0, 1, 2].map(|column| order.programmed(column)), [0, 0, 1]);
+        order.program(1, 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "out of order")]
+    fn programming_a_row_twice_panics() {
+        let mut order = ProgramOrder::new(1, 4);
+        order.program(0, 0);
+        order.program(0, 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "out of order")]
+    fn leaving_a_row_out_panics() {
+        ProgramOrder::new(1, 4).program(0, 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "beyond the block")]
+    fn programming_past_the_end_panics() {
+        let mut order = ProgramOrder::new(1, 1);
+        order.program(0, 0);
+        order.program(0, 1);
+    }
+}

@@ -1,0 +1,170 @@
+//! Admission: which host writes enter the buffer, and when those go on that wait.
+
+use super::{Core, WaitingWrite};
+use crate::op::Task;
+use crate::ssd::Ssd;
+use outlast_device::Outcome;
+use outlast_ftl::Stream;
+use outlast_units::{Lpn, Nanos, SECTOR_BYTES};
+
+impl Core {
+    #[inline]
+    fn may_admit(&self, write: WaitingWrite) -> bool {
+        self.buffer.admits(write, &self.ftl, self.tasks.runs(Task::Gc))
+    }
+}
+
+impl Ssd {
+    /// A write that needs no (more) old data enters the buffer, or waits its turn.
+    #[inline]
+    pub(crate) fn queue_write(&mut self, now: Nanos, core: usize, write: WaitingWrite) {
+        if !self.cores[core].buffer.any_waits() && self.cores[core].may_admit(write) {
+            self.admit(now, core, write);
+        } else {
+            self.cores[core].buffer.wait(write);
+            self.note_blocked(now, core);
+        }
+    }
+
+    /// A write enters the buffer before all that wait.
+    pub(crate) fn queue_first(&mut self, now: Nanos, core: usize, write: WaitingWrite) {
+        if self.cores[core].may_admit(write) {
+            self.admit(now, core, write);
+        } else {
+            self.cores[core].buffer.wait_first(write);
+            self.note_blocked(now, core);
+        }
+    }
+
+    /// Keeps account of when host writes wait for collection, and sees that collection then runs.
+    fn note_blocked(&mut self, now: Nanos, core: usize) {
+        let state = &mut self.cores[core];
+        let Some(first) = state.buffer.first_waiting() else { return };
+        state.buffer.note_blocked(now);
+        if state.tasks.is_pinned() {
+            self.hurry_pinned(now, core);
+        }
+        if !self.cores[core].ftl.can_append(first.stream) {
+            self.maybe_collect(now, core);
+            let ftl = &self.cores[core].ftl;
+            if !ftl.can_append(first.stream) && self.is_hopeless(now, core, first) {
+                // Nothing will ever make room: the writes that wait end here.
+                self.pump(now, core);
+            }
+        }
+    }
+
+    /// Whether a write that finds no room never will.
+    fn is_hopeless(&mut self, now: Nanos, core: usize, write: WaitingWrite) -> bool {
+        let awaits = self.awaits_room(core);
+        let may_end = awaits || self.redirection.is_some();
+        (self.cores[core].ftl.is_read_only() && !awaits)
+            || (may_end && self.is_at_an_end(core, write) && {
+                self.maybe_collect(now, core);
+                self.is_at_an_end(core, write)
+            })
+    }
+
+    /// Has `programs` hand out program units of a stream, data first and then the parity that it makes due. A die that this wakes may
+    /// find that collection has ended and that writes may go on: they wait until all is handed out, or their data would be programmed
+    /// before the parity that lies before it in the same blocks.
+    #[inline]
+    pub(crate) fn hand_out(&mut self, now: Nanos, core: usize, programs: impl FnOnce(&mut Self)) {
+        let outer = std::mem::replace(&mut self.cores[core].handing_out, true);
+        programs(self);
+        self.cores[core].handing_out = outer;
+        if !outer && std::mem::take(&mut self.cores[core].pump_owed) {
+            self.pump(now, core);
+        }
+    }
+
+    /// Lets waiting writes in as far as there is room.
+    pub(crate) fn pump(&mut self, now: Nanos, core: usize) {
+        if self.cores[core].handing_out {
+            self.cores[core].pump_owed = true;
+            return;
+        }
+        while let Some(write) = self.cores[core].buffer.first_waiting() {
+            let ftl = &self.cores[core].ftl;
+            if !ftl.can_append(write.stream) && self.is_hopeless(now, core, write) {
+                self.cores[core].buffer.stop_waiting();
+                self.host.requests.fail(write.work.request, Outcome::ReadOnly);
+                self.finish_parts(now, write.work.request, 1);
+                continue;
+            }
+            if !self.cores[core].may_admit(write) {
+                self.note_blocked(now, core);
+                return;
+            }
+            self.cores[core].buffer.stop_waiting();
+            self.admit(now, core, write);
+        }
+        self.counters.blocked_ns += self.cores[core].buffer.unblock(now).0;
+    }
+
+    #[inline]
+    fn admit(&mut self, now: Nanos, core: usize, write: WaitingWrite) {
+        self.counters.blocked_ns += self.cores[core].buffer.unblock(now).0;
+        let WaitingWrite { work, stream } = write;
+        if self.redirection.is_some() && self.is_out_of_date(core, work) {
+            self.finish_parts(now, work.request, 1);
+            return;
+        }
+        if self.is_rest_lost(core, work) {
+            // Lost while the write waited.
+            self.end_in_error(now, work);
+            return;
+        }
+        let bytes = self.config.bytes.then(|| self.merged(core, work));
+        let state = &mut self.cores[core];
+        let slot = state.ftl.append(stream, Lpn(work.lpn));
+        state.buffer.enter(state.tasks.runs(Task::Gc));
+        if let Some(bytes) = bytes {
+            state.ftl.store(slot.ppn, bytes);
+        }
+        self.counters.host_bytes_written += u64::from(work.sectors) * SECTOR_BYTES;
+        if self.redirection.is_some() {
+            if work.sectors == 0 {
+                self.count_move(core);
+            }
+            self.took_over(now, core, work.lpn);
+        }
+        if slot.completes_pu {
+            let (pu, _) = self.cores[core].ftl.layout().pu_of(slot.ppn);
+            let units = self.cores[core].ftl.layout().units_per_pu();
+            self.hand_out(now, core, |ssd| {
+                ssd.program_host(now, core, pu, units);
+                ssd.program_parity(now, core, stream);
+            });
+            self.maybe_collect(now, core);
+        }
+        self.finish_parts(now, work.request, 1);
+    }
+
+    /// All of a command's data is in the buffer, but it must reach flash: programs what is begun, padded, and waits for
+    /// every program issued so far.
+    pub(crate) fn begin_barrier(&mut self, now: Nanos, request: u32) {
+        for core in 0..self.cores.len() {
+            for stream in (0..self.cores[core].ftl.host_streams()).map(Stream) {
+                let units = self.cores[core].ftl.begun_units(stream);
+                self.hand_out(now, core, |ssd| {
+                    if let Some(pu) = ssd.cores[core].ftl.pad(stream) {
+                        ssd.program_host(now, core, pu, units);
+                        ssd.program_parity(now, core, stream);
+                    }
+                    ssd.cover(now, core, stream);
+                });
+            }
+        }
+        self.host.flushes.bar(request);
+        self.end_barriers(now);
+    }
+
+    /// Flushes whose programs have all ended go on.
+    #[inline]
+    pub(crate) fn end_barriers(&mut self, now: Nanos) {
+        while let Some(request) = self.host.flushes.next_reached() {
+            self.finish_parts(now, request, 1);
+        }
+    }
+}

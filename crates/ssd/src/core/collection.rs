@@ -1,0 +1,217 @@
+//! Relocation on a flash core: victims are chosen, their valid units go from the dies to a stream, their blocks are erased.
+
+use super::Core;
+use super::tasks::Next;
+use crate::config::WriteCache;
+use crate::op::{Op, OpKind, Task};
+use crate::scrub::Reason;
+use crate::ssd::Ssd;
+use outlast_ftl::Stream;
+use outlast_units::{Nanos, Ppn, SuperblockId};
+
+impl Ssd {
+    /// Starts garbage collection on `core` if it is needed and not under way.
+    #[inline]
+    pub(crate) fn maybe_collect(&mut self, now: Nanos, core: usize) {
+        if self.cores[core].ftl.needs_gc() && !self.cores[core].tasks.runs(Task::Gc) {
+            self.start_gc(now, core);
+        }
+    }
+
+    fn start_gc(&mut self, now: Nanos, core: usize) {
+        // No victim yet: the stale units are in superblocks still being programmed. Every program that ends asks again.
+        let ftl = &mut self.cores[core].ftl;
+        if let Some(victim) = ftl.choose_victim().or_else(|| ftl.choose_broken()) {
+            let ftl = &self.cores[core].ftl;
+            let stream = ftl.gc_stream(ftl.class_of_superblock(victim));
+            self.start_relocation(now, core, Task::Gc, victim, stream, Reason::Space);
+        }
+    }
+
+    pub(crate) fn start_relocation(
+        &mut self,
+        now: Nanos,
+        core: usize,
+        task: Task,
+        superblock: SuperblockId,
+        stream: Stream,
+        reason: Reason,
+    ) {
+        if self.fallible || !matches!(reason, Reason::Space | Reason::Wear) {
+            self.note_decision(now, core, superblock, reason);
+        }
+        // Of a die that is expected to fail only its own data goes.
+        let leaving = if reason == Reason::Evacuation { self.leaving_lanes(core) } else { Vec::new() };
+        let Core { ftl, tasks, dies, .. } = &mut self.cores[core];
+        let valid = ftl.begin_relocation(superblock, stream, reason.cause());
+        tasks.begin(task, ftl, superblock, stream, &leaving, valid);
+        let dies = dies.len();
+        for local in 0..dies {
+            let die = self.cores[core].dies[local];
+            self.wake(now, die);
+        }
+        // A victim without valid data needs no reads.
+        self.maybe_erase(now, core, task);
+    }
+
+    /// Valid units of a victim have been read, but for those in `lost`: they go to the frontier of the relocation's stream.
+    pub(crate) fn relocation_read(&mut self, now: Nanos, op: &Op, lost: u64) {
+        let core = usize::from(op.core);
+        self.internal -= 1;
+        let state = &mut self.cores[core];
+        let stream = state.tasks.stream(op.task);
+        let first = op.pu * state.ftl.layout().units_per_pu();
+        let mut mask = op.mask;
+        while mask != 0 {
+            let unit = mask.trailing_zeros();
+            let state = &mut self.cores[core];
+            if lost >> unit & 1 == 1 {
+                mask &= mask - 1;
+                state.tasks.leave(1);
+                self.counters.lost_units += u64::from(state.ftl.lose(Ppn(first + unit)).is_some());
+                continue;
+            }
+            if self.fallible && !state.ftl.can_append(stream) {
+                // Flash has failed where the data was to go: it stays where it is.
+                mask &= mask - 1;
+                state.tasks.leave(1);
+                continue;
+            }
+            // Up to the next one that is lost.
+            let lost = lost & mask;
+            let run = if lost == 0 { mask } else { mask & ((lost & lost.wrapping_neg()) - 1) };
+            let relocated = state.ftl.relocate_units(stream, op.pu, run);
+            mask = mask & !run | relocated.rest;
+            // Written or trimmed by the host since the read began.
+            state.tasks.leave(relocated.stale);
+            if let Some(pu) = relocated.completed {
+                let units = state.ftl.layout().units_per_pu();
+                self.program_relocated(now, core, op.task, pu, units);
+                self.program_parity(now, core, stream);
+            }
+        }
+        self.cores[core].tasks.read_ended(op.task);
+        if op.task == Task::Gc {
+            self.grant_credit(core, u32::from(op.units));
+            if self.cores[core].buffer.any_waits() {
+                self.pump(now, core);
+            }
+        }
+        self.maybe_erase(now, core, op.task);
+        self.give_leave(now);
+    }
+
+    /// Collection has dealt with `units` units of its victim: the host may write its share. A sixteenth of a superblock is kept back.
+    fn grant_credit(&mut self, core: usize, units: u32) {
+        let Core { ftl, tasks, buffer, .. } = &mut self.cores[core];
+        let Some(work) = tasks.worked(units) else { return };
+        // Of all streams together: one that is full waits for itself, and the others need not wait with it.
+        let room: u32 = (0..ftl.host_streams()).map(|stream| ftl.room(Stream(stream))).sum();
+        buffer.grant(room, ftl.layout().units_per_superblock() / 16, units, work);
+    }
+
+    /// Sees what becomes of the victim of `task`.
+    pub(crate) fn maybe_erase(&mut self, now: Nanos, core: usize, task: Task) {
+        let protected = self.write_cache() == WriteCache::Protected;
+        let Core { tasks, ftl, .. } = &mut self.cores[core];
+        match tasks.look_at_victim(task, ftl, protected) {
+            Next::Stays | Next::Pinned => {}
+            Next::Erase(superblock) => self.begin_erasing(now, core, task, superblock),
+            Next::GivenUp(superblock, stream) => {
+                ftl.give_up_relocation(superblock, stream);
+                if task == Task::Scrub {
+                    self.call_housekeeping(now);
+                }
+                self.maybe_collect(now, core);
+                self.pump(now, core);
+            }
+            Next::Pad(stream) => {
+                let units = ftl.begun_units(stream);
+                if let Some(pu) = ftl.pad(stream) {
+                    self.program_relocated(now, core, task, pu, units);
+                    self.program_parity(now, core, stream);
+                }
+            }
+            Next::AwaitsFlash => {
+                self.maybe_collect(now, core);
+                self.maybe_erase_waiting(now, core, task);
+                // Where no other victim follows, nothing holds host writes back any more.
+                self.pump(now, core);
+            }
+        }
+    }
+
+    /// Begins to erase a waiting victim when its data is on flash.
+    pub(crate) fn maybe_erase_waiting(&mut self, now: Nanos, core: usize, task: Task) {
+        let Core { tasks, ftl, .. } = &mut self.cores[core];
+        match tasks.look_at_former(task, ftl) {
+            Next::Erase(superblock) => self.begin_erasing(now, core, task, superblock),
+            Next::Pinned => self.hurry_pinned(now, core),
+            _ => {}
+        }
+    }
+
+    fn queue_erasures(&mut self, now: Nanos, core: usize, task: Task, superblock: SuperblockId) {
+        let first_pu = superblock.0 * self.cores[core].ftl.layout().pus_per_superblock();
+        let lanes: Vec<u32> = self.cores[core].ftl.erasable_lanes(superblock).collect();
+        for lane in lanes {
+            let die = self.cores[core].ftl.layout().lanes()[lane as usize].die.0;
+            let op = Op::new(OpKind::Erase, task, core, first_pu + lane);
+            self.queue_internal(now, die, op);
+        }
+    }
+
+    /// Has the blocks of victim `superblock` erased, on all lanes that it still has.
+    pub(crate) fn begin_erasing(&mut self, now: Nanos, core: usize, task: Task, superblock: SuperblockId) {
+        if self.cores[core].ftl.erasable_lanes(superblock).next().is_some() {
+            self.queue_erasures(now, core, task, superblock);
+        } else {
+            // Its last lane has failed since it was filled: no erasure will ever end.
+            self.victim_erased(now, core, task, superblock);
+        }
+    }
+
+    pub(crate) fn relocation_erased(&mut self, now: Nanos, op: &Op) {
+        let core = usize::from(op.core);
+        self.internal -= 1;
+        if self.note_erase_failure(op) {
+            self.note_failed_write(now, op);
+        }
+        let state = &mut self.cores[core];
+        let superblock = state.ftl.layout().place(op.pu).superblock;
+        if state.tasks.lane_erased(op.task, superblock) {
+            self.victim_erased(now, core, op.task, superblock);
+        }
+        self.give_leave(now);
+    }
+
+    /// The blocks of victim `superblock` of `task` have been erased, or have failed to be.
+    fn victim_erased(&mut self, now: Nanos, core: usize, task: Task, superblock: SuperblockId) {
+        let state = &mut self.cores[core];
+        state.tasks.erased(task, superblock);
+        match (&state.faults, &self.watch) {
+            (faults, Some(watch)) => {
+                let must = |block| faults.as_ref().is_some_and(|faults| faults.block_must_retire(block));
+                state.ftl.erased_but(superblock, |block| watch.must_retire(core, block, must(block)));
+            }
+            (Some(faults), None) => {
+                state.ftl.erased_but(superblock, |block| faults.block_must_retire(block));
+            }
+            (None, None) => state.ftl.erased(superblock),
+        }
+        self.cells_erased(core, superblock);
+        self.look_at_state(now);
+        // The victim after this one may have been waiting for it to be gone.
+        self.maybe_erase(now, core, task);
+        let state = &mut self.cores[core];
+        if !state.tasks.runs(Task::WearLeveling)
+            && let Some(cold) = state.ftl.choose_cold()
+        {
+            let stream = state.ftl.wear_leveling_stream(state.ftl.class_of_superblock(cold));
+            self.start_relocation(now, core, Task::WearLeveling, cold, stream, Reason::Wear);
+        }
+        self.maybe_collect(now, core);
+        self.maybe_scrub(now, core);
+        self.pump(now, core);
+    }
+}

@@ -1,0 +1,64 @@
+//! A flash core: its translation layer, its processor, its write buffer, and the internal tasks under way.
+
+mod admission;
+mod buffer;
+mod collection;
+mod processor;
+mod programs;
+mod tasks;
+mod units;
+mod victim;
+
+pub(crate) use buffer::{Buffer, WaitingWrite};
+pub(crate) use processor::{CoreWork, Processor};
+pub(crate) use tasks::{NextRead, Tasks};
+
+use crate::config::SsdConfig;
+use crate::health::Covers;
+use crate::read::CoreCells;
+use crate::scrub::Scrub;
+use outlast_ftl::Ftl;
+use outlast_media::{ConfigError, Faults};
+use outlast_units::{DieId, Nanos};
+
+/// A flash core.
+#[derive(Clone, Debug)]
+pub(crate) struct Core {
+    pub(crate) ftl: Ftl,
+    pub(crate) cpu: Processor<CoreWork>,
+    pub(crate) buffer: Buffer,
+    pub(crate) tasks: Tasks,
+    /// What the cells have been through; absent where the flash never errs.
+    pub(crate) cells: Option<CoreCells>,
+    /// What is broken; absent where nothing ever is.
+    pub(crate) faults: Option<Faults>,
+    pub(crate) scrub: Option<Scrub>,
+    pub(crate) covers: Covers,
+    /// First die (over the drive) of each local die.
+    pub(crate) dies: Vec<u16>,
+    /// Whether a stream's next program units are being handed out, the parity that they make due included; and whether waiting writes
+    /// are to be let in when that is done.
+    pub(crate) handing_out: bool,
+    pub(crate) pump_owed: bool,
+}
+
+impl Core {
+    pub(crate) fn new(ftl: Ftl, dies: &[DieId], config: &SsdConfig) -> Result<Self, ConfigError> {
+        Ok(Self {
+            cpu: Processor::default(),
+            buffer: Buffer::new(&ftl, config)?,
+            tasks: Tasks::new(&ftl),
+            cells: None,
+            faults: None,
+            scrub: config.scrubs().then(|| Scrub::new(&ftl)),
+            covers: Covers::new(
+                ftl.streams(),
+                config.protection.as_ref().map_or(Nanos::MAX, |own| own.partial.timeout),
+            ),
+            dies: dies.iter().map(|die| die.0).collect(),
+            handing_out: false,
+            pump_owed: false,
+            ftl,
+        })
+    }
+}

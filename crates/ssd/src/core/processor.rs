@@ -1,0 +1,79 @@
+//! A controller processor: one piece of work at a time, in order.
+
+use crate::op::UnitWork;
+use outlast_units::Nanos;
+use std::collections::VecDeque;
+
+/// A processor that handles one piece of work at a time, in order.
+#[derive(Clone, Debug)]
+pub(crate) struct Processor<W> {
+    free_at: Nanos,
+    /// Work whose processing ends at the given time.
+    queue: VecDeque<(Nanos, W)>,
+}
+
+impl<W> Default for Processor<W> {
+    fn default() -> Self {
+        Self { free_at: Nanos::ZERO, queue: VecDeque::new() }
+    }
+}
+
+impl<W> Processor<W> {
+    /// Whether it could act at once on work that costs nothing.
+    #[inline]
+    pub(crate) fn is_free(&self, now: Nanos) -> bool {
+        self.free_at <= now && self.queue.is_empty()
+    }
+
+    /// Takes on `work`.
+    pub(crate) fn take(&mut self, now: Nanos, cost: Nanos, work: W) {
+        let done = self.occupy(now, cost);
+        self.queue.push_back((done, work));
+    }
+
+    /// Is busy for `cost` more; returns until when.
+    pub(crate) fn occupy(&mut self, now: Nanos, cost: Nanos) -> Nanos {
+        self.free_at = self.free_at.max(now) + cost;
+        self.free_at
+    }
+
+    /// When the first piece of work is done.
+    pub(crate) fn next(&self) -> Nanos {
+        self.queue.front().map_or(Nanos::MAX, |&(at, _)| at)
+    }
+
+    /// The first piece of work, which is done.
+    pub(crate) fn done(&mut self) -> Option<W> {
+        self.queue.pop_front().map(|(_, work)| work)
+    }
+
+    /// What it was given last.
+    pub(crate) fn last(&self) -> Option<&W> {
+        self.queue.back().map(|(_, work)| work)
+    }
+
+    /// Power has failed: it has nothing to do.
+    pub(crate) fn forget(&mut self, now: Nanos) {
+        self.queue.clear();
+        self.free_at = now;
+    }
+}
+
+/// What a flash core is asked to act on: one unit, or the neighbouring units of a read that share a program unit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CoreWork {
+    /// The first unit.
+    pub(crate) work: UnitWork,
+    pub(crate) units: u32,
+}
+
+impl Processor<CoreWork> {
+    /// Adds a unit to the work taken on last, which is done when `cost` has been spent on that unit, too.
+    pub(crate) fn take_another_unit(&mut self, now: Nanos, cost: Nanos) {
+        let done = self.occupy(now, cost);
+        if let Some((at, last)) = self.queue.back_mut() {
+            *at = done;
+            last.units += 1;
+        }
+    }
+}

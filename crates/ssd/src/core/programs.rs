@@ -1,0 +1,117 @@
+//! Program units on their way to flash: which queue they go through, who waits for them, what follows when they are there.
+
+use crate::op::{Op, OpKind, Task};
+use crate::ssd::Ssd;
+use outlast_ftl::{Cause, Stream};
+use outlast_units::Nanos;
+
+impl Ssd {
+    pub(crate) fn program_host(&mut self, now: Nanos, core: usize, pu: u32, units: u32) {
+        let epoch = self.host.flushes.open_epoch();
+        self.program_host_in(now, core, pu, units, epoch);
+    }
+
+    /// [`Ssd::program_host`] as a part of a flush epoch that has not ended.
+    #[inline]
+    pub(crate) fn program_host_in(&mut self, now: Nanos, core: usize, pu: u32, units: u32, epoch: u32) {
+        self.host.flushes.count_in(epoch);
+        let op = Op { units: units as u16, epoch, ..Op::new(OpKind::HostProgram, Task::Gc, core, pu) };
+        let die = self.cores[core].ftl.layout().lane_of_pu(pu).die.0;
+        let op = self.ops.insert(op);
+        self.dies[usize::from(die)].programs.push(&mut self.ops, op);
+        self.wake(now, die);
+    }
+
+    /// A host program has ended: its units leave the buffer.
+    pub(crate) fn host_programmed(&mut self, now: Nanos, op: &Op) {
+        let core = usize::from(op.core);
+        self.cores[core].buffer.leave(u32::from(op.units));
+        self.count_out(now, op.epoch);
+        if self.cores[core].buffer.any_moved_in() {
+            self.end_moved_in(now, core, op.pu);
+        }
+        self.retry_erasures(now, core);
+        if self.cores[core].buffer.any_waits() {
+            self.pump(now, core);
+        }
+        self.maybe_collect(now, core);
+    }
+
+    /// A program operation of flush epoch `epoch` has ended.
+    pub(crate) fn count_out(&mut self, now: Nanos, epoch: u32) {
+        self.host.flushes.count_out(epoch);
+        self.end_barriers(now);
+    }
+
+    /// Program unit `pu` is on flash, or its units are elsewhere: the flush epochs of host data in it go on.
+    #[cold]
+    fn end_moved_in(&mut self, now: Nanos, core: usize, pu: u32) {
+        for epoch in self.cores[core].buffer.take_moved_in(pu) {
+            self.count_out(now, epoch);
+        }
+    }
+
+    /// Programs the parity of the stripes that `stream` has completed.
+    #[inline]
+    pub(crate) fn program_parity(&mut self, now: Nanos, core: usize, stream: Stream) {
+        if self.striped {
+            self.program_due_parity(now, core, stream);
+        }
+    }
+
+    #[inline(never)]
+    fn program_due_parity(&mut self, now: Nanos, core: usize, stream: Stream) {
+        while let Some(pu) = self.cores[core].ftl.take_parity(stream) {
+            self.program_in(now, core, stream, pu, 0);
+        }
+        self.note_exposed(now, core, stream);
+    }
+
+    /// Programs `pu` of `stream`, through the queue that is the stream's.
+    pub(crate) fn program_in(&mut self, now: Nanos, core: usize, stream: Stream, pu: u32, units: u32) {
+        match self.cores[core].ftl.cause_of(stream) {
+            Cause::Host | Cause::Partial => self.program_host(now, core, pu, units),
+            Cause::Gc => self.program_relocated(now, core, Task::Gc, pu, units),
+            Cause::WearLeveling => self.program_relocated(now, core, Task::WearLeveling, pu, units),
+            Cause::Scrub | Cause::Reencode => self.program_relocated(now, core, Task::Scrub, pu, units),
+        }
+    }
+
+    pub(crate) fn program_relocated(&mut self, now: Nanos, core: usize, task: Task, pu: u32, units: u32) {
+        let epoch = self.cores[core].tasks.epoch(task);
+        self.program_relocated_in(now, core, task, pu, units, epoch);
+    }
+
+    /// [`Ssd::program_relocated`] for the victim with that epoch.
+    #[inline]
+    pub(crate) fn program_relocated_in(
+        &mut self,
+        now: Nanos,
+        core: usize,
+        task: Task,
+        pu: u32,
+        units: u32,
+        epoch: u32,
+    ) {
+        self.cores[core].tasks.program_begins(task, epoch);
+        let op = Op { units: units as u16, epoch, ..Op::new(OpKind::RelocationProgram, task, core, pu) };
+        let die = self.cores[core].ftl.layout().lane_of_pu(pu).die.0;
+        self.queue_internal(now, die, op);
+    }
+
+    pub(crate) fn relocation_programmed(&mut self, now: Nanos, op: &Op) {
+        let core = usize::from(op.core);
+        self.internal -= 1;
+        let state = &mut self.cores[core];
+        state.tasks.leave(u32::from(op.units));
+        state.tasks.program_ended(op.task, op.epoch, op.pu);
+        if self.cores[core].buffer.any_moved_in() {
+            self.end_moved_in(now, core, op.pu);
+        }
+        self.maybe_erase_waiting(now, core, op.task);
+        self.maybe_erase(now, core, op.task);
+        self.retry_erasures(now, core);
+        self.maybe_collect(now, core);
+        self.give_leave(now);
+    }
+}

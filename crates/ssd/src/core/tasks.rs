@@ -1,0 +1,382 @@
+//! The internal tasks of a flash core: which victims they move, and what they have on its way to flash.
+
+use super::victim::{Former, ReadList, Victim, work_until_gain};
+use crate::op::Task;
+use outlast_ftl::{Ftl, Stream};
+use outlast_units::SuperblockId;
+
+/// What an internal task has under way.
+#[derive(Clone, Debug, Default)]
+struct UnderWay {
+    victim: Option<Victim>,
+    /// The victim before it, if its data is not all on flash.
+    former: Option<Former>,
+    /// Program operations of the current epoch that have not ended.
+    programs: u32,
+    /// Counts victims, so that programs of different ones are told apart.
+    epoch: u32,
+}
+
+/// Garbage collection, wear levelling and scrubbing of one flash core.
+#[derive(Clone, Debug)]
+pub(crate) struct Tasks {
+    under_way: [UnderWay; Task::COUNT],
+    /// Relocated units that are being read or are not on flash, and how many there may be.
+    relocating: u32,
+    relocating_max: u32,
+    /// Units of relocation reads that are further down the recovery ladder than the die that read them.
+    recovering: u32,
+    /// Whether a victim cannot be erased before what superseded its units has left the buffer.
+    pinned: bool,
+    spare_list: ReadList,
+}
+
+/// What a die reads next for a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NextRead {
+    /// Nothing.
+    None,
+    /// Something, once relocated data has left the buffer.
+    Later,
+    /// Program unit `pu` of the core, of which `mask` are valid.
+    Read {
+        /// The program unit.
+        pu: u32,
+        /// Its valid units, a bit each.
+        mask: u64,
+    },
+    /// Nothing, as the rest that was listed has become stale: the victim may be moved with that.
+    Stale,
+}
+
+/// What becomes of a task's victim now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Nothing yet.
+    Stays,
+    /// It is erased; its lanes are counted.
+    Erase(SuperblockId),
+    /// Not all of it found room: it stays as it is. Another, with less to move, may.
+    GivenUp(SuperblockId, Stream),
+    /// The victim before it waits for the program unit that this stream has begun, and nothing is sure to fill it.
+    Pad(Stream),
+    /// It waits for its data to be on flash, and makes way for the next.
+    AwaitsFlash,
+    /// It cannot be erased before what superseded its units is on flash.
+    Pinned,
+}
+
+impl Tasks {
+    pub(crate) fn new(ftl: &Ftl) -> Self {
+        let layout = ftl.layout();
+        Self {
+            under_way: Default::default(),
+            relocating: 0,
+            // Two superpages: one being programmed while the next is read.
+            relocating_max: 2 * layout.lanes().len() as u32 * layout.units_per_pu(),
+            recovering: 0,
+            pinned: false,
+            spare_list: ReadList::default(),
+        }
+    }
+
+    /// Whether `task` moves or erases a victim; one that only waits for its data to be on flash does not count.
+    #[inline]
+    pub(crate) fn runs(&self, task: Task) -> bool {
+        self.under_way[task as usize].victim.is_some()
+    }
+
+    /// Whether any background task runs.
+    #[inline]
+    pub(crate) fn background_runs(&self) -> bool {
+        self.runs(Task::WearLeveling) || self.runs(Task::Scrub)
+    }
+
+    /// Whether no task has anything under way that will make room.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.under_way.iter().all(|own| own.victim.is_none() && own.former.is_none())
+    }
+
+    /// Units that the tasks have on their way, read or not: see [`Tasks::keep_room`].
+    pub(crate) fn relocating(&self) -> u32 {
+        self.relocating
+    }
+
+    /// Of these, those whose recovery is under way.
+    pub(crate) fn recovering(&self) -> u32 {
+        self.recovering
+    }
+
+    /// The valid units of `superblock`, of the lanes in `only` if any are given, are to be moved to `stream`; there are `valid` of them.
+    pub(crate) fn begin(
+        &mut self,
+        task: Task,
+        ftl: &Ftl,
+        superblock: SuperblockId,
+        stream: Stream,
+        only: &[u32],
+        valid: u32,
+    ) {
+        let own = &mut self.under_way[task as usize];
+        debug_assert!(own.victim.is_none(), "{task:?} has a victim");
+        let mut list = std::mem::take(&mut self.spare_list);
+        list.fill(ftl, superblock, only);
+        own.victim = Some(Victim {
+            superblock,
+            stream,
+            list,
+            reads_in_flight: 0,
+            work_left: work_until_gain(valid, ftl.room(stream), ftl.data_units(stream)),
+            erasing: None,
+        });
+    }
+
+    /// What die `local` reads next for `task`. Room is kept for what is read, and the read is under way, until [`Tasks::read_ended`].
+    #[inline]
+    pub(crate) fn next_read(&mut self, task: Task, local: u16, ftl: &Ftl) -> NextRead {
+        let Some(victim) = &mut self.under_way[task as usize].victim else { return NextRead::None };
+        let mut answer = NextRead::None;
+        while victim.list.has_more(local) {
+            if self.relocating >= self.relocating_max {
+                return NextRead::Later;
+            }
+            let within = victim.list.take(local);
+            let mask = ftl.valid_units(victim.superblock, within);
+            if mask == 0 {
+                // The host has overwritten all of it meanwhile. That may have been the last of the victim.
+                answer = NextRead::Stale;
+                continue;
+            }
+            victim.reads_in_flight += 1;
+            // Room is kept from the start of the read, so that data read always has a place to go.
+            self.relocating += mask.count_ones();
+            return NextRead::Read {
+                pu: victim.superblock.0 * ftl.layout().pus_per_superblock() + within,
+                mask,
+            };
+        }
+        answer
+    }
+
+    /// Whether die `local` has something to read for `task`.
+    pub(crate) fn has_reads(&self, task: Task, local: u16) -> bool {
+        self.under_way[task as usize].victim.as_ref().is_some_and(|victim| victim.list.has_more(local))
+    }
+
+    /// The stream to which the victim of `task`, which is being read, is moved.
+    #[inline]
+    pub(crate) fn stream(&self, task: Task) -> Stream {
+        self.under_way[task as usize].victim.as_ref().expect("a read belongs to a victim").stream
+    }
+
+    /// A read of `task` has ended and its units are where they go. Only now: until every unit has left, the victim must not be erased.
+    #[inline]
+    pub(crate) fn read_ended(&mut self, task: Task) {
+        if let Some(victim) = &mut self.under_way[task as usize].victim {
+            victim.reads_in_flight -= 1;
+        }
+    }
+
+    /// Collection has dealt with `units` units of its victim. Returns how many there were to be dealt with until a superblock is gained.
+    #[inline]
+    pub(crate) fn worked(&mut self, units: u32) -> Option<u32> {
+        let victim = self.under_way[Task::Gc as usize].victim.as_mut()?;
+        let work = victim.work_left.max(units);
+        victim.work_left = work - units;
+        Some(work)
+    }
+
+    /// A relocated unit takes up room until it is on flash.
+    pub(crate) fn keep_room(&mut self, units: u32) {
+        self.relocating += units;
+    }
+
+    /// `units` units need no room any more.
+    #[inline]
+    pub(crate) fn leave(&mut self, units: u32) {
+        debug_assert!(
+            units <= self.relocating,
+            "{units} units leave where {} are relocated",
+            self.relocating
+        );
+        self.relocating -= units;
+    }
+
+    /// The recovery of `units` units of a relocation read begins.
+    pub(crate) fn recovery_begins(&mut self, units: u32) {
+        self.recovering += units;
+    }
+
+    /// The recovery of `units` units of a relocation read has ended.
+    pub(crate) fn recovery_ended(&mut self, units: u32) {
+        debug_assert!(
+            units <= self.recovering,
+            "{units} units are recovered, {} were to be",
+            self.recovering
+        );
+        self.recovering -= units;
+    }
+
+    /// The epoch of programs of the victim that `task` moves now.
+    #[inline]
+    pub(crate) fn epoch(&self, task: Task) -> u32 {
+        self.under_way[task as usize].epoch
+    }
+
+    /// A program of `task` with that epoch is handed out.
+    #[inline]
+    pub(crate) fn program_begins(&mut self, task: Task, epoch: u32) {
+        let own = &mut self.under_way[task as usize];
+        own.programs += u32::from(own.epoch == epoch);
+        if let Some(former) = own.former.as_mut().filter(|former| former.epoch == epoch) {
+            former.programs += 1;
+        }
+    }
+
+    /// The program of `task` with that epoch, of program unit `pu`, has ended.
+    #[inline]
+    pub(crate) fn program_ended(&mut self, task: Task, epoch: u32, pu: u32) {
+        let own = &mut self.under_way[task as usize];
+        if let Some(former) = &mut own.former {
+            former.programs -= u32::from(former.epoch == epoch);
+            former.begun = former.begun.filter(|&begun| begun != pu);
+        }
+        own.programs -= u32::from(own.epoch == epoch);
+    }
+
+    /// What becomes of the victim of `task`: it is erased once its data is out of it, at once where the buffer is `protected`; else when the
+    /// data is on flash, until when the victim waits and makes way for the next.
+    #[inline]
+    pub(crate) fn look_at_victim(&mut self, task: Task, ftl: &Ftl, protected: bool) -> Next {
+        match &self.under_way[task as usize].victim {
+            Some(victim) if victim.is_moved() => self.victim_is_moved(task, ftl, protected),
+            _ => Next::Stays,
+        }
+    }
+
+    fn victim_is_moved(&mut self, task: Task, ftl: &Ftl, protected: bool) -> Next {
+        let own = &mut self.under_way[task as usize];
+        let Some(victim) = &mut own.victim else { return Next::Stays };
+        let (superblock, stream) = (victim.superblock, victim.stream);
+        if ftl.valid_count(superblock) != 0 {
+            self.spare_list = own.victim.take().map_or_else(ReadList::default, |done| done.list);
+            return Next::GivenUp(superblock, stream);
+        }
+        let begun = ftl.begun_pu(stream);
+        let is_on_flash = own.programs == 0 && own.former.is_none() && begun.is_none();
+        if protected || (is_on_flash && ftl.may_erase(superblock)) {
+            victim.erasing = Some(ftl.erasable_lanes(superblock).count() as u32);
+            return Next::Erase(superblock);
+        }
+        match own.former {
+            // The victim before this one waits for a program unit that this one's data did not fill either: between them
+            // they gain so much that a padded one is little. Or its data went to another stream, which nothing may fill.
+            Some(Former { begun: Some(waited), .. })
+                if Some(waited) == begun || !ftl.is_of(waited, stream) =>
+            {
+                Next::Pad(ftl.stream_of(ftl.layout().place(waited).superblock))
+            }
+            // It waits for programs that are under way; their end comes back here.
+            Some(_) => Next::Stays,
+            None => {
+                let (programs, epoch) = (own.programs, own.epoch);
+                own.former = Some(Former { superblock, epoch, programs, begun, erasing: None });
+                (own.programs, own.epoch) = (0, epoch.wrapping_add(1));
+                self.spare_list = own.victim.take().map_or_else(ReadList::default, |done| done.list);
+                Next::AwaitsFlash
+            }
+        }
+    }
+
+    /// What becomes of the victim of `task` that waits for its data to be on flash.
+    #[inline]
+    pub(crate) fn look_at_former(&mut self, task: Task, ftl: &Ftl) -> Next {
+        match &mut self.under_way[task as usize].former {
+            Some(former) if former.is_on_flash() => {
+                if ftl.may_erase(former.superblock) {
+                    former.erasing = Some(ftl.erasable_lanes(former.superblock).count() as u32);
+                    Next::Erase(former.superblock)
+                } else {
+                    self.pinned = true;
+                    Next::Pinned
+                }
+            }
+            _ => Next::Stays,
+        }
+    }
+
+    /// Whether a victim cannot be erased before what superseded its units has left the buffer.
+    #[inline]
+    pub(crate) fn is_pinned(&self) -> bool {
+        self.pinned
+    }
+
+    /// Data has come to flash: whether victims that were pinned are to be looked at.
+    #[inline]
+    pub(crate) fn take_pinned(&mut self) -> bool {
+        std::mem::take(&mut self.pinned)
+    }
+
+    /// The victims that wait for their data to be on flash.
+    pub(crate) fn formers(&self) -> impl Iterator<Item = SuperblockId> {
+        self.under_way.iter().filter_map(|own| own.former.map(|former| former.superblock))
+    }
+
+    /// A lane of victim `superblock` of `task` has been erased, or has failed to be; whether it was the last.
+    pub(crate) fn lane_erased(&mut self, task: Task, superblock: SuperblockId) -> bool {
+        let own = &mut self.under_way[task as usize];
+        let left = match &mut own.former {
+            Some(former) if former.superblock == superblock => &mut former.erasing,
+            _ => &mut own.victim.as_mut().expect("an erasure belongs to a victim").erasing,
+        };
+        let left = left.as_mut().expect("an erasure belongs to a victim being erased");
+        *left -= 1;
+        *left == 0
+    }
+
+    /// Victim `superblock` of `task` has been erased.
+    pub(crate) fn erased(&mut self, task: Task, superblock: SuperblockId) {
+        let own = &mut self.under_way[task as usize];
+        if own.former.take_if(|former| former.superblock == superblock).is_none()
+            && let Some(done) = own.victim.take()
+        {
+            debug_assert!(done.superblock == superblock, "another victim has been erased");
+            self.spare_list = done.list;
+        }
+    }
+
+    /// Power has failed: nothing is under way but the erasures, which [`Tasks::erase_again`] lists. Returns the victims that are abandoned.
+    pub(crate) fn forget(&mut self) -> Vec<SuperblockId> {
+        let mut abandoned = Vec::new();
+        for own in &mut self.under_way {
+            if let Some(victim) = own.victim.take_if(|victim| victim.erasing.is_none()) {
+                abandoned.push(victim.superblock);
+                self.spare_list = victim.list;
+            }
+            if let Some(former) = own.former.take_if(|former| former.erasing.is_none()) {
+                abandoned.push(former.superblock);
+            }
+            (own.programs, own.epoch) = (0, 0);
+        }
+        (self.recovering, self.pinned) = (0, false);
+        abandoned
+    }
+
+    /// After a loss of power, `relocated` relocated units are in the buffer.
+    pub(crate) fn hold(&mut self, relocated: u32) {
+        self.relocating = relocated;
+    }
+
+    /// The victims of `task` whose erasure was under way when power failed: it begins anew, on the lanes that they still have.
+    pub(crate) fn erase_again(&mut self, task: Task, ftl: &Ftl) -> Vec<SuperblockId> {
+        let own = &mut self.under_way[task as usize];
+        let former = own.former.as_mut().map(|former| (former.superblock, &mut former.erasing));
+        let victim = own.victim.as_mut().map(|victim| (victim.superblock, &mut victim.erasing));
+        let mut again = Vec::new();
+        for (superblock, erasing) in former.into_iter().chain(victim) {
+            *erasing = Some(ftl.erasable_lanes(superblock).count() as u32);
+            again.push(superblock);
+        }
+        again
+    }
+}

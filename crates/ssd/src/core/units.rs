@@ -1,0 +1,177 @@
+//! What a flash core does for one unit of a command: look it up, read it, write it.
+
+use super::WaitingWrite;
+use crate::op::{OpKind, UnitWork};
+use crate::ssd::Ssd;
+use outlast_device::{Op as HostOp, Outcome};
+use outlast_ftl::Stream;
+use outlast_units::slab::NIL;
+use outlast_units::{Lpn, Nanos, SECTOR_BYTES};
+
+impl Ssd {
+    /// A flash core acts on one unit of a command.
+    pub(crate) fn execute(&mut self, now: Nanos, core: usize, work: UnitWork) {
+        // A die may have failed, or data have moved, since the master core sent it here.
+        let is_unit = self.redirection.is_some() && work.lpn != NIL;
+        let moved = if is_unit { self.elsewhere(core, work) } else { None };
+        let (core, work) = moved.unwrap_or((core, work));
+        let command = *self.host.requests.command(work.request);
+        match command.op {
+            HostOp::Read => self.read_unit(now, core, work),
+            HostOp::Write => self.write_unit(now, core, work),
+            HostOp::Trim => {
+                // A unit trimmed in part keeps its data: deallocation is advice (NVMe 2.0, Dataset Management).
+                if u32::from(work.sectors) == self.sectors_per_unit {
+                    self.cores[core].ftl.trim(Lpn(work.lpn));
+                    self.maybe_collect(now, core);
+                    if self.redirection.is_some() {
+                        self.took_over(now, core, work.lpn);
+                    }
+                }
+                self.finish_parts(now, work.request, 1);
+            }
+            HostOp::LbaStatus => self.status_step(now, core, work),
+            HostOp::Flush => unreachable!("such a command has no units"),
+        }
+    }
+
+    #[inline]
+    fn read_unit(&mut self, now: Nanos, core: usize, work: UnitWork) {
+        let ftl = &self.cores[core].ftl;
+        let slot = ftl.lookup(Lpn(work.lpn));
+        if !slot.is_some() {
+            if ftl.is_lost(Lpn(work.lpn)) {
+                self.end_in_error(now, work);
+                return;
+            }
+            self.counters.unmapped_reads += 1;
+            self.data_moved(now, work.request, u64::from(work.sectors));
+            self.finish_parts(now, work.request, 1);
+            return;
+        }
+        if self.config.bytes {
+            self.copy_out(core, work);
+        }
+        let ftl = &self.cores[core].ftl;
+        if !ftl.is_programmed(slot) {
+            self.counters.buffer_hits += 1;
+            self.data_moved(now, work.request, u64::from(work.sectors));
+            self.finish_parts(now, work.request, 1);
+            return;
+        }
+        let (pu, unit) = ftl.layout().pu_of(slot);
+        let die = ftl.layout().lane_of_pu(pu).die.0;
+        self.enqueue_read(now, die, core as u16, OpKind::HostRead, pu, unit, work);
+    }
+
+    /// What a flash core takes to bring a unit into the parity that covers it: of its stripe, of its block, and of the blocks in
+    /// which the stripe's parity lies.
+    pub(crate) fn encode_time(&self, core: usize, work: UnitWork) -> Nanos {
+        let ftl = &self.cores[core].ftl;
+        let stream = self.stream_of_write(core, work);
+        if !ftl.is_protected(stream) {
+            return Nanos::ZERO;
+        }
+        let code = ftl.code(ftl.class_of(stream));
+        let across = u64::from(code.parity);
+        let parities = if code.block.is_some() { 2 * across + 1 } else { across };
+        Nanos(self.config.controller.encode_cost.0 * parities)
+    }
+
+    /// The stream of a unit that the host writes.
+    #[inline]
+    pub(crate) fn stream_of_write(&self, core: usize, work: UnitWork) -> Stream {
+        let command = self.host.requests.command(work.request);
+        let class = match &self.classifier {
+            None => 0,
+            Some(classifier) => classifier.class(command, self.first_sector(core, work.lpn)),
+        };
+        self.cores[core].ftl.host_stream(command.stream.0, class)
+    }
+
+    fn write_unit(&mut self, now: Nanos, core: usize, work: UnitWork) {
+        if self.classifier.is_some() {
+            let sector = self.first_sector(core, work.lpn);
+            if let Some(classifier) = &mut self.classifier {
+                classifier.note(sector);
+            }
+        }
+        let stream = self.stream_of_write(core, work);
+        let ftl = &self.cores[core].ftl;
+        if ftl.is_read_only() && !self.awaits_room(core) {
+            self.host.requests.fail(work.request, Outcome::ReadOnly);
+            self.finish_parts(now, work.request, 1);
+            return;
+        }
+        if u32::from(work.sectors) != self.sectors_per_unit {
+            self.counters.partial_writes += 1;
+            self.counters.partial_bytes +=
+                u64::from(self.sectors_per_unit - u32::from(work.sectors)) * SECTOR_BYTES;
+            if self.is_rest_lost(core, work) {
+                self.end_in_error(now, work);
+                return;
+            }
+            let (core, work) = self.rest_of(core, work);
+            let ftl = &self.cores[core].ftl;
+            let slot = ftl.lookup(Lpn(work.lpn));
+            if slot.is_some() && ftl.is_programmed(slot) {
+                // The read's time is spent now; its content is merged when the write enters the buffer, with what is
+                // current then, so that two partial writes of one unit cannot lose each other's sectors.
+                let (pu, unit) = ftl.layout().pu_of(slot);
+                let die = ftl.layout().lane_of_pu(pu).die.0;
+                self.enqueue_read(now, die, core as u16, OpKind::RmwRead, pu, unit, work);
+                return;
+            }
+        }
+        self.queue_write(now, core, WaitingWrite { work, stream });
+    }
+
+    /// Whether a write covers only a part of a unit the rest of which cannot be had: nothing whole could be written.
+    #[inline]
+    pub(super) fn is_rest_lost(&self, core: usize, work: UnitWork) -> bool {
+        u32::from(work.sectors) != self.sectors_per_unit && {
+            let (core, work) = self.rest_of(core, work);
+            self.cores[core].ftl.is_lost(Lpn(work.lpn))
+        }
+    }
+
+    /// A unit that a command needs is known to be lost.
+    #[cold]
+    pub(super) fn end_in_error(&mut self, now: Nanos, work: UnitWork) {
+        self.counters.medium_errors += 1;
+        self.look_at_state(now);
+        self.host.requests.fail(work.request, Outcome::MediumError);
+        self.finish_parts(now, work.request, 1);
+    }
+
+    fn copy_out(&mut self, core: usize, work: UnitWork) {
+        let (start, command) = (self.first_sector(core, work.lpn), *self.host.requests.command(work.request));
+        let ftl = &self.cores[core].ftl;
+        let Some(unit) = ftl.load(ftl.lookup(Lpn(work.lpn))) else { return };
+        self.host.bytes.copy_out(&command, start, work, unit);
+    }
+
+    /// Puts the bytes of a unit, rebuilt from its stripe, where the read that asked for it returns them.
+    pub(crate) fn deliver(&mut self, request: u32, core: usize, lpn: Lpn, unit: &[u8]) {
+        let (start, command) = (self.first_sector(core, lpn.0), *self.host.requests.command(request));
+        self.host.bytes.deliver(&command, request, start, unit);
+    }
+
+    /// The unit's new content: the old one under the sectors written.
+    pub(super) fn merged(&self, core: usize, work: UnitWork) -> Box<[u8]> {
+        let unit_bytes = self.sectors_per_unit as usize * SECTOR_BYTES as usize;
+        let (holder, old) = self.rest_of(core, work);
+        let ftl = &self.cores[holder].ftl;
+        let slot = ftl.lookup(Lpn(old.lpn));
+        let old = if slot.is_some() { ftl.load(slot) } else { None };
+        let mut unit = old.map_or_else(|| vec![0; unit_bytes], <[u8]>::to_vec);
+        let command = self.host.requests.command(work.request);
+        self.host.bytes.merge(command, self.first_sector(core, work.lpn), work, &mut unit);
+        unit.into_boxed_slice()
+    }
+
+    /// The first host sector of the unit that core `core` knows by number `lpn`.
+    fn first_sector(&self, core: usize, lpn: u32) -> u64 {
+        self.unit_at(core, lpn) * u64::from(self.sectors_per_unit)
+    }
+}

@@ -1,0 +1,179 @@
+//! What becomes of data whose program operation failed, and of blocks whose erasure did.
+
+use crate::op::{Op, OpKind, Task};
+use crate::ssd::Ssd;
+use outlast_ftl::{Cause, Stream};
+use outlast_units::{Nanos, Ppn};
+
+impl Ssd {
+    /// Whether the program operation that has just ended failed.
+    #[inline(never)]
+    pub(crate) fn program_fails(&mut self, op: &Op) -> bool {
+        let state = &mut self.cores[usize::from(op.core)];
+        let Some(faults) = &mut state.faults else { return false };
+        let layout = state.ftl.layout();
+        let place = layout.place(op.pu);
+        // What was queued behind a failed program of the same block goes elsewhere, too.
+        let mut fails = state.ftl.is_given_up(op.pu);
+        for plane in place.lane.first_plane..place.lane.first_plane + place.lane.planes {
+            let block = state.ftl.block_index(place.superblock, place.lane.local_die, plane);
+            for row in place.first_page..place.first_page + layout.rows_per_pu() {
+                fails |= faults.program_fails(block, row);
+            }
+        }
+        fails
+    }
+
+    /// A program operation has failed: its data is still in the controller and is written again elsewhere. Flushes and tasks that waited
+    /// for the failed operation wait for the new one.
+    #[cold]
+    pub(crate) fn program_failed(&mut self, now: Nanos, op: &Op) {
+        self.counters.program_failures += 1;
+        self.note_failed_write(now, op);
+        let core = usize::from(op.core);
+        let ftl = &mut self.cores[core].ftl;
+        let superblock = ftl.layout().place(op.pu).superblock;
+        let own = ftl.stream_of(superblock);
+        let sealed = ftl.program_failed(op.pu);
+        self.hand_out(now, core, |ssd| ssd.move_failed(now, core, own, op));
+        match op.kind {
+            OpKind::HostProgram => self.host_programmed(now, op),
+            _ => self.relocation_programmed(now, op),
+        }
+        if sealed {
+            self.sealed(now, core, superblock);
+        }
+    }
+
+    /// Writes the units of operation `op` of stream `own`, which failed, again.
+    fn move_failed(&mut self, now: Nanos, core: usize, own: Stream, op: &Op) {
+        let units = self.cores[core].ftl.layout().units_per_pu();
+        // A stripe may have ended where its lane would have come next; its parity goes before all that follows.
+        self.program_parity(now, core, own);
+        let mut stranded = 0;
+        if op.units != 0 {
+            for slot in op.pu * units..(op.pu + 1) * units {
+                self.note_superseded(core, op, Ppn(slot));
+                stranded += u64::from(!self.write_again(now, core, own, Ppn(slot), op));
+            }
+        }
+        self.counters.lost_units += stranded;
+        self.cores[core].ftl.drop_failed();
+        // Of the other streams, those whose open program unit took units of a failed operation are filled up: who waited for the first
+        // attempt must not wait for the host to fill the second.
+        for stream in (0..self.cores[core].ftl.streams()).map(Stream) {
+            if stream == own || self.has_moved_in(core, stream) {
+                self.fill_up(now, core, stream, op);
+                self.program_parity(now, core, stream);
+            }
+        }
+    }
+
+    /// Puts a unit of a failed program at the frontier again; false where no stream has room, so that the unit is lost.
+    pub(crate) fn write_again(&mut self, now: Nanos, core: usize, own: Stream, slot: Ppn, op: &Op) -> bool {
+        let gc = self.cores[core].ftl.gc_stream(self.cores[core].ftl.class_of(own));
+        let any = (0..self.cores[core].ftl.streams()).map(Stream);
+        for stream in [own, gc].into_iter().chain(any) {
+            let ftl = &mut self.cores[core].ftl;
+            if let Some(to) = ftl.rewrite(stream, slot) {
+                let host = ftl.cause_of(stream) == Cause::Host;
+                self.note_moved_in(core, op, to.ppn, host);
+                if host {
+                    self.cores[core].buffer.enter_again();
+                } else {
+                    self.cores[core].tasks.keep_room(1);
+                }
+                if to.completes_pu {
+                    let (pu, _) = self.cores[core].ftl.layout().pu_of(to.ppn);
+                    let units = self.cores[core].ftl.layout().units_per_pu();
+                    self.program_of(now, core, stream, pu, units, op);
+                    self.program_parity(now, core, stream);
+                }
+                return true;
+            }
+        }
+        self.cores[core].ftl.lose(slot).is_none()
+    }
+
+    /// Pads and programs what `stream` has begun, where something waits for the failed operation's data to be on flash.
+    fn fill_up(&mut self, now: Nanos, core: usize, stream: Stream, op: &Op) {
+        if self.write_cache() == crate::config::WriteCache::Protected {
+            return;
+        }
+        let units = self.cores[core].ftl.begun_units(stream);
+        if let Some(pu) = self.cores[core].ftl.pad(stream) {
+            self.program_of(now, core, stream, pu, units, op);
+        }
+    }
+
+    /// The unit in `slot`, which never came to flash, may have been superseded by a newer one that is not on flash yet: a flush that
+    /// waited for the old one now waits for the new one.
+    fn note_superseded(&mut self, core: usize, op: &Op, slot: Ppn) {
+        let ftl = &self.cores[core].ftl;
+        let lpn = ftl.owner(slot);
+        let current = if lpn.is_some() { ftl.lookup(lpn) } else { Ppn::NONE };
+        if op.kind == OpKind::HostProgram
+            && current.is_some()
+            && current != slot
+            && !ftl.is_programmed(current)
+        {
+            self.note_moved_in(core, op, current, false);
+        }
+    }
+
+    /// The unit of a failed operation has gone to slot `to`: where that is among relocated data, flushes that waited for the failed
+    /// operation wait for the program unit of `to`, too.
+    fn note_moved_in(&mut self, core: usize, op: &Op, to: Ppn, host: bool) {
+        if self.write_cache() == crate::config::WriteCache::Protected {
+            return;
+        }
+        let (pu, _) = self.cores[core].ftl.layout().pu_of(to);
+        let own = (op.kind == OpKind::HostProgram && !host).then_some(op.epoch);
+        let epochs: Vec<u32> = self.cores[core].buffer.moved_in(op.pu).chain(own).collect();
+        for epoch in epochs {
+            if self.cores[core].buffer.note_moved_in(pu, epoch) {
+                self.host.flushes.count_in(epoch);
+            }
+        }
+    }
+
+    fn has_moved_in(&self, core: usize, stream: Stream) -> bool {
+        let state = &self.cores[core];
+        state.buffer.any_moved_in()
+            && state.ftl.begun_pu(stream).is_some_and(|begun| state.buffer.moved_in(begun).next().is_some())
+    }
+
+    /// Programs `pu` of `stream` for whoever waits for operation `op`, which failed.
+    fn program_of(&mut self, now: Nanos, core: usize, stream: Stream, pu: u32, units: u32, op: &Op) {
+        // All program units of a stream go through one queue, so that none overtakes another.
+        let task = match self.cores[core].ftl.cause_of(stream) {
+            Cause::Host if op.kind == OpKind::HostProgram => {
+                return self.program_host_in(now, core, pu, units, op.epoch);
+            }
+            Cause::Host | Cause::Partial => return self.program_host(now, core, pu, units),
+            Cause::Gc => Task::Gc,
+            Cause::WearLeveling => Task::WearLeveling,
+            Cause::Scrub | Cause::Reencode => Task::Scrub,
+        };
+        if op.kind == OpKind::RelocationProgram && op.task == task {
+            self.program_relocated_in(now, core, task, pu, units, op.epoch);
+        } else {
+            self.program_relocated(now, core, task, pu, units);
+        }
+    }
+
+    /// Whether the erasure of a lane of a victim, which has just ended, failed.
+    #[inline(never)]
+    pub(crate) fn note_erase_failure(&mut self, op: &Op) -> bool {
+        let state = &mut self.cores[usize::from(op.core)];
+        let Some(faults) = &mut state.faults else { return false };
+        let place = state.ftl.layout().place(op.pu);
+        let mut failed = false;
+        for plane in place.lane.first_plane..place.lane.first_plane + place.lane.planes {
+            let block = state.ftl.block_index(place.superblock, place.lane.local_die, plane);
+            failed |= faults.erase_fails(block);
+        }
+        self.counters.erase_failures += u64::from(failed);
+        failed
+    }
+}

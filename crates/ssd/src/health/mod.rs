@@ -1,0 +1,15 @@
+//! The drive's health: what breaks and ages, what is done about it, and when.
+//!
+//! Each part owns its state, is told what has happened, and returns what it asks for; none of them calls another. `wiring/` shows them the
+//! rest of the drive and carries out what they ask for.
+
+mod changes;
+mod cover;
+mod faults;
+mod timer;
+
+pub use changes::Change;
+pub(crate) use changes::Changes;
+pub(crate) use cover::{Covers, Look};
+pub(crate) use faults::{FaultEvent, FaultSchedule};
+pub(crate) use timer::Timer;

@@ -1,0 +1,214 @@
+//! The way of a command: over the link, through the master core, unit by unit to the flash cores, and out again.
+
+use super::{HostSide, Progress, Request, Submission, Then};
+use crate::config::WriteCache;
+use crate::core::CoreWork;
+use crate::op::UnitWork;
+use crate::ssd::Ssd;
+use outlast_device::{Command, Completion, Op as HostOp, Outcome, Tag};
+use outlast_units::{Lpn, Nanos, SECTOR_BYTES};
+
+impl Ssd {
+    pub(crate) fn receive(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+        if self.host.enter(command, tag, data) {
+            self.accept(now, command, tag, data);
+        }
+    }
+
+    fn accept(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+        let end = command.lba.0.checked_add(u64::from(command.sectors));
+        let in_range = command.op == HostOp::Flush || end.is_some_and(|end| end <= self.capacity_sectors);
+        let outcome = if in_range { Outcome::Ok } else { Outcome::OutOfRange };
+        let must_reach_flash = match command.op {
+            HostOp::Flush => self.write_cache() == WriteCache::Volatile,
+            HostOp::Write => match self.write_cache() {
+                WriteCache::Protected => false,
+                WriteCache::Volatile => command.fua,
+                WriteCache::Off => true,
+            },
+            HostOp::Read | HostOp::Trim | HostOp::LbaStatus => false,
+        };
+        let then = if must_reach_flash && in_range { Then::AwaitFlash } else { Then::Complete };
+        let HostSide { requests, bytes, link, .. } = &mut self.host;
+        let request = requests.begin(now, command, tag, outcome, then);
+        let is_write = command.op == HostOp::Write;
+        if self.config.bytes && is_write {
+            bytes.begin_write(request, data);
+        }
+        if is_write && in_range && link.receive(now, &command, request) {
+            self.events.set(self.link_source(), self.host.link.next());
+        } else {
+            self.fetched(now, request);
+        }
+    }
+
+    pub(crate) fn link_event(&mut self, now: Nanos) {
+        let request = self.host.link.arrived().expect("the link's event has a command");
+        self.events.set(self.link_source(), self.host.link.next());
+        self.fetched(now, request);
+    }
+
+    #[inline]
+    fn fetched(&mut self, now: Nanos, request: u32) {
+        let cost = self.config.controller.master_cost;
+        if cost == Nanos::ZERO {
+            self.split(now, request);
+        } else {
+            self.master.take(now, cost, request);
+            self.events.set(self.master_source(), self.master.next());
+        }
+    }
+
+    pub(crate) fn master_event(&mut self, now: Nanos) {
+        let request = self.master.done().expect("the master core's event has work");
+        self.events.set(self.master_source(), self.master.next());
+        self.split(now, request);
+    }
+
+    /// Splits a command into its units and hands them to their flash cores.
+    fn split(&mut self, now: Nanos, request: u32) {
+        let command = *self.host.requests.command(request);
+        if self.host.requests.outcome(request) == Outcome::Ok {
+            match command.op {
+                HostOp::Flush => {}
+                HostOp::LbaStatus => self.begin_status(now, request),
+                HostOp::Read | HostOp::Write | HostOp::Trim => self.split_units(now, request, &command),
+            }
+        }
+        self.finish_parts(now, request, 1);
+    }
+
+    fn split_units(&mut self, now: Nanos, request: u32, command: &Command) {
+        let (is_read, controller) = (command.op == HostOp::Read, &self.config.controller);
+        let cost = if is_read { controller.read_cost } else { controller.write_cost };
+        let encodes = controller.encode_cost != Nanos::ZERO && command.op == HostOp::Write;
+        if self.config.bytes && is_read && command.sectors != 0 {
+            self.host.bytes.begin_read(request, command.sectors);
+        }
+        let (mut unit, mut offset) = self.unit_of(command.lba.0);
+        let mut rest = command.sectors;
+        let gathers = is_read && rest > self.sectors_per_unit - offset;
+        self.gathering = gathers;
+        while rest != 0 {
+            let sectors = rest.min(self.sectors_per_unit - offset);
+            // A read goes to where the data is, all else to where it belongs.
+            let (mut core, mut lpn) = self.core_of(unit);
+            if self.redirection.is_some() && is_read {
+                (core, lpn) = self.place_of(unit);
+            }
+            self.host.requests.add_part(request);
+            let work = UnitWork { request, lpn, first: offset as u16, sectors: sectors as u16 };
+            let cost = if encodes { cost + self.encode_time(core, work) } else { cost };
+            self.hand_over(now, core, cost, work);
+            rest -= sectors;
+            offset = 0;
+            unit += 1;
+        }
+        if gathers {
+            self.end_gathering(now);
+        }
+    }
+
+    /// Hands `work` to flash core `core`, which takes `cost` before it acts on it.
+    #[inline]
+    pub(crate) fn hand_over(&mut self, now: Nanos, core: usize, cost: Nanos, work: UnitWork) {
+        if cost == Nanos::ZERO && self.cores[core].cpu.is_free(now) {
+            self.execute(now, core, work);
+        } else {
+            if self.is_of_page_before(core, work) {
+                self.cores[core].cpu.take_another_unit(now, cost);
+            } else {
+                self.cores[core].cpu.take(now, cost, CoreWork { work, units: 1 });
+            }
+            let next = self.cores[core].cpu.next();
+            self.events.set(self.cpu_source(core), next);
+        }
+    }
+
+    /// Whether `work` reads the unit after those that core `core` was given last, in the same program unit: firmware looks up all
+    /// that a command wants of a page, then has the page read.
+    fn is_of_page_before(&self, core: usize, work: UnitWork) -> bool {
+        let Some(&CoreWork { work: before, units }) = self.cores[core].cpu.last() else { return false };
+        if before.request != work.request
+            || before.lpn + units != work.lpn
+            || self.host.requests.command(work.request).op != HostOp::Read
+            || self.redirection.is_some()
+        {
+            return false;
+        }
+        let ftl = &self.cores[core].ftl;
+        let (last, this) = (ftl.lookup(Lpn(work.lpn - 1)), ftl.lookup(Lpn(work.lpn)));
+        last.is_some() && this.is_some() && ftl.layout().pu_of(last).0 == ftl.layout().pu_of(this).0
+    }
+
+    pub(crate) fn cpu_event(&mut self, now: Nanos, core: usize) {
+        let CoreWork { work, units } = self.cores[core].cpu.done().expect("a processor's event has work");
+        let next = self.cores[core].cpu.next();
+        self.events.set(self.cpu_source(core), next);
+        if units == 1 {
+            self.execute(now, core, work);
+        } else {
+            self.execute_page(now, core, work, units);
+        }
+    }
+
+    /// A flash core acts on neighbouring units of a read that lie in one program unit.
+    fn execute_page(&mut self, now: Nanos, core: usize, first: UnitWork, units: u32) {
+        let command = self.host.requests.command(first.request);
+        let end = command.lba.0 + u64::from(command.sectors);
+        self.gathering = true;
+        self.execute(now, core, first);
+        for lpn in first.lpn + 1..first.lpn + units {
+            let start = self.unit_at(core, lpn) * u64::from(self.sectors_per_unit);
+            let sectors = u64::from(self.sectors_per_unit).min(end - start) as u16;
+            self.execute(now, core, UnitWork { lpn, first: 0, sectors, ..first });
+        }
+        self.end_gathering(now);
+    }
+
+    /// Data of a read has left the flash side; it now crosses the link.
+    #[inline]
+    pub(crate) fn data_moved(&mut self, now: Nanos, request: u32, sectors: u64) {
+        if let Some(at) = self.host.link.send(now, sectors * SECTOR_BYTES) {
+            self.host.requests.sent(request, at);
+        }
+    }
+
+    /// `parts` units of a command are done; the last one completes it.
+    #[inline]
+    pub(crate) fn finish_parts(&mut self, now: Nanos, index: u32, parts: u32) {
+        match self.host.requests.end_parts(index, parts) {
+            Progress::UnderWay => {}
+            Progress::Complete(request) => self.complete(now, index, &request),
+            Progress::AwaitFlash => self.begin_barrier(now, index),
+            Progress::Moved(outcome) => self.move_ended(now, outcome),
+        }
+    }
+
+    #[inline]
+    fn complete(&mut self, now: Nanos, index: u32, request: &Request) {
+        self.host.life.count(&request.command, request.outcome);
+        if request.command.op == HostOp::LbaStatus && request.is_good() {
+            self.answer_status(now, index, &request.command, request.tag);
+        }
+        if self.config.bytes {
+            self.host.bytes.end(index, request.tag, request.is_good());
+        }
+        self.host.complete(now, request);
+    }
+
+    /// Hands out the next completion and lets in a command that waits for its place in the queue.
+    pub(crate) fn emit(&mut self, completions: &mut Vec<Completion>) {
+        let Some((completion, next)) = self.host.emit() else { return };
+        completions.push(completion);
+        if let Some(Submission { command, tag, data }) = next {
+            // The command enters when the slot became free, also where the caller advances late.
+            self.accept(completion.at, command, tag, &data);
+        }
+    }
+
+    /// Commands received and not completed.
+    pub fn commands_in_flight(&self) -> u32 {
+        self.host.in_flight()
+    }
+}

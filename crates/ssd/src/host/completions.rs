@@ -1,0 +1,144 @@
+//! Completions on their way to the host, in order of time.
+
+use outlast_device::{Completion, Outcome, Tag};
+use outlast_units::Nanos;
+use std::collections::VecDeque;
+
+/// Completions that have not been handed out.
+#[derive(Clone, Debug)]
+pub(crate) struct Completions {
+    /// Those of reads, whose data goes out over the link or is ready later, and the others; each in order of time.
+    linked: VecDeque<Completion>,
+    direct: VecDeque<Completion>,
+    /// When the first of them is due: kept, as it is asked for at every event.
+    next: Nanos,
+}
+
+impl Default for Completions {
+    fn default() -> Self {
+        Self { linked: VecDeque::new(), direct: VecDeque::new(), next: Nanos::MAX }
+    }
+}
+
+impl Completions {
+    /// When the first completion is due.
+    #[inline]
+    pub(crate) fn next(&self) -> Nanos {
+        self.next
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.direct.len() + self.linked.len()
+    }
+
+    /// A completion that is due now, which is not earlier than any given so before.
+    #[inline]
+    pub(crate) fn push(&mut self, completion: Completion) {
+        debug_assert!(
+            self.direct.back().is_none_or(|last| last.at <= completion.at),
+            "completions without data come in order of time"
+        );
+        self.next = self.next.min(completion.at);
+        self.direct.push_back(completion);
+    }
+
+    /// A completion that is due when its data has been sent or is ready.
+    #[inline]
+    pub(crate) fn push_linked(&mut self, completion: Completion) {
+        self.next = self.next.min(completion.at);
+        if self.linked.back().is_none_or(|last| last.at <= completion.at) {
+            self.linked.push_back(completion);
+        } else {
+            // A part of its data has failed, so that less crosses the link than of what was read earlier; or rebuilt data is ready after
+            // what was asked for later.
+            let index = self.linked.partition_point(|other| other.at <= completion.at);
+            self.linked.insert(index, completion);
+        }
+    }
+
+    /// The first completion, due or not; of equal times one without data.
+    pub(crate) fn pop(&mut self) -> Option<Completion> {
+        let linked = self.linked.front().map_or(Nanos::MAX, |completion| completion.at);
+        let direct = self.direct.front().map_or(Nanos::MAX, |completion| completion.at);
+        let queue = if direct <= linked { &mut self.direct } else { &mut self.linked };
+        let completion = queue.pop_front()?;
+        let next = queue.front().map_or(Nanos::MAX, |completion| completion.at);
+        self.next = next.min(linked.max(direct));
+        debug_assert!(self.next >= completion.at, "completions are handed out in order of time");
+        Some(completion)
+    }
+
+    /// Power has failed: what is done at `now` stays done, what has still to cross the link is not; returns the tags of that.
+    pub(crate) fn cut(&mut self, now: Nanos) -> Vec<Tag> {
+        let crossing = std::mem::take(&mut self.linked);
+        let (done, crossing): (VecDeque<_>, VecDeque<_>) =
+            crossing.into_iter().partition(|own| own.at <= now);
+        self.linked = done;
+        self.look();
+        crossing.into_iter().map(|completion| completion.tag).collect()
+    }
+
+    /// Commands `tags` have been aborted at `now`.
+    pub(crate) fn abort(&mut self, now: Nanos, tags: &[Tag]) {
+        let end = |&tag| Completion { at: now, tag, outcome: Outcome::Aborted };
+        self.direct.extend(tags.iter().map(end));
+        self.look();
+    }
+
+    /// Nothing will be handed out.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    fn look(&mut self) {
+        let first = |queue: &VecDeque<Completion>| queue.front().map_or(Nanos::MAX, |own| own.at);
+        self.next = first(&self.direct).min(first(&self.linked));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(at: u64, tag: u32) -> Completion {
+        Completion { at: Nanos(at), tag: Tag(tag), outcome: Outcome::Ok }
+    }
+
+    fn drain(completions: &mut Completions) -> Vec<(u64, u32)> {
+        let mut all = Vec::new();
+        while let Some(completion) = completions.pop() {
+            let last = completions.next();
+            assert!(last == Nanos::MAX || last >= completion.at, "the time of the next is known");
+            all.push((completion.at.0, completion.tag.0));
+        }
+        assert_eq!(completions.next(), Nanos::MAX, "none is left");
+        all
+    }
+
+    #[test]
+    fn completions_come_in_order_of_time() {
+        let mut completions = Completions::default();
+        for completion in [at(5, 0), at(9, 1), at(7, 2)] {
+            completions.push_linked(completion);
+        }
+        for completion in [at(5, 3), at(6, 4)] {
+            completions.push(completion);
+        }
+        assert_eq!(completions.len(), 5);
+        assert_eq!(drain(&mut completions), [(5, 3), (5, 0), (6, 4), (7, 2), (9, 1)]);
+    }
+
+    #[test]
+    fn a_cut_keeps_what_is_done_and_aborts_what_crosses_the_link() {
+        let mut completions = Completions::default();
+        for completion in [at(5, 0), at(9, 1)] {
+            completions.push_linked(completion);
+        }
+        completions.push(at(6, 2));
+        let crossing = completions.cut(Nanos(7));
+        assert_eq!(crossing, [Tag(1)]);
+        completions.abort(Nanos(7), &crossing);
+        assert_eq!(drain(&mut completions), [(5, 0), (6, 2), (7, 1)]);
+    }
+}

@@ -1,0 +1,59 @@
+//! The host link: which data crosses it when, in both directions.
+
+use outlast_device::Command;
+use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
+use std::collections::VecDeque;
+
+/// The link, full duplex; each direction carries one transfer after the other. A drive may have none: then data is there at once.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    rate: Option<ByteRate>,
+    in_free: Nanos,
+    out_free: Nanos,
+    /// Requests whose data is still coming in, with the time of its end, in order.
+    arriving: VecDeque<(Nanos, u32)>,
+}
+
+impl Link {
+    pub(crate) fn new(rate: Option<ByteRate>) -> Self {
+        Self { rate, in_free: Nanos::ZERO, out_free: Nanos::ZERO, arriving: VecDeque::new() }
+    }
+
+    #[inline]
+    pub(crate) fn is_there(&self) -> bool {
+        self.rate.is_some()
+    }
+
+    /// The data of write `command`, which is request `request`, begins to come in. False, and nothing done, without a link.
+    pub(crate) fn receive(&mut self, now: Nanos, command: &Command, request: u32) -> bool {
+        let Some(rate) = self.rate else { return false };
+        let span = rate.time_for(Bytes(u64::from(command.sectors) * SECTOR_BYTES));
+        self.in_free = self.in_free.max(now) + span;
+        self.arriving.push_back((self.in_free, request));
+        true
+    }
+
+    /// When the next request's data is all there.
+    pub(crate) fn next(&self) -> Nanos {
+        self.arriving.front().map_or(Nanos::MAX, |&(at, _)| at)
+    }
+
+    /// The request whose data is all there.
+    pub(crate) fn arrived(&mut self) -> Option<u32> {
+        self.arriving.pop_front().map(|(_, request)| request)
+    }
+
+    /// `bytes` of a read's data begin to go out; returns when all of it has left, `None` without a link.
+    #[inline]
+    pub(crate) fn send(&mut self, now: Nanos, bytes: u64) -> Option<Nanos> {
+        let rate = self.rate?;
+        self.out_free = self.out_free.max(now) + rate.time_for(Bytes(bytes));
+        Some(self.out_free)
+    }
+
+    /// Power has failed: nothing crosses any more.
+    pub(crate) fn forget(&mut self, now: Nanos) {
+        (self.in_free, self.out_free) = (now, now);
+        self.arriving.clear();
+    }
+}

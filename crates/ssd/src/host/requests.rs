@@ -1,0 +1,163 @@
+//! Commands under way, each with the parts that are still to be done.
+
+use outlast_device::{Command, Op, Outcome, Tag};
+use outlast_units::Nanos;
+use outlast_units::slab::Slab;
+
+/// A command being worked on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    pub(crate) command: Command,
+    pub(crate) tag: Tag,
+    /// Parts that are not done: its units, and one more while it is being split or must still reach flash.
+    left: u32,
+    /// When the last of its data will have left over the link, or is ready.
+    pub(crate) ready: Nanos,
+    pub(crate) outcome: Outcome,
+    then: Then,
+}
+
+/// What follows when all parts of a request are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// The host's command is complete.
+    Complete,
+    /// It still has to wait for its data to reach flash.
+    AwaitFlash,
+    /// It was a move of the drive's own, of which the host knows nothing.
+    MoveOn,
+}
+
+/// What the end of some parts of a request leads to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Progress {
+    /// Others are left.
+    UnderWay,
+    /// The host's command is complete, and its number free.
+    Complete(Request),
+    /// All is in the buffer and must reach flash: one part is left, which ends when it has.
+    AwaitFlash,
+    /// A move of the drive's own has ended, and its number is free.
+    Moved(Outcome),
+}
+
+/// All requests, by number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Requests {
+    slab: Slab<Request>,
+}
+
+impl Requests {
+    /// A new request with one part, which is held until the command has been split, so that it cannot complete halfway.
+    pub(crate) fn begin(
+        &mut self,
+        now: Nanos,
+        command: Command,
+        tag: Tag,
+        outcome: Outcome,
+        then: Then,
+    ) -> u32 {
+        self.slab.insert(Request { command, tag, left: 1, ready: now, outcome, then })
+    }
+
+    #[inline]
+    pub(crate) fn command(&self, request: u32) -> &Command {
+        &self.slab[request].command
+    }
+
+    #[inline]
+    pub(crate) fn outcome(&self, request: u32) -> Outcome {
+        self.slab[request].outcome
+    }
+
+    /// One more part of `request` is to be done.
+    #[inline]
+    pub(crate) fn add_part(&mut self, request: u32) {
+        debug_assert!(self.slab[request].left != 0, "a request that has ended gets another part");
+        self.slab[request].left += 1;
+    }
+
+    /// Request `request` will end in `outcome`.
+    pub(crate) fn fail(&mut self, request: u32, outcome: Outcome) {
+        self.slab[request].outcome = outcome;
+    }
+
+    /// The last of the request's data so far has left over the link at `at`.
+    #[inline]
+    pub(crate) fn sent(&mut self, request: u32, at: Nanos) {
+        self.slab[request].ready = at;
+    }
+
+    /// The request's data is not ready before `at`.
+    pub(crate) fn not_before(&mut self, request: u32, at: Nanos) {
+        let ready = &mut self.slab[request].ready;
+        *ready = (*ready).max(at);
+    }
+
+    /// `parts` parts of `request` are done.
+    #[inline]
+    pub(crate) fn end_parts(&mut self, request: u32, parts: u32) -> Progress {
+        let own = &mut self.slab[request];
+        debug_assert!(own.left >= parts, "more parts of a request end than it has");
+        own.left -= parts;
+        if own.left != 0 {
+            return Progress::UnderWay;
+        }
+        match own.then {
+            Then::Complete => {
+                let own = *own;
+                self.slab.remove(request);
+                Progress::Complete(own)
+            }
+            Then::AwaitFlash => {
+                own.then = Then::Complete;
+                own.left = 1;
+                Progress::AwaitFlash
+            }
+            Then::MoveOn => {
+                let outcome = own.outcome;
+                self.slab.remove(request);
+                Progress::Moved(outcome)
+            }
+        }
+    }
+
+    /// The host's commands under way.
+    pub(crate) fn of_the_host(&self) -> impl Iterator<Item = &Request> {
+        self.slab.live().filter(|request| request.then != Then::MoveOn)
+    }
+
+    /// Whether request `request` has not ended.
+    pub(crate) fn is_live(&self, request: u32) -> bool {
+        self.slab.slots().get(request as usize).is_some_and(|own| own.left != 0)
+    }
+
+    /// How many requests are under way, those of the drive's own moves included.
+    pub(crate) fn len(&self) -> usize {
+        self.slab.used()
+    }
+
+    /// Nothing is under way any more.
+    pub(crate) fn clear(&mut self) {
+        self.slab = Slab::default();
+    }
+}
+
+/// Commands carried out and sectors moved over the drive's life: reads, then writes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Life {
+    pub(crate) commands: [u64; 2],
+    pub(crate) sectors: [u64; 2],
+    pub(crate) media_errors: u64,
+}
+
+impl Life {
+    #[inline]
+    pub(crate) fn count(&mut self, command: &Command, outcome: Outcome) {
+        self.media_errors += u64::from(outcome == Outcome::MediumError);
+        if outcome == Outcome::Ok && matches!(command.op, Op::Read | Op::Write) {
+            self.commands[command.op as usize] += 1;
+            self.sectors[command.op as usize] += u64::from(command.sectors);
+        }
+    }
+}

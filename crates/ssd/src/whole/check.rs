@@ -1,0 +1,63 @@
+//! The self-check: what the parts of a drive count must be what is there. It takes the whole drive, and changes nothing.
+
+use crate::die::Phase;
+use crate::op::OpKind;
+use crate::ssd::Ssd;
+use outlast_units::slab::NIL;
+
+impl Ssd {
+    /// Checks that the requests under way are the host's commands and the drive's own moves, and that every flush waits for programs that
+    /// there are.
+    pub(crate) fn check_requests(&self) -> Result<(), String> {
+        self.host.self_check()?;
+        let requests = self.host.requests.len();
+        let (host, moves) = (self.host.requests.of_the_host().count(), self.moves.in_flight());
+        if requests != host + moves as usize {
+            return Err(format!("{requests} requests are under way, of {host} commands and {moves} moves"));
+        }
+        let counted = self.host.flushes.outstanding();
+        let programs =
+            |core| self.programs_in_flight(core).filter(|op| op.kind == OpKind::HostProgram).count();
+        let of_host: u64 = (0..self.cores.len()).map(|core| programs(core) as u64).sum();
+        let moved_in: u64 = self.cores.iter().map(|core| core.buffer.epochs_moved_in()).sum();
+        if counted != of_host + moved_in {
+            return Err(format!(
+                "flushes count {counted} programs, but {of_host} host programs are under way and {moved_in} waited for elsewhere"
+            ));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check_buffers(&self) -> Result<(), String> {
+        for (index, core) in self.cores.iter().enumerate() {
+            let kept = core.ftl.buffered_units();
+            let padding = self.padding_in_flight(index);
+            let counted = u64::from(core.buffer.held()) + u64::from(core.tasks.relocating()) + padding
+                - self.units_being_relocated(index)
+                - u64::from(core.tasks.recovering());
+            if kept != counted {
+                return Err(format!(
+                    "core {index}: {kept} units await programming, the buffers count {counted}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Units for which room is kept while they are being read from a victim.
+    fn units_being_relocated(&self, core: usize) -> u64 {
+        let reading =
+            self.dies.iter().filter(|die| matches!(die.phase, Phase::Sensing | Phase::ReadTransfer));
+        let ops = reading.map(|die| &self.ops[die.current]);
+        ops.filter(|op| {
+            usize::from(op.core) == core && op.kind == OpKind::RelocationRead && op.recovery == NIL
+        })
+        .map(|op| u64::from(op.units))
+        .sum()
+    }
+
+    fn padding_in_flight(&self, core: usize) -> u64 {
+        let per_pu = u64::from(self.cores[core].ftl.layout().units_per_pu());
+        self.programs_in_flight(core).map(|op| per_pu - u64::from(op.units)).sum()
+    }
+}

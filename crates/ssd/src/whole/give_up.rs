@@ -1,0 +1,68 @@
+//! Something breaks, and a die is given up. This takes the whole drive: power may fail, and a die's stripes, streams and waiting writes
+//! are concerned at once.
+
+use crate::ssd::Ssd;
+use outlast_media::{Damage, Fault, Faults};
+use outlast_units::Nanos;
+
+impl Ssd {
+    /// From now on operations may fail.
+    pub(crate) fn expect_faults(&mut self) {
+        self.fallible = true;
+        let wordline = self.config.reliability.as_ref().and_then(|r| r.page_types.as_ref());
+        let wordline = wordline.map_or(1, |types| types.factors.len() as u32);
+        for core in &mut self.cores {
+            core.faults.get_or_insert_with(|| {
+                let dies = core.dies.len() as u16;
+                let first = core.dies[0];
+                Faults::new(&self.config.geometry, dies, first, wordline, &self.config.hazards, self.seed)
+            });
+        }
+    }
+
+    /// Something breaks now.
+    pub fn inject(&mut self, now: Nanos, fault: Fault) {
+        if fault.damage == Damage::Power {
+            self.host.abort(now);
+            self.cut(now);
+            self.schedule.count_injected();
+            return;
+        }
+        if fault.damage == Damage::ParityCache {
+            self.lose_parity_cache();
+            self.schedule.count_injected();
+            return;
+        }
+        self.expect_faults();
+        for die in fault.dies(&self.config.geometry) {
+            let (core, local) =
+                (usize::from(self.dies[usize::from(die)].core), self.dies[usize::from(die)].local);
+            let state = &mut self.cores[core];
+            if let Some(faults) = &mut state.faults {
+                faults.inject(local, fault.damage);
+            }
+            let plane = match fault.damage {
+                Damage::Plane { plane } => Some(plane),
+                Damage::Die | Damage::Chip => None,
+                _ => continue,
+            };
+            if let Some(watch) = &mut self.watch {
+                // Firmware will find out.
+                watch.note_broken(now, die);
+            } else {
+                self.give_up(now, core, local, plane);
+            }
+        }
+        self.schedule.count_injected();
+    }
+
+    /// Core `core` uses its die `local`, or only `plane` of it, no more.
+    pub(crate) fn give_up(&mut self, now: Nanos, core: usize, local: u16, plane: Option<u16>) {
+        self.cores[core].ftl.give_up_die(local, plane);
+        // Stripes may have ended where the die would have come next.
+        self.program_all_parity(now, core);
+        self.reprotect_all(now, core);
+        self.pump(now, core);
+        self.maybe_collect(now, core);
+    }
+}

@@ -1,0 +1,4 @@
+//! What concerns the whole drive at once. Only these files take all of it; every other file is a part that owns its state, or wires one.
+
+mod check;
+mod give_up;

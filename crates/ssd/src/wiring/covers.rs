@@ -1,0 +1,93 @@
+//! Covers of stripes that are not full: the translation layer says what they hold, `health/cover.rs` when they are covered.
+
+use crate::health::Look;
+use crate::ssd::Ssd;
+use outlast_ftl::{Cause, Stream};
+use outlast_units::Nanos;
+
+impl Ssd {
+    /// A program unit of `stream` has been filled, or a stripe ended, or a cover has come.
+    pub(crate) fn note_exposed(&mut self, now: Nanos, core: usize, stream: Stream) {
+        let state = &mut self.cores[core];
+        let (ftl, exposed) = (&state.ftl, state.ftl.exposed(stream));
+        if let Some(at) = state.covers.note_filled(now, stream, exposed, || ftl.takes_cover(stream)) {
+            self.call_housekeeping(at);
+        }
+    }
+
+    /// Parity or partial parity of `stream` has come to flash.
+    pub(crate) fn note_covered(&mut self, now: Nanos, core: usize, stream: Stream) {
+        let state = &mut self.cores[core];
+        // Partial parity of all streams lies in superblocks of one stream of its own.
+        let streams = if state.ftl.cause_of(stream) == Cause::Partial {
+            0..state.ftl.streams()
+        } else {
+            stream.0..stream.0 + 1
+        };
+        for stream in streams.map(Stream) {
+            state.covers.note_covered(now, stream, state.ftl.exposed(stream));
+        }
+    }
+
+    /// Covers the open stripes that have not grown for a while; returns when to look again.
+    pub(crate) fn cover_what_is_due(&mut self, now: Nanos, core: usize) -> Nanos {
+        let mut next = Nanos::MAX;
+        if !self.striped {
+            return next;
+        }
+        for stream in (0..self.cores[core].ftl.streams()).map(Stream) {
+            let state = &mut self.cores[core];
+            match state.covers.look(now, stream, state.ftl.exposed(stream)) {
+                Look::Done => {}
+                Look::Later(at) => next = next.min(at),
+                Look::Cover(again) => {
+                    next = next.min(again);
+                    self.hand_out(now, core, |ssd| ssd.cover(now, core, stream));
+                }
+            }
+        }
+        next
+    }
+
+    /// Covers what the open stripe of `stream` holds, the begun program unit included.
+    pub(crate) fn cover(&mut self, now: Nanos, core: usize, stream: Stream) {
+        let ftl = &mut self.cores[core].ftl;
+        if !ftl.takes_cover(stream) || ftl.exposed(stream) == 0 {
+            return;
+        }
+        let units = ftl.begun_units(stream);
+        if let Some(pu) = ftl.pad(stream) {
+            self.program_in(now, core, stream, pu, units);
+            self.program_parity(now, core, stream);
+        }
+        let covered = self.cores[core].ftl.cover(stream);
+        // What had been covered may have moved, whether or not this stripe found room.
+        while let Some(pu) = self.cores[core].ftl.take_cover() {
+            // All in one queue: superblocks of partial parity are filled for several streams.
+            self.program_host(now, core, pu, 0);
+        }
+        if covered {
+            self.program_parity(now, core, stream);
+        } else if !self.cores[core].ftl.can_cover() {
+            self.maybe_collect(now, core);
+        }
+    }
+
+    /// Pages times seconds, since the last reset and up to `now`, for which data of class `class` on flash had no parity though its code
+    /// has some: the stripe was not full, and nothing covered it.
+    pub fn unprotected_page_seconds(&self, now: Nanos, class: u8) -> f64 {
+        let of = |core: &crate::core::Core| -> f64 {
+            let pages = f64::from(core.ftl.layout().pages_per_pu());
+            let streams = (0..core.ftl.streams()).map(Stream);
+            let own = streams.filter(|&stream| core.ftl.class_of(stream) == class);
+            own.map(|stream| core.covers.exposure(now, stream) as f64 * pages / 1e9).sum()
+        };
+        self.cores.iter().map(of).sum()
+    }
+
+    pub(crate) fn reset_exposed(&mut self, now: Nanos) {
+        for core in &mut self.cores {
+            core.covers.reset(now);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Housekeeping: the drive carries out what the parts of its health ask for when their time has come.
+
+use crate::config::ChangeConfig;
+use crate::health::{Change, FaultEvent};
+use crate::ssd::Ssd;
+use outlast_media::{Damage, Fault};
+use outlast_units::{DieId, Nanos};
+
+impl Ssd {
+    /// Sees that housekeeping is done at `at` at the latest.
+    pub(crate) fn call_housekeeping(&mut self, at: Nanos) {
+        if self.timer.call(at) {
+            // Beyond the horizon nothing happens any more.
+            let at = if at > self.events.horizon() { Nanos::MAX } else { at };
+            self.events.set(self.house_source(), at);
+        }
+    }
+
+    /// The time for housekeeping has come.
+    pub(crate) fn house_event(&mut self, now: Nanos) {
+        self.timer.stop();
+        self.events.set(self.house_source(), Nanos::MAX);
+        self.break_what_is_due(now);
+        self.make_changes_due(now);
+        self.keep_watching(now);
+        let mut next = self.schedule.next().min(self.changes.next());
+        for core in 0..self.cores.len() {
+            next = next.min(self.keep_scrubbing(now, core)).min(self.cover_what_is_due(now, core));
+        }
+        // Nothing is due twice at one time, or the clock would stand still.
+        self.call_housekeeping(next.max(Nanos(now.0 + 1)));
+    }
+
+    /// Has `faults` happen at their times.
+    pub fn schedule_faults(&mut self, faults: &[(Nanos, Fault)]) {
+        if faults.is_empty() {
+            return;
+        }
+        if faults.iter().any(|(_, fault)| fault.damage != Damage::Power) {
+            self.expect_faults();
+        }
+        self.schedule.schedule(faults);
+        self.call_housekeeping(self.schedule.next());
+    }
+
+    /// Has the data on flash become older by `by` at time `at`, as if the drive had lain there; nothing else takes time.
+    pub fn schedule_ageing(&mut self, at: Nanos, by: Nanos) {
+        self.schedule.schedule_leap(at, by);
+        self.call_housekeeping(self.schedule.next());
+    }
+
+    fn break_what_is_due(&mut self, now: Nanos) {
+        while let Some(event) = self.schedule.due(now) {
+            match event {
+                FaultEvent::Break(fault) => self.inject(now, fault),
+                // Alarms and timers were set for younger data.
+                FaultEvent::Aged => self.begin_scrub(now),
+            }
+        }
+    }
+
+    /// Has `changes` made when they are due.
+    pub fn schedule_changes(&mut self, changes: &[ChangeConfig]) {
+        self.changes.schedule(changes);
+        self.call_housekeeping(self.changes.next());
+    }
+
+    /// Changes that were due, made or refused.
+    pub fn changes(&self) -> &[Change] {
+        self.changes.done()
+    }
+
+    fn make_changes_due(&mut self, now: Nanos) {
+        while let Some(change) = self.changes.due(now) {
+            self.make_change(now, change);
+        }
+    }
+
+    /// The drive has worn or failed a little more: makes the changes that waited for this.
+    #[inline]
+    pub(crate) fn look_at_state(&mut self, now: Nanos) {
+        if self.changes.waits_for_state() {
+            self.change_by_state(now);
+        }
+    }
+
+    #[cold]
+    fn change_by_state(&mut self, now: Nanos) {
+        let worn = self.cores.iter().map(|core| core.ftl.blocks().max_cycles()).max().unwrap_or(0);
+        let errors = self.errors_before + self.counters.medium_errors + self.counters.lost_units;
+        while let Some(change) = self.changes.due_by_state(worn, errors) {
+            self.make_change(now, change);
+        }
+    }
+
+    fn make_change(&mut self, now: Nanos, asked: ChangeConfig) {
+        let result = if asked.dies.is_empty() {
+            let code = asked.code(self.code(asked.class));
+            self.set_code(now, asked.class, code)
+        } else {
+            asked.dies.iter().try_for_each(|&die| self.add_die(now, DieId(die)))
+        };
+        let refused = result.err().map(|error| error.to_string());
+        self.changes.note(Change { at: now, asked, refused });
+    }
+}
