@@ -20,19 +20,15 @@ pub struct FailTable {
     steps: f64,
     /// P at the nodes: all that a read needs which is far from failing.
     p: Vec<f64>,
-    /// ln P from each node to the next; of the last one, only its own.
-    pieces: Vec<Piece>,
+    nodes: Vec<Node>,
 }
 
-/// ln P over one step, as a polynomial in the part of the step that has been gone.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(32))]
-struct Piece {
+#[repr(align(16))]
+struct Node {
     ln_p: f64,
-    /// d ln P per step, at the beginning.
+    /// d ln P per table step.
     slope: f64,
-    square: f64,
-    cube: f64,
 }
 
 impl FailTable {
@@ -51,7 +47,7 @@ impl FailTable {
         ecc.validate("ecc").expect("callers validate the ECC first");
         let low = (1e-8 / (f64::from(ecc.codeword_bits()) * f64::from(codewords))).ln();
         let per_unit = f64::from(Self::PER_UNIT.0);
-        let mut table = Self { low, per_unit, ln_error: 0.0, steps: 0.0, p: Vec::new(), pieces: Vec::new() };
+        let mut table = Self { low, per_unit, ln_error: 0.0, steps: 0.0, p: Vec::new(), nodes: Vec::new() };
         if ecc.strength.is_none_or(|strength| strength >= ecc.codeword_bits()) {
             return table;
         }
@@ -71,8 +67,8 @@ impl FailTable {
     pub fn ln_p_fail(&self, ln_rber: f64) -> f64 {
         match self.find(ln_rber) {
             Place::Within { index, part } => self.interpolate(index, part),
-            Place::Below { steps } => self.pieces[0].ln_p + steps * self.pieces[0].slope,
-            Place::Above => self.pieces[self.pieces.len() - 1].ln_p,
+            Place::Below { steps } => self.nodes[0].ln_p + steps * self.nodes[0].slope,
+            Place::Above => self.nodes[self.nodes.len() - 1].ln_p,
             Place::Never => f64::NEG_INFINITY,
         }
     }
@@ -117,7 +113,7 @@ impl FailTable {
 
     /// Bytes that the table occupies.
     pub fn bytes(&self) -> usize {
-        size_of_val(self.p.as_slice()) + size_of_val(self.pieces.as_slice())
+        size_of_val(self.p.as_slice()) + size_of_val(self.nodes.as_slice())
     }
 
     #[inline]
@@ -128,7 +124,7 @@ impl FailTable {
             // By way of a signed number, which takes fewer instructions.
             let index = steps as i64;
             Place::Within { index: index as usize, part: steps - index as f64 }
-        } else if self.pieces.is_empty() {
+        } else if self.nodes.is_empty() {
             Place::Never
         } else if steps < 0.0 {
             Place::Below { steps }
@@ -139,8 +135,11 @@ impl FailTable {
 
     #[inline]
     fn interpolate(&self, index: usize, part: f64) -> f64 {
-        let [Piece { ln_p: left, slope, square, cube }, Piece { ln_p: right, .. }] =
-            [self.pieces[index], self.pieces[index + 1]];
+        let [Node { ln_p: left, slope }, Node { ln_p: right, slope: right_slope }] =
+            [self.nodes[index], self.nodes[index + 1]];
+        let rise = right - left;
+        let square = 3.0 * rise - 2.0 * slope - right_slope;
+        let cube = slope + right_slope - 2.0 * rise;
         let ln_p = left + part * (slope + part * (square + part * cube));
         // Rounding must not leave the step's range: the shortcut of `fails` relies on it.
         least(greatest(ln_p, left), right)
@@ -151,30 +150,25 @@ impl FailTable {
         // Shrunk a little, so that the last node is RBER 0.5.
         self.per_unit = steps as f64 / (SATURATED_RBER.ln() - self.low);
         self.steps = steps as f64;
-        let ln_p = |i: usize| ecc.log_p_page_fail(self.rber_at(i as f64), codewords);
-        let slope = |i: usize| ecc.page_fail_slope(self.rber_at(i as f64), codewords) / self.per_unit;
-        let ln_p: Vec<f64> = (0..=steps).map(ln_p).collect();
-        let mut slopes: Vec<f64> = (0..=steps).map(slope).collect();
-        for i in 0..steps {
-            let limit = 3.0 * (ln_p[i + 1] - ln_p[i]).max(0.0);
-            slopes[i] = slopes[i].min(limit);
-            slopes[i + 1] = slopes[i + 1].min(limit);
-        }
-        let piece = |i: usize| {
-            let (rise, left, right) = (ln_p[i + 1] - ln_p[i], slopes[i], slopes[i + 1]);
-            let (square, cube) = (3.0 * rise - 2.0 * left - right, left + right - 2.0 * rise);
-            Piece { ln_p: ln_p[i], slope: left, square, cube }
+        let node = |i: usize| {
+            let rber = self.rber_at(i as f64);
+            let ln_p = ecc.log_p_page_fail(rber, codewords);
+            Node { ln_p, slope: ecc.page_fail_slope(rber, codewords) / self.per_unit }
         };
-        let last = Piece { ln_p: ln_p[steps], slope: slopes[steps], square: 0.0, cube: 0.0 };
-        self.pieces = (0..steps).map(piece).chain([last]).collect();
-        self.p = ln_p.iter().map(|ln_p| ln_p.exp()).collect();
+        self.nodes = (0..=steps).map(node).collect();
+        for i in 0..steps {
+            let limit = 3.0 * (self.nodes[i + 1].ln_p - self.nodes[i].ln_p).max(0.0);
+            self.nodes[i].slope = self.nodes[i].slope.min(limit);
+            self.nodes[i + 1].slope = self.nodes[i + 1].slope.min(limit);
+        }
+        self.p = self.nodes.iter().map(|node| node.ln_p.exp()).collect();
     }
 
     /// The worst error at the quarters of each step; gives up at the first above `enough`.
     fn worst_error(&self, ecc: &Ecc, codewords: u32, enough: f64) -> f64 {
         let mut worst = 0.0f64;
         // From the right: the steep bend near RBER = strength / bits is there.
-        for index in (0..self.pieces.len() - 1).rev() {
+        for index in (0..self.nodes.len() - 1).rev() {
             for part in [0.25, 0.5, 0.75] {
                 let exact = ecc.log_p_page_fail(self.rber_at(index as f64 + part), codewords);
                 worst = worst.max((self.interpolate(index, part) - exact).abs());
