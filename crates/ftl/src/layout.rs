@@ -2,7 +2,7 @@
 
 use crate::config::{AllocationLevel, FtlConfig};
 use crate::divider::Divider;
-use outlast_media::{ConfigError, Geometry};
+use outlast_media::{ConfigError, Geometry, ProgramUnit};
 use outlast_units::{DieId, Ppn, SuperblockId};
 
 /// One target of a program operation: a die, or one plane of it.
@@ -361,35 +361,14 @@ impl Layout {
         (place, group)
     }
 
-    /// What sensing the slots in bit mask `units` of one program unit takes: how many pages, and a bit mask of its page rows.
-    #[inline]
-    pub fn sensed(&self, units: u64) -> (u64, u64) {
-        if self.rows_per_pu == 1 && self.units_per_page == 1 {
-            (u64::from(units.count_ones() * self.pages_per_unit), 1)
-        } else {
-            self.sensed_slowly(units)
+    /// The shape of a program unit.
+    pub fn program_unit(&self) -> ProgramUnit {
+        ProgramUnit {
+            planes: u32::from(self.lanes[0].planes),
+            rows: self.rows_per_pu,
+            pages_per_unit: self.pages_per_unit,
+            units_per_page: self.units_per_page,
         }
-    }
-
-    /// Units lie plane by plane, then row by row.
-    fn sensed_slowly(&self, units: u64) -> (u64, u64) {
-        let planes = u32::from(self.lanes[0].planes);
-        let (mut pages, mut row_mask) = (0u64, 0u64);
-        let (mut rest, mut last) = (units, u32::MAX);
-        while rest != 0 {
-            let unit = rest.trailing_zeros();
-            rest &= rest - 1;
-            let first = unit / self.units_per_page * self.pages_per_unit;
-            // Units of one page are neighbours, so a page sensed before is the last one.
-            if first != last {
-                last = first;
-                pages += u64::from(self.pages_per_unit);
-                for page in first..first + self.pages_per_unit {
-                    row_mask |= 1 << (page / planes);
-                }
-            }
-        }
-        (pages, row_mask)
     }
 }
 
@@ -459,8 +438,8 @@ mod tests {
                 (layout.units_per_pu(), layout.rows_per_pu(), layout.pages_per_pu()),
                 (units, rows, pages)
             );
-            assert_eq!(layout.sensed((1 << units) - 1), (u64::from(pages), (1 << rows) - 1));
-            assert_eq!(layout.sensed(1).0, unit.div_ceil(page));
+            assert_eq!(layout.program_unit().sensed((1 << units) - 1), (u64::from(pages), (1 << rows) - 1));
+            assert_eq!(layout.program_unit().sensed(1).0, unit.div_ceil(page));
         }
     }
 
@@ -483,7 +462,7 @@ mod tests {
             ..FtlConfig::default()
         };
         let layout = Layout::new(&geometry(256), &config(256), &[DieId(0)], 10).expect("64 rows");
-        assert_eq!(layout.sensed(1), (64, u64::MAX));
+        assert_eq!(layout.program_unit().sensed(1), (64, u64::MAX));
         for kib in [512, 1024] {
             let refused = config(kib).validate(&geometry(256)).expect_err("too many rows");
             assert!(refused.to_string().contains("at most 64 are tracked"), "{refused}");

@@ -7,6 +7,7 @@ mod error;
 mod faults;
 mod geometry;
 mod order;
+mod program_unit;
 pub mod reliability;
 mod timing;
 
@@ -19,4 +20,5 @@ pub use error::ConfigError;
 pub use faults::{Damage, Fault, FaultKind, FaultSpec, Faults, HazardClock, HazardConfig};
 pub use geometry::{DieAddress, Geometry};
 pub use order::ProgramOrder;
+pub use program_unit::ProgramUnit;
 pub use timing::{PageTimes, Suspend, Timing, TimingTable, at_most_a_second};

@@ -61,10 +61,10 @@ impl Recovery {
 }
 
 impl Ssd {
-    /// The data of a sensing has arrived and some of it cannot be corrected. Reads again if that may help; false when it may not.
+    /// The data of a sensing has arrived and some of it cannot be corrected. Whether the die is to sense it again; then that is counted.
     #[inline(never)]
-    pub(crate) fn reread(&mut self, now: Nanos, die: u16, index: u32) -> bool {
-        let op = self.ops[index];
+    pub(crate) fn reread(&mut self, now: Nanos, read: u32) -> bool {
+        let op = self.reads[read];
         let superblock = self.cores[usize::from(op.core)].ftl.layout().place(op.pu).superblock;
         let protected = self.cores[usize::from(op.core)].ftl.has_parity(superblock);
         let limit = match op.rung {
@@ -78,10 +78,9 @@ impl Ssd {
             return false;
         }
         self.count_reread(now, usize::from(op.core), superblock, op.failing);
-        let op = &mut self.ops[index];
+        let op = &mut self.reads[read];
         op.step = op.step.saturating_add(1);
         op.rereads = op.rereads.saturating_add(1);
-        self.start_read(now, die, index);
         true
     }
 
@@ -217,14 +216,6 @@ impl Ssd {
             }
         }
         left
-    }
-
-    /// Puts a read into the queue of its die.
-    pub(crate) fn queue_read(&mut self, now: Nanos, op: Op) {
-        let die = self.cores[usize::from(op.core)].ftl.layout().lane_of_pu(op.pu).die.0;
-        let op = self.ops.insert(op);
-        self.dies[usize::from(die)].reads.push(&mut self.ops, op);
-        self.look_up(now, die);
     }
 
     /// A member of a line has been read, or could not be: then it may be had along its other axis.

@@ -3,8 +3,6 @@
 mod config;
 mod core;
 mod counters;
-mod die;
-mod events;
 mod failed_programs;
 mod figures;
 mod flash;
@@ -15,7 +13,6 @@ mod op;
 mod placement;
 mod power;
 mod read;
-mod relocation;
 mod repair;
 mod scrub;
 mod ssd;

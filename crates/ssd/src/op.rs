@@ -1,6 +1,10 @@
-//! Flash operations and the queues in which they wait for a die.
+//! What a flash operation is for.
 
-use outlast_units::slab::{NIL, Slab};
+use outlast_ftl::{Layout, ReadCause};
+use outlast_units::slab::NIL;
+use outlast_units::{BlockId, Row};
+
+pub(crate) use outlast_flash::Task;
 
 /// What a flash operation does and for whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,19 +42,6 @@ pub(crate) enum Rung {
     LastRereads,
 }
 
-/// Which internal task an operation serves; indexes a core's relocations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Task {
-    Gc = 0,
-    WearLeveling = 1,
-    Scrub = 2,
-}
-
-impl Task {
-    /// Number of tasks.
-    pub(crate) const COUNT: usize = 3;
-}
-
 /// The part of a host command that falls on one mapping unit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnitWork {
@@ -61,7 +52,21 @@ pub(crate) struct UnitWork {
     pub(crate) sectors: u16,
 }
 
-/// A flash operation, waiting or under way.
+/// What an operation in the flash room is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Purpose {
+    /// Program unit (number over the core).
+    pub(crate) pu: u32,
+    /// Of a program: its flush epoch, or its victim's. Of a read with a `record`: where it stands. Of a host read without: the request.
+    pub(crate) cookie: u32,
+    pub(crate) kind: OpKind,
+    pub(crate) task: Task,
+    /// Whether the drive keeps a record of it: reads that carry more than a request, and those that a sensing has failed.
+    pub(crate) has_record: bool,
+}
+
+/// What the drive knows of a flash operation. Reads that carry more than a tag holds have it as a record while they are in the flash
+/// room; of all other operations it is made when they end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Op {
     pub(crate) kind: OpKind,
@@ -75,8 +80,6 @@ pub(crate) struct Op {
     pub(crate) mask: u64,
     /// Of these, the ones that the last sensing did not get; before it, all.
     pub(crate) failing: u64,
-    /// Units that the sensing under way sends over the channel.
-    pub(crate) sent: u16,
     /// Step of the sensing: 0 is the plain read, every re-read is one further.
     pub(crate) step: u16,
     /// Re-reads made.
@@ -87,8 +90,6 @@ pub(crate) struct Op {
     pub(crate) recovery: u32,
     /// Flush epoch of a host program.
     pub(crate) epoch: u32,
-    /// Next in the same queue.
-    pub(crate) next: u32,
     pub(crate) work: UnitWork,
 }
 
@@ -104,52 +105,83 @@ impl Op {
             pu,
             mask: 0,
             failing: 0,
-            sent: 0,
             step: 0,
             rereads: 0,
             rung: Rung::Rereads,
             recovery: NIL,
             epoch: 0,
-            next: NIL,
             work,
         }
     }
-}
 
-/// An intrusive first-in-first-out list of operations.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Queue {
-    pub(crate) head: u32,
-    pub(crate) tail: u32,
-}
-
-impl Default for Queue {
-    fn default() -> Self {
-        Self { head: NIL, tail: NIL }
-    }
-}
-
-impl Queue {
+    /// What `tag` says of an operation of `core` without a record, whose `units` carry data.
     #[inline]
-    pub(crate) fn is_empty(self) -> bool {
-        self.head == NIL
-    }
-
-    #[inline]
-    pub(crate) fn push(&mut self, ops: &mut Slab<Op>, op: u32) {
-        ops[op].next = NIL;
-        if self.head == NIL {
-            self.head = op;
+    pub(crate) fn of_tag(tag: Purpose, core: usize, units: u32, mask: u64) -> Self {
+        let mut op = Self { units: units as u16, mask, ..Self::new(tag.kind, tag.task, core, tag.pu) };
+        if tag.kind == OpKind::HostRead {
+            op.work.request = tag.cookie;
         } else {
-            ops[self.tail].next = op;
+            op.epoch = tag.cookie;
         }
-        self.tail = op;
-    }
-
-    #[inline]
-    pub(crate) fn pop(&mut self, ops: &Slab<Op>) -> u32 {
-        let op = self.head;
-        self.head = ops[op].next;
         op
     }
+
+    /// The tag of an operation without a record.
+    #[inline]
+    pub(crate) fn tag(&self) -> Purpose {
+        let cookie = if self.kind == OpKind::HostRead { self.work.request } else { self.epoch };
+        Purpose { pu: self.pu, cookie, kind: self.kind, task: self.task, has_record: false }
+    }
+
+    /// Whether its tag says it all, as long as no sensing fails.
+    #[inline]
+    pub(crate) fn fits_a_tag(&self) -> bool {
+        match self.kind {
+            OpKind::HostRead | OpKind::RelocationRead => self.failing == 0 && self.recovery == NIL,
+            kind => !kind.is_read(),
+        }
+    }
+
+    /// Units that it has to sense: what the last sensing did not get, or all.
+    #[inline]
+    pub(crate) fn wanted(&self) -> u64 {
+        if self.failing == 0 { self.mask } else { self.failing }
+    }
+
+    /// Why its pages are read.
+    pub(crate) fn cause(&self) -> ReadCause {
+        if self.rereads != 0 { ReadCause::Reread } else { self.kind.cause(self.task) }
+    }
+}
+
+impl OpKind {
+    #[inline]
+    pub(crate) fn is_read(self) -> bool {
+        !matches!(self, Self::HostProgram | Self::RelocationProgram | Self::Erase)
+    }
+
+    /// Why a read of this kind, not one again, is made.
+    #[inline]
+    pub(crate) fn cause(self, task: Task) -> ReadCause {
+        match (self, task) {
+            (Self::HostRead, _) => ReadCause::Host,
+            (Self::RmwRead, _) => ReadCause::Rmw,
+            (Self::StripeRead, _) => ReadCause::Stripe,
+            (Self::PatrolRead, _) => ReadCause::Patrol,
+            (Self::MoveRead, _) => ReadCause::Migration,
+            (Self::ProbeRead, _) => ReadCause::Probe,
+            (Self::ListRead, _) => ReadCause::Lists,
+            (_, Task::Gc) => ReadCause::Gc,
+            (_, Task::WearLeveling) => ReadCause::WearLeveling,
+            (_, Task::Scrub) => ReadCause::Scrub,
+        }
+    }
+}
+
+/// Where program unit `pu` lies: its die, and its place there.
+#[inline]
+pub(crate) fn place_of_pu(layout: &Layout, pu: u32) -> (u16, outlast_flash::Place) {
+    let place = layout.place(pu);
+    let on_die = outlast_flash::Place { block: BlockId(place.superblock.0), row: Row(place.first_page) };
+    (place.lane.die.0, on_die)
 }

@@ -6,14 +6,14 @@
 
 use crate::config::WriteCache;
 use crate::core::Core;
-use crate::die::{Die, Phase};
-use crate::op::{Op, OpKind, Task};
+use crate::op::{OpKind, Purpose, Task};
 use crate::read::{broken_units, units};
 use crate::ssd::Ssd;
 use outlast_device::PowerCycle;
+use outlast_flash::{Outstanding, Queue};
 use outlast_ftl::{Aftermath, Cause, PartialPlace, Stream};
 use outlast_units::slab::Slab;
-use outlast_units::{Nanos, Ppn, SuperblockId};
+use outlast_units::{DieId, Nanos, Ppn, SuperblockId};
 
 /// What losses of power have done to a drive over its life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,13 +27,6 @@ pub struct PowerCuts {
     /// Pages that the mounts would have had to read: one of each filled superblock, in which a real drive keeps the owners of all
     /// others; all programmed ones of superblocks not filled; and those whose parity had to be computed anew.
     pub mount_pages: u64,
-}
-
-/// A program operation that was waiting, or under way.
-struct Outstanding {
-    die: u16,
-    op: Op,
-    started: bool,
 }
 
 impl PowerCycle for Ssd {
@@ -62,16 +55,12 @@ impl Ssd {
     /// All but the host's side forgets what it was doing; then the drive mounts.
     pub(crate) fn cut(&mut self, now: Nanos) {
         self.power_cuts.cuts += 1;
-        let outstanding = self.stop_dies(now);
-        for source in 0..self.house_source() {
-            self.events.set(source, Nanos::MAX);
-        }
+        let outstanding = self.flash.cut(now);
+        self.reads = Slab::default();
         self.host.requests.clear();
         self.forget_queries(now);
         self.recoveries = Slab::default();
         self.master.forget(now);
-        self.internal = 0;
-        self.waiting_dies.clear();
         let mut abandoned = Vec::new();
         for core in 0..self.cores.len() {
             abandoned.push(self.stop_core(now, core));
@@ -85,42 +74,6 @@ impl Ssd {
             self.mount(now, core, &abandoned);
         }
         self.move_again(now);
-    }
-
-    /// No die does anything any more. Returns the program operations that this concerns, those of each die in order.
-    fn stop_dies(&mut self, now: Nanos) -> Vec<Outstanding> {
-        let mut outstanding = Vec::new();
-        for (index, die) in (0u16..).zip(&mut self.dies) {
-            let is_program = |op: &Op| matches!(op.kind, OpKind::HostProgram | OpKind::RelocationProgram);
-            // An operation that waits to be suspended is both current and suspended.
-            let current = (die.phase == Phase::Array).then_some(die.current);
-            let started = current.into_iter().chain(die.suspended.map(|suspended| suspended.op));
-            outstanding.extend(started.map(|op| self.ops[op]).filter(is_program).map(|op| Outstanding {
-                die: index,
-                op,
-                started: true,
-            }));
-            for mut queue in [die.programs, die.collection, die.background] {
-                while !queue.is_empty() {
-                    let op = self.ops[queue.pop(&self.ops)];
-                    if is_program(&op) {
-                        outstanding.push(Outstanding { die: index, op, started: false });
-                    }
-                }
-            }
-            let mut busy = die.busy;
-            if die.phase != Phase::Idle {
-                busy += now.saturating_sub(die.busy_since);
-            }
-            *die = Die { busy, ..Die::new(die.channel, die.core, die.local) };
-        }
-        for channel in &mut self.channels {
-            // What was booked beyond this moment does not take place.
-            channel.busy = channel.busy.saturating_sub(channel.free_at.saturating_sub(now));
-            channel.free_at = now;
-        }
-        self.ops = Slab::default();
-        outstanding
     }
 
     /// Core `core` forgets the host's commands and the tasks under way. Returns the superblocks whose relocation is abandoned.
@@ -141,15 +94,15 @@ impl Ssd {
 
     /// The buffer has survived, and what keeps it alive lets program operations under way come to their end: here they begin anew, and
     /// those that had not begun follow.
-    fn issue_again(&mut self, outstanding: &[Outstanding]) {
+    fn issue_again(&mut self, outstanding: &[Outstanding<Purpose>]) {
         let epoch = self.host.flushes.open_epoch();
         for core in 0..self.cores.len() {
             let state = &mut self.cores[core];
-            let own = outstanding.iter().filter(|one| usize::from(one.op.core) == core);
+            let own = outstanding.iter().filter(|one| self.places[one.die].core.index() == core);
             let (mut host, mut relocated) = (0, 0);
             for one in own {
-                let units = u32::from(one.op.units);
-                if one.op.kind == OpKind::HostProgram { host += units } else { relocated += units }
+                let units = one.op.units();
+                if one.op.tag.kind == OpKind::HostProgram { host += units } else { relocated += units }
             }
             for stream in (0..state.ftl.streams()).map(Stream) {
                 let begun = state.ftl.begun_units(stream);
@@ -159,29 +112,26 @@ impl Ssd {
             state.tasks.hold(relocated);
         }
         for &Outstanding { die, op, .. } in outstanding {
-            let state = &mut self.dies[usize::from(die)];
-            let queue = match (op.kind, op.task) {
+            let (queue, cookie) = match (op.tag.kind, op.tag.task) {
                 (OpKind::HostProgram, _) => {
                     self.host.flushes.count_in(epoch);
-                    &mut state.programs
+                    (Queue::Programs, epoch)
                 }
                 (_, task) => {
-                    self.cores[usize::from(op.core)].tasks.program_begins(task, 0);
-                    if task == Task::Gc { &mut state.collection } else { &mut state.background }
+                    self.cores[self.places[die].core.index()].tasks.program_begins(task, 0);
+                    (Queue::Internal(task), 0)
                 }
             };
-            let epoch = if op.kind == OpKind::HostProgram { epoch } else { 0 };
-            let op = self.ops.insert(Op { epoch, ..op });
-            queue.push(&mut self.ops, op);
+            self.flash.enqueue(die, queue, op.with_tag(Purpose { cookie, ..op.tag }));
         }
     }
 
     /// The buffer is empty.
-    fn lose_buffers(&mut self, now: Nanos, outstanding: &[Outstanding]) {
+    fn lose_buffers(&mut self, now: Nanos, outstanding: &[Outstanding<Purpose>]) {
         for core in 0..self.cores.len() {
             let of = |wanted: bool| -> Vec<u32> {
-                let own = outstanding.iter().filter(|one| usize::from(one.op.core) == core);
-                own.filter(|one| one.started == wanted).map(|one| one.op.pu).collect()
+                let own = outstanding.iter().filter(|one| self.places[one.die].core.index() == core);
+                own.filter(|one| one.started == wanted).map(|one| one.op.tag.pu).collect()
             };
             let (started, queued) = (of(true), of(false));
             let state = &mut self.cores[core];
@@ -258,8 +208,7 @@ impl Ssd {
         }
         self.look_at_alarms(now, core);
         for local in 0..self.cores[core].dies.len() {
-            let die = self.cores[core].dies[local];
-            self.wake(now, die);
+            self.wake(now, DieId(self.cores[core].dies[local]));
         }
         self.maybe_collect(now, core);
         self.maybe_scrub(now, core);

@@ -262,7 +262,7 @@ impl Ssd {
 
     /// Pages of a superblock have been read again.
     pub(crate) fn count_reread(&mut self, now: Nanos, core: usize, superblock: SuperblockId, units: u64) {
-        let (pages, _) = self.cores[core].ftl.layout().sensed(units);
+        let (pages, _) = self.cores[core].ftl.layout().program_unit().sensed(units);
         let Some(own) = &mut self.cores[core].cells else { return };
         let sum = f64::from(own.count_rereads(superblock, pages as u32));
         if let Some(ratio) = self.config.scrub.and_then(|scrub| scrub.rereads_per_unit)
@@ -495,15 +495,14 @@ impl Ssd {
         scrub.patrolling = true;
         let units = layout.units_per_pu();
         let mask = u64::MAX >> (64 - units);
-        let die = layout.lane_of_pu(pu).die.0;
         let op = Op { units: units as u16, mask, ..Op::new(OpKind::PatrolRead, Task::Scrub, core, pu) };
-        self.queue_internal(now, die, op);
+        self.queue_internal(now, &op);
     }
 
     /// A patrol read has ended; `op.failing` are the units with too many wrong bits.
     #[inline(never)]
     pub(crate) fn patrol_read(&mut self, now: Nanos, op: &Op) {
-        self.internal -= 1;
+        self.flash.internal_ended();
         let core = usize::from(op.core);
         let superblock = self.cores[core].ftl.layout().place(op.pu).superblock;
         if let Some(scrub) = &mut self.cores[core].scrub {
@@ -512,6 +511,6 @@ impl Ssd {
         if op.failing != 0 && self.cores[core].ftl.state(superblock) == State::Sealed {
             self.flag(now, core, superblock, Reason::Patrol);
         }
-        self.give_leave(now);
+        self.wake_waiting(now);
     }
 }

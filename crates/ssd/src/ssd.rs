@@ -3,22 +3,22 @@
 use crate::config::{Identifier, SsdConfig, WriteCache};
 use crate::core::{Core, Processor};
 use crate::counters::Counters;
-use crate::die::{Channel, Die, Phase};
-use crate::events::EventTree;
+use crate::flash::DiePlace;
 use crate::health::{Changes, FaultSchedule, Timer};
 use crate::host::HostSide;
 use crate::ladder::{Recovery, Retries};
-use crate::op::Op;
+use crate::op::{Op, Purpose};
 use crate::placement::Classifier;
 use crate::power::PowerCuts;
 use crate::read::{CoreCells, Corrections, Reliability};
 use crate::repair::{Moves, Redirection, Watch};
 use crate::scrub::{Decision, Reason};
 use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Smart, Tag};
+use outlast_flash::{Flash, Setup, Source};
 use outlast_ftl::{Ftl, FtlOptions, PagesRead, Tables, UnitsWritten};
-use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig, TimingTable};
+use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig};
 use outlast_units::slab::Slab;
-use outlast_units::{Bytes, DieId, Lpn, Nanos, SECTOR_BYTES};
+use outlast_units::{Bytes, CoreId, DieId, IndexVec, LocalDie, Lpn, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
 
 /// A simulated solid-state drive.
@@ -36,12 +36,13 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub struct Ssd {
     pub(crate) config: SsdConfig,
-    pub(crate) timing: TimingTable,
     pub(crate) cores: Vec<Core>,
-    pub(crate) dies: Vec<Die>,
-    pub(crate) channels: Vec<Channel>,
-    pub(crate) events: EventTree,
-    pub(crate) ops: Slab<Op>,
+    /// Dies, channels, and what is due.
+    pub(crate) flash: Flash<Purpose>,
+    /// The flash core of each die.
+    pub(crate) places: IndexVec<DieId, DiePlace>,
+    /// Reads in the flash room that carry more than a tag holds.
+    pub(crate) reads: Slab<Op>,
     pub(crate) host: HostSide,
     pub(crate) master: Processor<u32>,
     pub(crate) sectors_per_unit: u32,
@@ -49,14 +50,6 @@ pub struct Ssd {
     pub(crate) unit_shift: Option<u32>,
     pub(crate) units: u64,
     pub(crate) capacity_sectors: u64,
-    /// Operations of internal tasks in flight, and how many there may be.
-    pub(crate) internal: u32,
-    pub(crate) internal_max: u32,
-    /// Dies that have internal work and wait for leave to start it.
-    pub(crate) waiting_dies: VecDeque<u16>,
-    /// Whether the units of a read are being queued, before any die looks at them; and the dies that hold some.
-    pub(crate) gathering: bool,
-    pub(crate) gathered: Vec<u16>,
     pub(crate) counters: Counters,
     /// Units that could not be had before the last reset of the counters.
     pub(crate) errors_before: u64,
@@ -137,18 +130,24 @@ impl Ssd {
         let capacity = config.ftl.user_capacity(geometry);
         let units = capacity.0 / unit.0;
         let flash_cores = u64::from(config.controller.flash_cores);
-        let mut dies: Vec<Die> =
-            (0..geometry.dies()).map(|die| Die::new(geometry.locate(DieId(die)).channel.0, 0, 0)).collect();
-        let cores = cores_of(&config, seed, tables, units, &mut dies)?;
+        let (cores, places) = cores_of(&config, seed, tables, units)?;
         if let Some(protection) = &config.protection {
             let ftl = &cores[0].ftl;
             let parities = ftl.open_parities() * flash_cores;
             protection.check_cache(geometry, parities, u64::from(ftl.layout().units_per_pu()) * unit.0)?;
         }
-        let most_units = cores[0].ftl.layout().units_per_pu();
-        let timing = TimingTable::new(&config.timing, geometry, unit, most_units)?;
+        let owners = places.iter().map(|place| place.core).collect();
+        let flash = Flash::new(&Setup {
+            geometry,
+            timing: &config.timing,
+            unit_size: unit,
+            program_unit: cores[0].ftl.layout().program_unit(),
+            cores: &owners,
+            program_every: config.controller.program_every,
+            background_every: config.controller.background_every,
+            internal_operations: config.controller.internal_operations,
+        })?;
         let sectors_per_unit = (unit.0 / SECTOR_BYTES) as u32;
-        let sources = dies.len() + cores.len() + 3;
         let reliability = config.reliability.as_ref().map(|r| Box::new(Reliability::new(&config, r, seed)));
         let max = config.reliability.as_ref().map_or(Some(FAULT_RETRIES), |r| r.rereads.max_retries);
         let if_protected = config.reliability.as_ref().and_then(|r| r.rereads_if_protected);
@@ -172,30 +171,23 @@ impl Ssd {
             redirection: None,
             adjusted: Vec::new(),
             moves: Moves::default(),
-            watch: config.repair.is_some().then(|| Box::new(Watch::new(&cores, dies.len()))),
+            watch: config.repair.is_some().then(|| Box::new(Watch::new(&cores, places.len()))),
             notices: VecDeque::new(),
             seed,
-            timing,
-            channels: vec![Channel::default(); usize::from(geometry.channels)],
-            events: EventTree::new(sources),
-            ops: Slab::default(),
+            flash,
+            places,
+            reads: Slab::default(),
             host: HostSide::new(&config),
             master: Processor::default(),
             sectors_per_unit,
             unit_shift: sectors_per_unit.is_power_of_two().then(|| sectors_per_unit.trailing_zeros()),
             units,
             capacity_sectors: units * u64::from(sectors_per_unit),
-            internal: 0,
-            internal_max: config.controller.internal_operations.unwrap_or(u32::from(geometry.dies())),
-            waiting_dies: VecDeque::new(),
-            gathering: false,
-            gathered: Vec::new(),
             counters: Counters::default(),
             errors_before: 0,
             base: Totals::default(),
             base_by_core: vec![UnitsWritten::default(); cores.len()],
             cores,
-            dies,
             config,
         };
         if ssd.config.hazards != HazardConfig::default() {
@@ -247,18 +239,10 @@ impl Ssd {
         }
     }
 
-    pub(crate) fn cpu_source(&self, core: usize) -> u32 {
-        (self.dies.len() + core) as u32
-    }
-    pub(crate) fn master_source(&self) -> u32 {
-        (self.dies.len() + self.cores.len()) as u32
-    }
-    pub(crate) fn link_source(&self) -> u32 {
-        self.master_source() + 1
-    }
-
-    pub(crate) fn house_source(&self) -> u32 {
-        self.link_source() + 1
+    /// The flash core that owns die `die`, and the die's number there.
+    pub(crate) fn core_of_die(&self, die: u16) -> (usize, u16) {
+        let DiePlace { core, local } = self.places[DieId(die)];
+        (core.index(), local.0)
     }
 
     fn totals(&self) -> Totals {
@@ -286,7 +270,8 @@ impl Ssd {
     pub fn counters(&self) -> Counters {
         let Totals { programs, multi_plane_programs, erases, untimed_reads, .. } = self.since_reset();
         let reads = self.counters.reads + untimed_reads;
-        Counters { reads, programs, multi_plane_programs, erases, ..self.counters }
+        let suspends = self.flash.suspends();
+        Counters { reads, programs, multi_plane_programs, erases, suspends, ..self.counters }
     }
 
     /// Units written since the last reset, by cause; what still waits in the buffer included.
@@ -316,33 +301,17 @@ impl Ssd {
         self.reset_exposed(now);
         self.base = self.totals();
         self.base_by_core = self.cores.iter().map(|core| core.ftl.written()).collect();
-        for channel in &mut self.channels {
-            // What is booked beyond now belongs to what is counted from now on.
-            channel.busy = channel.free_at.saturating_sub(now);
-        }
-        for die in &mut self.dies {
-            die.busy = Nanos::ZERO;
-            die.busy_since = die.busy_since.max(now);
-        }
+        self.flash.reset_figures(now);
     }
 
-    /// The share of `span`, which ends at `now`, for which each channel was busy since the last reset. Bookings follow each other without
-    /// a gap, so that what lies beyond `now` is all the time until the channel is free.
+    /// The share of `span`, which ends at `now`, for which each channel was busy since the last reset.
     pub fn channel_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
-        let busy = |channel: &Channel| channel.busy.saturating_sub(channel.free_at.saturating_sub(now));
-        self.channels.iter().map(|channel| busy(channel).0 as f64 / span.0.max(1) as f64).collect()
+        self.flash.channel_utilisation(now, span)
     }
 
     /// The share of `span`, which ends at `now`, for which each die was busy since the last reset.
     pub fn die_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
-        self.dies
-            .iter()
-            .map(|die| {
-                let current =
-                    if die.phase == Phase::Idle { Nanos::ZERO } else { now.saturating_sub(die.busy_since) };
-                (die.busy + current).0 as f64 / span.0.max(1) as f64
-            })
-            .collect()
+        self.flash.die_utilisation(now, span)
     }
 
     /// The translation layers, by flash core.
@@ -359,7 +328,7 @@ impl Ssd {
     /// to a power of two: 4.5 years with up to 124 dies, 208 days with up to 1000, 1.6 days with 65 535. A run that gets there ends with an
     /// error.
     pub fn horizon(&self) -> Nanos {
-        self.events.horizon()
+        self.flash.horizon()
     }
 
     /// Free superblocks, over all cores.
@@ -369,9 +338,7 @@ impl Ssd {
 
     /// Whether nothing is under way: no command, no flash operation, no internal task. Housekeeping may be waiting for its time.
     pub fn is_idle(&self) -> bool {
-        self.commands_in_flight() == 0
-            && self.dies.iter().all(|die| die.phase == Phase::Idle)
-            && self.host.completions.next() == Nanos::MAX
+        self.commands_in_flight() == 0 && self.flash.all_idle() && self.host.completions.next() == Nanos::MAX
     }
 
     /// Resident bytes of all tables of the drive when they are built and in use, the bytes of the flash included where it keeps them.
@@ -414,30 +381,24 @@ impl Ssd {
 
     #[inline]
     pub(crate) fn next_event(&self) -> Nanos {
-        self.events.next().min(self.host.completions.next())
+        self.flash.next_event().min(self.host.completions.next())
     }
 
     /// Does what is due first; the caller has checked that something is.
     #[inline]
     pub(crate) fn step(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
-        let at = self.events.next();
+        let at = self.flash.next_event();
         if self.host.completions.next() <= at {
             self.emit(completions);
             return;
         }
         debug_assert!(at <= now, "an event of the future handled now");
-        let source = self.events.next_source();
-        let dies = self.dies.len() as u32;
-        if source < dies {
-            self.die_event(at, source as u16);
-        } else if source < dies + self.cores.len() as u32 {
-            self.cpu_event(at, (source - dies) as usize);
-        } else if source == self.master_source() {
-            self.master_event(at);
-        } else if source == self.link_source() {
-            self.link_event(at);
-        } else {
-            self.house_event(at);
+        match self.flash.next_source() {
+            Source::Die(die) => self.die_event(at, die),
+            Source::Core(core) => self.cpu_event(at, core.index()),
+            Source::Master => self.master_event(at),
+            Source::Link => self.link_event(at),
+            Source::Housekeeping => self.house_event(at),
         }
     }
 }
@@ -447,22 +408,22 @@ const UNIT_NODE: u64 = 64;
 /// Re-reads of a drive whose flash never errs, after a sensing that failed for a passing reason.
 const FAULT_RETRIES: u32 = 3;
 
-/// The flash cores of a drive of `units` mapping units; tells `dies` to which each belongs.
+/// The flash cores of a drive of `units` mapping units, and to which of them each die belongs.
 fn cores_of(
     config: &SsdConfig,
     seed: u64,
     tables: Tables,
     units: u64,
-    dies: &mut [Die],
-) -> Result<Vec<Core>, ConfigError> {
+) -> Result<(Vec<Core>, IndexVec<DieId, DiePlace>), ConfigError> {
     let geometry = &config.geometry;
     let flash_cores = u64::from(config.controller.flash_cores);
     let shares = dies_of_cores(geometry, config.controller.flash_cores);
     let mut cores = Vec::with_capacity(shares.len());
+    let nowhere = DiePlace { core: CoreId(0), local: LocalDie(0) };
+    let mut places = IndexVec::filled(nowhere, usize::from(geometry.dies()));
     for (index, share) in shares.iter().enumerate() {
-        for (local, die) in share.iter().enumerate() {
-            dies[die.index()].core = index as u16;
-            dies[die.index()].local = local as u16;
+        for (local, &die) in (0u16..).zip(share) {
+            places[die] = DiePlace { core: CoreId(index as u16), local: LocalDie(local) };
         }
         // Unit u belongs to core u mod N, so the first cores get one more where N does not divide.
         let own_units = units / flash_cores + u64::from((index as u64) < units % flash_cores);
@@ -482,7 +443,7 @@ fn cores_of(
         };
         cores.push(Core { cells, ..Core::new(ftl, share, config)? });
     }
-    Ok(cores)
+    Ok((cores, places))
 }
 
 /// What the controller decides for the translation layer over `share`.
@@ -562,7 +523,7 @@ impl Device for Ssd {
             if at > limit || at == Nanos::MAX {
                 return limit;
             }
-            let due = self.host.completions.next() <= self.events.next();
+            let due = self.host.completions.next() <= self.flash.next_event();
             self.step(at, completions);
             if due || !self.notices.is_empty() {
                 return at;

@@ -7,7 +7,7 @@ use crate::op::{Op, OpKind, Task};
 use crate::scrub::Reason;
 use crate::ssd::Ssd;
 use outlast_ftl::Stream;
-use outlast_units::{Nanos, Ppn, SuperblockId};
+use outlast_units::{DieId, Nanos, Ppn, SuperblockId};
 
 impl Ssd {
     /// Starts garbage collection on `core` if it is needed and not under way.
@@ -45,10 +45,14 @@ impl Ssd {
         let Core { ftl, tasks, dies, .. } = &mut self.cores[core];
         let valid = ftl.begin_relocation(superblock, stream, reason.cause());
         tasks.begin(task, ftl, superblock, stream, &leaving, valid);
+        for (local, &die) in (0u16..).zip(&*dies) {
+            if tasks.has_reads(task, local) {
+                self.flash.want_reads(DieId(die), task);
+            }
+        }
         let dies = dies.len();
         for local in 0..dies {
-            let die = self.cores[core].dies[local];
-            self.wake(now, die);
+            self.wake(now, DieId(self.cores[core].dies[local]));
         }
         // A victim without valid data needs no reads.
         self.maybe_erase(now, core, task);
@@ -57,7 +61,7 @@ impl Ssd {
     /// Valid units of a victim have been read, but for those in `lost`: they go to the frontier of the relocation's stream.
     pub(crate) fn relocation_read(&mut self, now: Nanos, op: &Op, lost: u64) {
         let core = usize::from(op.core);
-        self.internal -= 1;
+        self.flash.internal_ended();
         let state = &mut self.cores[core];
         let stream = state.tasks.stream(op.task);
         let first = op.pu * state.ftl.layout().units_per_pu();
@@ -98,7 +102,7 @@ impl Ssd {
             }
         }
         self.maybe_erase(now, core, op.task);
-        self.give_leave(now);
+        self.wake_waiting(now);
     }
 
     /// Collection has dealt with `units` units of its victim: the host may write its share. A sixteenth of a superblock is kept back.
@@ -155,9 +159,8 @@ impl Ssd {
         let first_pu = superblock.0 * self.cores[core].ftl.layout().pus_per_superblock();
         let lanes: Vec<u32> = self.cores[core].ftl.erasable_lanes(superblock).collect();
         for lane in lanes {
-            let die = self.cores[core].ftl.layout().lanes()[lane as usize].die.0;
             let op = Op::new(OpKind::Erase, task, core, first_pu + lane);
-            self.queue_internal(now, die, op);
+            self.queue_internal(now, &op);
         }
     }
 
@@ -173,7 +176,7 @@ impl Ssd {
 
     pub(crate) fn relocation_erased(&mut self, now: Nanos, op: &Op) {
         let core = usize::from(op.core);
-        self.internal -= 1;
+        self.flash.internal_ended();
         if self.note_erase_failure(op) {
             self.note_failed_write(now, op);
         }
@@ -182,7 +185,7 @@ impl Ssd {
         if state.tasks.lane_erased(op.task, superblock) {
             self.victim_erased(now, core, op.task, superblock);
         }
-        self.give_leave(now);
+        self.wake_waiting(now);
     }
 
     /// The blocks of victim `superblock` of `task` have been erased, or have failed to be.

@@ -17,6 +17,7 @@ use crate::config::SsdConfig;
 use crate::health::Covers;
 use crate::read::CoreCells;
 use crate::scrub::Scrub;
+use outlast_flash::Demand;
 use outlast_ftl::Ftl;
 use outlast_media::{ConfigError, Faults};
 use outlast_units::{DieId, Nanos};
@@ -43,6 +44,12 @@ pub(crate) struct Core {
 }
 
 impl Core {
+    /// What the core demands of its dies.
+    #[inline]
+    pub(crate) fn demand(&self) -> Demand {
+        Demand { urgent: self.buffer.is_blocked(), background: self.tasks.background_runs() }
+    }
+
     pub(crate) fn new(ftl: Ftl, dies: &[DieId], config: &SsdConfig) -> Result<Self, ConfigError> {
         Ok(Self {
             cpu: Processor::default(),

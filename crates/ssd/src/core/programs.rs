@@ -2,6 +2,7 @@
 
 use crate::op::{Op, OpKind, Task};
 use crate::ssd::Ssd;
+use outlast_flash::Queue;
 use outlast_ftl::{Cause, Stream};
 use outlast_units::Nanos;
 
@@ -16,10 +17,7 @@ impl Ssd {
     pub(crate) fn program_host_in(&mut self, now: Nanos, core: usize, pu: u32, units: u32, epoch: u32) {
         self.host.flushes.count_in(epoch);
         let op = Op { units: units as u16, epoch, ..Op::new(OpKind::HostProgram, Task::Gc, core, pu) };
-        let die = self.cores[core].ftl.layout().lane_of_pu(pu).die.0;
-        let op = self.ops.insert(op);
-        self.dies[usize::from(die)].programs.push(&mut self.ops, op);
-        self.wake(now, die);
+        self.submit(now, Queue::Programs, &op);
     }
 
     /// A host program has ended: its units leave the buffer.
@@ -95,13 +93,12 @@ impl Ssd {
     ) {
         self.cores[core].tasks.program_begins(task, epoch);
         let op = Op { units: units as u16, epoch, ..Op::new(OpKind::RelocationProgram, task, core, pu) };
-        let die = self.cores[core].ftl.layout().lane_of_pu(pu).die.0;
-        self.queue_internal(now, die, op);
+        self.queue_internal(now, &op);
     }
 
     pub(crate) fn relocation_programmed(&mut self, now: Nanos, op: &Op) {
         let core = usize::from(op.core);
-        self.internal -= 1;
+        self.flash.internal_ended();
         let state = &mut self.cores[core];
         state.tasks.leave(u32::from(op.units));
         state.tasks.program_ended(op.task, op.epoch, op.pu);
@@ -112,6 +109,6 @@ impl Ssd {
         self.maybe_erase(now, core, op.task);
         self.retry_erasures(now, core);
         self.maybe_collect(now, core);
-        self.give_leave(now);
+        self.wake_waiting(now);
     }
 }

@@ -131,13 +131,14 @@ impl Tasks {
         });
     }
 
-    /// What die `local` reads next for `task`. Room is kept for what is read, and the read is under way, until [`Tasks::read_ended`].
+    /// What die `local` reads next for `task`, if it `may_start` now. Room is kept for what is read, and the read is under way, until
+    /// [`Tasks::read_ended`].
     #[inline]
-    pub(crate) fn next_read(&mut self, task: Task, local: u16, ftl: &Ftl) -> NextRead {
+    pub(crate) fn next_read(&mut self, task: Task, local: u16, ftl: &Ftl, may_start: bool) -> NextRead {
         let Some(victim) = &mut self.under_way[task as usize].victim else { return NextRead::None };
         let mut answer = NextRead::None;
         while victim.list.has_more(local) {
-            if self.relocating >= self.relocating_max {
+            if self.relocating >= self.relocating_max || !may_start {
                 return NextRead::Later;
             }
             let within = victim.list.take(local);

@@ -59,9 +59,8 @@ impl Ssd {
             self.finish_parts(now, work.request, 1);
             return;
         }
-        let (pu, unit) = ftl.layout().pu_of(slot);
-        let die = ftl.layout().lane_of_pu(pu).die.0;
-        self.enqueue_read(now, die, core as u16, OpKind::HostRead, pu, unit, work);
+        let of_pu = ftl.layout().pu_of(slot);
+        self.enqueue_read(now, core, OpKind::HostRead, of_pu, work);
     }
 
     /// What a flash core takes to bring a unit into the parity that covers it: of its stripe, of its block, and of the blocks in
@@ -117,9 +116,8 @@ impl Ssd {
             if slot.is_some() && ftl.is_programmed(slot) {
                 // The read's time is spent now; its content is merged when the write enters the buffer, with what is
                 // current then, so that two partial writes of one unit cannot lose each other's sectors.
-                let (pu, unit) = ftl.layout().pu_of(slot);
-                let die = ftl.layout().lane_of_pu(pu).die.0;
-                self.enqueue_read(now, die, core as u16, OpKind::RmwRead, pu, unit, work);
+                let of_pu = ftl.layout().pu_of(slot);
+                self.enqueue_read(now, core, OpKind::RmwRead, of_pu, work);
                 return;
             }
         }

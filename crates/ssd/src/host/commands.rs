@@ -6,7 +6,8 @@ use crate::core::CoreWork;
 use crate::op::UnitWork;
 use crate::ssd::Ssd;
 use outlast_device::{Command, Completion, Op as HostOp, Outcome, Tag};
-use outlast_units::{Lpn, Nanos, SECTOR_BYTES};
+use outlast_flash::Source;
+use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
 
 impl Ssd {
     pub(crate) fn receive(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
@@ -36,7 +37,7 @@ impl Ssd {
             bytes.begin_write(request, data);
         }
         if is_write && in_range && link.receive(now, &command, request) {
-            self.events.set(self.link_source(), self.host.link.next());
+            self.flash.schedule(Source::Link, self.host.link.next());
         } else {
             self.fetched(now, request);
         }
@@ -44,7 +45,7 @@ impl Ssd {
 
     pub(crate) fn link_event(&mut self, now: Nanos) {
         let request = self.host.link.arrived().expect("the link's event has a command");
-        self.events.set(self.link_source(), self.host.link.next());
+        self.flash.schedule(Source::Link, self.host.link.next());
         self.fetched(now, request);
     }
 
@@ -55,13 +56,13 @@ impl Ssd {
             self.split(now, request);
         } else {
             self.master.take(now, cost, request);
-            self.events.set(self.master_source(), self.master.next());
+            self.flash.schedule(Source::Master, self.master.next());
         }
     }
 
     pub(crate) fn master_event(&mut self, now: Nanos) {
         let request = self.master.done().expect("the master core's event has work");
-        self.events.set(self.master_source(), self.master.next());
+        self.flash.schedule(Source::Master, self.master.next());
         self.split(now, request);
     }
 
@@ -88,7 +89,9 @@ impl Ssd {
         let (mut unit, mut offset) = self.unit_of(command.lba.0);
         let mut rest = command.sectors;
         let gathers = is_read && rest > self.sectors_per_unit - offset;
-        self.gathering = gathers;
+        if gathers {
+            self.flash.begin_gathering();
+        }
         while rest != 0 {
             let sectors = rest.min(self.sectors_per_unit - offset);
             // A read goes to where the data is, all else to where it belongs.
@@ -121,7 +124,7 @@ impl Ssd {
                 self.cores[core].cpu.take(now, cost, CoreWork { work, units: 1 });
             }
             let next = self.cores[core].cpu.next();
-            self.events.set(self.cpu_source(core), next);
+            self.flash.schedule(Source::Core(CoreId(core as u16)), next);
         }
     }
 
@@ -144,7 +147,7 @@ impl Ssd {
     pub(crate) fn cpu_event(&mut self, now: Nanos, core: usize) {
         let CoreWork { work, units } = self.cores[core].cpu.done().expect("a processor's event has work");
         let next = self.cores[core].cpu.next();
-        self.events.set(self.cpu_source(core), next);
+        self.flash.schedule(Source::Core(CoreId(core as u16)), next);
         if units == 1 {
             self.execute(now, core, work);
         } else {
@@ -156,7 +159,7 @@ impl Ssd {
     fn execute_page(&mut self, now: Nanos, core: usize, first: UnitWork, units: u32) {
         let command = self.host.requests.command(first.request);
         let end = command.lba.0 + u64::from(command.sectors);
-        self.gathering = true;
+        self.flash.begin_gathering();
         self.execute(now, core, first);
         for lpn in first.lpn + 1..first.lpn + units {
             let start = self.unit_at(core, lpn) * u64::from(self.sectors_per_unit);

@@ -27,8 +27,6 @@ pub(crate) struct Attempt {
 pub(crate) struct Sensed {
     /// Units that were wanted and that the ECC does not give, one bit each.
     pub(crate) failing: u64,
-    /// Units that were wanted.
-    pub(crate) units: u32,
     /// The step that the sensing took: a history of steps may have begun further on.
     pub(crate) step: u16,
 }
@@ -64,7 +62,7 @@ impl Reliability {
         self.has_small_units && !self.has_history && kind != OpKind::PatrolRead
     }
 
-    /// A die of a drive without faults senses units within a page. It keeps no history of steps.
+    /// A die of a drive without faults, which keeps no history of steps, senses units within a page. Returns the units that fail.
     #[inline]
     pub(crate) fn sense_small(
         &mut self,
@@ -73,11 +71,11 @@ impl Reliability {
         read: Attempt,
         at: Nanos,
         retries: &Retries,
-    ) -> Sensed {
+    ) -> u64 {
         let layout = ftl.layout();
         let (place, group) = layout.place_and_group(read.pu);
         let sums = Sums::of(ftl, &read, &place);
-        let (mut rest, mut sensed) = (read.wanted, Sensed { failing: 0, units: 0, step: read.step });
+        let (mut rest, mut failing) = (read.wanted, 0);
         let (mut last, mut page) = (u32::MAX, SmallPage::default());
         while rest != 0 {
             let unit = rest.trailing_zeros();
@@ -92,9 +90,8 @@ impl Reliability {
             if luck < page.p_most {
                 let ln_rber = page.ln_rber(own);
                 let fails = self.ladder.fails_at(luck, ln_rber, u32::from(read.step));
-                sensed.failing |= u64::from(fails) << unit;
+                failing |= u64::from(fails) << unit;
             }
-            sensed.units += 1;
             match sums {
                 Sums::None => {}
                 Sums::Unstriped => self.tails.add_plain(&self.ladder, page.known_ln_rber),
@@ -110,7 +107,7 @@ impl Reliability {
                 self.histogram.sample(luck, page.ln_rber(own));
             }
         }
-        sensed
+        failing
     }
 
     /// The die senses a page, and what is now known of it.
@@ -212,7 +209,7 @@ impl Reliability {
                 }
             }
         }
-        Sensed { failing, units: read.wanted.count_ones(), step }
+        Sensed { failing, step }
     }
 }
 

@@ -185,7 +185,7 @@ impl Ssd {
 
     /// A block of die `die` is bad. Is the die?
     fn add_bad(&mut self, now: Nanos, die: u16, block: u32) {
-        let core = usize::from(self.dies[usize::from(die)].core);
+        let (core, _) = self.core_of_die(die);
         let layout = self.cores[core].ftl.layout();
         let in_use = layout.superblocks() * u32::from(layout.planes_per_die());
         let (Some(watch), Some(repair)) = (&mut self.watch, &self.config.repair) else { return };
@@ -218,7 +218,7 @@ impl Ssd {
             self.add_bad(now, die, block);
         }
         if let Some((block, pu, mask)) = self.next_to_probe(die) {
-            let core = usize::from(self.dies[usize::from(die)].core);
+            let (core, _) = self.core_of_die(die);
             if let Some(watch) = &mut self.watch {
                 let health = &mut watch.dies[usize::from(die)];
                 health.probes += 1;
@@ -243,8 +243,8 @@ impl Ssd {
     /// The next block beside the one that a probe began with: first of the same plane, those behind before those in front, then of
     /// the others. With the program unit that holds its first page, and the units there.
     fn next_to_probe(&mut self, die: u16) -> Option<(u32, u32, u64)> {
-        let place = &self.dies[usize::from(die)];
-        let ftl = &self.cores[usize::from(place.core)].ftl;
+        let (core, local) = self.core_of_die(die);
+        let ftl = &self.cores[core].ftl;
         let layout = ftl.layout();
         let watch = self.watch.as_mut()?;
         let all = watch.blocks_per_die;
@@ -261,7 +261,7 @@ impl Ssd {
             }
             // Spare blocks hold nothing.
             let Some(superblock) = ftl.superblock_of_block(block) else { continue };
-            let lanes = layout.lanes_of_die(place.local).iter();
+            let lanes = layout.lanes_of_die(local).iter();
             let lane = lanes.copied().find(|&lane| {
                 let lane = layout.lanes()[lane as usize];
                 (u32::from(lane.first_plane)..u32::from(lane.first_plane + lane.planes)).contains(&plane)
@@ -292,14 +292,14 @@ impl Ssd {
     /// Die `die` has failed, as far as firmware knows.
     fn declare(&mut self, now: Nanos, die: u16) {
         self.end_probe(die);
-        let (core, local) = (self.dies[usize::from(die)].core, self.dies[usize::from(die)].local);
+        let (core, local) = self.core_of_die(die);
         let failed_units = self.failed_units(die);
         let Some(watch) = &mut self.watch else { return };
         let health = &mut watch.dies[usize::from(die)];
         health.failed = true;
         watch.records.push(RepairRecord {
             die,
-            core,
+            core: core as u16,
             failed_at: health.broken_at,
             first_bad_at: health.first_bad_at,
             detected_at: now,
@@ -308,15 +308,15 @@ impl Ssd {
             failed_units,
             ..RepairRecord::default()
         });
-        self.give_up(now, usize::from(core), local, None);
+        self.give_up(now, core, local, None);
         self.repair_die(now, die);
     }
 
     /// Firmware looks at every die at once, without time: for drives that are used without it, where nothing would ever be noticed.
     pub fn detect_untimed(&mut self, now: Nanos) {
-        for die in 0..self.dies.len() as u16 {
-            let (core, local) = (self.dies[usize::from(die)].core, self.dies[usize::from(die)].local);
-            let faults = self.cores[usize::from(core)].faults.as_ref();
+        for die in 0..self.places.len() as u16 {
+            let (core, local) = self.core_of_die(die);
+            let faults = self.cores[core].faults.as_ref();
             let is_dead = faults.is_some_and(|faults| faults.die_is_dead(local));
             if is_dead && self.watch.as_ref().is_some_and(|watch| !watch.is_failed(die)) {
                 self.declare(now, die);

@@ -57,11 +57,11 @@ impl Ssd {
             }
         }
         let (mut searched, mut by_marks) = (vec![false; cores], false);
-        for (die, health) in self.dies.iter().zip(&watch.dies).filter(|(_, health)| health.failed) {
+        for (die, health) in self.places.iter().zip(&watch.dies).filter(|(_, health)| health.failed) {
             if repair.identifier.reads_lists() && !health.lists.is_gone() {
                 by_marks = true;
             } else {
-                searched[usize::from(die.core)] = true;
+                searched[die.core.index()] = true;
             }
         }
         let is_alone = repair.identifier == Identifier::L2pOneCore;
@@ -193,8 +193,8 @@ impl Ssd {
                 let needs = Axis::ALL.into_iter().filter_map(|axis| ftl.line_needs(pu, axis)).min();
                 let layout = ftl.layout();
                 let rows = layout.first_page(pu)..layout.first_page(pu) + layout.rows_per_pu();
-                let sense = rows.fold(Nanos::ZERO, |sum, row| sum + self.timing.read(row));
-                let each = sense + self.timing.transfer(layout.units_per_pu());
+                let sense = rows.fold(Nanos::ZERO, |sum, row| sum + self.flash.timing().read(row));
+                let each = sense + self.flash.timing().transfer(layout.units_per_pu());
                 let dies = ftl.live_lanes().count() as u64;
                 let inside = u64::from(needs.unwrap_or(1)) * each.0 / dies.max(1);
                 let bytes = u64::from(layout.units_per_pu()) * self.config.ftl.mapping_unit.0;

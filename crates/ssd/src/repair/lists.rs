@@ -76,10 +76,9 @@ impl Ssd {
     }
 
     fn begin_lists(&mut self, now: Nanos, die: u16, by_page: bool) {
-        let local = self.dies[usize::from(die)].local;
-        let place = &self.dies[usize::from(die)];
-        let (core, ftl) = (usize::from(place.core), &self.cores[usize::from(place.core)].ftl);
-        let reads = ftl.list_reads(place.local, by_page);
+        let (core, local) = self.core_of_die(die);
+        let ftl = &self.cores[core].ftl;
+        let reads = ftl.list_reads(local, by_page);
         let words = ftl.mapped_pages().div_ceil(64) as usize;
         let Some(watch) = &mut self.watch else { return };
         if watch.marks[core].len() < words {
@@ -107,7 +106,7 @@ impl Ssd {
 
     /// Reads the next list of die `die`, or marks what redirection says of it.
     fn read_list(&mut self, now: Nanos, die: u16) {
-        let core = usize::from(self.dies[usize::from(die)].core);
+        let (core, _) = self.core_of_die(die);
         let Some(watch) = &mut self.watch else { return };
         let ftl = &self.cores[core].ftl;
         let Lists::Reading(reads) = &mut watch.dies[usize::from(die)].lists else { return };
@@ -182,8 +181,8 @@ impl Ssd {
     /// Core `core` has marked all units of its failed dies for which this was under way.
     pub(super) fn marked(&mut self, now: Nanos, core: usize) {
         let Some(watch) = &mut self.watch else { return };
-        for (health, die) in watch.dies.iter_mut().zip(&self.dies) {
-            if usize::from(die.core) == core && matches!(health.lists, Lists::Marking) {
+        for (health, die) in watch.dies.iter_mut().zip(&self.places) {
+            if die.core.index() == core && matches!(health.lists, Lists::Marking) {
                 health.lists = Lists::Marked;
                 // Of two dies of a core, each has a piece of work of its own, in order.
                 break;

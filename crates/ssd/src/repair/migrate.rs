@@ -122,22 +122,21 @@ impl Ssd {
             return;
         }
         let (pu, unit) = ftl.layout().pu_of(slot);
-        let die = ftl.layout().lane_of_pu(pu).die.0;
         // Any task but collection has its operations among those of the background.
         let op = Op::new(OpKind::MoveRead, Task::Scrub, victim, pu);
-        self.queue_internal(now, die, Op { units: 1, mask: 1 << unit, work, ..op });
+        self.queue_internal(now, &Op { units: 1, mask: 1 << unit, work, ..op });
     }
 
     /// The data of a unit to be moved is in the controller, or cannot be had.
     pub(crate) fn move_read(&mut self, now: Nanos, op: &Op, lost: bool) {
-        self.internal -= 1;
+        self.flash.internal_ended();
         if lost {
             self.host.requests.fail(op.work.request, Outcome::MediumError);
             self.finish_parts(now, op.work.request, 1);
         } else {
             self.write_moved(now, usize::from(op.core), op.work);
         }
-        self.give_leave(now);
+        self.wake_waiting(now);
     }
 
     fn write_moved(&mut self, now: Nanos, victim: usize, work: UnitWork) {

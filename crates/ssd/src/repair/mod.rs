@@ -22,7 +22,6 @@ pub use space::{adjustment, fair_shares};
 
 use crate::config::{Migration, RepairScheme};
 use crate::core::WaitingWrite;
-use crate::die::Die;
 use crate::op::UnitWork;
 use crate::ssd::Ssd;
 use outlast_device::{Notice, NoticeKind, Op as HostOp};
@@ -156,7 +155,7 @@ impl Ssd {
         }
         self.adjusted.push(die);
         let moves_itself = repair.migration == Migration::Device;
-        let victim = usize::from(self.dies[usize::from(die)].core);
+        let (victim, _) = self.core_of_die(die);
         let Some(next) = self.redirected_once_more(victim, None) else { return };
         for (index, core) in self.cores.iter_mut().enumerate() {
             core.ftl.set_logical(u64::from(next.end(index)), next.logical(index));
@@ -199,8 +198,8 @@ impl Ssd {
     pub(crate) fn begin_repaired(&mut self) -> Result<(), ConfigError> {
         let dies = self.config.repair.as_ref().map_or_else(Vec::new, |repair| repair.repaired_dies.clone());
         for (index, &die) in dies.iter().enumerate() {
-            let Die { core, local, .. } = self.dies[usize::from(die)];
-            self.cores[usize::from(core)].ftl.give_up_die(local, None);
+            let (core, local) = self.core_of_die(die);
+            self.cores[core].ftl.give_up_die(local, None);
             self.adjust_space(Nanos::ZERO, die);
             if self.prospects() == Prospects::Beyond {
                 let limit = "leaves too little room for the data";
@@ -213,7 +212,7 @@ impl Ssd {
     /// How units would be redirected after one more failure on core `victim`, `die` being the one that fails where it has not yet;
     /// `None` where that cannot be, or leaves some core too little room.
     fn redirected_once_more(&self, victim: usize, die: Option<u16>) -> Option<Redirection> {
-        let dies = (self.dies.len() - self.config.absent_dies.len()) as u32;
+        let dies = (self.places.len() - self.config.absent_dies.len()) as u32;
         let none = || Redirection::new(self.units, self.cores.len() as u32, dies);
         let mut next = self.redirection.as_deref().map_or_else(none, Redirection::clone);
         let fits = |core: usize, next: &Redirection| {

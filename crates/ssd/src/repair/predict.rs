@@ -73,8 +73,7 @@ impl Ssd {
 
     /// Die `die` takes no more data, and what it holds is moved away, if its core has room without it.
     fn leave(&mut self, now: Nanos, die: u16) {
-        let (core, local) =
-            (usize::from(self.dies[usize::from(die)].core), self.dies[usize::from(die)].local);
+        let (core, local) = self.core_of_die(die);
         let ftl = &self.cores[core].ftl;
         if !ftl.could_hold(ftl.logical_units(), Some(local)) {
             return;

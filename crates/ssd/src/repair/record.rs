@@ -50,8 +50,8 @@ impl Ssd {
 
     /// Units whose current copy is still on the failed die `die`. In time proportional to the die.
     pub fn failed_units(&self, die: u16) -> u64 {
-        let place = &self.dies[usize::from(die)];
-        self.cores[usize::from(place.core)].ftl.pages_on(place.local, false).count() as u64
+        let (core, local) = self.core_of_die(die);
+        self.cores[core].ftl.pages_on(local, false).count() as u64
     }
 
     /// Whether nothing is left to be written again: `Op::LbaStatus` over the whole drive would find nothing. In time proportional to the

@@ -1,6 +1,5 @@
 //! The self-check: what the parts of a drive count must be what is there. It takes the whole drive, and changes nothing.
 
-use crate::die::Phase;
 use crate::op::OpKind;
 use crate::ssd::Ssd;
 use outlast_units::slab::NIL;
@@ -17,7 +16,7 @@ impl Ssd {
         }
         let counted = self.host.flushes.outstanding();
         let programs =
-            |core| self.programs_in_flight(core).filter(|op| op.kind == OpKind::HostProgram).count();
+            |core| self.programs_in_flight(core).filter(|op| op.tag.kind == OpKind::HostProgram).count();
         let of_host: u64 = (0..self.cores.len()).map(|core| programs(core) as u64).sum();
         let moved_in: u64 = self.cores.iter().map(|core| core.buffer.epochs_moved_in()).sum();
         if counted != of_host + moved_in {
@@ -46,18 +45,21 @@ impl Ssd {
 
     /// Units for which room is kept while they are being read from a victim.
     fn units_being_relocated(&self, core: usize) -> u64 {
-        let reading =
-            self.dies.iter().filter(|die| matches!(die.phase, Phase::Sensing | Phase::ReadTransfer));
-        let ops = reading.map(|die| &self.ops[die.current]);
-        ops.filter(|op| {
-            usize::from(op.core) == core && op.kind == OpKind::RelocationRead && op.recovery == NIL
-        })
-        .map(|op| u64::from(op.units))
-        .sum()
+        let reads = self.flash.reads_under_way().filter(|(die, _)| self.places[*die].core.index() == core);
+        let relocations = reads.filter(|(_, op)| op.tag.kind == OpKind::RelocationRead);
+        let units = relocations.map(|(_, op)| {
+            if !op.tag.has_record {
+                return op.units();
+            }
+            let read = &self.reads[op.tag.cookie];
+            // What is being recovered is counted apart.
+            if read.recovery == NIL { u32::from(read.units) } else { 0 }
+        });
+        units.map(u64::from).sum()
     }
 
     fn padding_in_flight(&self, core: usize) -> u64 {
         let per_pu = u64::from(self.cores[core].ftl.layout().units_per_pu());
-        self.programs_in_flight(core).map(|op| per_pu - u64::from(op.units)).sum()
+        self.programs_in_flight(core).map(|op| per_pu - u64::from(op.units())).sum()
     }
 }

@@ -35,8 +35,7 @@ impl Ssd {
         }
         self.expect_faults();
         for die in fault.dies(&self.config.geometry) {
-            let (core, local) =
-                (usize::from(self.dies[usize::from(die)].core), self.dies[usize::from(die)].local);
+            let (core, local) = self.core_of_die(die);
             let state = &mut self.cores[core];
             if let Some(faults) = &mut state.faults {
                 faults.inject(local, fault.damage);

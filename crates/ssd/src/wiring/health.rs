@@ -3,6 +3,7 @@
 use crate::config::ChangeConfig;
 use crate::health::{Change, FaultEvent};
 use crate::ssd::Ssd;
+use outlast_flash::Source;
 use outlast_media::{Damage, Fault};
 use outlast_units::{DieId, Nanos};
 
@@ -11,15 +12,15 @@ impl Ssd {
     pub(crate) fn call_housekeeping(&mut self, at: Nanos) {
         if self.timer.call(at) {
             // Beyond the horizon nothing happens any more.
-            let at = if at > self.events.horizon() { Nanos::MAX } else { at };
-            self.events.set(self.house_source(), at);
+            let at = if at > self.flash.horizon() { Nanos::MAX } else { at };
+            self.flash.schedule(Source::Housekeeping, at);
         }
     }
 
     /// The time for housekeeping has come.
     pub(crate) fn house_event(&mut self, now: Nanos) {
         self.timer.stop();
-        self.events.set(self.house_source(), Nanos::MAX);
+        self.flash.schedule(Source::Housekeeping, Nanos::MAX);
         self.break_what_is_due(now);
         self.make_changes_due(now);
         self.keep_watching(now);

@@ -1,5 +1,6 @@
 //! Changes of code and of dies while data is live.
 
+use crate::flash::DiePlace;
 use crate::ssd::Ssd;
 use outlast_ftl::{CodeConfig, Stream};
 use outlast_media::ConfigError;
@@ -79,7 +80,7 @@ impl Ssd {
     /// # Errors
     /// No such die, or one that is there already.
     pub fn add_die(&mut self, now: Nanos, die: DieId) -> Result<(), ConfigError> {
-        let dies = self.dies.len();
+        let dies = self.places.len();
         if die.index() >= dies {
             let limit = format!("must be below the number of dies, {dies}");
             return Err(ConfigError::new("die", die.0, limit));
@@ -88,7 +89,8 @@ impl Ssd {
             return Err(ConfigError::new("die", die.0, "is there already"));
         };
         self.absent.remove(place);
-        let (core, local) = (usize::from(self.dies[die.index()].core), self.dies[die.index()].local);
+        let DiePlace { core, local } = self.places[die];
+        let (core, local) = (core.index(), local.0);
         self.cores[core].ftl.add_die(local);
         self.reprotect_all(now, core);
         self.pump(now, core);

@@ -1,48 +1,58 @@
-//! The drive's way into sensing.
+//! What dies sense.
 
-use crate::op::Rung;
+use crate::op::{Op, Purpose, Rung};
 use crate::read::{Attempt, Sensed, faulty_units};
 use crate::ssd::Ssd;
-use outlast_units::Nanos;
+use outlast_flash::OpId;
+use outlast_units::{DieId, Nanos};
 
 impl Ssd {
-    /// A die senses what operation `op` still wants: the cells are disturbed, and it is decided which units the ECC gives.
+    /// A die senses the units of `op`: the cells are disturbed, and it is decided which units the ECC gives. A read whose tag says it all
+    /// becomes a record only where it fails.
     ///
     /// Not inlined: reads of drives whose flash never errs should not pay for its registers.
     #[inline(never)]
-    pub(crate) fn sense(&mut self, now: Nanos, op: u32) {
-        let this = &mut self.ops[op];
-        let core = &mut self.cores[usize::from(this.core)];
+    pub(crate) fn sense(&mut self, now: Nanos, die: DieId, op: OpId) {
+        let operation = self.flash.op(op);
+        let (tag, wanted, units) = (operation.tag, operation.mask(), operation.units());
+        let index = self.places[die].core.index();
+        let core = &mut self.cores[index];
         let at = now + self.schedule.aged();
-        let is_first = this.rereads == 0 && this.rung == Rung::Rereads;
-        let read = Attempt { kind: this.kind, pu: this.pu, wanted: this.failing, step: this.step, is_first };
-        debug_assert!(read.wanted != 0, "a sensing of nothing");
-        let mut has_alarm = false;
-        let sensed = match (&mut core.cells, &mut self.reliability) {
-            (Some(own), Some(reliability)) => {
-                let sensed = if core.faults.is_none() && reliability.is_plain(read.kind) {
-                    reliability.sense_small(&core.ftl, own, read, at, &self.retries)
-                } else {
-                    reliability.sense_any(&core.ftl, own, core.faults.as_ref(), &read, at, &self.retries)
-                };
-                has_alarm = own.cells.has_alarm();
-                sensed
-            }
-            _ => Sensed { failing: 0, units: read.wanted.count_ones(), step: read.step },
-        };
-        let mut failing = sensed.failing;
-        if let Some(faults) = &mut core.faults {
-            failing |= faulty_units(&core.ftl, faults, &read);
+        let mut read = Attempt { kind: tag.kind, pu: tag.pu, wanted, step: 0, is_first: true };
+        if tag.has_record {
+            let record = &self.reads[tag.cookie];
+            debug_assert!(record.wanted() == wanted, "read {} senses other units than it wants", tag.cookie);
+            read.step = record.step;
+            read.is_first = record.rereads == 0 && record.rung == Rung::Rereads;
         }
-        debug_assert!(failing & !read.wanted == 0, "a unit fails that was not wanted");
-        this.failing = failing;
-        this.step = sensed.step;
-        this.sent = sensed.units as u16;
+        let mut has_alarm = false;
+        let mut sensed = Sensed { failing: 0, step: read.step };
+        if let (Some(own), Some(reliability)) = (&mut core.cells, &mut self.reliability) {
+            if core.faults.is_none() && reliability.is_plain(read.kind) {
+                sensed.failing = reliability.sense_small(&core.ftl, own, read, at, &self.retries);
+            } else {
+                sensed =
+                    reliability.sense_any(&core.ftl, own, core.faults.as_ref(), &read, at, &self.retries);
+            }
+            has_alarm = own.cells.has_alarm();
+        }
+        if let Some(faults) = &mut core.faults {
+            sensed.failing |= faulty_units(&core.ftl, faults, &read);
+        }
+        let Sensed { failing, step } = sensed;
+        debug_assert!(failing & !wanted == 0, "a unit fails that was not wanted");
+        if tag.has_record {
+            let record = &mut self.reads[tag.cookie];
+            (record.failing, record.step) = (failing, step);
+        } else if failing != 0 {
+            let record = Op { failing, step, ..Op::of_tag(tag, index, units, wanted) };
+            let cookie = self.reads.insert(record);
+            *self.flash.tag_mut(op) = Purpose { cookie, has_record: true, ..tag };
+        }
         let failed = if failing == 0 { 0 } else { failing.count_ones() };
-        self.corrections.sensed(read.kind, is_first, u64::from(sensed.units - failed));
+        self.corrections.sensed(read.kind, read.is_first, u64::from(units - failed));
         if has_alarm {
-            let core = usize::from(this.core);
-            self.look_at_alarms(now, core);
+            self.look_at_alarms(now, index);
         }
     }
 }

@@ -1,12 +1,92 @@
 //! The event queue: one pending time for each source, the earliest on top.
 
-use outlast_units::Nanos;
+use outlast_units::{CoreId, DieId, Nanos};
+
+/// Whose an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A die.
+    Die(DieId),
+    /// The processor of a flash core.
+    Core(CoreId),
+    /// The master core.
+    Master,
+    /// The host's link.
+    Link,
+    /// What is done at times of its own.
+    Housekeeping,
+}
+
+/// The event tree of a drive: its dies, then its flash cores, then the three sources of which there is one each.
+#[derive(Clone, Debug)]
+pub(crate) struct Events {
+    tree: EventTree,
+    dies: u32,
+    cores: u32,
+}
+
+impl Events {
+    pub(crate) fn new(dies: usize, cores: usize) -> Self {
+        Self { tree: EventTree::new(dies + cores + 3), dies: dies as u32, cores: cores as u32 }
+    }
+
+    pub(crate) fn horizon(&self) -> Nanos {
+        self.tree.horizon()
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, source: Source, at: Nanos) {
+        self.tree.set(self.number(source), at);
+    }
+
+    #[inline]
+    pub(crate) fn next(&self) -> Nanos {
+        self.tree.next()
+    }
+
+    #[inline]
+    pub(crate) fn next_source(&self) -> Source {
+        self.source(self.tree.next_source())
+    }
+
+    #[inline]
+    fn number(&self, source: Source) -> u32 {
+        let singles = self.dies + self.cores;
+        match source {
+            Source::Die(die) => u32::from(die.0),
+            Source::Core(core) => self.dies + u32::from(core.0),
+            Source::Master => singles,
+            Source::Link => singles + 1,
+            Source::Housekeeping => singles + 2,
+        }
+    }
+
+    #[inline]
+    fn source(&self, number: u32) -> Source {
+        if number < self.dies {
+            return Source::Die(DieId(number as u16));
+        }
+        match (number - self.dies).checked_sub(self.cores) {
+            None => Source::Core(CoreId((number - self.dies) as u16)),
+            Some(0) => Source::Master,
+            Some(1) => Source::Link,
+            Some(_) => Source::Housekeeping,
+        }
+    }
+
+    /// Forgets all events but that of housekeeping.
+    pub(crate) fn cut(&mut self) {
+        for number in 0..self.number(Source::Housekeeping) {
+            self.tree.set(number, Nanos::MAX);
+        }
+    }
+}
 
 /// A tournament tree over a fixed set of sources, each with at most one pending event. Setting a time costs log₂(sources)
 /// comparisons, without branches and without allocation; the earliest is at the root. Equal times go to the source with the
 /// smaller number, so a run is reproducible.
 #[derive(Clone, Debug)]
-pub(crate) struct EventTree {
+struct EventTree {
     /// Node `i` is the least of `2i` and `2i + 1`; leaves start at `sources`. Any number of leaves will do, as the least of
     /// all does not depend on their order. A node is time and source in one word, compared at once.
     nodes: Vec<u64>,
@@ -16,7 +96,7 @@ pub(crate) struct EventTree {
 }
 
 impl EventTree {
-    pub(crate) fn new(sources: usize) -> Self {
+    fn new(sources: usize) -> Self {
         let sources = sources.max(2);
         let bits = usize::BITS - (sources - 1).leading_zeros();
         Self { nodes: vec![u64::MAX; sources * 2], sources, bits }
@@ -24,13 +104,13 @@ impl EventTree {
 
     /// The latest time that an event can have: time and source share 64 bits. 4.5 years with up to 128 sources, half of it with each
     /// doubling.
-    pub(crate) fn horizon(&self) -> Nanos {
+    fn horizon(&self) -> Nanos {
         Nanos((u64::MAX >> self.bits) - 1)
     }
 
     /// Sets the time of `source`; [`Nanos::MAX`] for none.
     #[inline]
-    pub(crate) fn set(&mut self, source: u32, at: Nanos) {
+    fn set(&mut self, source: u32, at: Nanos) {
         let key = if at == Nanos::MAX {
             u64::MAX
         } else {
@@ -50,14 +130,14 @@ impl EventTree {
 
     /// When the earliest event is due; [`Nanos::MAX`] when there is none.
     #[inline]
-    pub(crate) fn next(&self) -> Nanos {
+    fn next(&self) -> Nanos {
         let first = self.nodes[1];
         if first == u64::MAX { Nanos::MAX } else { Nanos(first >> self.bits) }
     }
 
     /// Whose the earliest event is.
     #[inline]
-    pub(crate) fn next_source(&self) -> u32 {
+    fn next_source(&self) -> u32 {
         (self.nodes[1] & ((1 << self.bits) - 1)) as u32
     }
 }

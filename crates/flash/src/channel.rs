@@ -1,0 +1,45 @@
+//! The state of a channel.
+
+use outlast_units::Nanos;
+
+/// One channel: transfers book it first come, first served; commands, which are short, go in between.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Channel {
+    free_at: Nanos,
+    busy: Nanos,
+}
+
+impl Channel {
+    /// Books `span` from `now` or from when the channel is free; returns its end.
+    #[inline]
+    pub(crate) fn book(&mut self, now: Nanos, span: Nanos) -> Nanos {
+        let end = self.free_at.max(now) + span;
+        self.free_at = end;
+        self.busy += span;
+        end
+    }
+
+    /// Puts `span` of command cycles in between transfers that are booked or under way, which it delays; returns its end.
+    #[inline]
+    pub(crate) fn interleave(&mut self, now: Nanos, span: Nanos) -> Nanos {
+        self.book(now, span);
+        now + span
+    }
+
+    /// How long it has been busy until `now`. Bookings follow each other without a gap, so that what lies beyond `now` is all the time
+    /// until the channel is free.
+    pub(crate) fn busy_until(&self, now: Nanos) -> Nanos {
+        self.busy.saturating_sub(self.free_at.saturating_sub(now))
+    }
+
+    /// Counts anew from `now` on: what is booked beyond it belongs to what is counted from now on.
+    pub(crate) fn reset(&mut self, now: Nanos) {
+        self.busy = self.free_at.saturating_sub(now);
+    }
+
+    /// What is booked beyond `now` does not take place.
+    pub(crate) fn cut(&mut self, now: Nanos) {
+        self.busy = self.busy_until(now);
+        self.free_at = now;
+    }
+}

@@ -1,0 +1,140 @@
+//! The state of a die.
+
+use crate::op::{List, Queue, Task};
+use outlast_units::slab::NIL;
+use outlast_units::{ChannelId, CoreId, Nanos};
+
+/// What a die is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Idle,
+    /// tR runs.
+    Sensing,
+    /// Data goes out over the channel.
+    ReadTransfer,
+    /// Data comes in, then tPROG or tBERS runs.
+    Array,
+    /// Waiting until a suspended operation lets the die read.
+    Suspending,
+}
+
+/// An operation that reads have interrupted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Suspended {
+    pub(crate) op: u32,
+    pub(crate) remaining: Nanos,
+    pub(crate) times: u8,
+    /// Reads that may still go before it.
+    pub(crate) reads_left: u8,
+}
+
+/// One die: what it does now and what waits for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Die {
+    pub(crate) channel: ChannelId,
+    pub(crate) core: CoreId,
+    pub(crate) phase: Phase,
+    /// Tasks that may want to read from it, one bit each.
+    pub(crate) wanted: u8,
+    /// The operation under way.
+    pub(crate) current: u32,
+    /// When the array part of a program or erase begins and ends.
+    pub(crate) array_start: Nanos,
+    pub(crate) array_end: Nanos,
+    /// How often the current program or erase was suspended.
+    pub(crate) suspensions: u8,
+    pub(crate) suspended: Option<Suspended>,
+    pub(crate) reads: List,
+    pub(crate) programs: List,
+    /// Programs and erases of garbage collection.
+    pub(crate) collection: List,
+    /// Operations of background tasks.
+    pub(crate) background: List,
+    /// Host reads since the last host program, while one waited.
+    pub(crate) reads_in_a_row: u8,
+    /// Host operations since the last internal one, while internal ones were urgent.
+    pub(crate) host_in_a_row: u8,
+    /// Operations since the last one of a background task, while one was under way.
+    pub(crate) since_background: u8,
+    /// Whether it stands in the list of dies that wait until one more internal operation may start.
+    pub(crate) waiting: bool,
+    /// Whether its event is one that has been dealt with.
+    pub(crate) stale_event: bool,
+    /// The first read of the command being gathered.
+    pub(crate) gathered: u32,
+    pub(crate) busy_since: Nanos,
+    busy: Nanos,
+}
+
+impl Die {
+    pub(crate) fn new(channel: ChannelId, core: CoreId) -> Self {
+        Self {
+            channel,
+            core,
+            phase: Phase::Idle,
+            wanted: 0,
+            current: NIL,
+            array_start: Nanos::ZERO,
+            array_end: Nanos::ZERO,
+            suspensions: 0,
+            suspended: None,
+            reads: List::default(),
+            programs: List::default(),
+            collection: List::default(),
+            background: List::default(),
+            reads_in_a_row: 0,
+            host_in_a_row: 0,
+            since_background: 0,
+            waiting: false,
+            stale_event: false,
+            gathered: NIL,
+            busy_since: Nanos::ZERO,
+            busy: Nanos::ZERO,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn list(&mut self, queue: Queue) -> &mut List {
+        match queue {
+            Queue::Reads => &mut self.reads,
+            Queue::Programs => &mut self.programs,
+            Queue::Internal(Task::Gc) => &mut self.collection,
+            Queue::Internal(_) => &mut self.background,
+        }
+    }
+
+    /// It takes up `op`.
+    #[inline]
+    pub(crate) fn begin(&mut self, now: Nanos, op: u32) {
+        if self.phase == Phase::Idle {
+            self.busy_since = now;
+        }
+        self.current = op;
+    }
+
+    /// The operation under way has ended. Its event stays in the tree until it is clear that nothing follows: one update instead of two.
+    #[inline]
+    pub(crate) fn release(&mut self, now: Nanos) {
+        self.phase = Phase::Idle;
+        self.stale_event = true;
+        self.busy += now - self.busy_since;
+    }
+
+    /// How long it has been busy until `now`.
+    pub(crate) fn busy_until(&self, now: Nanos) -> Nanos {
+        let current =
+            if self.phase == Phase::Idle { Nanos::ZERO } else { now.saturating_sub(self.busy_since) };
+        self.busy + current
+    }
+
+    /// Counts anew from `now` on.
+    pub(crate) fn reset_busy(&mut self, now: Nanos) {
+        self.busy = Nanos::ZERO;
+        self.busy_since = self.busy_since.max(now);
+    }
+
+    /// It forgets what it does and what waits for it.
+    pub(crate) fn cut(&mut self, now: Nanos) {
+        *self = Self { busy: self.busy_until(now), ..Self::new(self.channel, self.core) };
+    }
+}

@@ -1,0 +1,475 @@
+//! Submission, events, and what a die does for an operation.
+
+use crate::channel::Channel;
+use crate::die::{Die, Phase, Suspended};
+use crate::events::{Events, Source};
+use crate::op::{Kind, List, Op, OpId, Queue, Task};
+use crate::turn::{Demand, Next};
+use outlast_media::{ConfigError, Geometry, ProgramUnit, Suspend, Timing, TimingTable};
+use outlast_units::slab::{NIL, Slab};
+use outlast_units::{Bytes, ChannelId, CoreId, DieId, IndexVec, Nanos};
+use std::collections::VecDeque;
+
+/// Dies, channels, and the events of a drive.
+///
+/// **Priorities** on a die: reads, then host programs, then garbage collection, then background tasks. When collection is
+/// [urgent](Demand), it goes before host programs, and every so often before reads, so that it cannot starve. Channels serve
+/// first come, first served.
+#[derive(Clone, Debug)]
+pub struct Flash<T> {
+    pub(crate) dies: IndexVec<DieId, Die>,
+    pub(crate) channels: IndexVec<ChannelId, Channel>,
+    pub(crate) events: Events,
+    pub(crate) ops: Slab<Op<T>>,
+    timing: TimingTable,
+    unit: ProgramUnit,
+    suspend: Option<Suspend>,
+    pub(crate) program_every: u8,
+    pub(crate) background_every: u8,
+    /// Internal operations under way, and how many there may be.
+    pub(crate) internal: u32,
+    pub(crate) internal_max: u32,
+    /// Dies that have internal work and wait until one more internal operation may start.
+    pub(crate) waiting: VecDeque<DieId>,
+    /// Whether the reads of a command are being queued, before any die looks at them; and the dies that have some.
+    gathering: bool,
+    gathered: Vec<DieId>,
+    pub(crate) suspends: u64,
+}
+
+/// What the room is built from.
+#[derive(Clone, Debug)]
+pub struct Setup<'a> {
+    /// The drive's dies and channels.
+    pub geometry: &'a Geometry,
+    /// How long operations take.
+    pub timing: &'a Timing,
+    /// User bytes of a unit.
+    pub unit_size: Bytes,
+    /// How the units of a program unit lie on its pages.
+    pub program_unit: ProgramUnit,
+    /// The flash core that each die belongs to.
+    pub cores: &'a IndexVec<DieId, CoreId>,
+    /// Reads that may go before a host program that waits.
+    pub program_every: u8,
+    /// Other operations that may go before one of a background task.
+    pub background_every: u8,
+    /// Internal operations that may be under way at once; as many as there are dies where nothing is said.
+    pub internal_operations: Option<u32>,
+}
+
+/// What an event on a die came to.
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub enum Event<T> {
+    /// The die is still at work on the same operation, or reads while another is suspended.
+    Goes(Next),
+    /// An operation has ended and its die is free: see the order of calls in the crate's documentation.
+    Ended(Op<T>),
+}
+
+/// A program that a loss of power found waiting or under way.
+#[derive(Clone, Copy, Debug)]
+pub struct Outstanding<T> {
+    /// The die.
+    pub die: DieId,
+    /// The operation.
+    pub op: Op<T>,
+    /// Whether the die had begun it.
+    pub started: bool,
+}
+
+impl<T: Copy> Flash<T> {
+    /// Dies at rest.
+    ///
+    /// # Errors
+    /// A time that no flash operation takes.
+    pub fn new(setup: &Setup) -> Result<Self, ConfigError> {
+        let Setup { geometry, cores, program_unit, .. } = *setup;
+        let units = program_unit.units();
+        let flash_cores = cores.iter().map(|core| core.index() + 1).max().unwrap_or(0);
+        let die = |(die, &core): (DieId, &CoreId)| Die::new(geometry.locate(die).channel, core);
+        Ok(Self {
+            dies: cores.iter_indexed().map(die).collect(),
+            channels: IndexVec::filled(Channel::default(), usize::from(geometry.channels)),
+            events: Events::new(cores.len(), flash_cores),
+            ops: Slab::default(),
+            timing: TimingTable::new(setup.timing, geometry, setup.unit_size, units)?,
+            unit: program_unit,
+            suspend: setup.timing.suspend,
+            program_every: setup.program_every,
+            background_every: setup.background_every,
+            internal: 0,
+            internal_max: setup.internal_operations.unwrap_or(cores.len() as u32),
+            waiting: VecDeque::new(),
+            gathering: false,
+            gathered: Vec::new(),
+            suspends: 0,
+        })
+    }
+
+    /// How long operations take.
+    pub fn timing(&self) -> &TimingTable {
+        &self.timing
+    }
+
+    /// The latest time that an event can have.
+    pub fn horizon(&self) -> Nanos {
+        self.events.horizon()
+    }
+
+    /// Sets when something of the drive other than a die is due; [`Nanos::MAX`] for never.
+    #[inline]
+    pub fn schedule(&mut self, source: Source, at: Nanos) {
+        debug_assert!(!matches!(source, Source::Die(_)), "the room itself knows when a die is due");
+        self.events.set(source, at);
+    }
+
+    /// When the earliest event is due; [`Nanos::MAX`] when there is none.
+    #[inline]
+    pub fn next_event(&self) -> Nanos {
+        self.events.next()
+    }
+
+    /// Whose the earliest event is.
+    #[inline]
+    pub fn next_source(&self) -> Source {
+        self.events.next_source()
+    }
+
+    /// Whether die `die` does nothing.
+    #[inline]
+    pub fn is_idle(&self, die: DieId) -> bool {
+        self.dies[die].phase == Phase::Idle
+    }
+
+    /// Whether no die does anything.
+    pub fn all_idle(&self) -> bool {
+        self.dies.iter().all(|die| die.phase == Phase::Idle)
+    }
+
+    /// An operation that has been submitted and not handed back.
+    #[inline]
+    pub fn op(&self, op: OpId) -> &Op<T> {
+        &self.ops[op.0]
+    }
+
+    /// As [`Flash::op`], to change its tag.
+    #[inline]
+    pub fn tag_mut(&mut self, op: OpId) -> &mut T {
+        &mut self.ops[op.0].tag
+    }
+
+    /// Queues `op` on `die`, of whose core `demands` tells what it demands, and which takes it up at once if it is idle; a read may interrupt what the die does. Reads of a command that is
+    /// being gathered are queued only.
+    #[inline]
+    pub fn submit(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        queue: Queue,
+        op: Op<T>,
+        demands: impl Fn(CoreId) -> Demand,
+    ) -> Next {
+        let op = self.enqueue(die, queue, op);
+        if queue != Queue::Reads {
+            return self.wake(now, die, demands);
+        }
+        if !self.gathering {
+            return self.look_up(now, die, demands);
+        }
+        let state = &mut self.dies[die];
+        if state.gathered == NIL {
+            state.gathered = op;
+            self.gathered.push(die);
+        }
+        Next::Nothing
+    }
+
+    /// Queues `op`; the die does not look at it before it is next woken.
+    #[inline]
+    pub fn enqueue(&mut self, die: DieId, queue: Queue, op: Op<T>) -> u32 {
+        let op = self.ops.insert(op);
+        self.dies[die].list(queue).push(&mut self.ops, op);
+        op
+    }
+
+    /// Has a read that waits on `die`, and of which `is_same` says that it is of the same program unit and for the same command, sense
+    /// `unit`, too; false where there is none. While a command is being gathered all of its reads are looked at, else the last of the
+    /// queue.
+    #[inline]
+    pub fn join(&mut self, die: DieId, unit: u32, is_same: impl Fn(&T) -> bool) -> bool {
+        let state = &self.dies[die];
+        // What a command being gathered has queued on a die stands at the end of the queue.
+        let first = if self.gathering { state.gathered } else { state.reads.last() };
+        let fits = |op: &Op<T>| op.mask >> unit & 1 == 0 && is_same(&op.tag);
+        List::find_from(&mut self.ops, first, fits).map(|op| op.add_unit(unit)).is_some()
+    }
+
+    /// From now on reads are queued only, so that an idle die, too, senses a page once for all units that one command wants of it.
+    #[inline]
+    pub fn begin_gathering(&mut self) {
+        debug_assert!(!self.gathering && self.gathered.is_empty(), "two commands gathered at once");
+        self.gathering = true;
+    }
+
+    /// All reads of a command have been queued. Returns the dies that have some, each of which is to [look](Flash::look_up) at its
+    /// queue, in this order; the list is to be given back with [`Flash::gathered`].
+    pub fn end_gathering(&mut self) -> Vec<DieId> {
+        debug_assert!(self.gathering, "no command is being gathered");
+        self.gathering = false;
+        let dies = std::mem::take(&mut self.gathered);
+        for &die in &dies {
+            self.dies[die].gathered = NIL;
+        }
+        dies
+    }
+
+    /// Gives back what [`Flash::end_gathering`] returned, to be used again.
+    pub fn gathered(&mut self, mut dies: Vec<DieId>) {
+        dies.clear();
+        self.gathered = dies;
+    }
+
+    /// A read waits: an idle die takes it up, a busy one may interrupt what it does.
+    #[inline]
+    pub fn look_up(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> Demand) -> Next {
+        match self.dies[die].phase {
+            Phase::Idle => return self.turn(now, die, demands),
+            Phase::Array => self.maybe_suspend(now, die),
+            _ => {}
+        }
+        Next::Nothing
+    }
+
+    /// Has `die` take up what comes next, if it is idle.
+    #[inline]
+    pub fn wake(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> Demand) -> Next {
+        if self.dies[die].phase == Phase::Idle { self.turn(now, die, demands) } else { Next::Nothing }
+    }
+
+    /// Does what is due on `die`.
+    #[inline]
+    pub fn event(&mut self, now: Nanos, die: DieId) -> Event<T> {
+        let state = &mut self.dies[die];
+        debug_assert!(!state.stale_event, "the event of die {die} has been dealt with");
+        match state.phase {
+            Phase::Sensing => {
+                let transfer = self.timing.transfer(self.ops[state.current].units());
+                state.phase = Phase::ReadTransfer;
+                let end = self.channels[state.channel].book(now, transfer);
+                self.events.set(Source::Die(die), end);
+                Event::Goes(Next::Nothing)
+            }
+            Phase::ReadTransfer | Phase::Array => {
+                let op = self.ops[state.current];
+                self.ops.remove(state.current);
+                state.release(now);
+                Event::Ended(op)
+            }
+            Phase::Suspending => {
+                state.phase = Phase::Sensing;
+                Event::Goes(self.turn_while_suspended(now, die))
+            }
+            Phase::Idle => unreachable!("an idle die has no event"),
+        }
+    }
+
+    /// The data of read `op`, which has just ended, is not what was wanted: the die, still free, senses it again before anything else.
+    ///
+    /// # Panics
+    /// If the die has taken up something meanwhile.
+    pub fn sense_again(&mut self, now: Nanos, die: DieId, op: Op<T>) -> Next {
+        assert!(self.is_idle(die), "die {die} has taken up something else before a re-read");
+        let op = self.ops.insert(op);
+        self.start_read(now, die, op)
+    }
+
+    /// An internal operation that has been handed back is done with: one more may start.
+    #[inline]
+    pub fn internal_ended(&mut self) {
+        debug_assert!(self.internal != 0, "an internal operation ended twice");
+        self.internal -= 1;
+    }
+
+    /// Internal operations that are under way, or handed back and not done with.
+    #[inline]
+    pub fn internal_operations(&self) -> u32 {
+        self.internal
+    }
+
+    /// Dies that wait until one more internal operation may start.
+    #[inline]
+    pub fn dies_waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// The die that has waited longest to start an internal operation; it waits no more, and is to be [woken](Flash::wake).
+    #[inline]
+    pub fn next_waiting(&mut self) -> Option<DieId> {
+        let die = self.waiting.pop_front()?;
+        debug_assert!(self.dies[die].waiting, "die {die} is listed and does not wait");
+        self.dies[die].waiting = false;
+        Some(die)
+    }
+
+    /// Task `task` wants to read from `die`: it is asked when its turn comes, until it answers that it wants nothing more.
+    #[inline]
+    pub fn want_reads(&mut self, die: DieId, task: Task) {
+        self.dies[die].wanted |= 1 << task as u8;
+    }
+
+    fn maybe_suspend(&mut self, now: Nanos, die: DieId) {
+        let Some(suspend) = self.suspend else { return };
+        let state = &mut self.dies[die];
+        let allowed = match self.ops[state.current].kind {
+            Kind::Erase => suspend.erase,
+            _ => suspend.program,
+        };
+        let from = now.max(state.array_start);
+        // Not worth it when the operation ends before the die could read.
+        if !allowed || state.suspensions >= suspend.limit || from + suspend.overhead >= state.array_end {
+            return;
+        }
+        let remaining = state.array_end - from;
+        let times = state.suspensions + 1;
+        state.suspended = Some(Suspended { op: state.current, remaining, times, reads_left: suspend.reads });
+        state.phase = Phase::Suspending;
+        self.suspends += 1;
+        self.events.set(Source::Die(die), from + suspend.overhead);
+    }
+
+    /// A suspended operation goes on.
+    pub(crate) fn resume(&mut self, now: Nanos, die: DieId) {
+        let overhead = self.suspend.map_or(Nanos::ZERO, |suspend| suspend.overhead);
+        let state = &mut self.dies[die];
+        let Some(suspended) = state.suspended.take() else { return };
+        // Where a read before it has ended, so has a span of work, and another begins.
+        state.begin(now, suspended.op);
+        state.suspensions = suspended.times;
+        let start = now + overhead;
+        self.run_array(die, start, start + suspended.remaining);
+    }
+
+    #[inline]
+    pub(crate) fn start(&mut self, now: Nanos, die: DieId, op: u32) -> Next {
+        match self.ops[op].kind {
+            Kind::Read => return self.start_read(now, die, op),
+            Kind::Program => self.start_program(now, die, op),
+            Kind::Erase => self.start_erase(now, die, op),
+        }
+        Next::Nothing
+    }
+
+    #[inline]
+    pub(crate) fn start_read(&mut self, now: Nanos, die: DieId, op: u32) -> Next {
+        let (mask, first_row) = (self.ops[op].mask, self.ops[op].row().0);
+        let (pages, mut rows) = self.unit.sensed(mask);
+        let mut sense = Nanos::ZERO;
+        while rows != 0 {
+            sense += self.timing.read(first_row + rows.trailing_zeros());
+            rows &= rows - 1;
+        }
+        self.dies[die].begin(now, op);
+        let start = self.command_cycles(now, die);
+        let state = &mut self.dies[die];
+        state.phase = Phase::Sensing;
+        state.stale_event = false;
+        self.events.set(Source::Die(die), start + sense);
+        Next::Sensing { op: OpId(op), pages }
+    }
+
+    #[inline]
+    pub(crate) fn start_program(&mut self, now: Nanos, die: DieId, op: u32) {
+        let first_row = self.ops[op].row().0;
+        // The whole program unit travels, padding included.
+        let transfer = self.timing.command() + self.timing.transfer(self.unit.units());
+        let rows = first_row..first_row + self.unit.rows;
+        let program = rows.fold(Nanos::ZERO, |sum, row| sum + self.timing.program(row));
+        let state = &mut self.dies[die];
+        state.begin(now, op);
+        state.suspensions = 0;
+        let data_in = self.channels[state.channel].book(now, transfer);
+        self.run_array(die, data_in, data_in + program);
+    }
+
+    fn start_erase(&mut self, now: Nanos, die: DieId, op: u32) {
+        let state = &mut self.dies[die];
+        state.begin(now, op);
+        state.suspensions = 0;
+        let start = self.command_cycles(now, die);
+        self.run_array(die, start, start + self.timing.erase());
+    }
+
+    #[inline]
+    fn run_array(&mut self, die: DieId, start: Nanos, end: Nanos) {
+        let state = &mut self.dies[die];
+        state.phase = Phase::Array;
+        state.array_start = start;
+        state.array_end = end;
+        state.stale_event = false;
+        self.events.set(Source::Die(die), end);
+    }
+
+    /// Command and address cycles on the channel; returns their end.
+    #[inline]
+    fn command_cycles(&mut self, now: Nanos, die: DieId) -> Nanos {
+        let cycles = self.timing.command();
+        if cycles == Nanos::ZERO {
+            return now;
+        }
+        self.channels[self.dies[die].channel].interleave(now, cycles)
+    }
+
+    /// The reads under way, by die.
+    pub fn reads_under_way(&self) -> impl Iterator<Item = (DieId, &Op<T>)> {
+        let reading = |die: &Die| matches!(die.phase, Phase::Sensing | Phase::ReadTransfer);
+        self.dies
+            .iter_indexed()
+            .filter(move |(_, die)| reading(die))
+            .map(|(id, die)| (id, &self.ops[die.current]))
+    }
+
+    /// The programs that wait or are under way, by die.
+    pub fn programs(&self) -> impl Iterator<Item = (DieId, &Op<T>)> {
+        let of = move |(id, die)| begun(die).chain(self.queued(die)).map(move |op| (id, &self.ops[op]));
+        self.dies.iter_indexed().flat_map(of).filter(|(_, op)| op.kind == Kind::Program)
+    }
+
+    fn queued(&self, die: &Die) -> impl Iterator<Item = u32> {
+        [die.programs, die.collection, die.background].into_iter().flat_map(|list| list.iter(&self.ops))
+    }
+
+    /// Power fails: no die does anything any more, nothing waits, and nothing but housekeeping is due. Returns the programs that this
+    /// concerns, those of each die in the order in which it had or would have begun them.
+    pub fn cut(&mut self, now: Nanos) -> Vec<Outstanding<T>> {
+        let mut outstanding = Vec::new();
+        for (die, state) in self.dies.iter_indexed() {
+            let begun = begun(state).map(|op| (op, true));
+            for (op, started) in begun.chain(self.queued(state).map(|op| (op, false))) {
+                let op = self.ops[op];
+                if op.kind == Kind::Program {
+                    outstanding.push(Outstanding { die, op, started });
+                }
+            }
+        }
+        for die in &mut self.dies {
+            die.cut(now);
+        }
+        for channel in &mut self.channels {
+            channel.cut(now);
+        }
+        self.ops = Slab::default();
+        self.events.cut();
+        self.internal = 0;
+        self.waiting.clear();
+        outstanding
+    }
+}
+
+/// What the array of a die does, and what it has been interrupted in. While an operation waits to be suspended it is both current
+/// and suspended; it counts once, as suspended.
+fn begun(die: &Die) -> impl Iterator<Item = u32> + use<> {
+    let current = (die.phase == Phase::Array).then_some(die.current);
+    current.into_iter().chain(die.suspended.map(|suspended| suspended.op))
+}

@@ -1,0 +1,23 @@
+//! Dies and channels in time. An operation is submitted with its place resolved; the room says when it ends.
+//!
+//! The room knows no mapping, no request and no policy. What an operation is for stands in its tag, which the room never looks at.
+//! It calls nobody: what a die comes to is the value [`Next`], by which the room also asks for the next read that an internal task wants
+//! of an idle die ([`Next::Asks`], answered with [`Flash::answer`]).
+//!
+//! Order of calls: [`Flash::submit`] queues an operation, and the die may begin it at once. When [`Flash::next_event`] is due and its
+//! source is a die, [`Flash::event`] does what is due there; an operation that ends is handed back by value, and its die is free. The
+//! caller deals with it (or has it [sensed again](Flash::sense_again)), and then calls [`Flash::wake`], so that the die takes up what
+//! comes next.
+
+mod channel;
+mod die;
+mod events;
+mod figures;
+mod flash;
+mod op;
+mod turn;
+
+pub use events::Source;
+pub use flash::{Event, Flash, Outstanding, Setup};
+pub use op::{Kind, Op, OpId, Place, Queue, Task};
+pub use turn::{Answer, Ask, Demand, Next};

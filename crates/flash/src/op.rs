@@ -1,0 +1,217 @@
+//! Flash operations and the queues in which they wait for a die.
+
+use outlast_units::slab::{NIL, Slab};
+use outlast_units::{BlockId, Row};
+
+/// What a die does for an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Senses units and sends them over the channel.
+    Read,
+    /// Takes in a program unit over the channel and programs it.
+    Program,
+    /// Erases the blocks of one lane.
+    Erase,
+}
+
+/// The internal tasks, in the order in which an idle die asks for their reads; their numbers index tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Garbage collection.
+    Gc = 0,
+    /// Static wear levelling.
+    WearLeveling = 1,
+    /// Scrubbing, and whatever else moves data in the background.
+    Scrub = 2,
+}
+
+impl Task {
+    /// Number of tasks.
+    pub const COUNT: usize = 3;
+}
+
+/// Where an operation waits for its die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queue {
+    /// Among the reads that somebody waits for.
+    Reads,
+    /// Among the programs of host data.
+    Programs,
+    /// Among what an internal task does; it counts as internal from its start until [`Flash::internal_ended`](crate::Flash::internal_ended).
+    Internal(Task),
+}
+
+/// Where a program unit lies on its die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The block, as the caller numbers those of a die: an erasure waits for the reads of its block.
+    pub block: BlockId,
+    /// The first page row of the program unit in its block.
+    pub row: Row,
+}
+
+/// An operation in the room, from its submission until it is handed back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpId(pub(crate) u32);
+
+/// A flash operation. `T` is the caller's: what it is for.
+#[derive(Clone, Copy, Debug)]
+pub struct Op<T> {
+    /// Units of the program unit that a read senses and sends, one bit each.
+    pub(crate) mask: u64,
+    /// Next in the same queue.
+    next: u32,
+    pub(crate) block: BlockId,
+    /// First page row; a block has at most 65 536.
+    row: u16,
+    /// Units that carry data.
+    units: u8,
+    pub(crate) kind: Kind,
+    /// What the caller calls it.
+    pub tag: T,
+}
+
+impl<T> Op<T> {
+    /// The read of the units in bit mask `mask` of the program unit at `place`.
+    #[inline]
+    pub fn read(place: Place, mask: u64, tag: T) -> Self {
+        debug_assert!(mask != 0, "a read of nothing");
+        Self::new(Kind::Read, place, mask, mask.count_ones(), tag)
+    }
+
+    /// The program of the program unit at `place`, `units` of whose units carry data.
+    #[inline]
+    pub fn program(place: Place, units: u32, tag: T) -> Self {
+        Self::new(Kind::Program, place, 0, units, tag)
+    }
+
+    /// The erasure of block `block` of every plane of a lane.
+    pub fn erase(block: BlockId, tag: T) -> Self {
+        Self::new(Kind::Erase, Place { block, row: Row(0) }, 0, 0, tag)
+    }
+
+    #[inline]
+    fn new(kind: Kind, place: Place, mask: u64, units: u32, tag: T) -> Self {
+        debug_assert!(units <= 64, "{units} units in a program unit");
+        debug_assert!(place.row.0 < 1 << 16, "a block has no row {}", place.row);
+        Self { mask, next: NIL, block: place.block, row: place.row.0 as u16, units: units as u8, kind, tag }
+    }
+
+    /// The same operation, waiting nowhere, with another tag.
+    #[must_use]
+    pub fn with_tag(self, tag: T) -> Self {
+        Self { next: NIL, tag, ..self }
+    }
+
+    /// What the die does.
+    #[inline]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Units that a read senses, one bit each.
+    #[inline]
+    pub fn mask(&self) -> u64 {
+        self.mask
+    }
+
+    /// Units that carry data: of a read, those of its mask.
+    #[inline]
+    pub fn units(&self) -> u32 {
+        u32::from(self.units)
+    }
+
+    /// Where its program unit lies.
+    #[inline]
+    pub fn place(&self) -> Place {
+        Place { block: self.block, row: self.row() }
+    }
+
+    #[inline]
+    pub(crate) fn row(&self) -> Row {
+        Row(u32::from(self.row))
+    }
+
+    /// Has a read that waits sense one more unit.
+    #[inline]
+    pub(crate) fn add_unit(&mut self, unit: u32) {
+        debug_assert!(self.kind == Kind::Read && self.mask >> unit & 1 == 0, "unit {unit} is read already");
+        self.mask |= 1 << unit;
+        self.units += 1;
+    }
+}
+
+/// An intrusive first-in-first-out list of operations.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct List {
+    head: u32,
+    tail: u32,
+}
+
+impl Default for List {
+    fn default() -> Self {
+        Self { head: NIL, tail: NIL }
+    }
+}
+
+impl List {
+    #[inline]
+    pub(crate) fn is_empty(self) -> bool {
+        self.head == NIL
+    }
+
+    /// The operation that waits longest.
+    #[inline]
+    pub(crate) fn head(self) -> u32 {
+        self.head
+    }
+
+    /// The operation that came last; [`NIL`] where none waits.
+    #[inline]
+    pub(crate) fn last(self) -> u32 {
+        if self.is_empty() { NIL } else { self.tail }
+    }
+
+    #[inline]
+    pub(crate) fn push<T>(&mut self, ops: &mut Slab<Op<T>>, op: u32) {
+        debug_assert!(ops[op].next == NIL, "operation {op} waits somewhere already");
+        if self.head == NIL {
+            self.head = op;
+        } else {
+            ops[self.tail].next = op;
+        }
+        self.tail = op;
+    }
+
+    #[inline]
+    pub(crate) fn pop<T>(&mut self, ops: &mut Slab<Op<T>>) -> u32 {
+        let op = self.head;
+        debug_assert!(op != NIL, "no operation waits");
+        self.head = std::mem::replace(&mut ops[op].next, NIL);
+        op
+    }
+
+    /// Those that wait, first come first.
+    pub(crate) fn iter<T>(self, ops: &Slab<Op<T>>) -> impl Iterator<Item = u32> {
+        std::iter::successors((!self.is_empty()).then_some(self.head), |&op| {
+            Some(ops[op].next).filter(|&next| next != NIL)
+        })
+    }
+
+    /// The first operation from `from` on, in order, for which `wanted` says so.
+    #[inline]
+    pub(crate) fn find_from<T>(
+        ops: &mut Slab<Op<T>>,
+        from: u32,
+        wanted: impl Fn(&Op<T>) -> bool,
+    ) -> Option<&mut Op<T>> {
+        let mut at = from;
+        while at != NIL {
+            if wanted(&ops[at]) {
+                return Some(&mut ops[at]);
+            }
+            at = ops[at].next;
+        }
+        None
+    }
+}

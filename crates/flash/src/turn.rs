@@ -1,0 +1,274 @@
+//! What an idle die does next.
+
+use crate::die::Phase;
+use crate::events::Source;
+use crate::flash::Flash;
+use crate::op::{Kind, Op, OpId, Queue, Task};
+use outlast_units::{CoreId, DieId, Nanos};
+
+/// While collection is urgent, so many host operations may go before one internal operation on a die.
+const HOST_IN_A_ROW: u8 = 8;
+
+/// What a flash core demands of its dies. Asked of the caller whenever an idle die looks for work.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Demand {
+    /// Collection goes before host programs, and every so often before reads.
+    pub urgent: bool,
+    /// A background task is under way: every so often it goes before everything else.
+    pub background: bool,
+}
+
+/// What a die that looked for work came to.
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub enum Next {
+    /// It needs nothing: it is at work, or at rest.
+    Nothing,
+    /// It has begun to sense the units of a read, which lie on so many pages.
+    Sensing {
+        /// The read.
+        op: OpId,
+        /// Pages sensed.
+        pages: u64,
+    },
+    /// It has to know what a task wants to read before it can choose: answer with [`Flash::answer`].
+    Asks(Ask),
+}
+
+/// A die, idle, asks for the next read that a task wants of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask {
+    /// The task.
+    pub task: Task,
+    /// Whether one more internal operation may start; else there is nothing to be answered but [`Answer::Nothing`] or [`Answer::Later`].
+    pub may_start: bool,
+    point: Point,
+}
+
+/// The answer to [`Next::Asks`].
+#[derive(Clone, Copy, Debug)]
+pub enum Answer<T> {
+    /// The task wants nothing more of this die.
+    Nothing,
+    /// It does, but not now: the die waits until an internal operation has ended.
+    Later,
+    /// There was nothing to be read where something was expected, and dealing with that may have queued operations: the die looks again.
+    Again,
+    /// This read.
+    Read(Op<T>),
+}
+
+/// For which of its reasons a die has turned to internal work.
+#[derive(Clone, Copy, Debug)]
+enum Point {
+    /// A background task has waited for its turn; this is what the core demands if there is nothing for the die to do for it.
+    Overdue(Demand),
+    /// Reads have gone before urgent collection often enough.
+    Yielding,
+    /// Collection is urgent, and no read waits.
+    Urgent,
+    /// No host operation waits.
+    Collection,
+    /// Nothing else waits.
+    Background,
+}
+
+impl<T: Copy> Flash<T> {
+    /// Picks what idle die `die` does next: by priority, see [`Flash`].
+    pub(crate) fn turn(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> Demand) -> Next {
+        let state = &mut self.dies[die];
+        if state.suspended.is_some() {
+            return self.turn_while_suspended(now, die);
+        }
+        let demand = demands(state.core);
+        if demand.background || !state.background.is_empty() {
+            if state.since_background >= self.background_every {
+                return self.attempt(now, die, Point::Overdue(demand), Task::WearLeveling);
+            }
+            state.since_background = state.since_background.saturating_add(1);
+        }
+        self.turn_to_host(now, die, demand.urgent)
+    }
+
+    /// What a die does that has been interrupted in a program or erase: reads, a bounded number of them, then the rest of that.
+    pub(crate) fn turn_while_suspended(&mut self, now: Nanos, die: DieId) -> Next {
+        let state = &mut self.dies[die];
+        let Some(suspended) = &mut state.suspended else { unreachable!("die {die} has suspended nothing") };
+        if state.reads.is_empty() || suspended.reads_left == 0 {
+            self.resume(now, die);
+            return Next::Nothing;
+        }
+        suspended.reads_left -= 1;
+        let op = state.reads.pop(&mut self.ops);
+        self.start_read(now, die, op)
+    }
+
+    fn turn_to_host(&mut self, now: Nanos, die: DieId, urgent: bool) -> Next {
+        let state = &self.dies[die];
+        if !state.reads.is_empty() {
+            if urgent && state.host_in_a_row >= HOST_IN_A_ROW {
+                return self.attempt(now, die, Point::Yielding, Task::Gc);
+            }
+            return self.turn_to_reads(now, die, urgent);
+        }
+        if urgent {
+            return self.attempt(now, die, Point::Urgent, Task::Gc);
+        }
+        self.turn_to_programs(now, die, false)
+    }
+
+    fn turn_to_reads(&mut self, now: Nanos, die: DieId, urgent: bool) -> Next {
+        let state = &mut self.dies[die];
+        if state.programs.is_empty() {
+            state.reads_in_a_row = 0;
+        } else if state.reads_in_a_row >= self.program_every {
+            self.start_host_program(now, die);
+            return Next::Nothing;
+        } else {
+            state.reads_in_a_row += 1;
+        }
+        state.host_in_a_row = if urgent { state.host_in_a_row.saturating_add(1) } else { 0 };
+        let op = state.reads.pop(&mut self.ops);
+        self.start_read(now, die, op)
+    }
+
+    fn turn_to_programs(&mut self, now: Nanos, die: DieId, urgent: bool) -> Next {
+        if !self.dies[die].programs.is_empty() {
+            self.start_host_program(now, die);
+            return Next::Nothing;
+        }
+        if urgent {
+            // Collection has been looked at.
+            return self.attempt(now, die, Point::Background, Task::WearLeveling);
+        }
+        self.attempt(now, die, Point::Collection, Task::Gc)
+    }
+
+    fn start_host_program(&mut self, now: Nanos, die: DieId) {
+        let state = &mut self.dies[die];
+        state.reads_in_a_row = 0;
+        let op = state.programs.pop(&mut self.ops);
+        self.start_program(now, die, op);
+    }
+
+    /// Starts what waits in the queue of `task`, or asks for a read.
+    fn attempt(&mut self, now: Nanos, die: DieId, point: Point, task: Task) -> Next {
+        if let Some(next) = self.start_queued(now, die, task) {
+            self.note_begun(die, point);
+            return next;
+        }
+        self.ask(now, die, point, task)
+    }
+
+    #[inline]
+    fn ask(&mut self, now: Nanos, die: DieId, point: Point, task: Task) -> Next {
+        if self.dies[die].wanted >> task as u8 & 1 == 1 {
+            return Next::Asks(Ask { task, may_start: self.internal < self.internal_max, point });
+        }
+        self.pass(now, die, point, task)
+    }
+
+    /// The answer to what die `die`, which has not been woken since, asked; its core now demands `demand`.
+    pub fn answer(&mut self, now: Nanos, die: DieId, ask: Ask, answer: Answer<T>, demand: Demand) -> Next {
+        let Ask { task, mut point, .. } = ask;
+        if let Point::Overdue(_) = point {
+            point = Point::Overdue(demand);
+        }
+        match answer {
+            Answer::Nothing => self.dies[die].wanted &= !(1 << task as u8),
+            Answer::Later => self.wait(die),
+            Answer::Again => {
+                if self.dies[die].phase == Phase::Idle {
+                    return self.attempt(now, die, point, task);
+                }
+                // What was queued has woken it.
+                self.note_begun(die, point);
+                return Next::Nothing;
+            }
+            Answer::Read(op) => {
+                debug_assert!(ask.may_start, "more internal operations than there may be");
+                debug_assert!(self.dies[die].phase == Phase::Idle, "die {die} has not waited for the answer");
+                self.internal += 1;
+                self.note_begun(die, point);
+                let op = self.ops.insert(op);
+                return self.start_read(now, die, op);
+            }
+        }
+        self.pass(now, die, point, task)
+    }
+
+    /// Internal work has begun.
+    #[inline]
+    fn note_begun(&mut self, die: DieId, point: Point) {
+        let state = &mut self.dies[die];
+        match point {
+            Point::Overdue(_) => state.since_background = 0,
+            Point::Yielding | Point::Urgent | Point::Collection => state.host_in_a_row = 0,
+            Point::Background => {}
+        }
+    }
+
+    /// Task `task` has nothing for the die now: what comes after it.
+    fn pass(&mut self, now: Nanos, die: DieId, point: Point, task: Task) -> Next {
+        match (point, task) {
+            (Point::Overdue(_) | Point::Background, Task::WearLeveling) => {
+                self.ask(now, die, point, Task::Scrub)
+            }
+            (Point::Overdue(demand), _) => {
+                let state = &mut self.dies[die];
+                state.since_background = state.since_background.saturating_add(1);
+                self.turn_to_host(now, die, demand.urgent)
+            }
+            (Point::Yielding, _) => self.turn_to_reads(now, die, true),
+            (Point::Urgent, _) => self.turn_to_programs(now, die, true),
+            (Point::Collection, _) => self.attempt(now, die, Point::Background, Task::WearLeveling),
+            (Point::Background, _) => {
+                self.rest(die);
+                Next::Nothing
+            }
+        }
+    }
+
+    fn rest(&mut self, die: DieId) {
+        let state = &mut self.dies[die];
+        debug_assert!(state.phase == Phase::Idle, "die {die} is at work");
+        if std::mem::take(&mut state.stale_event) {
+            self.events.set(Source::Die(die), Nanos::MAX);
+        }
+    }
+
+    /// Starts the first operation in the queue of `task`, if there is one and it may.
+    #[inline]
+    fn start_queued(&mut self, now: Nanos, die: DieId, task: Task) -> Option<Next> {
+        let list = *self.dies[die].list(Queue::Internal(task));
+        if list.is_empty() {
+            return None;
+        }
+        let first = &self.ops[list.head()];
+        if first.kind == Kind::Erase && self.is_read_from(die, first) {
+            return None;
+        }
+        if self.internal >= self.internal_max {
+            self.wait(die);
+            return None;
+        }
+        let op = self.dies[die].list(Queue::Internal(task)).pop(&mut self.ops);
+        self.internal += 1;
+        Some(self.start(now, die, op))
+    }
+
+    /// Whether a read waits for data of the block that `erase` is about to erase: translated before its data moved, it must still find
+    /// it.
+    fn is_read_from(&self, die: DieId, erase: &Op<T>) -> bool {
+        self.dies[die].reads.iter(&self.ops).any(|read| self.ops[read].block == erase.block)
+    }
+
+    /// The die waits until one more internal operation may start.
+    fn wait(&mut self, die: DieId) {
+        let state = &mut self.dies[die];
+        if !state.waiting {
+            state.waiting = true;
+            self.waiting.push_back(die);
+        }
+    }
+}
