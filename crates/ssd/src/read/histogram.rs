@@ -67,14 +67,14 @@ impl Histogram {
 mod tests {
     use super::*;
 
-    /// Codewords of units whose luck is uniform have binomially many wrong bits. The mean of 20 000, each with variance n·p·(1 − p), lies
+    /// Units of one codeword whose luck is uniform have binomially many wrong bits. The mean of 20 000, each with variance n·p·(1 − p), lies
     /// within five of its standard deviations.
     #[test]
     fn codewords_have_as_many_wrong_bits_as_the_rate_says() {
         const SAMPLES: u32 = 20_000;
         let ecc = Ecc { data_bits: 8192, strength: Some(75), ..Ecc::default() };
         let (n, p) = (f64::from(ecc.codeword_bits()), 1e-3f64);
-        let mut histogram = Histogram::new(Turns::new(1, 1, "test"), 4, &ecc);
+        let mut histogram = Histogram::new(Turns::new(1, 1, "test"), 1, &ecc);
         for unit in 0..SAMPLES {
             histogram.sample(open_unit(mix(u64::from(unit))), p.ln());
         }
