@@ -1,18 +1,30 @@
 //! The array without time: which members get what of a command, so that devices that can do without time are prepared through it.
+//!
+//! Members do not depend on each other here, so a command is only passed on: what each member gets is put into an order of its own, and
+//! whoever has the members carries that out, member by member or on several threads.
 
 use crate::array::{Array, command};
 use crate::gather::PartWrite;
 use crate::layout::{Map, Piece, Rows};
-use crate::op::Method;
+use crate::op::{Method, roles};
+use crate::status::Counters;
 use outlast_device::{Command, Device, Op as HostOp, Outcome};
 
+/// What members are given, and what that counts.
+struct Orders<'a, F> {
+    counters: &'a mut Counters,
+    give: &'a mut F,
+}
+
 impl<D: Device> Array<D> {
-    /// Carries out a command at once: `apply` does the same to a device. Writes read what they would read with time, and every member
-    /// gets data and redundancy; nothing is locked, recorded or rebuilt. Only while nothing is under way.
-    pub fn apply_untimed(
-        &mut self,
+    /// Passes `command` on without time: `give` is told of each command to a member, with the member's column, in the order in which that
+    /// member must carry its own out; `counters` grows by what is counted once they are. Writes read what they would read with time, and
+    /// every member gets data and redundancy; nothing is locked, recorded or rebuilt. Only while nothing is under way.
+    pub fn route_untimed(
+        &self,
         command: Command,
-        mut apply: impl FnMut(&mut D, Command) -> Outcome,
+        counters: &mut Counters,
+        give: &mut impl FnMut(usize, Command),
     ) -> Outcome {
         let end = command.lba.0.saturating_add(u64::from(command.sectors));
         if command.op == HostOp::Flush {
@@ -21,27 +33,34 @@ impl<D: Device> Array<D> {
         if end > self.capacity {
             return Outcome::OutOfRange;
         }
+        let mut orders = Orders { counters, give };
         let joined = command.op != HostOp::Write || self.joins_chunks();
-        let mut outcome = Outcome::Ok;
         for piece in self.layout.pieces(command.lba.0, u64::from(command.sectors), joined) {
-            let done = match command.op {
-                HostOp::Write => self.write_untimed(command, piece, &mut apply),
-                HostOp::Read => self.each_untimed(command, piece, piece_data(piece), piece.rows, &mut apply),
-                HostOp::Trim => self.trim_untimed(command, piece, &mut apply),
-                HostOp::Flush | HostOp::LbaStatus => Outcome::Ok,
-            };
-            if done != Outcome::Ok {
-                outcome = done;
+            match command.op {
+                HostOp::Write => self.route_write(command, piece, &mut orders),
+                HostOp::Read => self.give_each(command, piece, piece_data(piece), piece.rows, &mut orders),
+                HostOp::Trim => self.route_trim(command, piece, &mut orders),
+                HostOp::Flush | HostOp::LbaStatus => {}
             }
         }
         if command.op == HostOp::Write {
-            self.counters.writes += 1;
-            self.counters.sectors_written += u64::from(command.sectors);
+            counters.writes += 1;
+            counters.sectors_written += u64::from(command.sectors);
         } else if command.op == HostOp::Read {
-            self.counters.reads += 1;
-            self.counters.sectors_read += u64::from(command.sectors);
+            counters.reads += 1;
+            counters.sectors_read += u64::from(command.sectors);
         }
-        outcome
+        Outcome::Ok
+    }
+
+    /// Counts what was routed.
+    pub fn count_untimed(&mut self, counters: Counters) {
+        self.counters = self.counters + counters;
+    }
+
+    /// The members that are there, with their columns. Only while nothing is under way: the array does not see what happens to them.
+    pub fn members_mut(&mut self) -> impl Iterator<Item = (usize, &mut D)> {
+        self.columns.iter_mut().enumerate().filter_map(|(at, column)| Some((at, column.device.as_mut()?)))
     }
 
     /// Of the first `sectors` of the array those that fill every member equally and from its first sector on when they are written in
@@ -57,77 +76,63 @@ impl<D: Device> Array<D> {
         }
     }
 
-    fn write_untimed(
-        &mut self,
-        host: Command,
-        piece: Piece,
-        apply: &mut impl FnMut(&mut D, Command) -> Outcome,
-    ) -> Outcome {
-        let (data, roles) = (self.layout.data, self.layout.roles);
+    fn route_write<F: FnMut(usize, Command)>(&self, host: Command, piece: Piece, orders: &mut Orders<'_, F>) {
+        let (data, all) = (self.layout.data, self.layout.roles);
         let written = usize::from(piece.end_role - piece.first_role);
-        let all = self.joins_chunks() || data == 1;
-        if roles > data && data > 1 && !(written == data && all) {
+        let joined = self.joins_chunks() || data == 1;
+        if all > data && data > 1 && !(written == data && joined) {
             // As with time.
             let own = piece_data(piece).fold(0u64, |set, role| set | 1 << role);
             let part = PartWrite { data: own, rest: self.data_set() & !own, moves: false, lost: false };
             let (hard, soft) = self.unreadable(piece.group, piece.rows);
             let (method, needed) = self.way_to_write(piece.group, &part, hard | soft, 0);
             let read = Command { op: HostOp::Read, ..host };
-            for role in crate::op::roles(needed) {
-                self.each_untimed(read, piece, role..role + 1, piece.rows, apply);
+            for role in roles(needed) {
+                self.give_each(read, piece, role..role + 1, piece.rows, orders);
             }
-            self.counters.count_write(method);
-        } else if roles > data {
-            self.counters.count_write(Method::Full);
+            orders.counters.count_write(method);
+        } else if all > data {
+            orders.counters.count_write(Method::Full);
         }
-        let outcome = self.each_untimed(host, piece, piece_data(piece), piece.rows, apply);
-        let redundancy = self.each_untimed(host, piece, data..roles, piece.rows, apply);
-        if outcome == Outcome::Ok { redundancy } else { outcome }
+        self.give_each(host, piece, piece_data(piece), piece.rows, orders);
+        self.give_each(host, piece, data..all, piece.rows, orders);
     }
 
     /// As with time: parity stays right only where every data chunk is deallocated, in whole units.
-    fn trim_untimed(
-        &mut self,
-        host: Command,
-        piece: Piece,
-        apply: &mut impl FnMut(&mut D, Command) -> Outcome,
-    ) -> Outcome {
-        let (data, roles) = (self.layout.data, self.layout.roles);
-        if roles == data {
-            return self.each_untimed(host, piece, piece_data(piece), piece.rows, apply);
+    fn route_trim<F: FnMut(usize, Command)>(&self, host: Command, piece: Piece, orders: &mut Orders<'_, F>) {
+        let (data, all) = (self.layout.data, self.layout.roles);
+        if all == data {
+            self.give_each(host, piece, piece_data(piece), piece.rows, orders);
+            return;
         }
         let unit = self.trim_unit as u32;
         let (first, end) = (piece.rows.first.next_multiple_of(unit), piece.rows.end / unit * unit);
-        if usize::from(piece.end_role - piece.first_role) < data || first >= end {
-            return Outcome::Ok;
+        if usize::from(piece.end_role - piece.first_role) == data && first < end {
+            self.give_each(host, piece, 0..all, Rows::new(first, end), orders);
         }
-        self.each_untimed(host, piece, 0..roles, Rows::new(first, end), apply)
     }
 
-    fn each_untimed(
-        &mut self,
+    fn give_each<F: FnMut(usize, Command)>(
+        &self,
         host: Command,
         piece: Piece,
         roles: std::ops::Range<usize>,
         rows: Rows,
-        apply: &mut impl FnMut(&mut D, Command) -> Outcome,
-    ) -> Outcome {
-        let mut outcome = Outcome::Ok;
+        orders: &mut Orders<'_, F>,
+    ) {
         for role in roles {
             let (column, base) = self.layout.locate(piece.group, role, false);
-            let Some(device) = &mut self.columns[column].device else { continue };
+            if self.columns[column].device.is_none() {
+                continue;
+            }
             let own = command(host.op, base + u64::from(rows.first), rows);
-            let done = apply(device, Command { stream: host.stream, ..own });
+            (orders.give)(column, Command { stream: host.stream, ..own });
             match host.op {
-                HostOp::Read => self.counters.member_reads += 1,
-                HostOp::Write => self.counters.member_writes += 1,
+                HostOp::Read => orders.counters.member_reads += 1,
+                HostOp::Write => orders.counters.member_writes += 1,
                 HostOp::Trim | HostOp::Flush | HostOp::LbaStatus => {}
             }
-            if done != Outcome::Ok {
-                outcome = done;
-            }
         }
-        outcome
     }
 }
 

@@ -9,7 +9,7 @@ mod support;
 use outlast_array::{Array, ArrayConfig, BackgroundConfig, Level, PlainDevice};
 use outlast_device::{Device, Op, Outcome, Tag};
 use outlast_units::{ByteRate, Bytes, Nanos};
-use support::{array, command};
+use support::{array, command, route};
 
 const ANSWERS: &str = include_str!("../../../tests/md/answers.txt");
 /// Stripes of one chunk of 4 KiB on each member.
@@ -118,7 +118,7 @@ fn a_degraded_write_reads_what_md_reads() {
             let mut untimed = array;
             let before = untimed.counters().member_reads;
             let whole = command(Op::Write, stripe * data * 8, chunks as u32 * 8);
-            assert_eq!(untimed.apply_untimed(whole, |_, _| Outcome::Ok), Outcome::Ok);
+            assert_eq!(route(&mut untimed, whole), Outcome::Ok);
             assert_eq!(untimed.counters().member_reads - before, number(6), "without time: {row:?}");
             compared += 1;
         }

@@ -10,7 +10,7 @@ use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Nanos};
 use support::drives;
-use support::{Host, array, command, plain};
+use support::{Host, array, command, plain, route};
 
 fn small(level: Level, members: u16) -> ArrayConfig {
     ArrayConfig { chunk: Bytes::kib(4), ..ArrayConfig::new(level, members) }
@@ -168,7 +168,7 @@ fn ways(level: Level, members: u16, chunks: u32) -> [[u64; 4]; 2] {
     host.submit(write);
     host.drain();
     let mut untimed = array(small(level, members), 200);
-    assert_eq!(untimed.apply_untimed(write, |_, _| Outcome::Ok), Outcome::Ok);
+    assert_eq!(route(&mut untimed, write), Outcome::Ok);
     [counted(&host.device), counted(&untimed)]
 }
 

@@ -1,6 +1,7 @@
 //! The wall clock and the processor's clock: the only place in the core that reads them, and only to report what a run cost.
 
 use rustix::time::{ClockId, clock_gettime};
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 /// Times a phase.
@@ -28,10 +29,20 @@ impl Stopwatch {
     }
 }
 
-/// Processor time of this thread, in seconds.
+thread_local! {
+    /// Processor time of threads that have helped this one, in seconds.
+    static HELPED: Cell<f64> = const { Cell::new(0.0) };
+}
+
+/// A thread that has helped this one has ended, and took so much processor time.
+pub(crate) fn add_cpu_s(cpu_s: f64) {
+    HELPED.with(|helped| helped.set(helped.get() + cpu_s));
+}
+
+/// Processor time of this thread and of those that have helped it, in seconds.
 fn cpu_s() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9 + HELPED.with(Cell::get)
 }
 
 /// Says when it is time to report progress.

@@ -33,6 +33,8 @@ mod simulation;
 mod steady;
 mod summary;
 mod table;
+mod team;
+mod untimed;
 mod volume;
 mod window;
 

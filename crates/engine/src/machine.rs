@@ -44,8 +44,14 @@ pub(crate) trait Machine: Device {
     /// Brings the table entries of units that will soon be written into the processor's cache.
     fn touch(&self, units: &[u64]);
 
-    /// Carries out a command without time.
+    /// Carries out a command without time, or keeps it to be carried out with others: that it could not be may be told later, by another
+    /// one or by [`Machine::catch_up`].
     fn apply(&mut self, command: Command) -> Outcome;
+
+    /// Carries out what is kept. Before anything but [`Machine::host_units`] is asked for.
+    fn catch_up(&mut self) -> Outcome {
+        Outcome::Ok
+    }
 
     /// Takes account of what untimed commands have left in buffers.
     fn end_untimed(&mut self);
@@ -53,8 +59,11 @@ pub(crate) trait Machine: Device {
     /// Shows the translation layers of the drives that it has now, always in the same order.
     fn each_ftl(&self, look: &mut dyn FnMut(&Ftl));
 
-    /// Units that the host wrote since the last reset, and units that all drives programmed.
-    fn written_units(&self) -> (u64, u64);
+    /// Units that the host wrote since the last reset.
+    fn host_units(&self) -> u64;
+
+    /// Units that all drives programmed.
+    fn programmed_units(&self) -> u64;
 
     /// Time begins: what the scenario has happen is scheduled.
     ///
@@ -168,9 +177,12 @@ impl Machine for Ssd {
         self.ftls().for_each(look);
     }
 
-    fn written_units(&self) -> (u64, u64) {
-        let written = self.written();
-        (written[ProgramCause::Host], written.total())
+    fn host_units(&self) -> u64 {
+        self.written()[ProgramCause::Host]
+    }
+
+    fn programmed_units(&self) -> u64 {
+        self.written().total()
     }
 
     fn begin(&mut self, scenario: &Scenario) -> Result<(), ConfigError> {

@@ -1,9 +1,7 @@
 //! A member of an array: a drive in full, or a light stand-in for one.
 
 use outlast_array::{LightConfig, PlainDevice};
-use outlast_device::{
-    Command, Completion, Device, Identity, LbaRun, Notice, Outcome, PowerCycle, Smart, Tag,
-};
+use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, PowerCycle, Smart, Tag};
 use outlast_media::ConfigError;
 use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Nanos};
@@ -36,13 +34,9 @@ impl Member {
         }
     }
 
-    /// Carries out a command without time; of it a stand-in keeps nothing.
-    #[inline]
-    pub(crate) fn apply_untimed(&mut self, command: Command) -> Outcome {
-        match self {
-            Self::Drive(ssd) => ssd.apply_untimed(command),
-            Self::Light(_) => Outcome::Ok,
-        }
+    /// Whether it is a drive and not a stand-in.
+    pub(crate) fn is_drive(&self) -> bool {
+        matches!(self, Self::Drive(_))
     }
 }
 

@@ -88,6 +88,7 @@ pub(crate) fn prepare<M: Machine>(
     };
     let mut prepared = preparer.fill(filled)?;
     if !prepared.stopped {
+        preparer.catch_up()?;
         preparer.settling = Settling::new(preparer.machine);
         match spec.overwrite {
             Overwrite::None => {}
@@ -98,6 +99,7 @@ pub(crate) fn prepare<M: Machine>(
             Overwrite::Workload => preparer.overwrite_with(workload, target, &mut prepared)?,
         }
     }
+    preparer.catch_up()?;
     if prepared.stopped {
         // Whether it would have become steady is not known.
         prepared.steady = None;
@@ -126,6 +128,14 @@ impl<M: Machine> Preparer<'_, '_, M> {
             return false;
         }
         ask(self.progress, self.written, self.planned)
+    }
+
+    /// Has the machine carry out what it keeps.
+    fn catch_up(&mut self) -> Result<(), EngineError> {
+        match self.machine.catch_up() {
+            Outcome::ReadOnly => Err(EngineError::WornOut { written: self.written, planned: self.planned }),
+            _ => Ok(()),
+        }
     }
 
     fn write(&mut self, unit: u64) -> Result<(), EngineError> {
@@ -182,7 +192,7 @@ impl<M: Machine> Preparer<'_, '_, M> {
         let mut chunk = [0u64; CHUNK];
         let round = self.round_units();
         loop {
-            let before = self.machine.written_units().1;
+            let before = self.machine.programmed_units();
             let mut left = round;
             while left != 0 {
                 let count = left.min(CHUNK as u64) as usize;
@@ -199,7 +209,8 @@ impl<M: Machine> Preparer<'_, '_, M> {
                     return Ok(());
                 }
             }
-            let amplification = (self.machine.written_units().1 - before) as f64 / round as f64;
+            self.catch_up()?;
+            let amplification = (self.machine.programmed_units() - before) as f64 / round as f64;
             if self.end_round(prepared, round, amplification) {
                 return Ok(());
             }
@@ -217,7 +228,7 @@ impl<M: Machine> Preparer<'_, '_, M> {
     ) -> Result<(), EngineError> {
         let round = self.round_units();
         let mut batch = Vec::new();
-        let mut before = self.machine.written_units();
+        let mut before = (self.machine.host_units(), self.machine.programmed_units());
         let mut pass_start = before.0;
         let (written_before, host_before) = (self.written, before.0);
         let mut pass = 0u64;
@@ -230,7 +241,7 @@ impl<M: Machine> Preparer<'_, '_, M> {
         loop {
             batch.clear();
             if workload.source.fill(&mut batch, CHUNK)? == 0 {
-                let written = self.machine.written_units().0;
+                let written = self.machine.host_units();
                 if written == pass_start {
                     prepared.note = Some("The workload writes nothing, so it overwrote nothing.".to_owned());
                     break;
@@ -244,16 +255,18 @@ impl<M: Machine> Preparer<'_, '_, M> {
                     return Err(EngineError::WornOut { written: self.written, planned: self.planned });
                 }
             }
-            let now = self.machine.written_units();
-            self.written = written_before + now.0 - host_before;
+            let written = self.machine.host_units();
+            self.written = written_before + written - host_before;
             if self.is_stopped() {
                 prepared.stopped = true;
                 break;
             }
-            let host = now.0 - before.0;
+            let host = written - before.0;
             if host >= round {
-                let amplification = (now.1 - before.1) as f64 / host as f64;
-                before = now;
+                self.catch_up()?;
+                let programmed = self.machine.programmed_units();
+                let amplification = (programmed - before.1) as f64 / host as f64;
+                before = (written, programmed);
                 if self.end_round(prepared, host, amplification) {
                     break;
                 }

@@ -391,6 +391,8 @@ impl<'a, 'b, M: Machine> Runner<'a, 'b, M> {
                 break;
             }
         }
+        // Only a drive that is worn out has anything to tell, and its study is over anyway.
+        self.machine.catch_up();
         self.machine.end_untimed();
         let counts = self.machine.snapshot(self.now);
         self.recorder.finish(&counts);

@@ -6,6 +6,8 @@ use crate::machine::{Machine, snapshot_of, unit_write};
 use crate::member::Member;
 use crate::progress::{Control, OnProgress, Phase, Progress};
 use crate::scenario::{Happening, Scenario};
+use crate::team::Team;
+use crate::untimed::Backlog;
 use outlast_array::{Array, ArrayConfig, ArrayError, Condition, Counters};
 use outlast_device::{Command, Completion, Device, Identity, Outcome, Smart, Tag};
 use outlast_ftl::Ftl;
@@ -17,8 +19,8 @@ use std::cmp::Reverse;
 
 /// Steps between two looks at the clock while the array finishes what it has begun.
 const BETWEEN_CLOCKS: u64 = 4096;
-/// Units of a drive that are filled between two looks at the clock.
-const FILL_STEP: usize = 1 << 14;
+/// Units of a drive that are filled between two looks at the clock: a drive's tables stay in the processor's cache meanwhile.
+const FILL_STEP: usize = 1 << 16;
 
 /// An array of drives.
 #[derive(Debug)]
@@ -45,6 +47,8 @@ pub(crate) struct Volume {
     /// Until when the array went on after the host had ended.
     pub(crate) went_on_until: Option<Nanos>,
     finish_rebuild: bool,
+    /// Commands without time that are still to be carried out.
+    backlog: Backlog,
 }
 
 /// The age of a drive: mean P/E cycles in percent of its rating, or the cycles themselves where it has none. Stand-ins do not age.
@@ -135,6 +139,8 @@ impl Volume {
         let sectors_per_unit = drives.iter().find_map(Member::drive).map_or(1, Ssd::sectors_per_unit);
         let array = Array::new(config.clone(), drives, scenario.device.bytes)?.with_age(age_of);
         let sectors = array.identify().capacity.0 / SECTOR_BYTES;
+        let full = array.devices().filter(|member| member.is_drive()).count();
+        let team = Team::new(scenario.run.threads, full);
         Ok(Self {
             array,
             pending: Vec::new(),
@@ -150,6 +156,7 @@ impl Volume {
             notes: Vec::new(),
             went_on_until: None,
             finish_rebuild: scenario.run.finish_rebuild,
+            backlog: Backlog::new(team, sectors),
         })
     }
 
@@ -354,8 +361,8 @@ impl Machine for Volume {
         }
     }
 
-    /// Drive by drive, which keeps one drive's tables in the processor's cache and passes over stand-ins. Members get the same writes in
-    /// the same order as through the array.
+    /// Drive by drive, which keeps one drive's tables in the processor's cache and passes over stand-ins, or several at once on threads of
+    /// their own. Members get the same writes in the same order as through the array.
     fn fill_first(&mut self, units: u64, go_on: &mut dyn FnMut(u64) -> bool) -> Result<u64, Outcome> {
         let per_unit = u64::from(self.sectors_per_unit);
         let config = self.array.config();
@@ -368,36 +375,35 @@ impl Machine for Volume {
         };
         let whole = filled / per_unit;
         let own_units = sectors / per_unit;
-        let members = usize::from(config.members);
-        let (mut outcome, mut stopped) = (Ok(()), false);
-        self.array.with_devices(|column, member| {
-            let Some(ssd) = member.drive_mut().filter(|_| column < members) else { return };
-            for first in (0..own_units).step_by(FILL_STEP) {
-                if stopped || outcome.is_err() {
-                    return;
-                }
-                outcome = (first..own_units.min(first + FILL_STEP as u64))
-                    .try_for_each(|unit| ssd.write_unit_untimed(unit, 0));
-                stopped = !go_on((column as u64 * own_units + first) * whole / (own_units * members as u64));
+        let team = self.backlog.team();
+        for first in (0..own_units).step_by(FILL_STEP) {
+            let end = own_units.min(first + FILL_STEP as u64);
+            let drives = self.array.members_mut().filter_map(|(_, member)| member.drive_mut());
+            let mut drives: Vec<_> = drives.map(|ssd| (ssd, Ok(()))).collect();
+            team.for_each(&mut drives, |(ssd, outcome)| {
+                *outcome = (first..end).try_for_each(|unit| ssd.write_unit_untimed(unit, 0));
+            });
+            drives.into_iter().try_for_each(|(_, outcome)| outcome)?;
+            if !go_on(end * whole / own_units) {
+                break;
             }
-        });
-        outcome.map(|()| whole)
+        }
+        Ok(whole)
     }
 
     fn write_unit(&mut self, unit: u64) -> Result<(), Outcome> {
         self.fill(unit, unit + 1)
     }
 
-    fn touch(&self, units: &[u64]) {
-        let mut commands = [unit_write(1, 0, 1); 64];
-        for (command, &unit) in commands.iter_mut().zip(units) {
-            *command = unit_write(self.sectors_per_unit, unit, unit + 1);
-        }
-        self.array.hint(&commands[..units.len().min(64)]);
-    }
+    /// Members fetch what they need when they carry it out.
+    fn touch(&self, _units: &[u64]) {}
 
     fn apply(&mut self, command: Command) -> Outcome {
-        self.array.apply_untimed(command, Member::apply_untimed)
+        self.backlog.push(&mut self.array, command)
+    }
+
+    fn catch_up(&mut self) -> Outcome {
+        self.backlog.carry_out(&mut self.array)
     }
 
     fn end_untimed(&mut self) {
@@ -412,9 +418,13 @@ impl Machine for Volume {
         self.array.devices().filter_map(Member::drive).flat_map(Ssd::ftls).for_each(look);
     }
 
-    fn written_units(&self) -> (u64, u64) {
-        let host = self.counters().sectors_written / u64::from(self.sectors_per_unit);
-        (host, self.drives().map(|ssd| ssd.written().total()).sum())
+    fn host_units(&self) -> u64 {
+        let sectors = self.counters().sectors_written + self.backlog.host_sectors();
+        sectors / u64::from(self.sectors_per_unit)
+    }
+
+    fn programmed_units(&self) -> u64 {
+        self.drives().map(|ssd| ssd.written().total()).sum()
     }
 
     fn begin(&mut self, scenario: &Scenario) -> Result<(), ConfigError> {

@@ -19,6 +19,8 @@ from outlast.points.content import content_hash
 SCHEMA_NAME = "outlast-cell/1"
 UNSHARED = ("name", "description")
 """Settings that do not change what happens."""
+THREADS = ("run", "threads")
+"""Nor does this one, however a run was made."""
 
 Record = dict[str, Any]
 """What a run gave: `scenario`, `summary` without what the run itself cost, and the table `errors`."""
@@ -45,7 +47,7 @@ def simulator_hash() -> str:
 
 def key_of(scenario: Mapping[str, Any]) -> str:
     """The hash of what decides the outcome: every setting, the bytes of every file it reads, and the simulator."""
-    known = {name: value for name, value in scenario.items() if name not in UNSHARED}
+    known = _without({name: value for name, value in scenario.items() if name not in UNSHARED}, THREADS)
     files: dict[str, list[str]] = {}
     for setting, path in _core.input_files([api.layer(scenario)]):
         files.setdefault(setting, []).append(content_hash(path))
@@ -59,13 +61,15 @@ def key_of(scenario: Mapping[str, Any]) -> str:
 def _without(settings: Mapping[str, Any], path: Sequence[str]) -> dict[str, Any]:
     first, *rest = path
     kept = {name: value for name, value in settings.items() if name != first}
-    return kept | {first: _without(settings[first], rest)} if rest else kept
+    return kept | {first: _without(settings[first], rest)} if rest and first in settings else kept
 
 
 def measure(job: Job) -> Record:
     """Runs the scenario. Nothing is given of a run that was stopped: that raises `KeyboardInterrupt`."""
     _check_inputs(job, "is not the one that was asked for: it changed, or a worker has another one of that name")
-    result = api.run(job.scenario)
+    # Several runs are made at once: unless asked for more, each has one processor.
+    threads = job.scenario.get("run", {}).get("threads", 1)
+    result = api.run(job.scenario, {"run.threads": threads})
     _check_inputs(job, "changed while it was being read")
     if result.summary["partial"]:
         raise KeyboardInterrupt

@@ -150,6 +150,10 @@ pub struct RunSpec {
     pub member_mttf_hours: f64,
     /// Probability that a bit of a member cannot be read, for the same where flash does not err. 0 to 1. Default: 1e-16 (Reparo, section 3).
     pub member_uber: f64,
+    /// Threads that a run may use while it prepares drives and where it runs without time; results do not depend on them. 1 to 1024.
+    /// Default: one for each processor; in sweeps, which make several runs at once, 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u16>,
 }
 
 /// A leap of age.
@@ -176,6 +180,7 @@ impl Default for RunSpec {
             capacity_scale: 1.0,
             member_mttf_hours: 1.5e6,
             member_uber: 1e-16,
+            threads: None,
         }
     }
 }
@@ -413,6 +418,9 @@ impl RunSpec {
             }
         }
         within("run.member_uber", self.member_uber, 0.0, 1.0)?;
+        if let Some(threads) = self.threads.filter(|threads| !(1..=1024).contains(threads)) {
+            return Err(ConfigError::new("run.threads", threads, "must be between 1 and 1024"));
+        }
         if !(2..=10_000_000).contains(&self.max_windows) {
             return Err(ConfigError::new(
                 "run.max_windows",

@@ -32,6 +32,18 @@ impl Ftl {
         Ok(slot.ppn)
     }
 
+    /// Whether [`Full`] may come of writing `units` more units without time; a cautious answer, which errs on the side of yes.
+    pub fn may_wear_out_within(&self, units: u64) -> bool {
+        if self.is_read_only() || !self.dead_lanes.is_empty() || self.missing_units != 0 {
+            return true;
+        }
+        // Without a limit of cycles no block is retired. With one, none is before the most worn has reached it: not while every unit costs
+        // less than 64.
+        let superblocks = units.div_ceil(u64::from(self.layout().units_per_superblock()));
+        let cycles = u64::from(self.blocks.max_cycles()) + 64 * (superblocks + 1);
+        self.endurance.is_some_and(|limit| cycles >= u64::from(limit))
+    }
+
     #[inline]
     fn complete(&mut self, stream: Stream, slot: Slot) {
         if slot.completes_pu {

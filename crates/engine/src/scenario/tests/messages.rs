@@ -36,7 +36,7 @@ fn a_key_like_none_gets_the_list() {
     let message = message(&text);
     assert!(
         message.ends_with(
-            "run.banana: unknown setting; known are timing, warm_up, window, max_windows, histogram_digits, ageing, twin, finish_rebuild, capacity_scale, member_mttf_hours, member_uber"
+            "run.banana: unknown setting; known are timing, warm_up, window, max_windows, histogram_digits, ageing, twin, finish_rebuild, capacity_scale, member_mttf_hours, member_uber, threads"
         ),
         "{message}"
     );
@@ -184,6 +184,7 @@ fn every_limit_of_precondition_and_run() {
         ("run.window", "0"),
         ("run.max_windows", "1"),
         ("run.histogram_digits", "6"),
+        ("run.threads", "0"),
         ("seed", "18446744073709551615"),
     ];
     for (name, value) in bad {

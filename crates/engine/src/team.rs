@@ -1,0 +1,100 @@
+//! Threads: the only place in the core that starts any. What is done on them is independent, so results do not depend on how many there are.
+
+use crate::clock::{self, Stopwatch};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// Threads that share work: the caller's own and others that live as long as one call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Team {
+    threads: usize,
+}
+
+impl Team {
+    /// As many threads as `asked`, or as the process has processors, but no more than there are `parts` of work.
+    pub(crate) fn new(asked: Option<u16>, parts: usize) -> Self {
+        let threads = asked.map_or_else(processors, usize::from);
+        Self { threads: threads.clamp(1, parts.max(1)) }
+    }
+
+    /// Only the caller's own thread.
+    pub(crate) fn alone() -> Self {
+        Self { threads: 1 }
+    }
+
+    /// Threads, the caller's own among them.
+    pub(crate) fn threads(self) -> usize {
+        self.threads
+    }
+
+    /// Does `work` to each item, each on some thread.
+    pub(crate) fn for_each<T: Send>(self, items: &mut [T], work: impl Fn(&mut T) + Sync) {
+        if self.threads == 1 || items.len() < 2 {
+            items.iter_mut().for_each(work);
+            return;
+        }
+        let others = self.threads.min(items.len()) - 1;
+        let left = Mutex::new(items.iter_mut());
+        let take_all = || {
+            loop {
+                // A thread that panicked held no item back: the panic goes on when the threads are joined.
+                let item = left.lock().unwrap_or_else(PoisonError::into_inner).next();
+                let Some(item) = item else { return };
+                work(item);
+            }
+        };
+        let helper = || {
+            let watch = Stopwatch::start();
+            take_all();
+            watch.cpu_s()
+        };
+        thread::scope(|scope| {
+            let helpers: Vec<_> = (0..others).map(|_| scope.spawn(helper)).collect();
+            take_all();
+            for helper in helpers {
+                match helper.join() {
+                    Ok(cpu_s) => clock::add_cpu_s(cpu_s),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+        });
+    }
+}
+
+/// Processors that this process may use.
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Team;
+
+    #[test]
+    fn every_item_is_worked_on_once_whatever_the_number_of_threads() {
+        for threads in [1, 2, 3, 8, 64] {
+            let team = Team::new(Some(threads), 64);
+            for count in [0usize, 1, 2, 7, 1000] {
+                let mut items: Vec<usize> = (0..count).collect();
+                team.for_each(&mut items, |item| *item = *item * 2 + 1);
+                let wanted: Vec<usize> = (0..count).map(|item| item * 2 + 1).collect();
+                assert_eq!(items, wanted, "{threads} threads");
+            }
+        }
+    }
+
+    #[test]
+    fn there_are_no_more_threads_than_parts_and_at_least_one() {
+        assert_eq!(Team::new(Some(8), 3).threads(), 3);
+        assert_eq!(Team::new(Some(1), 3).threads(), 1);
+        assert_eq!(Team::new(Some(4), 0).threads(), 1);
+        assert!(Team::new(None, 64).threads() >= 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "item 5")]
+    fn a_panic_of_any_thread_reaches_the_caller() {
+        let mut items: Vec<u32> = (0..10).collect();
+        Team::new(Some(4), 10).for_each(&mut items, |&mut item| assert!(item != 5, "item {item}"));
+    }
+}

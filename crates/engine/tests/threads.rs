@@ -1,0 +1,133 @@
+//! Does an array give the same result on any number of threads?
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use outlast_engine::{Control, RunResult, Simulation, Table, parse_text};
+use support::TIMING;
+
+/// Drives of 16 MiB behind `array`, prepared and written to as `rest` says.
+fn run(threads: u16, array: &str, rest: &str) -> RunResult {
+    let text = format!(
+        r#"
+{TIMING}
+[device.geometry]
+channels = 2
+chips_per_channel = 1
+dies_per_chip = 1
+planes_per_die = 2
+blocks_per_plane = 64
+pages_per_block = 16
+page_size = "8KiB"
+[device.ftl]
+over_provisioning = 0.3
+[device.controller]
+write_buffer = "1MiB"
+[array]
+{array}
+[run]
+threads = {threads}
+{rest}
+"#
+    );
+    let mut simulation = Simulation::new(parse_text(&text).unwrap().0).unwrap();
+    let result = simulation.run(&mut |_| Control::Continue).unwrap();
+    simulation.self_check().unwrap();
+    result
+}
+
+/// All that a run found but what it cost and how many threads it was to have, as text: every bit of a number counts.
+fn found(result: &RunResult) -> String {
+    let mut json = serde_json::to_value(&result.summary).unwrap();
+    assert!(json["scenario"]["run"].as_object_mut().unwrap().remove("threads").is_some());
+    for (group, keys) in [
+        ("time", &["wall_s", "cpu_s", "precondition_cpu_s", "precondition_wall_s"][..]),
+        ("throughput", &["requests_per_cpu_s"]),
+        ("memory", &["peak_rss_mib"]),
+    ] {
+        for key in keys {
+            assert!(json[group].as_object_mut().unwrap().remove(*key).is_some(), "no {group}.{key}");
+        }
+    }
+    let tables = result.tables.iter().map(|(name, table): &(String, Table)| format!("{name}: {table:?}\n"));
+    std::iter::once(json.to_string()).chain(tables).collect()
+}
+
+/// The result on one thread, after comparing it with that on two and on four.
+fn same_on_all(array: &str, rest: &str) -> RunResult {
+    let one = run(1, array, rest);
+    for threads in [2, 4] {
+        let other = run(threads, array, rest);
+        assert!(found(&one) == found(&other), "{threads} threads give another result: {array}\n{rest}");
+    }
+    one
+}
+
+const LEVELS: [&str; 6] = [
+    "level = \"raid0\"\nmembers = 3\nchunk = \"16KiB\"",
+    "level = \"raid1\"\nmembers = 3",
+    "level = \"raid5\"\nmembers = 4\nchunk = \"16KiB\"\nspares = 1",
+    "level = \"raid6\"\nmembers = 5\nchunk = \"8KiB\"\nspares = 1",
+    "level = \"raid10\"\nmembers = 4\ncopies = 2\nchunk = \"16KiB\"\ncopy_layout = \"far\"",
+    "level = \"raid5\"\nmembers = 4\nchunk = \"12KiB\"\nwrites = \"chunk-by-chunk\"",
+];
+
+#[test]
+fn a_prepared_array_is_the_same_on_any_number_of_threads() {
+    let workload = "[workload.synthetic]\npattern = \"zipf\"\nsizes = \"jesd219\"\nread_percent = 30\ntrim_percent = 3\n\
+                    requests = 2000\nqueue_depth = 16\n";
+    for array in LEVELS {
+        for overwrite in ["random", "workload"] {
+            let rest = format!(
+                "[precondition]\noverwrite = \"{overwrite}\"\nmin_drive_writes = 1\nmax_drive_writes = 2\n{workload}"
+            );
+            let result = same_on_all(array, &rest);
+            assert!(
+                result.summary.steady_state.precondition.drive_writes > 0.9,
+                "{array}: nothing was overwritten"
+            );
+            assert!(result.summary.host.reads > 500 && result.summary.host.writes > 1000, "{array}");
+        }
+    }
+}
+
+#[test]
+fn failures_repairs_and_losses_of_power_are_the_same_on_any_number_of_threads() {
+    let rest = "[precondition]\noverwrite = \"random\"\nmax_drive_writes = 1.5\n\
+                [workload.synthetic]\npattern = \"uniform\"\nread_percent = 50\nsize = \"8KiB\"\nduration = \"2s\"\n\
+                rate_iops = 1500\n\
+                [[faults]]\nat = \"200ms\"\nkind = \"power\"\n\
+                [[faults]]\nat = \"400ms\"\nkind = \"device\"\ndevice = 1\n\
+                [[faults]]\nat = \"1200ms\"\nkind = \"replace\"\ndevice = 2\n";
+    let array = "consistency = \"ppl\"\nbackground = { min_rate = \"200MB/s\" }";
+    let result = same_on_all(&format!("{}\n{array}", LEVELS[2]), rest);
+    let summary = result.summary.array.unwrap();
+    assert_eq!((summary.power_cuts, summary.rebuilds), (1, 2), "less happened than was to");
+}
+
+#[test]
+fn commands_without_time_are_the_same_on_any_number_of_threads() {
+    for array in LEVELS {
+        let rest = "timing = \"none\"\n[precondition]\noverwrite = \"none\"\n\
+                    [workload.synthetic]\npattern = \"uniform\"\nread_percent = 20\nsize = \"12KiB\"\nrequests = 30000\n";
+        let result = same_on_all(array, rest);
+        assert_eq!(result.summary.host.reads + result.summary.host.writes, 30_000, "{array}");
+    }
+}
+
+/// A member that takes no more writes ends a run without time, and no member has done anything that comes after.
+#[test]
+fn a_worn_out_member_ends_a_run_without_time_at_once() {
+    let array = "level = \"raid0\"\nmembers = 2\nchunk = \"4KiB\"";
+    let rest = "timing = \"none\"\n[device.defects]\nendurance = 30\n[precondition]\noverwrite = \"none\"\n\
+                [workload.synthetic]\npattern = \"uniform\"\nread_percent = 0\nsize = \"4KiB\"\nrequests = 4000000\n";
+    let result = same_on_all(array, rest);
+    let host = &result.summary.host;
+    assert!(host.writes < 4_000_000 && host.errors == 1, "{} writes, {} errors", host.writes, host.errors);
+    let flash = serde_json::to_value(&result.summary.flash).unwrap();
+    // Two units share a page; the last one of a member may be without its neighbour.
+    let pages = flash["by_cause"]["host_programs"].as_f64().unwrap();
+    let done = (host.writes - host.errors) as f64;
+    assert!(pages * 2.0 <= done && done <= pages * 2.0 + 2.0, "{pages} pages for {done} writes");
+}
