@@ -6,10 +6,12 @@ use crate::reliability::FailTable;
 use outlast_units::{BlockIndex, Group, Nanos, Row};
 
 /// What a sensing of a calm block sees.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CalmSensing {
     /// A unit whose luck is at least this passes; of one with worse luck, the error rate decides.
     pub p_most: f64,
+    /// The luck of the row's units.
+    pub luck: RowLuck,
     age: u32,
     reads: u32,
 }
@@ -22,7 +24,13 @@ impl Cells {
     /// [`Cells::sense`] must do. A block becomes calm by [`Cells::expect_calm`], and ceases to be when it has been read or has aged too far,
     /// when its alarm is due, and when it is erased.
     #[inline]
-    pub fn sense_calm(&mut self, block: BlockIndex, group: Group, now: Nanos) -> Option<CalmSensing> {
+    pub fn sense_calm(
+        &mut self,
+        block: BlockIndex,
+        row: Row,
+        group: Group,
+        now: Nanos,
+    ) -> Option<CalmSensing> {
         let age = self.age(group, now);
         let record = &mut self.blocks[block];
         let reads = record.reads;
@@ -30,24 +38,18 @@ impl Cells {
             return None;
         }
         record.reads = reads + 1;
-        Some(CalmSensing { p_most: record.p_most, age, reads })
+        Some(CalmSensing { p_most: record.p_most, luck: record.luck_of_row(row), age, reads })
     }
 
     /// ln RBER that a sensing of row `row` of calm block `block` saw.
     #[inline]
-    pub fn ln_rber_of_calm(&self, block: BlockIndex, row: Row, sensing: &CalmSensing) -> f64 {
+    pub fn ln_rber_of_calm(&self, block: BlockIndex, row: Row, sensing: CalmSensing) -> f64 {
         self.law.ln_rber(&self.blocks[block], row, sensing.age, sensing.reads)
     }
 
-    /// The luck of the units of a row.
-    #[inline]
-    pub fn row_luck(&self, block: BlockIndex, row: Row) -> RowLuck {
-        self.blocks[block].luck_of_row(row)
-    }
-
-    /// Works out how long a block stays calm from now on: until it has been read some more, or its data, as old as `group`, has aged some
-    /// more, no unit of it fails with a greater probability than one that is told by `table` now. Where reads disturb only their page, and
-    /// where the error rate would reach 0.5, no block is calm.
+    /// Makes a block calm, where it can be: until it has been read some more, or its data, now as old as `group`, has aged some more. The
+    /// probability that sensings of it tell meanwhile is that of `table` at the end of this spell. Where reads disturb only their page, or
+    /// the error rate would reach 0.5, no block is calm.
     #[cold]
     pub fn expect_calm(&mut self, block: BlockIndex, group: Group, now: Nanos, table: &FailTable) {
         /// At least so many more reads, and so many more ticks of age: a minute.
@@ -122,17 +124,17 @@ mod tests {
                     calm.set_alarm(block, alarm);
                 }
                 let expected = usual.sense(block, row, group, now);
-                let (ln_rber, p_most) = if let Some(sensing) = calm.sense_calm(block, group, now) {
+                let (ln_rber, luck, p_most) = if let Some(sensing) = calm.sense_calm(block, row, group, now) {
                     were_calm += 1;
-                    (calm.ln_rber_of_calm(block, row, &sensing), sensing.p_most)
+                    (calm.ln_rber_of_calm(block, row, sensing), sensing.luck, sensing.p_most)
                 } else {
                     let sensing = calm.sense(block, row, group, now);
                     calm.expect_calm(block, group, now, &table);
-                    (sensing.ln_rber, 1.0)
+                    (sensing.ln_rber, sensing.luck, 1.0)
                 };
                 assert_eq!(ln_rber.to_bits(), expected.ln_rber.to_bits(), "turn {turn}");
                 assert!(table.p_fail(ln_rber) <= p_most, "turn {turn}: {} {p_most}", table.p_fail(ln_rber));
-                assert_eq!(calm.row_luck(block, row), expected.luck);
+                assert_eq!(luck, expected.luck);
                 assert_eq!(calm.take_alarm(), usual.take_alarm(), "turn {turn}");
             }
             assert_eq!(
@@ -148,7 +150,7 @@ mod tests {
         let mut cells = cells(ReadScope::Page, &InitialState::default());
         let table = FailTable::new(&Ecc { strength: Some(75), ..Ecc::default() }, 8);
         cells.expect_calm(BlockIndex(1), Group(0), Nanos::ZERO, &table);
-        assert_eq!(cells.sense_calm(BlockIndex(1), Group(0), Nanos::ZERO), None);
+        assert_eq!(cells.sense_calm(BlockIndex(1), Row(0), Group(0), Nanos::ZERO), None);
         assert_eq!(cells.reads(BlockIndex(1)), 0);
     }
 }

@@ -34,12 +34,19 @@ impl LnTable {
         let bits = x.to_bits();
         let exponent = bits >> 52;
         if exponent.wrapping_sub(1) >= NOT_A_NUMBER - 1 {
-            return x.ln();
+            return of_special(x);
         }
         let [c0, c1, c2] = self.pieces[((bits & MANTISSA) >> PIECE_SHIFT) as usize];
         let m = f64::from_bits((bits & MANTISSA) | ONE);
         f64::from(exponent as i32 - 1023) * std::f64::consts::LN_2 + (c0 + m * (c1 + m * c2))
     }
+}
+
+/// ln x of 0, of a subnormal number, and of what is no finite one.
+#[cold]
+#[inline(never)]
+fn of_special(x: f64) -> f64 {
+    x.ln()
 }
 
 #[cfg(test)]

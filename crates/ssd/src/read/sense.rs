@@ -6,7 +6,7 @@ use super::{CoreCells, Reliability};
 use crate::ladder::Retries;
 use crate::op::OpKind;
 use outlast_ftl::{Ftl, PuPlace};
-use outlast_media::{CalmSensing, Faults, RowLuck, Sensing};
+use outlast_media::{CalmSensing, Faults, Sensing};
 use outlast_units::{BlockIndex, Group, Nanos, Ppn, Row};
 
 /// A read at the moment of a sensing.
@@ -83,58 +83,44 @@ impl Reliability {
             let number = layout.page_of(Ppn(unit));
             if number != last {
                 last = number;
-                let (block, row) = block_and_row(ftl, &place, number);
-                page = self.sense_page(own, block, row, Group(group), at, sums);
+                (page.block, page.row) = block_and_row(ftl, &place, number);
+                if let Some(calm) = own.cells.sense_calm(page.block, page.row, Group(group), at) {
+                    page.calm = calm;
+                    page.is_told = sums != Sums::None;
+                    if page.is_told {
+                        page.ln_rber = own.cells.ln_rber_of_calm(page.block, page.row, calm);
+                    }
+                } else {
+                    let sensing = self.sense_restless(own, page.block, page.row, Group(group), at);
+                    (page.calm.luck, page.calm.p_most) = (sensing.luck, f64::INFINITY);
+                    (page.ln_rber, page.is_told) = (sensing.ln_rber, true);
+                }
             }
-            let luck = page.luck.of(unit);
-            if luck < page.p_most {
-                let ln_rber = page.ln_rber(own);
-                let fails = self.ladder.fails_at(luck, ln_rber, u32::from(read.step));
-                failing |= u64::from(fails) << unit;
+            let luck = page.calm.luck.of(unit);
+            if luck < page.calm.p_most {
+                failing |= u64::from(self.fails(own, page, luck, read.step)) << unit;
             }
             match sums {
                 Sums::None => {}
-                Sums::Unstriped => self.tails.add_plain(&self.ladder, page.known_ln_rber),
+                Sums::Unstriped => self.tails.add_plain(&self.ladder, page.ln_rber),
                 Sums::Striped => {
                     let mut tail = UnitTail::default();
-                    tail.add(&self.ladder, page.known_ln_rber, read.step);
+                    tail.add(&self.ladder, page.ln_rber, read.step);
                     let (cells, ladder, limit) = (&own.cells, &self.ladder, retries.first(true));
                     let lines = LineView { ftl, cells, faults: None, ladder, limit, at };
                     self.tails.add_striped(&tail, || lines.ln_fail(read.pu, unit));
                 }
             }
             if read.is_first && self.histogram.is_turn() {
-                self.histogram.sample(luck, page.ln_rber(own));
+                self.histogram.sample(luck, page.told(own));
             }
         }
         failing
     }
 
-    /// The die senses a page, and what is now known of it.
-    #[inline]
-    fn sense_page(
-        &mut self,
-        own: &mut CoreCells,
-        block: BlockIndex,
-        row: Row,
-        group: Group,
-        at: Nanos,
-        sums: Sums,
-    ) -> SmallPage {
-        let luck = own.cells.row_luck(block, row);
-        let Some(calm) = own.cells.sense_calm(block, group, at) else {
-            return self.sense_restless(own, block, row, group, at);
-        };
-        let mut page =
-            SmallPage { luck, p_most: calm.p_most, known_ln_rber: 0.0, calm: Some((block, row, calm)) };
-        if sums != Sums::None {
-            page.known_ln_rber = page.ln_rber(own);
-        }
-        page
-    }
-
-    /// [`Reliability::sense_page`] of a block that is not calm, or not yet.
+    /// A die senses a page of a block that is not calm, or not yet.
     #[cold]
+    #[inline(never)]
     fn sense_restless(
         &self,
         own: &mut CoreCells,
@@ -142,10 +128,16 @@ impl Reliability {
         row: Row,
         group: Group,
         at: Nanos,
-    ) -> SmallPage {
-        let Sensing { ln_rber, luck } = own.cells.sense(block, row, group, at);
+    ) -> Sensing {
+        let sensing = own.cells.sense(block, row, group, at);
         own.cells.expect_calm(block, group, at, self.ladder.table());
-        SmallPage { luck, p_most: f64::INFINITY, known_ln_rber: ln_rber, calm: None }
+        sensing
+    }
+
+    /// Whether a unit of bad luck `luck` of a page fails.
+    #[inline(never)]
+    fn fails(&self, own: &CoreCells, page: SmallPage, luck: f64, step: u16) -> bool {
+        self.ladder.fails_at(luck, page.told(own), u32::from(step))
     }
 
     /// Any read of any drive whose flash errs; what faults keep from it is not taken into account.
@@ -213,26 +205,23 @@ impl Reliability {
     }
 }
 
-/// What is known of a page that was sensed, in [`Reliability::sense_small`].
+/// A page that was sensed, in [`Reliability::sense_small`].
 #[derive(Clone, Copy, Default)]
 struct SmallPage {
-    luck: RowLuck,
-    /// A unit whose luck is at least this passes.
-    p_most: f64,
-    /// ln RBER where it was worked out: where the block was not calm, or the probabilities are summed.
-    known_ln_rber: f64,
-    /// Where the block was calm.
-    calm: Option<(BlockIndex, Row, CalmSensing)>,
+    block: BlockIndex,
+    row: Row,
+    /// What the sensing saw; of a block that was not calm, the luck only.
+    calm: CalmSensing,
+    /// ln RBER, if it has been told: where the block was not calm, or the probabilities are summed.
+    ln_rber: f64,
+    is_told: bool,
 }
 
 impl SmallPage {
     /// ln RBER that the sensing saw.
     #[inline]
-    fn ln_rber(&self, own: &CoreCells) -> f64 {
-        match &self.calm {
-            None => self.known_ln_rber,
-            Some((block, row, calm)) => own.cells.ln_rber_of_calm(*block, *row, calm),
-        }
+    fn told(self, own: &CoreCells) -> f64 {
+        if self.is_told { self.ln_rber } else { own.cells.ln_rber_of_calm(self.block, self.row, self.calm) }
     }
 }
 
