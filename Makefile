@@ -51,14 +51,14 @@ test-python: setup ## tests of the command line, the Python package, reports and
 	@$(BIN)/python -m pytest
 
 lint: .venv/tools ## formatting, clippy, ruff, mypy
-	cargo fmt --all --check
+	rustfmt --edition 2024 --check $$(git ls-files '*.rs')
 	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff check python tests docs
 	$(BIN)/ruff format --check python tests docs
 	$(BIN)/mypy
 
 format: .venv/tools ## format all sources
-	cargo fmt --all
+	rustfmt --edition 2024 $$(git ls-files '*.rs')
 	$(BIN)/ruff check --fix-only python tests docs
 	$(BIN)/ruff format python tests docs
 

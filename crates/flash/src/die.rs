@@ -103,6 +103,12 @@ impl Die {
         }
     }
 
+    /// Whether any internal operation waits for it, or may be asked for.
+    #[inline]
+    pub(crate) fn has_internal_work(&self) -> bool {
+        self.wanted != 0 || !self.collection.is_empty() || !self.background.is_empty()
+    }
+
     /// It takes up `op`.
     #[inline]
     pub(crate) fn begin(&mut self, now: Nanos, op: u32) {

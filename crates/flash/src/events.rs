@@ -87,58 +87,65 @@ impl Events {
 /// smaller number, so a run is reproducible.
 #[derive(Clone, Debug)]
 struct EventTree {
-    /// Node `i` is the least of `2i` and `2i + 1`; leaves start at `sources`. Any number of leaves will do, as the least of
-    /// all does not depend on their order. A node is time and source in one word, compared at once.
-    nodes: Vec<u64>,
-    sources: usize,
+    /// Entry `i` is what nodes `2i` and `2i + 1` hold, and node `i` holds the lesser of them; the leaves are the nodes from `sources` on.
+    /// Any number of leaves will do, as the least of all does not depend on their order. What a node holds is time and source in one
+    /// word, compared at once.
+    pairs: Vec<[u64; 2]>,
+    /// What node 1, the root, holds.
+    first: u64,
+    sources: u32,
     /// Low bits that hold the source.
     bits: u32,
+    horizon: Nanos,
 }
 
 impl EventTree {
     fn new(sources: usize) -> Self {
         let sources = sources.max(2);
         let bits = usize::BITS - (sources - 1).leading_zeros();
-        Self { nodes: vec![u64::MAX; sources * 2], sources, bits }
+        // One less than the greatest time that fits: with all bits of the source set it would be the word for "never".
+        let horizon = Nanos((u64::MAX >> bits) - 1);
+        Self { pairs: vec![[u64::MAX; 2]; sources], first: u64::MAX, sources: sources as u32, bits, horizon }
     }
 
     /// The latest time that an event can have: time and source share 64 bits. 4.5 years with up to 128 sources, half of it with each
     /// doubling.
     fn horizon(&self) -> Nanos {
-        Nanos((u64::MAX >> self.bits) - 1)
+        self.horizon
     }
 
     /// Sets the time of `source`; [`Nanos::MAX`] for none.
     #[inline]
     fn set(&mut self, source: u32, at: Nanos) {
+        debug_assert!(source < self.sources, "there is no source {source} of {}", self.sources);
         let key = if at == Nanos::MAX {
             u64::MAX
         } else {
-            assert!(at <= self.horizon(), "an event at {at} lies beyond the horizon of {}", self.horizon());
+            assert!(at <= self.horizon, "an event at {at} lies beyond the horizon of {}", self.horizon);
             at.0 << self.bits | u64::from(source)
         };
-        let nodes = self.nodes.as_mut_slice();
-        let mut i = self.sources + source as usize;
+        let pairs = self.pairs.as_mut_slice();
+        let mut node = (self.sources + source) as usize;
         let mut least = key;
-        nodes[i] = least;
-        while i > 1 {
-            least = least.min(nodes[i ^ 1]);
-            i /= 2;
-            nodes[i] = least;
+        while node > 1 {
+            let pair = &mut pairs[node / 2];
+            pair[node & 1] = least;
+            least = least.min(pair[node & 1 ^ 1]);
+            node /= 2;
         }
+        self.first = least;
     }
 
     /// When the earliest event is due; [`Nanos::MAX`] when there is none.
     #[inline]
     fn next(&self) -> Nanos {
-        let first = self.nodes[1];
-        if first == u64::MAX { Nanos::MAX } else { Nanos(first >> self.bits) }
+        if self.first == u64::MAX { Nanos::MAX } else { Nanos(self.first >> self.bits) }
     }
 
     /// Whose the earliest event is.
     #[inline]
     fn next_source(&self) -> u32 {
-        (self.nodes[1] & ((1 << self.bits) - 1)) as u32
+        (self.first & ((1 << self.bits) - 1)) as u32
     }
 }
 

@@ -23,6 +23,8 @@ pub struct Flash<T> {
     pub(crate) ops: Slab<Op<T>>,
     timing: TimingTable,
     unit: ProgramUnit,
+    /// How long command cycles and the data of a whole program unit hold the channel.
+    program_transfer: Nanos,
     suspend: Option<Suspend>,
     pub(crate) program_every: u8,
     pub(crate) background_every: u8,
@@ -89,12 +91,15 @@ impl<T: Copy> Flash<T> {
         let units = program_unit.units();
         let flash_cores = cores.iter().map(|core| core.index() + 1).max().unwrap_or(0);
         let die = |(die, &core): (DieId, &CoreId)| Die::new(geometry.locate(die).channel, core);
+        let timing = TimingTable::new(setup.timing, geometry, setup.unit_size, units)?;
         Ok(Self {
             dies: cores.iter_indexed().map(die).collect(),
             channels: IndexVec::filled(Channel::default(), usize::from(geometry.channels)),
             events: Events::new(cores.len(), flash_cores),
             ops: Slab::default(),
-            timing: TimingTable::new(setup.timing, geometry, setup.unit_size, units)?,
+            // The whole program unit travels, padding included.
+            program_transfer: timing.command() + timing.transfer(units),
+            timing,
             unit: program_unit,
             suspend: setup.timing.suspend,
             program_every: setup.program_every,
@@ -365,7 +370,8 @@ impl<T: Copy> Flash<T> {
     pub(crate) fn start_read(&mut self, now: Nanos, die: DieId, op: u32) -> Next {
         let (mask, first_row) = (self.ops[op].mask, self.ops[op].row().0);
         let (pages, mut rows) = self.unit.sensed(mask);
-        let mut sense = Nanos::ZERO;
+        let mut sense = self.timing.read(first_row + rows.trailing_zeros());
+        rows &= rows - 1;
         while rows != 0 {
             sense += self.timing.read(first_row + rows.trailing_zeros());
             rows &= rows - 1;
@@ -382,14 +388,14 @@ impl<T: Copy> Flash<T> {
     #[inline]
     pub(crate) fn start_program(&mut self, now: Nanos, die: DieId, op: u32) {
         let first_row = self.ops[op].row().0;
-        // The whole program unit travels, padding included.
-        let transfer = self.timing.command() + self.timing.transfer(self.unit.units());
-        let rows = first_row..first_row + self.unit.rows;
-        let program = rows.fold(Nanos::ZERO, |sum, row| sum + self.timing.program(row));
+        let mut program = self.timing.program(first_row);
+        for row in first_row + 1..first_row + self.unit.rows {
+            program += self.timing.program(row);
+        }
         let state = &mut self.dies[die];
         state.begin(now, op);
         state.suspensions = 0;
-        let data_in = self.channels[state.channel].book(now, transfer);
+        let data_in = self.channels[state.channel].book(now, self.program_transfer);
         self.run_array(die, data_in, data_in + program);
     }
 

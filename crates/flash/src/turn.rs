@@ -111,7 +111,7 @@ impl<T: Copy> Flash<T> {
             }
             return self.turn_to_reads(now, die, urgent);
         }
-        if urgent {
+        if urgent && state.has_internal_work() {
             return self.attempt(now, die, Point::Urgent, Task::Gc);
         }
         self.turn_to_programs(now, die, false)
@@ -135,6 +135,10 @@ impl<T: Copy> Flash<T> {
     fn turn_to_programs(&mut self, now: Nanos, die: DieId, urgent: bool) -> Next {
         if !self.dies[die].programs.is_empty() {
             self.start_host_program(now, die);
+            return Next::Nothing;
+        }
+        if !self.dies[die].has_internal_work() {
+            self.rest(die);
             return Next::Nothing;
         }
         if urgent {

@@ -24,29 +24,65 @@ impl ProgramUnit {
     /// What sensing the units in bit mask `units` takes: how many pages, and a bit mask of the page rows.
     #[inline]
     pub fn sensed(&self, units: u64) -> (u64, u64) {
-        if self.rows == 1 && self.units_per_page == 1 {
+        debug_assert!(units != 0 && units >> (self.units() - 1) <= 1, "{self:?} has no units {units:b}");
+        if self.rows == 1 && units.is_power_of_two() {
+            (u64::from(self.pages_per_unit), 1)
+        } else if self.rows == 1 && self.units_per_page == 1 {
             (u64::from(units.count_ones() * self.pages_per_unit), 1)
         } else {
             self.sensed_slowly(units)
         }
     }
 
+    /// Page after page, or where units span several, unit after unit.
     fn sensed_slowly(&self, units: u64) -> (u64, u64) {
-        let (mut pages, mut row_mask) = (0u64, 0u64);
-        let (mut rest, mut last) = (units, u32::MAX);
+        let on_a_page = u64::MAX >> (64 - self.units_per_page);
+        let (mut pages, mut rows, mut rest) = (0, 0, units);
         while rest != 0 {
-            let unit = rest.trailing_zeros();
-            rest &= rest - 1;
-            let first = unit / self.units_per_page * self.pages_per_unit;
-            // Units of one page are neighbours, so a page sensed before is the last one.
-            if first != last {
-                last = first;
-                pages += u64::from(self.pages_per_unit);
-                for page in first..first + self.pages_per_unit {
-                    row_mask |= 1 << (page / self.planes);
-                }
+            let index = rest.trailing_zeros() / self.units_per_page;
+            rest &= !(on_a_page << (index * self.units_per_page));
+            pages += u64::from(self.pages_per_unit);
+            if self.rows == 1 {
+                rows = 1;
+                continue;
+            }
+            let first = index * self.pages_per_unit;
+            for page in first..first + self.pages_per_unit {
+                rows |= 1 << (page / self.planes);
             }
         }
-        (pages, row_mask)
+        (pages, rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ProgramUnit;
+    use std::collections::BTreeSet;
+
+    /// Every mask of every small shape, page by page.
+    #[test]
+    fn what_is_sensed_is_the_pages_of_the_units() {
+        let shapes = [
+            (1, 1, 1, 1),
+            (2, 1, 1, 1),
+            (2, 1, 1, 4),
+            (4, 1, 2, 1),
+            (1, 3, 3, 1),
+            (2, 2, 4, 1),
+            (4, 3, 6, 1),
+            (3, 1, 1, 3),
+        ];
+        for (planes, rows, pages_per_unit, units_per_page) in shapes {
+            let shape = ProgramUnit { planes, rows, pages_per_unit, units_per_page };
+            for mask in 1u64..1 << shape.units() {
+                let units = (0..shape.units()).filter(|unit| mask >> unit & 1 == 1);
+                let first = |unit: u32| unit / units_per_page * pages_per_unit;
+                let pages: BTreeSet<u32> =
+                    units.flat_map(|unit| first(unit)..first(unit) + pages_per_unit).collect();
+                let rows = pages.iter().fold(0, |rows, page| rows | 1 << (page / planes));
+                assert_eq!(shape.sensed(mask), (pages.len() as u64, rows), "{shape:?}, {mask:b}");
+            }
+        }
     }
 }

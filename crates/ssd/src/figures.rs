@@ -1,7 +1,7 @@
 //! What can be asked of a drive about its errors.
 
+use crate::health::{Decision, Reason, Scrub};
 use crate::read::{Corrections, ExactTails};
-use crate::scrub::{Decision, Reason};
 use crate::ssd::Ssd;
 use outlast_ftl::State;
 use outlast_media::Saturation;
@@ -39,12 +39,12 @@ impl Ssd {
 
     /// Decisions to move superblocks since the last reset, the first 100 000; only of a drive that can fail.
     pub fn decisions(&self) -> &[Decision] {
-        &self.decisions
+        self.decisions.kept()
     }
 
     /// Superblocks that relocation for `reason` began to move since the last reset; only of a drive that can fail.
     pub fn moved_for(&self, reason: Reason) -> u64 {
-        self.moved[reason as usize]
+        self.decisions.moved_for(reason)
     }
 
     /// Whether anything in the drive can fail.
@@ -69,7 +69,7 @@ impl Ssd {
 
     /// Superblocks that scrubbing had written and moved again, since the last reset.
     pub fn scrubbed_again(&self) -> u64 {
-        self.cores.iter().filter_map(|core| core.scrub.as_ref()).map(|scrub| scrub.again).sum()
+        self.cores.iter().filter_map(|core| core.scrub.as_ref()).map(Scrub::again).sum()
     }
 
     /// Sensings at an error rate beyond 0.5, where the model has no meaning, and the first of them.

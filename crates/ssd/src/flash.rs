@@ -66,6 +66,22 @@ impl Ssd {
         self.follow(now, die, next);
     }
 
+    /// Submits the program of a program unit, `units` of whose units carry data.
+    #[inline]
+    pub(crate) fn submit_program(
+        &mut self,
+        now: Nanos,
+        core: usize,
+        queue: Queue,
+        purpose: Purpose,
+        units: u32,
+    ) {
+        let (die, place) = place_of_pu(self.cores[core].ftl.layout(), purpose.pu);
+        let program = outlast_flash::Op::program(place, units, purpose);
+        let next = self.flash.submit(now, DieId(die), queue, program, demands(&self.cores));
+        self.follow(now, DieId(die), next);
+    }
+
     /// `op` as the flash room takes it, and its die.
     #[inline]
     pub(crate) fn resolved(&mut self, op: &Op) -> (DieId, outlast_flash::Op<Purpose>) {
@@ -162,8 +178,8 @@ impl Ssd {
                 if cost != Nanos::ZERO {
                     cpu.occupy(now, Nanos(cost.0 * u64::from(units)));
                 }
-                let read = Op::new(OpKind::RelocationRead, ask.task, core, pu);
-                Answer::Read(self.resolved(&Op { units: units as u16, mask, ..read }).1)
+                let (_, place) = place_of_pu(ftl.layout(), pu);
+                Answer::Read(outlast_flash::Op::read(place, mask, Purpose::relocation_read(ask.task, pu)))
             }
         };
         let demand = self.cores[core].demand();
@@ -178,6 +194,10 @@ impl Ssd {
             Event::Ended(op) => op,
         };
         let tag = ended.tag;
+        if tag.kind == OpKind::HostRead && !tag.has_record {
+            self.host_read(now, tag.cookie, ended.units());
+            return self.wake(now, die);
+        }
         let op = if tag.has_record {
             if self.reads[tag.cookie].failing != 0 && self.reread(now, tag.cookie) {
                 let again = outlast_flash::Op::read(ended.place(), self.reads[tag.cookie].failing, tag);
@@ -200,7 +220,9 @@ impl Ssd {
             self.note_failed_read(now, op);
         }
         match op.kind {
-            OpKind::HostRead if op.failing == 0 && op.recovery == NIL => self.host_read(now, op),
+            OpKind::HostRead if op.failing == 0 && op.recovery == NIL => {
+                self.host_read(now, op.work.request, u32::from(op.units));
+            }
             OpKind::RmwRead if op.failing == 0 && op.recovery == NIL => self.old_data_read(now, op),
             OpKind::RelocationRead if op.failing == 0 && op.recovery == NIL => {
                 self.relocation_read(now, op, 0);
@@ -232,14 +254,14 @@ impl Ssd {
     }
 
     /// The units of a host read are in the controller.
-    pub(crate) fn host_read(&mut self, now: Nanos, op: &Op) {
+    #[inline]
+    pub(crate) fn host_read(&mut self, now: Nanos, request: u32, units: u32) {
         if self.host.link.is_there() {
             // Only the last unit of a command can be partial at its end; the link carries what was asked for.
-            let asked = u64::from(self.host.requests.command(op.work.request).sectors);
-            let units = u64::from(op.units) * u64::from(self.sectors_per_unit);
-            self.data_moved(now, op.work.request, asked.min(units));
+            let asked = u64::from(self.host.requests.command(request).sectors);
+            self.data_moved(now, request, asked.min(u64::from(units) * u64::from(self.sectors_per_unit)));
         }
-        self.finish_parts(now, op.work.request, u32::from(op.units));
+        self.finish_parts(now, request, units);
     }
 
     /// The old data of a partly written unit is in the controller.

@@ -361,7 +361,7 @@ impl Ssd {
                     self.host.requests.fail(op.work.request, Outcome::MediumError);
                 }
                 if op.units != 0 {
-                    self.host_read(now, op);
+                    self.host_read(now, op.work.request, u32::from(op.units));
                 }
             }
             OpKind::RmwRead => {

@@ -1,4 +1,4 @@
-//! Firmware: cores, channel and die scheduling, write buffer, host commands, SMART.
+//! Firmware: flash cores, write buffer, host commands, reading and its ladder, health, repair, SMART.
 
 mod config;
 mod core;
@@ -14,7 +14,6 @@ mod placement;
 mod power;
 mod read;
 mod repair;
-mod scrub;
 mod ssd;
 mod untimed;
 mod whole;
@@ -26,9 +25,8 @@ pub use config::{
 };
 pub use counters::Counters;
 pub use figures::RberLevels;
-pub use health::Change;
+pub use health::{Change, Decision, Reason};
 pub use power::PowerCuts;
 pub use read::{Corrections, ExactTails};
 pub use repair::{RepairRecord, adjustment, fair_shares};
-pub use scrub::{Decision, Reason};
 pub use ssd::Ssd;

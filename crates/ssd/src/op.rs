@@ -65,6 +65,21 @@ pub(crate) struct Purpose {
     pub(crate) has_record: bool,
 }
 
+impl Purpose {
+    /// The program of `pu`, for flush epoch or victim `epoch`.
+    #[inline]
+    pub(crate) fn program(kind: OpKind, task: Task, pu: u32, epoch: u32) -> Self {
+        debug_assert!(matches!(kind, OpKind::HostProgram | OpKind::RelocationProgram), "{kind:?}");
+        Self { pu, cookie: epoch, kind, task, has_record: false }
+    }
+
+    /// A read for `task` of valid units of victim's program unit `pu`.
+    #[inline]
+    pub(crate) fn relocation_read(task: Task, pu: u32) -> Self {
+        Self { pu, cookie: 0, kind: OpKind::RelocationRead, task, has_record: false }
+    }
+}
+
 /// What the drive knows of a flash operation. Reads that carry more than a tag holds have it as a record while they are in the flash
 /// room; of all other operations it is made when they end.
 #[derive(Clone, Copy, Debug)]

@@ -82,7 +82,7 @@ impl Ssd {
         state.cpu.forget(now);
         self.counters.blocked_ns += state.buffer.forget(now).0;
         if let Some(scrub) = &mut state.scrub {
-            scrub.patrolling = false;
+            scrub.power_failed();
         }
         let abandoned = state.tasks.forget();
         for &superblock in &abandoned {

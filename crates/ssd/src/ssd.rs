@@ -4,7 +4,7 @@ use crate::config::{Identifier, SsdConfig, WriteCache};
 use crate::core::{Core, Processor};
 use crate::counters::Counters;
 use crate::flash::DiePlace;
-use crate::health::{Changes, FaultSchedule, Timer};
+use crate::health::{Changes, Decisions, FaultSchedule, Timer};
 use crate::host::HostSide;
 use crate::ladder::{Recovery, Retries};
 use crate::op::{Op, Purpose};
@@ -12,7 +12,6 @@ use crate::placement::Classifier;
 use crate::power::PowerCuts;
 use crate::read::{CoreCells, Corrections, Reliability};
 use crate::repair::{Moves, Redirection, Watch};
-use crate::scrub::{Decision, Reason};
 use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Smart, Tag};
 use outlast_flash::{Flash, Setup, Source};
 use outlast_ftl::{Ftl, FtlOptions, PagesRead, Tables, UnitsWritten};
@@ -70,9 +69,7 @@ pub struct Ssd {
     pub(crate) corrections: Corrections,
     pub(crate) recoveries: Slab<Option<Recovery>>,
     pub(crate) timer: Timer,
-    pub(crate) decisions: Vec<Decision>,
-    /// Relocations begun, by reason.
-    pub(crate) moved: [u64; Reason::COUNT],
+    pub(crate) decisions: Decisions,
     pub(crate) schedule: FaultSchedule,
     pub(crate) changes: Changes,
     pub(crate) power_cuts: PowerCuts,
@@ -163,15 +160,17 @@ impl Ssd {
             corrections: Corrections::default(),
             recoveries: Slab::default(),
             timer: Timer::default(),
-            decisions: Vec::new(),
-            moved: [0; Reason::COUNT],
+            decisions: Decisions::default(),
             schedule: FaultSchedule::default(),
             changes: Changes::default(),
             power_cuts: PowerCuts::default(),
             redirection: None,
             adjusted: Vec::new(),
             moves: Moves::default(),
-            watch: config.repair.is_some().then(|| Box::new(Watch::new(&cores, places.len()))),
+            watch: config
+                .repair
+                .as_ref()
+                .map(|repair| Box::new(Watch::new(&config, repair, &cores, places.len()))),
             notices: VecDeque::new(),
             seed,
             flash,
@@ -290,13 +289,12 @@ impl Ssd {
         self.errors_before += self.counters.medium_errors + self.counters.lost_units;
         self.counters = Counters::default();
         self.corrections = Corrections::default();
-        self.decisions.clear();
-        self.moved = [0; Reason::COUNT];
+        self.decisions = Decisions::default();
         if let Some(reliability) = &mut self.reliability {
             reliability.reset();
         }
         for scrub in self.cores.iter_mut().filter_map(|core| core.scrub.as_mut()) {
-            scrub.again = 0;
+            scrub.reset();
         }
         self.reset_exposed(now);
         self.base = self.totals();
@@ -570,6 +568,7 @@ impl Device for Ssd {
         for (index, core) in self.cores.iter().enumerate() {
             core.ftl.self_check().map_err(|error| format!("core {index}: {error}"))?;
         }
+        self.check_health()?;
         self.check_redirection()?;
         self.check_requests()?;
         self.check_buffers()

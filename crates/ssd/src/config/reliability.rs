@@ -140,38 +140,31 @@ impl ReliabilityConfig {
     }
 }
 
-/// When data is moved before it goes bad: scrubbing. Each trigger works by itself; any number may be given.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct ScrubConfig {
-    /// Read reclaim: a superblock is moved when one of its blocks has been read so often since its erasure.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reads: Option<u32>,
-    /// Read refresh: a superblock is moved when its oldest data is so old. Looked for every hundredth of that time.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub age: Option<Nanos>,
-    /// Oracle: a superblock is moved when the expected wrong bits of a codeword anywhere in it exceed this (HRM, section 4.3).
-    /// No real drive can know.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expected_errors: Option<f64>,
-    /// Cost and benefit (HRM, section 5): a superblock is moved when its re-reads since its erasure, for each unit that would have
-    /// to be moved, reach this; the one with the most first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rereads_per_unit: Option<f64>,
-    /// Patrol read: every program unit is read once in this time, and a superblock is moved when a codeword has more wrong bits than
-    /// `patrol_errors`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub patrol: Option<Nanos>,
-    /// See `patrol`; absent: half of what the ECC corrects.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub patrol_errors: Option<u32>,
-    /// Move data whose protection is no longer what new data gets: its stripes have lost a die, its class has another code now, or
-    /// dies have been added. The most exposed first.
-    pub reprotect: bool,
-    /// Most bytes that scrubbing moves in a second, over all cores; absent: what idle dies allow.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bandwidth: Option<ByteRate>,
+macro_rules! scrub_config {
+    ($($(#[$meta:meta])* $setting:ident: $Setting:ty => $file:ident::$Policy:ident, $Reason:ident = $name:literal;)+) => {
+        /// When data is moved before it goes bad: scrubbing. Each trigger works by itself; any number may be given.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct ScrubConfig {
+            $(
+                $(#[$meta])*
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub $setting: Option<$Setting>,
+            )+
+            /// See `patrol`; absent: half of what the ECC corrects.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub patrol_errors: Option<u32>,
+            /// Move data whose protection is no longer what new data gets: its stripes have lost a die, its class has another code now, or
+            /// dies have been added. The most exposed first.
+            pub reprotect: bool,
+            /// Most bytes that scrubbing moves in a second, over all cores; absent: what idle dies allow.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub bandwidth: Option<ByteRate>,
+        }
+    };
 }
+
+crate::health::scrub::scrub_policies!(scrub_config);
 
 impl ScrubConfig {
     /// Refuses thresholds that data just moved would pass again in the course of ordinary use, so that scrubbing would never end.
@@ -202,27 +195,13 @@ impl ScrubConfig {
         let error = |name: &str, value: &dyn std::fmt::Display, limit: &str| {
             Err(ConfigError::new(&format!("device.scrub.{name}"), value, limit))
         };
-        let triggers = [
-            self.reads.is_some(),
-            self.age.is_some(),
-            self.expected_errors.is_some(),
-            self.rereads_per_unit.is_some(),
-            self.patrol.is_some(),
-            self.reprotect,
-        ];
-        if !triggers.contains(&true) {
-            let limit = "needs a trigger: reads, age, expected_errors, rereads_per_unit, patrol or reprotect";
+        let policies = self.policies();
+        if !policies.iter().any(|&(_, given)| given) && !self.reprotect {
+            let names: Vec<&str> = policies.iter().map(|&(name, _)| name).collect();
+            let limit = format!("needs a trigger: {} or reprotect", names.join(", "));
             return Err(ConfigError::new("device.scrub", "empty", limit));
         }
-        if self.reads == Some(0) {
-            return error("reads", &0, "must be at least 1");
-        }
-        if let Some(age) = self.age.filter(|&age| age < Nanos::secs(1)) {
-            return error("age", &age, "must be at least 1s");
-        }
-        if let Some(errors) = self.expected_errors.filter(|errors| !(errors.is_finite() && *errors > 0.0)) {
-            return error("expected_errors", &errors, "must be a number above 0");
-        }
+        self.check_policies()?;
         if let (Some(errors), Some(reliability)) = (self.expected_errors, reliability) {
             let half = f64::from(reliability.ecc.codeword_bits()) / 2.0;
             if errors > half {
@@ -238,25 +217,12 @@ impl ScrubConfig {
                 return error("expected_errors", &errors, &limit);
             }
         }
-        if let Some(ratio) = self.rereads_per_unit.filter(|ratio| !(ratio.is_finite() && *ratio > 0.0)) {
-            return error("rereads_per_unit", &ratio, "must be a number above 0");
-        }
-        if let Some(period) = self.patrol.filter(|&period| period < Nanos::secs(1)) {
-            return error("patrol", &period, "must be at least 1s");
-        }
         if self.patrol_errors.is_some() && self.patrol.is_none() {
             return error("patrol_errors", &self.patrol_errors.unwrap_or(0), "needs patrol");
         }
         if reliability.is_none() {
             let needs = "needs device.reliability, which says how the flash errs";
-            let given = [
-                ("expected_errors", self.expected_errors.is_some()),
-                ("rereads_per_unit", self.rereads_per_unit.is_some()),
-                ("patrol", self.patrol.is_some()),
-                ("reads", self.reads.is_some()),
-                ("age", self.age.is_some()),
-            ];
-            if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
+            if let Some((name, _)) = policies.iter().find(|(_, given)| *given) {
                 return error(name, &"given", needs);
             }
         }

@@ -3,8 +3,8 @@
 use super::Core;
 use super::tasks::Next;
 use crate::config::WriteCache;
+use crate::health::Reason;
 use crate::op::{Op, OpKind, Task};
-use crate::scrub::Reason;
 use crate::ssd::Ssd;
 use outlast_ftl::Stream;
 use outlast_units::{DieId, Nanos, Ppn, SuperblockId};

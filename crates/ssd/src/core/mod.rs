@@ -14,9 +14,8 @@ pub(crate) use processor::{CoreWork, Processor};
 pub(crate) use tasks::{NextRead, Tasks};
 
 use crate::config::SsdConfig;
-use crate::health::Covers;
+use crate::health::{Covers, Scrub};
 use crate::read::CoreCells;
-use crate::scrub::Scrub;
 use outlast_flash::Demand;
 use outlast_ftl::Ftl;
 use outlast_media::{ConfigError, Faults};
@@ -57,15 +56,20 @@ impl Core {
             tasks: Tasks::new(&ftl),
             cells: None,
             faults: None,
-            scrub: config.scrubs().then(|| Scrub::new(&ftl)),
-            covers: Covers::new(
-                ftl.streams(),
-                config.protection.as_ref().map_or(Nanos::MAX, |own| own.partial.timeout),
-            ),
+            scrub: config.scrubs().then(|| {
+                let (own, cores) = (config.scrub.unwrap_or_default(), config.controller.flash_cores);
+                Scrub::new(&own, ftl.layout().superblocks(), cores, config.ftl.mapping_unit)
+            }),
+            covers: Covers::new(ftl.streams(), cover_after(config)),
             dies: dies.iter().map(|die| die.0).collect(),
             handing_out: false,
             pump_owed: false,
             ftl,
         })
     }
+}
+
+/// After how long a pause stripes that are not full are covered.
+fn cover_after(config: &SsdConfig) -> Nanos {
+    config.protection.as_ref().map_or(Nanos::MAX, |own| own.partial.timeout)
 }

@@ -1,6 +1,6 @@
 //! Program units on their way to flash: which queue they go through, who waits for them, what follows when they are there.
 
-use crate::op::{Op, OpKind, Task};
+use crate::op::{Op, OpKind, Purpose, Task};
 use crate::ssd::Ssd;
 use outlast_flash::Queue;
 use outlast_ftl::{Cause, Stream};
@@ -16,8 +16,8 @@ impl Ssd {
     #[inline]
     pub(crate) fn program_host_in(&mut self, now: Nanos, core: usize, pu: u32, units: u32, epoch: u32) {
         self.host.flushes.count_in(epoch);
-        let op = Op { units: units as u16, epoch, ..Op::new(OpKind::HostProgram, Task::Gc, core, pu) };
-        self.submit(now, Queue::Programs, &op);
+        let purpose = Purpose::program(OpKind::HostProgram, Task::Gc, pu, epoch);
+        self.submit_program(now, core, Queue::Programs, purpose, units);
     }
 
     /// A host program has ended: its units leave the buffer.
@@ -92,8 +92,8 @@ impl Ssd {
         epoch: u32,
     ) {
         self.cores[core].tasks.program_begins(task, epoch);
-        let op = Op { units: units as u16, epoch, ..Op::new(OpKind::RelocationProgram, task, core, pu) };
-        self.queue_internal(now, &op);
+        let purpose = Purpose::program(OpKind::RelocationProgram, task, pu, epoch);
+        self.submit_program(now, core, Queue::Internal(task), purpose, units);
     }
 
     pub(crate) fn relocation_programmed(&mut self, now: Nanos, op: &Op) {

@@ -5,11 +5,20 @@
 
 mod changes;
 mod cover;
+mod detector;
 mod faults;
+mod predict;
+mod reasons;
+pub(crate) mod scrub;
 mod timer;
 
 pub use changes::Change;
 pub(crate) use changes::Changes;
 pub(crate) use cover::{Covers, Look};
+pub(crate) use detector::{Detected, Detector, DieLayout};
 pub(crate) use faults::{FaultEvent, FaultSchedule};
+pub(crate) use predict::Predictor;
+pub(crate) use reasons::Decisions;
+pub use reasons::{Decision, Reason};
+pub(crate) use scrub::{Row, Scrub, View};
 pub(crate) use timer::Timer;

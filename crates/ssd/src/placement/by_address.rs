@@ -28,7 +28,10 @@ impl Placement for ByAddress {
             }));
         }
         ranges.sort_unstable_by_key(|range| range.from);
-        assert!(ranges.is_sorted_by(|before, after| before.to <= after.from), "ranges that overlap are refused");
+        assert!(
+            ranges.is_sorted_by(|before, after| before.to <= after.from),
+            "ranges that overlap are refused"
+        );
         (!ranges.is_empty()).then_some(Self(ranges))
     }
 

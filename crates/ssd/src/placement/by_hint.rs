@@ -9,7 +9,8 @@ pub(super) struct ByHint(Vec<(u8, u8)>);
 
 impl Placement for ByHint {
     fn new(classes: &[ClassConfig], _sectors: u64) -> Option<Self> {
-        let of_class = |(class, own): (u8, &ClassConfig)| own.hints.clone().into_iter().map(move |hint| (hint, class));
+        let of_class =
+            |(class, own): (u8, &ClassConfig)| own.hints.clone().into_iter().map(move |hint| (hint, class));
         let hints: Vec<(u8, u8)> = (0u8..).zip(classes).flat_map(of_class).collect();
         (!hints.is_empty()).then_some(Self(hints))
     }

@@ -26,7 +26,8 @@ pub(super) struct BySizeAndHeat {
 
 impl Placement for BySizeAndHeat {
     fn new(classes: &[ClassConfig], sectors: u64) -> Option<Self> {
-        let has_rule = |own: &ClassConfig| own.at_least.is_some() || own.at_most.is_some() || own.hot.is_some();
+        let has_rule =
+            |own: &ClassConfig| own.at_least.is_some() || own.at_most.is_some() || own.hot.is_some();
         let rule = |(class, own): (u8, &ClassConfig)| Rule {
             least: own.at_least.map_or(0, |bytes| bytes.0),
             most: own.at_most.map_or(u64::MAX, |bytes| bytes.0),
@@ -40,7 +41,8 @@ impl Placement for BySizeAndHeat {
 
     fn class_of(&self, write: Write) -> Option<u8> {
         let is_hot = |hot: f64| self.heat.as_ref().is_some_and(|heat| heat.is_above(write.sector, hot));
-        let meets = |rule: &&Rule| (rule.least..=rule.most).contains(&write.bytes) && rule.hot.is_none_or(is_hot);
+        let meets =
+            |rule: &&Rule| (rule.least..=rule.most).contains(&write.bytes) && rule.hot.is_none_or(is_hot);
         self.rules.iter().find(meets).map(|rule| rule.class)
     }
 

@@ -101,11 +101,10 @@ impl CoreCells {
         }
     }
 
-    /// Pages of a superblock have been read again; returns how many since its erasure.
-    pub(crate) fn count_rereads(&mut self, superblock: SuperblockId, pages: u32) -> u32 {
+    /// Pages of a superblock have been read again.
+    pub(crate) fn count_rereads(&mut self, superblock: SuperblockId, pages: u32) {
         let sum = &mut self.rereads[superblock];
         *sum = sum.saturating_add(pages);
-        *sum
     }
 
     /// Re-reads of a superblock since its erasure, in pages.

@@ -3,7 +3,7 @@
 
 use crate::ssd::Ssd;
 use outlast_media::{Damage, Fault, Faults};
-use outlast_units::Nanos;
+use outlast_units::{DieId, Nanos};
 
 impl Ssd {
     /// From now on operations may fail.
@@ -47,7 +47,7 @@ impl Ssd {
             };
             if let Some(watch) = &mut self.watch {
                 // Firmware will find out.
-                watch.note_broken(now, die);
+                watch.detector.note_broken(now, DieId(die));
             } else {
                 self.give_up(now, core, local, plane);
             }

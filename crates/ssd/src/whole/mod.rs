@@ -1,4 +1,6 @@
 //! What concerns the whole drive at once. Only these files take all of it; every other file is a part that owns its state, or wires one.
 
 mod check;
+mod check_health;
 mod give_up;
+mod redirection;

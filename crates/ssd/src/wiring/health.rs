@@ -23,10 +23,10 @@ impl Ssd {
         self.flash.schedule(Source::Housekeeping, Nanos::MAX);
         self.break_what_is_due(now);
         self.make_changes_due(now);
-        self.keep_watching(now);
+        self.watch_dies(now);
         let mut next = self.schedule.next().min(self.changes.next());
         for core in 0..self.cores.len() {
-            next = next.min(self.keep_scrubbing(now, core)).min(self.cover_what_is_due(now, core));
+            next = next.min(self.scrub_what_is_due(now, core)).min(self.cover_what_is_due(now, core));
         }
         // Nothing is due twice at one time, or the clock would stand still.
         self.call_housekeeping(next.max(Nanos(now.0 + 1)));

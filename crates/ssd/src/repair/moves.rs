@@ -4,7 +4,7 @@
 //! write with no sectors, which takes whatever is current at that moment. So a unit that the host has written or trimmed meanwhile is
 //! left alone, and a loss of power finds each unit in one place or the other. At most one move for each core is under way.
 
-use super::Redirection;
+use super::redirect::Redirection;
 use crate::core::WaitingWrite;
 use crate::host::Then;
 use crate::op::{Op, OpKind, Task, UnitWork};

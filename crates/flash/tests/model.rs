@@ -1,0 +1,509 @@
+//! Does the room do what a plain scheduler does? The plain one keeps operations in vectors, looks through all dies for what is due
+//! next, and decides from top to bottom.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use outlast_flash::{Demand, Op, Queue, Task};
+use outlast_media::ProgramUnit;
+use outlast_units::Nanos;
+use proptest::prelude::*;
+use std::collections::{BTreeSet, VecDeque};
+use support::{COMMAND, Caller, ERASE, Ended, OVERHEAD, PROGRAM, READ, Shape, Tag, UNIT, place};
+
+/// While collection is urgent, so many reads go before it.
+const READS_BEFORE_COLLECTION: u8 = 8;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Read { mask: u64 },
+    Program,
+    Erase,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Plain {
+    number: u32,
+    kind: Kind,
+    block: u32,
+    row: u32,
+    internal: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doing {
+    Nothing,
+    Sensing,
+    Sending,
+    /// The array works from … to ….
+    Array(u64, u64),
+    Suspending,
+}
+
+#[derive(Clone, Debug)]
+struct PlainDie {
+    doing: Doing,
+    until: u64,
+    current: Option<Plain>,
+    suspensions: u8,
+    /// The operation interrupted, what is left of it, and reads that may still go before it.
+    suspended: Option<(Plain, u64, u8)>,
+    reads: VecDeque<Plain>,
+    programs: VecDeque<Plain>,
+    /// Of collection, and of the background.
+    internal: [VecDeque<Plain>; 2],
+    wanted: [VecDeque<Plain>; 3],
+    reads_in_a_row: u8,
+    host_in_a_row: u8,
+    since_background: u8,
+    busy: u64,
+    busy_since: u64,
+}
+
+#[derive(Clone, Debug)]
+struct PlainRoom {
+    shape: Shape,
+    dies: Vec<PlainDie>,
+    free_at: Vec<u64>,
+    demands: Vec<Demand>,
+    internal: u32,
+    waiting: VecDeque<usize>,
+    now: u64,
+    ended: Vec<Ended>,
+    suspends: u64,
+    pages: u64,
+}
+
+fn index(queue: Queue) -> usize {
+    usize::from(queue != Queue::Internal(Task::Gc))
+}
+
+impl PlainRoom {
+    fn new(shape: &Shape) -> Self {
+        let die = PlainDie {
+            doing: Doing::Nothing,
+            until: u64::MAX,
+            current: None,
+            suspensions: 0,
+            suspended: None,
+            reads: VecDeque::new(),
+            programs: VecDeque::new(),
+            internal: Default::default(),
+            wanted: Default::default(),
+            reads_in_a_row: 0,
+            host_in_a_row: 0,
+            since_background: 0,
+            busy: 0,
+            busy_since: 0,
+        };
+        Self {
+            shape: *shape,
+            dies: vec![die; usize::from(shape.dies())],
+            free_at: vec![0; usize::from(shape.channels)],
+            demands: vec![Demand::default(); usize::from(shape.cores)],
+            internal: 0,
+            waiting: VecDeque::new(),
+            now: 0,
+            ended: Vec::new(),
+            suspends: 0,
+            pages: 0,
+        }
+    }
+
+    fn submit(&mut self, die: usize, queue: Queue, op: Plain) {
+        match queue {
+            Queue::Reads => self.dies[die].reads.push_back(op),
+            Queue::Programs => self.dies[die].programs.push_back(op),
+            Queue::Internal(_) => self.dies[die].internal[index(queue)].push_back(op),
+        }
+        if queue == Queue::Reads
+            && let Doing::Array(start, end) = self.dies[die].doing
+        {
+            self.suspend(die, start, end);
+        }
+        self.wake(die);
+    }
+
+    fn suspend(&mut self, die: usize, start: u64, end: u64) {
+        let Some(suspend) = self.shape.suspend else { return };
+        let state = &mut self.dies[die];
+        let Some(op) = state.current else { return };
+        let allowed = if op.kind == Kind::Erase { suspend.erase } else { suspend.program };
+        let from = self.now.max(start);
+        if allowed && state.suspensions < suspend.limit && from + OVERHEAD < end {
+            state.suspensions += 1;
+            state.suspended = Some((op, end - from, suspend.reads));
+            state.doing = Doing::Suspending;
+            state.until = from + OVERHEAD;
+            self.suspends += 1;
+        }
+    }
+
+    fn run_until(&mut self, at: u64) {
+        loop {
+            // Of equal times the first die.
+            let (die, until) =
+                self.dies.iter().map(|die| die.until).enumerate().min_by_key(|&(_, until)| until).unwrap();
+            if until >= at {
+                break;
+            }
+            self.now = until;
+            self.event(die);
+        }
+        self.now = at;
+    }
+
+    fn event(&mut self, die: usize) {
+        let channel = self.shape.channel(outlast_units::DieId(die as u16));
+        let state = &mut self.dies[die];
+        match state.doing {
+            Doing::Nothing => panic!("nothing is due"),
+            Doing::Sensing => {
+                let Some(Plain { kind: Kind::Read { mask }, .. }) = state.current else {
+                    panic!("a read senses")
+                };
+                state.doing = Doing::Sending;
+                let end = self.free_at[channel].max(self.now) + u64::from(mask.count_ones()) * UNIT;
+                self.free_at[channel] = end;
+                state.until = end;
+            }
+            Doing::Suspending => self.next(die),
+            Doing::Sending | Doing::Array(..) => {
+                let op = state.current.take().unwrap();
+                state.doing = Doing::Nothing;
+                state.until = u64::MAX;
+                state.busy += self.now - state.busy_since;
+                self.ended.push((self.now, die as u16, op.number));
+                if op.internal {
+                    self.internal -= 1;
+                    for _ in 0..self.waiting.len() {
+                        let waiting = self.waiting.pop_front().unwrap();
+                        self.wake(waiting);
+                    }
+                }
+                self.wake(die);
+            }
+        }
+    }
+
+    fn wake(&mut self, die: usize) {
+        if self.dies[die].doing == Doing::Nothing {
+            self.next(die);
+        }
+    }
+
+    fn next(&mut self, die: usize) {
+        let demand = self.demands[die % self.demands.len()];
+        let state = &mut self.dies[die];
+        if let Some((op, left, reads_left)) = state.suspended {
+            if reads_left == 0 || state.reads.is_empty() {
+                state.suspended = None;
+                if state.doing == Doing::Nothing {
+                    state.busy_since = self.now;
+                }
+                state.current = Some(op);
+                state.until = self.now + OVERHEAD + left;
+                state.doing = Doing::Array(self.now + OVERHEAD, state.until);
+            } else {
+                state.suspended = Some((op, left, reads_left - 1));
+                let read = state.reads.pop_front().unwrap();
+                self.start(die, read);
+            }
+            return;
+        }
+        if demand.background || !state.internal[1].is_empty() {
+            let overdue = state.since_background >= self.shape.background_every;
+            if overdue && self.start_background(die) {
+                self.dies[die].since_background = 0;
+                return;
+            }
+            let state = &mut self.dies[die];
+            state.since_background = state.since_background.saturating_add(1);
+        }
+        if !self.dies[die].reads.is_empty() {
+            if demand.urgent
+                && self.dies[die].host_in_a_row >= READS_BEFORE_COLLECTION
+                && self.start_collection(die)
+            {
+                return;
+            }
+            let state = &mut self.dies[die];
+            if state.programs.is_empty() {
+                state.reads_in_a_row = 0;
+            } else if state.reads_in_a_row >= self.shape.program_every {
+                self.start_program(die);
+                return;
+            } else {
+                state.reads_in_a_row += 1;
+            }
+            state.host_in_a_row = if demand.urgent { state.host_in_a_row.saturating_add(1) } else { 0 };
+            let read = state.reads.pop_front().unwrap();
+            self.start(die, read);
+            return;
+        }
+        if demand.urgent && self.start_collection(die) {
+            return;
+        }
+        if !self.dies[die].programs.is_empty() {
+            self.start_program(die);
+            return;
+        }
+        if !demand.urgent && self.start_collection(die) {
+            return;
+        }
+        self.start_background(die);
+    }
+
+    fn start_program(&mut self, die: usize) {
+        self.dies[die].reads_in_a_row = 0;
+        let op = self.dies[die].programs.pop_front().unwrap();
+        self.start(die, op);
+    }
+
+    fn start_collection(&mut self, die: usize) -> bool {
+        let started = self.start_queued(die, 0) || self.start_wanted(die, 0);
+        if started {
+            self.dies[die].host_in_a_row = 0;
+        }
+        started
+    }
+
+    fn start_background(&mut self, die: usize) -> bool {
+        self.start_queued(die, 1) || self.start_wanted(die, 1) || self.start_wanted(die, 2)
+    }
+
+    fn may_start(&mut self, die: usize) -> bool {
+        let may = self.internal < self.shape.internal.unwrap_or(u32::from(self.shape.dies()));
+        if !may && !self.waiting.contains(&die) {
+            self.waiting.push_back(die);
+        }
+        may
+    }
+
+    fn start_queued(&mut self, die: usize, queue: usize) -> bool {
+        let Some(&op) = self.dies[die].internal[queue].front() else { return false };
+        let is_read = |read: &Plain| read.block == op.block;
+        if op.kind == Kind::Erase && self.dies[die].reads.iter().any(is_read) {
+            return false;
+        }
+        if !self.may_start(die) {
+            return false;
+        }
+        self.internal += 1;
+        self.dies[die].internal[queue].pop_front();
+        self.start(die, op);
+        true
+    }
+
+    fn start_wanted(&mut self, die: usize, task: usize) -> bool {
+        let Some(&op) = self.dies[die].wanted[task].front() else { return false };
+        if !self.may_start(die) {
+            return false;
+        }
+        self.internal += 1;
+        self.dies[die].wanted[task].pop_front();
+        self.start(die, op);
+        true
+    }
+
+    fn start(&mut self, die: usize, op: Plain) {
+        let channel = self.shape.channel(outlast_units::DieId(die as u16));
+        let state = &mut self.dies[die];
+        if state.doing == Doing::Nothing {
+            state.busy_since = self.now;
+        }
+        state.current = Some(op);
+        let free_at = &mut self.free_at[channel];
+        let command = self.now + COMMAND;
+        match op.kind {
+            Kind::Read { mask } => {
+                *free_at = (*free_at).max(self.now) + COMMAND;
+                // Several units to a page, or several pages to a unit.
+                let unit = self.shape.program_unit;
+                let first = |at: u32| at / unit.units_per_page * unit.pages_per_unit;
+                let units = (0..64).filter(|at| mask >> at & 1 == 1);
+                let sensed: BTreeSet<u32> =
+                    units.flat_map(|at| first(at)..first(at) + unit.pages_per_unit).collect();
+                let rows = (0..unit.rows).filter(|row| sensed.iter().any(|page| page / unit.planes == *row));
+                let time: u64 = rows.map(|row| READ[(op.row + row) as usize % 2]).sum();
+                self.pages += sensed.len() as u64;
+                (state.doing, state.until) = (Doing::Sensing, command + time);
+            }
+            Kind::Program => {
+                let unit = self.shape.program_unit;
+                let start = (*free_at).max(self.now) + COMMAND + u64::from(unit.units()) * UNIT;
+                *free_at = start;
+                let time: u64 = (0..unit.rows).map(|row| PROGRAM[(op.row + row) as usize % 2]).sum();
+                state.suspensions = 0;
+                (state.doing, state.until) = (Doing::Array(start, start + time), start + time);
+            }
+            Kind::Erase => {
+                *free_at = (*free_at).max(self.now) + COMMAND;
+                state.suspensions = 0;
+                (state.doing, state.until) = (Doing::Array(command, command + ERASE), command + ERASE);
+            }
+        }
+    }
+
+    fn utilisation(&self) -> Vec<f64> {
+        let busy = |die: &PlainDie| {
+            die.busy + if die.doing == Doing::Nothing { 0 } else { self.now - die.busy_since }
+        };
+        self.dies.iter().map(|die| busy(die) as f64 / self.now.max(1) as f64).collect()
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Action {
+    Submit { die: u16, what: What, block: u32, row: u32, mask: u64 },
+    Pass(u64),
+    Demand { core: u16, urgent: bool, background: bool },
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    Read,
+    HostProgram,
+    Program(Task),
+    Erase(Task),
+    Patrol,
+    Wanted(Task),
+}
+
+fn task() -> impl Strategy<Value = Task> {
+    prop_oneof![Just(Task::Gc), Just(Task::WearLeveling), Just(Task::Scrub)]
+}
+
+fn what() -> impl Strategy<Value = What> {
+    prop_oneof![
+        8 => Just(What::Read),
+        2 => Just(What::HostProgram),
+        2 => task().prop_map(What::Program),
+        1 => task().prop_map(What::Erase),
+        1 => Just(What::Patrol),
+        3 => task().prop_map(What::Wanted),
+    ]
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    prop_oneof![
+        6 => (0u16..6, what(), 0u32..3, 0u32..8, 1u64..256)
+            .prop_map(|(die, what, block, row, mask)| Action::Submit { die, what, block, row, mask }),
+        3 => prop_oneof![1u64..1000, 1000u64..100_000, 100_000u64..4_000_000].prop_map(Action::Pass),
+        1 => (0u16..2, any::<bool>(), any::<bool>())
+            .prop_map(|(core, urgent, background)| Action::Demand { core, urgent, background }),
+    ]
+}
+
+fn shape() -> impl Strategy<Value = Shape> {
+    let unit = prop_oneof![
+        Just(ProgramUnit { planes: 2, rows: 1, pages_per_unit: 1, units_per_page: 1 }),
+        Just(ProgramUnit { planes: 2, rows: 1, pages_per_unit: 1, units_per_page: 4 }),
+        Just(ProgramUnit { planes: 1, rows: 1, pages_per_unit: 1, units_per_page: 1 }),
+        Just(ProgramUnit { planes: 2, rows: 2, pages_per_unit: 2, units_per_page: 1 }),
+        Just(ProgramUnit { planes: 1, rows: 3, pages_per_unit: 3, units_per_page: 1 }),
+    ];
+    let suspend = proptest::option::of((any::<bool>(), any::<bool>(), 1u8..4, 1u8..4));
+    let every = (1u8..6, 1u8..6);
+    (1u16..3, 1u16..4, 1u16..3, unit, suspend, every, proptest::option::of(1u32..4)).prop_map(
+        |(
+            channels,
+            dies_per_channel,
+            cores,
+            program_unit,
+            suspend,
+            (program_every, background_every),
+            internal,
+        )| {
+            let suspend = suspend.map(|(program, erase, limit, reads)| outlast_media::Suspend {
+                program,
+                erase,
+                overhead: Nanos(OVERHEAD),
+                limit,
+                reads,
+            });
+            let cores = cores.min(channels * dies_per_channel);
+            Shape {
+                channels,
+                dies_per_channel,
+                cores,
+                program_unit,
+                suspend,
+                program_every,
+                background_every,
+                internal,
+            }
+        },
+    )
+}
+
+/// Submits the same to both.
+fn submit(caller: &mut Caller, plain: &mut PlainRoom, number: u32, action: &Action) {
+    let &Action::Submit { die, what, block, row, mask } = action else { unreachable!("asked before") };
+    let unit = plain.shape.program_unit;
+    let die = die % plain.shape.dies();
+    let all = u64::MAX >> (64 - unit.units());
+    let mask = if mask & all == 0 { 1 } else { mask & all };
+    let row = row * unit.rows;
+    let internal = !matches!(what, What::Read | What::HostProgram);
+    let tag = Tag { number, internal };
+    let read = (Op::read(place(block, row), mask, tag), Kind::Read { mask });
+    let program = (Op::program(place(block, row), unit.units(), tag), Kind::Program);
+    let (queue, (op, kind)) = match what {
+        What::Read => (Queue::Reads, read),
+        What::HostProgram => (Queue::Programs, program),
+        What::Program(task) => (Queue::Internal(task), program),
+        What::Erase(task) => (Queue::Internal(task), (Op::erase(place(block, 0).block, tag), Kind::Erase)),
+        What::Patrol => (Queue::Internal(Task::Scrub), read),
+        What::Wanted(task) => {
+            let wanted = Plain { number, kind: Kind::Read { mask }, block, row, internal };
+            plain.dies[usize::from(die)].wanted[task as usize].push_back(wanted);
+            plain.wake(usize::from(die));
+            caller.want(die, task, [read.0]);
+            return;
+        }
+    };
+    plain.submit(usize::from(die), queue, Plain { number, kind, block, row, internal });
+    caller.submit(die, queue, op);
+}
+
+proptest! {
+    #[test]
+    fn the_room_does_what_a_plain_scheduler_does(
+        shape in shape(),
+        actions in proptest::collection::vec(action(), 1..200),
+    ) {
+        let (mut caller, mut plain) = (Caller::new(&shape), PlainRoom::new(&shape));
+        let mut submitted = 0;
+        for action in &actions {
+            match *action {
+                Action::Submit { .. } => {
+                    submit(&mut caller, &mut plain, submitted, action);
+                    submitted += 1;
+                }
+                Action::Pass(time) => {
+                    let at = plain.now + time;
+                    plain.run_until(at);
+                    caller.run_until(at);
+                }
+                Action::Demand { core, urgent, background } => {
+                    let core = usize::from(core % shape.cores);
+                    plain.demands[core] = Demand { urgent, background };
+                    caller.demands[core] = Demand { urgent, background };
+                }
+            }
+            prop_assert_eq!(&caller.ended, &plain.ended);
+            prop_assert_eq!(caller.room.die_utilisation(caller.now, caller.now), plain.utilisation());
+        }
+        // Nothing that was submitted is left in the end: whatever goes first does so a bounded number of times.
+        let end = plain.now + 60_000_000_000;
+        plain.run_until(end);
+        caller.run_until(end);
+        prop_assert_eq!(&caller.ended, &plain.ended);
+        prop_assert_eq!(caller.ended.len(), submitted as usize);
+        prop_assert_eq!((caller.room.suspends(), caller.pages), (plain.suspends, plain.pages));
+        prop_assert_eq!(caller.room.internal_operations(), 0);
+        prop_assert!(caller.room.all_idle());
+    }
+}

@@ -1,0 +1,267 @@
+//! A room of a few dies, and a caller that drives it.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use outlast_flash::{Answer, Demand, Event, Flash, Next, Op, Place, Queue, Setup, Source, Task};
+use outlast_media::{Geometry, PageTimes, ProgramUnit, Suspend, Timing};
+use outlast_units::{BlockId, ByteRate, Bytes, CoreId, DieId, IndexVec, Nanos, Row};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Command and address cycles.
+pub(crate) const COMMAND: u64 = 200;
+/// tR of rows 0, 2, …, and of rows 1, 3, ….
+pub(crate) const READ: [u64; 2] = [40_000, 60_000];
+/// tPROG, likewise.
+pub(crate) const PROGRAM: [u64; 2] = [500_000, 900_000];
+/// tBERS.
+pub(crate) const ERASE: u64 = 3_500_000;
+/// A unit of 4096 bytes over a channel of 1 GB/s.
+pub(crate) const UNIT: u64 = 4096;
+/// From the suspend command until the die can read, and from the last read until the operation goes on.
+pub(crate) const OVERHEAD: u64 = 5_000;
+
+/// What a test sets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) channels: u16,
+    pub(crate) dies_per_channel: u16,
+    pub(crate) cores: u16,
+    pub(crate) program_unit: ProgramUnit,
+    pub(crate) suspend: Option<Suspend>,
+    pub(crate) program_every: u8,
+    pub(crate) background_every: u8,
+    pub(crate) internal: Option<u32>,
+}
+
+impl Default for Shape {
+    /// One die, two planes, a unit a page.
+    fn default() -> Self {
+        Self {
+            channels: 1,
+            dies_per_channel: 1,
+            cores: 1,
+            program_unit: ProgramUnit { planes: 2, rows: 1, pages_per_unit: 1, units_per_page: 1 },
+            suspend: None,
+            program_every: 64,
+            background_every: 32,
+            internal: None,
+        }
+    }
+}
+
+impl Shape {
+    pub(crate) fn suspending(limit: u8, reads: u8) -> Self {
+        let suspend = Suspend { program: true, erase: true, overhead: Nanos(OVERHEAD), limit, reads };
+        Self { suspend: Some(suspend), ..Self::default() }
+    }
+
+    pub(crate) fn dies(&self) -> u16 {
+        self.channels * self.dies_per_channel
+    }
+
+    fn geometry(&self) -> Geometry {
+        Geometry {
+            channels: self.channels,
+            chips_per_channel: self.dies_per_channel,
+            dies_per_chip: 1,
+            planes_per_die: self.program_unit.planes as u16,
+            blocks_per_plane: 64,
+            pages_per_block: 64,
+            page_size: Bytes(4096),
+            spare_per_page: Bytes(0),
+        }
+    }
+
+    pub(crate) fn channel(&self, die: DieId) -> usize {
+        usize::from(self.geometry().locate(die).channel.0)
+    }
+}
+
+/// What a tag says: `number` of the operation, and whether it is internal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Tag {
+    pub(crate) number: u32,
+    pub(crate) internal: bool,
+}
+
+/// An operation that has ended.
+pub(crate) type Ended = (u64, u16, u32);
+
+/// The room and what drives it.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    pub(crate) room: Flash<Tag>,
+    pub(crate) now: Nanos,
+    pub(crate) ended: Vec<Ended>,
+    /// Pages sensed.
+    pub(crate) pages: u64,
+    /// By core.
+    pub(crate) demands: Vec<Demand>,
+    /// Reads that a task wants of a die.
+    pub(crate) wanted: BTreeMap<(u16, u8), VecDeque<Op<Tag>>>,
+}
+
+impl Caller {
+    pub(crate) fn new(shape: &Shape) -> Self {
+        let timing = Timing {
+            read: PageTimes::ByType(READ.map(Nanos).to_vec()),
+            program: PageTimes::ByType(PROGRAM.map(Nanos).to_vec()),
+            erase: Nanos(ERASE),
+            bus: ByteRate::new(1_000_000_000).expect("not zero"),
+            command: Nanos(COMMAND),
+            suspend: shape.suspend,
+        };
+        let cores: IndexVec<DieId, CoreId> = (0..shape.dies()).map(|die| CoreId(die % shape.cores)).collect();
+        let room = Flash::new(&Setup {
+            geometry: &shape.geometry(),
+            timing: &timing,
+            unit_size: Bytes(4096),
+            program_unit: shape.program_unit,
+            cores: &cores,
+            program_every: shape.program_every,
+            background_every: shape.background_every,
+            internal_operations: shape.internal,
+        });
+        Self {
+            room: room.expect("times that fit"),
+            now: Nanos::ZERO,
+            ended: Vec::new(),
+            pages: 0,
+            demands: vec![Demand::default(); usize::from(shape.cores)],
+            wanted: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn submit(&mut self, die: u16, queue: Queue, op: Op<Tag>) {
+        let demands = self.demands.clone();
+        let next = self.room.submit(self.now, DieId(die), queue, op, |core| demands[core.index()]);
+        self.follow(DieId(die), next);
+    }
+
+    /// Submits at `at`, when everything due before has been done.
+    pub(crate) fn submit_at(&mut self, at: u64, die: u16, queue: Queue, op: Op<Tag>) {
+        self.run_until(at);
+        self.submit(die, queue, op);
+    }
+
+    /// Does everything that is due before `at`, and sets the time to it.
+    pub(crate) fn run_until(&mut self, at: u64) {
+        while self.room.next_event() < Nanos(at) {
+            self.step();
+        }
+        self.now = Nanos(at);
+    }
+
+    /// Does everything that is due; returns when the last of it was.
+    pub(crate) fn run(&mut self) -> u64 {
+        while self.room.next_event() != Nanos::MAX {
+            self.step();
+        }
+        assert!(self.room.all_idle(), "a die is at work and has no event");
+        self.now.0
+    }
+
+    pub(crate) fn step(&mut self) {
+        let Source::Die(die) = self.room.next_source() else { unreachable!("no other source was set") };
+        assert!(self.room.next_event() >= self.now, "time goes back");
+        self.now = self.room.next_event();
+        match self.room.event(self.now, die) {
+            Event::Goes(next) => self.follow(die, next),
+            Event::Ended(op) => {
+                self.ended.push((self.now.0, die.0, op.tag.number));
+                if op.tag.internal {
+                    self.room.internal_ended();
+                    for _ in 0..self.room.dies_waiting() {
+                        let waiting = self.room.next_waiting().expect("so many wait");
+                        self.wake(waiting);
+                    }
+                }
+                self.wake(die);
+            }
+        }
+    }
+
+    pub(crate) fn wake(&mut self, die: DieId) {
+        let demands = self.demands.clone();
+        let next = self.room.wake(self.now, die, |core| demands[core.index()]);
+        self.follow(die, next);
+    }
+
+    fn follow(&mut self, die: DieId, mut next: Next) {
+        loop {
+            match next {
+                Next::Nothing => return,
+                Next::Sensing { pages, .. } => {
+                    self.pages += pages;
+                    return;
+                }
+                Next::Asks(ask) => {
+                    let wanted = self.wanted.entry((die.0, ask.task as u8)).or_default();
+                    let answer = match wanted.front() {
+                        None => Answer::Nothing,
+                        Some(_) if !ask.may_start => Answer::Later,
+                        Some(_) => Answer::Read(wanted.pop_front().expect("looked at above")),
+                    };
+                    let core = usize::from(die.0) % self.demands.len();
+                    next = self.room.answer(self.now, die, ask, answer, self.demands[core]);
+                }
+            }
+        }
+    }
+
+    /// Task `task` wants to make `reads` of die `die`.
+    pub(crate) fn want(&mut self, die: u16, task: Task, reads: impl IntoIterator<Item = Op<Tag>>) {
+        self.wanted.entry((die, task as u8)).or_default().extend(reads);
+        self.room.want_reads(DieId(die), task);
+        self.wake(DieId(die));
+    }
+
+    /// When operation `number` ended.
+    pub(crate) fn end_of(&self, number: u32) -> u64 {
+        let ended = self.ended.iter().find(|&&(_, _, other)| other == number);
+        ended.unwrap_or_else(|| panic!("operation {number} has not ended")).0
+    }
+
+    /// The operations that have ended, in order.
+    pub(crate) fn order(&self) -> Vec<u32> {
+        self.ended.iter().map(|&(_, _, number)| number).collect()
+    }
+}
+
+pub(crate) fn place(block: u32, row: u32) -> Place {
+    Place { block: BlockId(block), row: Row(row) }
+}
+
+/// The read of `mask` in row `row` of block `block`.
+pub(crate) fn read_of(number: u32, block: u32, row: u32, mask: u64) -> Op<Tag> {
+    Op::read(place(block, row), mask, Tag { number, internal: false })
+}
+
+/// The read of one unit in row 0, tR 40 us.
+pub(crate) fn read(number: u32) -> Op<Tag> {
+    read_of(number, 0, 0, 1)
+}
+
+/// The program of row 0, tPROG 500 us.
+pub(crate) fn program(number: u32) -> Op<Tag> {
+    Op::program(place(1, 0), 2, Tag { number, internal: false })
+}
+
+/// What an internal task does: `op`, marked.
+pub(crate) fn internal(op: Op<Tag>) -> Op<Tag> {
+    let number = op.tag.number;
+    op.with_tag(Tag { number, internal: true })
+}
+
+pub(crate) fn erase(number: u32, block: u32) -> Op<Tag> {
+    Op::erase(BlockId(block), Tag { number, internal: true })
+}
+
+/// How long a read of `units` units in row 0 takes on an idle die with an idle channel.
+pub(crate) fn read_time(units: u64) -> u64 {
+    COMMAND + READ[0] + units * UNIT
+}
+
+/// How long a program of row 0 takes.
+pub(crate) fn program_time() -> u64 {
+    COMMAND + 2 * UNIT + PROGRAM[0]
+}

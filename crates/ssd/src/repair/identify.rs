@@ -1,0 +1,147 @@
+//! Which units the host is to write again: sections 4.2.2, 5.1, 5.2.3 and 6.3 of Reparo.
+//!
+//! A query costs the processors time, which host commands share. The answer goes to the host in a descriptor of 16 bytes a run, whose
+//! time on the link is neglected. Between the search and the answer units may be written: those are left out.
+
+use crate::config::{Identifier, Rebuild, RepairConfig, SsdConfig};
+use outlast_ftl::{Axis, Ftl};
+use outlast_media::TimingTable;
+use outlast_units::{Bytes, CoreId, IndexVec, Nanos};
+use std::collections::BTreeMap;
+
+impl Identifier {
+    /// Whether it reads lists of the neighbouring die.
+    pub(crate) fn reads_lists(self) -> bool {
+        matches!(self, Self::P2lPage | Self::P2lBlock)
+    }
+}
+
+/// A query under way.
+#[derive(Clone, Debug)]
+struct Query {
+    since: Nanos,
+    /// Units found, in order.
+    found: Vec<u64>,
+}
+
+/// The queries under way, by request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Queries(BTreeMap<u32, Query>);
+
+impl Queries {
+    /// A query has arrived.
+    pub(crate) fn begin(&mut self, now: Nanos, request: u32) {
+        let before = self.0.insert(request, Query { since: now, found: Vec::new() });
+        assert!(before.is_none(), "request {request} is one query");
+    }
+
+    /// The search for a query has found `units`, in order.
+    pub(crate) fn found(&mut self, request: u32, units: Vec<u64>) {
+        debug_assert!(units.is_sorted(), "units are searched in order");
+        if let Some(query) = self.0.get_mut(&request) {
+            query.found = units;
+        }
+    }
+
+    /// A query ends: what was found, and how long it took.
+    pub(crate) fn end(&mut self, now: Nanos, request: u32) -> Option<(Vec<u64>, Nanos)> {
+        self.0.remove(&request).map(|query| (query.found, now.saturating_sub(query.since)))
+    }
+
+    /// Power has failed: no query under way will be answered.
+    pub(crate) fn power_failed(&mut self) {
+        self.0.clear();
+    }
+
+    /// Requests of the queries under way.
+    pub(crate) fn requests(&self) -> impl Iterator<Item = u32> {
+        self.0.keys().copied()
+    }
+}
+
+/// What the search for a query has to look at.
+#[derive(Clone, Debug)]
+pub(crate) struct Search {
+    /// Entries of the mapping table.
+    pub(crate) entries: u64,
+    /// Cores with a failed die whose units no list names; and units found, by core.
+    pub(crate) searched: IndexVec<CoreId, bool>,
+    pub(crate) found: IndexVec<CoreId, u64>,
+    /// Whether lists name the units of a failed die.
+    pub(crate) by_marks: bool,
+}
+
+impl Search {
+    /// The time that it takes of each core.
+    pub(crate) fn costs(&self, repair: &RepairConfig) -> IndexVec<CoreId, Nanos> {
+        let cores = self.searched.len() as u64;
+        debug_assert!(self.found.len() == self.searched.len(), "one entry for each core");
+        let is_alone = repair.identifier == Identifier::L2pOneCore;
+        let all_search = !is_alone && self.searched.iter().any(|&searched| searched);
+        let cost = |(core, &searched): (CoreId, &bool)| {
+            let number = u64::from(core.0);
+            let share = self.entries / cores + u64::from(number < self.entries % cores);
+            let mut cost = 0;
+            if searched {
+                let each = if is_alone { repair.scan_cost } else { repair.copy_cost };
+                cost += self.entries * each.0 + self.found[core] * repair.found_cost.0;
+            }
+            cost += share * if all_search { repair.scan_cost.0 } else { 0 };
+            cost += share * if self.by_marks { repair.marked_scan_cost.0 } else { 0 };
+            Nanos(cost)
+        };
+        self.searched.iter_indexed().map(cost).collect()
+    }
+}
+
+/// Whether the drive itself rebuilds what was in program unit `pu`, where its stripes can: see [`Rebuild`].
+pub(crate) fn rebuilds(config: &SsdConfig, timing: &TimingTable, ftl: &Ftl, pu: u32) -> bool {
+    let Some(repair) = &config.repair else { return false };
+    match repair.rebuild {
+        Rebuild::Host => false,
+        Rebuild::Device => true,
+        Rebuild::Cheapest => {
+            let Some(link) = config.controller.link else { return true };
+            let needs = Axis::ALL.into_iter().filter_map(|axis| ftl.line_needs(pu, axis)).min();
+            let layout = ftl.layout();
+            let rows = layout.first_page(pu)..layout.first_page(pu) + layout.rows_per_pu();
+            let sense = rows.fold(Nanos::ZERO, |sum, row| sum + timing.read(row));
+            let each = sense + timing.transfer(layout.units_per_pu());
+            let dies = ftl.live_lanes().count() as u64;
+            let inside = u64::from(needs.unwrap_or(1)) * each.0 / dies.max(1);
+            let bytes = u64::from(layout.units_per_pu()) * config.ftl.mapping_unit.0;
+            inside <= 2 * link.time_for(Bytes(bytes)).0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn costs(identifier: Identifier, searched: [bool; 4], by_marks: bool) -> Vec<u64> {
+        let repair = RepairConfig {
+            identifier,
+            scan_cost: Nanos(100),
+            copy_cost: Nanos(1),
+            found_cost: Nanos(10_000),
+            marked_scan_cost: Nanos(50),
+            ..RepairConfig::default()
+        };
+        let found = searched.map(u64::from).to_vec();
+        let search =
+            Search { entries: 10, searched: searched.to_vec().into(), found: found.into(), by_marks };
+        search.costs(&repair).iter().map(|cost| cost.0).collect()
+    }
+
+    #[test]
+    fn the_cores_that_search_pay_for_it() {
+        let one = [false, true, false, false];
+        // Section 4.2.2: the core of the die looks at all entries. Section 5.1: it copies them, and all cores look at a share.
+        assert_eq!(costs(Identifier::L2pOneCore, one, false), [0, 11_000, 0, 0]);
+        assert_eq!(costs(Identifier::L2pAllCores, one, false), [300, 10_310, 200, 200]);
+        // Section 6.3: of what lists name, all cores look at marks.
+        assert_eq!(costs(Identifier::P2lBlock, [false; 4], true), [150, 150, 100, 100]);
+        assert_eq!(costs(Identifier::P2lBlock, [false; 4], false), [0; 4]);
+    }
+}

@@ -1,0 +1,287 @@
+//! Redirection: where units live after a die has failed, and whether there is room. This takes the whole drive: a unit moves from one core
+//! to another, and writes that wait in one core go to the other.
+
+use crate::config::{Migration, RepairScheme};
+use crate::core::WaitingWrite;
+use crate::op::UnitWork;
+use crate::repair::{Prospects, Redirection};
+use crate::ssd::Ssd;
+use outlast_device::{Notice, NoticeKind, Op as HostOp};
+use outlast_ftl::{ProgramCause, UnitsWritten};
+use outlast_media::ConfigError;
+use outlast_units::{Lpn, Nanos};
+
+impl Ssd {
+    /// The core that unit `unit` had when the drive was new, and its number there.
+    #[inline]
+    pub(crate) fn former_core_of(&self, unit: u64) -> (usize, u32) {
+        let cores = self.cores.len() as u64;
+        ((unit % cores) as usize, (unit / cores) as u32)
+    }
+
+    /// The unit that core `core` knows by number `lpn`, be it there at home or formerly.
+    #[inline]
+    pub(crate) fn unit_at(&self, core: usize, lpn: u32) -> u64 {
+        let (core, number) = match &self.redirection {
+            None => (core, lpn),
+            Some(redirection) => redirection.origin(core, lpn),
+        };
+        u64::from(number) * self.cores.len() as u64 + core as u64
+    }
+
+    /// Where the data of unit `unit` is: at its home, unless it was written before it was redirected and not since. Of a unit without
+    /// data, its home.
+    #[inline]
+    pub(crate) fn place_of(&self, unit: u64) -> (usize, u32) {
+        let home = self.core_of(unit);
+        if self.redirection.is_some() { self.place_of_redirected(unit, home) } else { home }
+    }
+
+    #[inline(never)]
+    fn place_of_redirected(&self, unit: u64, home: (usize, u32)) -> (usize, u32) {
+        let former = self.former_core_of(unit);
+        let ftl = &self.cores[former.0].ftl;
+        let is_there = ftl.lookup(Lpn(former.1)).is_some() || ftl.is_lost(Lpn(former.1));
+        if is_there { former } else { home }
+    }
+
+    /// The former place of a unit whose data can still be read there, though it is to live elsewhere: what Reparo calls a fake failure.
+    /// `None` also where that data is gone, since then the failure is a real one.
+    pub(crate) fn left_behind(&self, unit: u64) -> Option<(usize, Lpn)> {
+        self.redirection.as_ref()?;
+        let place = self.place_of(unit);
+        let is_left = place != self.core_of(unit) && !self.cores[place.0].ftl.is_gone(Lpn(place.1));
+        is_left.then_some((place.0, Lpn(place.1)))
+    }
+
+    /// Units whose data lies in a core that they do not belong to any more. In time proportional to the units redirected.
+    pub fn left_behind_units(&self) -> impl Iterator<Item = u64> {
+        let victims = self.redirection.iter().flat_map(move |redirection| {
+            (0..self.cores.len()).flat_map(move |victim| {
+                redirection.redirected(victim, 0).map(move |number| self.unit_at(victim, number))
+            })
+        });
+        victims.filter(|&unit| self.left_behind(unit).is_some())
+    }
+
+    /// The address beyond the host's by which Reparo calls the place of a unit that lives in another core than its own (`_60` in its Figure
+    /// 8), in units; `None` of all others. Address `a` is number `⌊a / N⌋` of core `a mod N`, as everywhere.
+    pub fn extended_address(&self, unit: u64) -> Option<u64> {
+        let home = self.core_of(unit);
+        let is_redirected = home != self.former_core_of(unit);
+        is_redirected.then(|| u64::from(home.1) * self.cores.len() as u64 + home.0 as u64)
+    }
+
+    /// Where work on a unit is to be done, if not at (`core`, `work.lpn`): the unit has been redirected, or its data has moved, since.
+    #[cold]
+    pub(crate) fn elsewhere(&self, core: usize, work: UnitWork) -> Option<(usize, UnitWork)> {
+        let unit = self.unit_at(core, work.lpn);
+        let is_read = self.host.requests.command(work.request).op == HostOp::Read;
+        let place = if is_read { self.place_of(unit) } else { self.core_of(unit) };
+        (place != (core, work.lpn)).then_some((place.0, UnitWork { lpn: place.1, ..work }))
+    }
+
+    /// Where the data is that a partial write of `work` at its home completes.
+    #[inline]
+    pub(crate) fn rest_of(&self, core: usize, work: UnitWork) -> (usize, UnitWork) {
+        if self.redirection.is_none() {
+            return (core, work);
+        }
+        let place = self.place_of(self.unit_at(core, work.lpn));
+        (place.0, UnitWork { lpn: place.1, ..work })
+    }
+
+    /// The unit that lives at (`core`, `lpn`) has been written or trimmed there: what its former place holds is out of date.
+    #[cold]
+    pub(crate) fn drop_former(&mut self, core: usize, lpn: u32) -> Option<usize> {
+        let former = self.former_core_of(self.unit_at(core, lpn));
+        (former != (core, lpn) && self.cores[former.0].ftl.trim(Lpn(former.1))).then_some(former.0)
+    }
+
+    /// [`Ssd::drop_former`] with what follows from it.
+    #[cold]
+    pub(crate) fn took_over(&mut self, now: Nanos, core: usize, lpn: u32) {
+        if let Some(former) = self.drop_former(core, lpn) {
+            self.maybe_collect(now, former);
+        }
+    }
+
+    /// Die `die` has failed, as far as its core's translation layer is concerned: the host is told, and room is made.
+    pub(crate) fn repair_die(&mut self, now: Nanos, die: u16) {
+        if self.config.repair.is_none() {
+            return;
+        }
+        self.notices.push_back(Notice { at: now, kind: NoticeKind::DieFailed { die } });
+        self.adjust_space(now, die);
+        self.note_prospects(now, die);
+    }
+
+    /// Die `die` has failed and its core has given it up: where the scheme is cooperative, a part of the core's units goes to the other
+    /// cores. Once for each die. Nothing changes where that would leave some core too little room; then all depends on whether the core
+    /// can go on alone ([`Ssd::prospects`]).
+    pub(crate) fn adjust_space(&mut self, now: Nanos, die: u16) {
+        let Some(repair) = &self.config.repair else { return };
+        if repair.scheme != RepairScheme::Cooperative || self.adjusted.contains(&die) {
+            return;
+        }
+        self.adjusted.push(die);
+        let moves_itself = repair.migration == Migration::Device;
+        let (victim, _) = self.core_of_die(die);
+        let Some(next) = self.redirected_once_more(victim, None) else { return };
+        for (index, core) in self.cores.iter_mut().enumerate() {
+            core.ftl.set_logical(u64::from(next.end(index)), next.logical(index));
+        }
+        self.redirection = Some(Box::new(next));
+        // Writes that wait for room in the victim may have room where they belong now.
+        let waiting = self.cores[victim].buffer.take_waiting();
+        for write in waiting {
+            if let Some((core, work)) = self.elsewhere(victim, write.work) {
+                self.queue_write(now, core, WaitingWrite { work, ..write });
+            } else {
+                self.cores[victim].buffer.wait(write);
+            }
+        }
+        self.pump(now, victim);
+        if moves_itself {
+            self.move_units_of(now, victim);
+        }
+    }
+
+    /// Whether core `core` has given up a die whose share of units has not been handed over yet: it may lack room that it is about to get.
+    #[cold]
+    pub(crate) fn awaits_room(&self, core: usize) -> bool {
+        let shares =
+            self.config.repair.as_ref().is_some_and(|repair| repair.scheme == RepairScheme::Cooperative);
+        let state = &self.cores[core];
+        let is_new = |(local, &die): (u16, &u16)| {
+            state.ftl.is_dead_die(local)
+                && !self.adjusted.contains(&die)
+                && !self.absent.contains(&outlast_units::DieId(die))
+        };
+        shares && (0u16..).zip(&state.dies).any(is_new)
+    }
+
+    /// Dies that failed and were repaired before there was any data: they are left out, and where the scheme is cooperative their core has
+    /// fewer units from the start.
+    ///
+    /// # Errors
+    /// A die whose failure leaves too little room.
+    pub(crate) fn begin_repaired(&mut self) -> Result<(), ConfigError> {
+        let dies = self.config.repair.as_ref().map_or_else(Vec::new, |repair| repair.repaired_dies.clone());
+        for (index, &die) in dies.iter().enumerate() {
+            let (core, local) = self.core_of_die(die);
+            self.cores[core].ftl.give_up_die(local, None);
+            self.adjust_space(Nanos::ZERO, die);
+            if self.prospects() == Prospects::Beyond {
+                let limit = "leaves too little room for the data";
+                return Err(ConfigError::new(&format!("device.repair.repaired_dies[{index}]"), die, limit));
+            }
+        }
+        Ok(())
+    }
+
+    /// How units would be redirected after one more failure on core `victim`, `die` being the one that fails where it has not yet;
+    /// `None` where that cannot be, or leaves some core too little room.
+    fn redirected_once_more(&self, victim: usize, die: Option<u16>) -> Option<Redirection> {
+        let dies = (self.places.len() - self.config.absent_dies.len()) as u32;
+        let none = || Redirection::new(self.units, self.cores.len() as u32, dies);
+        let mut next = self.redirection.as_deref().map_or_else(none, Redirection::clone);
+        let fits = |core: usize, next: &Redirection| {
+            let without = die.filter(|_| core == victim);
+            self.cores[core].ftl.could_hold(next.logical(core), without)
+        };
+        (next.take_window(victim) && (0..self.cores.len()).all(|core| fits(core, &next))).then_some(next)
+    }
+
+    /// Whether the drive goes on after what has failed, and would after one failure more.
+    pub(crate) fn prospects(&self) -> Prospects {
+        let Some(repair) = &self.config.repair else { return Prospects::More };
+        if self.cores.iter().any(|core| core.ftl.is_read_only()) {
+            return Prospects::Beyond;
+        }
+        let bears = |index: usize| {
+            let ftl = &self.cores[index].ftl;
+            // All dies of a core are alike: the first that works will do.
+            let die = (0..ftl.layout().dies()).find(|&local| !ftl.is_dead_die(local));
+            let alone = ftl.could_hold(ftl.logical_units(), die);
+            let shares = repair.scheme == RepairScheme::Cooperative;
+            alone || (shares && self.redirected_once_more(index, die).is_some())
+        };
+        if (0..self.cores.len()).all(bears) { Prospects::More } else { Prospects::Last }
+    }
+
+    /// Tells the host if die `die`, which has failed, was the last one that may, or one too many.
+    pub(crate) fn note_prospects(&mut self, now: Nanos, die: u16) {
+        let kind = match self.prospects() {
+            Prospects::More => return,
+            Prospects::Last => NoticeKind::LastRepair { die },
+            Prospects::Beyond => NoticeKind::BeyondRepair { die },
+        };
+        self.notices.push_back(Notice { at: now, kind });
+    }
+
+    /// Each core's space utilisation (`U_i` of Reparo's section 5.2): the units that it is to hold by those that its remaining dies can,
+    /// spare blocks aside.
+    pub fn space_utilisation(&self) -> Vec<f64> {
+        let of =
+            |core: &crate::core::Core| core.ftl.logical_units() as f64 / core.ftl.physical_units() as f64;
+        self.cores.iter().map(of).collect()
+    }
+
+    /// The space utilisation that all cores had before any die failed.
+    pub fn space_utilisation_when_new(&self) -> f64 {
+        let physical: u64 = self.cores.iter().map(|core| core.ftl.physical_units_when_new()).sum();
+        self.units as f64 / physical.max(1) as f64
+    }
+
+    /// Units written by each core since the last reset, by cause.
+    pub fn written_by_core(&self) -> Vec<UnitsWritten> {
+        let bases = &self.base_by_core;
+        self.cores.iter().zip(bases).map(|(core, base)| core.ftl.written() - *base).collect()
+    }
+
+    /// Units written for each one of the host's, by core, since the last reset; 0 where the host wrote nothing.
+    pub fn write_amplification_by_core(&self) -> Vec<f64> {
+        let of = |written: &UnitsWritten| match written[ProgramCause::Host] {
+            0 => 0.0,
+            host => written.total() as f64 / host as f64,
+        };
+        self.written_by_core().iter().map(of).collect()
+    }
+
+    /// Checks that every unit has one home, that no page is used by two, and that no unit has data in two places.
+    pub(crate) fn check_redirection(&self) -> Result<(), String> {
+        let Some(redirection) = &self.redirection else { return Ok(()) };
+        let ends: Vec<u64> = (0..self.cores.len()).map(|core| u64::from(redirection.end(core))).collect();
+        let mut seen: Vec<Vec<bool>> = ends.iter().map(|&end| vec![false; end as usize]).collect();
+        let mut held = vec![0u64; self.cores.len()];
+        for unit in 0..self.units {
+            let (home, former) = (self.core_of(unit), self.former_core_of(unit));
+            let used = seen[home.0].get_mut(home.1 as usize);
+            if used.is_none_or(|used| std::mem::replace(used, true)) {
+                return Err(format!("unit {unit} lives at {home:?}, which is another's or does not exist"));
+            }
+            if self.unit_at(home.0, home.1) != unit || self.unit_at(former.0, former.1) != unit {
+                return Err(format!("unit {unit} lives at {home:?}, which leads back elsewhere"));
+            }
+            held[home.0] += 1;
+            let holds = |place: (usize, u32)| {
+                let ftl = &self.cores[place.0].ftl;
+                ftl.lookup(Lpn(place.1)).is_some() || ftl.is_lost(Lpn(place.1))
+            };
+            if home != former && holds(home) && holds(former) {
+                return Err(format!("unit {unit} has data at {home:?} and at {former:?}"));
+            }
+        }
+        for (index, core) in self.cores.iter().enumerate() {
+            let (mapped, units) = (core.ftl.mapped_pages(), core.ftl.logical_units());
+            if (mapped, units) != (ends[index], held[index]) {
+                return Err(format!(
+                    "core {index} maps {mapped} pages for {units} units; it is to map {} for {}",
+                    ends[index], held[index]
+                ));
+            }
+        }
+        Ok(())
+    }
+}

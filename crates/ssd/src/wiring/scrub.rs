@@ -1,0 +1,175 @@
+//! Scrubbing: the drive shows each core's scrubbing what it needs, reads what it wants to look at, and moves what it has chosen.
+
+use super::scrub_view::{CoreView, expected_errors};
+use crate::core::Core;
+use crate::health::{Decision, Reason, Scrub};
+use crate::op::{Op, OpKind, Task};
+use crate::ssd::Ssd;
+use outlast_units::{BlockIndex, Nanos, Pu, SuperblockId};
+
+impl Ssd {
+    /// Has the scrubbing of core `core`, if it scrubs, do something with its view of the core; then calls housekeeping if that is wanted.
+    #[inline]
+    fn scrubbing<T>(
+        &mut self,
+        now: Nanos,
+        core: usize,
+        act: impl FnOnce(&mut Scrub, &mut CoreView<'_>) -> T,
+    ) -> Option<T> {
+        let Core { ftl, cells, scrub, dies, .. } = &mut self.cores[core];
+        let scrub = scrub.as_mut()?;
+        let mut view = CoreView {
+            now,
+            aged: self.schedule.aged(),
+            codeword_bits: self.reliability.as_ref().map_or(0, |own| own.ecc().codeword_bits()),
+            ftl,
+            cells: cells.as_mut(),
+            dies,
+            watch: self.watch.as_deref(),
+            config: &self.config,
+            timing: self.flash.timing(),
+        };
+        let result = act(scrub, &mut view);
+        if scrub.take_call() {
+            self.call_housekeeping(now);
+        }
+        Some(result)
+    }
+
+    /// Simulated time begins, or the data has become older at once.
+    pub(crate) fn begin_scrub(&mut self, now: Nanos) {
+        if self.config.scrub.is_none() {
+            return;
+        }
+        for core in 0..self.cores.len() {
+            self.scrubbing(now, core, |scrub, view| scrub.begin(view));
+        }
+    }
+
+    /// Sets the alarms of `superblock` anew.
+    pub(crate) fn arm(&mut self, now: Nanos, core: usize, superblock: SuperblockId) {
+        self.scrubbing(now, core, |scrub, view| scrub.arm(view, superblock));
+    }
+
+    /// Blocks may have been read as often as a policy waited for.
+    #[inline]
+    pub(crate) fn look_at_alarms(&mut self, now: Nanos, core: usize) {
+        if self.cores[core].cells.as_ref().is_some_and(|own| own.cells.has_alarm()) {
+            self.answer_alarms(now, core);
+        }
+    }
+
+    #[cold]
+    fn answer_alarms(&mut self, now: Nanos, core: usize) {
+        self.scrubbing(now, core, |scrub, view| scrub.answer_alarms(view));
+    }
+
+    /// Units of a program unit of `superblock` have been read again.
+    pub(crate) fn count_reread(&mut self, now: Nanos, core: usize, superblock: SuperblockId, units: u64) {
+        let state = &mut self.cores[core];
+        let (pages, _) = state.ftl.layout().program_unit().sensed(units);
+        let Some(own) = &mut state.cells else { return };
+        own.count_rereads(superblock, pages as u32);
+        self.scrubbing(now, core, |scrub, view| scrub.reread(view, superblock));
+    }
+
+    /// Everything that scrubbing has to do by now; returns when there is more.
+    pub(crate) fn scrub_what_is_due(&mut self, now: Nanos, core: usize) -> Nanos {
+        let Some(patrol) = self.scrubbing(now, core, |scrub, view| scrub.tick(view)) else {
+            return Nanos::MAX;
+        };
+        if let Some(pu) = patrol {
+            self.start_patrol_read(now, core, pu);
+        }
+        self.maybe_scrub(now, core);
+        self.cores[core].scrub.as_ref().map_or(Nanos::MAX, |scrub| scrub.next(now))
+    }
+
+    /// Starts moving a flagged superblock, if there is one and scrubbing may go on.
+    #[inline(never)]
+    pub(crate) fn maybe_scrub(&mut self, now: Nanos, core: usize) {
+        if self.cores[core].tasks.runs(Task::Scrub) {
+            return;
+        }
+        let chosen = self.scrubbing(now, core, |scrub, view| scrub.choose(view)).flatten();
+        let Some((superblock, reason)) = chosen else { return };
+        let ftl = &self.cores[core].ftl;
+        let stream = ftl.scrub_stream(ftl.class_of_superblock(superblock));
+        self.start_relocation(now, core, Task::Scrub, superblock, stream, reason);
+    }
+
+    fn start_patrol_read(&mut self, now: Nanos, core: usize, pu: Pu) {
+        let layout = self.cores[core].ftl.layout();
+        let units = layout.units_per_pu();
+        let mask = u64::MAX >> (64 - units);
+        let op = Op { units: units as u16, mask, ..Op::new(OpKind::PatrolRead, Task::Scrub, core, pu.0) };
+        self.queue_internal(now, &op);
+    }
+
+    /// A patrol read has ended; `op.failing` are the units with too many wrong bits.
+    #[inline(never)]
+    pub(crate) fn patrol_read(&mut self, now: Nanos, op: &Op) {
+        self.flash.internal_ended();
+        let core = usize::from(op.core);
+        let superblock = self.cores[core].ftl.layout().place(op.pu).superblock;
+        self.scrubbing(now, core, |scrub, view| scrub.patrolled(view, superblock, op.failing != 0));
+        self.wake_waiting(now);
+    }
+
+    /// A superblock has been filled.
+    #[cold]
+    pub(crate) fn sealed(&mut self, now: Nanos, core: usize, superblock: SuperblockId) {
+        self.scrubbing(now, core, |scrub, view| scrub.sealed(view, superblock));
+    }
+
+    /// Dies have come or gone, or codes have changed.
+    pub(crate) fn reprotect_all(&mut self, now: Nanos, core: usize) {
+        self.scrubbing(now, core, |scrub, view| scrub.reprotect_all(view));
+    }
+
+    /// A superblock has been erased: its cells are fresh, and what was known about it is past.
+    pub(crate) fn cells_erased(&mut self, core: usize, superblock: SuperblockId) {
+        let state = &mut self.cores[core];
+        if let Some(scrub) = &mut state.scrub {
+            scrub.erased(superblock);
+        }
+        let Some(own) = &mut state.cells else { return };
+        let cycles = state.ftl.blocks().all_cycles();
+        let blocks = state.ftl.block_indices(superblock);
+        own.erased(superblock, blocks.map(|block| (BlockIndex(block), cycles[block as usize])));
+    }
+
+    /// A relocation begins: what was known about the superblock then.
+    pub(crate) fn note_decision(
+        &mut self,
+        now: Nanos,
+        core: usize,
+        superblock: SuperblockId,
+        reason: Reason,
+    ) {
+        let Core { ftl, cells, .. } = &self.cores[core];
+        let at = now + self.schedule.aged();
+        let bits = self.reliability.as_ref().map(|own| own.ecc().codeword_bits());
+        self.decisions.note(reason, || {
+            let class = ftl.class_of_superblock(superblock);
+            let stream = match reason {
+                Reason::Space => ftl.gc_stream(class),
+                Reason::Wear => ftl.wear_leveling_stream(class),
+                _ => ftl.scrub_stream(class),
+            };
+            let errors =
+                cells.as_ref().zip(bits).map(|(own, bits)| expected_errors(ftl, own, superblock, at, bits));
+            Decision {
+                at: now,
+                core: core as u16,
+                superblock,
+                reason,
+                valid: ftl.valid_count(superblock),
+                rereads: cells.as_ref().map_or(0, |own| own.rereads(superblock)),
+                expected_errors: errors.unwrap_or(f64::NAN),
+                protected: ftl.has_parity(superblock),
+                will_be_protected: ftl.is_protected(stream),
+            }
+        });
+    }
+}

@@ -1,0 +1,177 @@
+//! What scrubbing sees of a flash core: the translation layer, the cells, and what is known about the dies.
+
+use crate::config::SsdConfig;
+use crate::health::{Row, View};
+use crate::read::CoreCells;
+use crate::repair::{Watch, rebuilds};
+use outlast_ftl::{Ftl, State};
+use outlast_media::{Cells, TimingTable};
+use outlast_units::{BlockIndex, DieId, Group, Nanos, Pu, SuperblockId};
+
+/// A flash core as its scrubbing sees it.
+pub(super) struct CoreView<'a> {
+    pub(super) now: Nanos,
+    pub(super) aged: Nanos,
+    pub(super) codeword_bits: u32,
+    pub(super) ftl: &'a Ftl,
+    /// Absent where the flash never errs.
+    pub(super) cells: Option<&'a mut CoreCells>,
+    pub(super) dies: &'a [u16],
+    pub(super) watch: Option<&'a Watch>,
+    pub(super) config: &'a SsdConfig,
+    pub(super) timing: &'a TimingTable,
+}
+
+impl View for CoreView<'_> {
+    fn now(&self) -> Nanos {
+        self.now
+    }
+
+    fn aged(&self) -> Nanos {
+        self.aged
+    }
+
+    fn superblocks(&self) -> u32 {
+        self.ftl.layout().superblocks()
+    }
+
+    fn pus_per_superblock(&self) -> u32 {
+        self.ftl.layout().pus_per_superblock()
+    }
+
+    fn codeword_bits(&self) -> u32 {
+        self.codeword_bits
+    }
+
+    fn is_sealed(&self, superblock: SuperblockId) -> bool {
+        self.ftl.state(superblock) == State::Sealed
+    }
+
+    fn is_gone(&self, superblock: SuperblockId) -> bool {
+        let state = self.ftl.state(superblock);
+        matches!(state, State::Free | State::Collecting | State::Retired)
+            || (state == State::Sealed && self.ftl.valid_count(superblock) == 0)
+    }
+
+    fn can_move(&self, superblock: SuperblockId) -> bool {
+        self.ftl.can_relocate(superblock, self.ftl.scrub_stream(self.ftl.class_of_superblock(superblock)))
+    }
+
+    fn valid(&self, superblock: SuperblockId) -> u32 {
+        self.ftl.valid_count(superblock)
+    }
+
+    fn rereads(&self, superblock: SuperblockId) -> u32 {
+        self.cells.as_ref().map_or(0, |own| own.rereads(superblock))
+    }
+
+    fn days(&self, superblock: SuperblockId) -> f64 {
+        self.cells
+            .as_ref()
+            .map_or(0.0, |own| own.cells.days(own.oldest(superblock), self.now + self.aged))
+    }
+
+    fn expected_errors(&self, superblock: SuperblockId) -> f64 {
+        let cells = self.cells.as_deref();
+        cells.map_or(f64::NAN, |own| {
+            expected_errors(self.ftl, own, superblock, self.now + self.aged, self.codeword_bits)
+        })
+    }
+
+    fn time_until(&self, superblock: SuperblockId, rber: f64) -> Nanos {
+        let Some(own) = &self.cells else { return Nanos::MAX };
+        let (group, at) = (own.oldest(superblock), self.now + self.aged);
+        let of = |block| own.cells.time_until(block, group, rber, at).unwrap_or(Nanos::MAX);
+        self.ftl.block_indices(superblock).map(BlockIndex).map(of).min().unwrap_or(Nanos::MAX)
+    }
+
+    fn is_scrubbed(&self, superblock: SuperblockId) -> bool {
+        self.ftl.is_scrubbed(superblock)
+    }
+
+    fn exposure(&self, superblock: SuperblockId) -> i64 {
+        self.ftl.exposure(superblock)
+    }
+
+    fn lanes_lost(&self, superblock: SuperblockId) -> u32 {
+        self.ftl.lanes_lost(superblock)
+    }
+
+    fn rebuilds(&self, superblock: SuperblockId) -> bool {
+        let first = superblock.0 * self.ftl.layout().pus_per_superblock();
+        self.ftl.has_parity(superblock) && rebuilds(self.config, self.timing, self.ftl, first)
+    }
+
+    fn is_outdated(&self, superblock: SuperblockId) -> bool {
+        self.ftl.is_outdated(superblock)
+    }
+
+    fn is_narrow(&self, superblock: SuperblockId) -> bool {
+        self.ftl.is_narrow(superblock)
+    }
+
+    fn is_to_leave(&self, superblock: SuperblockId) -> bool {
+        let Some(watch) = self.watch else { return false };
+        (0u16..)
+            .zip(self.dies)
+            .any(|(local, &die)| watch.is_leaving(DieId(die)) && self.ftl.holds_on(superblock, local))
+    }
+
+    fn is_dead(&self, pu: Pu) -> bool {
+        self.ftl.is_dead_lane(pu.0)
+    }
+
+    fn superblock_of(&self, block: BlockIndex) -> Option<SuperblockId> {
+        self.ftl.superblock_of_block(block.0)
+    }
+
+    fn reads(&self, block: BlockIndex) -> u32 {
+        self.cells.as_ref().map_or(0, |own| own.cells.reads(block))
+    }
+
+    fn set_alarms(&mut self, superblock: SuperblockId, alarm_at: impl Fn(&dyn Row) -> u32) {
+        let Some(own) = &mut self.cells else { return };
+        let group = own.oldest(superblock);
+        for block in self.ftl.block_indices(superblock).map(BlockIndex) {
+            own.cells.set_alarms(block, |cells, row, reads| {
+                alarm_at(&CellRow { cells, block, row, group, reads })
+            });
+        }
+    }
+
+    fn take_alarm(&mut self) -> Option<BlockIndex> {
+        self.cells.as_mut()?.cells.take_alarm()
+    }
+}
+
+/// A row of cells, with the oldest data that its superblock holds.
+struct CellRow<'a> {
+    cells: &'a Cells,
+    block: BlockIndex,
+    row: Option<outlast_units::Row>,
+    group: Group,
+    reads: u32,
+}
+
+impl Row for CellRow<'_> {
+    fn reads(&self) -> u32 {
+        self.reads
+    }
+
+    fn reads_until(&self, rber: f64, at: Nanos) -> Option<u32> {
+        self.cells.reads_until(self.block, self.row, self.group, rber, at)
+    }
+}
+
+/// The greatest expected number of wrong bits of a codeword of `bits` bits in a superblock at time `at` of the data.
+pub(super) fn expected_errors(
+    ftl: &Ftl,
+    own: &CoreCells,
+    superblock: SuperblockId,
+    at: Nanos,
+    bits: u32,
+) -> f64 {
+    let group = own.oldest(superblock);
+    let of = |block| own.cells.worst_expected_errors(block, group, at, bits);
+    ftl.block_indices(superblock).map(BlockIndex).map(of).fold(0.0, f64::max)
+}
