@@ -35,7 +35,7 @@ use crate::layout::Layout;
 use crate::policy::NO_CANDIDATE;
 use crate::stripes::{LaneSet, Stripes};
 use crate::table::{FlatMap, Mapping};
-use outlast_media::{Blocks, ConfigError, Contents, DefectConfig, Geometry, ProgramOrder};
+use outlast_media::{Blocks, ConfigError, Contents, DefectConfig, Geometry, ProgramOrder, Unit};
 use outlast_units::rng::{SplitMix, mix};
 use outlast_units::{DieId, Lpn, Ppn, SuperblockId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -203,7 +203,7 @@ pub struct Ftl {
     /// Whether a program operation has ever failed.
     damaged: bool,
     /// Bytes of slots whose program operation failed, while they are written again.
-    in_hand: BTreeMap<u32, Box<[u8]>>,
+    in_hand: BTreeMap<u32, Unit>,
     /// Logical pages whose data has been lost, until they are written or trimmed.
     lost: BTreeSet<u32>,
     /// What each unit in the buffer superseded; absent where the buffer survives a loss of power, and in untimed writes.
@@ -316,7 +316,8 @@ impl Ftl {
             order: ProgramOrder::new(if whole { rows * lanes } else { 0 }, layout.superpages()),
             endurance: defects.endurance,
             held_back: u32::from(erases_late) + 1,
-            contents: keep_bytes.then(|| Contents::new(protection.is_some() || erases_late)),
+            contents: keep_bytes
+                .then(|| Contents::new(config.mapping_unit.0 as usize, protection.is_some() || erases_late)),
             codes: Vec::new(),
             code_configs: Vec::new(),
             protected: protection.as_ref().map_or(ProtectedStreams::All, |own| own.streams),
@@ -743,21 +744,26 @@ impl Ftl {
         self.free.len() as u32
     }
 
-    /// Stores the bytes of a unit just appended.
-    pub fn store(&mut self, slot: Ppn, bytes: Box<[u8]>) {
-        let owner = self.map.owner(slot);
+    /// A unit of logical page `lpn`, when bytes are kept. `fill` gets its bytes, which hold anything, and overwrites all of them.
+    pub fn make_unit(&mut self, lpn: Lpn, fill: impl FnOnce(&mut [u8])) -> Option<Unit> {
+        self.contents.as_mut().map(|contents| contents.make(lpn.0, fill))
+    }
+
+    /// Stores a unit just appended, when bytes are kept.
+    pub fn store(&mut self, slot: Ppn, unit: Unit) {
+        debug_assert!(unit.tag() == self.map.owner(slot).0, "slot {slot} was appended for another page");
         if let Some(contents) = &mut self.contents {
-            contents.write(slot.0, owner.0, bytes);
+            contents.write(slot.0, unit);
         }
     }
 
-    /// What lies in a slot of a drive that keeps an image of its flash, with its owner (of parity: the XOR of owners).
-    pub fn image(&self, slot: Ppn) -> Option<(u32, &[u8])> {
+    /// What lies in a slot of a drive that keeps an image of its flash; the tag of parity is the code's sum of owners.
+    pub fn image(&self, slot: Ppn) -> Option<&Unit> {
         self.contents.as_ref().and_then(|contents| contents.raw(slot.0))
     }
 
-    /// The bytes of a live slot, when bytes are kept.
-    pub fn load(&self, slot: Ppn) -> Option<&[u8]> {
+    /// The unit of a live slot, when bytes are kept.
+    pub fn load(&self, slot: Ppn) -> Option<&Unit> {
         self.contents.as_ref().map(|contents| contents.read(slot.0, self.map.owner(slot).0))
     }
 }

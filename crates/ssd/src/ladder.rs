@@ -332,20 +332,20 @@ impl Ssd {
         if lpn.is_some_and(|lpn| ftl.lookup(lpn) != slot) {
             return;
         }
-        let Some((owner, bytes)) = ftl.rebuild(slot, axis, had) else {
+        let Some(rebuilt) = ftl.rebuild(slot, axis, had) else {
             // A member for another, in a superblock erased meanwhile: then that other is stale, too.
             assert!(lpn.is_none(), "the line of page {lpn:?} could not be put together");
             return;
         };
         let written = ftl.image(slot);
         assert!(
-            written.is_none_or(|written| written == (owner.0, &bytes[..])),
+            written.is_none_or(|written| *written == rebuilt),
             "the line of slot {slot} gave other bytes than were written"
         );
         if let Some(lpn) = lpn {
-            assert!(owner == lpn, "the line of page {lpn} gave page {owner}");
+            assert!(rebuilt.tag() == lpn.0, "the line of page {lpn} gave page {}", rebuilt.tag());
             if op.kind == OpKind::HostRead {
-                self.deliver(op.work.request, core, lpn, &bytes);
+                self.deliver(op.work.request, core, lpn, rebuilt.bytes());
             }
         }
     }
