@@ -3,12 +3,21 @@
 mod bits;
 mod block_table;
 mod causes;
+mod codes;
 mod config;
+mod counts;
 mod divider;
+mod frontiers;
 mod ftl;
+mod lanes;
 mod layout;
+mod losses;
+mod origins;
+mod partials;
+mod physical;
 mod policy;
 mod stripes;
+mod superblocks;
 mod table;
 
 pub use causes::{PagesRead, ProgramCause, Programs, ReadCause, Reads, UnitsWritten};

@@ -24,12 +24,7 @@ fn geometry(blocks: u32, pages: u32, dies: u16) -> Geometry {
 }
 
 fn policies() -> impl Strategy<Value = VictimPolicy> {
-    prop::sample::select(vec![
-        VictimPolicy::Greedy,
-        VictimPolicy::CostBenefit,
-        VictimPolicy::Fifo,
-        VictimPolicy::DChoices,
-    ])
+    prop::sample::select(VictimPolicy::ALL)
 }
 
 proptest! {

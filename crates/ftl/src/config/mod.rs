@@ -6,6 +6,8 @@ pub use protection::{
     ClassConfig, CodeConfig, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig, RangeConfig,
 };
 
+pub use crate::policy::VictimPolicy;
+
 use crate::layout::Shape;
 use outlast_media::{ConfigError, Geometry};
 use outlast_units::{Bytes, SECTOR_BYTES};
@@ -164,20 +166,6 @@ impl Default for GcConfig {
     fn default() -> Self {
         Self { policy: VictimPolicy::Greedy, choices: 8, start_free: None, pacing: true }
     }
-}
-
-/// Which superblock garbage collection takes next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum VictimPolicy {
-    /// The one with the fewest valid units.
-    Greedy,
-    /// The one with the largest (1 − u) / 2u · age (Kawaguchi, Nishioka, Motoda, USENIX 1995).
-    CostBenefit,
-    /// The one filled longest ago.
-    Fifo,
-    /// The one with the fewest valid units among `choices` random ones (Van Houdt, SIGMETRICS 2013).
-    DChoices,
 }
 
 /// How wear is kept even.

@@ -1,9 +1,8 @@
 //! Operations that failed, data that is lost, lanes that are given up.
 
-use super::protection::Gaps;
 use super::{Ftl, Slot, State, Stream};
 use crate::causes::ProgramCause;
-use crate::stripes::{LaneSet, Role};
+use crate::stripes::Role;
 use crate::table::Mapping;
 use outlast_units::{Lpn, Ppn, SuperblockId};
 
@@ -14,26 +13,24 @@ impl Ftl {
     pub fn program_failed(&mut self, pu: u32) -> bool {
         let (superblock, within) = self.within_superblock(pu);
         let lane = self.lane_position(within);
-        self.damaged = true;
+        self.lanes.shake();
         self.hand_on_origins(pu);
         self.give_up_lane(superblock, lane);
-        self.pus_failed += 1;
+        self.counts.failed();
         let role = self.role(superblock, within);
         let complete = self.code_of(superblock).is_some_and(|code| {
-            let frontier = self
-                .frontiers
-                .iter()
-                .find(|frontier| frontier.superblock == superblock && frontier.irregular);
-            frontier.is_none_or(|frontier| code.stripe_of(within) < frontier.due.0)
+            let mut fillers = self.frontiers.streams().map(|stream| &self.frontiers[stream]);
+            let filler = fillers.find(|frontier| frontier.superblock() == superblock && frontier.is_broken());
+            filler.is_none_or(|frontier| code.stripe_of(within) < frontier.due().stripe)
         });
-        if self.covers {
+        if self.partials.are_on_flash() {
             self.cover_failed(pu);
             if role == Role::Data && !complete {
                 self.expose(superblock, within);
             }
         }
         if matches!(role, Role::Parity | Role::BlockParity | Role::List) || complete {
-            self.failed_pus.insert(pu);
+            self.lanes.note_failed(pu);
         } else {
             self.take_in_hand(pu);
         }
@@ -47,7 +44,7 @@ impl Ftl {
         let Some(contents) = self.contents.as_mut().filter(|contents| contents.keeps_stale()) else { return };
         for slot in pu * units..(pu + 1) * units {
             if let Some(unit) = contents.raw(slot) {
-                self.in_hand.insert(slot, unit.clone());
+                self.losses.keep(Ppn(slot), unit.clone());
             }
         }
         contents.erase(pu * units, units);
@@ -55,7 +52,7 @@ impl Ftl {
 
     /// To be called when the units of a failed program unit have been written again.
     pub fn drop_failed(&mut self) {
-        self.in_hand.clear();
+        self.losses.drop_unwritten();
         self.drop_origins();
     }
 
@@ -69,15 +66,15 @@ impl Ftl {
         let to = self.advance(stream);
         self.map.relocate(slot, 1, to.ppn);
         if let Some(contents) = &mut self.contents {
-            match self.in_hand.remove(&slot.0) {
+            match self.losses.take(slot) {
                 Some(unit) => contents.write(to.ppn.0, unit),
                 None => contents.relocate(slot.0, to.ppn.0, lpn.0),
             }
         }
         self.move_origin(slot, to.ppn);
-        self.count_stale(slot);
-        self.valid[self.frontiers[usize::from(stream.0)].superblock.index()] += 1;
-        self.written[ProgramCause::Rewritten] += 1;
+        self.superblocks.unit_stale(self.layout.superblock_of(slot));
+        self.superblocks.unit_valid(self.frontiers[stream].superblock());
+        self.counts.add(ProgramCause::Rewritten, 1);
         Some(to)
     }
 
@@ -89,25 +86,25 @@ impl Ftl {
         }
         let lpn = self.map.owner(slot);
         self.map.unmap(lpn);
-        if self.in_hand.remove(&slot.0).is_some() {
+        if self.losses.take(slot).is_some() {
             // It had left the flash's image when its program operation failed.
-            self.count_stale(slot);
+            self.superblocks.unit_stale(self.layout.superblock_of(slot));
         } else {
             self.invalidate(slot);
         }
-        self.lost.insert(lpn.0);
+        self.losses.lose(lpn);
         Some(lpn)
     }
 
     /// Whether the data of a logical page has been lost.
     #[inline]
     pub fn is_lost(&self, lpn: Lpn) -> bool {
-        !self.lost.is_empty() && self.lost.contains(&lpn.0)
+        self.losses.is_lost(lpn)
     }
 
     /// Logical pages whose data has been lost and that have been neither written nor trimmed since.
     pub fn lost_units(&self) -> u64 {
-        self.lost.len() as u64
+        self.losses.count()
     }
 
     /// Whether the block of program unit `pu` takes no more data before it has been erased.
@@ -118,7 +115,7 @@ impl Ftl {
 
     /// Whether nothing can be programmed or erased on the lane of program unit `pu`.
     pub fn is_dead_lane(&self, pu: u32) -> bool {
-        self.dead_lanes.contains(self.lane_position(self.within_superblock(pu).1))
+        self.lanes.is_dead(self.lane_position(self.within_superblock(pu).1))
     }
 
     /// Die `local_die` (or only `plane` of it) has failed for good: from now on no superblock uses its lanes.
@@ -129,64 +126,25 @@ impl Ftl {
             let hit = plane.is_none_or(|plane| {
                 (planes.first_plane..planes.first_plane + planes.planes).contains(&plane)
             });
-            if !hit || self.dead_lanes.contains(lane) {
+            if !hit || self.lanes.is_dead(lane) {
                 continue;
             }
-            self.dead_lanes.insert(lane);
-            let open: Vec<SuperblockId> = (0..self.layout.superblocks())
-                .map(SuperblockId)
-                .filter(|superblock| self.state[superblock.index()] == State::Open)
-                .collect();
+            self.lanes.kill(lane);
+            let open: Vec<SuperblockId> = self.superblocks.in_state(State::Open).collect();
             for superblock in open {
                 self.give_up_lane(superblock, lane);
             }
         }
-        self.forget_missing_of_dead();
+        self.lanes.forget_missing_of_dead();
         self.sort_out_superblocks();
         self.count_data_units();
         self.review_room();
     }
 
-    /// Bad blocks of a failed die are not missed beside the die.
-    fn forget_missing_of_dead(&mut self) {
-        let (dead, units) = (&self.dead_lanes, self.units_per_lane());
-        let mut freed = 0;
-        for missing in self.missing.values_mut() {
-            for lane in (0..self.layout.lanes().len() as u32).filter(|&lane| dead.contains(lane)) {
-                if missing.contains(lane) {
-                    missing.remove(lane);
-                    freed += units;
-                }
-            }
-        }
-        self.missing_units -= freed;
-        self.missing.retain(|_, missing| !missing.is_empty());
-    }
-
-    /// Superblocks that had been given up for bad blocks which turn out to be those of a failed die can be used without that die;
-    /// those whose last lane went with it can not.
-    fn sort_out_superblocks(&mut self) {
-        for superblock in (0..self.layout.superblocks()).map(SuperblockId) {
-            match (self.state[superblock.index()], self.is_usable(superblock)) {
-                (State::Retired, true) => {
-                    self.state[superblock.index()] = State::Free;
-                    self.free.push(superblock);
-                    self.retired -= 1;
-                }
-                (State::Free, false) => {
-                    self.state[superblock.index()] = State::Retired;
-                    self.free.retain(|&other| other != superblock);
-                    self.retired += 1;
-                }
-                _ => {}
-            }
-        }
-    }
-
     /// `dies` are not there yet.
     pub(super) fn leave_out_dies(&mut self, dies: &[u16]) {
         for &lane in dies.iter().flat_map(|&die| self.layout.lanes_of_die(die)) {
-            self.dead_lanes.insert(lane);
+            self.lanes.kill(lane);
         }
     }
 
@@ -194,7 +152,7 @@ impl Ftl {
     /// until they have been moved ([`Ftl::is_narrow`]).
     pub fn add_die(&mut self, local_die: u16) {
         for &lane in self.layout.lanes_of_die(local_die) {
-            self.dead_lanes.remove(lane);
+            self.lanes.add(lane);
         }
         self.sort_out_superblocks();
         self.count_data_units();
@@ -204,33 +162,28 @@ impl Ftl {
     /// Nothing more is programmed on `lane` of the open superblock `superblock`. Program units already begun or full are still
     /// to be reported as programmed or failed.
     fn give_up_lane(&mut self, superblock: SuperblockId, lane: u32) {
-        if self.state[superblock.index()] != State::Open {
+        if self.superblocks.state(superblock) != State::Open {
             return;
         }
-        let lanes = self.layout.lanes().len();
-        let gaps = self.gaps[superblock.index()].get_or_insert_with(|| {
-            Box::new(Gaps { opened: LaneSet::new(lanes), since: LaneSet::new(lanes) })
-        });
-        if gaps.opened.contains(lane) || gaps.since.contains(lane) {
+        if !self.lanes.give_up(superblock, lane) {
             return;
         }
-        gaps.since.insert(lane);
         let first = self.layout.first_slot(superblock);
         let (pus, units) = (self.layout.pus_per_superblock(), self.layout.units_per_pu());
-        let frontier = self.frontiers.iter().position(|frontier| {
-            frontier.superblock == superblock
-                && frontier.end == first + self.layout.data_pus() * units
-                && frontier.next != frontier.end
+        let end = first + self.layout.data_pus() * units;
+        let filler = self.frontiers.streams().find(|&stream| {
+            let frontier = &self.frontiers[stream];
+            frontier.superblock() == superblock && frontier.end() == end && !frontier.is_full()
         });
-        let Some(index) = frontier else {
+        let Some(stream) = filler else {
             // All of its data is on the way to flash; parity that is still due would have been taken already.
             return;
         };
         // Program units that nothing was put into yet: after the one begun.
-        let frontier = &self.frontiers[index];
-        let at = (frontier.next - first) / units;
-        let begun = frontier.pu_end - frontier.next != units;
-        let due = frontier.due.0;
+        let frontier = &self.frontiers[stream];
+        let at = (frontier.next().0 - first) / units;
+        let begun = frontier.begun(units) != 0;
+        let due = frontier.due().stripe;
         let from = at + u32::from(begun);
         let (mut gone, mut data) = (0, 0);
         for pu in (0..pus).filter(|&pu| self.lane_position(pu) == lane) {
@@ -249,17 +202,12 @@ impl Ftl {
                 _ => {}
             }
         }
-        let was_irregular = self.frontiers[index].irregular;
-        if !was_irregular {
-            // All that follows the program unit under way, as `room` reads it.
-            self.frontiers[index].irregular = true;
-            self.frontiers[index].later = self.frontiers[index].end - self.frontiers[index].pu_end;
-        }
+        self.frontiers[stream].break_straight();
         let here = !begun && self.lane_position(at) == lane && self.role(superblock, at) == Role::Data;
-        // The one under way is not counted in `later`.
-        self.frontiers[index].later -= (data - u32::from(here)) * units;
+        // The one under way is not counted among those that come later.
+        self.frontiers[stream].lose_later((data - u32::from(here)) * units);
         if here {
-            self.go_on(Stream(index as u8), at);
+            self.go_on(stream, at);
         }
         self.settle_pus(superblock, gone);
     }

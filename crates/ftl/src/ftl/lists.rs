@@ -26,28 +26,23 @@ pub struct ListRead {
 impl Ftl {
     /// The next program unit of lists of a superblock that `stream` has filled; they go round all lanes that are there.
     pub(super) fn take_list(&mut self, stream: Stream) -> Option<u32> {
-        let index = usize::from(stream.0);
         let rows = self.layout.list_rows();
-        if rows == 0
-            || self.frontiers[index].next != self.frontiers[index].end
-            || self.frontiers[index].end == 0
-        {
+        if rows == 0 || !self.frontiers[stream].has_filled() {
             return None;
         }
-        let superblock = self.frontiers[index].superblock;
-        if self.state[superblock.index()] != State::Open {
+        let superblock = self.frontiers[stream].superblock();
+        if self.superblocks.state(superblock) != State::Open {
             return None;
         }
         let count = rows * self.layout.lanes().len() as u32;
-        while self.frontiers[index].lists < count {
-            let within = self.layout.data_pus() + self.frontiers[index].lists;
+        while self.frontiers[stream].lists() < count {
+            let within = self.layout.data_pus() + self.frontiers[stream].take_list();
             let pu = superblock.0 * self.layout.pus_per_superblock() + within;
-            self.frontiers[index].lists += 1;
-            let is_taken = self.gaps[superblock.index()].is_some()
+            let is_taken = self.lanes.is_irregular(superblock)
                 && (self.is_skipped(superblock, within) || self.is_used_up(pu));
             if self.role(superblock, within) == Role::List && !is_taken {
                 self.disown(pu);
-                self.written[ProgramCause::Lists] += u64::from(self.layout.units_per_pu());
+                self.counts.add(ProgramCause::Lists, self.layout.units_per_pu());
                 return Some(pu);
             }
         }
@@ -62,8 +57,7 @@ impl Ftl {
     /// Bytes of the lists of superblocks that are open, one for each stream of data: they are in the controller's memory until the
     /// superblock is full.
     pub fn list_buffer_bytes(&self) -> u64 {
-        let streams = (0..self.streams()).map(Stream);
-        let open = streams.filter(|&stream| self.cause_of(stream) != super::Cause::Partial).count() as u64;
+        let open = self.data_streams().count() as u64;
         open * self.layout.lanes().len() as u64 * self.units_per_lane() * LISTED_BYTES
     }
 
@@ -71,9 +65,9 @@ impl Ftl {
     /// every page of the neighbour (`by_page`), or those with its lists. `None` where a list that is needed is gone, too.
     pub fn list_reads(&self, local_die: u16, by_page: bool) -> Option<Vec<ListRead>> {
         let mut reads = Vec::new();
-        for superblock in (0..self.layout.superblocks()).map(SuperblockId) {
-            if !matches!(self.state[superblock.index()], State::Sealed | State::Collecting)
-                || self.cause_of(self.opened_by[superblock.index()]) == super::Cause::Partial
+        for superblock in self.superblocks.ids() {
+            if !matches!(self.superblocks.state(superblock), State::Sealed | State::Collecting)
+                || self.cause_of(self.superblocks.opened_by(superblock)) == super::Cause::Partial
             {
                 continue;
             }
@@ -83,7 +77,7 @@ impl Ftl {
             }
             let holder = self.list_holder(superblock, local_die)?;
             for (&own, &held) in own.iter().zip(self.layout.lanes_of_die(holder)) {
-                if self.dead_lanes.contains(held) {
+                if self.lanes.is_dead(held) {
                     return None;
                 }
                 self.add_reads(superblock, own, held, by_page, &mut reads)?;
@@ -156,7 +150,7 @@ impl Ftl {
     pub fn holds_on(&self, superblock: SuperblockId, local_die: u16) -> bool {
         let (pus, lanes) = (self.layout.pus_per_superblock(), self.layout.lanes().len() as u32);
         let all = superblock.0 * pus..(superblock.0 + 1) * pus;
-        self.state[superblock.index()] == State::Sealed
+        self.superblocks.state(superblock) == State::Sealed
             && self.layout.lanes_of_die(local_die).iter().any(|&lane| {
                 let mut own = (all.start + lane..all.end).step_by(lanes as usize);
                 own.any(|pu| self.current_in(pu).next().is_some())
@@ -166,8 +160,8 @@ impl Ftl {
     /// Pages whose current copy lies on flash of die `local_die`; `open`: only those of superblocks that are not full, whose owners the
     /// controller has in its memory.
     pub fn pages_on(&self, local_die: u16, open: bool) -> impl Iterator<Item = Lpn> {
-        let superblocks = (0..self.layout.superblocks()).map(SuperblockId);
-        let holds = move |superblock: &SuperblockId| match self.state[superblock.index()] {
+        let superblocks = self.superblocks.ids();
+        let holds = move |superblock: &SuperblockId| match self.superblocks.state(*superblock) {
             State::Open => true,
             State::Sealed | State::Collecting => !open,
             State::Free | State::Retired => false,

@@ -75,7 +75,7 @@ impl Ftl {
         &mut self,
         superblock: SuperblockId,
         stripe: u32,
-        cover: &super::partial::Cover,
+        cover: &crate::partials::Cover,
     ) {
         let Some(line) = self.stripe_line(superblock, stripe).filter(|_| self.contents.is_some()) else {
             return;
@@ -237,7 +237,7 @@ impl Ftl {
         }
         for &(other, index) in members.iter().filter(|&&(other, _)| other != pu) {
             let (on_flash, raw) = (self.is_on_flash(superblock, other), contents.raw(other * units + unit));
-            let gone = self.failed_pus.contains(&other);
+            let gone = self.lanes.has_failed(other);
             if (gone || on_flash) && !had.contains(&other) {
                 continue;
             }
@@ -267,7 +267,7 @@ impl Ftl {
             return Ok(());
         }
         let pus = self.layout.pus_per_superblock();
-        for superblock in (0..self.layout.superblocks()).map(SuperblockId) {
+        for superblock in self.superblocks.ids() {
             let Some(code) = self.code_of(superblock) else { continue };
             for stripe in 0..code.count() {
                 let lane_lines = code.block_parity_after(stripe).filter_map(|pu| {
@@ -298,7 +298,7 @@ impl Ftl {
                 }
             }
         }
-        let cover = (line.axis == Axis::Dies && self.state[superblock.index()] == State::Open)
+        let cover = (line.axis == Axis::Dies && self.superblocks.state(superblock) == State::Open)
             .then(|| self.partials.cover(superblock, line.number))
             .flatten();
         if let Some(cover) = cover {
@@ -312,7 +312,7 @@ impl Ftl {
         &self,
         pu: u32,
         unit: u32,
-        cover: &super::partial::Cover,
+        cover: &crate::partials::Cover,
         had: &[bool],
         missing: &[u32],
     ) {
@@ -361,7 +361,7 @@ impl Ftl {
         superblock: SuperblockId,
         line: Line,
         members: &[(u32, usize)],
-        cover: &super::partial::Cover,
+        cover: &crate::partials::Cover,
     ) -> Result<(), String> {
         let Some(contents) = self.contents.as_ref() else { return Ok(()) };
         let (units, first) = (self.layout.units_per_pu(), superblock.0 * self.layout.pus_per_superblock());

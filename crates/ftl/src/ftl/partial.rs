@@ -4,125 +4,35 @@
 //! and is worth something until the stripe has its own: a *cover*. A cover counts from when all of it is on flash.
 
 use super::{Cause, Ftl, Stream};
-use crate::bits::Bits;
 use crate::causes::ProgramCause;
 use crate::config::PartialPlace;
+use crate::partials::{Cover, OpenStripe};
 use crate::stripes::Role;
 use crate::table::Mapping;
 use outlast_units::{Ppn, SuperblockId};
-use std::collections::{BTreeMap, VecDeque};
-
-/// An open stripe: its superblock and its number there.
-type OpenStripe = (u32, u32);
-
-/// Parity of a stripe that is not full.
-#[derive(Clone, Debug)]
-pub(super) struct Cover {
-    /// Data of the stripe before this program unit (counted within the superblock) is covered.
-    pub(super) until: u32,
-    /// Where the parity is, in the order of the code.
-    pub(super) pus: Vec<u32>,
-}
-
-/// A cover that is on its way to flash.
-#[derive(Clone, Debug)]
-struct Coming {
-    stripe: OpenStripe,
-    stream: Stream,
-    cover: Cover,
-    /// Data program units that will no longer be exposed.
-    exposed: u32,
-    /// Program units not yet on flash.
-    left: u32,
-}
-
-/// Superblocks of partial parity. Each lane is filled from its first page on, for itself: the parity of a stripe goes to the lanes
-/// on which the stripe's own parity will lie, so that no die holds both data and its parity.
-#[derive(Clone, Debug, Default)]
-struct Log {
-    open: Option<SuperblockId>,
-    /// Next superpage of each lane.
-    next: Vec<u32>,
-    /// Program units handed out.
-    used: u32,
-    /// Superblocks that are full on some lane, with the program units left over: sealed when nothing in them is needed any more.
-    closing: Vec<(SuperblockId, u32)>,
-}
-
-/// All covers of a flash core.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Partials {
-    place: Option<PartialPlace>,
-    /// One bit for each program unit that holds partial parity within a stripe, or that its stripe left out.
-    spent: Bits,
-    queue: VecDeque<u32>,
-    covers: BTreeMap<OpenStripe, Cover>,
-    coming: Vec<Coming>,
-    log: Log,
-    /// Covers written again because the superblock that they were in was full.
-    pub(super) moved: u64,
-}
-
-impl Partials {
-    pub(super) fn new(place: Option<PartialPlace>, pus: usize, lanes: usize) -> Self {
-        let spent = Bits::new(if place == Some(PartialPlace::Inline) { pus } else { 0 });
-        let log = Log { next: vec![0; lanes], ..Log::default() };
-        Self { place, spent, log, ..Self::default() }
-    }
-
-    #[inline]
-    pub(super) fn is_spent(&self, pu: u32) -> bool {
-        !self.spent.is_empty() && self.spent.get(pu)
-    }
-
-    fn spend(&mut self, pu: u32) {
-        self.spent.set(pu);
-    }
-
-    pub(super) fn place(&self) -> Option<PartialPlace> {
-        self.place
-    }
-
-    pub(super) fn forget(&mut self, pus: std::ops::Range<u32>) {
-        if !self.spent.is_empty() {
-            self.spent.clear_range(pus.start, pus.end - pus.start);
-        }
-    }
-
-    /// The cover of an open stripe that is on flash.
-    pub(super) fn cover(&self, superblock: SuperblockId, stripe: u32) -> Option<&Cover> {
-        self.covers.get(&(superblock.0, stripe))
-    }
-
-    fn is_needed(&self, superblock: SuperblockId, pus: u32) -> bool {
-        let within = |pu: &u32| pu / pus == superblock.0;
-        self.covers.values().any(|cover| cover.pus.iter().any(within))
-            || self.coming.iter().any(|coming| coming.cover.pus.iter().any(within))
-    }
-}
 
 impl Ftl {
     /// What protects a stripe that is not yet full; `None` in a drive without parity.
     pub fn partial_place(&self) -> Option<PartialPlace> {
-        self.partials.place
+        self.partials.place()
     }
 
     /// Data program units of the open stripe of `stream` that are full and that no parity on flash (or in a non-volatile cache)
     /// protects, though its code promises some.
     #[inline]
     pub fn exposed(&self, stream: Stream) -> u32 {
-        self.exposed[usize::from(stream.0)]
+        self.partials.exposed(stream)
     }
 
     /// Units of partial parity written again, in superblocks of their own, because the one that they were in was full.
     pub fn covers_moved(&self) -> u64 {
-        self.partials.moved
+        self.partials.moved()
     }
 
     /// Whether the open stripe of `stream` is to be covered while it is not full.
     pub fn takes_cover(&self, stream: Stream) -> bool {
         let across = || self.open_stripe(stream).is_some();
-        match self.partials.place {
+        match self.partials.place() {
             Some(PartialPlace::Inline) => self.cause_of(stream) == Cause::Host && across(),
             Some(PartialPlace::Blocks) => across(),
             _ => false,
@@ -136,12 +46,10 @@ impl Ftl {
         if self.exposed(stream) == 0 || !self.takes_cover(stream) || self.begun_units(stream) != 0 {
             return false;
         }
-        let frontier = &self.frontiers[usize::from(stream.0)];
-        if frontier.next == frontier.end || self.partials.coming.iter().any(|coming| coming.stream == stream)
-        {
+        if self.frontiers[stream].is_full() || self.partials.is_coming(stream) {
             return false;
         }
-        match self.partials.place {
+        match self.partials.place() {
             Some(PartialPlace::Inline) => self.cover_inline(stream),
             Some(PartialPlace::Blocks) => self.cover_in_blocks(stream),
             _ => false,
@@ -155,17 +63,17 @@ impl Ftl {
 
     /// The next program unit of partial parity to be programmed, as the caller programs host data.
     pub fn take_cover(&mut self) -> Option<u32> {
-        self.partials.queue.pop_front()
+        self.partials.take_queued()
     }
 
     /// The open stripe of `stream`, and the program unit that comes next in it, counted within the superblock.
     fn open_stripe(&self, stream: Stream) -> Option<(SuperblockId, u32, u32)> {
-        let frontier = &self.frontiers[usize::from(stream.0)];
-        if frontier.next == frontier.end {
+        let frontier = &self.frontiers[stream];
+        if frontier.is_full() {
             return None;
         }
-        let superblock = frontier.superblock;
-        let at = (frontier.next - self.layout.first_slot(superblock)) / self.layout.units_per_pu();
+        let superblock = frontier.superblock();
+        let at = (frontier.next().0 - self.layout.first_slot(superblock)) / self.layout.units_per_pu();
         // Opened when its class had no parity over dies yet, it has none to be covered by.
         let code = self.code_of(superblock).filter(|code| code.parity() != 0)?;
         Some((superblock, code.stripe_of(at), at))
@@ -185,18 +93,18 @@ impl Ftl {
         for &pu in spent {
             self.partials.spend(first + pu);
         }
-        // The program unit under way is not counted in `later`; `seek` takes the next one out.
-        self.frontiers[usize::from(stream.0)].later -= (spent.len() as u32 - 1) * units;
+        // The program unit under way is not counted among those that come later; `seek` takes the next one out.
+        self.frontiers[stream].lose_later((spent.len() as u32 - 1) * units);
         let pus: Vec<u32> = spent.iter().map(|pu| first + pu).collect();
         if ends {
             // Programmed all the same: the pages of a block are programmed in order, without leaving any out.
             for &pu in &pus {
                 self.disown(pu);
             }
-            self.written[ProgramCause::Padding] += u64::from(units) * pus.len() as u64;
-            self.partials.queue.extend(&pus);
+            self.counts.add(ProgramCause::Padding, units * pus.len() as u32);
+            self.partials.queue(&pus);
         } else {
-            self.hand_out(stream, (superblock.0, stripe), Cover { until: at, pus });
+            self.hand_out(stream, (superblock, stripe), Cover { until: at, pus });
         }
         self.go_on(stream, at);
         true
@@ -205,7 +113,7 @@ impl Ftl {
     fn cover_in_blocks(&mut self, stream: Stream) -> bool {
         let Some((superblock, stripe, at)) = self.open_stripe(stream) else { return false };
         let Some(pus) = self.room_in_log(superblock, stripe) else { return false };
-        self.hand_out(stream, (superblock.0, stripe), Cover { until: at, pus });
+        self.hand_out(stream, (superblock, stripe), Cover { until: at, pus });
         true
     }
 
@@ -215,22 +123,14 @@ impl Ftl {
         let rows = self.layout.superpages() - 1;
         // What moves into a superblock just opened may fill it already: then there is no room now.
         for _ in 0..2 {
-            if let Some(open) = self.partials.log.open {
+            if let Some(open) = self.partials.log() {
                 let lanes = self.cover_lanes(superblock, stripe, open);
                 if lanes.is_empty() {
                     return None;
                 }
-                let log = &mut self.partials.log;
-                if lanes.iter().all(|&lane| log.next[lane as usize] < rows) {
-                    let first = open.0 * self.layout.pus_per_superblock();
-                    let count = self.layout.lanes().len() as u32;
-                    let pus = lanes.iter().map(|&lane| {
-                        let row = &mut log.next[lane as usize];
-                        *row += 1;
-                        first + (*row - 1) * count + lane
-                    });
-                    let pus: Vec<u32> = pus.collect();
-                    log.used += pus.len() as u32;
+                let first = open.0 * self.layout.pus_per_superblock();
+                let count = self.layout.lanes().len() as u32;
+                if let Some(pus) = self.partials.take_from_log(&lanes, first, count, rows) {
                     return Some(pus);
                 }
             }
@@ -243,7 +143,7 @@ impl Ftl {
     fn cover_lanes(&self, superblock: SuperblockId, stripe: u32, log: SuperblockId) -> Vec<u32> {
         let gaps = self.opened_gaps(log);
         let usable = |&lane: &u32| {
-            !self.dead_lanes.contains(lane)
+            !self.lanes.is_dead(lane)
                 && !self.is_skipped(log, lane)
                 && !gaps.is_some_and(|gaps| gaps.contains(lane))
         };
@@ -261,18 +161,12 @@ impl Ftl {
         if !self.may_open(stream) {
             return None;
         }
-        let before = self.partials.log.open.take();
         let superblock = self.take_free(Cause::Host);
         self.begin_superblock(superblock, stream);
-        let gone = self.leave_gaps(superblock) * self.layout.superpages();
-        let pus = self.layout.pus_per_superblock();
+        let gone = self.lanes.open(superblock) * self.layout.superpages();
         self.settle_pus(superblock, gone);
-        let log = &mut self.partials.log;
-        let used = std::mem::replace(&mut log.used, gone);
-        log.open = Some(superblock);
-        log.next.fill(0);
+        let before = self.partials.open_log(superblock, self.layout.pus_per_superblock(), gone);
         if let Some(before) = before {
-            log.closing.push((before, pus - used));
             self.move_covers(before);
             self.settle_log();
         }
@@ -281,33 +175,27 @@ impl Ftl {
 
     /// Writes the covers in `superblock` again, into the superblock now open.
     fn move_covers(&mut self, superblock: SuperblockId) {
-        let pus = self.layout.pus_per_superblock();
-        let within = |pu: &u32| pu / pus == superblock.0;
-        let covers = self.partials.covers.iter().filter(|(_, cover)| cover.pus.iter().any(within));
-        let stripes: Vec<OpenStripe> = covers.map(|(&stripe, _)| stripe).collect();
+        let stripes: Vec<OpenStripe> = self.partials.stripes_covered_in(&self.pus_of(superblock));
         for (number, stripe) in stripes {
             let is_open = |stream: &Stream| {
-                self.open_stripe(*stream).is_some_and(|(open, at, _)| (open.0, at) == (number, stripe))
+                self.open_stripe(*stream).is_some_and(|(open, at, _)| (open, at) == (number, stripe))
             };
-            let Some(stream) = (0..self.streams()).map(Stream).find(is_open) else { continue };
+            let Some(stream) = self.frontiers.streams().find(is_open) else { continue };
             let Some((open, _, at)) = self.open_stripe(stream) else { continue };
             let Some(pus) = self.room_in_log(open, stripe) else { continue };
             let units = pus.len() as u64 * u64::from(self.layout.units_per_pu());
-            self.partials.moved += units;
+            self.partials.note_moved(units);
             self.hand_out(stream, (number, stripe), Cover { until: at, pus });
         }
     }
 
     fn hand_out(&mut self, stream: Stream, stripe: OpenStripe, cover: Cover) {
-        let units = self.layout.units_per_pu();
         for &pu in &cover.pus {
             self.disown(pu);
         }
-        self.compute_cover(SuperblockId(stripe.0), stripe.1, &cover);
-        self.partials.queue.extend(&cover.pus);
-        self.written[ProgramCause::PartialParity] += cover.pus.len() as u64 * u64::from(units);
-        let (exposed, left) = (self.exposed(stream), cover.pus.len() as u32);
-        self.partials.coming.push(Coming { stripe, stream, cover, exposed, left });
+        self.compute_cover(stripe.0, stripe.1, &cover);
+        self.counts.add(ProgramCause::PartialParity, cover.pus.len() as u32 * self.layout.units_per_pu());
+        self.partials.send(stream, stripe, cover);
     }
 
     /// The slots of program unit `pu` hold no logical page.
@@ -319,42 +207,24 @@ impl Ftl {
     /// A program unit is on flash: is it of partial parity?
     #[inline]
     pub(super) fn note_cover(&mut self, pu: u32) {
-        if !self.partials.coming.is_empty() {
-            self.cover_programmed(pu);
+        if self.partials.programmed(pu) {
+            self.settle_log();
         }
-    }
-
-    /// A program unit of partial parity is on flash.
-    fn cover_programmed(&mut self, pu: u32) {
-        let partials = &mut self.partials;
-        let is_of = |coming: &Coming| coming.cover.pus.contains(&pu);
-        if let Some(index) = partials.coming.iter().position(is_of) {
-            partials.coming[index].left -= 1;
-            if partials.coming[index].left == 0 {
-                let coming = partials.coming.swap_remove(index);
-                let exposed = &mut self.exposed[usize::from(coming.stream.0)];
-                *exposed = exposed.saturating_sub(coming.exposed);
-                partials.covers.insert(coming.stripe, coming.cover);
-            }
-        }
-        self.settle_log();
     }
 
     /// A program unit of partial parity could not be programmed: its stripe is as exposed as before.
     pub(super) fn cover_failed(&mut self, pu: u32) {
-        self.partials.coming.retain(|coming| !coming.cover.pus.contains(&pu));
+        self.partials.failed(pu);
         self.settle_log();
     }
 
     /// The data of program unit `within` leaves its stripe, which is not full: a cover that counts it is worth nothing any more.
     pub(super) fn expose(&mut self, superblock: SuperblockId, within: u32) {
         let Some(stripe) = self.code_of(superblock).map(|code| code.stripe_of(within)) else { return };
-        let open = (superblock.0, stripe);
-        let coming = self.partials.coming.len();
-        self.partials.coming.retain(|coming| coming.stripe != open);
-        if self.partials.covers.remove(&open).is_some() || self.partials.coming.len() != coming {
-            let stream = self.opened_by[superblock.index()];
-            if self.open_stripe(stream).is_some_and(|(own, number, _)| (own.0, number) == open) {
+        let open = (superblock, stripe);
+        if self.partials.drop_stripe(open) {
+            let stream = self.superblocks.opened_by(superblock);
+            if self.open_stripe(stream).is_some_and(|(own, number, _)| (own, number) == open) {
                 self.count_exposed(stream);
             }
             self.settle_log();
@@ -368,21 +238,14 @@ impl Ftl {
             let covered = self.partials.cover(superblock, stripe).map_or(members.start, |cover| cover.until);
             (covered..at).filter(|&pu| self.role(superblock, pu) == Role::Data).count() as u32
         });
-        let cached = self.partials.place == Some(PartialPlace::Cache);
-        self.exposed[usize::from(stream.0)] = if cached { 0 } else { exposed };
+        let cached = self.partials.place() == Some(PartialPlace::Cache);
+        self.partials.set_exposed(stream, if cached { 0 } else { exposed });
     }
 
     /// Power has failed and the buffer is empty: covers on their way to flash never come, and the superblock in which partial parity
     /// was being written is not written on.
     pub(super) fn forget_coming(&mut self) {
-        self.partials.coming.clear();
-        self.partials.queue.clear();
-        let pus = self.layout.pus_per_superblock();
-        let log = &mut self.partials.log;
-        let used = std::mem::take(&mut log.used);
-        if let Some(open) = log.open.take() {
-            log.closing.push((open, pus - used));
-        }
+        self.partials.forget_coming(self.layout.pus_per_superblock());
         self.settle_log();
     }
 
@@ -402,7 +265,7 @@ impl Ftl {
                 .filter(|&other| self.role(superblock, other) == Role::Data)
                 .map(move |other| first + other)
         };
-        if self.partials.place == Some(PartialPlace::Cache) {
+        if self.partials.place() == Some(PartialPlace::Cache) {
             let missing = data(code.members(stripe).end).filter(|&other| is_broken(other)).count();
             return missing <= code.parity() as usize;
         }
@@ -420,27 +283,14 @@ impl Ftl {
 
     /// All stripes of `superblock` before `stripe` are full: what covered them is not needed any more.
     pub(super) fn uncover(&mut self, superblock: SuperblockId, stripe: u32) {
-        let partials = &mut self.partials;
-        let done = |&(open, number): &OpenStripe| open == superblock.0 && number < stripe;
-        partials.covers.retain(|open, _| !done(open));
-        partials.coming.retain(|coming| !done(&coming.stripe));
+        self.partials.drop_before(superblock, stripe);
         self.settle_log();
     }
 
     /// Superblocks of partial parity in which nothing is needed any more hold nothing but stale data.
     fn settle_log(&mut self) {
-        let pus = self.layout.pus_per_superblock();
-        let mut index = 0;
-        while index < self.partials.log.closing.len() {
-            let (superblock, left) = self.partials.log.closing[index];
-            if self.partials.is_needed(superblock, pus) {
-                index += 1;
-                continue;
-            }
-            self.partials.log.closing.swap_remove(index);
-            if left != 0 {
-                self.settle_pus(superblock, left);
-            }
+        while let Some((superblock, left)) = self.partials.take_closed(self.layout.pus_per_superblock()) {
+            self.settle_pus(superblock, left);
         }
     }
 }

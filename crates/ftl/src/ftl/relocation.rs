@@ -1,8 +1,8 @@
 //! Relocation: which superblock to empty, moving its valid units, erasing it.
 
-use super::{Cause, Frontier, Ftl, State, Stream};
+use super::{Cause, Ftl, State, Stream};
 use crate::bits::{lowest, ones};
-use crate::policy::{self, NO_CANDIDATE, View};
+use crate::policy::{self, NO_CANDIDATE, WorkedOut};
 use crate::table::Mapping;
 use outlast_units::{Ppn, SuperblockId};
 
@@ -21,7 +21,7 @@ impl Ftl {
     /// Which slots of program unit `pu`, of a superblock being relocated, are valid, as a bit mask.
     #[inline]
     pub fn valid_units(&self, superblock: SuperblockId, pu_within: u32) -> u64 {
-        if self.state[superblock.index()] != State::Collecting {
+        if self.superblocks.state(superblock) != State::Collecting {
             return 0;
         }
         let units = self.layout.units_per_pu();
@@ -39,48 +39,43 @@ impl Ftl {
         debug_assert!(units != 0, "no unit is to be moved");
         let (superblock, within) = self.layout.within_superblock(pu);
         let valid = units & self.valid_units(superblock, within);
-        let index = usize::from(stream.0);
         if valid == 0 {
             return Relocated { stale: units.count_ones(), rest: 0, completed: None };
         }
-        if self.frontiers[index].next == self.frontiers[index].end {
+        if self.frontiers[stream].is_full() {
             self.open(stream);
         }
-        let Frontier { next, pu_end, irregular, .. } = self.frontiers[index];
-        let moved = lowest(valid, pu_end - next);
-        // What lies above the unit that fills a program unit has not been looked at, be it valid or stale.
-        let filled = next + moved.count_ones() == pu_end;
-        let looked_at = if filled { units & ones(64 - moved.leading_zeros()) } else { units };
-        let cause = self.moved_for[superblock.index()];
-        self.move_units(stream, Ppn(pu * self.layout.units_per_pu()), moved, cause);
-        let frontier = &mut self.frontiers[index];
-        frontier.next += moved.count_ones();
-        let completed = filled.then(|| self.layout.pu_of(Ppn(pu_end - 1)).0);
-        if filled {
-            frontier.pu_end += self.layout.units_per_pu();
-            if irregular {
-                self.skip(stream);
-            }
+        let moved = lowest(valid, self.frontiers[stream].left_in_pu());
+        let cause = self.superblocks.moved_for(superblock);
+        let to = self.move_units(stream, Ppn(pu * self.layout.units_per_pu()), moved, cause);
+        let frontier = &mut self.frontiers[stream];
+        let filled = frontier.take(moved.count_ones(), self.layout.units_per_pu());
+        if filled && frontier.is_broken() {
+            self.skip(stream);
         }
-        Relocated { stale: (looked_at & !moved).count_ones(), rest: units & !looked_at, completed }
+        // What lies above the unit that fills a program unit has not been looked at, be it valid or stale.
+        let looked_at = if filled { units & ones(64 - moved.leading_zeros()) } else { units };
+        Relocated {
+            stale: (looked_at & !moved).count_ones(),
+            rest: units & !looked_at,
+            completed: filled.then(|| self.layout.pu_of(to).0),
+        }
     }
 
     /// Moves the units in those slots from `first` on that are set in `moved`, all valid and of one superblock, to the slots at the
-    /// frontier of `stream`, which is then to be set on.
+    /// frontier of `stream`, which is then to be set on. Returns the first of these slots.
     #[inline]
-    fn move_units(&mut self, stream: Stream, first: Ppn, moved: u64, cause: Cause) {
-        let Frontier { next, superblock: target, .. } = self.frontiers[usize::from(stream.0)];
-        let source = self.layout.superblock_of(first);
-        debug_assert!(source != target, "a superblock is relocated to itself");
-        self.map.relocate(first, moved, Ppn(next));
+    fn move_units(&mut self, stream: Stream, first: Ppn, moved: u64, cause: Cause) -> Ppn {
+        let frontier = &self.frontiers[stream];
+        let (to, target) = (frontier.next(), frontier.superblock());
+        self.map.relocate(first, moved, to);
         if self.contents.is_some() || self.origins.is_some() {
-            self.carry(first, moved, Ppn(next));
+            self.carry(first, moved, to);
         }
         let count = moved.count_ones();
-        debug_assert!(self.valid_count(source) >= count, "more units move than are valid in {source}");
-        self.valid[source.index()] -= count;
-        self.valid[target.index()] += count;
-        self.written[cause.moved()] += u64::from(count);
+        self.superblocks.units_moved(self.layout.superblock_of(first), target, count);
+        self.counts.add(cause.moved(), count);
+        to
     }
 
     /// Bytes and origins of units that have moved go with them.
@@ -101,37 +96,37 @@ impl Ftl {
     /// [`Ftl::relocate_units`] without time: moves the units in all slots from `first` on that are set in `units`, which are valid, and
     /// programs what they complete.
     pub(super) fn relocate_at_once(&mut self, stream: Stream, first: Ppn, units: u64) {
-        let index = usize::from(stream.0);
         let cause = self.cause_of(stream);
         let mut rest = units;
         while rest != 0 {
-            if self.frontiers[index].next == self.frontiers[index].end {
+            if self.frontiers[stream].is_full() {
                 self.open(stream);
             }
-            let Frontier { next, end, pu_end, irregular, .. } = self.frontiers[index];
-            // What follows the program unit may hold no data.
-            let moved = lowest(rest, if irregular { pu_end } else { end } - next);
+            let frontier = &self.frontiers[stream];
+            let (left, broken) = (frontier.left_in_pu(), frontier.is_broken());
+            let moved = lowest(rest, frontier.stretch());
             rest &= !moved;
-            self.move_units(stream, first, moved, cause);
-            let next = next + moved.count_ones();
-            self.frontiers[index].next = next;
-            if next < pu_end {
+            let to = self.move_units(stream, first, moved, cause);
+            let count = moved.count_ones();
+            if count < left {
+                self.frontiers[stream].take(count, self.layout.units_per_pu());
                 continue;
             }
-            let (last, begun) = self.layout.pu_of(Ppn(next));
-            let (filled, _) = self.layout.pu_of(Ppn(pu_end - 1));
-            self.frontiers[index].pu_end = next - begun + self.layout.units_per_pu();
-            if self.covers || self.origins.is_some() {
-                for pu in filled..last {
+            let next = to.0 + count;
+            let (filled, _) = self.layout.pu_of(to);
+            let (begun, units) = self.layout.pu_of(Ppn(next));
+            self.frontiers[stream].take_over(count, next - units + self.layout.units_per_pu());
+            if self.partials.are_on_flash() || self.origins.is_some() {
+                for pu in filled..begun {
                     self.programmed(pu);
                 }
             } else {
-                self.programmed_run(filled, last - filled);
+                self.programmed_run(filled, begun - filled);
             }
-            if irregular {
+            if broken {
                 self.skip(stream);
             }
-            if irregular || self.layout.list_rows() != 0 {
+            if broken || self.layout.list_rows() != 0 {
                 self.program_parity(stream);
             }
         }
@@ -140,7 +135,7 @@ impl Ftl {
     /// Whether space must be collected: few superblocks are free.
     #[inline]
     pub fn needs_gc(&self) -> bool {
-        self.free.len() <= self.config.gc.start_free.unwrap_or(0) as usize
+        self.free_superblocks() <= self.room.start_free()
     }
 
     /// Whether there is a place to move the valid units of `superblock` to: they fit into the open superblock of `stream` and the free ones that are not promised
@@ -150,11 +145,9 @@ impl Ftl {
     }
 
     fn fits(&self, superblock: SuperblockId, stream: Stream) -> bool {
-        let others = self.frontiers.iter().enumerate().filter(|&(index, _)| index != usize::from(stream.0));
-        let promised = others.filter(|(_, frontier)| frontier.promised).count() as u64;
-        let free = u64::from(self.free_superblocks()).saturating_sub(promised);
-        let room = u64::from(self.room(stream)) + free * u64::from(self.data_units(stream));
-        u64::from(self.valid_count(superblock)) <= room
+        let free = self.free_superblocks().saturating_sub(self.frontiers.promised_beside(stream));
+        let room = u64::from(self.room(stream)) + u64::from(free) * u64::from(self.data_units(stream));
+        u64::from(self.superblocks.valid(superblock)) <= room
     }
 
     /// The superblock that garbage collection should take next, by the configured policy; `None` when no sealed superblock has
@@ -163,7 +156,7 @@ impl Ftl {
     /// # Panics
     /// If there is no such place on a drive that is not worn: a superblock is always held back.
     pub fn choose_victim(&mut self) -> Option<SuperblockId> {
-        if self.cuts != 0
+        if self.room.may_lack_reserve()
             && self.free_superblocks() < self.reserve()
             && let Some(least) = self.choose_least()
         {
@@ -171,7 +164,7 @@ impl Ftl {
         }
         let victim = self.pick_victim()?;
         if !self.fits(victim, self.gc_stream(self.class_of_superblock(victim))) {
-            let damaged = self.is_damaged() || self.damaged || self.is_mixed();
+            let damaged = self.is_damaged() || self.lanes.is_shaken() || self.is_mixed();
             assert!(damaged, "a superblock is held back for relocation unless the drive is worn or damaged");
             if let Some(least) = self.choose_least() {
                 return Some(least);
@@ -180,83 +173,69 @@ impl Ftl {
                 // There will be room when it has been erased.
                 return None;
             }
-            self.read_only.stuck = true;
+            self.room.set_stuck(true);
             return None;
         }
         // Data that was trimmed, or that has moved to another core, may have made room again.
-        self.read_only.stuck = false;
+        self.room.set_stuck(false);
         Some(victim)
     }
 
     /// Whether classes, or superblocks of one class, have different codes.
     #[inline]
     fn is_mixed(&self) -> bool {
-        self.codes.len() > 1 || self.classes() > 1
+        self.codes.count() > 1 || self.classes() > 1
     }
 
     fn pick_victim(&mut self) -> Option<SuperblockId> {
         if self.is_mixed() {
             return self.pick_mixed();
         }
-        let view = View {
-            valid: &self.valid,
-            sealed_at: &self.sealed_at,
-            sealed_order: &self.sealed_order,
-            clock: self.clock,
-            units: self.data_units(self.gc_stream(0)),
-        };
+        let units = self.data_units(self.gc_stream(0));
+        let view = self.superblocks.view(self.superblocks.counts(), self.counts.clock(), units);
         policy::choose(&self.config.gc, &view, &mut self.rng)
     }
 
     /// Where superblocks hold different amounts of data, what counts is the part of a superblock that a victim's valid units would
     /// fill. Superblocks whose code is outdated come first, if anything is gained from them.
     fn pick_mixed(&mut self) -> Option<SuperblockId> {
-        let most = self.data_units.iter().copied().max()?;
-        let share = |(index, &valid): (usize, &u32)| {
-            let superblock = SuperblockId(index as u32);
-            if valid & NO_CANDIDATE != 0 {
-                return valid;
-            }
-            let stream = self.gc_stream(self.class_of_superblock(superblock));
-            if !self.fits(superblock, stream) {
-                return valid | NO_CANDIDATE;
-            }
-            let units = self.data_units(stream).max(1);
-            (u64::from(valid) * u64::from(most)).div_ceil(u64::from(units)) as u32
-        };
-        let valid: Vec<u32> = self.valid.iter().enumerate().map(share).collect();
-        let outdated: Vec<u32> = valid
-            .iter()
-            .enumerate()
-            .map(|(index, &share)| {
-                let is = self.is_outdated(SuperblockId(index as u32));
-                if is { share } else { share | NO_CANDIDATE }
-            })
-            .collect();
-        [outdated, valid].iter().find_map(|valid| {
-            let view = View {
-                valid,
-                sealed_at: &self.sealed_at,
-                sealed_order: &self.sealed_order,
-                clock: self.clock,
-                units: most,
-            };
-            policy::choose(&self.config.gc, &view, &mut self.rng)
-        })
+        let most = self.codes.most_data_units();
+        let mut rng = self.rng.clone();
+        let victim = [true, false].into_iter().find_map(|only_outdated| {
+            let share = |superblock| self.share(superblock, most, only_outdated);
+            let counts = WorkedOut(self.layout.superblocks(), share);
+            let view = self.superblocks.view(counts, self.counts.clock(), most);
+            policy::choose(&self.config.gc, &view, &mut rng)
+        });
+        self.rng = rng;
+        victim
+    }
+
+    /// So much of `most` slots as the valid units of `superblock` would fill of a superblock that they move to. With [`NO_CANDIDATE`]
+    /// where they find no place; and, if `only_outdated`, where its code is not outdated.
+    fn share(&self, superblock: SuperblockId, most: u32, only_outdated: bool) -> u32 {
+        let valid = self.superblocks.count(superblock);
+        if valid & NO_CANDIDATE != 0 {
+            return valid;
+        }
+        let stream = self.gc_stream(self.class_of_superblock(superblock));
+        if !self.fits(superblock, stream) || (only_outdated && !self.is_outdated(superblock)) {
+            return valid | NO_CANDIDATE;
+        }
+        let units = self.data_units(stream).max(1);
+        (u64::from(valid) * u64::from(most)).div_ceil(u64::from(units)) as u32
     }
 
     /// The superblock that static wear levelling should move: the least-worn sealed one, when the most-worn superblock is ahead of
     /// it by more than the configured gap and a well-worn one is free.
     pub fn choose_cold(&self) -> Option<SuperblockId> {
         let gap = self.config.wear_leveling.static_gap?;
-        let coldest = (0..self.valid.len())
-            .filter(|&index| self.valid[index] & NO_CANDIDATE == 0)
-            .min_by_key(|&index| self.cycles[index])?;
-        let worn = self.free.iter().map(|superblock| self.cycles[superblock.index()]).max()?;
-        let coldest_cycles = self.cycles[coldest];
-        let coldest = SuperblockId(coldest as u32);
+        let candidates = self.superblocks.candidates();
+        let (coldest, _) = candidates.min_by_key(|&(superblock, _)| self.superblocks.cycles(superblock))?;
+        let worn = self.superblocks.free().iter().map(|&free| self.superblocks.cycles(free)).max()?;
         let stream = self.wear_leveling_stream(self.class_of_superblock(coldest));
-        (worn.saturating_sub(coldest_cycles) > gap && self.fits(coldest, stream)).then_some(coldest)
+        let ahead = worn.saturating_sub(self.superblocks.cycles(coldest));
+        (ahead > gap && self.fits(coldest, stream)).then_some(coldest)
     }
 
     /// Takes `superblock` out of the candidates: its valid units are now to be relocated to `stream` and counted for `cause`. Returns
@@ -265,10 +244,10 @@ impl Ftl {
     /// # Panics
     /// If it is not sealed.
     pub fn begin_relocation(&mut self, superblock: SuperblockId, stream: Stream, cause: Cause) -> u32 {
-        self.take_out(superblock);
-        self.moved_for[superblock.index()] = cause;
-        let valid = self.valid_count(superblock);
-        self.frontiers[usize::from(stream.0)].promised = valid > self.room(stream);
+        self.superblocks.begin_collecting(superblock, cause);
+        let valid = self.superblocks.valid(superblock);
+        let promised = valid > self.room(stream);
+        self.frontiers[stream].promise(promised);
         valid
     }
 
@@ -277,76 +256,22 @@ impl Ftl {
     /// # Panics
     /// If it is not being relocated.
     pub fn end_relocation(&mut self, superblock: SuperblockId) {
-        let state = &mut self.state[superblock.index()];
-        assert!(*state == State::Collecting, "superblock {superblock} is {state:?}, not being relocated");
-        *state = State::Sealed;
-        self.valid[superblock.index()] &= !NO_CANDIDATE;
+        self.superblocks.end_collecting(superblock);
     }
 
     /// [`Ftl::end_relocation`] of one whose data found no room in `stream`: what was promised to the stream is free for others.
     pub fn give_up_relocation(&mut self, superblock: SuperblockId, stream: Stream) {
-        self.frontiers[usize::from(stream.0)].promised = false;
+        self.frontiers[stream].promise(false);
         self.end_relocation(superblock);
-    }
-
-    /// Takes `superblock` out of the candidates.
-    pub(super) fn take_out(&mut self, superblock: SuperblockId) {
-        let index = superblock.index();
-        assert!(
-            self.state[index] == State::Sealed,
-            "superblock {superblock} is {:?}, not sealed",
-            self.state[index]
-        );
-        self.state[index] = State::Collecting;
-        self.victims += 1;
-        self.victim_units += u64::from(self.valid[index]);
-        self.valid[index] |= NO_CANDIDATE;
-    }
-
-    /// Reports that every block of `superblock` has been erased. It is free again, unless a block went bad and no spare block
-    /// could replace it.
-    ///
-    /// # Panics
-    /// If it still holds valid units: erasing them would lose data.
-    pub fn erased(&mut self, superblock: SuperblockId) {
-        self.erased_but(superblock, |_| false);
-    }
-
-    /// As [`Ftl::erased`], but blocks of which `is_bad` says so (numbered as by [`outlast_media::Blocks::index`]) are retired and
-    /// replaced by spare ones.
-    ///
-    /// # Panics
-    /// As [`Ftl::erased`].
-    pub fn erased_but(&mut self, superblock: SuperblockId, is_bad: impl Fn(u32) -> bool) {
-        let index = superblock.index();
-        assert!(
-            self.state[index] == State::Collecting,
-            "superblock {superblock} erased while {:?}",
-            self.state[index]
-        );
-        assert!(self.valid[index] == NO_CANDIDATE, "superblock {superblock} erased with valid units");
-        let whole = self.erase_blocks(superblock, is_bad);
-        self.forget(superblock);
-        if whole {
-            self.state[index] = State::Free;
-            self.free.push(superblock);
-            if self.free_superblocks() >= self.reserve() {
-                self.cuts = 0;
-            }
-        } else {
-            self.state[index] = State::Retired;
-            self.retired += 1;
-        }
-        self.review_room();
     }
 
     /// Whether too few superblocks are left to take writes for ever: the core serves reads only.
     #[inline]
     pub fn is_read_only(&self) -> bool {
-        self.read_only.stuck || self.read_only.worn_out
+        self.room.is_read_only()
     }
 
     pub(super) fn is_damaged(&self) -> bool {
-        self.retired != 0 || !self.dead_lanes.is_empty() || self.missing_units != 0
+        self.superblocks.retired() != 0 || self.lanes.lacks_any()
     }
 }

@@ -1,20 +1,101 @@
 //! Room: how much data the core is to hold, and whether it can.
 
-use super::{Ftl, Stream};
-use crate::causes::ProgramCause;
-use crate::policy::NO_CANDIDATE;
+use super::Ftl;
+use crate::codes::data_units;
 use crate::stripes::LaneSet;
 use crate::table::Mapping;
 use outlast_media::{ConfigError, Geometry};
 use outlast_units::{Lpn, Ppn, SuperblockId};
 
+/// How much a core has to hold, what it holds back for relocation, and whether that is still possible.
+#[derive(Clone, Debug)]
+pub(super) struct Room {
+    /// Units that there must be room for.
+    logical_units: u64,
+    /// Free superblocks held back for each relocating stream: one, and one more where victims are erased late.
+    held_back: u32,
+    /// Collection begins when so many superblocks are free, or fewer.
+    start_free: u32,
+    /// Whether power has failed since the space held back for relocation was last whole.
+    may_lack_reserve: bool,
+    /// A victim's data had no place to go: superblocks held back for relocation have worn out.
+    stuck: bool,
+    /// Too few superblocks are left to take writes for ever; [`Ftl::review_room`] keeps it true.
+    worn_out: bool,
+}
+
+impl Room {
+    pub(super) fn new(logical_units: u64, tasks: u32, erases_late: bool) -> Self {
+        let held_back = u32::from(erases_late) + 1;
+        let start_free = tasks * held_back;
+        Self { logical_units, held_back, start_free, may_lack_reserve: false, stuck: false, worn_out: false }
+    }
+
+    pub(super) fn logical_units(&self) -> u64 {
+        self.logical_units
+    }
+
+    fn set_logical_units(&mut self, units: u64) {
+        self.logical_units = units;
+    }
+
+    pub(super) fn held_back(&self) -> u32 {
+        self.held_back
+    }
+
+    /// Whether a victim is erased only when its data is on flash.
+    pub(super) fn erases_late(&self) -> bool {
+        self.held_back > 1
+    }
+
+    #[inline]
+    pub(super) fn start_free(&self) -> u32 {
+        self.start_free
+    }
+
+    pub(super) fn power_failed(&mut self) {
+        self.may_lack_reserve = true;
+        self.stuck = false;
+    }
+
+    pub(super) fn reserve_is_whole(&mut self) {
+        self.may_lack_reserve = false;
+    }
+
+    pub(super) fn may_lack_reserve(&self) -> bool {
+        self.may_lack_reserve
+    }
+
+    pub(super) fn set_stuck(&mut self, stuck: bool) {
+        self.stuck = stuck;
+    }
+
+    fn set_worn_out(&mut self, worn_out: bool) {
+        self.worn_out = worn_out;
+    }
+
+    pub(super) fn is_worn_out(&self) -> bool {
+        self.worn_out
+    }
+
+    #[inline]
+    pub(super) fn is_read_only(&self) -> bool {
+        self.stuck || self.worn_out
+    }
+}
+
 impl Ftl {
+    /// Free superblocks held back for relocation.
+    pub fn reserve(&self) -> u32 {
+        self.streams.tasks() * self.room.held_back
+    }
+
     /// Checks that there are superblocks enough, and sets from when on space is collected.
     pub(super) fn check_room(&mut self, geometry: &Geometry) -> Result<(), ConfigError> {
         let superblocks = self.layout.superblocks();
         if self.least_data_units() == 0 {
             let limit = "leaves a flash core no die to write to";
-            let gone = format!("{} lanes of {}", self.dead_lanes.len(), self.layout.lanes().len());
+            let gone = format!("{} lanes of {}", self.lanes.dead_count(), self.layout.lanes().len());
             return Err(ConfigError::new("device.absent_dies", gone, limit));
         }
         if let Some(wanted) = self.config.gc.start_free {
@@ -23,8 +104,7 @@ impl Ftl {
                 let limit = format!("must be between {} and {most} superblocks", self.reserve());
                 return Err(ConfigError::new("device.ftl.gc.start_free", wanted, limit));
             }
-        } else {
-            self.config.gc.start_free = Some(self.reserve());
+            self.room.start_free = wanted;
         }
         if superblocks < self.superblocks_needed() {
             let data = self.superblocks_for_data();
@@ -42,16 +122,18 @@ impl Ftl {
     /// To be called whenever superblocks have come or gone, or the room that each gives or all must give has changed: sets whether
     /// the core is worn out, which is asked at every write of the host.
     pub(super) fn review_room(&mut self) {
-        self.read_only.worn_out = self.lacks_superblocks();
+        let lacks = self.lacks_superblocks();
+        self.room.set_worn_out(lacks);
     }
 
     /// Whether too few superblocks are left to take writes for ever.
     pub(super) fn lacks_superblocks(&self) -> bool {
-        self.is_damaged() && self.layout.superblocks() - self.retired < self.superblocks_needed()
+        self.is_damaged()
+            && self.layout.superblocks() - self.superblocks.retired() < self.superblocks_needed()
     }
 
     pub(super) fn superblocks_for_data(&self) -> u32 {
-        self.superblocks_for(self.logical_units, self.least_data_units())
+        self.superblocks_for(self.room.logical_units(), self.least_data_units())
     }
 
     /// Open superblocks of every stream, held-back ones, victims that wait for their erasure, one of partial parity that is full
@@ -63,20 +145,20 @@ impl Ftl {
 
     /// Those of them that hold no data of the host.
     pub(super) fn superblocks_beside(&self) -> u32 {
-        let waiting = self.streams.tasks() * (self.held_back - 1);
+        let waiting = self.streams.tasks() * (self.room.held_back() - 1);
         let log = u32::from(self.streams.partial().is_some());
-        self.frontiers.len() as u32 + self.reserve() + waiting + log + 1
+        self.frontiers.len() + self.reserve() + waiting + log + 1
     }
 
     /// Superblocks that scrubbing keeps for itself, whether or not it moves anything (open, held back, or waiting for their
     /// erasure), and all that hold no data of the host. Without scrubbing the first is 0.
     pub fn superblocks_for_scrubbing(&self) -> (u32, u32) {
         let spare = self.layout.superblocks().saturating_sub(self.superblocks_for_data());
-        let open = self.frontiers.len();
-        let own = (0..open).filter(|&stream| self.streams.cause(Stream(stream as u8)) == super::Cause::Scrub);
+        let held_back = self.room.held_back();
+        let own = self.frontiers.streams().filter(|&stream| self.cause_of(stream) == super::Cause::Scrub);
         match own.count() as u32 {
             0 => (0, spare),
-            open => (open + self.held_back + (self.held_back - 1), spare),
+            open => (open + held_back + (held_back - 1), spare),
         }
     }
 
@@ -88,13 +170,13 @@ impl Ftl {
     pub fn set_logical(&mut self, end: u64, units: u64) {
         assert!(end < u64::from(u32::MAX), "{end} pages cannot be numbered");
         self.map.grow(end);
-        self.logical_units = units;
+        self.room.set_logical_units(units);
         self.review_room();
     }
 
     /// Units that there must be room for.
     pub fn logical_units(&self) -> u64 {
-        self.logical_units
+        self.room.logical_units()
     }
 
     /// Pages that are mapped: those of [`Ftl::logical_units`], and those that are another core's by now.
@@ -104,42 +186,46 @@ impl Ftl {
 
     /// Units that the dies which are left can hold, parity included.
     pub fn physical_units(&self) -> u64 {
-        let lanes = self.layout.lanes().len() as u64 - u64::from(self.dead_lanes.len());
+        let lanes = self.layout.lanes().len() as u64 - u64::from(self.lanes.dead_count());
         lanes * self.units_per_lane() * u64::from(self.layout.superblocks())
     }
 
     /// As [`Ftl::physical_units`] while no die has failed.
     pub fn physical_units_when_new(&self) -> u64 {
         let lanes = self.layout.lanes().len() as u64;
-        let left = lanes - u64::from(self.dead_lanes.len());
+        let left = lanes - u64::from(self.lanes.dead_count());
         (self.physical_units() * lanes).checked_div(left).unwrap_or(0)
     }
 
     /// Whether `units` units could be taken for ever if die `without` were not there either.
     pub fn could_hold(&self, units: u64, without: Option<u16>) -> bool {
-        let mut dead = self.dead_lanes.clone();
+        let mut dead = self.lanes.dead().cloned().unwrap_or_else(|| LaneSet::new(self.layout.lanes().len()));
         for &lane in without.map_or(&[][..], |die| self.layout.lanes_of_die(die)) {
             dead.insert(lane);
         }
         let gaps: Option<&LaneSet> = Some(&dead).filter(|dead| !dead.is_empty());
-        let streams = (0..self.streams()).map(Stream);
-        let holds_data = streams.filter(|&stream| self.cause_of(stream) != super::Cause::Partial);
-        let least = holds_data.map(|stream| self.data_units_of(self.stream_code(stream), gaps)).min();
-        let needed = self.superblocks_for(units, least.unwrap_or(0)) + self.superblocks_beside();
-        self.layout.superblocks() - self.retired >= needed
+        let data =
+            self.data_streams().map(|stream| data_units(&self.layout, self.codes.of_stream(stream), gaps));
+        let needed = self.superblocks_for(units, data.min().unwrap_or(0)) + self.superblocks_beside();
+        self.layout.superblocks() - self.superblocks.retired() >= needed
     }
 
     /// Whether all of a die has failed.
     pub fn is_dead_die(&self, local_die: u16) -> bool {
-        self.layout.lanes_of_die(local_die).iter().all(|&lane| self.dead_lanes.contains(lane))
+        self.layout.lanes_of_die(local_die).iter().all(|&lane| self.lanes.is_dead(lane))
     }
 
     pub(super) fn superblocks_for(&self, units: u64, data_units: u32) -> u32 {
         match u64::from(data_units) {
             // All dies are gone: no number will do.
             0 => u32::MAX >> 8,
-            least => (units + self.missing_units).div_ceil(least).min(u64::from(u32::MAX >> 8)) as u32,
+            least => (units + self.missing_units()).div_ceil(least).min(u64::from(u32::MAX >> 8)) as u32,
         }
+    }
+
+    /// Slots that bad blocks take which nothing replaces.
+    fn missing_units(&self) -> u64 {
+        u64::from(self.lanes.missing_count()) * self.units_per_lane()
     }
 
     /// Whether the data of a page is gone as far as this core can tell without trying: lost, or on a lane that has failed and without
@@ -149,7 +235,7 @@ impl Ftl {
         if !slot.is_some() {
             return self.is_lost(lpn);
         }
-        !self.dead_lanes.is_empty()
+        self.lanes.dead().is_some()
             && self.is_dead_lane(self.layout.pu_of(slot).0)
             && self.is_programmed(slot)
             && !self.has_parity(self.layout.superblock_of(slot))
@@ -157,20 +243,15 @@ impl Ftl {
 
     /// The unit just appended was not the host's: another core has handed it over.
     pub fn count_as_migrated(&mut self) {
-        self.written[ProgramCause::Host] -= 1;
-        self.written[ProgramCause::Migrated] += 1;
+        self.counts.host_unit_was_migrated();
     }
 
     /// The superblock to collect where no victim would gain a slot by its count of valid units ([`Ftl::choose_victim`]): the one that
     /// gains most when its units on failed dies, which are gone, are not counted.
     #[cold]
     pub fn choose_broken(&self) -> Option<SuperblockId> {
-        if self.dead_lanes.is_empty() {
-            return None;
-        }
-        let sealed = (0u32..).zip(&self.valid).filter(|&(_, &valid)| valid & NO_CANDIDATE == 0);
-        let gain = |(index, &valid): (u32, &u32)| {
-            let superblock = SuperblockId(index);
+        self.lanes.dead()?;
+        let gain = |(superblock, valid): (SuperblockId, u32)| {
             let stream = self.gc_stream(self.class_of_superblock(superblock));
             let live = valid - self.units_gone(superblock);
             let room = self.room(stream) + self.free_superblocks() * self.data_units(stream);
@@ -178,7 +259,8 @@ impl Ftl {
             (gain != 0 && live <= room && live != valid).then_some((gain, superblock))
         };
         // Of equal ones the first.
-        sealed
+        self.superblocks
+            .candidates()
             .filter_map(gain)
             .max_by_key(|&(gain, superblock)| (gain, u32::MAX - superblock.0))
             .map(|best| best.1)
@@ -189,8 +271,7 @@ impl Ftl {
         if self.has_parity(superblock) {
             return 0;
         }
-        let first = superblock.0 * self.layout.pus_per_superblock();
-        let dead = (first..first + self.layout.pus_per_superblock()).filter(|&pu| self.is_dead_lane(pu));
+        let dead = self.pus_of(superblock).filter(|&pu| self.is_dead_lane(pu));
         let units = self.layout.units_per_pu();
         dead.map(|pu| self.map.valid_in(Ppn(pu * units), units).count_ones()).sum()
     }

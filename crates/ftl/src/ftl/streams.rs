@@ -10,7 +10,7 @@ const MOST_HOST_STREAMS: u32 = 16;
 /// The streams of a flash core: those of the host's data, one for each class and stream hint; those of relocated data, one for each
 /// task and class; and one of partial parity, if that has superblocks of its own.
 #[derive(Clone, Debug)]
-pub(super) struct Streams {
+pub(crate) struct Streams {
     hints: u8,
     classes: u8,
     /// Cause and class of each stream.
@@ -19,7 +19,7 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    pub(super) fn new(
+    pub(crate) fn new(
         config: &FtlConfig,
         classes: u8,
         scrub: bool,
@@ -41,46 +41,46 @@ impl Streams {
         Ok(Self { hints: config.streams, classes, of, tasks })
     }
 
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.of.len()
     }
 
-    pub(super) fn hosts(&self) -> u8 {
+    pub(crate) fn hosts(&self) -> u8 {
         self.hints * self.classes
     }
 
-    pub(super) fn classes(&self) -> u8 {
+    pub(crate) fn classes(&self) -> u8 {
         self.classes
     }
 
     /// Tasks that relocate.
-    pub(super) fn tasks(&self) -> u32 {
+    pub(crate) fn tasks(&self) -> u32 {
         self.tasks.len() as u32
     }
 
     #[inline]
-    pub(super) fn host(&self, hint: u8, class: u8) -> Stream {
+    pub(crate) fn host(&self, hint: u8, class: u8) -> Stream {
         let hint = if self.hints == 1 { 0 } else { hint % self.hints };
         Stream(class * self.hints + hint)
     }
 
-    pub(super) fn relocated(&self, task: Cause, class: u8) -> Option<Stream> {
+    pub(crate) fn relocated(&self, task: Cause, class: u8) -> Option<Stream> {
         let task = self.tasks.iter().position(|&own| own == task)?;
         Some(Stream(self.hosts() + task as u8 * self.classes + class))
     }
 
-    pub(super) fn partial(&self) -> Option<Stream> {
+    pub(crate) fn partial(&self) -> Option<Stream> {
         let last = self.of.len() - 1;
         (self.of[last].0 == Cause::Partial).then_some(Stream(last as u8))
     }
 
     #[inline]
-    pub(super) fn cause(&self, stream: Stream) -> Cause {
+    pub(crate) fn cause(&self, stream: Stream) -> Cause {
         self.of[usize::from(stream.0)].0
     }
 
     #[inline]
-    pub(super) fn class(&self, stream: Stream) -> u8 {
+    pub(crate) fn class(&self, stream: Stream) -> u8 {
         self.of[usize::from(stream.0)].1
     }
 }

@@ -34,14 +34,14 @@ impl Ftl {
 
     /// Whether [`Full`] may come of writing `units` more units without time; a cautious answer, which errs on the side of yes.
     pub fn may_wear_out_within(&self, units: u64) -> bool {
-        if self.is_read_only() || !self.dead_lanes.is_empty() || self.missing_units != 0 {
+        if self.is_read_only() || self.lanes.lacks_any() {
             return true;
         }
         // Without a limit of cycles no block is retired. With one, none is before the most worn has reached it: not while every unit costs
         // less than 64.
         let superblocks = units.div_ceil(u64::from(self.layout().units_per_superblock()));
-        let cycles = u64::from(self.blocks.max_cycles()) + 64 * (superblocks + 1);
-        self.endurance.is_some_and(|limit| cycles >= u64::from(limit))
+        let cycles = u64::from(self.blocks().max_cycles()) + 64 * (superblocks + 1);
+        self.physical.endurance().is_some_and(|limit| cycles >= u64::from(limit))
     }
 
     #[inline]
@@ -49,7 +49,7 @@ impl Ftl {
         if slot.completes_pu {
             let (pu, _) = self.layout().pu_of(slot.ppn);
             self.programmed(pu);
-            if !self.codes.is_empty() || self.layout.list_rows() != 0 {
+            if self.codes.count() != 0 || self.layout.list_rows() != 0 {
                 self.program_parity(stream);
             }
         }
@@ -84,7 +84,7 @@ impl Ftl {
 
     fn collect(&mut self, victim: SuperblockId, to: Stream) {
         debug_assert!(self.cause_of(to) != Cause::Host, "relocated data goes to a stream of its own");
-        self.take_out(victim);
+        self.superblocks.begin_collecting(victim, self.cause_of(to));
         let first = self.layout.first_slot(victim);
         let (end, stride) = (first + self.layout.units_per_superblock(), self.layout.mask_stride());
         let valid_at =
@@ -100,7 +100,7 @@ impl Ftl {
             valid = next;
         }
         let cause = self.cause_of(to).read();
-        self.untimed_reads[cause] += reads;
+        self.counts.read(cause, reads);
         self.erased(victim);
     }
 

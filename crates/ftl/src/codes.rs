@@ -1,0 +1,259 @@
+//! Which code each class, stream and superblock has.
+
+use crate::config::{CodeConfig, ProtectedStreams};
+use crate::ftl::{Cause, Stream, Streams};
+use crate::layout::Layout;
+use crate::stripes::{LaneSet, Role, Stripes};
+use outlast_media::ConfigError;
+use outlast_units::{IndexVec, SuperblockId};
+
+/// In place of the number of a code: no parity.
+const NO_CODE: u8 = u8::MAX;
+/// What no parity is called.
+const NO_PARITY: CodeConfig = CodeConfig { data: 1, parity: 0, block: None };
+
+/// The codes of a flash core, each with the way in which it divides superblocks.
+#[derive(Clone, Debug)]
+pub(crate) struct Codes {
+    /// Every code that there has been since the beginning.
+    known: Vec<(CodeConfig, Stripes)>,
+    of_class: Vec<CodeConfig>,
+    /// Which streams are protected.
+    protected: ProtectedStreams,
+    /// What each stream writes from now on: a number in `known`, or [`NO_CODE`].
+    of_stream: IndexVec<Stream, u8>,
+    /// What each superblock has had since it was opened.
+    of: IndexVec<SuperblockId, u8>,
+    /// Data slots of a superblock that each stream opens.
+    data_units: IndexVec<Stream, u32>,
+}
+
+impl Codes {
+    /// No parity on any of `superblocks` superblocks, and no data slots: [`Codes::assign`] comes first.
+    pub(crate) fn new(protected: ProtectedStreams, streams: usize, superblocks: usize) -> Self {
+        Self {
+            known: Vec::new(),
+            of_class: Vec::new(),
+            protected,
+            of_stream: IndexVec::filled(NO_CODE, streams),
+            of: IndexVec::filled(NO_CODE, superblocks),
+            data_units: IndexVec::filled(0, streams),
+        }
+    }
+
+    /// From now on superblocks of each class get the code in `classes`.
+    ///
+    /// # Errors
+    /// A code that does not suit the dies: then nothing has changed.
+    pub(crate) fn assign(
+        &mut self,
+        classes: &[CodeConfig],
+        layout: &Layout,
+        streams: &Streams,
+        dead: Option<&LaneSet>,
+    ) -> Result<(), ConfigError> {
+        let numbers = classes
+            .iter()
+            .map(|&code| self.number_of(code, layout))
+            .collect::<Result<Vec<u8>, ConfigError>>()?;
+        self.of_class = classes.to_vec();
+        for (stream, number) in (0..).map(Stream).zip(self.of_stream.iter_mut()) {
+            *number = match streams.cause(stream) {
+                Cause::Partial => NO_CODE,
+                Cause::Host | Cause::Scrub if self.protected == ProtectedStreams::Gathered => NO_CODE,
+                _ => numbers[usize::from(streams.class(stream))],
+            };
+        }
+        self.count_data_units(layout, dead);
+        Ok(())
+    }
+
+    /// The number under which code `code` is kept.
+    fn number_of(&mut self, code: CodeConfig, layout: &Layout) -> Result<u8, ConfigError> {
+        if let Some(number) = self.known.iter().position(|&(known, _)| known == code) {
+            return Ok(number as u8);
+        }
+        let Some(stripes) = Stripes::new(code, layout)? else { return Ok(NO_CODE) };
+        if self.known.len() == usize::from(NO_CODE) {
+            let limit = "a drive has at most 255 different codes in its life";
+            return Err(ConfigError::new("device.protection.data", code.data, limit));
+        }
+        self.known.push((code, stripes));
+        Ok((self.known.len() - 1) as u8)
+    }
+
+    /// Counts data slots anew, after lanes have come or gone: without those in `dead`.
+    pub(crate) fn count_data_units(&mut self, layout: &Layout, dead: Option<&LaneSet>) {
+        let counted = self.of_stream.indices().map(|stream| data_units(layout, self.of_stream(stream), dead));
+        self.data_units = counted.collect();
+    }
+
+    /// Data slots that a superblock has when `stream` opens it now.
+    #[inline]
+    pub(crate) fn data_units(&self, stream: Stream) -> u32 {
+        self.data_units[stream]
+    }
+
+    /// The most data slots that any stream's superblocks have.
+    pub(crate) fn most_data_units(&self) -> u32 {
+        self.data_units.iter().copied().max().unwrap_or(0)
+    }
+
+    /// How many codes there have been.
+    #[inline]
+    pub(crate) fn count(&self) -> usize {
+        self.known.len()
+    }
+
+    /// The code of each class.
+    pub(crate) fn of_class(&self) -> &[CodeConfig] {
+        &self.of_class
+    }
+
+    /// How the code of what `stream` writes divides superblocks; `None` without parity.
+    pub(crate) fn of_stream(&self, stream: Stream) -> Option<&Stripes> {
+        self.stripes(self.of_stream[stream])
+    }
+
+    /// How the code of `superblock` divides it.
+    #[inline]
+    pub(crate) fn of(&self, superblock: SuperblockId) -> Option<&Stripes> {
+        self.stripes(self.of[superblock])
+    }
+
+    #[inline]
+    fn stripes(&self, number: u8) -> Option<&Stripes> {
+        self.known.get(usize::from(number)).map(|(_, stripes)| stripes)
+    }
+
+    /// The code that `superblock` was opened with.
+    pub(crate) fn config_of(&self, superblock: SuperblockId) -> CodeConfig {
+        self.known.get(usize::from(self.of[superblock])).map_or(NO_PARITY, |&(config, _)| config)
+    }
+
+    /// Whether `superblock` has parity.
+    #[inline]
+    pub(crate) fn has_parity(&self, superblock: SuperblockId) -> bool {
+        self.of[superblock] != NO_CODE
+    }
+
+    /// Whether what `stream` writes gets parity.
+    pub(crate) fn is_protected(&self, stream: Stream) -> bool {
+        self.of_stream[stream] != NO_CODE
+    }
+
+    /// Whether `superblock`, opened by `stream`, has the code that the stream would open it with now.
+    pub(crate) fn is_current(&self, superblock: SuperblockId, stream: Stream) -> bool {
+        self.of[superblock] == self.of_stream[stream]
+    }
+
+    /// `superblock` is opened by `stream`.
+    pub(crate) fn opened(&mut self, superblock: SuperblockId, stream: Stream) {
+        debug_assert!(
+            self.of[superblock] == NO_CODE,
+            "superblock {superblock} has a code before it is opened"
+        );
+        self.of[superblock] = self.of_stream[stream];
+    }
+
+    /// `superblock` has been erased.
+    pub(crate) fn erased(&mut self, superblock: SuperblockId) {
+        self.of[superblock] = NO_CODE;
+    }
+
+    /// Bytes for each superblock.
+    pub(crate) const BYTES_EACH: usize = size_of::<u8>();
+
+    /// Checks that only what is in use has a code.
+    ///
+    /// # Errors
+    /// The first superblock that has one and is erased.
+    pub(crate) fn check(&self, is_erased: impl Fn(SuperblockId) -> bool) -> Result<(), String> {
+        match self.of.iter_indexed().find(|&(superblock, &code)| code != NO_CODE && is_erased(superblock)) {
+            None => Ok(()),
+            Some((superblock, code)) => Err(format!("superblock {superblock} is erased and has code {code}")),
+        }
+    }
+}
+
+/// Data slots of a superblock with code `code`, without the lanes in `gaps`.
+pub(crate) fn data_units(layout: &Layout, code: Option<&Stripes>, gaps: Option<&LaneSet>) -> u32 {
+    let pus = layout.data_pus();
+    let data = match (code, gaps) {
+        (None, None) => pus,
+        (None, Some(gaps)) => pus - gaps.len() * layout.data_superpages(),
+        (Some(code), gaps) => (0..pus).filter(|&pu| code.role(pu, gaps) == Role::Data).count() as u32,
+    };
+    data * layout.units_per_pu()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::FtlConfig;
+    use outlast_media::Geometry;
+    use outlast_units::{Bytes, DieId};
+
+    const FREE: SuperblockId = SuperblockId(1);
+
+    fn codes() -> (Layout, Streams, Codes) {
+        let geometry = Geometry {
+            channels: 1,
+            chips_per_channel: 4,
+            dies_per_chip: 1,
+            planes_per_die: 1,
+            blocks_per_plane: 8,
+            pages_per_block: 3,
+            page_size: Bytes::kib(4),
+            spare_per_page: Bytes(0),
+        };
+        let config = FtlConfig::default();
+        let layout = Layout::new(&geometry, &config, &[0, 1, 2, 3].map(DieId), 1).unwrap();
+        let streams = Streams::new(&config, 2, false, false).unwrap();
+        let mut codes = Codes::new(ProtectedStreams::Gathered, streams.count(), 8);
+        let raid = CodeConfig { data: 3, parity: 1, block: None };
+        codes.assign(&[NO_PARITY, raid], &layout, &streams, None).unwrap();
+        (layout, streams, codes)
+    }
+
+    #[test]
+    fn gathered_data_gets_the_code_of_its_class() {
+        let (_, streams, codes) = codes();
+        let protected = |stream: Option<Stream>| codes.is_protected(stream.unwrap());
+        assert!(!codes.is_protected(streams.host(0, 1)));
+        assert!(!protected(streams.relocated(Cause::Gc, 0)) && protected(streams.relocated(Cause::Gc, 1)));
+        assert_eq!((codes.count(), codes.most_data_units()), (1, 12));
+        assert_eq!(codes.data_units(streams.relocated(Cause::Gc, 1).unwrap()), 9);
+    }
+
+    #[test]
+    fn a_superblock_keeps_the_code_that_it_was_opened_with() {
+        let (layout, streams, mut codes) = codes();
+        let stream = streams.relocated(Cause::Gc, 1).unwrap();
+        codes.opened(FREE, stream);
+        let other = CodeConfig { data: 2, parity: 2, block: None };
+        codes.assign(&[NO_PARITY, other], &layout, &streams, None).unwrap();
+        assert!(!codes.is_current(FREE, stream));
+        assert_eq!((codes.config_of(FREE).parity, codes.of_class()[1].parity), (1, 2));
+        assert!(codes.check(|superblock| superblock == FREE).unwrap_err().contains("erased and has code 0"));
+        codes.erased(FREE);
+        assert_eq!((codes.has_parity(FREE), codes.check(|_| true)), (false, Ok(())));
+    }
+
+    #[test]
+    fn a_code_wider_than_the_dies_changes_nothing() {
+        let (layout, streams, mut codes) = codes();
+        let wide = CodeConfig { data: 4, parity: 1, block: None };
+        assert!(codes.assign(&[wide, wide], &layout, &streams, None).is_err());
+        assert_eq!(codes.of_class()[1].data, 3);
+    }
+
+    #[test]
+    fn lanes_that_are_gone_hold_nothing() {
+        let (layout, _, mut codes) = codes();
+        let mut dead = LaneSet::new(4);
+        dead.insert(2);
+        codes.count_data_units(&layout, Some(&dead));
+        assert_eq!(codes.most_data_units(), 9);
+    }
+}

@@ -1,0 +1,94 @@
+//! What a translation layer counts.
+
+use crate::causes::{PagesRead, ProgramCause, ReadCause, UnitsWritten};
+
+/// Counters since the beginning.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counts {
+    /// Units that the host has written: the clock by which superblocks age.
+    clock: u64,
+    written: UnitsWritten,
+    programmed: u64,
+    failed: u64,
+    /// Pages read while relocating without time.
+    reads: PagesRead,
+}
+
+impl Counts {
+    /// The host has written a unit.
+    #[inline]
+    pub(crate) fn host_unit(&mut self) {
+        self.clock += 1;
+        self.written[ProgramCause::Host] += 1;
+    }
+
+    /// The unit written last was not the host's: another core has handed it over.
+    pub(crate) fn host_unit_was_migrated(&mut self) {
+        debug_assert!(self.written[ProgramCause::Host] != 0, "no unit was written");
+        self.written[ProgramCause::Host] -= 1;
+        self.written[ProgramCause::Migrated] += 1;
+    }
+
+    /// `units` units have been written for `cause`.
+    #[inline]
+    pub(crate) fn add(&mut self, cause: ProgramCause, units: u32) {
+        self.written[cause] += u64::from(units);
+    }
+
+    /// `count` program units have been programmed.
+    #[inline]
+    pub(crate) fn programmed(&mut self, count: u32) {
+        self.programmed += u64::from(count);
+    }
+
+    /// A program unit will never be programmed, though units were put there.
+    pub(crate) fn failed(&mut self) {
+        self.failed += 1;
+    }
+
+    /// `pages` pages have been read without time.
+    pub(crate) fn read(&mut self, cause: ReadCause, pages: u64) {
+        self.reads[cause] += pages;
+    }
+
+    #[inline]
+    pub(crate) fn clock(&self) -> u64 {
+        self.clock
+    }
+
+    pub(crate) fn written(&self) -> UnitsWritten {
+        self.written
+    }
+
+    /// Program units programmed so far.
+    pub(crate) fn pus_programmed(&self) -> u64 {
+        self.programmed
+    }
+
+    pub(crate) fn untimed_reads(&self) -> PagesRead {
+        self.reads
+    }
+
+    /// Units written that are neither on flash nor spoilt on the way there, with `units` in a program unit.
+    pub(crate) fn buffered(&self, units: u32) -> u64 {
+        self.written.total() - (self.programmed + self.failed) * u64::from(units)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_neither_programmed_nor_spoilt_is_buffered() {
+        let mut counts = Counts::default();
+        (0..6).for_each(|_| counts.host_unit());
+        counts.add(ProgramCause::Gc, 4);
+        counts.programmed(1);
+        counts.failed();
+        assert_eq!((counts.buffered(4), counts.clock()), (2, 6));
+        counts.host_unit_was_migrated();
+        assert_eq!((counts.written()[ProgramCause::Host], counts.written()[ProgramCause::Migrated]), (5, 1));
+        assert_eq!(counts.buffered(4), 2);
+    }
+}

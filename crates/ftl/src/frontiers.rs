@@ -1,0 +1,370 @@
+//! Write frontiers: where the next unit of each stream goes.
+
+use crate::ftl::Stream;
+use outlast_units::{IndexVec, Ppn, SuperblockId};
+use std::ops::{Index, IndexMut};
+
+/// Parity that is to be written: of stripes that are complete.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DueParity {
+    /// The first stripe whose parity has not all been handed out.
+    pub(crate) stripe: u32,
+    /// The first stripe that is not complete.
+    pub(crate) end: u32,
+    /// Program units of parity of `stripe` that have been handed out.
+    pub(crate) handed_out: u32,
+}
+
+/// How data follows the program unit under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Every slot up to the end holds data.
+    Straight,
+    /// Some program units hold none: parity, or lanes that are gone. So many slots after the program unit under way do.
+    Broken(u32),
+}
+
+/// The write frontier of one stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frontier {
+    superblock: SuperblockId,
+    /// Next slot.
+    next: u32,
+    /// First slot of the next program unit.
+    pu_end: u32,
+    /// First slot beyond those of data; equal to `next` when no superblock is open.
+    end: u32,
+    way: Way,
+    due: DueParity,
+    /// Program units of lists that have been looked at, in allocation order.
+    lists: u32,
+    /// A relocation under way may have to open a superblock more for this stream: one that is free is promised to it.
+    promised: bool,
+}
+
+impl Default for Frontier {
+    /// No superblock is open, and none ever was.
+    fn default() -> Self {
+        Self {
+            superblock: SuperblockId::default(),
+            next: 0,
+            pu_end: 0,
+            end: 0,
+            way: Way::Straight,
+            due: DueParity::default(),
+            lists: 0,
+            promised: false,
+        }
+    }
+}
+
+impl Frontier {
+    /// At slot `first`, the first of `superblock`, of which the `data` slots up to the lists hold data, `units` in a program unit.
+    pub(crate) fn at_start(superblock: SuperblockId, first: u32, data: u32, units: u32) -> Self {
+        debug_assert!(
+            data.is_multiple_of(units),
+            "{data} slots are no whole number of program units of {units}"
+        );
+        Self { superblock, next: first, pu_end: first + units, end: first + data, ..Self::default() }
+    }
+
+    /// The superblock that the stream fills, or has filled last.
+    #[inline]
+    pub(crate) fn superblock(&self) -> SuperblockId {
+        self.superblock
+    }
+
+    /// The next slot.
+    #[inline]
+    pub(crate) fn next(&self) -> Ppn {
+        Ppn(self.next)
+    }
+
+    /// Whether no slot is left: the next unit opens a superblock.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.next == self.end
+    }
+
+    /// Whether a superblock was ever opened, and all its data slots are taken.
+    pub(crate) fn has_filled(&self) -> bool {
+        self.is_full() && self.end != 0
+    }
+
+    /// First slot beyond those of data.
+    pub(crate) fn end(&self) -> u32 {
+        self.end
+    }
+
+    /// Whether data follows the program unit under way only here and there.
+    #[inline]
+    pub(crate) fn is_broken(&self) -> bool {
+        self.way != Way::Straight
+    }
+
+    /// Slots left in the program unit under way.
+    #[inline]
+    pub(crate) fn left_in_pu(&self) -> u32 {
+        self.pu_end - self.next
+    }
+
+    /// Slots from the next one on that follow one another.
+    #[inline]
+    pub(crate) fn stretch(&self) -> u32 {
+        if self.is_broken() { self.left_in_pu() } else { self.end - self.next }
+    }
+
+    /// Data slots left.
+    #[inline]
+    pub(crate) fn room(&self) -> u32 {
+        match self.way {
+            Way::Straight => self.end - self.next,
+            Way::Broken(_) if self.is_full() => 0,
+            Way::Broken(later) => later + self.left_in_pu(),
+        }
+    }
+
+    /// Units in the program unit that is begun and not full, of `units`.
+    #[inline]
+    pub(crate) fn begun(&self, units: u32) -> u32 {
+        if self.is_full() { 0 } else { units - self.left_in_pu() }
+    }
+
+    /// Takes the next `count` slots, which follow one another. Returns whether that fills the program unit under way.
+    #[inline]
+    pub(crate) fn take(&mut self, count: u32, units: u32) -> bool {
+        debug_assert!(count <= self.left_in_pu(), "{count} slots taken, {} left", self.left_in_pu());
+        debug_assert!(!self.is_full(), "slots taken beyond the superblock");
+        self.next += count;
+        let filled = self.next == self.pu_end;
+        if filled {
+            self.pu_end += units;
+        }
+        filled
+    }
+
+    /// Takes the next `count` slots, which follow one another over any number of program units, the next of which ends at `pu_end`
+    /// then.
+    #[inline]
+    pub(crate) fn take_over(&mut self, count: u32, pu_end: u32) {
+        debug_assert!(count <= self.stretch(), "{count} slots taken, {} left", self.stretch());
+        self.next += count;
+        self.pu_end = pu_end;
+        debug_assert!(self.next < self.pu_end, "no slot is left of the program unit under way");
+    }
+
+    /// From now on data follows only here and there: `later` slots after the program unit under way.
+    pub(crate) fn break_off(&mut self, later: u32) {
+        self.way = Way::Broken(later);
+    }
+
+    /// As [`Frontier::break_off`], where all slots that follow hold data as yet.
+    pub(crate) fn break_straight(&mut self) {
+        if self.way == Way::Straight {
+            self.way = Way::Broken(self.end - self.pu_end);
+        }
+    }
+
+    /// Of the slots after the program unit under way `count` more hold no data.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub(crate) fn lose_later(&mut self, count: u32) {
+        let Way::Broken(later) = &mut self.way else {
+            panic!("slots are lost of a superblock in which all hold data");
+        };
+        assert!(*later >= count, "{count} slots hold no data, of {later} that come");
+        *later -= count;
+    }
+
+    /// On to the program unit that begins with slot `first`, which holds data, or to the end.
+    pub(crate) fn move_to(&mut self, first: u32, units: u32) {
+        self.next = first;
+        self.pu_end = first + units;
+        if !self.is_full() {
+            self.lose_later(units);
+        }
+        assert!(self.next <= self.end, "a frontier at slot {first}, beyond the data of its superblock");
+    }
+
+    /// Nothing more goes into the superblock.
+    pub(crate) fn close(&mut self) {
+        self.next = self.end;
+    }
+
+    /// The parity that is due.
+    pub(crate) fn due(&self) -> DueParity {
+        self.due
+    }
+
+    pub(crate) fn due_mut(&mut self) -> &mut DueParity {
+        &mut self.due
+    }
+
+    /// Program units of lists looked at so far.
+    pub(crate) fn lists(&self) -> u32 {
+        self.lists
+    }
+
+    /// Takes the next program unit of lists; returns its number among them.
+    pub(crate) fn take_list(&mut self) -> u32 {
+        self.lists += 1;
+        self.lists - 1
+    }
+
+    /// Lists are looked at from the first one on again.
+    pub(crate) fn restart_lists(&mut self) {
+        self.lists = 0;
+    }
+
+    /// Whether a relocation under way may have to open a superblock more for the stream: then one that is free is promised to it.
+    pub(crate) fn promise(&mut self, promised: bool) {
+        self.promised = promised;
+    }
+}
+
+/// The frontiers of all streams.
+#[derive(Clone, Debug)]
+pub(crate) struct Frontiers(IndexVec<Stream, Frontier>);
+
+impl Frontiers {
+    /// None has a superblock open.
+    pub(crate) fn new(streams: usize) -> Self {
+        Self(IndexVec::filled(Frontier::default(), streams))
+    }
+
+    /// Number of streams.
+    pub(crate) fn len(&self) -> u32 {
+        self.0.len() as u32
+    }
+
+    pub(crate) fn streams(&self) -> impl ExactSizeIterator<Item = Stream> + use<> {
+        self.0.indices()
+    }
+
+    /// Free superblocks promised to streams other than `stream`.
+    pub(crate) fn promised_beside(&self, stream: Stream) -> u32 {
+        let others = self.0.iter_indexed().filter(|&(other, _)| other != stream);
+        others.map(|(_, frontier)| u32::from(frontier.promised)).sum()
+    }
+
+    /// No superblock is promised to any stream.
+    pub(crate) fn forget_promises(&mut self) {
+        self.0.iter_mut().for_each(|frontier| frontier.promised = false);
+    }
+
+    /// Checks that frontiers lie within their superblocks, of `slots` slots, and that `room` holds of each: data slots counted one by
+    /// one.
+    ///
+    /// # Errors
+    /// The first frontier that does not.
+    pub(crate) fn check(&self, slots: u32, units: u32, room: impl Fn(Stream) -> u32) -> Result<(), String> {
+        for (stream, frontier) in self.0.iter_indexed().filter(|(_, frontier)| !frontier.is_full()) {
+            let first = frontier.superblock.0 * slots;
+            if frontier.next < first || frontier.end > first + slots || frontier.next > frontier.end {
+                return Err(format!(
+                    "stream {}: slot {} lies outside the superblock",
+                    stream.0, frontier.next
+                ));
+            }
+            if frontier.left_in_pu() == 0 || frontier.left_in_pu() > units {
+                return Err(format!("stream {}: {} slots left of {units}", stream.0, frontier.left_in_pu()));
+            }
+            let counted = room(stream);
+            if counted != frontier.room() {
+                return Err(format!(
+                    "stream {}: room for {counted} units, kept as {}",
+                    stream.0,
+                    frontier.room()
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Index<Stream> for Frontiers {
+    type Output = Frontier;
+
+    #[inline]
+    fn index(&self, stream: Stream) -> &Frontier {
+        &self.0[stream]
+    }
+}
+
+impl IndexMut<Stream> for Frontiers {
+    #[inline]
+    fn index_mut(&mut self, stream: Stream) -> &mut Frontier {
+        &mut self.0[stream]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Superblock 3 of 24 slots, the last four for lists; four units to a program unit.
+    fn frontier() -> Frontier {
+        Frontier::at_start(SuperblockId(3), 72, 20, 4)
+    }
+
+    #[test]
+    fn a_straight_frontier_is_a_counter() {
+        let mut frontier = frontier();
+        assert_eq!((frontier.room(), frontier.begun(4), frontier.stretch()), (20, 0, 20));
+        assert!(!frontier.take(3, 4));
+        assert_eq!((frontier.room(), frontier.begun(4), frontier.left_in_pu()), (17, 3, 1));
+        assert!(frontier.take(1, 4));
+        assert_eq!((frontier.room(), frontier.begun(4), frontier.next()), (16, 0, Ppn(76)));
+        frontier.take_over(16, 96);
+        assert!(frontier.is_full() && frontier.has_filled());
+        assert_eq!((frontier.room(), frontier.begun(4)), (0, 0));
+        assert!(!Frontier::default().has_filled() && Frontier::default().is_full());
+    }
+
+    #[test]
+    fn a_broken_one_knows_how_much_follows() {
+        let mut frontier = frontier();
+        frontier.take(2, 4);
+        frontier.break_straight();
+        assert_eq!((frontier.room(), frontier.stretch()), (18, 2));
+        frontier.lose_later(8);
+        assert_eq!(frontier.room(), 10);
+        assert!(frontier.take(2, 4));
+        frontier.move_to(84, 4);
+        assert_eq!((frontier.room(), frontier.next()), (8, Ppn(84)));
+        frontier.take(4, 4);
+        frontier.move_to(88, 4);
+        frontier.take(4, 4);
+        frontier.move_to(92, 4);
+        assert!(frontier.is_full());
+    }
+
+    #[test]
+    #[should_panic(expected = "of 16 that come")]
+    fn no_more_is_lost_than_comes() {
+        let mut frontier = frontier();
+        frontier.break_straight();
+        frontier.lose_later(20);
+    }
+
+    #[test]
+    fn promises_count_for_the_others() {
+        let mut frontiers = Frontiers::new(3);
+        frontiers[Stream(1)].promise(true);
+        assert_eq!([0, 1, 2].map(|stream| frontiers.promised_beside(Stream(stream))), [1, 0, 1]);
+        frontiers.forget_promises();
+        assert_eq!(frontiers.promised_beside(Stream(0)), 0);
+    }
+
+    #[test]
+    fn a_room_that_is_off_is_found() {
+        let mut frontiers = Frontiers::new(4);
+        frontiers[Stream(2)] = frontier();
+        assert_eq!(frontiers.check(24, 4, |_| 20), Ok(()));
+        assert!(
+            frontiers.check(24, 4, |_| 16).unwrap_err().contains("stream 2: room for 16 units, kept as 20")
+        );
+        assert!(frontiers.check(16, 4, |_| 20).unwrap_err().contains("outside"));
+    }
+}

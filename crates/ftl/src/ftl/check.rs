@@ -1,0 +1,81 @@
+//! The check of all invariants.
+
+use super::{Ftl, State};
+use crate::table::Mapping;
+use outlast_units::{Ppn, SuperblockId};
+
+impl Ftl {
+    /// Checks every invariant, in time proportional to the device: what each part says of itself, then what they say of each other.
+    ///
+    /// # Errors
+    /// The first broken invariant.
+    pub fn self_check(&self) -> Result<(), String> {
+        let is_erased =
+            |own: SuperblockId| matches!(self.superblocks.state(own), State::Free | State::Retired);
+        let units = self.layout.units_per_superblock();
+        self.map.check()?;
+        self.superblocks.check(|superblock| self.mapped_in(superblock), units)?;
+        self.lanes.check(is_erased)?;
+        self.codes.check(is_erased)?;
+        self.partials.check(|superblock| !is_erased(superblock))?;
+        self.losses.check(|lpn| self.lookup(lpn).is_some())?;
+        self.frontiers.check(units, self.layout.units_per_pu(), |stream| self.data_slots_left(stream))?;
+        if self.room.is_worn_out() != self.lacks_superblocks() {
+            return Err(format!("worn out: {}, which superblocks and room deny", self.room.is_worn_out()));
+        }
+        for superblock in self.superblocks.ids() {
+            self.check_programs(superblock)?;
+            if self.superblocks.state(superblock) != State::Retired {
+                self.physical.check(&self.layout, superblock, self.lanes.erasable(superblock))?;
+            }
+        }
+        if let Some(contents) = self.contents.as_ref().filter(|contents| !contents.keeps_stale()) {
+            let live: u32 = self.superblocks.ids().map(|superblock| self.superblocks.valid(superblock)).sum();
+            if contents.len() != live as usize {
+                return Err(format!("{} units have bytes, {live} are valid", contents.len()));
+            }
+        }
+        if let Some(origins) = &self.origins {
+            let is = |wanted| move |superblock| self.superblocks.state(superblock) == wanted;
+            origins.check(&self.layout, is(State::Open), is(State::Free), |slot| self.is_programmed(slot))?;
+        }
+        self.check_parity()
+    }
+
+    /// Valid slots of `superblock`, as the mapping has it.
+    fn mapped_in(&self, superblock: SuperblockId) -> u32 {
+        let units = self.layout.units_per_superblock();
+        let (first, end) = (self.layout.first_slot(superblock), self.layout.first_slot(superblock) + units);
+        let strides = (first..end).step_by(64);
+        strides.map(|at| self.map.valid_in(Ppn(at), (end - at).min(64)).count_ones()).sum()
+    }
+
+    /// Data slots left in the open superblock of `stream`, counted one by one.
+    fn data_slots_left(&self, stream: super::Stream) -> u32 {
+        let frontier = &self.frontiers[stream];
+        let superblock = frontier.superblock();
+        let under_way = self.layout.within_superblock(self.layout.pu_of(frontier.next()).0).1;
+        let later = (under_way + 1..self.layout.data_pus()).filter(|&pu| self.takes_data(superblock, pu));
+        frontier.left_in_pu() + later.count() as u32 * self.layout.units_per_pu()
+    }
+
+    /// Checks what is on flash of `superblock` against the order in which its lanes were programmed.
+    fn check_programs(&self, superblock: SuperblockId) -> Result<(), String> {
+        let (state, pus) = (self.superblocks.state(superblock), self.pus_of(superblock));
+        let lanes = self.layout.lanes().len();
+        for lane in self.lanes.erasable(superblock) {
+            let rows = self.physical.programmed(&self.layout, superblock, lane);
+            if state == State::Free && rows != 0 {
+                return Err(format!("superblock {superblock} is free, lane {lane} programmed to row {rows}"));
+            }
+            if matches!(state, State::Free | State::Retired) {
+                continue;
+            }
+            let of_lane = (pus.start + lane..pus.end).step_by(lanes).skip(rows as usize);
+            if let Some(pu) = of_lane.into_iter().find(|&pu| self.superblocks.is_programmed(pu)) {
+                return Err(format!("program unit {pu} is on flash, its lane is programmed to row {rows}"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! A superblock's way through the parts: opened, sealed, erased.
+
+use super::{Cause, Ftl, State, Stream};
+use crate::frontiers::Frontier;
+use crate::superblocks::Pick;
+use outlast_units::SuperblockId;
+
+impl Ftl {
+    /// Whether `stream` may open a superblock.
+    pub(super) fn may_open(&self, stream: Stream) -> bool {
+        let relocates = !matches!(self.cause_of(stream), Cause::Host | Cause::Partial);
+        let held_back = if relocates { 0 } else { self.reserve() };
+        self.free_superblocks() > held_back && self.codes.data_units(stream) != 0
+    }
+
+    /// `stream` opens its next superblock.
+    #[cold]
+    pub(super) fn open(&mut self, stream: Stream) {
+        assert!(self.may_open(stream), "stream {} has no free superblock", stream.0);
+        let superblock = self.take_free(self.cause_of(stream));
+        self.begin_superblock(superblock, stream);
+        let units = self.layout.units_per_pu();
+        let (first, data) = (self.layout.first_slot(superblock), self.layout.data_pus() * units);
+        self.partials.set_exposed(stream, 0);
+        self.frontiers[stream] = Frontier::at_start(superblock, first, data, units);
+        let lacks_lanes = self.lanes.dead().is_some() || self.lanes.missing_of(superblock).is_some();
+        if self.codes.has_parity(superblock) || lacks_lanes {
+            self.open_irregular(stream);
+        }
+    }
+
+    /// The free superblock that comes next for units written for `cause`.
+    pub(super) fn take_free(&mut self, cause: Cause) -> SuperblockId {
+        self.superblocks.take_free(match cause {
+            Cause::WearLeveling => Pick::MostWorn,
+            _ if self.config.wear_leveling.dynamic => Pick::LeastWorn,
+            _ => Pick::FreedFirst,
+        })
+    }
+
+    /// Superblock `superblock`, free until now, is being filled by `stream`.
+    pub(super) fn begin_superblock(&mut self, superblock: SuperblockId, stream: Stream) {
+        self.superblocks.open(superblock, stream);
+        self.codes.opened(superblock, stream);
+        if let Some(origins) = &mut self.origins {
+            origins.opened(superblock, self.layout.units_per_superblock());
+        }
+    }
+
+    /// `pus` program units of an open superblock never will be programmed; whether that was the last of it.
+    pub(super) fn settle_pus(&mut self, superblock: SuperblockId, pus: u32) -> bool {
+        let sealed = self.superblocks.settle(superblock, pus, self.counts.clock());
+        if sealed {
+            self.sealed(superblock);
+        }
+        sealed
+    }
+
+    /// All of `superblock` is on flash, as far as it ever will be.
+    #[cold]
+    pub(super) fn sealed(&mut self, superblock: SuperblockId) {
+        if let Some(origins) = &mut self.origins {
+            origins.sealed(superblock);
+        }
+    }
+
+    /// Reports that every block of `superblock` has been erased. It is free again, unless a block went bad and no spare block
+    /// could replace it.
+    ///
+    /// # Panics
+    /// If it still holds valid units: erasing them would lose data.
+    pub fn erased(&mut self, superblock: SuperblockId) {
+        self.erased_but(superblock, |_| false);
+    }
+
+    /// As [`Ftl::erased`], but blocks of which `is_bad` says so (numbered as by [`outlast_media::Blocks::index`]) are retired and
+    /// replaced by spare ones.
+    ///
+    /// # Panics
+    /// As [`Ftl::erased`].
+    pub fn erased_but(&mut self, superblock: SuperblockId, is_bad: impl Fn(u32) -> bool) {
+        let lanes = self.lanes.erasable(superblock);
+        let erased = self.physical.erase(&self.layout, superblock, lanes, is_bad);
+        // From its next opening on its stripes take the data of those lanes as zero. One of several planes may have lost a block of each.
+        for lane in erased.gone {
+            self.lanes.leave_out(superblock, lane);
+        }
+        self.forget(superblock);
+        let usable = self.lanes.is_usable(superblock, self.config.tolerated_bad_blocks);
+        self.superblocks.erased(superblock, erased.cycles, usable);
+        if usable && self.free_superblocks() >= self.reserve() {
+            self.room.reserve_is_whole();
+        }
+        self.review_room();
+    }
+
+    /// What was known about the content of `superblock` ends with its erasure.
+    fn forget(&mut self, superblock: SuperblockId) {
+        let pus = self.pus_of(superblock);
+        self.codes.erased(superblock);
+        self.lanes.erased(superblock, pus.clone());
+        self.partials.forget(pus);
+        if self.partials.are_on_flash() {
+            self.uncover(superblock, u32::MAX);
+        }
+        let (first, count) = (self.layout.first_slot(superblock), self.layout.units_per_superblock());
+        if let Some(contents) = &mut self.contents {
+            contents.erase(first, count);
+        }
+    }
+
+    /// The program units of a superblock, numbered over the core.
+    pub(super) fn pus_of(&self, superblock: SuperblockId) -> std::ops::Range<u32> {
+        let pus = self.layout.pus_per_superblock();
+        superblock.0 * pus..(superblock.0 + 1) * pus
+    }
+
+    /// Superblocks that had been given up for bad blocks which turn out to be those of a failed die can be used without that die;
+    /// those whose last lane went with it can not.
+    pub(super) fn sort_out_superblocks(&mut self) {
+        for superblock in self.superblocks.ids() {
+            let usable = self.lanes.is_usable(superblock, self.config.tolerated_bad_blocks);
+            match (self.superblocks.state(superblock), usable) {
+                (State::Retired, true) => self.superblocks.restore(superblock),
+                (State::Free, false) => self.superblocks.retire(superblock),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Lanes that are gone: dies that have failed or are not there yet, bad blocks that nothing replaces, program operations that failed.
+
+use crate::stripes::LaneSet;
+use outlast_units::{IndexVec, SuperblockId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Lanes of a superblock that hold nothing, or nothing more.
+#[derive(Clone, Debug)]
+struct Gaps {
+    /// Gone when the superblock was opened: its stripes are laid around them.
+    opened: LaneSet,
+    /// Given up since: nothing more is programmed there.
+    since: LaneSet,
+}
+
+/// What is damaged on a flash core.
+#[derive(Clone, Debug)]
+pub(crate) struct Lanes {
+    /// Number of lanes.
+    count: u32,
+    /// Lanes that are gone for good, their die or plane having failed, or are not there yet.
+    dead: LaneSet,
+    /// Lanes of superblocks that have a bad block which nothing replaces.
+    missing: BTreeMap<SuperblockId, LaneSet>,
+    /// Gaps of superblocks that have such, and of those in which each program unit's own bit says what is on flash.
+    gaps: IndexVec<SuperblockId, Option<Box<Gaps>>>,
+    /// Program units whose program operation failed after their stripe's parity was computed.
+    failed: BTreeSet<u32>,
+    /// Whether a program operation has ever failed, or power has.
+    shaken: bool,
+}
+
+impl Lanes {
+    /// `count` lanes of `superblocks` superblocks, all of them whole.
+    pub(crate) fn new(count: u32, superblocks: usize) -> Self {
+        Self {
+            count,
+            dead: LaneSet::new(count as usize),
+            missing: BTreeMap::new(),
+            gaps: IndexVec::filled(None, superblocks),
+            failed: BTreeSet::new(),
+            shaken: false,
+        }
+    }
+
+    /// Whether a lane is gone in all superblocks.
+    #[inline]
+    pub(crate) fn is_dead(&self, lane: u32) -> bool {
+        self.dead.contains(lane)
+    }
+
+    /// The lanes that are gone in all superblocks, if there are any.
+    pub(crate) fn dead(&self) -> Option<&LaneSet> {
+        Some(&self.dead).filter(|dead| !dead.is_empty())
+    }
+
+    /// How many lanes are gone in all superblocks.
+    pub(crate) fn dead_count(&self) -> u32 {
+        self.dead.len()
+    }
+
+    /// Lanes that are not gone.
+    pub(crate) fn live(&self) -> impl Iterator<Item = u32> {
+        (0..self.count).filter(|&lane| !self.dead.contains(lane))
+    }
+
+    /// A lane is gone from now on.
+    pub(crate) fn kill(&mut self, lane: u32) {
+        self.dead.insert(lane);
+    }
+
+    /// A lane that was not there is, from now on.
+    pub(crate) fn add(&mut self, lane: u32) {
+        self.dead.remove(lane);
+    }
+
+    /// Whether a lane of `superblock` has a bad block that nothing replaces.
+    #[inline]
+    pub(crate) fn is_missing(&self, superblock: SuperblockId, lane: u32) -> bool {
+        self.missing_of(superblock).is_some_and(|missing| missing.contains(lane))
+    }
+
+    /// All such lanes of `superblock`.
+    #[inline]
+    pub(crate) fn missing_of(&self, superblock: SuperblockId) -> Option<&LaneSet> {
+        if self.missing.is_empty() { None } else { self.missing.get(&superblock) }
+    }
+
+    /// How many lanes are missing in all superblocks together.
+    pub(crate) fn missing_count(&self) -> u32 {
+        self.missing.values().map(LaneSet::len).sum()
+    }
+
+    /// A lane of `superblock` has a bad block, and nothing replaces it.
+    pub(crate) fn leave_out(&mut self, superblock: SuperblockId, lane: u32) {
+        debug_assert!(!self.dead.contains(lane), "a block of a failed die is missed");
+        self.missing.entry(superblock).or_insert_with(|| LaneSet::new(self.count as usize)).insert(lane);
+    }
+
+    /// Bad blocks of lanes that are gone are not missed beside those.
+    pub(crate) fn forget_missing_of_dead(&mut self) {
+        for missing in self.missing.values_mut() {
+            (0..self.count).filter(|&lane| self.dead.contains(lane)).for_each(|lane| missing.remove(lane));
+        }
+        self.missing.retain(|_, missing| !missing.is_empty());
+    }
+
+    /// The lanes on which `superblock` has blocks to be erased: those that are neither gone nor left out of it.
+    pub(crate) fn erasable(&self, superblock: SuperblockId) -> impl Iterator<Item = u32> {
+        self.live().filter(move |&lane| !self.is_missing(superblock, lane))
+    }
+
+    /// Whether `superblock` misses no more than `tolerated` lanes of its own, and has one left.
+    pub(crate) fn is_usable(&self, superblock: SuperblockId, tolerated: u16) -> bool {
+        self.missing_of(superblock).is_none_or(|missing| {
+            missing.len() <= u32::from(tolerated) && self.erasable(superblock).next().is_some()
+        })
+    }
+
+    /// `superblock` is opened without the lanes that it lacks; returns how many those are.
+    pub(crate) fn open(&mut self, superblock: SuperblockId) -> u32 {
+        let missing = self.missing.get(&superblock);
+        if self.dead.is_empty() && missing.is_none() {
+            return 0;
+        }
+        let mut opened = self.dead.clone();
+        let own = (0..self.count).filter(|&lane| missing.is_some_and(|missing| missing.contains(lane)));
+        own.for_each(|lane| opened.insert(lane));
+        let gone = opened.len();
+        self.gaps[superblock] = Some(Box::new(Gaps { opened, since: LaneSet::new(self.count as usize) }));
+        gone
+    }
+
+    /// The lanes that `superblock` lacked when it was opened, if any.
+    pub(crate) fn opened(&self, superblock: SuperblockId) -> Option<&LaneSet> {
+        self.gaps[superblock].as_ref().map(|gaps| &gaps.opened).filter(|opened| !opened.is_empty())
+    }
+
+    /// Whether nothing more is programmed on a lane of `superblock`, which had it when it was opened.
+    pub(crate) fn is_given_up(&self, superblock: SuperblockId, lane: u32) -> bool {
+        self.gaps[superblock].as_ref().is_some_and(|gaps| gaps.since.contains(lane))
+    }
+
+    /// Nothing more is programmed on a lane of `superblock`; false if that was so before.
+    pub(crate) fn give_up(&mut self, superblock: SuperblockId, lane: u32) -> bool {
+        self.mark_irregular(superblock);
+        let gaps = self.gaps[superblock].as_mut().expect("it has just been marked");
+        if gaps.opened.contains(lane) || gaps.since.contains(lane) {
+            return false;
+        }
+        gaps.since.insert(lane);
+        true
+    }
+
+    /// From now on what is on flash of `superblock` is said by each program unit's own bit.
+    pub(crate) fn mark_irregular(&mut self, superblock: SuperblockId) {
+        let none = || LaneSet::new(self.count as usize);
+        self.gaps[superblock].get_or_insert_with(|| Box::new(Gaps { opened: none(), since: none() }));
+    }
+
+    /// Whether not all program units of `superblock` are on flash when none is to come any more.
+    #[inline]
+    pub(crate) fn is_irregular(&self, superblock: SuperblockId) -> bool {
+        self.gaps[superblock].is_some()
+    }
+
+    /// The program operation of `pu` failed after the parity of its stripe was computed.
+    pub(crate) fn note_failed(&mut self, pu: u32) {
+        self.failed.insert(pu);
+    }
+
+    /// Whether it did.
+    pub(crate) fn has_failed(&self, pu: u32) -> bool {
+        !self.failed.is_empty() && self.failed.contains(&pu)
+    }
+
+    /// `superblock`, of program units `pus`, has been erased.
+    pub(crate) fn erased(&mut self, superblock: SuperblockId, pus: std::ops::Range<u32>) {
+        self.gaps[superblock] = None;
+        if !self.failed.is_empty() {
+            self.failed.retain(|pu| !pus.contains(pu));
+        }
+    }
+
+    /// A program operation has failed, or power has: superblocks held back for relocation may be spent.
+    pub(crate) fn shake(&mut self) {
+        self.shaken = true;
+    }
+
+    /// Whether that ever happened.
+    pub(crate) fn is_shaken(&self) -> bool {
+        self.shaken
+    }
+
+    /// Whether any lane is gone, in all superblocks or in one.
+    pub(crate) fn lacks_any(&self) -> bool {
+        !self.dead.is_empty() || !self.missing.is_empty()
+    }
+
+    /// Bytes for each superblock.
+    pub(crate) const BYTES_EACH: usize = size_of::<Option<Box<Gaps>>>();
+
+    /// Checks that what is gone is told once, and that only what is in use has gaps.
+    ///
+    /// # Errors
+    /// The first disagreement.
+    pub(crate) fn check(&self, is_erased: impl Fn(SuperblockId) -> bool) -> Result<(), String> {
+        for (&superblock, missing) in &self.missing {
+            if missing.is_empty()
+                || (0..self.count).any(|lane| missing.contains(lane) && self.dead.contains(lane))
+            {
+                return Err(format!("superblock {superblock} misses no lane, or one that is gone anyway"));
+            }
+        }
+        for (superblock, gaps) in self.gaps.iter_indexed() {
+            let Some(gaps) = gaps else { continue };
+            if is_erased(superblock) {
+                return Err(format!("superblock {superblock} is erased and has gaps"));
+            }
+            if (0..self.count).any(|lane| gaps.opened.contains(lane) && gaps.since.contains(lane)) {
+                return Err(format!("superblock {superblock} gave up a lane that it never had"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: SuperblockId = SuperblockId(1);
+
+    #[test]
+    fn a_superblock_is_opened_without_what_is_gone() {
+        let mut lanes = Lanes::new(70, 3);
+        assert_eq!((lanes.open(ONE), lanes.is_irregular(ONE)), (0, false));
+        lanes.kill(66);
+        lanes.leave_out(ONE, 2);
+        assert_eq!(lanes.open(ONE), 2);
+        assert!(lanes.opened(ONE).is_some_and(|opened| opened.contains(66) && opened.contains(2)));
+        assert_eq!(lanes.erasable(ONE).count(), 68);
+        assert_eq!(lanes.check(|_| false), Ok(()));
+        assert!(lanes.check(|superblock| superblock == ONE).unwrap_err().contains("erased and has gaps"));
+        lanes.erased(ONE, 70..140);
+        assert_eq!(lanes.opened(ONE), None);
+    }
+
+    #[test]
+    fn a_lane_is_given_up_once() {
+        let mut lanes = Lanes::new(4, 3);
+        lanes.kill(0);
+        lanes.open(ONE);
+        assert!(!lanes.give_up(ONE, 0) && lanes.give_up(ONE, 3) && !lanes.give_up(ONE, 3));
+        assert!(lanes.is_given_up(ONE, 3) && !lanes.is_given_up(ONE, 0));
+    }
+
+    #[test]
+    fn bad_blocks_of_a_failed_die_are_not_missed() {
+        let mut lanes = Lanes::new(4, 3);
+        lanes.leave_out(ONE, 2);
+        lanes.leave_out(ONE, 3);
+        assert!(lanes.is_usable(ONE, 2) && !lanes.is_usable(ONE, 1));
+        lanes.kill(2);
+        assert!(lanes.check(|_| false).unwrap_err().contains("gone anyway"));
+        lanes.forget_missing_of_dead();
+        assert_eq!((lanes.missing_count(), lanes.check(|_| false)), (1, Ok(())));
+        assert!(lanes.is_usable(ONE, 1));
+        lanes.kill(3);
+        lanes.forget_missing_of_dead();
+        assert!(lanes.is_usable(ONE, 0) && lanes.lacks_any());
+    }
+
+    #[test]
+    fn one_without_a_lane_is_of_no_use() {
+        let mut lanes = Lanes::new(2, 3);
+        lanes.leave_out(ONE, 0);
+        lanes.leave_out(ONE, 1);
+        assert!(!lanes.is_usable(ONE, 2));
+    }
+
+    #[test]
+    fn failed_program_units_are_known_until_they_are_erased() {
+        let mut lanes = Lanes::new(2, 3);
+        lanes.note_failed(9);
+        lanes.erased(SuperblockId(0), 0..8);
+        assert!(lanes.has_failed(9));
+        lanes.erased(ONE, 8..16);
+        assert!(!lanes.has_failed(9));
+    }
+}

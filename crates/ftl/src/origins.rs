@@ -1,0 +1,267 @@
+//! What each unit in the buffer superseded.
+//!
+//! Where nothing protects the buffer, every unit in it knows its *origin*, the copy that it superseded, and *pins* the superblock of
+//! that copy: a superblock is erased only when nothing pins it. Going back from a unit in the buffer from origin to origin one
+//! therefore always comes to a copy on flash, if there ever was one, and never to an erased slot.
+
+use crate::layout::Layout;
+use outlast_units::{IndexVec, Ppn, SuperblockId};
+
+/// In place of an origin: the data had been lost when it was written again.
+pub(crate) const LOST: Ppn = Ppn(u32::MAX - 1);
+/// In place of a table: the superblock is not open.
+const NO_TABLE: u32 = u32::MAX;
+
+/// The origin of every slot of an open superblock, and how often each superblock is pinned.
+#[derive(Clone, Debug)]
+pub(crate) struct Origins {
+    /// The table of each superblock that is open.
+    table_of: IndexVec<SuperblockId, u32>,
+    /// The origin of each slot of an open superblock; [`Ppn::NONE`]: there was no data.
+    tables: Vec<Vec<Ppn>>,
+    spare: Vec<u32>,
+    /// Units in the buffer whose origin lies in each superblock.
+    pins: IndexVec<SuperblockId, u32>,
+    /// Units whose program operation failed, with their origins, while they are written again.
+    rewritten: Vec<(Ppn, Ppn)>,
+}
+
+impl Origins {
+    /// Nothing is in the buffer.
+    pub(crate) fn new(layout: &Layout) -> Self {
+        let superblocks = layout.superblocks() as usize;
+        Self {
+            table_of: IndexVec::filled(NO_TABLE, superblocks),
+            tables: Vec::new(),
+            spare: Vec::new(),
+            pins: IndexVec::filled(0, superblocks),
+            rewritten: Vec::new(),
+        }
+    }
+
+    /// `superblock` of `units` slots has been opened.
+    pub(crate) fn opened(&mut self, superblock: SuperblockId, units: u32) {
+        debug_assert!(self.table_of[superblock] == NO_TABLE, "superblock {superblock} is opened twice");
+        let table = self.spare.pop().unwrap_or_else(|| {
+            self.tables.push(Vec::new());
+            self.tables.len() as u32 - 1
+        });
+        self.tables[table as usize].clear();
+        self.tables[table as usize].resize(units as usize, Ppn::NONE);
+        self.table_of[superblock] = table;
+    }
+
+    /// All of `superblock` is on flash.
+    pub(crate) fn sealed(&mut self, superblock: SuperblockId) {
+        let table = std::mem::replace(&mut self.table_of[superblock], NO_TABLE);
+        if table != NO_TABLE {
+            self.spare.push(table);
+        }
+    }
+
+    /// The origins of an open superblock's slots.
+    fn table(&self, superblock: SuperblockId) -> Option<&[Ppn]> {
+        self.tables.get(self.table_of[superblock] as usize).map(Vec::as_slice)
+    }
+
+    /// The origins of the units of program unit `pu`, if its superblock is open.
+    pub(crate) fn of_pu(&self, layout: &Layout, pu: u32) -> Option<&[Ppn]> {
+        let (superblock, units) = (layout.within_superblock(pu).0, layout.units_per_pu());
+        let first = (pu * units - layout.first_slot(superblock)) as usize;
+        self.table(superblock).map(|table| &table[first..first + units as usize])
+    }
+
+    /// The origin of a slot of an open superblock.
+    pub(crate) fn of(&self, layout: &Layout, slot: Ppn) -> Option<Ppn> {
+        let superblock = layout.superblock_of(slot);
+        self.table(superblock).map(|table| table[(slot.0 - layout.first_slot(superblock)) as usize])
+    }
+
+    /// Sets the origin of a slot; true if its superblock is open.
+    pub(crate) fn set(&mut self, layout: &Layout, slot: Ppn, origin: Ppn) -> bool {
+        let superblock = layout.superblock_of(slot);
+        let within = (slot.0 - layout.first_slot(superblock)) as usize;
+        let table = self.tables.get_mut(self.table_of[superblock] as usize);
+        table.map(|table| table[within] = origin).is_some()
+    }
+
+    /// A unit in the buffer has its origin in the superblock of slot `origin`.
+    #[inline]
+    pub(crate) fn pin(&mut self, layout: &Layout, origin: Ppn) {
+        if is_copy(origin) {
+            self.pins[layout.superblock_of(origin)] += 1;
+        }
+    }
+
+    /// One such unit fewer.
+    #[inline]
+    pub(crate) fn unpin(&mut self, layout: &Layout, origin: Ppn) {
+        if is_copy(origin) {
+            let pins = &mut self.pins[layout.superblock_of(origin)];
+            debug_assert!(*pins != 0, "the superblock of slot {origin} is not pinned");
+            *pins -= 1;
+        }
+    }
+
+    /// Whether a unit in the buffer goes back to `superblock`.
+    #[inline]
+    pub(crate) fn is_pinned(&self, superblock: SuperblockId) -> bool {
+        self.pins[superblock] != 0
+    }
+
+    /// Program unit `pu` is on flash: what its units superseded is needed no more.
+    pub(crate) fn release(&mut self, layout: &Layout, pu: u32) {
+        let (superblock, units) = (layout.within_superblock(pu).0, layout.units_per_pu());
+        let first = (pu * units - layout.first_slot(superblock)) as usize;
+        let Some(table) = self.tables.get(self.table_of[superblock] as usize) else { return };
+        for &origin in &table[first..first + units as usize] {
+            if is_copy(origin) {
+                self.pins[layout.superblock_of(origin)] -= 1;
+            }
+        }
+    }
+
+    /// The unit of `slot`, whose program operation failed, is written again.
+    pub(crate) fn keep(&mut self, slot: Ppn, origin: Ppn) {
+        self.rewritten.push((slot, origin));
+    }
+
+    /// The unit of `from`, which was kept, has been put into `to`.
+    pub(crate) fn move_kept(&mut self, layout: &Layout, from: Ppn, to: Ppn) {
+        if let Some(index) = self.rewritten.iter().position(|&(slot, _)| slot == from) {
+            let (_, origin) = self.rewritten.swap_remove(index);
+            self.set(layout, to, origin);
+        }
+    }
+
+    /// Units that are still kept had no place to go.
+    pub(crate) fn drop_kept(&mut self, layout: &Layout) {
+        for (_, origin) in std::mem::take(&mut self.rewritten) {
+            self.unpin(layout, origin);
+        }
+    }
+
+    /// The buffer is empty.
+    pub(crate) fn clear(&mut self) {
+        self.pins.iter_mut().for_each(|pins| *pins = 0);
+        self.tables.iter_mut().for_each(|table| table.fill(Ppn::NONE));
+    }
+
+    /// Checks that pins are those of the units in the buffer: of the slots of open superblocks of which `is_programmed` does not say
+    /// that they are on flash.
+    ///
+    /// # Errors
+    /// The first superblock whose pins, or state, are off.
+    pub(crate) fn check(
+        &self,
+        layout: &Layout,
+        is_open: impl Fn(SuperblockId) -> bool,
+        is_free: impl Fn(SuperblockId) -> bool,
+        is_programmed: impl Fn(Ppn) -> bool,
+    ) -> Result<(), String> {
+        let mut pins = IndexVec::filled(0u32, self.pins.len());
+        for superblock in self.pins.indices() {
+            let Some(table) = self.table(superblock) else { continue };
+            if !is_open(superblock) {
+                return Err(format!("superblock {superblock} is not open and has a table of origins"));
+            }
+            let slots = (layout.first_slot(superblock)..).map(Ppn);
+            for (&origin, slot) in table.iter().zip(slots).filter(|&(&origin, _)| is_copy(origin)) {
+                let pinned = layout.superblock_of(origin);
+                if is_programmed(slot) {
+                    continue;
+                }
+                if is_free(pinned) {
+                    return Err(format!("superblock {pinned} is erased, and slot {slot} goes back to it"));
+                }
+                pins[pinned] += 1;
+            }
+        }
+        match self.pins.iter_indexed().find(|&(superblock, &kept)| kept != pins[superblock]) {
+            None => Ok(()),
+            Some((superblock, kept)) => Err(format!(
+                "superblock {superblock} is pinned {} times, its count says {kept}",
+                pins[superblock]
+            )),
+        }
+    }
+}
+
+/// Whether an origin is a copy of the data.
+#[inline]
+pub(crate) fn is_copy(origin: Ppn) -> bool {
+    origin.is_some() && origin != LOST
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::FtlConfig;
+    use outlast_media::Geometry;
+    use outlast_units::{Bytes, DieId};
+
+    /// Superblocks of eight slots, two to a program unit.
+    fn layout() -> Layout {
+        let geometry = Geometry {
+            channels: 1,
+            chips_per_channel: 1,
+            dies_per_chip: 1,
+            planes_per_die: 2,
+            blocks_per_plane: 4,
+            pages_per_block: 4,
+            page_size: Bytes::kib(4),
+            spare_per_page: Bytes(0),
+        };
+        Layout::new(&geometry, &FtlConfig::default(), &[DieId(0)], 1).unwrap()
+    }
+
+    #[test]
+    fn a_superblock_is_pinned_while_a_unit_in_the_buffer_goes_back_to_it() {
+        let layout = layout();
+        let mut origins = Origins::new(&layout);
+        let (old, new) = (SuperblockId(0), SuperblockId(2));
+        origins.opened(new, 8);
+        origins.pin(&layout, Ppn(3));
+        assert!(origins.set(&layout, Ppn(17), Ppn(3)) && !origins.set(&layout, Ppn(3), Ppn(1)));
+        assert_eq!(
+            (origins.of(&layout, Ppn(17)), origins.of_pu(&layout, 8)),
+            (Some(Ppn(3)), Some(&[Ppn::NONE, Ppn(3)][..]))
+        );
+        let check = |origins: &Origins, on_flash: bool| {
+            origins.check(&layout, |superblock| superblock == new, |_| false, |_| on_flash)
+        };
+        assert_eq!(check(&origins, false), Ok(()));
+        assert!(check(&origins, true).unwrap_err().contains("pinned 0 times, its count says 1"));
+        assert!(origins.is_pinned(old));
+        origins.release(&layout, 8);
+        assert!(!origins.is_pinned(old));
+        assert_eq!(check(&origins, true), Ok(()));
+        origins.sealed(new);
+        assert_eq!(origins.of(&layout, Ppn(17)), None);
+    }
+
+    #[test]
+    fn data_that_was_lost_pins_nothing() {
+        let layout = layout();
+        let mut origins = Origins::new(&layout);
+        origins.pin(&layout, LOST);
+        origins.pin(&layout, Ppn::NONE);
+        assert!((0..4).all(|superblock| !origins.is_pinned(SuperblockId(superblock))));
+    }
+
+    #[test]
+    fn what_is_written_again_takes_its_origin_along() {
+        let layout = layout();
+        let mut origins = Origins::new(&layout);
+        origins.opened(SuperblockId(1), 8);
+        origins.pin(&layout, Ppn(2));
+        origins.pin(&layout, Ppn(4));
+        origins.keep(Ppn(20), Ppn(2));
+        origins.keep(Ppn(21), Ppn(4));
+        origins.move_kept(&layout, Ppn(21), Ppn(9));
+        assert_eq!(origins.of(&layout, Ppn(9)), Some(Ppn(4)));
+        origins.drop_kept(&layout);
+        let left = origins.check(&layout, |_| true, |_| false, |_| false);
+        assert_eq!(left, Ok(()));
+    }
+}

@@ -1,0 +1,342 @@
+//! Parity of stripes that are not full: which there is, which is on its way, and where the next goes.
+
+use crate::bits::Bits;
+use crate::config::PartialPlace;
+use crate::ftl::Stream;
+use outlast_units::{IndexVec, SuperblockId};
+use std::collections::{BTreeMap, VecDeque};
+
+/// An open stripe: its superblock and its number there.
+pub(crate) type OpenStripe = (SuperblockId, u32);
+
+/// Parity of a stripe that is not full.
+#[derive(Clone, Debug)]
+pub(crate) struct Cover {
+    /// Data of the stripe before this program unit (counted within the superblock) is covered.
+    pub(crate) until: u32,
+    /// Where the parity is, in the order of the code.
+    pub(crate) pus: Vec<u32>,
+}
+
+/// A cover that is on its way to flash.
+#[derive(Clone, Debug)]
+struct Coming {
+    stripe: OpenStripe,
+    stream: Stream,
+    cover: Cover,
+    /// Data program units that will no longer be exposed.
+    exposed: u32,
+    /// Program units not yet on flash.
+    left: u32,
+}
+
+/// Superblocks of partial parity. Each lane is filled from its first page on, for itself: the parity of a stripe goes to the lanes
+/// on which the stripe's own parity will lie, so that no die holds both data and its parity.
+#[derive(Clone, Debug, Default)]
+struct Log {
+    open: Option<SuperblockId>,
+    /// Next superpage of each lane.
+    next: Vec<u32>,
+    /// Program units handed out.
+    used: u32,
+    /// Superblocks that are full on some lane, with the program units left over: sealed when nothing in them is needed any more.
+    closing: Vec<(SuperblockId, u32)>,
+}
+
+/// All covers of a flash core, and what none protects.
+#[derive(Clone, Debug)]
+pub(crate) struct Partials {
+    place: Option<PartialPlace>,
+    /// One bit for each program unit that holds partial parity within a stripe, or that its stripe left out.
+    spent: Bits,
+    queue: VecDeque<u32>,
+    covers: BTreeMap<OpenStripe, Cover>,
+    coming: Vec<Coming>,
+    log: Log,
+    /// Data program units of each stream's open stripe that no parity protects yet.
+    exposed: IndexVec<Stream, u32>,
+    /// Units of covers written again because the superblock that they were in was full.
+    moved: u64,
+}
+
+impl Partials {
+    /// No covers yet, over `pus` program units and `lanes` lanes.
+    pub(crate) fn new(place: Option<PartialPlace>, pus: usize, lanes: usize, streams: usize) -> Self {
+        Self {
+            place,
+            spent: Bits::new(if place == Some(PartialPlace::Inline) { pus } else { 0 }),
+            queue: VecDeque::new(),
+            covers: BTreeMap::new(),
+            coming: Vec::new(),
+            log: Log { next: vec![0; lanes], ..Log::default() },
+            exposed: IndexVec::filled(0, streams),
+            moved: 0,
+        }
+    }
+
+    /// Where covers go; `None` in a drive without parity.
+    pub(crate) fn place(&self) -> Option<PartialPlace> {
+        self.place
+    }
+
+    /// Whether covers are programmed, within their stripes or into superblocks of their own.
+    #[inline]
+    pub(crate) fn are_on_flash(&self) -> bool {
+        matches!(self.place, Some(PartialPlace::Inline | PartialPlace::Blocks))
+    }
+
+    /// Whether program unit `pu` holds partial parity within a stripe, or was left out by its stripe.
+    #[inline]
+    pub(crate) fn is_spent(&self, pu: u32) -> bool {
+        !self.spent.is_empty() && self.spent.get(pu)
+    }
+
+    /// Program unit `pu` holds no data of its stripe.
+    pub(crate) fn spend(&mut self, pu: u32) {
+        self.spent.set(pu);
+    }
+
+    /// Program units `pus` have been erased.
+    pub(crate) fn forget(&mut self, pus: std::ops::Range<u32>) {
+        if !self.spent.is_empty() {
+            self.spent.clear_range(pus.start, pus.end - pus.start);
+        }
+    }
+
+    /// Data program units of the open stripe of `stream` that are full and unprotected.
+    #[inline]
+    pub(crate) fn exposed(&self, stream: Stream) -> u32 {
+        self.exposed[stream]
+    }
+
+    #[inline]
+    pub(crate) fn set_exposed(&mut self, stream: Stream, exposed: u32) {
+        self.exposed[stream] = exposed;
+    }
+
+    /// The cover of an open stripe that is on flash.
+    pub(crate) fn cover(&self, superblock: SuperblockId, stripe: u32) -> Option<&Cover> {
+        self.covers.get(&(superblock, stripe))
+    }
+
+    /// Stripes with a cover of which a program unit lies in `pus`.
+    pub(crate) fn stripes_covered_in(&self, pus: &std::ops::Range<u32>) -> Vec<OpenStripe> {
+        let covers = self.covers.iter().filter(|(_, cover)| cover.pus.iter().any(|pu| pus.contains(pu)));
+        covers.map(|(&stripe, _)| stripe).collect()
+    }
+
+    /// Whether a cover of the open stripe of `stream` is on its way.
+    pub(crate) fn is_coming(&self, stream: Stream) -> bool {
+        self.coming.iter().any(|coming| coming.stream == stream)
+    }
+
+    /// Program units `pus` are to be programmed, in this order.
+    pub(crate) fn queue(&mut self, pus: &[u32]) {
+        self.queue.extend(pus);
+    }
+
+    /// The next program unit to be programmed.
+    pub(crate) fn take_queued(&mut self) -> Option<u32> {
+        self.queue.pop_front()
+    }
+
+    /// `cover`, of `stripe` that `stream` has open, is to be programmed; it counts from when all of it is on flash.
+    pub(crate) fn send(&mut self, stream: Stream, stripe: OpenStripe, cover: Cover) {
+        debug_assert!(!cover.pus.is_empty(), "a cover of no program unit");
+        self.queue.extend(&cover.pus);
+        let (exposed, left) = (self.exposed[stream], cover.pus.len() as u32);
+        self.coming.push(Coming { stripe, stream, cover, exposed, left });
+    }
+
+    /// Program unit `pu` is on flash; whether it may have been of a cover.
+    #[inline]
+    pub(crate) fn programmed(&mut self, pu: u32) -> bool {
+        if self.coming.is_empty() {
+            return false;
+        }
+        let is_of = |coming: &Coming| coming.cover.pus.contains(&pu);
+        if let Some(index) = self.coming.iter().position(is_of) {
+            self.coming[index].left -= 1;
+            if self.coming[index].left == 0 {
+                let coming = self.coming.swap_remove(index);
+                let exposed = &mut self.exposed[coming.stream];
+                *exposed = exposed.saturating_sub(coming.exposed);
+                self.covers.insert(coming.stripe, coming.cover);
+            }
+        }
+        true
+    }
+
+    /// Program unit `pu` could not be programmed: a cover that it was to be of never comes.
+    pub(crate) fn failed(&mut self, pu: u32) {
+        self.coming.retain(|coming| !coming.cover.pus.contains(&pu));
+    }
+
+    /// What covers `stripe`, or is to, is worth nothing any more; whether there was such.
+    pub(crate) fn drop_stripe(&mut self, stripe: OpenStripe) -> bool {
+        let coming = self.coming.len();
+        self.coming.retain(|coming| coming.stripe != stripe);
+        self.covers.remove(&stripe).is_some() || self.coming.len() != coming
+    }
+
+    /// All stripes of `superblock` before `stripe` are full: what covered them is not needed any more.
+    pub(crate) fn drop_before(&mut self, superblock: SuperblockId, stripe: u32) {
+        let done = |&(open, number): &OpenStripe| open == superblock && number < stripe;
+        self.covers.retain(|open, _| !done(open));
+        self.coming.retain(|coming| !done(&coming.stripe));
+    }
+
+    /// Covers on their way never come, and the log's superblock, of `pus` program units, is not written on.
+    pub(crate) fn forget_coming(&mut self, pus: u32) {
+        self.coming.clear();
+        self.queue.clear();
+        let used = std::mem::take(&mut self.log.used);
+        if let Some(open) = self.log.open.take() {
+            self.log.closing.push((open, pus - used));
+        }
+    }
+
+    /// The log's open superblock.
+    pub(crate) fn log(&self) -> Option<SuperblockId> {
+        self.log.open
+    }
+
+    /// Takes one program unit on each of `lanes`, of `count`, in the log's open superblock, which begins with program unit `first` and
+    /// has `rows` superpages for this; `None` when one of the lanes is full.
+    pub(crate) fn take_from_log(
+        &mut self,
+        lanes: &[u32],
+        first: u32,
+        count: u32,
+        rows: u32,
+    ) -> Option<Vec<u32>> {
+        let log = &mut self.log;
+        if lanes.iter().any(|&lane| log.next[lane as usize] >= rows) {
+            return None;
+        }
+        let take = |&lane: &u32| {
+            let row = &mut log.next[lane as usize];
+            *row += 1;
+            first + (*row - 1) * count + lane
+        };
+        let pus: Vec<u32> = lanes.iter().map(take).collect();
+        self.log.used += pus.len() as u32;
+        Some(pus)
+    }
+
+    /// The log goes on in `superblock`, of `pus` program units, `gone` of which are not there. Returns the superblock before.
+    pub(crate) fn open_log(&mut self, superblock: SuperblockId, pus: u32, gone: u32) -> Option<SuperblockId> {
+        let before = self.log.open.replace(superblock);
+        let used = std::mem::replace(&mut self.log.used, gone);
+        self.log.next.fill(0);
+        if let Some(before) = before {
+            self.log.closing.push((before, pus - used));
+        }
+        before
+    }
+
+    /// Takes a superblock of the log, of `pus` program units, that is full and holds nothing needed any more, with the program units
+    /// left over in it.
+    pub(crate) fn take_closed(&mut self, pus: u32) -> Option<(SuperblockId, u32)> {
+        let index = self.log.closing.iter().position(|&(superblock, _)| !self.is_needed(superblock, pus))?;
+        Some(self.log.closing.swap_remove(index))
+    }
+
+    fn is_needed(&self, superblock: SuperblockId, pus: u32) -> bool {
+        let within = |pu: &u32| pu / pus == superblock.0;
+        self.covers.values().any(|cover| cover.pus.iter().any(within))
+            || self.coming.iter().any(|coming| coming.cover.pus.iter().any(within))
+    }
+
+    /// `units` units of covers have been written again.
+    pub(crate) fn note_moved(&mut self, units: u64) {
+        self.moved += units;
+    }
+
+    /// Units of covers written again so far.
+    pub(crate) fn moved(&self) -> u64 {
+        self.moved
+    }
+
+    /// Checks that only superblocks that `is_in_use` says hold data have covers, and that what is on its way still has to come.
+    ///
+    /// # Errors
+    /// The first that is not so.
+    pub(crate) fn check(&self, is_in_use: impl Fn(SuperblockId) -> bool) -> Result<(), String> {
+        let coming = self.coming.iter().map(|coming| &coming.stripe);
+        if let Some((superblock, stripe)) =
+            self.covers.keys().chain(coming).find(|stripe| !is_in_use(stripe.0))
+        {
+            return Err(format!("stripe {stripe} of superblock {superblock}, which is erased, has a cover"));
+        }
+        if let Some(coming) = self
+            .coming
+            .iter()
+            .find(|coming| coming.left == 0 || coming.left as usize > coming.cover.pus.len())
+        {
+            return Err(format!(
+                "a cover of superblock {} has {} program units to come",
+                coming.stripe.0, coming.left
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STRIPE: OpenStripe = (SuperblockId(2), 5);
+
+    fn sent() -> Partials {
+        let mut partials = Partials::new(Some(PartialPlace::Blocks), 64, 2, 1);
+        partials.set_exposed(Stream(0), 3);
+        assert_eq!(partials.open_log(SuperblockId(1), 8, 0), None);
+        let pus = partials.take_from_log(&[0, 1], 8, 2, 1).unwrap();
+        partials.send(Stream(0), STRIPE, Cover { until: 7, pus });
+        partials
+    }
+
+    #[test]
+    fn a_cover_counts_when_all_of_it_is_on_flash() {
+        let mut partials = sent();
+        partials.set_exposed(Stream(0), 4);
+        assert_eq!(
+            [partials.take_queued(), partials.take_queued(), partials.take_queued()],
+            [Some(8), Some(9), None]
+        );
+        assert!(partials.programmed(8) && partials.is_coming(Stream(0)));
+        assert!(partials.cover(STRIPE.0, STRIPE.1).is_none());
+        partials.programmed(9);
+        assert_eq!(partials.cover(STRIPE.0, STRIPE.1).map(|cover| cover.until), Some(7));
+        assert_eq!((partials.exposed(Stream(0)), partials.programmed(9)), (1, false));
+        assert_eq!(partials.check(|superblock| superblock == STRIPE.0), Ok(()));
+        assert!(partials.check(|_| false).unwrap_err().contains("is erased"));
+    }
+
+    #[test]
+    fn a_full_superblock_of_the_log_is_closed_when_nothing_there_is_needed() {
+        let mut partials = sent();
+        assert_eq!(partials.take_from_log(&[0], 8, 2, 1), None);
+        assert_eq!(partials.open_log(SuperblockId(3), 8, 0), Some(SuperblockId(1)));
+        assert_eq!(partials.take_closed(8), None);
+        partials.drop_before(STRIPE.0, STRIPE.1);
+        assert_eq!(partials.take_closed(8), None);
+        partials.drop_before(STRIPE.0, STRIPE.1 + 1);
+        assert_eq!((partials.take_closed(8), partials.take_closed(8)), (Some((SuperblockId(1), 6)), None));
+    }
+
+    #[test]
+    fn a_cover_that_fails_never_comes() {
+        let mut partials = sent();
+        partials.failed(9);
+        assert!(!partials.is_coming(Stream(0)) && !partials.drop_stripe(STRIPE));
+        assert_eq!(partials.exposed(Stream(0)), 3);
+        partials = sent();
+        assert!(partials.drop_stripe(STRIPE));
+        partials = sent();
+        partials.forget_coming(8);
+        assert_eq!((partials.log(), partials.take_closed(8)), (None, Some((SuperblockId(1), 6))));
+    }
+}

@@ -1,0 +1,263 @@
+//! The physical blocks that superblocks are made of: their wear, which are bad, and how far each lane is programmed.
+
+use crate::block_table::BlockTable;
+use crate::layout::Layout;
+use outlast_media::{BlockAddress, Blocks, ConfigError, DefectConfig, Geometry, ProgramOrder};
+use outlast_units::SuperblockId;
+
+/// The blocks of a flash core.
+#[derive(Clone, Debug)]
+pub(crate) struct Physical {
+    blocks: Blocks,
+    members: BlockTable,
+    /// How far each lane of each superblock is programmed, in program units.
+    order: ProgramOrder,
+    /// P/E cycles after which a block is retired.
+    endurance: Option<u32>,
+}
+
+/// What erasing a superblock's blocks came to.
+pub(crate) struct Erased {
+    /// P/E cycles of the blocks that it consists of now: the mean.
+    pub(crate) cycles: u32,
+    /// Lanes that have lost a block which nothing replaces.
+    pub(crate) gone: Vec<u32>,
+}
+
+impl Physical {
+    /// The blocks under `layout`, erased, the factory's bad ones replaced.
+    ///
+    /// # Errors
+    /// More bad blocks than spare ones in a plane.
+    pub(crate) fn new(
+        geometry: &Geometry,
+        layout: &Layout,
+        defects: &DefectConfig,
+        seed: u64,
+    ) -> Result<Self, ConfigError> {
+        let blocks = Blocks::new(geometry, layout.dies(), defects, seed);
+        let members = BlockTable::new(geometry, layout.dies(), layout.superblocks(), &blocks)?;
+        let columns = layout.superblocks() as usize * layout.lanes().len();
+        let order = ProgramOrder::new(columns, layout.superpages());
+        Ok(Self { blocks, members, order, endurance: defects.endurance })
+    }
+
+    /// Those of a translation layer that is asked questions and not used.
+    pub(crate) fn none(geometry: &Geometry, layout: &Layout) -> Self {
+        let order = ProgramOrder::new(0, layout.superpages());
+        Self { blocks: Blocks::none(geometry), members: BlockTable::none(), order, endurance: None }
+    }
+
+    pub(crate) fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    /// P/E cycles after which a block is retired.
+    pub(crate) fn endurance(&self) -> Option<u32> {
+        self.endurance
+    }
+
+    /// Good spare blocks left in all planes.
+    pub(crate) fn spares_left(&self) -> u64 {
+        self.members.spares_left()
+    }
+
+    /// The block of a superblock in one plane of a die.
+    #[inline]
+    pub(crate) fn block(&self, superblock: SuperblockId, local_die: u16, plane: u16) -> BlockAddress {
+        self.members.block(superblock, local_die, plane)
+    }
+
+    /// The blocks of lane `lane` of `superblock`.
+    pub(crate) fn blocks_of(
+        &self,
+        layout: &Layout,
+        superblock: SuperblockId,
+        lane: u32,
+    ) -> impl Iterator<Item = BlockAddress> {
+        let place = layout.lanes()[lane as usize];
+        let planes = place.first_plane..place.first_plane + place.planes;
+        planes.map(move |plane| self.members.block(superblock, place.local_die, plane))
+    }
+
+    /// The superblock that a block belongs to; `None` of a spare or bad one.
+    pub(crate) fn superblock_of(&self, layout: &Layout, at: BlockAddress) -> Option<SuperblockId> {
+        let mut all = (0..layout.superblocks()).map(SuperblockId);
+        all.find(|&superblock| self.members.block(superblock, at.die, at.plane).block == at.block)
+    }
+
+    /// Gives the blocks the wear that they come with.
+    pub(crate) fn set_cycles(&mut self, cycles: &[u32]) {
+        self.blocks.set_cycles(cycles);
+    }
+
+    /// P/E cycles of the blocks of `superblock` on `lanes` that are good: their mean.
+    pub(crate) fn mean_cycles(
+        &self,
+        layout: &Layout,
+        superblock: SuperblockId,
+        lanes: impl Iterator<Item = u32>,
+    ) -> u32 {
+        let cycles = self.good(layout, superblock, lanes).map(|block| u64::from(self.blocks.cycles(block)));
+        let (sum, count) = cycles.fold((0, 0), |(sum, count), cycles| (sum + cycles, count + 1));
+        mean(sum, count)
+    }
+
+    /// The blocks of `superblock` on `lanes` that are good.
+    pub(crate) fn good(
+        &self,
+        layout: &Layout,
+        superblock: SuperblockId,
+        lanes: impl Iterator<Item = u32>,
+    ) -> impl Iterator<Item = BlockAddress> {
+        lanes
+            .flat_map(move |lane| self.blocks_of(layout, superblock, lane))
+            .filter(|&block| !self.blocks.is_bad(block))
+    }
+
+    /// Programs `count` program units of `superblock` from number `within` on.
+    ///
+    /// # Panics
+    /// If one is not the next of its lane.
+    #[inline]
+    pub(crate) fn program(&mut self, layout: &Layout, superblock: SuperblockId, within: u32, count: u32) {
+        let (mut row, mut lane) = layout.row_and_lane(within);
+        let lanes = layout.lanes().len();
+        let column = superblock.index() * lanes;
+        for _ in 0..count {
+            self.order.program(column + lane as usize, row);
+            lane += 1;
+            if lane as usize == lanes {
+                (row, lane) = (row + 1, 0);
+            }
+        }
+    }
+
+    /// Program units of lane `lane` of `superblock` that have been programmed, or spoilt on the way, since it was erased.
+    #[inline]
+    pub(crate) fn programmed(&self, layout: &Layout, superblock: SuperblockId, lane: u32) -> u32 {
+        self.order.programmed(superblock.index() * layout.lanes().len() + lane as usize)
+    }
+
+    /// Erases the blocks of `superblock` on `lanes`, retires those that are bad or have worn out and puts spare ones in their place.
+    pub(crate) fn erase(
+        &mut self,
+        layout: &Layout,
+        superblock: SuperblockId,
+        lanes: impl Iterator<Item = u32>,
+        is_bad: impl Fn(u32) -> bool,
+    ) -> Erased {
+        let mut gone = Vec::new();
+        let (mut wear, mut count) = (0, 0);
+        for lane in lanes {
+            let place = layout.lanes()[lane as usize];
+            self.order.erase(superblock.index() * layout.lanes().len() + lane as usize);
+            for plane in place.first_plane..place.first_plane + place.planes {
+                let block = self.members.block(superblock, place.local_die, plane);
+                self.blocks.erase(block);
+                if is_bad(self.blocks.index(block) as u32)
+                    || self.endurance.is_some_and(|limit| self.blocks.cycles(block) >= limit)
+                {
+                    self.blocks.retire(block);
+                    if !self.members.replace(superblock, place.local_die, plane) {
+                        gone.push(lane);
+                        continue;
+                    }
+                }
+                let member = self.members.block(superblock, place.local_die, plane);
+                wear += u64::from(self.blocks.cycles(member));
+                count += 1;
+            }
+        }
+        Erased { cycles: mean(wear, count), gone }
+    }
+
+    /// Resident bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(self.blocks.all_cycles()) / 4 * 5 + self.members.heap_bytes() + self.order.bytes()
+    }
+
+    /// What [`Physical::bytes`] will be when built.
+    pub(crate) fn bytes_when_built(geometry: &Geometry, layout: &Layout) -> u64 {
+        let (superblocks, entry) = (u64::from(layout.superblocks()), size_of::<u32>() as u64);
+        let planes = u64::from(layout.dies()) * u64::from(layout.planes_per_die());
+        planes * u64::from(geometry.blocks_per_plane) * (entry + 1)
+            + superblocks * (planes + layout.lanes().len() as u64) * entry
+    }
+
+    /// Checks that the blocks in use on `lanes` are good.
+    ///
+    /// # Errors
+    /// The first one that is bad.
+    pub(crate) fn check(
+        &self,
+        layout: &Layout,
+        superblock: SuperblockId,
+        lanes: impl Iterator<Item = u32>,
+    ) -> Result<(), String> {
+        let mut own = lanes.flat_map(|lane| self.blocks_of(layout, superblock, lane));
+        match own.find(|&block| self.blocks.is_bad(block)) {
+            None => Ok(()),
+            Some(block) => Err(format!("superblock {superblock} uses {block:?}, which is bad")),
+        }
+    }
+}
+
+/// The mean, rounded; 0 of nothing.
+fn mean(sum: u64, count: u64) -> u32 {
+    (sum + count / 2).checked_div(count).unwrap_or(0) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::FtlConfig;
+    use outlast_units::{Bytes, DieId};
+
+    const ONE: SuperblockId = SuperblockId(1);
+
+    fn physical(spare_blocks: u32, endurance: Option<u32>) -> (Layout, Physical) {
+        let geometry = Geometry {
+            channels: 1,
+            chips_per_channel: 2,
+            dies_per_chip: 1,
+            planes_per_die: 2,
+            blocks_per_plane: 4,
+            pages_per_block: 3,
+            page_size: Bytes::kib(4),
+            spare_per_page: Bytes(0),
+        };
+        let config = FtlConfig { spare_blocks, ..FtlConfig::default() };
+        let layout = Layout::new(&geometry, &config, &[DieId(0), DieId(1)], 1).unwrap();
+        let defects = DefectConfig { factory_bad: 0.0, endurance };
+        let physical = Physical::new(&geometry, &layout, &defects, 1).unwrap();
+        assert_eq!(physical.bytes() as u64, Physical::bytes_when_built(&geometry, &layout));
+        (layout, physical)
+    }
+
+    #[test]
+    fn a_run_of_program_units_goes_round_the_lanes() {
+        let (layout, mut physical) = physical(0, None);
+        physical.program(&layout, ONE, 0, 3);
+        assert_eq!([0, 1].map(|lane| physical.programmed(&layout, ONE, lane)), [2, 1]);
+        physical.program(&layout, ONE, 3, 3);
+        assert_eq!([0, 1].map(|lane| physical.programmed(&layout, ONE, lane)), [3, 3]);
+        let erased = physical.erase(&layout, ONE, [0].into_iter(), |_| false);
+        assert_eq!((erased.cycles, erased.gone), (1, vec![]));
+        assert_eq!([0, 1].map(|lane| physical.programmed(&layout, ONE, lane)), [0, 3]);
+    }
+
+    #[test]
+    fn a_worn_block_is_replaced_while_there_are_spare_ones() {
+        let (layout, mut physical) = physical(1, Some(1));
+        let before = physical.block(ONE, 0, 1);
+        assert_eq!(physical.superblock_of(&layout, before), Some(ONE));
+        let erased = physical.erase(&layout, ONE, 0..2, |_| false);
+        assert_eq!((erased.cycles, erased.gone, physical.spares_left()), (0, vec![], 0));
+        assert_eq!(physical.superblock_of(&layout, before), None);
+        assert_eq!(physical.check(&layout, ONE, 0..2), Ok(()));
+        let erased = physical.erase(&layout, SuperblockId(0), [1].into_iter(), |_| false);
+        assert_eq!(erased.gone, vec![1, 1]);
+        assert!(physical.check(&layout, SuperblockId(0), 0..2).unwrap_err().contains("which is bad"));
+    }
+}

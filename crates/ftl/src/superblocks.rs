@@ -1,0 +1,473 @@
+//! The life of superblocks: free, open, sealed, being relocated, free again or given up.
+
+use crate::bits::Bits;
+use crate::ftl::{Cause, State, Stream};
+use crate::policy::{Counts, NO_CANDIDATE, View};
+use outlast_units::{IndexVec, SuperblockId};
+
+/// What is known of each superblock of a flash core, and the list of free ones.
+///
+/// [`take_free`](Self::take_free) and [`open`](Self::open), then [`programmed`](Self::programmed) or [`settle`](Self::settle) for every
+/// program unit: the last one seals it. [`begin_collecting`](Self::begin_collecting), then [`erased`](Self::erased).
+#[derive(Clone, Debug)]
+pub(crate) struct Superblocks {
+    /// Program units of a superblock.
+    pus: u32,
+    state: IndexVec<SuperblockId, State>,
+    /// Valid units, with [`NO_CANDIDATE`] unless it is sealed.
+    valid: IndexVec<SuperblockId, u32>,
+    /// Host units that had been written when it was sealed, and how many others had been sealed before.
+    sealed_at: IndexVec<SuperblockId, u64>,
+    sealed_order: IndexVec<SuperblockId, u64>,
+    /// P/E cycles: the mean of its blocks.
+    cycles: IndexVec<SuperblockId, u32>,
+    /// Program units that are still to come: neither programmed nor settled.
+    to_come: IndexVec<SuperblockId, u32>,
+    /// One bit for each program unit; meaningful where some are still to come, or where not all of the superblock was programmed.
+    programmed: Bits,
+    /// The stream that opened it last.
+    opened_by: IndexVec<SuperblockId, Stream>,
+    /// Why its units move, while it is being relocated.
+    moved_for: IndexVec<SuperblockId, Cause>,
+    /// Free ones, the one freed longest ago first.
+    free: Vec<SuperblockId>,
+    retired: u32,
+    seals: u64,
+    victims: u64,
+    victim_units: u64,
+}
+
+impl Superblocks {
+    /// `count` superblocks of `pus` program units, erased; `tracked`: each program unit is told apart.
+    pub(crate) fn new(count: usize, pus: u32, tracked: bool) -> Self {
+        Self {
+            pus,
+            state: IndexVec::filled(State::Free, count),
+            valid: IndexVec::filled(NO_CANDIDATE, count),
+            sealed_at: IndexVec::filled(0, count),
+            sealed_order: IndexVec::filled(0, count),
+            cycles: IndexVec::filled(0, count),
+            to_come: IndexVec::filled(0, count),
+            programmed: Bits::new(if tracked { count * pus as usize } else { 0 }),
+            opened_by: IndexVec::filled(Stream::default(), count),
+            moved_for: IndexVec::filled(Cause::Gc, count),
+            free: (0..count as u32).map(SuperblockId).collect(),
+            retired: 0,
+            seals: 0,
+            victims: 0,
+            victim_units: 0,
+        }
+    }
+
+    /// All of them.
+    pub(crate) fn ids(&self) -> impl ExactSizeIterator<Item = SuperblockId> + use<> {
+        self.state.indices()
+    }
+
+    #[inline]
+    pub(crate) fn state(&self, superblock: SuperblockId) -> State {
+        self.state[superblock]
+    }
+
+    /// Those in one state.
+    pub(crate) fn in_state(&self, wanted: State) -> impl Iterator<Item = SuperblockId> {
+        self.state
+            .iter_indexed()
+            .filter(move |&(_, &state)| state == wanted)
+            .map(|(superblock, _)| superblock)
+    }
+
+    #[inline]
+    pub(crate) fn opened_by(&self, superblock: SuperblockId) -> Stream {
+        self.opened_by[superblock]
+    }
+
+    #[inline]
+    pub(crate) fn moved_for(&self, superblock: SuperblockId) -> Cause {
+        self.moved_for[superblock]
+    }
+
+    /// Valid units of a superblock.
+    #[inline]
+    pub(crate) fn valid(&self, superblock: SuperblockId) -> u32 {
+        self.valid[superblock] & !NO_CANDIDATE
+    }
+
+    /// Candidates for relocation with their valid units.
+    pub(crate) fn candidates(&self) -> impl Iterator<Item = (SuperblockId, u32)> {
+        let all = self.valid.iter_indexed().filter(|&(_, &valid)| valid & NO_CANDIDATE == 0);
+        all.map(|(superblock, &valid)| (superblock, valid))
+    }
+
+    /// The valid units of a superblock as policies see them: [`NO_CANDIDATE`] is set unless it is sealed.
+    #[inline]
+    pub(crate) fn count(&self, superblock: SuperblockId) -> u32 {
+        self.valid[superblock]
+    }
+
+    pub(crate) fn counts(&self) -> &IndexVec<SuperblockId, u32> {
+        &self.valid
+    }
+
+    /// What a policy sees, with valid units as in `counts`, of superblocks of `units` slots, after so many units of the host.
+    pub(crate) fn view<C: Counts>(&self, counts: C, clock: u64, units: u32) -> View<'_, C> {
+        let Self { sealed_at, sealed_order, cycles, .. } = self;
+        View { counts, sealed_at, sealed_order, cycles, clock, units }
+    }
+
+    /// A unit of `superblock` has become valid.
+    #[inline]
+    pub(crate) fn unit_valid(&mut self, superblock: SuperblockId) {
+        self.valid[superblock] += 1;
+    }
+
+    /// A unit of `superblock` has become stale.
+    #[inline]
+    pub(crate) fn unit_stale(&mut self, superblock: SuperblockId) {
+        debug_assert!(
+            self.valid(superblock) != 0,
+            "superblock {superblock} has no valid unit to become stale"
+        );
+        self.valid[superblock] -= 1;
+    }
+
+    /// `units` valid units have moved.
+    #[inline]
+    pub(crate) fn units_moved(&mut self, from: SuperblockId, to: SuperblockId, units: u32) {
+        debug_assert!(from != to, "superblock {from} is relocated to itself");
+        debug_assert!(self.valid(from) >= units, "more units move than are valid in superblock {from}");
+        self.valid[from] -= units;
+        self.valid[to] += units;
+    }
+
+    /// Program units of an open superblock that are still to come; none of any other.
+    #[inline]
+    pub(crate) fn to_come(&self, superblock: SuperblockId) -> u32 {
+        self.to_come[superblock]
+    }
+
+    /// Whether program unit `pu`, numbered over the core, has been programmed.
+    #[inline]
+    pub(crate) fn is_programmed(&self, pu: u32) -> bool {
+        self.programmed.get(pu)
+    }
+
+    /// Free ones.
+    #[inline]
+    pub(crate) fn free(&self) -> &[SuperblockId] {
+        &self.free
+    }
+
+    /// Takes a free superblock: the least worn or the most worn one, of equals the one freed first, or whichever that is.
+    ///
+    /// # Panics
+    /// If none is free.
+    pub(crate) fn take_free(&mut self, pick: Pick) -> SuperblockId {
+        let of = |index: &usize| self.cycles[self.free[*index]];
+        let all = 0..self.free.len();
+        let index = match pick {
+            Pick::FreedFirst => Some(0),
+            Pick::LeastWorn => all.min_by_key(of),
+            // The least of the complement: the first of the most worn, as the most would give the last.
+            Pick::MostWorn => all.min_by_key(|index| !of(index)),
+        };
+        self.free.remove(index.expect("a stream asks whether a superblock is free before it opens one"))
+    }
+
+    /// `superblock`, free until now, is being filled by `stream`.
+    pub(crate) fn open(&mut self, superblock: SuperblockId, stream: Stream) {
+        assert!(
+            self.state[superblock] == State::Free,
+            "superblock {superblock} opened while {:?}",
+            self.state[superblock]
+        );
+        debug_assert!(
+            self.valid[superblock] == NO_CANDIDATE,
+            "superblock {superblock} opened with valid units"
+        );
+        self.state[superblock] = State::Open;
+        self.to_come[superblock] = self.pus;
+        self.programmed.clear_range(superblock.0 * self.pus, self.pus);
+        self.opened_by[superblock] = stream;
+    }
+
+    /// `count` program units of `superblock`, at most 64, from `first` on (numbered over the core) have been programmed; whether those
+    /// were the last.
+    #[inline]
+    pub(crate) fn programmed(
+        &mut self,
+        superblock: SuperblockId,
+        first: u32,
+        count: u32,
+        clock: u64,
+    ) -> bool {
+        self.programmed.set_run(first, count);
+        self.settle(superblock, count, clock)
+    }
+
+    /// `count` program units of `superblock` are not to come any more; whether those were the last: then it is sealed.
+    ///
+    /// # Panics
+    /// If so many were not to come.
+    #[inline]
+    pub(crate) fn settle(&mut self, superblock: SuperblockId, count: u32, clock: u64) -> bool {
+        let to_come = &mut self.to_come[superblock];
+        assert!(
+            *to_come >= count,
+            "superblock {superblock}: {count} program units end, {to_come} are to come"
+        );
+        *to_come -= count;
+        let sealed = *to_come == 0 && count != 0;
+        if sealed {
+            self.seal(superblock, clock);
+        }
+        sealed
+    }
+
+    #[cold]
+    fn seal(&mut self, superblock: SuperblockId, clock: u64) {
+        self.set(superblock, State::Open, State::Sealed);
+        self.valid[superblock] &= !NO_CANDIDATE;
+        self.sealed_at[superblock] = clock;
+        self.sealed_order[superblock] = self.seals;
+        self.seals += 1;
+    }
+
+    /// `superblock`, sealed, is a candidate no more: its units move for `cause`.
+    ///
+    /// # Panics
+    /// If it is not sealed.
+    pub(crate) fn begin_collecting(&mut self, superblock: SuperblockId, cause: Cause) {
+        self.set(superblock, State::Sealed, State::Collecting);
+        self.moved_for[superblock] = cause;
+        self.victims += 1;
+        self.victim_units += u64::from(self.valid[superblock]);
+        self.valid[superblock] |= NO_CANDIDATE;
+    }
+
+    /// `superblock` is a candidate again.
+    ///
+    /// # Panics
+    /// If it is not being relocated.
+    pub(crate) fn end_collecting(&mut self, superblock: SuperblockId) {
+        self.set(superblock, State::Collecting, State::Sealed);
+        self.valid[superblock] &= !NO_CANDIDATE;
+    }
+
+    /// `superblock` has been erased, and its blocks have spent `cycles`. It is free, unless it cannot be used.
+    ///
+    /// # Panics
+    /// If it was not being relocated, or still holds valid units: erasing them would lose data.
+    pub(crate) fn erased(&mut self, superblock: SuperblockId, cycles: u32, usable: bool) {
+        assert!(self.valid[superblock] == NO_CANDIDATE, "superblock {superblock} erased with valid units");
+        self.set(superblock, State::Collecting, State::Free);
+        self.free.push(superblock);
+        self.cycles[superblock] = cycles;
+        if !usable {
+            self.retire(superblock);
+        }
+    }
+
+    /// `superblock`, free, is given up.
+    pub(crate) fn retire(&mut self, superblock: SuperblockId) {
+        self.set(superblock, State::Free, State::Retired);
+        self.free.retain(|&other| other != superblock);
+        self.retired += 1;
+    }
+
+    /// `superblock`, given up, can be used after all.
+    pub(crate) fn restore(&mut self, superblock: SuperblockId) {
+        self.set(superblock, State::Retired, State::Free);
+        self.free.push(superblock);
+        self.retired -= 1;
+    }
+
+    fn set(&mut self, superblock: SuperblockId, from: State, to: State) {
+        let state = &mut self.state[superblock];
+        assert!(*state == from, "superblock {superblock} is {state:?}, not {from:?}, and becomes {to:?}");
+        *state = to;
+    }
+
+    /// Superblocks that have been given up.
+    #[inline]
+    pub(crate) fn retired(&self) -> u32 {
+        self.retired
+    }
+
+    /// Superblocks sealed so far.
+    pub(crate) fn seals(&self) -> u64 {
+        self.seals
+    }
+
+    /// Which of all seals that of a superblock was; `None` unless it is sealed.
+    pub(crate) fn seal_of(&self, superblock: SuperblockId) -> Option<u64> {
+        (self.state[superblock] == State::Sealed).then(|| self.sealed_order[superblock])
+    }
+
+    /// Superblocks relocated so far, and the valid units that they held.
+    pub(crate) fn victims(&self) -> (u64, u64) {
+        (self.victims, self.victim_units)
+    }
+
+    /// P/E cycles of a superblock.
+    pub(crate) fn cycles(&self, superblock: SuperblockId) -> u32 {
+        self.cycles[superblock]
+    }
+
+    pub(crate) fn set_cycles(&mut self, superblock: SuperblockId, cycles: u32) {
+        self.cycles[superblock] = cycles;
+    }
+
+    /// Bytes for each superblock, without those for each program unit.
+    pub(crate) const BYTES_EACH: usize = size_of::<State>()
+        + size_of::<u32>() * 3
+        + size_of::<u64>() * 2
+        + size_of::<Stream>()
+        + size_of::<Cause>()
+        + size_of::<SuperblockId>();
+
+    /// Resident bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.state.len() * Self::BYTES_EACH + self.programmed.bytes()
+    }
+
+    /// Checks counts, flags and the free list against the states, given the valid units that the mapping has in each superblock.
+    ///
+    /// # Errors
+    /// The first disagreement.
+    pub(crate) fn check(&self, mapped: impl Fn(SuperblockId) -> u32, units: u32) -> Result<(), String> {
+        for (superblock, &state) in self.state.iter_indexed() {
+            let (counted, kept) = (mapped(superblock), self.valid(superblock));
+            if kept != counted {
+                return Err(format!(
+                    "superblock {superblock} has {counted} valid units, its count says {kept}"
+                ));
+            }
+            if (self.valid[superblock] & NO_CANDIDATE == 0) != (state == State::Sealed) {
+                return Err(format!("superblock {superblock} is {state:?} but its candidate flag disagrees"));
+            }
+            if counted > units || (matches!(state, State::Free | State::Retired) && counted != 0) {
+                return Err(format!("superblock {superblock} is {state:?} with {counted} valid units"));
+            }
+            let to_come = self.to_come[superblock];
+            if (state == State::Open) != (to_come != 0) {
+                return Err(format!(
+                    "superblock {superblock} is {state:?} with {to_come} program units to come"
+                ));
+            }
+            let programmed = self.programmed.count(superblock.0 * self.pus, self.pus);
+            if state == State::Open && programmed + to_come > self.pus {
+                return Err(format!(
+                    "superblock {superblock}: {programmed} program units are programmed, {to_come} to come"
+                ));
+            }
+            if self.free.iter().filter(|&&free| free == superblock).count()
+                != usize::from(state == State::Free)
+            {
+                return Err(format!(
+                    "superblock {superblock} is {state:?}, which the list of free ones denies"
+                ));
+            }
+        }
+        let retired = self.in_state(State::Retired).count();
+        if retired != self.retired as usize {
+            return Err(format!("{retired} superblocks are given up, their count says {}", self.retired));
+        }
+        Ok(())
+    }
+}
+
+/// Which free superblock is to be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pick {
+    /// The one freed longest ago.
+    FreedFirst,
+    /// The least worn one.
+    LeastWorn,
+    /// The most worn one.
+    MostWorn,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: SuperblockId = SuperblockId(1);
+
+    fn filled(units: u32) -> Superblocks {
+        let mut superblocks = Superblocks::new(3, 4, true);
+        assert_eq!(superblocks.take_free(Pick::FreedFirst), SuperblockId(0));
+        assert_eq!(superblocks.take_free(Pick::LeastWorn), ID);
+        superblocks.open(ID, Stream(2));
+        (0..units).for_each(|_| superblocks.unit_valid(ID));
+        assert!(!superblocks.programmed(ID, 4, 3, 7));
+        assert!(superblocks.settle(ID, 1, 7));
+        superblocks
+    }
+
+    #[test]
+    fn a_superblock_goes_round() {
+        let mut superblocks = filled(2);
+        assert_eq!((superblocks.state(ID), superblocks.seal_of(ID)), (State::Sealed, Some(0)));
+        assert_eq!(superblocks.candidates().collect::<Vec<_>>(), [(ID, 2)]);
+        assert_eq!([4, 5, 6, 7].map(|pu| superblocks.is_programmed(pu)), [true, true, true, false]);
+        superblocks.begin_collecting(ID, Cause::Scrub);
+        assert_eq!((superblocks.candidates().count(), superblocks.moved_for(ID)), (0, Cause::Scrub));
+        superblocks.unit_stale(ID);
+        superblocks.unit_stale(ID);
+        superblocks.erased(ID, 9, true);
+        assert_eq!((superblocks.state(ID), superblocks.victims()), (State::Free, (1, 2)));
+        assert_eq!(superblocks.take_free(Pick::MostWorn), ID);
+    }
+
+    #[test]
+    fn one_that_cannot_be_used_is_given_up_until_it_can() {
+        let mut superblocks = filled(0);
+        superblocks.begin_collecting(ID, Cause::Gc);
+        superblocks.erased(ID, 1, false);
+        assert_eq!(
+            (superblocks.state(ID), superblocks.retired(), superblocks.free()),
+            (State::Retired, 1, &[SuperblockId(2)][..])
+        );
+        superblocks.restore(ID);
+        assert_eq!((superblocks.retired(), superblocks.free()), (0, &[SuperblockId(2), ID][..]));
+    }
+
+    #[test]
+    #[should_panic(expected = "erased with valid units")]
+    fn valid_units_are_not_erased() {
+        let mut superblocks = filled(1);
+        superblocks.begin_collecting(ID, Cause::Gc);
+        superblocks.erased(ID, 1, true);
+    }
+
+    #[test]
+    #[should_panic(expected = "is Open, not Sealed")]
+    fn an_open_one_is_not_relocated() {
+        let mut superblocks = Superblocks::new(1, 4, true);
+        let superblock = superblocks.take_free(Pick::FreedFirst);
+        superblocks.open(superblock, Stream(0));
+        superblocks.begin_collecting(superblock, Cause::Gc);
+    }
+
+    #[test]
+    #[should_panic(expected = "5 program units end, 4 are to come")]
+    fn no_more_is_settled_than_is_to_come() {
+        let mut superblocks = Superblocks::new(1, 4, true);
+        let superblock = superblocks.take_free(Pick::FreedFirst);
+        superblocks.open(superblock, Stream(0));
+        superblocks.settle(superblock, 5, 0);
+    }
+
+    #[test]
+    fn counts_that_are_off_are_found() {
+        let mut superblocks = filled(2);
+        superblocks.free = vec![SuperblockId(0), SuperblockId(2)];
+        let mapped = |superblock| if superblock == ID { 2 } else { 0 };
+        assert_eq!(superblocks.check(mapped, 8), Ok(()));
+        let off = superblocks.check(|_| 0, 8).unwrap_err();
+        assert_eq!(off, "superblock 1 has 0 valid units, its count says 2");
+        superblocks.free.push(SuperblockId(2));
+        assert!(superblocks.check(mapped, 8).unwrap_err().contains("list of free ones"));
+    }
+}
