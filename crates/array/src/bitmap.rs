@@ -1,15 +1,10 @@
 //! The write-intent bitmap: regions are marked before they are written and unmarked long after.
 
-use crate::array::{Array, command};
-use crate::config::LogPlace;
-use crate::layout::Rows;
-use crate::op::{Sub, SubKind};
-use outlast_device::{Command, Device, Op as HostOp};
 use outlast_units::Nanos;
-use outlast_units::slab::NIL;
+use std::collections::VecDeque;
 
 /// Sectors of one write of the bitmap: a page of 4 KiB.
-const PAGE_SECTORS: u32 = 8;
+pub(crate) const PAGE_SECTORS: u32 = 8;
 
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "a mark can be any of these at once")]
@@ -22,13 +17,13 @@ struct Region {
     /// Operations that write in the region.
     writers: u32,
     /// A loss of power left the region in doubt.
-    pub(crate) in_doubt: bool,
+    in_doubt: bool,
     last_write: Nanos,
 }
 
 /// What the bitmap is doing with the members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Busy {
+pub(crate) enum Busy {
     No,
     Setting,
     /// Members flush before marks go.
@@ -49,9 +44,11 @@ pub(crate) struct Bitmap {
     /// Operations that wait for the write under way, and for the next.
     waiting: Vec<u32>,
     waiting_next: Vec<u32>,
+    /// Operations whose mark is there, and that have yet to go on.
+    marked: VecDeque<u32>,
     durable: u64,
     flush_started: Nanos,
-    pub(crate) wake: Nanos,
+    wake: Nanos,
 }
 
 impl Bitmap {
@@ -65,6 +62,7 @@ impl Bitmap {
             next: Vec::new(),
             waiting: Vec::new(),
             waiting_next: Vec::new(),
+            marked: VecDeque::new(),
             durable: 0,
             flush_started: Nanos::ZERO,
             wake: Nanos::MAX,
@@ -102,9 +100,120 @@ impl Bitmap {
         false
     }
 
+    /// What the bitmap is doing with the members.
+    pub(crate) fn busy(&self) -> Busy {
+        self.busy
+    }
+
+    /// Whether an operation may go on, or marks may be written.
+    #[inline]
+    pub(crate) fn is_ready(&self) -> bool {
+        !self.marked.is_empty() || self.busy == Busy::No && !self.next.is_empty()
+    }
+
+    /// The next operation whose mark is there.
+    pub(crate) fn take_marked(&mut self) -> Option<u32> {
+        self.marked.pop_front()
+    }
+
+    /// Whether operation `op` has got its mark already; it goes on.
+    pub(crate) fn take_own_mark(&mut self, op: u32) -> bool {
+        let at = self.marked.iter().position(|&marked| marked == op);
+        at.is_some_and(|at| self.marked.remove(at).is_some())
+    }
+
+    /// Operations that wait for a mark.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> {
+        self.waiting.iter().chain(&self.waiting_next).chain(&self.marked).copied()
+    }
+
+    /// Begins to write the marks that are wanted, unless the bitmap is being written; returns whether.
+    pub(crate) fn begin_marking(&mut self) -> bool {
+        if self.busy != Busy::No || self.next.is_empty() {
+            return false;
+        }
+        assert!(
+            self.batch.is_empty() && self.waiting.is_empty(),
+            "marks are written one batch after the other"
+        );
+        self.busy = Busy::Setting;
+        std::mem::swap(&mut self.batch, &mut self.next);
+        std::mem::swap(&mut self.waiting, &mut self.waiting_next);
+        for &index in &self.batch {
+            let region = &mut self.regions[index as usize];
+            (region.wanted, region.writing) = (false, true);
+        }
+        true
+    }
+
+    /// Begins to take marks of quiet regions away, unless the bitmap is being written: then it is tried again after `delay`. Returns whether
+    /// members are to flush for that.
+    pub(crate) fn begin_clearing(&mut self, now: Nanos, delay: Nanos) -> bool {
+        if self.busy != Busy::No {
+            self.wake = now + delay;
+            return false;
+        }
+        self.wake = Nanos::MAX;
+        self.busy = Busy::Flushing;
+        self.flush_started = now;
+        true
+    }
+
+    /// `count` commands went to members.
+    pub(crate) fn sent(&mut self, count: u32) {
+        debug_assert!(self.left == 0 && self.busy != Busy::No, "one step of the bitmap at a time");
+        self.left = count;
+    }
+
+    /// One of them has ended; returns whether it was the last.
+    pub(crate) fn part_done(&mut self) -> bool {
+        self.left -= 1;
+        self.left == 0
+    }
+
+    /// The members have done what they were asked. Returns whether there is more to ask: marks are taken away once members have flushed.
+    /// `resyncs`: whether regions are in doubt, whose marks stay.
+    pub(crate) fn step_done(&mut self, now: Nanos, delay: Nanos, resyncs: bool) -> bool {
+        match self.busy {
+            Busy::No => unreachable!("the bitmap has commands only while it is busy"),
+            Busy::Setting => {
+                for index in self.batch.drain(..) {
+                    let region = &mut self.regions[index as usize];
+                    (region.durable, region.writing) = (true, false);
+                    self.durable += 1;
+                }
+                self.marked.extend(self.waiting.drain(..));
+                self.busy = Busy::No;
+                false
+            }
+            Busy::Flushing => {
+                for region in &mut self.regions {
+                    let quiet = region.writers == 0
+                        && region.last_write + delay <= self.flush_started
+                        && !region.in_doubt;
+                    if region.durable && quiet {
+                        region.durable = false;
+                        self.durable -= 1;
+                    }
+                }
+                self.busy = Busy::Clearing;
+                true
+            }
+            Busy::Clearing => {
+                self.busy = Busy::No;
+                if self.durable > 0 && !resyncs {
+                    self.wake = now + delay;
+                }
+                false
+            }
+        }
+    }
+
+    /// An operation that had marked `group` has ended; the mark may go after `delay`.
     pub(crate) fn unmark(&mut self, now: Nanos, group: u64, delay: Nanos) {
         let index = self.region(group) as usize;
         let region = &mut self.regions[index];
+        debug_assert!(region.writers > 0 && region.durable, "a region is marked while it is written");
         region.writers -= 1;
         region.last_write = now;
         if self.wake == Nanos::MAX {
@@ -115,6 +224,12 @@ impl Bitmap {
     /// Whether a loss of power left `group` in doubt.
     pub(crate) fn is_in_doubt(&self, group: u64) -> bool {
         self.regions[self.region(group) as usize].in_doubt
+    }
+
+    /// When marks may be taken away.
+    #[inline]
+    pub(crate) fn wake(&self) -> Nanos {
+        self.wake
     }
 
     /// Marked regions.
@@ -136,6 +251,7 @@ impl Bitmap {
         self.next.clear();
         self.waiting.clear();
         self.waiting_next.clear();
+        self.marked.clear();
         self.wake = Nanos::MAX;
         self.durable > 0
     }
@@ -156,105 +272,73 @@ impl Bitmap {
     }
 }
 
-impl<D: Device> Array<D> {
-    /// Writes marks that are wanted, unless the bitmap is being written.
-    pub(crate) fn bitmap_pump(&mut self, now: Nanos) {
-        if self.doubt.bitmap.busy != Busy::No || self.doubt.bitmap.next.is_empty() {
-            return;
-        }
-        let bitmap = &mut self.doubt.bitmap;
-        bitmap.busy = Busy::Setting;
-        std::mem::swap(&mut bitmap.batch, &mut bitmap.next);
-        std::mem::swap(&mut bitmap.waiting, &mut bitmap.waiting_next);
-        for &index in &bitmap.batch {
-            let region = &mut bitmap.regions[index as usize];
-            (region.wanted, region.writing) = (false, true);
-        }
-        self.bitmap_write(now);
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    fn bitmap_write(&mut self, now: Nanos) {
-        self.doubt.bitmap.left = 1;
-        if self.config.log.place == LogPlace::Members {
-            let rows = Rows::new(0, PAGE_SECTORS);
-            for column in 0..self.columns.len() {
-                if self.columns[column].device.is_none() {
-                    continue;
-                }
-                self.doubt.bitmap.left += 1;
-                self.counters.log_writes += 1;
-                let (kind, owner) = (SubKind::Bitmap, NIL);
-                let sub = Sub { live: true, kind, column: column as u8, role: 0, owner, group: 0, rows };
-                let write = Command { fua: true, ..command(HostOp::Write, self.member_sectors, rows) };
-                self.send(now, sub, write, &[]);
-            }
-        }
-        self.bitmap_done(now);
-    }
+    const DELAY: Nanos = Nanos::secs(5);
 
-    pub(crate) fn bitmap_done(&mut self, now: Nanos) {
-        self.doubt.bitmap.left -= 1;
-        if self.doubt.bitmap.left > 0 {
-            return;
-        }
-        match self.doubt.bitmap.busy {
-            Busy::No => unreachable!("the bitmap has commands only while it is busy"),
-            Busy::Setting => {
-                let bitmap = &mut self.doubt.bitmap;
-                for index in bitmap.batch.drain(..) {
-                    let region = &mut bitmap.regions[index as usize];
-                    (region.durable, region.writing) = (true, false);
-                    bitmap.durable += 1;
-                }
-                bitmap.busy = Busy::No;
-                let mut waiting = std::mem::take(&mut bitmap.waiting);
-                for op in waiting.drain(..) {
-                    self.gather(now, op);
-                }
-                self.doubt.bitmap.waiting = waiting;
-            }
-            Busy::Flushing => {
-                let delay = self.config.log.bitmap_delay;
-                let bitmap = &mut self.doubt.bitmap;
-                for region in &mut bitmap.regions {
-                    let quiet = region.writers == 0
-                        && region.last_write + delay <= bitmap.flush_started
-                        && !region.in_doubt;
-                    if region.durable && quiet {
-                        region.durable = false;
-                        bitmap.durable -= 1;
-                    }
-                }
-                bitmap.busy = Busy::Clearing;
-                self.bitmap_write(now);
+    /// Members do at once what they are asked.
+    fn carry_out(bitmap: &mut Bitmap, now: Nanos) {
+        loop {
+            bitmap.sent(1);
+            assert!(bitmap.part_done());
+            if !bitmap.step_done(now, DELAY, false) {
                 return;
             }
-            Busy::Clearing => {
-                self.doubt.bitmap.busy = Busy::No;
-                if self.doubt.bitmap.durable > 0 && self.doubt.resync.is_none() {
-                    self.doubt.bitmap.wake = now + self.config.log.bitmap_delay;
-                }
-            }
         }
-        self.bitmap_pump(now);
     }
 
-    /// Takes the marks of quiet regions away, once the members have flushed.
-    pub(crate) fn bitmap_daemon(&mut self, now: Nanos) {
-        self.doubt.bitmap.wake = Nanos::MAX;
-        if self.doubt.bitmap.busy != Busy::No {
-            self.doubt.bitmap.wake = now + self.config.log.bitmap_delay;
-            return;
+    #[test]
+    fn operations_wait_for_their_mark_and_share_it() {
+        let mut bitmap = Bitmap::new(4, 10);
+        assert!(!bitmap.mark(5, 1) && bitmap.begin_marking());
+        bitmap.sent(2);
+        assert!(!bitmap.mark(6, 2), "the mark is being written");
+        assert!(!bitmap.mark(15, 3) && !bitmap.begin_marking(), "the next batch waits for this one");
+        assert!(!bitmap.part_done() && bitmap.take_marked().is_none());
+        assert!(bitmap.part_done() && !bitmap.step_done(Nanos(1), DELAY, false));
+        assert_eq!(
+            (bitmap.take_marked(), bitmap.take_marked(), bitmap.take_marked()),
+            (Some(1), Some(2), None)
+        );
+        assert!(bitmap.mark(7, 4), "a marked region needs no other mark");
+        assert!(bitmap.is_ready() && bitmap.begin_marking());
+        carry_out(&mut bitmap, Nanos(2));
+        assert!(bitmap.take_own_mark(3) && bitmap.waiting().next().is_none());
+        assert_eq!(bitmap.marked(), 2);
+    }
+
+    #[test]
+    fn marks_go_when_their_region_has_been_quiet() {
+        let mut bitmap = Bitmap::new(2, 1);
+        for (group, op) in [(0, 1), (1, 2)] {
+            assert!(!bitmap.mark(group, op) && bitmap.begin_marking());
+            carry_out(&mut bitmap, Nanos(1));
         }
-        self.doubt.bitmap.busy = Busy::Flushing;
-        self.doubt.bitmap.flush_started = now;
-        self.doubt.bitmap.left = 1;
-        for column in 0..self.deadlines.len() {
-            if self.device_mut(column).is_some() {
-                self.doubt.bitmap.left += 1;
-                self.send_flush(now, column, SubKind::Bitmap, NIL);
-            }
-        }
-        self.bitmap_done(now);
+        bitmap.unmark(Nanos(10), 0, DELAY);
+        assert_eq!(bitmap.wake(), Nanos(10) + DELAY);
+        let due = bitmap.wake();
+        assert!(bitmap.begin_clearing(due, DELAY));
+        carry_out(&mut bitmap, due);
+        assert_eq!(bitmap.marked(), 1, "region 1 is still being written");
+        assert_eq!(bitmap.wake(), due + DELAY);
+        assert!(!bitmap.after_power_cut(false) || bitmap.marked() == 1);
+        assert!(!bitmap.is_in_doubt(0) && !bitmap.is_in_doubt(1), "the array was clean");
+    }
+
+    #[test]
+    fn after_a_power_cut_what_is_marked_is_in_doubt() {
+        let mut bitmap = Bitmap::new(3, 1);
+        assert!(!bitmap.mark(0, 1) && bitmap.begin_marking());
+        carry_out(&mut bitmap, Nanos(1));
+        assert!(!bitmap.mark(1, 2), "wanted, not written");
+        assert!(bitmap.after_power_cut(true));
+        assert_eq!([0, 1, 2].map(|group| bitmap.is_in_doubt(group)), [true, true, false]);
+        bitmap.resynced(Nanos(9), DELAY);
+        assert_eq!(
+            ([0, 1, 2].map(|group| bitmap.is_in_doubt(group)), bitmap.wake()),
+            ([false; 3], Nanos(9) + DELAY)
+        );
     }
 }

@@ -259,7 +259,7 @@ impl Coarse {
         order.sort_by(|&a, &b| self.ages[usize::from(b)].total_cmp(&self.ages[usize::from(a)]));
         let plan = match self.config.shift {
             ShiftWay::Naive => {
-                let target = crate::pass::by_rank(&self.first, &self.shares.counts, &order);
+                let target = crate::placement::by_rank(&self.first, &self.shares.counts, &order);
                 ShiftPlan::between(&self.placement, target)
             }
             ShiftWay::Minimal | ShiftWay::Lazy => {
@@ -364,7 +364,8 @@ pub fn loss_of_copies(
     let own_bits = bits / groups.len().max(1) as f64;
     over_failures(ages, failures, |failed| {
         let kept = groups.iter().map(|&group| {
-            let ln_lost: f64 = crate::op::roles(group & !failed).map(|member| ln_uber[member].min(0.0)).sum();
+            let ln_lost: f64 =
+                crate::roles::roles(group & !failed).map(|member| ln_uber[member].min(0.0)).sum();
             own_bits * (-ln_lost.exp()).ln_1p()
         });
         -kept.sum::<f64>().exp_m1()
@@ -396,7 +397,7 @@ fn for_each_set(members: usize, count: usize, act: &mut impl FnMut(u64)) {
         act(0);
         return;
     }
-    let mut set = crate::op::first_roles(count);
+    let mut set = crate::roles::first_roles(count);
     while set >> members == 0 {
         act(set);
         // The next number with as many ones (Gosper).

@@ -184,6 +184,13 @@ pub enum Consistency {
     Journal,
 }
 
+impl Consistency {
+    /// Whether writes leave a record before they begin.
+    pub(crate) fn keeps_records(self) -> bool {
+        matches!(self, Self::Ppl | Self::Journal)
+    }
+}
+
 /// Where the records that outlive a loss of power are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -394,14 +401,14 @@ impl ArrayConfig {
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.validate_shape()?;
         self.validate_placement()?;
-        if matches!(self.consistency, Consistency::Ppl | Consistency::Journal) && !self.has_parity() {
+        if self.consistency.keeps_records() && !self.has_parity() {
             let limit =
                 format!("must be resync or bitmap for level {}, which has no parity", self.level.name());
             let value = if self.consistency == Consistency::Ppl { "ppl" } else { "journal" };
             return Err(ConfigError::new("array.consistency", value, limit));
         }
         let least = Bytes(2 * (self.chunk.0 + 4096));
-        let logged = matches!(self.consistency, Consistency::Ppl | Consistency::Journal);
+        let logged = self.consistency.keeps_records();
         if logged && (self.log.size < least || !self.log.size.0.is_multiple_of(SECTOR_BYTES)) {
             let limit =
                 format!("must be a multiple of 512 bytes and at least {least}, two records of a chunk");

@@ -38,9 +38,9 @@ pub(crate) struct Doubt {
     /// Flushes of members under way.
     flushes: u32,
     /// When the array may be marked clean.
-    pub(crate) wake: Nanos,
+    wake: Nanos,
     /// First group that is in doubt since a loss of power.
-    pub(crate) resync: Option<u64>,
+    resync: Option<u64>,
     pub(crate) bitmap: Bitmap,
     pub(crate) log: Log,
     /// Records of operations under way, by operation.
@@ -95,9 +95,43 @@ impl Doubt {
         }
     }
 
+    /// When something is due by itself.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Nanos {
+        self.wake.min(self.bitmap.wake())
+    }
+
+    /// Whether an operation has got its mark or room for its record, or marks may be written.
+    #[inline]
+    pub(crate) fn is_any_ready(&self) -> bool {
+        self.log.is_ready() || self.bitmap.is_ready()
+    }
+
+    /// Operations that have a record, or wait for room for one or for a mark.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> {
+        self.records.keys().copied().chain(self.log.waiting()).chain(self.bitmap.waiting())
+    }
+
+    /// First group that is in doubt since a loss of power, while any is.
+    #[inline]
+    pub(crate) fn resync(&self) -> Option<u64> {
+        self.resync
+    }
+
+    /// Groups below `group` are in doubt no more.
+    pub(crate) fn resynced_up_to(&mut self, group: u64) {
+        debug_assert!(self.resync.is_some_and(|first| first <= group), "a resynchronisation goes forward");
+        self.resync = Some(group);
+    }
+
+    /// Whether the time for marking the array clean has come, and members are to flush for it.
+    pub(crate) fn is_clean_due(&mut self, now: Nanos) -> bool {
+        self.wake <= now && self.is_idle(now)
+    }
+
     /// The time is up: whether members are to flush so that the array can be marked clean. Where a write is under way its end sets the
     /// time anew.
-    pub(crate) fn is_idle(&mut self, now: Nanos) -> bool {
+    fn is_idle(&mut self, now: Nanos) -> bool {
         let idle = self.writers == 0 && self.mark == Mark::Active;
         let waits = idle && self.flushes > 0;
         self.wake = if waits { Nanos(now.0.saturating_add(self.delay.0)) } else { Nanos::MAX };

@@ -6,6 +6,7 @@
 
 use crate::config::{ArrayConfig, CopyLayout, Level};
 use crate::placement::{ParityLayout, Placement, Shares, ShiftPlan};
+use crate::roles::first_roles;
 use outlast_media::ConfigError;
 use outlast_units::{Bytes, SECTOR_BYTES};
 
@@ -79,6 +80,9 @@ pub(crate) struct Layout {
     /// Roles of a group.
     pub(crate) roles: usize,
     pub(crate) groups: u64,
+    /// Data roles, and all roles of a group, as sets.
+    pub(crate) data_set: u64,
+    pub(crate) role_set: u64,
 }
 
 /// A run of rows of one chunk.
@@ -106,6 +110,16 @@ impl Rows {
     }
 }
 
+/// Where a group lies, found once for all its roles.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    group: u64,
+    /// The group's stripe within the period of a placement.
+    phase: usize,
+    /// Whether it follows the shift's target.
+    moved: bool,
+}
+
 /// A rectangle of one group: data roles `first_role..end_role`, each over the same rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
@@ -123,6 +137,8 @@ impl Layout {
             data: placement.data(),
             roles: placement.columns(),
             groups: member_sectors / chunk,
+            data_set: first_roles(placement.data()),
+            role_set: first_roles(placement.columns()),
             map: Map::Striped(Striped { now: placement, shift: None }),
         }
     }
@@ -142,7 +158,8 @@ impl Layout {
             CopyLayout::Far | CopyLayout::Offset => far_rows * columns,
         };
         let map = Map::Copies { layout, columns, copies, far_rows };
-        Self { map, chunk, data: 1, roles: copies as usize, groups }
+        let role_set = first_roles(copies as usize);
+        Self { map, chunk, data: 1, roles: copies as usize, groups, data_set: 1, role_set }
     }
 
     /// Sectors that the array offers.
@@ -153,13 +170,33 @@ impl Layout {
     /// Column of a role, and the first of its sectors there; `target`: where the shift in progress wants it.
     #[inline]
     pub(crate) fn locate(&self, group: u64, role: usize, target: bool) -> (usize, u64) {
+        self.column(self.place(group, target), role)
+    }
+
+    /// The place of a group, of which the columns of all its roles follow; `target`: where the shift in progress wants it.
+    #[inline]
+    pub(crate) fn place(&self, group: u64, target: bool) -> Place {
+        debug_assert!(group < self.groups, "a group of the array");
+        match &self.map {
+            Map::Striped(striped) => {
+                let moved = striped.shift.as_ref().is_some_and(|shift| target || shift.is_moved(group));
+                Place { group, phase: striped.now.phase(group), moved }
+            }
+            Map::Copies { .. } => Place { group, phase: 0, moved: false },
+        }
+    }
+
+    /// Column of a role of the group at `place`, and the first of its sectors there.
+    #[inline]
+    pub(crate) fn column(&self, place: Place, role: usize) -> (usize, u64) {
+        let group = place.group;
         match &self.map {
             Map::Striped(striped) => {
                 let placement = match &striped.shift {
-                    Some(shift) if target || shift.is_moved(group) => &shift.target,
+                    Some(shift) if place.moved => &shift.target,
                     _ => &striped.now,
                 };
-                (usize::from(placement.columns_at(placement.phase(group))[role]), group * self.chunk)
+                (usize::from(placement.columns_at(place.phase)[role]), group * self.chunk)
             }
             &Map::Copies { layout, columns, copies, far_rows } => {
                 let copy = role as u64;
@@ -241,6 +278,14 @@ impl Layout {
         (group * self.data as u64 + role) * self.chunk + u64::from(row)
     }
 
+    /// The chunk that a sector of the array lies in, as group and data role, and its row there.
+    #[inline]
+    pub(crate) fn chunk_of(&self, sector: u64) -> (u64, usize, u64) {
+        let chunk = sector / self.chunk;
+        let data = self.data as u64;
+        (chunk / data, (chunk % data) as usize, sector - chunk * self.chunk)
+    }
+
     /// Cuts sectors `first..first + sectors` of the array into rectangles, in rising order of group. `banded` joins chunks of one
     /// group over common rows; without it every chunk is a piece of its own.
     #[inline]
@@ -267,11 +312,8 @@ impl Iterator for Pieces {
 
     #[inline]
     fn next(&mut self) -> Option<Piece> {
-        if let Some(bands) = &mut self.bands {
-            if let Some(piece) = bands.next() {
-                return Some(piece);
-            }
-            self.bands = None;
+        if let Some(piece) = self.bands.as_mut().and_then(Bands::next) {
+            return Some(piece);
         }
         if self.at == self.end {
             return None;
@@ -281,18 +323,26 @@ impl Iterator for Pieces {
         let row = self.at - chunk * self.chunk;
         let left = self.end - self.at;
         if row + left > self.chunk && self.banded && role + 1 < self.data {
-            let here = ((self.data - role) * self.chunk - row).min(left);
-            self.at += here;
-            let last = role + (row + here - 1) / self.chunk;
-            let end = (row + here) - (last - role) * self.chunk;
-            let bounds = [0, row.min(end), row.max(end), self.chunk];
-            self.bands = Some(Bands { group, first: role, last, row, end, bounds, at: 0 });
-            return self.next();
+            return self.band(group, role, row);
         }
         let here = left.min(self.chunk - row);
         self.at += here;
         let rows = Rows::new(row as u32, (row + here) as u32);
         Some(Piece { group, first_role: role as u8, end_role: role as u8 + 1, rows })
+    }
+}
+
+impl Pieces {
+    /// The first rectangle of a run over several chunks of one group.
+    #[cold]
+    fn band(&mut self, group: u64, role: u64, row: u64) -> Option<Piece> {
+        let here = ((self.data - role) * self.chunk - row).min(self.end - self.at);
+        self.at += here;
+        let last = role + (row + here - 1) / self.chunk;
+        let end = (row + here) - (last - role) * self.chunk;
+        let bounds = [0, row.min(end), row.max(end), self.chunk];
+        let bands = Bands { group, first: role, last, row, end, bounds, at: 0 };
+        self.bands.insert(bands).next()
     }
 }
 

@@ -4,31 +4,27 @@
 //! interface and nothing of what is behind it. [`placement`] says where parity lies, as data; [`coarse`]
 //! runs whole lifetimes from the same placements without a single command.
 
-mod array;
 mod bitmap;
 pub mod coarse;
-mod commit;
 mod config;
+mod deadlines;
 mod doubt;
 mod error;
-mod gather;
-mod host;
 mod layout;
 mod locks;
 mod log;
+mod machine;
 mod members;
 mod op;
 mod parity;
-mod pass;
+mod passes;
 pub mod placement;
 mod plain;
-mod power;
 mod ranges;
-mod repair;
+mod repairs;
+mod roles;
 mod status;
-mod untimed;
 
-pub use array::Array;
 pub use config::{
     ArrayConfig, BackgroundConfig, Consistency, CopyLayout, EjectionConfig, FakeWay, Level, LightConfig,
     LogConfig, LogPlace, MemberConfig, RepairConfig, RepairOrder, RepairWay, ReplacementConfig, ShiftWay,
@@ -36,10 +32,11 @@ pub use config::{
 };
 pub use error::{ArrayError, Event, EventKind, RepairStep};
 
+pub use machine::Array;
 pub use outlast_device::PowerCycle;
-pub use pass::PassKind;
+pub use passes::PassKind;
 pub use placement::ParityLayout;
 pub use plain::{PlainConfig, PlainDevice, PlainFailure};
 pub use ranges::RangeSet;
-pub use repair::MemberRepair;
+pub use repairs::MemberRepair;
 pub use status::{Condition, Counters, MemberStatus, Progress, State, Status};

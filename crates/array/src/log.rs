@@ -37,7 +37,9 @@ impl Log {
         at
     }
 
+    /// A record of `bytes` is needed no more.
     pub(crate) fn release(&mut self, bytes: u64) {
+        assert!(bytes <= self.used, "room in the log is given back once");
         self.used -= bytes;
     }
 
@@ -52,6 +54,18 @@ impl Log {
         Some((op, bytes))
     }
 
+    /// Whether the operation that has waited longest may have its room.
+    #[inline]
+    pub(crate) fn is_ready(&self) -> bool {
+        self.waiting.front().is_some_and(|&(_, bytes)| self.used + bytes <= self.size)
+    }
+
+    /// Operations that wait for room.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> {
+        self.waiting.iter().map(|&(op, _)| op)
+    }
+
+    /// Bytes taken on each member.
     pub(crate) fn in_use(&self) -> u64 {
         self.used
     }

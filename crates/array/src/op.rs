@@ -12,8 +12,8 @@ pub(crate) struct Host {
     /// Parts not yet done.
     pub(crate) left: u32,
     pub(crate) outcome: Outcome,
-    pub(crate) data_in: Vec<u8>,
-    pub(crate) data_out: Vec<u8>,
+    /// What is to be written, or has been read; empty where bytes are not kept.
+    pub(crate) data: Vec<u8>,
 }
 
 /// What an operation does with its group.
@@ -199,6 +199,13 @@ pub(crate) enum SubKind {
     RepairFlush,
 }
 
+impl SubKind {
+    /// Whether it is a part of a host command rather than of an operation or of the array's own work.
+    pub(crate) fn is_for_host(self) -> bool {
+        matches!(self, Self::DirectRead | Self::DirectWrite | Self::DirectTrim | Self::Flush)
+    }
+}
+
 /// A command to a member.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sub {
@@ -210,20 +217,4 @@ pub(crate) struct Sub {
     pub(crate) owner: u32,
     pub(crate) group: u64,
     pub(crate) rows: Rows,
-}
-
-/// The roles in `set`, rising.
-pub(crate) fn roles(mut set: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        (set != 0).then(|| {
-            let role = set.trailing_zeros() as usize;
-            set &= set - 1;
-            role
-        })
-    })
-}
-
-/// The lowest `count` roles as a set.
-pub(crate) fn first_roles(count: usize) -> u64 {
-    if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }

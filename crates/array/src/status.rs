@@ -1,11 +1,7 @@
 //! What an array tells about itself.
 
-use crate::array::Array;
-use crate::layout::Map;
 use crate::op::Method;
-use crate::pass::PassKind;
-use crate::ranges::RangeSet;
-use outlast_device::Device;
+use crate::passes::PassKind;
 use outlast_units::{Bytes, Nanos};
 use serde::Serialize;
 use std::fmt;
@@ -186,104 +182,6 @@ pub struct Status {
     pub marked_regions: u64,
     /// How the devices fit, in words.
     pub notices: Vec<String>,
-}
-
-impl<D: Device> Array<D> {
-    /// Of an array of copies the sets of members, as bits, that hold the same chunks; every set holds an equal part of all data. `None` for
-    /// arrays with parity or no redundancy.
-    pub fn copy_groups(&self) -> Option<Vec<u64>> {
-        let Map::Copies { columns, .. } = &self.layout.map else { return None };
-        let set = |group: u64| {
-            (0..self.layout.roles).fold(0, |set, role| set | 1 << self.layout.locate(group, role, false).0)
-        };
-        Some((0..*columns).map(set).collect())
-    }
-
-    /// What commands of the host meet now. Asked at every completion, so that a healthy array answers at once.
-    #[inline]
-    pub fn condition(&self) -> Condition {
-        if !self.degraded && self.background.pass.is_none() && self.repairs.active.is_empty() {
-            return if self.is_in_doubt() { Condition::Resyncing } else { Condition::Healthy };
-        }
-        if self.is_missing_too_many(None) {
-            Condition::Failed
-        } else if self.is_rebuilding() {
-            Condition::Rebuilding
-        } else if self.columns.iter().any(|column| !column.is_in_sync() || column.excused) {
-            Condition::Degraded
-        } else if self.is_in_doubt() {
-            Condition::Resyncing
-        } else {
-            Condition::Healthy
-        }
-    }
-
-    /// How the array is.
-    pub fn status(&self, now: Nanos) -> Status {
-        let percent = self.parity_percent();
-        let member = |(index, column): (usize, &crate::array::Column<D>)| MemberStatus {
-            present: column.device.is_some(),
-            in_sync: column.is_in_sync(),
-            age: column.device.as_ref().map(self.age_of),
-            parity_percent: percent.get(index).copied(),
-            read_errors: column.read_errors,
-            bad_sectors: column.bad.sectors(),
-            in_flight: column.in_flight,
-            repair: self.repair_progress(now, Some(index)),
-        };
-        let members: Vec<MemberStatus> = self.columns.iter().enumerate().map(member).collect();
-        let ages = || members.iter().filter_map(|member| member.age);
-        let oldest = ages().fold(f64::NEG_INFINITY, f64::max);
-        let youngest = ages().fold(f64::INFINITY, f64::min);
-        let told = self.columns.iter().any(|column| column.excused);
-        let redundant = self.layout.roles > self.layout.data;
-        let state = if !self.powered
-            || self.is_missing_too_many(None)
-            || !redundant && (told || !self.lost.is_empty())
-        {
-            State::Failed
-        } else if !told && members.iter().all(|member| member.in_sync) {
-            State::Clean
-        } else {
-            State::Degraded
-        };
-        Status {
-            level: self.config.level.name(),
-            state,
-            read_only: self.read_only,
-            spares: self.spares.len(),
-            progress: self.progress(now),
-            stripes_to_move: self.stripes_to_move(),
-            age_differential: (oldest - youngest).max(0.0),
-            lost_sectors: self.lost.sectors(),
-            marked_regions: self.doubt.bitmap.marked(),
-            notices: self.notices.clone(),
-            members,
-        }
-    }
-
-    /// The pass under way; without one, the first repair under way.
-    pub fn progress(&self, now: Nanos) -> Option<Progress> {
-        let Some(pass) = self.background.pass.as_ref() else { return self.repair_progress(now, None) };
-        let (done, total) = (self.pass_bytes(pass.base), self.pass_bytes(self.layout.groups));
-        let worked = self.pass_bytes(pass.base - pass.first).0;
-        Some(Progress::new(pass.kind, done, total, worked, now.saturating_sub(pass.started)))
-    }
-
-    /// Figures since the beginning.
-    pub fn counters(&self) -> Counters {
-        self.counters
-    }
-
-    /// Sectors of the array whose content nothing can bring back. They read as medium errors until they are written.
-    pub fn lost(&self) -> &RangeSet {
-        &self.lost
-    }
-
-    /// The bad-block log of a member: its sectors that could not be written.
-    pub fn bad_blocks(&self, column: usize) -> Option<&RangeSet> {
-        Some(&self.columns.get(column)?.bad)
-    }
 }
 
 impl fmt::Display for Status {

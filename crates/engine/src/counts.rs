@@ -4,6 +4,9 @@ use outlast_ftl::UnitsWritten;
 use outlast_ssd::{Corrections, Counters, RberLevels, Ssd};
 use outlast_units::Nanos;
 
+/// Blocks whose error rates are looked at for a window.
+pub(crate) const WINDOW_BLOCKS: usize = 256;
+
 outlast_units::counters! {
     /// What has been counted since the last reset, over one drive or several.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -58,5 +61,28 @@ impl Snapshot {
             rber: ssd.rber_levels(now, blocks).unwrap_or_default(),
             free_superblocks: ssd.free_superblocks().into(),
         }
+    }
+}
+
+/// What several drives count now, together; of host bytes, what reaches the drives.
+pub(crate) fn snapshot_of<'a>(drives: impl Iterator<Item = &'a Ssd>, now: Nanos) -> Snapshot {
+    let drives: Vec<&Ssd> = drives.collect();
+    let blocks = (WINDOW_BLOCKS / drives.len().max(1)).max(16);
+    let all: Vec<Snapshot> = drives.iter().map(|ssd| Snapshot::of(ssd, now, blocks)).collect();
+    Snapshot {
+        counts: all.iter().map(|own| own.counts).sum(),
+        rber: mean_levels(&all.iter().map(|own| own.rber).collect::<Vec<_>>()),
+        free_superblocks: all.iter().map(|own| own.free_superblocks).sum(),
+    }
+}
+
+/// Error rates of several drives as one: means of mean and median, the worst of the 99th percentiles and maxima.
+pub(crate) fn mean_levels(levels: &[RberLevels]) -> RberLevels {
+    let count = levels.len().max(1) as f64;
+    RberLevels {
+        mean: levels.iter().map(|level| level.mean).sum::<f64>() / count,
+        p50: levels.iter().map(|level| level.p50).sum::<f64>() / count,
+        p99: levels.iter().map(|level| level.p99).fold(0.0, f64::max),
+        max: levels.iter().map(|level| level.max).fold(0.0, f64::max),
     }
 }

@@ -1,7 +1,6 @@
 //! One drive, or all drives of an array, seen as one when a run is summed up.
 
-use crate::counts::Counts;
-use crate::machine::mean_levels;
+use crate::counts::{Counts, mean_levels};
 use crate::volume::Volume;
 use outlast_device::{Device, Identity, Smart};
 use outlast_ftl::Ftl;
@@ -16,6 +15,24 @@ pub(crate) struct Drives<'a> {
     /// These, spares, and drives that have left: whatever has counted anything.
     all: Vec<&'a Ssd>,
     pub(crate) array: Option<&'a Volume>,
+}
+
+/// What runs are made on, seen as drives.
+pub(crate) trait AsDrives {
+    /// All its drives.
+    fn as_drives(&self) -> Drives<'_>;
+}
+
+impl AsDrives for Ssd {
+    fn as_drives(&self) -> Drives<'_> {
+        Drives::one(self)
+    }
+}
+
+impl AsDrives for Volume {
+    fn as_drives(&self) -> Drives<'_> {
+        Drives::of(self)
+    }
 }
 
 /// Sums of exact probabilities, as logarithms.
@@ -34,11 +51,11 @@ fn ln_sum(values: impl Iterator<Item = f64> + Clone) -> f64 {
 }
 
 impl<'a> Drives<'a> {
-    pub(crate) fn one(ssd: &'a Ssd) -> Self {
+    fn one(ssd: &'a Ssd) -> Self {
         Self { there: vec![ssd], all: vec![ssd], array: None }
     }
 
-    pub(crate) fn of(volume: &'a Volume) -> Self {
+    fn of(volume: &'a Volume) -> Self {
         let members = volume.array.config().members;
         let all: Vec<&Ssd> = volume.drives().collect();
         let mut there: Vec<&Ssd> =
@@ -65,8 +82,7 @@ impl<'a> Drives<'a> {
     }
 
     pub(crate) fn units(&self) -> u64 {
-        use crate::machine::Machine;
-        self.array.map_or_else(|| self.there[0].units(), Machine::units)
+        self.array.map_or_else(|| self.there[0].units(), Volume::units)
     }
 
     pub(crate) fn sectors_per_unit(&self) -> u32 {

@@ -1,7 +1,6 @@
 //! What the engine runs: a drive by itself, or an array of them.
 
-use crate::counts::Snapshot;
-use crate::drives::Drives;
+use crate::counts::{Snapshot, WINDOW_BLOCKS};
 use crate::progress::OnProgress;
 use crate::scenario::Scenario;
 use outlast_array::Condition;
@@ -77,9 +76,6 @@ pub(crate) trait Machine: Device {
     /// What is counted now.
     fn snapshot(&self, now: Nanos) -> Snapshot;
 
-    /// All its drives.
-    fn drives(&self) -> Drives<'_>;
-
     /// The latest simulated time that can be handled.
     fn latest(&self) -> Nanos;
 
@@ -106,33 +102,8 @@ pub(crate) trait Machine: Device {
     }
 }
 
-/// Blocks whose error rates are looked at for a window.
-const WINDOW_BLOCKS: usize = 256;
 /// Units between two looks at the clock.
 const FILL_UNITS: u64 = 64;
-
-/// What several drives count now, together; of host bytes, what reaches the drives.
-pub(crate) fn snapshot_of<'a>(drives: impl Iterator<Item = &'a Ssd>, now: Nanos) -> Snapshot {
-    let drives: Vec<&Ssd> = drives.collect();
-    let blocks = (WINDOW_BLOCKS / drives.len().max(1)).max(16);
-    let all: Vec<Snapshot> = drives.iter().map(|ssd| Snapshot::of(ssd, now, blocks)).collect();
-    Snapshot {
-        counts: all.iter().map(|own| own.counts).sum(),
-        rber: mean_levels(&all.iter().map(|own| own.rber).collect::<Vec<_>>()),
-        free_superblocks: all.iter().map(|own| own.free_superblocks).sum(),
-    }
-}
-
-/// Error rates of several drives as one: means of mean and median, the worst of the 99th percentiles and maxima.
-pub(crate) fn mean_levels(levels: &[outlast_ssd::RberLevels]) -> outlast_ssd::RberLevels {
-    let count = levels.len().max(1) as f64;
-    outlast_ssd::RberLevels {
-        mean: levels.iter().map(|level| level.mean).sum::<f64>() / count,
-        p50: levels.iter().map(|level| level.p50).sum::<f64>() / count,
-        p99: levels.iter().map(|level| level.p99).fold(0.0, f64::max),
-        max: levels.iter().map(|level| level.max).fold(0.0, f64::max),
-    }
-}
 
 /// A write of units `first..end`.
 pub(crate) fn unit_write(sectors_per_unit: u32, first: u64, end: u64) -> Command {
@@ -202,10 +173,6 @@ impl Machine for Ssd {
 
     fn snapshot(&self, now: Nanos) -> Snapshot {
         Snapshot::of(self, now, WINDOW_BLOCKS)
-    }
-
-    fn drives(&self) -> Drives<'_> {
-        Drives::one(self)
     }
 
     fn latest(&self) -> Nanos {

@@ -3,7 +3,7 @@
 use crate::array_report::array_tables;
 use crate::clock::Stopwatch;
 use crate::columns::time_table;
-use crate::drives::Drives;
+use crate::drives::AsDrives;
 use crate::error::EngineError;
 use crate::facts::Facts;
 use crate::machine::Machine;
@@ -159,8 +159,8 @@ impl Simulation {
         };
         let Done { prepared, recorder, measured, ending, warming, run_cpu_s } = done;
         let drives = match &self.built {
-            Built::Drive(ssd) => Drives::one(ssd),
-            Built::Array(volume) => Drives::of(volume),
+            Built::Drive(ssd) => ssd.as_drives(),
+            Built::Array(volume) => volume.as_drives(),
         };
         let facts = Facts {
             scenario: &self.scenario,
@@ -213,7 +213,7 @@ struct Done {
 }
 
 /// Prepares `machine` and runs the workload on it.
-fn execute<M: Machine>(
+fn execute<M: Machine + AsDrives>(
     scenario: &Scenario,
     machine: &mut M,
     workload: &mut Workload,
@@ -227,7 +227,7 @@ fn execute<M: Machine>(
     let watch = Stopwatch::start();
     if prepared.stopped {
         let run_cpu_s = watch.cpu_s();
-        let measured = Measured::of(&machine.drives(), Nanos::ZERO, Nanos::ZERO);
+        let measured = Measured::of(&machine.as_drives(), Nanos::ZERO, Nanos::ZERO);
         return Ok(Done { prepared, recorder, measured, ending: Ending::Stopped, warming: false, run_cpu_s });
     }
     let warm_up = scenario.run.warm_up.max(workload.ramp);
@@ -237,7 +237,7 @@ fn execute<M: Machine>(
         TimingMode::None => runner.run_untimed()?,
     };
     let (recorder, warming) = (runner.recorder, runner.warming);
-    let mut measured = Measured::of(&machine.drives(), recorder.end, recorder.span());
+    let mut measured = Measured::of(&machine.as_drives(), recorder.end, recorder.span());
     if ending == Ending::Stopped {
         measured.cut_off();
     }

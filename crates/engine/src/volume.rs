@@ -1,8 +1,7 @@
 //! An array of drives with what is to happen to its members.
 
-use crate::counts::Snapshot;
-use crate::drives::Drives;
-use crate::machine::{Machine, snapshot_of, unit_write};
+use crate::counts::{Snapshot, snapshot_of};
+use crate::machine::{Machine, unit_write};
 use crate::member::Member;
 use crate::progress::{Control, OnProgress, Phase, Progress};
 use crate::scenario::{Happening, Scenario};
@@ -196,6 +195,11 @@ impl Volume {
         self.pending.len()
     }
 
+    /// Mapping units that the host addresses.
+    pub(crate) fn units(&self) -> u64 {
+        self.units
+    }
+
     pub(crate) fn sectors_per_unit(&self) -> u32 {
         self.sectors_per_unit
     }
@@ -345,7 +349,7 @@ impl Device for Volume {
 
 impl Machine for Volume {
     fn units(&self) -> u64 {
-        self.units
+        Volume::units(self)
     }
 
     /// A stripe, so that its parity is written once.
@@ -466,10 +470,6 @@ impl Machine for Volume {
         let mut snapshot = snapshot_of(self.drives(), now);
         snapshot.counts.host_bytes = self.host_bytes();
         snapshot
-    }
-
-    fn drives(&self) -> Drives<'_> {
-        Drives::of(self)
     }
 
     fn latest(&self) -> Nanos {

@@ -28,6 +28,11 @@ impl Ssd {
     /// for the failed operation wait for the new one.
     #[cold]
     pub(crate) fn program_failed(&mut self, now: Nanos, op: &Op) {
+        assert!(
+            matches!(op.kind, OpKind::HostProgram | OpKind::RelocationProgram),
+            "{:?} programs nothing",
+            op.kind
+        );
         self.counters.program_failures += 1;
         self.note_failed_write(now, op);
         let core = usize::from(op.core);
@@ -48,6 +53,7 @@ impl Ssd {
     /// Writes the units of operation `op` of stream `own`, which failed, again.
     fn move_failed(&mut self, now: Nanos, core: usize, own: Stream, op: &Op) {
         let units = self.cores[core].ftl.layout().units_per_pu();
+        assert!(u32::from(op.units) <= units, "{} units in a program unit of {units}", op.units);
         // A stripe may have ended where its lane would have come next; its parity goes before all that follows.
         self.program_parity(now, core, own);
         let mut stranded = 0;

@@ -23,7 +23,7 @@ pub struct RberLevels {
 impl Ssd {
     /// How reads have ended since the last reset.
     pub fn corrections(&self) -> Corrections {
-        self.corrections
+        self.corrections + self.ladder.counted()
     }
 
     /// Exact probabilities over the host reads since the last reset; `None` where the flash never errs.

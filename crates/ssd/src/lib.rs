@@ -8,7 +8,6 @@ mod figures;
 mod flash;
 mod health;
 mod host;
-mod ladder;
 mod op;
 mod placement;
 mod power;

@@ -2,7 +2,7 @@
 
 use outlast_ftl::{Layout, ReadCause};
 use outlast_units::slab::NIL;
-use outlast_units::{BlockId, Row};
+use outlast_units::{BlockId, DieId, Row};
 
 pub(crate) use outlast_flash::Task;
 
@@ -105,6 +105,8 @@ pub(crate) struct Op {
     pub(crate) recovery: u32,
     /// Flush epoch of a host program.
     pub(crate) epoch: u32,
+    /// Of a read of lists: the failed die whose units they name.
+    pub(crate) lists_of: Option<DieId>,
     pub(crate) work: UnitWork,
 }
 
@@ -125,6 +127,7 @@ impl Op {
             rung: Rung::Rereads,
             recovery: NIL,
             epoch: 0,
+            lists_of: None,
             work,
         }
     }

@@ -59,7 +59,7 @@ impl Ssd {
         self.reads = Slab::default();
         self.host.requests.clear();
         self.forget_queries(now);
-        self.recoveries = Slab::default();
+        self.ladder.power_failed();
         self.master.forget(now);
         let mut abandoned = Vec::new();
         for core in 0..self.cores.len() {

@@ -6,11 +6,10 @@ use crate::counters::Counters;
 use crate::flash::DiePlace;
 use crate::health::{Changes, Decisions, FaultSchedule, Timer};
 use crate::host::HostSide;
-use crate::ladder::{Recovery, Retries};
 use crate::op::{Op, Purpose};
 use crate::placement::Classifier;
 use crate::power::PowerCuts;
-use crate::read::{CoreCells, Corrections, Reliability};
+use crate::read::{CoreCells, Corrections, Ladder, Reliability, Retries};
 use crate::repair::{Moves, Redirection, Watch};
 use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Smart, Tag};
 use outlast_flash::{Flash, Setup, Source};
@@ -50,7 +49,7 @@ pub struct Ssd {
     pub(crate) units: u64,
     pub(crate) capacity_sectors: u64,
     pub(crate) counters: Counters,
-    /// Units that could not be had before the last reset of the counters.
+    /// Units lost to the host or to the drive before the last reset of the counters.
     pub(crate) errors_before: u64,
     /// Sums at the last reset, to be subtracted.
     pub(crate) base: Totals,
@@ -65,9 +64,8 @@ pub struct Ssd {
     pub(crate) classifier: Option<Box<Classifier>>,
     /// Absent where the flash never errs.
     pub(crate) reliability: Option<Box<Reliability>>,
-    pub(crate) retries: Retries,
+    pub(crate) ladder: Ladder,
     pub(crate) corrections: Corrections,
-    pub(crate) recoveries: Slab<Option<Recovery>>,
     pub(crate) timer: Timer,
     pub(crate) decisions: Decisions,
     pub(crate) schedule: FaultSchedule,
@@ -156,9 +154,8 @@ impl Ssd {
             classifier: Classifier::new(&config, if whole { units * u64::from(sectors_per_unit) } else { 0 })
                 .map(Box::new),
             reliability,
-            retries: Retries { max, if_protected },
+            ladder: Ladder::new(Retries::new(max, if_protected)),
             corrections: Corrections::default(),
-            recoveries: Slab::default(),
             timer: Timer::default(),
             decisions: Decisions::default(),
             schedule: FaultSchedule::default(),
@@ -289,6 +286,7 @@ impl Ssd {
         self.errors_before += self.counters.medium_errors + self.counters.lost_units;
         self.counters = Counters::default();
         self.corrections = Corrections::default();
+        self.ladder.reset();
         self.decisions = Decisions::default();
         if let Some(reliability) = &mut self.reliability {
             reliability.reset();

@@ -36,6 +36,11 @@ impl<T> Slab<T> {
         self.entries.iter().zip(is_free).filter(|(_, is_free)| !is_free).map(|(entry, _)| entry)
     }
 
+    /// Whether `index` is in use, at a cost proportional to what is free. For checks.
+    pub fn is_live(&self, index: u32) -> bool {
+        (index as usize) < self.entries.len() && !self.free.contains(&index)
+    }
+
     /// Gives entry `index` up; its number will be used again.
     #[inline]
     pub fn remove(&mut self, index: u32) {

@@ -25,6 +25,7 @@ REASONS = {
     "exposed": ("scrubbing: stripes that lost members", "var:--bad", "x"),
     "code": ("another code", "var:--parity", "pentagon"),
     "dies": ("dies added", "var:--host", "hourglass"),
+    "evacuation": ("a die expected to fail", "var:--warn", "bowtie"),
 }
 
 

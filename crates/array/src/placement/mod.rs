@@ -1,11 +1,14 @@
 //! Where the chunks of a stripe lie, as data: a table over a period of stripes.
 
+mod layouts;
 mod moves;
 mod shares;
 mod spread;
 mod table;
 
+pub use layouts::ParityLayout;
 pub use moves::ShiftPlan;
 pub use shares::{MEMBERS_MAX, Shares};
 pub use spread::spread;
-pub use table::{ParityLayout, Placement};
+pub use table::Placement;
+pub(crate) use table::by_rank;

@@ -1,28 +1,8 @@
-//! The table itself, and the named layouts as such tables.
+//! The table itself.
 
-use super::{Shares, spread};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// The common ways to rotate parity, named as in Linux md (`md(4)`, `raid5.h`). "Left" moves parity from the last member
-/// towards the first, "right" the other way; "symmetric" starts the data after the parity, "asymmetric" at the first member.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ParityLayout {
-    /// Parity moves left, data follows it: the usual choice, since long reads then use every member.
-    #[default]
-    LeftSymmetric,
-    /// Parity moves left, data stays in order of members.
-    LeftAsymmetric,
-    /// Parity moves right, data follows it.
-    RightSymmetric,
-    /// Parity moves right, data stays in order of members.
-    RightAsymmetric,
-    /// Parity always on the first members.
-    ParityFirst,
-    /// Parity always on the last members: RAID-4.
-    ParityLast,
-}
+use super::layouts::{ParityLayout, Shape};
+use super::shares::Shares;
+use super::spread::spread;
 
 /// For each stripe of a period, which column holds which *role*: roles `0..data` are the data chunks in the order of
 /// addresses, roles `data..` the parity chunks.
@@ -40,28 +20,10 @@ pub struct Placement {
 impl Placement {
     /// A named layout of `data` + `parities` columns.
     pub fn named(layout: ParityLayout, data: usize, parities: usize) -> Self {
-        let columns = data + parities;
-        let period = match layout {
-            ParityLayout::ParityFirst | ParityLayout::ParityLast => 1,
-            _ if parities == 0 => 1,
-            _ => columns,
-        };
-        let mut column_of = Vec::with_capacity(period * columns);
-        for stripe in 0..period {
-            let first = match layout {
-                ParityLayout::LeftSymmetric | ParityLayout::LeftAsymmetric => columns - 1 - stripe,
-                ParityLayout::RightSymmetric | ParityLayout::RightAsymmetric => stripe,
-                ParityLayout::ParityFirst => 0,
-                ParityLayout::ParityLast => data,
-            };
-            let symmetric = matches!(layout, ParityLayout::LeftSymmetric | ParityLayout::RightSymmetric);
-            let parity = |column: usize| (column + columns - first) % columns < parities;
-            let start = if symmetric { first + parities } else { 0 };
-            let order = (start..start + columns).map(|column| column % columns);
-            column_of.extend(order.filter(|&column| !parity(column)).map(|column| column as u8));
-            column_of.extend((first..first + parities).map(|column| (column % columns) as u8));
-        }
-        Self::from_columns(columns, data, column_of)
+        let shape = Shape { data, parities };
+        let period = if parities == 0 { 1 } else { layout.period(shape) };
+        let column_of = (0..period).flat_map(|stripe| layout.columns(shape, stripe)).collect();
+        Self::from_columns(shape.columns(), data, column_of)
     }
 
     /// Parity in the given shares, finely interleaved (see [`spread`]); data follows the parity, as in the symmetric layouts.
@@ -150,6 +112,17 @@ impl Placement {
         self.column_of[base + usize::from(role_a)] = b;
         self.column_of[base + usize::from(role_b)] = a;
     }
+}
+
+/// The placement `first` with its columns renamed so that the member at `order[0]` takes the place with the largest share, and so on.
+pub(crate) fn by_rank(first: &Placement, counts: &[u32], order: &[u8]) -> Placement {
+    let mut places: Vec<usize> = (0..counts.len()).collect();
+    places.sort_by(|&a, &b| counts[b].cmp(&counts[a]));
+    let mut to = vec![0; counts.len()];
+    for (&place, &column) in places.iter().zip(order) {
+        to[place] = column;
+    }
+    first.renamed(&to)
 }
 
 #[cfg(test)]

@@ -115,9 +115,9 @@ impl Scrubbed {
         );
         let (by_exposed, by_code, by_dies) =
             (count(Reason::Exposed), count(Reason::Code), count(Reason::Dies));
-        let for_health = by_reads + by_age + by_expected_errors + by_rereads + by_patrol;
+        let by_scrubbing = |reason: &Reason| !matches!(reason, Reason::Space | Reason::Wear);
         Self {
-            superblocks: for_health + by_exposed + by_code + by_dies + count(Reason::Evacuation),
+            superblocks: Reason::ALL.into_iter().filter(by_scrubbing).map(count).sum(),
             again: ssd.scrubbed_again(),
             by_reads,
             by_age,

@@ -18,7 +18,7 @@ pub struct ChangeConfig {
     /// When the most worn block has been erased so often, what it came with included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pe_cycles: Option<u32>,
-    /// When so many units could not be had since the drive was made, by the host or by the drive itself. (`smart.media_errors` counts
+    /// When so many units have been unreadable since the drive was made, for the host or for the drive itself. (`smart.media_errors` counts
     /// commands of the host.)
     #[serde(skip_serializing_if = "Option::is_none")]
     pub medium_errors: Option<u64>,

@@ -47,7 +47,7 @@ pub struct SsdConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrub: Option<ScrubConfig>,
     /// Repair of failed dies in place, with the help of a host that has redundancy. Absent: a failed die is known at once, its data
-    /// cannot be had, and nobody is told.
+    /// is lost, and nobody is told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repair: Option<RepairConfig>,
     /// Sudden failures that come by chance. Default: none.

@@ -59,21 +59,24 @@ impl<W> Processor<W> {
     }
 }
 
-/// What a flash core is asked to act on: one unit, or the neighbouring units of a read that share a program unit.
+/// What a flash core is asked to act on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CoreWork {
-    /// The first unit.
-    pub(crate) work: UnitWork,
-    pub(crate) units: u32,
+pub(crate) enum CoreWork {
+    /// Units of a command: the first one, and how many there are. More than one are neighbouring units of a read that share a program unit.
+    Units { first: UnitWork, units: u32 },
+    /// The core's part of the search for a query.
+    Search { request: u32 },
+    /// Marking what the lists of a failed die of the core leave out, for the sake of a query.
+    Mark { request: u32 },
 }
 
 impl Processor<CoreWork> {
     /// Adds a unit to the work taken on last, which is done when `cost` has been spent on that unit, too.
     pub(crate) fn take_another_unit(&mut self, now: Nanos, cost: Nanos) {
         let done = self.occupy(now, cost);
-        if let Some((at, last)) = self.queue.back_mut() {
+        if let Some((at, CoreWork::Units { units, .. })) = self.queue.back_mut() {
             *at = done;
-            last.units += 1;
+            *units += 1;
         }
     }
 }

@@ -6,15 +6,13 @@ use crate::ssd::Ssd;
 use outlast_device::{Op as HostOp, Outcome};
 use outlast_ftl::Stream;
 use outlast_media::Unit;
-use outlast_units::slab::NIL;
 use outlast_units::{Lpn, Nanos, SECTOR_BYTES};
 
 impl Ssd {
     /// A flash core acts on one unit of a command.
     pub(crate) fn execute(&mut self, now: Nanos, core: usize, work: UnitWork) {
         // A die may have failed, or data have moved, since the master core sent it here.
-        let is_unit = self.redirection.is_some() && work.lpn != NIL;
-        let moved = if is_unit { self.elsewhere(core, work) } else { None };
+        let moved = if self.redirection.is_some() { self.elsewhere(core, work) } else { None };
         let (core, work) = moved.unwrap_or((core, work));
         let command = *self.host.requests.command(work.request);
         match command.op {
@@ -31,8 +29,7 @@ impl Ssd {
                 }
                 self.finish_parts(now, work.request, 1);
             }
-            HostOp::LbaStatus => self.status_step(now, core, work),
-            HostOp::Flush => unreachable!("such a command has no units"),
+            HostOp::LbaStatus | HostOp::Flush => unreachable!("such a command has no units"),
         }
     }
 

@@ -121,17 +121,25 @@ impl Ssd {
             if self.is_of_page_before(core, work) {
                 self.cores[core].cpu.take_another_unit(now, cost);
             } else {
-                self.cores[core].cpu.take(now, cost, CoreWork { work, units: 1 });
+                self.cores[core].cpu.take(now, cost, CoreWork::Units { first: work, units: 1 });
             }
-            let next = self.cores[core].cpu.next();
-            self.flash.schedule(Source::Core(CoreId(core as u16)), next);
+            self.schedule_core(core);
         }
+    }
+
+    /// Sees that flash core `core` acts when it has done the first piece of its work.
+    #[inline]
+    pub(crate) fn schedule_core(&mut self, core: usize) {
+        let next = self.cores[core].cpu.next();
+        self.flash.schedule(Source::Core(CoreId(core as u16)), next);
     }
 
     /// Whether `work` reads the unit after those that core `core` was given last, in the same program unit: firmware looks up all
     /// that a command wants of a page, then has the page read.
     fn is_of_page_before(&self, core: usize, work: UnitWork) -> bool {
-        let Some(&CoreWork { work: before, units }) = self.cores[core].cpu.last() else { return false };
+        let Some(&CoreWork::Units { first: before, units }) = self.cores[core].cpu.last() else {
+            return false;
+        };
         if before.request != work.request
             || before.lpn + units != work.lpn
             || self.host.requests.command(work.request).op != HostOp::Read
@@ -145,13 +153,16 @@ impl Ssd {
     }
 
     pub(crate) fn cpu_event(&mut self, now: Nanos, core: usize) {
-        let CoreWork { work, units } = self.cores[core].cpu.done().expect("a processor's event has work");
-        let next = self.cores[core].cpu.next();
-        self.flash.schedule(Source::Core(CoreId(core as u16)), next);
-        if units == 1 {
-            self.execute(now, core, work);
-        } else {
-            self.execute_page(now, core, work, units);
+        let work = self.cores[core].cpu.done().expect("a processor's event has work");
+        self.schedule_core(core);
+        match work {
+            CoreWork::Units { first, units: 1 } => self.execute(now, core, first),
+            CoreWork::Units { first, units } => self.execute_page(now, core, first, units),
+            CoreWork::Search { request } => self.finish_parts(now, request, 1),
+            CoreWork::Mark { request } => {
+                self.marked(now, core, request);
+                self.go_on_with_lists(now);
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! How many bits of a codeword were wrong when it was first read: a sample.
 
-use super::Turns;
+use super::turns::Turns;
 use outlast_media::reliability::binomial::Binomial;
 use outlast_media::reliability::{Ecc, open_unit, sample_errors, sample_worst_errors};
 use outlast_units::rng::mix;

@@ -1,26 +1,34 @@
-//! Reading flash that errs: what a sensing gives, and how likely it was to fail.
+//! Reading flash that errs: what a sensing gives, how likely it was to fail, and how to go on where the flash did not give all.
 //!
 //! A sensing ([`sense`]) disturbs the cells of one flash core ([`CoreCells`]) and says which units the ECC does not give. What it learns the
 //! drive keeps in its [`Reliability`]: the exact probabilities of all host reads ([`tails`]) and a sample of the numbers of wrong bits
-//! ([`histogram`]).
+//! ([`histogram`]). Where the ECC does not give a unit, the [`Ladder`] says what is tried next.
 
 mod cells;
 mod corrections;
 mod histogram;
+mod ladder;
 mod lines;
+mod recovery;
+mod retries;
 mod sense;
 mod tails;
+#[cfg(test)]
+mod tests;
+mod turns;
 
 pub(crate) use cells::CoreCells;
 pub use corrections::Corrections;
+pub(crate) use ladder::{Ladder, LadderEffect, Lines};
+pub(crate) use retries::Retries;
 pub(crate) use sense::{Attempt, Sensed, broken_units, faulty_units, units};
 pub use tails::ExactTails;
 
 use crate::config::{ReliabilityConfig, SsdConfig};
 use histogram::Histogram;
 use outlast_media::reliability::{Ecc, FailTable, ReadLadder};
-use outlast_units::rng::SplitMix;
 use tails::Tails;
+use turns::Turns;
 
 /// How a drive's flash errs, and what is counted of it.
 #[derive(Clone, Debug)]
@@ -83,67 +91,5 @@ impl Reliability {
     pub(crate) fn reset(&mut self) {
         self.tails.reset();
         self.histogram.reset();
-    }
-}
-
-/// Which of many things are looked at: each with probability 1 in `every`, by a draw of its own. So what is looked at does not keep
-/// step with a workload that repeats itself.
-#[derive(Clone, Debug)]
-struct Turns {
-    every: u32,
-    /// Things up to the next that is looked at, itself included.
-    left: u64,
-    rng: SplitMix,
-}
-
-impl Turns {
-    fn new(every: u32, seed: u64, name: &str) -> Self {
-        assert!(every > 0, "one in none is looked at");
-        let mut turns = Self { every, left: 0, rng: SplitMix::new(seed, name) };
-        turns.left = turns.gap();
-        turns
-    }
-
-    /// Geometrically distributed, with mean `every`.
-    fn gap(&mut self) -> u64 {
-        if self.every <= 1 {
-            return 1;
-        }
-        let ln_passed_over = (-1.0 / f64::from(self.every)).ln_1p();
-        1 + ((1.0 - self.rng.unit()).ln() / ln_passed_over) as u64
-    }
-
-    #[inline]
-    fn is_next(&mut self) -> bool {
-        debug_assert!(self.left > 0, "the next thing to look at has been passed");
-        self.left -= 1;
-        let is_next = self.left == 0;
-        if is_next {
-            self.left = self.gap();
-        }
-        is_next
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Turns;
-
-    #[test]
-    fn one_in_one_is_every_one() {
-        let mut turns = Turns::new(1, 5, "test");
-        assert!((0..100).all(|_| turns.is_next()));
-    }
-
-    /// The gaps are geometric with mean 7: of 100 000, the mean lies within five of its standard deviations, √(7·6 / 100 000).
-    #[test]
-    fn the_mean_gap_is_the_one_asked_for() {
-        let mut turns = Turns::new(7, 1, "test");
-        let gaps: Vec<u64> = (0..100_000).map(|_| turns.gap()).collect();
-        let mean = gaps.iter().sum::<u64>() as f64 / gaps.len() as f64;
-        assert!(
-            gaps.iter().all(|&gap| gap >= 1) && (mean - 7.0).abs() < 5.0 * (42.0f64 / 1e5).sqrt(),
-            "{mean}"
-        );
     }
 }

@@ -1,9 +1,9 @@
 //! One sensing: which units the ECC gives, and how likely each was to fail.
 
+use super::Retries;
 use super::lines::LineView;
 use super::tails::UnitTail;
 use super::{CoreCells, Reliability};
-use crate::ladder::Retries;
 use crate::op::OpKind;
 use outlast_ftl::{Ftl, PuPlace};
 use outlast_media::{CalmSensing, Faults, Sensing};
@@ -70,7 +70,7 @@ impl Reliability {
         own: &mut CoreCells,
         read: Attempt,
         at: Nanos,
-        retries: &Retries,
+        retries: Retries,
     ) -> u64 {
         let layout = ftl.layout();
         let (place, group) = layout.place_and_group(read.pu);
@@ -149,7 +149,7 @@ impl Reliability {
         faults: Option<&Faults>,
         read: &Attempt,
         at: Nanos,
-        retries: &Retries,
+        retries: Retries,
     ) -> Sensed {
         let layout = ftl.layout();
         let (place, group) = layout.place_and_group(read.pu);

@@ -1,6 +1,6 @@
 //! Exact probabilities of reads, however small.
 
-use super::Turns;
+use super::turns::Turns;
 use super::lines::{ln_add, ln_or};
 use outlast_media::reliability::{Accumulator, ReadLadder, Term};
 

@@ -127,7 +127,7 @@ impl Ssd {
         self.queue_internal(now, &Op { units: 1, mask: 1 << unit, work, ..op });
     }
 
-    /// The data of a unit to be moved is in the controller, or cannot be had.
+    /// The data of a unit to be moved is in the controller, or is lost.
     pub(crate) fn move_read(&mut self, now: Nanos, op: &Op, lost: bool) {
         self.flash.internal_ended();
         if lost {

@@ -42,6 +42,7 @@ pub(crate) struct Redirection {
 impl Redirection {
     /// Of a drive with `units` units and `dies` dies, none of which has failed.
     pub(crate) fn new(units: u64, cores: u32, dies: u32) -> Self {
+        assert!(cores != 0, "a drive has a flash core");
         let count = cores as usize;
         let own = |core: u64| units / u64::from(cores) + u64::from(core < units % u64::from(cores));
         let own: Vec<u32> = (0..u64::from(cores)).map(|core| own(core) as u32).collect();
@@ -81,6 +82,11 @@ impl Redirection {
             self.end[helper as usize] += self.places(victim, window, helper);
         }
         self.taken[victim] += 1;
+        debug_assert!(
+            (0..self.end.len()).map(|core| self.logical(core)).sum::<u64>()
+                == self.own.iter().map(|&own| u64::from(own)).sum::<u64>(),
+            "every unit has one home"
+        );
         true
     }
 
@@ -96,6 +102,7 @@ impl Redirection {
     /// The core that holds number `number` of core `core`'s own, and its number there; `None` where it is still that core itself.
     #[inline]
     pub(crate) fn home(&self, core: usize, number: u32) -> Option<(usize, u32)> {
+        debug_assert!(number < self.own[core], "core {core} never had unit {number}");
         let (p, place) = (number / self.period, number % self.period);
         let (window, helper) = (place / self.cores, place % self.cores);
         if window >= self.taken[core] || helper as usize == core {
@@ -109,6 +116,7 @@ impl Redirection {
         if local < self.own[core] {
             return (core, local);
         }
+        debug_assert!(local < self.end[core], "core {core} holds no unit {local}");
         let layers = &self.layers[core];
         let after = layers.partition_point(|layer| layer.first <= local);
         let layer = layers[after - 1];

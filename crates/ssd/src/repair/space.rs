@@ -25,6 +25,7 @@ pub fn fair_shares(units: u64, dies: &[u32]) -> Vec<u64> {
     for &core in order.iter().take(left as usize) {
         shares[core] += 1;
     }
+    debug_assert!(shares.iter().sum::<u64>() == units, "every unit has its share");
     shares
 }
 

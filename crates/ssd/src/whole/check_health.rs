@@ -19,6 +19,8 @@ impl Ssd {
                 return Err(format!("core {index}: an alarm has gone off that nobody has answered"));
             }
         }
+        let members = self.reads.live().filter(|op| op.kind == OpKind::StripeRead).map(|op| op.recovery);
+        self.ladder.self_check(members)?;
         self.check_watch()
     }
 

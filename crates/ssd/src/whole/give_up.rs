@@ -21,6 +21,9 @@ impl Ssd {
     }
 
     /// Something breaks now.
+    ///
+    /// # Panics
+    /// If it is of a die that the drive does not have.
     pub fn inject(&mut self, now: Nanos, fault: Fault) {
         if fault.damage == Damage::Power {
             self.host.abort(now);
@@ -35,6 +38,7 @@ impl Ssd {
         }
         self.expect_faults();
         for die in fault.dies(&self.config.geometry) {
+            assert!(usize::from(die) < self.places.len(), "die {die} breaks, of {}", self.places.len());
             let (core, local) = self.core_of_die(die);
             let state = &mut self.cores[core];
             if let Some(faults) = &mut state.faults {
@@ -57,7 +61,12 @@ impl Ssd {
 
     /// Core `core` uses its die `local`, or only `plane` of it, no more.
     pub(crate) fn give_up(&mut self, now: Nanos, core: usize, local: u16, plane: Option<u16>) {
+        assert!(usize::from(local) < self.cores[core].dies.len(), "core {core} has no die {local}");
         self.cores[core].ftl.give_up_die(local, plane);
+        debug_assert!(
+            plane.is_some() || self.cores[core].ftl.is_dead_die(local),
+            "a die given up takes no data"
+        );
         // Stripes may have ended where the die would have come next.
         self.program_all_parity(now, core);
         self.reprotect_all(now, core);

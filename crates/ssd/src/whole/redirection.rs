@@ -39,6 +39,7 @@ impl Ssd {
 
     #[inline(never)]
     fn place_of_redirected(&self, unit: u64, home: (usize, u32)) -> (usize, u32) {
+        debug_assert!(self.redirection.is_some(), "without redirection units are at home");
         let former = self.former_core_of(unit);
         let ftl = &self.cores[former.0].ftl;
         let is_there = ftl.lookup(Lpn(former.1)).is_some() || ftl.is_lost(Lpn(former.1));
@@ -128,6 +129,8 @@ impl Ssd {
         let moves_itself = repair.migration == Migration::Device;
         let (victim, _) = self.core_of_die(die);
         let Some(next) = self.redirected_once_more(victim, None) else { return };
+        let held: u64 = (0..self.cores.len()).map(|core| next.logical(core)).sum();
+        assert!(held == self.units, "the cores are to hold {held} units of {}", self.units);
         for (index, core) in self.cores.iter_mut().enumerate() {
             core.ftl.set_logical(u64::from(next.end(index)), next.logical(index));
         }

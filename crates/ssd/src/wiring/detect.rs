@@ -15,11 +15,12 @@ impl Ssd {
         if op.kind == OpKind::ProbeRead {
             return;
         }
+        debug_assert!(op.failing != 0, "the read of {:?} has given all", op.kind);
         let core = usize::from(op.core);
         let state = &self.cores[core];
         let layout = state.ftl.layout();
         let place = layout.place(op.pu);
-        let is_last = self.retries.all().is_none_or(|all| u32::from(op.step) >= all);
+        let is_last = self.ladder.retries().all().is_none_or(|all| u32::from(op.step) >= all);
         let (mut broken, mut soft) = (Vec::new(), Vec::new());
         for unit in units(op.failing) {
             for page in layout.pages_of_unit(unit) {
@@ -111,6 +112,7 @@ impl Ssd {
         let page = u32::from(plane - of_lane.first_plane);
         let on_page = |&unit: &u32| layout.pages_of_unit(unit).contains(&page);
         let mask = (0..layout.units_per_pu()).filter(on_page).fold(0u64, |mask, unit| mask | 1 << unit);
+        debug_assert!(mask != 0, "some unit lies on the first page of every block");
         let pu = superblock.0 * layout.pus_per_superblock() + lane;
         let op = Op::new(OpKind::ProbeRead, Task::Gc, core, pu);
         self.queue_read(now, Op { units: mask.count_ones() as u16, mask, ..op });
@@ -136,6 +138,7 @@ impl Ssd {
         let (core, local) = self.core_of_die(die.0);
         let failed_units = self.failed_units(die.0);
         let Some(watch) = &mut self.watch else { return };
+        assert!(watch.detector.has_failed(die), "die {die} is recorded as failed before it is known to be");
         let finding = watch.detector.finding(die);
         watch.records.push(RepairRecord {
             die: die.0,
@@ -172,13 +175,6 @@ impl Ssd {
         let state = &self.cores[core];
         let dies = (0u16..).zip(&state.dies).filter(|&(_, &die)| predictor.is_leaving(DieId(die)));
         dies.flat_map(|(local, _)| state.ftl.layout().lanes_of_die(local)).copied().collect()
-    }
-
-    /// Whether what lies on the die of program unit `pu` is beyond reach, as far as firmware knows.
-    pub(crate) fn is_out_of_reach(&self, core: usize, pu: u32) -> bool {
-        let ftl = &self.cores[core].ftl;
-        let die = ftl.layout().lane_of_pu(pu).die;
-        ftl.is_dead_lane(pu) && !self.watch.as_ref().is_some_and(|watch| watch.is_leaving(die))
     }
 
     /// Firmware looks at every die at once, without time: for drives that are used without it, where nothing would ever be noticed.

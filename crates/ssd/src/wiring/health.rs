@@ -23,6 +23,7 @@ impl Ssd {
         self.flash.schedule(Source::Housekeeping, Nanos::MAX);
         self.break_what_is_due(now);
         self.make_changes_due(now);
+        debug_assert!(self.schedule.next().min(self.changes.next()) > now, "all that was due has been done");
         self.watch_dies(now);
         let mut next = self.schedule.next().min(self.changes.next());
         for core in 0..self.cores.len() {

@@ -1,18 +1,14 @@
 //! Queries of the host for the units that it is to write again: the drive waits for lists, searches, and answers.
 
 use crate::config::{Identifier, Migration, WriteCache};
-use crate::op::{Op, OpKind, Task, UnitWork};
+use crate::core::CoreWork;
+use crate::op::{Op, OpKind, Task};
 use crate::repair::{ListStep, Search, rebuilds};
 use crate::read::broken_units;
 use crate::ssd::Ssd;
 use outlast_device::{Command, LbaRun, Tag};
 use outlast_ftl::{Axis, ListRead, Member, State};
-use outlast_units::slab::NIL;
 use outlast_units::{CoreId, DieId, IndexVec, Lba, Lpn, Nanos, SuperblockId};
-
-/// What a piece of a query's work is: in place of the first sector of a unit.
-const SEARCHED: u16 = 0;
-const MARKED: u16 = 1;
 
 impl Ssd {
     /// The master core has received a query.
@@ -29,7 +25,7 @@ impl Ssd {
     }
 
     /// Does what queries that wait for lists need, until something is under way or nobody waits.
-    fn go_on_with_lists(&mut self, now: Nanos) {
+    pub(crate) fn go_on_with_lists(&mut self, now: Nanos) {
         while let Some(step) = self.next_list_step() {
             match step {
                 ListStep::Begin(die) => self.begin_lists(now, die),
@@ -80,14 +76,14 @@ impl Ssd {
         let (core, _) = self.core_of_die(die.0);
         let units = self.cores[core].ftl.layout().units_per_pu();
         let mask = u64::MAX >> (64 - units);
-        let work = UnitWork { request: NIL, lpn: u32::from(die.0), first: 0, sectors: 0 };
         let op = Op::new(OpKind::ListRead, Task::Gc, core, read.pu);
-        self.queue_read(now, Op { mask, units: units as u16, work, ..op });
+        self.queue_read(now, Op { mask, units: units as u16, lists_of: Some(die), ..op });
     }
 
     /// A page with a list has been read, or could not be.
     pub(crate) fn list_read(&mut self, now: Nanos, op: &Op) {
-        let (die, core) = (DieId(op.work.lpn as u16), usize::from(op.core));
+        let core = usize::from(op.core);
+        let die = op.lists_of.expect("a read of lists is for a failed die");
         let Some(watch) = &mut self.watch else { return };
         if op.failing != 0 {
             if watch.lists.read_failed(die) {
@@ -108,6 +104,7 @@ impl Ssd {
     /// Core `core` marks pages that lists of die `die` name, which takes it time.
     fn mark(&mut self, now: Nanos, die: DieId, core: usize, pages: &[Lpn]) {
         let (Some(watch), Some(repair)) = (&mut self.watch, &self.config.repair) else { return };
+        assert!(watch.detector.has_failed(die), "only units of failed dies are marked");
         watch.lists.mark(CoreId(core as u16), pages);
         for record in watch.records_of(die) {
             record.marked += pages.len() as u64;
@@ -126,7 +123,12 @@ impl Ssd {
         };
         let cost = Nanos(left * repair.mark_cost.0);
         self.host.requests.add_part(request);
-        self.hand_over(now, core, cost, work_of(request, MARKED));
+        if cost == Nanos::ZERO && self.cores[core].cpu.is_free(now) {
+            self.marked(now, core, request);
+        } else {
+            self.cores[core].cpu.take(now, cost, CoreWork::Mark { request });
+            self.schedule_core(core);
+        }
     }
 
     /// The cores look for the units that a query asks for.
@@ -134,6 +136,7 @@ impl Ssd {
         let (Some(watch), Some(repair)) = (&self.watch, &self.config.repair) else { return };
         let units = self.units_asked(self.host.requests.command(request));
         let (cores, entries) = (self.cores.len(), units.end - units.start);
+        debug_assert!(units.end <= self.units, "only units of the drive are asked for");
         let mut search = Search {
             entries,
             searched: IndexVec::filled(false, cores),
@@ -160,20 +163,18 @@ impl Ssd {
         }
         for (core, &cost) in costs.iter_indexed().filter(|&(_, &cost)| cost != Nanos::ZERO) {
             self.host.requests.add_part(request);
-            self.hand_over(now, core.index(), cost, work_of(request, SEARCHED));
+            self.cores[core.index()].cpu.take(now, cost, CoreWork::Search { request });
+            self.schedule_core(core.index());
         }
     }
 
-    /// A core has done its part of a query.
-    pub(crate) fn status_step(&mut self, now: Nanos, core: usize, work: UnitWork) {
-        if work.first == MARKED {
-            let dies = &self.cores[core].dies;
-            if let Some(watch) = &mut self.watch {
-                watch.lists.marked(dies.iter().copied().map(DieId));
-            }
-            self.go_on_with_lists(now);
+    /// Core `core` has marked what was left of one of its failed dies, for the sake of `request`.
+    pub(crate) fn marked(&mut self, now: Nanos, core: usize, request: u32) {
+        let dies = self.cores[core].dies.iter().copied().map(DieId);
+        if let Some(watch) = &mut self.watch {
+            watch.lists.marked(dies);
         }
-        self.finish_parts(now, work.request, 1);
+        self.finish_parts(now, request, 1);
     }
 
     /// A query is done: what it found and is still so goes to the host.
@@ -275,9 +276,4 @@ impl Ssd {
         watch.detector.power_failed();
         self.call_housekeeping(now);
     }
-}
-
-/// Work of a flash core for a query that is of none of its units.
-fn work_of(request: u32, what: u16) -> UnitWork {
-    UnitWork { request, lpn: NIL, first: what, sectors: 0 }
 }

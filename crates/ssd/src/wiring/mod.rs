@@ -5,6 +5,7 @@ mod detect;
 mod health;
 mod identify;
 mod protection;
+mod reading;
 mod scrub;
 mod scrub_view;
 mod sensing;

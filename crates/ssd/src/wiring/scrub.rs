@@ -95,12 +95,14 @@ impl Ssd {
         let Some((superblock, reason)) = chosen else { return };
         let ftl = &self.cores[core].ftl;
         let stream = ftl.scrub_stream(ftl.class_of_superblock(superblock));
+        assert!(!matches!(reason, Reason::Space | Reason::Wear), "scrubbing moves for {}", reason.name());
         self.start_relocation(now, core, Task::Scrub, superblock, stream, reason);
     }
 
     fn start_patrol_read(&mut self, now: Nanos, core: usize, pu: Pu) {
         let layout = self.cores[core].ftl.layout();
         let units = layout.units_per_pu();
+        debug_assert!(!self.cores[core].ftl.is_dead_lane(pu.0), "nothing answers on a dead die");
         let mask = u64::MAX >> (64 - units);
         let op = Op { units: units as u16, mask, ..Op::new(OpKind::PatrolRead, Task::Scrub, core, pu.0) };
         self.queue_internal(now, &op);
@@ -109,6 +111,7 @@ impl Ssd {
     /// A patrol read has ended; `op.failing` are the units with too many wrong bits.
     #[inline(never)]
     pub(crate) fn patrol_read(&mut self, now: Nanos, op: &Op) {
+        assert!(op.kind == OpKind::PatrolRead, "a read of {:?} is no patrol", op.kind);
         self.flash.internal_ended();
         let core = usize::from(op.core);
         let superblock = self.cores[core].ftl.layout().place(op.pu).superblock;

@@ -17,7 +17,7 @@ impl Ssd {
         let (tag, wanted, units) = (operation.tag, operation.mask(), operation.units());
         let index = self.places[die].core.index();
         let core = &mut self.cores[index];
-        let at = now + self.schedule.aged();
+        let (at, retries) = (now + self.schedule.aged(), self.ladder.retries());
         let mut read = Attempt { kind: tag.kind, pu: tag.pu, wanted, step: 0, is_first: true };
         if tag.has_record {
             let record = &self.reads[tag.cookie];
@@ -29,10 +29,10 @@ impl Ssd {
         let mut sensed = Sensed { failing: 0, step: read.step };
         if let (Some(own), Some(reliability)) = (&mut core.cells, &mut self.reliability) {
             if core.faults.is_none() && reliability.is_plain(read.kind) {
-                sensed.failing = reliability.sense_small(&core.ftl, own, read, at, &self.retries);
+                sensed.failing = reliability.sense_small(&core.ftl, own, read, at, retries);
             } else {
                 sensed =
-                    reliability.sense_any(&core.ftl, own, core.faults.as_ref(), &read, at, &self.retries);
+                    reliability.sense_any(&core.ftl, own, core.faults.as_ref(), &read, at, retries);
             }
             has_alarm = own.cells.has_alarm();
         }

@@ -1,18 +1,17 @@
 //! Asking members which of their sectors have failed, range by range.
 
-use super::recover::{Item, Span};
-use crate::array::{Array, command};
+use super::super::{Array, command};
 use crate::config::{RepairOrder, RepairWay};
 use crate::layout::Rows;
 use crate::op::{Sub, SubKind};
-use crate::ranges::RangeSet;
+use crate::repairs::Item;
 use outlast_device::{Command, Device, LbaRun, Op as HostOp, Outcome, Tag};
 use outlast_units::{Nanos, SECTOR_BYTES};
 use std::ops::Range;
 
 impl<D: Device> Array<D> {
     fn range_sectors(&self) -> u64 {
-        self.config.repair.range.0 / SECTOR_BYTES
+        self.setup.config.repair.range.0 / SECTOR_BYTES
     }
 
     /// The range that a member's sector lies in.
@@ -32,8 +31,8 @@ impl<D: Device> Array<D> {
 
     /// Asks device `index` about a range.
     pub(super) fn ask(&mut self, now: Nanos, id: u32, index: usize, range: u32) {
-        let Some(at) = self.repairs.position(id) else { return };
-        self.repairs.active[at].asked.push((range, now));
+        let Some(repair) = self.repairs.get_mut(id) else { return };
+        repair.asks(now, range);
         let (sectors, rows) = (self.sectors_of(range), Rows::new(0, 1));
         let (kind, group) = (SubKind::Status, u64::from(range));
         let sub = Sub { live: true, kind, column: index as u8, role: 0, owner: id, group, rows };
@@ -43,19 +42,18 @@ impl<D: Device> Array<D> {
     }
 
     /// A member has answered.
-    pub(crate) fn status_done(&mut self, now: Nanos, sub: Sub, tag: Tag, outcome: Outcome) {
+    pub(in crate::machine) fn status_done(&mut self, now: Nanos, sub: Sub, tag: Tag, outcome: Outcome) {
         let index = usize::from(sub.column);
-        let runs = self.device_mut(index).and_then(|device| device.take_lba_status(tag)).unwrap_or_default();
+        let runs =
+            self.members.device_mut(index).and_then(|device| device.take_lba_status(tag)).unwrap_or_default();
         let (id, range) = (sub.owner, sub.group as u32);
-        let Some(at) = self.repairs.position(id) else { return };
-        let repair = &mut self.repairs.active[at];
-        let Some(place) = repair.asked.iter().position(|&(asked, _)| asked == range) else { return };
-        let (_, sent) = repair.asked.swap_remove(place);
+        let Some(repair) = self.repairs.get_mut(id) else { return };
+        let Some(sent) = repair.takes_answer(range) else { return };
         let (way, column) = (repair.way, repair.column);
         let record = self.repairs.record(id);
         record.identify += now - sent;
         record.queries += 1;
-        self.background.pump = true;
+        self.passes.ask();
         if outcome == Outcome::Aborted {
             self.ask(now, id, index, range);
             return;
@@ -65,11 +63,11 @@ impl<D: Device> Array<D> {
         if way == RepairWay::Assist {
             for (sectors, readable) in clipped {
                 self.count_listed(id, readable, sectors.end - sectors.start);
-                if let Some(donor) = self.donor_mut(column).filter(|_| !readable) {
+                if let Some(donor) = self.members.donor_mut(column).filter(|_| !readable) {
                     donor.known.insert(sectors);
                 }
             }
-            if let Some(donor) = self.donor_mut(column) {
+            if let Some(donor) = self.members.donor_mut(column) {
                 donor.answered.insert(range);
             }
             return;
@@ -78,19 +76,10 @@ impl<D: Device> Array<D> {
         for (sectors, readable) in clipped {
             left += self.list(id, range, sectors, readable);
         }
-        let Some(at) = self.repairs.position(id) else { return };
-        let repair = &mut self.repairs.active[at];
-        if let Some(span) = repair.spans.iter_mut().find(|span| span.range == range) {
-            *span = Span { range, left, answered: true };
-        }
-        repair.drop_done_spans();
-        if repair.asked.is_empty() {
-            repair.written = RangeSet::default();
-            if self.config.repair.order == RepairOrder::Exposure
-                && self.repairs.active[at].next == self.ranges()
-            {
-                self.sort_by_exposure();
-            }
+        let (ranges, by_exposure) = (self.ranges(), self.setup.config.repair.order == RepairOrder::Exposure);
+        let Some(repair) = self.repairs.get_mut(id) else { return };
+        if repair.range_listed(range, left) && by_exposure && repair.has_asked_all(ranges) {
+            self.sort_by_exposure();
         }
     }
 
@@ -105,9 +94,9 @@ impl<D: Device> Array<D> {
 
     /// Cuts a run of listed sectors into rows of groups, to be recovered one by one; returns how many.
     fn list(&mut self, id: u32, range: u32, sectors: Range<u64>, readable: bool) -> u32 {
-        let Some(at) = self.repairs.position(id) else { return 0 };
-        let (column, chunk) = (self.repairs.active[at].column, self.layout.chunk);
-        let by_exposure = self.config.repair.order == RepairOrder::Exposure;
+        let Some(column) = self.repairs.get(id).map(|repair| repair.column) else { return 0 };
+        let chunk = self.layout.chunk;
+        let by_exposure = self.setup.config.repair.order == RepairOrder::Exposure;
         let (mut first, mut items) = (sectors.start, 0);
         while first < sectors.end {
             let end = sectors.end.min((first / chunk + 1) * chunk);
@@ -121,11 +110,9 @@ impl<D: Device> Array<D> {
                 continue;
             }
             let rows = Rows::new((from % chunk) as u32, ((end - 1) % chunk) as u32 + 1);
-            let repair = &mut self.repairs.active[at];
-            repair.items.push_back(Item { group, rows, readable, range, sector: from });
-            if by_exposure {
-                repair.missing.insert(from..end);
-            }
+            let Some(repair) = self.repairs.get_mut(id) else { return items };
+            let item = Item { group, rows, readable, range, sector: from };
+            repair.list(item, by_exposure.then_some(from..end));
             items += 1;
         }
         items
@@ -133,18 +120,14 @@ impl<D: Device> Array<D> {
 
     /// Sectors have failed, and there is no redundancy: notes which data is lost, but for what the host has written meanwhile.
     fn lose(&mut self, id: u32, group: u64, sectors: Range<u64>, readable: bool) {
-        let Some(at) = self.repairs.position(id).filter(|_| !readable) else { return };
-        let repair = &self.repairs.active[at];
+        let Some(repair) = self.repairs.get(id).filter(|_| !readable) else { return };
         let Some(role) = self.layout.role_on(group, repair.column, false) else { return };
-        let mut gone = RangeSet::default();
-        gone.insert(sectors.clone());
-        repair.written.iter().for_each(|written| gone.remove(written));
+        let gone = repair.not_written(sectors);
         for run in gone.iter() {
             let first = self.layout.logical(group, role, (run.start % self.layout.chunk) as u32);
             let count = run.end - run.start;
-            self.lost.insert(first..first + count);
-            self.counters.sectors_lost += count;
-            self.repairs.records[id as usize].lost_sectors += count;
+            self.ledger.lose(first..first + count);
+            self.repairs.record(id).lost_sectors += count;
         }
     }
 }
@@ -152,15 +135,16 @@ impl<D: Device> Array<D> {
 impl<D: Device> Array<D> {
     /// The host has written without a lock: a member that is being asked may still tell that these sectors have failed.
     #[inline]
-    pub(crate) fn note_written(&mut self, sub: Sub) {
-        if self.repairs.active.is_empty() {
+    pub(in crate::machine) fn note_written(&mut self, sub: Sub) {
+        if self.repairs.is_none_active() {
             return;
         }
         let (_, base) = self.layout.locate(sub.group, usize::from(sub.role), false);
         let sectors = base + u64::from(sub.rows.first)..base + u64::from(sub.rows.end);
-        let own = |repair: &&mut super::Repair| repair.column == usize::from(sub.column);
-        for repair in self.repairs.active.iter_mut().filter(own).filter(|repair| !repair.asked.is_empty()) {
-            repair.written.insert(sectors.clone());
+        for repair in self.repairs.active_mut().iter_mut() {
+            if repair.column == usize::from(sub.column) {
+                repair.note_written(sectors.clone());
+            }
         }
     }
 }

@@ -3,10 +3,11 @@
 //! Members do not depend on each other here, so a command is only passed on: what each member gets is put into an order of its own, and
 //! whoever has the members carries that out, member by member or on several threads.
 
-use crate::array::{Array, command};
-use crate::gather::PartWrite;
+use super::plan::PartWrite;
+use super::{Array, command};
 use crate::layout::{Map, Piece, Rows};
-use crate::op::{Method, roles};
+use crate::op::Method;
+use crate::roles::roles;
 use crate::status::Counters;
 use outlast_device::{Command, Device, Op as HostOp, Outcome};
 
@@ -30,11 +31,11 @@ impl<D: Device> Array<D> {
         if command.op == HostOp::Flush {
             return Outcome::Ok;
         }
-        if end > self.capacity {
+        if end > self.setup.capacity {
             return Outcome::OutOfRange;
         }
         let mut orders = Orders { counters, give };
-        let joined = command.op != HostOp::Write || self.joins_chunks();
+        let joined = command.op != HostOp::Write || self.setup.joins_chunks;
         for piece in self.layout.pieces(command.lba.0, u64::from(command.sectors), joined) {
             match command.op {
                 HostOp::Write => self.route_write(command, piece, &mut orders),
@@ -55,12 +56,12 @@ impl<D: Device> Array<D> {
 
     /// Counts what was routed.
     pub fn count_untimed(&mut self, counters: Counters) {
-        self.counters = self.counters + counters;
+        self.ledger.counters = self.ledger.counters + counters;
     }
 
     /// The members that are there, with their columns. Only while nothing is under way: the array does not see what happens to them.
     pub fn members_mut(&mut self) -> impl Iterator<Item = (usize, &mut D)> {
-        self.columns.iter_mut().enumerate().filter_map(|(at, column)| Some((at, column.device.as_mut()?)))
+        self.members.iter_mut().enumerate().filter_map(|(at, column)| Some((at, column.device.as_mut()?)))
     }
 
     /// Of the first `sectors` of the array those that fill every member equally and from its first sector on when they are written in
@@ -79,7 +80,7 @@ impl<D: Device> Array<D> {
     fn route_write<F: FnMut(usize, Command)>(&self, host: Command, piece: Piece, orders: &mut Orders<'_, F>) {
         let (data, all) = (self.layout.data, self.layout.roles);
         let written = usize::from(piece.end_role - piece.first_role);
-        let joined = self.joins_chunks() || data == 1;
+        let joined = self.setup.joins_chunks || data == 1;
         if all > data && data > 1 && !(written == data && joined) {
             // As with time.
             let own = piece_data(piece).fold(0u64, |set, role| set | 1 << role);
@@ -105,7 +106,7 @@ impl<D: Device> Array<D> {
             self.give_each(host, piece, piece_data(piece), piece.rows, orders);
             return;
         }
-        let unit = self.trim_unit as u32;
+        let unit = self.setup.trim_unit as u32;
         let (first, end) = (piece.rows.first.next_multiple_of(unit), piece.rows.end / unit * unit);
         if usize::from(piece.end_role - piece.first_role) == data && first < end {
             self.give_each(host, piece, 0..all, Rows::new(first, end), orders);
@@ -122,7 +123,7 @@ impl<D: Device> Array<D> {
     ) {
         for role in roles {
             let (column, base) = self.layout.locate(piece.group, role, false);
-            if self.columns[column].device.is_none() {
+            if self.members[column].device.is_none() {
                 continue;
             }
             let own = command(host.op, base + u64::from(rows.first), rows);

@@ -1,26 +1,28 @@
 //! The host's side: commands come in, are cut into pieces, and go out when every piece is done.
 
-use crate::array::{Array, command};
+use super::flight::HeldBack;
+use super::{Array, command};
 use crate::layout::{Piece, Rows};
-use crate::op::{Host, Op, OpKind, Sub, SubKind, roles};
+use crate::op::{Host, Op, OpKind, Sub, SubKind};
+use crate::roles::roles;
 use outlast_device::{Command, Completion, Device, Op as HostOp, Outcome, Tag};
 use outlast_units::slab::NIL;
 use outlast_units::{Nanos, SECTOR_BYTES};
 
 impl<D: Device> Array<D> {
-    pub(crate) fn receive(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+    pub(super) fn receive(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         assert!(self.powered, "an array without power takes no commands");
-        if self.replaying > 0 {
-            self.door.push_back((command, tag, data.to_vec()));
+        if self.flight.replaying > 0 {
+            self.flight.held_back.push_back(HeldBack { command, tag, data: data.to_vec() });
             return;
         }
         self.accept(now, command, tag, data);
     }
 
-    pub(crate) fn accept(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+    pub(super) fn accept(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         let end = command.lba.0.saturating_add(u64::from(command.sectors));
-        if command.op != HostOp::Flush && end > self.capacity {
-            self.ready.push_back(Completion { at: now, tag, outcome: Outcome::OutOfRange });
+        if command.op != HostOp::Flush && end > self.setup.capacity {
+            self.replies.ready.push_back(Completion { at: now, tag, outcome: Outcome::OutOfRange });
             return;
         }
         let mut host = Host {
@@ -29,18 +31,15 @@ impl<D: Device> Array<D> {
             // One part for the cutting itself, so that the command cannot end before it is cut.
             left: 1,
             outcome: Outcome::Ok,
-            data_in: Vec::new(),
-            data_out: Vec::new(),
+            data: Vec::new(),
         };
-        if self.bytes && command.op == HostOp::Write {
-            host.data_in = data.to_vec();
-            host.data_in.resize(command.sectors as usize * SECTOR_BYTES as usize, 0);
+        if self.setup.bytes && matches!(command.op, HostOp::Read | HostOp::Write) {
+            if command.op == HostOp::Write {
+                host.data = data.to_vec();
+            }
+            host.data.resize(command.sectors as usize * SECTOR_BYTES as usize, 0);
         }
-        if self.bytes && command.op == HostOp::Read {
-            host.data_out = vec![0; command.sectors as usize * SECTOR_BYTES as usize];
-        }
-        let index = self.hosts.insert(host);
-        self.host_in_flight += 1;
+        let index = self.flight.hosts.insert(host);
         if is_change(command.op) {
             self.doubt.write_begins();
         }
@@ -56,8 +55,9 @@ impl<D: Device> Array<D> {
     }
 
     fn split_read(&mut self, now: Nanos, host: u32) {
-        let Command { lba, sectors, .. } = self.hosts[host].command;
-        let simple = !self.degraded && self.background.is_quiet() && self.lost.is_empty();
+        let Command { lba, sectors, .. } = self.flight.hosts[host].command;
+        let simple =
+            !self.members.is_degraded() && !self.passes.moves_parity() && self.ledger.lost().is_empty();
         for piece in self.layout.pieces(lba.0, u64::from(sectors), !simple) {
             if simple {
                 self.direct_read(now, host, piece.group, usize::from(piece.first_role), piece.rows);
@@ -65,7 +65,7 @@ impl<D: Device> Array<D> {
             }
             let set = piece_roles(piece);
             if self.is_lost(piece) {
-                self.hosts[host].outcome = Outcome::MediumError;
+                self.flight.hosts[host].outcome = Outcome::MediumError;
                 continue;
             }
             let (hard, soft) = self.unreadable(piece.group, piece.rows);
@@ -74,7 +74,7 @@ impl<D: Device> Array<D> {
             } else {
                 (hard | soft) & set == 0
             };
-            if readable && !self.moves_parity() {
+            if readable && !self.passes.moves_parity() {
                 for role in piece.first_role..piece.end_role {
                     self.direct_read(now, host, piece.group, usize::from(role), piece.rows);
                 }
@@ -89,9 +89,9 @@ impl<D: Device> Array<D> {
     fn direct_read(&mut self, now: Nanos, host: u32, group: u64, role: usize, rows: Rows) {
         let role = if self.layout.data == 1 { self.choose_copy(group, rows) } else { role };
         let (column, base) = self.layout.locate(group, role, false);
-        let column = self.source(column, group);
-        self.hosts[host].left += 1;
-        self.direct_reads += 1;
+        let column = self.members.source(column, group);
+        self.flight.hosts[host].left += 1;
+        self.flight.direct_reads += 1;
         let sub = Sub {
             live: true,
             kind: SubKind::DirectRead,
@@ -109,18 +109,18 @@ impl<D: Device> Array<D> {
         if self.layout.roles == 1 {
             return 0;
         }
-        let (hard, soft) = if self.degraded { self.unreadable(group, rows) } else { (0, 0) };
+        let (hard, soft) = if self.members.is_degraded() { self.unreadable(group, rows) } else { (0, 0) };
         let readable = self.role_set() & !(hard | soft);
         let in_doubt = self.doubt.distrusts(group);
-        let busy = |role: &usize| self.columns[self.layout.locate(group, *role, false).0].in_flight;
+        let busy = |role: &usize| self.members[self.layout.locate(group, *role, false).0].in_flight;
         let best = if in_doubt { roles(readable).next() } else { roles(readable).min_by_key(busy) };
         best.unwrap_or(0)
     }
 
-    pub(crate) fn direct_read_done(&mut self, now: Nanos, sub: Sub, tag: Tag, outcome: Outcome) {
-        self.direct_reads -= 1;
-        if self.direct_reads == 0 && self.background.pending_shift.is_some() {
-            self.background.pump = true;
+    pub(super) fn direct_read_done(&mut self, now: Nanos, sub: Sub, tag: Tag, outcome: Outcome) {
+        self.flight.direct_reads -= 1;
+        if self.flight.direct_reads == 0 && self.passes.is_shift_pending() {
+            self.passes.ask();
         }
         let (host, role) = (sub.owner, usize::from(sub.role));
         if outcome != Outcome::Ok {
@@ -131,8 +131,8 @@ impl<D: Device> Array<D> {
             }
             let wanted = if self.layout.data == 1 { 1 } else { 1 << role };
             self.read_under_lock(now, host, sub.group, wanted, sub.rows, failed);
-        } else if self.bytes {
-            let device = self.device_mut(usize::from(sub.column));
+        } else if self.setup.bytes {
+            let device = self.members.device_mut(usize::from(sub.column));
             if let Some(data) = device.and_then(|device| device.take_data(tag)) {
                 self.give_to_host(host, sub.group, role, sub.rows, &data);
             }
@@ -141,31 +141,31 @@ impl<D: Device> Array<D> {
     }
 
     fn read_under_lock(&mut self, now: Nanos, host: u32, group: u64, wanted: u64, rows: Rows, failed: u64) {
-        self.hosts[host].left += 1;
+        self.flight.hosts[host].left += 1;
         let op = Op { host, roles: wanted, failed, ..Op::new(OpKind::Read, group, rows) };
         self.start(now, op);
     }
 
     /// Copies rows of a data role into the host's buffer.
-    pub(crate) fn give_to_host(&mut self, host: u32, group: u64, role: usize, rows: Rows, data: &[u8]) {
-        let host = &mut self.hosts[host];
+    pub(super) fn give_to_host(&mut self, host: u32, group: u64, role: usize, rows: Rows, data: &[u8]) {
+        let host = &mut self.flight.hosts[host];
         let at = (self.layout.logical(group, role, rows.first) - host.command.lba.0) * SECTOR_BYTES;
-        host.data_out[at as usize..at as usize + data.len()].copy_from_slice(data);
+        host.data[at as usize..at as usize + data.len()].copy_from_slice(data);
     }
 
     fn split_write(&mut self, now: Nanos, host: u32) {
-        let Command { lba, sectors, fua, stream, .. } = self.hosts[host].command;
+        let Command { lba, sectors, fua, stream, .. } = self.flight.hosts[host].command;
         if self.read_only {
-            self.hosts[host].outcome = Outcome::ReadOnly;
+            self.flight.hosts[host].outcome = Outcome::ReadOnly;
             return;
         }
         let striped_only = self.layout.roles == self.layout.data;
-        for piece in self.layout.pieces(lba.0, u64::from(sectors), self.joins_chunks() && !striped_only) {
+        for piece in self.layout.pieces(lba.0, u64::from(sectors), self.setup.joins_chunks && !striped_only) {
             if striped_only {
                 self.direct_write(now, host, piece);
                 continue;
             }
-            self.hosts[host].left += 1;
+            self.flight.hosts[host].left += 1;
             let mut op = Op::new(OpKind::Write, piece.group, piece.rows);
             (op.host, op.roles, op.fua, op.stream) = (host, piece_roles(piece), fua, stream);
             if self.layout.shift().is_some_and(|shift| shift.lazy && !shift.is_moved(piece.group)) {
@@ -180,11 +180,11 @@ impl<D: Device> Array<D> {
     fn direct_write(&mut self, now: Nanos, host: u32, piece: Piece) {
         let (role, rows) = (usize::from(piece.first_role), piece.rows);
         let (column, base) = self.layout.locate(piece.group, role, false);
-        if self.columns[column].device.is_none() {
-            self.hosts[host].outcome = Outcome::ReadOnly;
+        if self.members[column].device.is_none() {
+            self.flight.hosts[host].outcome = Outcome::ReadOnly;
             return;
         }
-        self.hosts[host].left += 1;
+        self.flight.hosts[host].left += 1;
         let sub = Sub {
             live: true,
             kind: SubKind::DirectWrite,
@@ -194,32 +194,32 @@ impl<D: Device> Array<D> {
             group: piece.group,
             rows,
         };
-        let Command { stream, fua, lba, .. } = self.hosts[host].command;
+        let Command { stream, fua, lba, .. } = self.flight.hosts[host].command;
         let command = Command { stream, fua, ..command(HostOp::Write, base + u64::from(rows.first), rows) };
-        if self.bytes {
-            let data = std::mem::take(&mut self.hosts[host].data_in);
+        if self.setup.bytes {
+            let data = std::mem::take(&mut self.flight.hosts[host].data);
             let at = ((self.layout.logical(piece.group, role, rows.first) - lba.0) * SECTOR_BYTES) as usize;
             self.send(now, sub, command, &data[at..at + rows.len() as usize * SECTOR_BYTES as usize]);
-            self.hosts[host].data_in = data;
+            self.flight.hosts[host].data = data;
         } else {
             self.send(now, sub, command, &[]);
         }
     }
 
-    pub(crate) fn direct_write_done(&mut self, now: Nanos, sub: Sub, outcome: Outcome) {
+    pub(super) fn direct_write_done(&mut self, now: Nanos, sub: Sub, outcome: Outcome) {
         if outcome == Outcome::Ok {
             self.found_again(sub.group, 1 << sub.role, sub.rows);
             self.note_written(sub);
         } else {
-            self.hosts[sub.owner].outcome = outcome;
+            self.flight.hosts[sub.owner].outcome = outcome;
         }
         self.finish_part(now, sub.owner);
     }
 
     fn split_trim(&mut self, now: Nanos, host: u32) {
-        let Command { lba, sectors, .. } = self.hosts[host].command;
+        let Command { lba, sectors, .. } = self.flight.hosts[host].command;
         if self.read_only {
-            self.hosts[host].outcome = Outcome::ReadOnly;
+            self.flight.hosts[host].outcome = Outcome::ReadOnly;
             return;
         }
         let data = self.layout.data;
@@ -232,11 +232,11 @@ impl<D: Device> Array<D> {
             }
             // Parity stays right only where every data chunk is deallocated: zeroes are a codeword. Elsewhere nothing happens, since
             // deallocation is advice. Only whole units, so that all members do the same.
-            let unit = self.trim_unit as u32;
+            let unit = self.setup.trim_unit as u32;
             let first = piece.rows.first.next_multiple_of(unit);
             let end = piece.rows.end / unit * unit;
             if usize::from(piece.end_role - piece.first_role) == data && first < end {
-                self.hosts[host].left += 1;
+                self.flight.hosts[host].left += 1;
                 let mut op = Op::new(OpKind::Trim, piece.group, Rows::new(first, end));
                 (op.host, op.roles) = (host, self.data_set());
                 self.start(now, op);
@@ -246,8 +246,8 @@ impl<D: Device> Array<D> {
 
     fn direct_trim(&mut self, now: Nanos, host: u32, group: u64, role: usize, rows: Rows) {
         let (column, base) = self.layout.locate(group, role, false);
-        if self.columns[column].device.is_some() {
-            self.hosts[host].left += 1;
+        if self.members[column].device.is_some() {
+            self.flight.hosts[host].left += 1;
             let (column, role) = (column as u8, role as u8);
             let sub = Sub { live: true, kind: SubKind::DirectTrim, column, role, owner: host, group, rows };
             self.send(now, sub, command(HostOp::Trim, base + u64::from(rows.first), rows), &[]);
@@ -255,28 +255,34 @@ impl<D: Device> Array<D> {
     }
 
     fn flush(&mut self, now: Nanos, host: u32) {
-        for column in 0..self.deadlines.len() {
-            if self.device_mut(column).is_some() {
-                self.hosts[host].left += 1;
-                self.send_flush(now, column, SubKind::Flush, host);
-            }
-        }
+        // The parts are counted as they go out; the one for the cutting keeps the command from ending.
+        let sent = self.flush_all(now, SubKind::Flush, host);
+        self.flight.hosts[host].left += sent;
     }
 
     /// No write has been under way for a while: before the members are marked clean they flush. What is marked (the superblock's two
     /// writes, at the first write and now) takes neither time nor room.
-    pub(crate) fn flush_to_be_clean(&mut self, now: Nanos) {
-        let there: Vec<usize> =
-            (0..self.deadlines.len()).filter(|&column| self.device_mut(column).is_some()).collect();
+    pub(super) fn flush_to_be_clean(&mut self, now: Nanos) {
         // One for the asking itself, so that it cannot end before it has begun.
-        self.doubt.flushing(there.len() as u32 + 1);
-        for column in there {
-            self.send_flush(now, column, SubKind::Clean, NIL);
-        }
+        self.doubt.flushing(1);
+        let sent = self.flush_all(now, SubKind::Clean, NIL);
+        self.doubt.flushing(sent);
         self.doubt.flushed();
     }
 
-    pub(crate) fn send_flush(&mut self, now: Nanos, column: usize, kind: SubKind, owner: u32) {
+    /// Asks every member and donor to flush; returns how many there are.
+    pub(super) fn flush_all(&mut self, now: Nanos, kind: SubKind, owner: u32) -> u32 {
+        let mut sent = 0;
+        for number in self.members.numbers() {
+            if self.members.device_mut(number).is_some() {
+                sent += 1;
+                self.send_flush(now, number, kind, owner);
+            }
+        }
+        sent
+    }
+
+    pub(super) fn send_flush(&mut self, now: Nanos, column: usize, kind: SubKind, owner: u32) {
         let rows = Rows::new(0, 1);
         let sub = Sub { live: true, kind, column: column as u8, role: 0, owner, group: 0, rows };
         let flush = Command { sectors: 0, ..command(HostOp::Flush, 0, rows) };
@@ -285,59 +291,64 @@ impl<D: Device> Array<D> {
 
     /// A part of a host command is done; the last one ends it.
     #[inline]
-    pub(crate) fn finish_part(&mut self, now: Nanos, index: u32) {
+    pub(super) fn finish_part(&mut self, now: Nanos, index: u32) {
         debug_assert!(index != NIL, "only parts of host commands are finished");
-        let host = &mut self.hosts[index];
+        let host = &mut self.flight.hosts[index];
+        debug_assert!(host.left > 0, "each part of a host command ends once");
         host.left -= 1;
-        if host.left > 0 {
-            return;
+        if host.left == 0 {
+            self.finish(now, index);
         }
+    }
+
+    /// Every part of a host command is done.
+    fn finish(&mut self, now: Nanos, index: u32) {
+        let host = &mut self.flight.hosts[index];
         let (command, tag, outcome) = (host.command, host.tag, host.outcome);
-        let data = std::mem::take(&mut host.data_out);
-        self.hosts.remove(index);
-        self.host_in_flight -= 1;
-        self.last_host = Some(now);
+        if self.setup.bytes && command.op == HostOp::Read && outcome == Outcome::Ok {
+            let data = std::mem::take(&mut host.data);
+            self.replies.data.insert(tag, data);
+        }
+        self.flight.hosts.remove(index);
+        self.flight.last_host = Some(now);
         if is_change(command.op) {
             self.doubt.write_ends(now);
         }
         let sectors = u64::from(command.sectors);
         match command.op {
             HostOp::Read => {
-                self.counters.reads += 1;
-                self.counters.sectors_read += sectors;
-                if self.bytes && outcome == Outcome::Ok {
-                    self.data_out.insert(tag, data);
-                }
+                self.ledger.counters.reads += 1;
+                self.ledger.counters.sectors_read += sectors;
             }
             HostOp::Write => {
-                self.counters.writes += 1;
-                self.counters.sectors_written += sectors;
+                self.ledger.counters.writes += 1;
+                self.ledger.counters.sectors_written += sectors;
             }
             HostOp::Trim | HostOp::Flush | HostOp::LbaStatus => {}
         }
-        self.counters.medium_errors += u64::from(outcome == Outcome::MediumError);
-        self.ready.push_back(Completion { at: now, tag, outcome });
-        if self.host_in_flight == 0 && self.background.pass.is_some() {
-            self.background.pump = true;
+        self.ledger.counters.medium_errors += u64::from(outcome == Outcome::MediumError);
+        self.replies.ready.push_back(Completion { at: now, tag, outcome });
+        if self.flight.is_host_idle() && self.passes.under_way().is_some() {
+            self.passes.ask();
         }
     }
 
     fn is_lost(&self, piece: Piece) -> bool {
-        !self.lost.is_empty()
+        !self.ledger.lost().is_empty()
             && roles(piece_roles(piece)).any(|role| {
                 let first = self.layout.logical(piece.group, role, piece.rows.first);
-                self.lost.overlaps(&(first..first + u64::from(piece.rows.len())))
+                self.ledger.lost().overlaps(&(first..first + u64::from(piece.rows.len())))
             })
     }
 
     /// Data that was lost has been written anew.
-    pub(crate) fn found_again(&mut self, group: u64, set: u64, rows: Rows) {
-        if self.lost.is_empty() {
+    pub(super) fn found_again(&mut self, group: u64, set: u64, rows: Rows) {
+        if self.ledger.lost().is_empty() {
             return;
         }
         for role in roles(set) {
             let first = self.layout.logical(group, role, rows.first);
-            self.lost.remove(first..first + u64::from(rows.len()));
+            self.ledger.find(first..first + u64::from(rows.len()));
         }
     }
 }
@@ -348,6 +359,6 @@ fn is_change(op: HostOp) -> bool {
 }
 
 fn piece_roles(piece: Piece) -> u64 {
-    crate::op::first_roles(usize::from(piece.end_role))
-        & !crate::op::first_roles(usize::from(piece.first_role))
+    crate::roles::first_roles(usize::from(piece.end_role))
+        & !crate::roles::first_roles(usize::from(piece.first_role))
 }

@@ -1,9 +1,11 @@
 //! Loss of power, and what is done when it is back.
 
-use crate::array::Array;
+use super::Array;
+use super::flight::Replies;
 use crate::error::{ArrayError, EventKind};
-use crate::op::{Content, Op, OpKind, roles};
-use outlast_device::{Completion, Device, Outcome, PowerCycle, Tag};
+use crate::op::{Content, Op, OpKind};
+use crate::roles::roles;
+use outlast_device::{Completion, Device, Outcome, PowerCycle};
 use outlast_units::Nanos;
 
 impl<D: Device + PowerCycle> PowerCycle for Array<D> {
@@ -20,15 +22,14 @@ impl<D: Device + PowerCycle> Array<D> {
     /// have been done.
     pub fn power_failure(&mut self, now: Nanos) {
         self.catch_up(now);
-        let open = self.hosts.live().map(|host| host.tag).chain(self.door.iter().map(|&(_, tag, _)| tag));
-        let aborted: Vec<Tag> = open.collect();
+        let aborted = self.flight.open_tags();
         // What was done before has been done, whether or not the host has heard of it.
-        let (done, data) = (std::mem::take(&mut self.ready), std::mem::take(&mut self.data_out));
+        let done = std::mem::take(&mut self.replies);
         self.power_cut(now);
-        self.event(now, EventKind::PowerFailed { aborted: aborted.len() as u64 });
+        self.ledger.event(now, EventKind::PowerFailed { aborted: aborted.len() as u64 });
         let end = |tag| Completion { at: now, tag, outcome: Outcome::Aborted };
-        self.ready = done.into_iter().chain(aborted.into_iter().map(end)).collect();
-        self.data_out = data;
+        self.replies = done;
+        self.replies.ready.extend(aborted.into_iter().map(end));
     }
 
     /// Power fails at `now`: commands in flight are forgotten and will not complete. What survives is what members have written, and
@@ -36,22 +37,14 @@ impl<D: Device + PowerCycle> Array<D> {
     /// [`Consistency`] provides. The array is off until [`Array::power_on`].
     pub fn power_cut(&mut self, now: Nanos) {
         self.catch_up(now);
-        for column in &mut self.columns {
-            if let Some(device) = &mut column.device {
-                device.power_cut(now);
-            }
-            column.in_flight = 0;
-        }
-        for spare in &mut self.spares {
-            spare.power_cut(now);
-        }
-        for donor in self.donors.iter_mut().flatten() {
-            donor.home.in_flight = 0;
-            donor.home.device.iter_mut().for_each(|device| device.power_cut(now));
-        }
+        let columns = self.members.iter_mut().filter_map(|column| column.device.as_mut());
+        columns.for_each(|device| device.power_cut(now));
+        self.members.spares_mut().iter_mut().for_each(|spare| spare.power_cut(now));
+        let donors = self.members.donors_mut().filter_map(|donor| donor.home.device.as_mut());
+        donors.for_each(|device| device.power_cut(now));
+        self.members.forget_commands();
         self.repairs_after_power_cut();
-        self.deadlines.fill(Nanos::MAX);
-        for op in self.ops.slots() {
+        for op in self.flight.ops.slots() {
             let recorded = self.doubt.records.values().any(|record| record.group == op.group);
             let changes = matches!(op.kind, OpKind::Write | OpKind::Trim | OpKind::Verify { .. });
             if op.committing && changes && !recorded && self.layout.roles > self.layout.data {
@@ -59,17 +52,10 @@ impl<D: Device + PowerCycle> Array<D> {
             }
         }
         self.powered = false;
-        self.counters.power_cuts += 1;
-        self.subs.clear();
-        self.ops.clear();
-        self.hosts.clear();
-        self.locks.clear();
-        self.runnable.clear();
-        self.ready.clear();
-        self.data_out.clear();
-        self.door.clear();
-        (self.host_in_flight, self.direct_reads, self.replaying) = (0, 0, 0);
-        self.background.after_power_cut();
+        self.ledger.counters.power_cuts += 1;
+        self.flight.clear();
+        self.replies = Replies::default();
+        self.passes.after_power_cut();
         self.doubt.after_power_cut();
     }
 
@@ -83,36 +69,36 @@ impl<D: Device + PowerCycle> Array<D> {
         if self.powered {
             return Ok(());
         }
-        if self.doubt.resync.is_some() && self.degraded && !force {
+        if self.is_in_doubt() && self.members.is_degraded() && !force {
             let doubtful = |&group: &u64| self.doubt.distrusts(group) && self.doubt.must_resync(group);
             let groups =
                 (0..self.layout.groups).filter(doubtful).filter(|&group| self.depends(group)).count() as u64;
             if groups > 0 {
-                self.event(now, EventKind::NotStarted { groups });
+                self.ledger.event(now, EventKind::NotStarted { groups });
                 return Err(ArrayError::DirtyDegraded { groups });
             }
         }
         self.powered = true;
         // Members have things to do that nobody asked them for.
-        self.refresh_deadlines();
+        self.members.refresh_deadlines();
         self.catch_up(now);
         let holes = self.doubt.torn_groups().into_iter().filter(|&group| self.depends(group)).count();
-        self.counters.write_holes += holes as u64;
-        if self.doubt.resync.is_none() {
-            self.doubt.bitmap.resume(now, self.config.log.bitmap_delay);
+        self.ledger.counters.write_holes += holes as u64;
+        if !self.is_in_doubt() {
+            self.doubt.bitmap.resume(now, self.setup.config.log.bitmap_delay);
         }
         let records = std::mem::take(&mut self.doubt.records);
         // The host waits until the last record is carried out, and operations may end as soon as they begin.
-        self.replaying = 1;
+        self.flight.replaying = 1;
         for (_, record) in records {
-            self.replaying += 1;
+            self.flight.replaying += 1;
             let mut op = Op::new(OpKind::Replay, record.group, record.rows);
             op.record = Some(Box::new(record));
             self.start(now, op);
-            self.counters.records_replayed += 1;
+            self.ledger.counters.records_replayed += 1;
         }
-        self.replay_done(now);
-        self.background.pump = true;
+        self.replay_done();
+        self.passes.ask();
         self.settle(now);
         Ok(())
     }
@@ -126,14 +112,14 @@ impl<D: Device> Array<D> {
     }
 
     /// A record has been gathered: the cells are what they shall become.
-    pub(crate) fn replayed(&mut self, index: u32) {
-        let Some(record) = self.ops[index].record.clone() else { return };
+    pub(super) fn replayed(&mut self, index: u32) {
+        let Some(record) = self.flight.ops[index].record.clone() else { return };
         let group = record.group;
         let parity = self.role_set() & !self.data_set();
         match record.content {
-            Content::Trim => self.ops[index].write_set = self.role_set(),
+            Content::Trim => self.flight.ops[index].write_set = self.role_set(),
             Content::Cells { set, cells, moves } => {
-                let op = &mut self.ops[index];
+                let op = &mut self.flight.ops[index];
                 (op.write_set, op.moves) = (set, moves);
                 for (role, cell) in cells.into_iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
                     op.cells[role] = cell;
@@ -141,33 +127,30 @@ impl<D: Device> Array<D> {
             }
             Content::Partial { written, sums, extra, cells } => {
                 // A member that was being rebuilt may have become readable since: it gets what the parity now says.
-                self.ops[index].write_set = (parity | extra) & !self.absent(group, false);
-                if !self.bytes {
+                self.flight.ops[index].write_set = (parity | extra) & !self.absent(group, false);
+                if !self.setup.bytes {
                     return;
                 }
                 let data = self.layout.data;
-                let mut own = std::mem::take(&mut self.ops[index].cells);
+                let mut own = std::mem::take(&mut self.flight.ops[index].cells);
                 for role in roles(extra) {
                     own[role].clone_from(&cells[role]);
                 }
                 own.splice(data.., sums);
                 let bytes = 0..own[data].len();
                 for role in roles(written) {
-                    self.code.add(&mut own, bytes.clone(), role);
+                    self.setup.code.add(&mut own, bytes.clone(), role);
                 }
-                self.ops[index].cells = own;
+                self.flight.ops[index].cells = own;
             }
         }
     }
 
     /// One thing less that the host waits for.
-    pub(crate) fn replay_done(&mut self, now: Nanos) {
-        self.replaying -= 1;
-        if self.replaying == 0 {
-            while let Some((command, tag, data)) = self.door.pop_front() {
-                self.accept(now, command, tag, &data);
-            }
-            self.background.pump = true;
+    pub(super) fn replay_done(&mut self) {
+        self.flight.replaying -= 1;
+        if self.flight.replaying == 0 {
+            self.passes.ask();
         }
     }
 }

@@ -1,0 +1,119 @@
+//! When each member next does something, the earliest on top.
+
+use outlast_units::Nanos;
+
+/// A tournament tree over the members' next times: to set one costs at most log₂(members) comparisons, and the first time is at the root.
+/// Whose it is is found on the way down; of equal times the member with the smaller number comes first.
+#[derive(Clone, Debug)]
+pub(crate) struct Deadlines {
+    /// Member `i` is at `half + i`; node `i` is the earlier of `2i` and `2i + 1`. `half` is a power of two, so that neighbours in the tree
+    /// are neighbours in number.
+    nodes: Vec<Nanos>,
+    half: usize,
+    count: usize,
+}
+
+impl Deadlines {
+    /// Nothing is due on any of `count` members.
+    pub(crate) fn new(count: usize) -> Self {
+        let half = count.next_power_of_two().max(2);
+        Self { nodes: vec![Nanos::MAX; 2 * half], half, count }
+    }
+
+    /// Members that there is a time for.
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The time of member `index`; [`Nanos::MAX`]: it is idle.
+    pub(crate) fn get(&self, index: usize) -> Nanos {
+        self.nodes[self.half + index]
+    }
+
+    /// Member `index` next does something at `at`; [`Nanos::MAX`]: never by itself.
+    #[inline]
+    pub(crate) fn set(&mut self, index: usize, at: Nanos) {
+        debug_assert!(index < self.count, "a time for a member that is not there");
+        let nodes = self.nodes.as_mut_slice();
+        let (mut node, mut first) = (self.half + index, at);
+        nodes[node] = at;
+        while node > 1 {
+            first = first.min(nodes[node ^ 1]);
+            node /= 2;
+            if nodes[node] == first {
+                // Nothing changes further up.
+                return;
+            }
+            nodes[node] = first;
+        }
+    }
+
+    /// When the first member does something.
+    #[inline]
+    pub(crate) fn first(&self) -> Nanos {
+        self.nodes[1]
+    }
+
+    /// The member that does something first.
+    #[inline]
+    pub(crate) fn whose(&self) -> usize {
+        let (nodes, first) = (self.nodes.as_slice(), self.nodes[1]);
+        let mut node = 1;
+        while node < self.half {
+            node = 2 * node + usize::from(nodes[2 * node] != first);
+        }
+        node - self.half
+    }
+
+    /// When the first of all members but `index` does something.
+    #[inline]
+    pub(crate) fn first_but(&self, index: usize) -> Nanos {
+        let nodes = self.nodes.as_slice();
+        let (mut node, mut first) = (self.half + index, Nanos::MAX);
+        while node > 1 {
+            first = first.min(nodes[node ^ 1]);
+            node /= 2;
+        }
+        first
+    }
+
+    /// Nothing is due any more.
+    pub(crate) fn clear(&mut self) {
+        self.nodes.fill(Nanos::MAX);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a plain list.
+        #[test]
+        fn the_first_is_the_least_and_of_equal_ones_the_lowest(
+            count in 1usize..130,
+            steps in prop::collection::vec((0usize..1000, 0u64..12), 1..200),
+        ) {
+            let mut deadlines = Deadlines::new(count);
+            let mut plain = vec![Nanos::MAX; count];
+            for (index, at) in steps {
+                let at = if at == 11 { Nanos::MAX } else { Nanos(at) };
+                deadlines.set(index % count, at);
+                plain[index % count] = at;
+                let least = *plain.iter().min().unwrap();
+                prop_assert_eq!(deadlines.first(), least);
+                if least != Nanos::MAX {
+                    prop_assert_eq!(Some(deadlines.whose()), plain.iter().position(|&at| at == least));
+                }
+                for but in 0..count {
+                    let others = plain.iter().enumerate().filter(|&(own, _)| own != but);
+                    prop_assert_eq!(deadlines.first_but(but), others.map(|(_, &at)| at).min().unwrap_or(Nanos::MAX));
+                    prop_assert_eq!(deadlines.get(but), plain[but]);
+                }
+            }
+            deadlines.clear();
+            prop_assert_eq!((deadlines.first(), deadlines.len()), (Nanos::MAX, count));
+        }
+    }
+}

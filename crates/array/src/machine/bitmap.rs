@@ -1,0 +1,64 @@
+//! Writing the bitmap to the members.
+
+use super::{Array, command};
+use crate::bitmap::{Busy, PAGE_SECTORS};
+use crate::config::LogPlace;
+use crate::layout::Rows;
+use crate::op::{Sub, SubKind};
+use outlast_device::{Command, Device, Op as HostOp};
+use outlast_units::Nanos;
+use outlast_units::slab::NIL;
+
+impl<D: Device> Array<D> {
+    /// Asks the members for the step that the bitmap is at, and for those that follow as long as nothing has to be waited for.
+    pub(super) fn carry_on_bitmap(&mut self, now: Nanos) {
+        loop {
+            let sent = match self.doubt.bitmap.busy() {
+                Busy::No => return,
+                Busy::Setting | Busy::Clearing => self.write_bitmap(now),
+                Busy::Flushing => self.flush_all(now, SubKind::Bitmap, NIL),
+            };
+            self.doubt.bitmap.sent(sent);
+            if sent > 0 || !self.bitmap_step_done(now) {
+                return;
+            }
+        }
+    }
+
+    /// Writes the bitmap to every member, where it lies there; returns how many writes that takes.
+    fn write_bitmap(&mut self, now: Nanos) -> u32 {
+        if self.setup.config.log.place == LogPlace::Controller {
+            return 0;
+        }
+        let rows = Rows::new(0, PAGE_SECTORS);
+        let write = Command { fua: true, ..command(HostOp::Write, self.setup.member_sectors, rows) };
+        let mut sent = 0;
+        for column in 0..self.members.len() {
+            if self.members[column].device.is_some() {
+                let (kind, column, owner) = (SubKind::Bitmap, column as u8, NIL);
+                sent += 1;
+                self.ledger.counters.log_writes += 1;
+                self.send(now, Sub { live: true, kind, column, role: 0, owner, group: 0, rows }, write, &[]);
+            }
+        }
+        sent
+    }
+
+    /// A command for the bitmap has ended.
+    pub(super) fn bitmap_part_done(&mut self, now: Nanos) {
+        if self.doubt.bitmap.part_done() && self.bitmap_step_done(now) {
+            self.carry_on_bitmap(now);
+        }
+    }
+
+    fn bitmap_step_done(&mut self, now: Nanos) -> bool {
+        self.doubt.bitmap.step_done(now, self.setup.config.log.bitmap_delay, self.is_in_doubt())
+    }
+
+    /// Takes the marks of quiet regions away, once the members have flushed.
+    pub(super) fn bitmap_daemon(&mut self, now: Nanos) {
+        if self.doubt.bitmap.begin_clearing(now, self.setup.config.log.bitmap_delay) {
+            self.carry_on_bitmap(now);
+        }
+    }
+}

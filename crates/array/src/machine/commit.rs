@@ -1,0 +1,226 @@
+//! The end of an operation: what it changes is written, and what it held goes back.
+
+use super::{Array, command};
+use crate::error::EventKind;
+use crate::layout::Rows;
+use crate::op::{Op, OpKind, Sub, SubKind};
+use crate::roles::roles;
+use outlast_device::{Command, Device, Op as HostOp, Outcome};
+use outlast_units::Nanos;
+use outlast_units::slab::NIL;
+
+impl<D: Device> Array<D> {
+    /// Writes everything that the operation changes.
+    pub(super) fn commit(&mut self, now: Nanos, index: u32) {
+        if self.refused(now, index) {
+            return;
+        }
+        let op = &mut self.flight.ops[index];
+        let (group, rows, moves, kind) = (op.group, op.rows, op.moves, op.kind);
+        let set = if kind == OpKind::Read { 0 } else { op.write_set };
+        // What the array notes as done must be: members that are complete, parity that has moved, sectors that were repaired.
+        let own = moves || !matches!(kind, OpKind::Write | OpKind::Trim);
+        let (fua, stream) = (op.fua || self.setup.keeps_records || own, op.stream);
+        if set == 0 && op.repairs.is_empty() {
+            self.committed(now, index);
+            return;
+        }
+        (op.left, op.committing) = (1, true);
+        let repairs = if op.repairs.is_empty() { Vec::new() } else { self.take_repairs(index, set) };
+        let cells =
+            if self.setup.bytes { std::mem::take(&mut self.flight.ops[index].cells) } else { Vec::new() };
+        let host_op = if kind == OpKind::Trim { HostOp::Trim } else { HostOp::Write };
+        let place = self.layout.place(group, moves);
+        let whole = roles(set).map(|role| (role as u8, rows));
+        for (role, part) in whole.chain(repairs.iter().copied()) {
+            let (column, base) = self.layout.column(place, usize::from(role));
+            if self.members[column].device.is_none() {
+                continue;
+            }
+            if kind.recovers() {
+                self.count_repair(kind, column, part.len(), false);
+            }
+            let write = Command { fua, stream, ..command(host_op, base + u64::from(part.first), part) };
+            let data = cells.get(usize::from(role)).filter(|_| host_op == HostOp::Write);
+            let data = data.map_or(&[][..], |cell| &cell[part.bytes(rows.first)]);
+            self.flight.ops[index].left += 1;
+            let (sub_kind, target) = (SubKind::Write, column as u8);
+            let sub =
+                Sub { live: true, kind: sub_kind, column: target, role, owner: index, group, rows: part };
+            self.send(now, sub, write, data);
+            // Where a donor is still read, it gets what it does not have.
+            let rebuilds = kind == OpKind::Transform && !moves;
+            let source = if rebuilds { column } else { self.members.source(column, group) };
+            if source != column {
+                self.flight.ops[index].left += 1;
+                self.send(now, Sub { column: source as u8, ..sub }, write, data);
+            }
+        }
+        self.flight.ops[index].cells = cells;
+        self.commit_part(now, index);
+    }
+
+    /// Takes out the runs to be rewritten besides the roles in `set`.
+    fn take_repairs(&mut self, index: u32, set: u64) -> Vec<(u8, Rows)> {
+        let mut repairs = std::mem::take(&mut self.flight.ops[index].repairs);
+        repairs.retain(|&(role, _)| set >> role & 1 == 0);
+        let sectors: u64 = repairs.iter().map(|(_, rows)| u64::from(rows.len())).sum();
+        self.ledger.counters.sectors_repaired += sectors;
+        repairs
+    }
+
+    /// A write of an operation has ended.
+    pub(super) fn commit_done(&mut self, now: Nanos, sub: Sub, outcome: Outcome) {
+        let index = sub.owner;
+        let column = usize::from(sub.column);
+        let is_clean = column < self.members.len() && self.members[column].bad.is_empty();
+        if outcome != Outcome::Ok || !is_clean {
+            self.note_written_or_bad(now, sub, outcome);
+        }
+        self.commit_part(now, index);
+    }
+
+    /// Notes which sectors a member has taken or not, where that is news.
+    #[cold]
+    fn note_written_or_bad(&mut self, now: Nanos, sub: Sub, outcome: Outcome) {
+        let (index, column) = (sub.owner, usize::from(sub.column));
+        let moves = self.flight.ops[index].moves;
+        let (_, base) = self.layout.locate(sub.group, usize::from(sub.role), moves);
+        let first = base + u64::from(sub.rows.first);
+        let range = first..first + u64::from(sub.rows.len());
+        if column >= self.members.len() {
+            self.donor_written(self.members.column_of(column), range, outcome == Outcome::Ok);
+            return;
+        }
+        match outcome {
+            Outcome::Ok => {
+                self.members[column].bad.remove(range);
+                self.members.update_degraded();
+            }
+            // Of a write that was cut off, nobody knows what the member holds.
+            Outcome::MediumError | Outcome::Aborted => {
+                self.members[column].bad.insert(range);
+                self.members.update_degraded();
+                if self.members[column].bad.runs() > self.setup.config.ejection.bad_blocks as usize {
+                    self.eject(column);
+                }
+            }
+            Outcome::ReadOnly | Outcome::OutOfRange => self.write_refused(now, index, column),
+        }
+    }
+
+    /// A member takes no more writes. It must go; where the array cannot do without it, the array takes no more writes either.
+    fn write_refused(&mut self, now: Nanos, index: u32, column: usize) {
+        if !self.eject(column) && !self.read_only && self.members[column].device.is_some() {
+            self.read_only = true;
+            self.ledger.event(now, EventKind::ReadOnly { member: column });
+        }
+        if self.read_only {
+            let (host, group, rows) =
+                (self.flight.ops[index].host, self.flight.ops[index].group, self.flight.ops[index].rows);
+            if host != NIL {
+                self.flight.hosts[host].outcome = Outcome::ReadOnly;
+            }
+            // Parity no longer fits the data that is there, so what only parity could give is gone.
+            let (hard, _) = self.unreadable(group, rows);
+            for role in roles(hard & self.data_set()) {
+                let first = self.layout.logical(group, role, rows.first);
+                self.ledger.lose(first..first + u64::from(rows.len()));
+            }
+        }
+    }
+
+    pub(super) fn commit_part(&mut self, now: Nanos, index: u32) {
+        let op = &mut self.flight.ops[index];
+        debug_assert!(op.left > 0, "each write of an operation ends once");
+        op.left -= 1;
+        if op.left == 0 {
+            self.committed(now, index);
+        }
+    }
+
+    /// Whether the data of a host's write can be had from what the members took: each chunk from its member, or all from enough others.
+    /// Members that leave with the event at hand have not taken it.
+    fn is_kept(&self, op: &Op) -> bool {
+        if !self.members.is_degraded() && !self.members.is_any_leaving() {
+            return true;
+        }
+        let lacks = |&role: &usize| {
+            let (column, base) = self.layout.locate(op.group, role, op.moves);
+            let (place, first) = (&self.members[column], base + u64::from(op.rows.first));
+            let sectors = first..first + u64::from(op.rows.len());
+            let lacks = if op.group >= place.valid_to {
+                self.members.donor_lacks(column, &sectors).unwrap_or(true)
+            } else {
+                place.bad.overlaps(&sectors)
+            };
+            lacks || self.members.is_leaving(column)
+        };
+        let lacking = (0..self.layout.roles).filter(lacks).fold(0u64, |set, role| set | 1 << role);
+        lacking & op.roles == 0 || (lacking.count_ones() as usize) <= self.layout.roles - self.layout.data
+    }
+
+    /// Everything is written.
+    fn committed(&mut self, now: Nanos, index: u32) {
+        let op = &self.flight.ops[index];
+        if op.kind == OpKind::Write && !self.is_kept(op) {
+            self.flight.hosts[op.host].outcome = Outcome::ReadOnly;
+        }
+        let (group, moves, kind, set, overlay, host) =
+            (op.group, op.moves, op.kind, op.roles, op.overlay, op.host);
+        let (rows, fits) = (op.rows, op.leaves_redundancy_right());
+        if moves {
+            if let Some(shift) = self.layout.shift_mut() {
+                shift.set_moved(group);
+            }
+            self.shift_progress();
+        }
+        if matches!(kind, OpKind::Write | OpKind::Trim)
+            && (host == NIL || self.flight.hosts[host].outcome == Outcome::Ok)
+        {
+            self.found_again(group, set, overlay);
+        }
+        if fits {
+            self.doubt.mend(group, rows);
+        }
+        self.end(now, index);
+    }
+
+    /// The operation is over, whatever came of it: what it held goes back.
+    pub(super) fn end(&mut self, now: Nanos, index: u32) {
+        let op = &mut self.flight.ops[index];
+        let (group, kind, host, lock, epoch) = (op.group, op.kind, op.host, op.lock, op.epoch);
+        let (rows, marked, log_bytes) = (op.rows, op.marked, op.log_bytes);
+        op.committing = false;
+        if !op.cells.is_empty() {
+            op.cells = Vec::new();
+        }
+        if op.record.is_some() {
+            op.record = None;
+        }
+        if !self.doubt.records.is_empty() {
+            self.doubt.records.remove(&index);
+        }
+        if marked {
+            self.doubt.bitmap.unmark(now, group, self.setup.config.log.bitmap_delay);
+        }
+        let runnable = &mut self.flight.runnable;
+        self.flight.locks.release(lock, |op| runnable.push_back(op));
+        self.flight.ops.remove(index);
+        if log_bytes > 0 {
+            self.doubt.log.release(log_bytes);
+        }
+        if host != NIL {
+            self.finish_part(now, host);
+        }
+        if epoch != 0 {
+            self.group_done(group, epoch);
+        }
+        if let OpKind::Repair { repair, range, .. } = kind {
+            self.repair_part(repair, range, group, rows);
+        }
+        if kind == OpKind::Replay {
+            self.replay_done();
+        }
+    }
+}

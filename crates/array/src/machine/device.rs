@@ -1,0 +1,135 @@
+//! The array as a device.
+
+use super::Array;
+use outlast_device::{Command, Completion, Device, Identity, Op as HostOp, Smart, Tag};
+use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
+
+impl<D: Device> Device for Array<D> {
+    fn submit(&mut self, now: Nanos, command: Command, tag: Tag) {
+        self.submit_data(now, command, tag, &[]);
+    }
+
+    fn submit_data(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+        self.catch_up(now);
+        self.receive(now, command, tag, data);
+        self.settle(now);
+    }
+
+    fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
+        self.replies.data.remove(&tag)
+    }
+
+    fn next_deadline(&self) -> Option<Nanos> {
+        Some(self.next_event().min(self.replies.next())).filter(|&at| at != Nanos::MAX)
+    }
+
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
+        loop {
+            let at = self.next_event();
+            if at > now || at == Nanos::MAX {
+                break;
+            }
+            self.step(at, now);
+        }
+        self.replies.take(now, completions);
+    }
+
+    fn advance_to_completion(&mut self, limit: Nanos, completions: &mut Vec<Completion>) -> Nanos {
+        loop {
+            let ready = self.replies.next();
+            if ready != Nanos::MAX {
+                self.replies.take(ready, completions);
+                return ready;
+            }
+            let at = self.next_event();
+            if at > limit || at == Nanos::MAX {
+                return limit;
+            }
+            self.step(at, limit);
+        }
+    }
+
+    fn hint(&self, upcoming: &[Command]) {
+        for command in upcoming.iter().filter(|command| command.op != HostOp::Flush) {
+            let end = command.lba.0.saturating_add(u64::from(command.sectors));
+            if end > self.setup.capacity {
+                continue;
+            }
+            let (group, role, row) = self.layout.chunk_of(command.lba.0);
+            let sectors = u64::from(command.sectors).min(self.layout.chunk - row) as u32;
+            let place = self.layout.place(group, false);
+            let write = command.op == HostOp::Write;
+            let redundancy = if write { self.layout.data..self.layout.roles } else { 0..0 };
+            for role in std::iter::once(role).chain(redundancy) {
+                let (column, base) = self.layout.column(place, role);
+                if let Some(device) = &self.members[column].device {
+                    device.hint(&[Command { lba: Lba(base + row), sectors, ..*command }]);
+                }
+            }
+        }
+    }
+
+    fn identify(&self) -> Identity {
+        let members = self.members.iter().filter_map(|column| column.device.as_ref());
+        let model = members.map(|device| device.identify().model).next().unwrap_or_default();
+        let unit = if self.setup.config.has_parity() && self.layout.data > 1 {
+            self.layout.data as u64 * self.layout.chunk
+        } else {
+            self.setup.trim_unit
+        };
+        Identity {
+            model: format!("{} of {} {model}", self.setup.config.level.name(), self.members.len()),
+            capacity: Bytes(self.setup.capacity * SECTOR_BYTES),
+            optimal_io: Bytes(unit * SECTOR_BYTES),
+            link: None,
+        }
+    }
+
+    fn smart(&self) -> Smart {
+        let mut smart = Smart {
+            host_read_commands: self.ledger.counters.reads,
+            host_write_commands: self.ledger.counters.writes,
+            data_units_read: self.ledger.counters.sectors_read.div_ceil(1000),
+            data_units_written: self.ledger.counters.sectors_written.div_ceil(1000),
+            media_errors: self.ledger.counters.medium_errors,
+            available_spare: 100,
+            percentage_used: 0,
+            read_only: self.read_only,
+        };
+        for member in self.members.iter().filter_map(|column| column.device.as_ref()) {
+            let member = member.smart();
+            smart.available_spare = smart.available_spare.min(member.available_spare);
+            smart.percentage_used = smart.percentage_used.max(member.percentage_used);
+        }
+        smart
+    }
+
+    fn self_check(&self) -> Result<(), String> {
+        self.members.self_check()?;
+        self.flight.self_check(self.members.in_flight())?;
+        if self.is_unsettled() {
+            return Err("something is due that no event will bring".to_owned());
+        }
+        let ops = &self.flight.ops;
+        if let Some(op) = self.doubt.waiting().find(|&op| !ops.is_live(op)) {
+            return Err(format!("operation {op} is over and still waits, or has a record"));
+        }
+        for repair in self.repairs.active() {
+            let (under_way, counted) = (self.flight.recovering(repair.id), repair.operations());
+            if under_way != counted {
+                return Err(format!(
+                    "{under_way} operations of repair {} are under way, {counted} counted",
+                    repair.id
+                ));
+            }
+        }
+        let (under_way, counted) = (self.flight.passing(), self.passes.operations());
+        if under_way < counted {
+            return Err(format!("{under_way} operations of passes are under way, {counted} counted"));
+        }
+        if self.flight.is_idle() && !self.doubt.is_settled() {
+            return Err("idle with writes, log bytes or records left".to_owned());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,175 @@
+//! What is under way: host commands, operations on groups, commands to members, and what waits for them.
+
+use crate::locks::Locks;
+use crate::op::{Host, Op, OpKind, Sub};
+use outlast_device::{Command, Completion, Tag};
+use outlast_units::Nanos;
+use outlast_units::slab::Slab;
+use std::collections::{BTreeMap, VecDeque};
+
+/// A host command that waits until records have been carried out.
+#[derive(Clone, Debug)]
+pub(super) struct HeldBack {
+    pub(super) command: Command,
+    pub(super) tag: Tag,
+    pub(super) data: Vec<u8>,
+}
+
+/// Everything that is under way.
+#[derive(Clone, Debug)]
+pub(super) struct Flight {
+    pub(super) subs: Slab<Sub>,
+    pub(super) ops: Slab<Op>,
+    pub(super) hosts: Slab<Host>,
+    pub(super) locks: Locks,
+    /// Operations that have just got their lock.
+    pub(super) runnable: VecDeque<u32>,
+    /// Host commands that came while records were carried out.
+    pub(super) held_back: VecDeque<HeldBack>,
+    /// Operations that carry out records; the host waits for them.
+    pub(super) replaying: u32,
+    /// Reads of host data without a lock.
+    pub(super) direct_reads: u32,
+    /// When the host last was served.
+    pub(super) last_host: Option<Nanos>,
+}
+
+impl Flight {
+    pub(super) fn new() -> Self {
+        Self {
+            subs: Slab::default(),
+            ops: Slab::default(),
+            hosts: Slab::default(),
+            locks: Locks::new(),
+            runnable: VecDeque::new(),
+            held_back: VecDeque::new(),
+            replaying: 0,
+            direct_reads: 0,
+            last_host: None,
+        }
+    }
+
+    /// Whether no host command is under way.
+    #[inline]
+    pub(super) fn is_host_idle(&self) -> bool {
+        self.hosts.used() == 0
+    }
+
+    /// Takes the command that a member has completed.
+    #[inline]
+    pub(super) fn take_sub(&mut self, tag: Tag) -> Sub {
+        let sub = &mut self.subs[tag.0];
+        debug_assert!(sub.live, "a member completed a command twice");
+        sub.live = false;
+        let sub = *sub;
+        self.subs.remove(tag.0);
+        sub
+    }
+
+    /// Whether a host command that was held back may begin.
+    #[inline]
+    pub(super) fn is_any_released(&self) -> bool {
+        !self.held_back.is_empty() && self.replaying == 0
+    }
+
+    /// The next host command that was held back and may begin.
+    pub(super) fn take_released(&mut self) -> Option<HeldBack> {
+        if self.replaying == 0 { self.held_back.pop_front() } else { None }
+    }
+
+    /// Operations of repair `id`.
+    pub(super) fn recovering(&self, id: u32) -> usize {
+        let own = |op: &&Op| matches!(op.kind, OpKind::Repair { repair, .. } if repair == id);
+        self.ops.live().filter(own).count()
+    }
+
+    /// Operations of passes over groups, also of those that were given up.
+    pub(super) fn passing(&self) -> usize {
+        self.ops.live().filter(|op| op.epoch != 0).count()
+    }
+
+    /// Power is gone, and with it everything that was under way.
+    pub(super) fn clear(&mut self) {
+        self.subs.clear();
+        self.ops.clear();
+        self.hosts.clear();
+        self.locks.clear();
+        self.runnable.clear();
+        self.held_back.clear();
+        (self.direct_reads, self.replaying) = (0, 0);
+    }
+
+    /// Tags of host commands that are not answered.
+    pub(super) fn open_tags(&self) -> Vec<Tag> {
+        let held_back = self.held_back.iter().map(|held| held.tag);
+        self.hosts.live().map(|host| host.tag).chain(held_back).collect()
+    }
+
+    /// Bytes allocated.
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.subs.heap_bytes() + self.ops.heap_bytes() + self.hosts.heap_bytes() + self.locks.heap_bytes()
+    }
+
+    /// Checks that nothing under way is forgotten; `on_members`: commands that members have.
+    ///
+    /// # Errors
+    /// The first broken invariant, in words.
+    pub(super) fn self_check(&self, on_members: u32) -> Result<(), String> {
+        let live = self.subs.slots().iter().filter(|sub| sub.live).count();
+        if live != on_members as usize || live != self.subs.used() {
+            let kept = self.subs.used();
+            return Err(format!("{live} member commands live, {on_members} counted, {kept} kept"));
+        }
+        if self.locks.len() != self.ops.used() {
+            return Err(format!("{} locks for {} operations", self.locks.len(), self.ops.used()));
+        }
+        let left: u32 = self.hosts.live().map(|host| host.left).sum();
+        let for_host = |sub: &&Sub| sub.live && sub.kind.is_for_host();
+        let direct = self.subs.slots().iter().filter(for_host).count();
+        let operations = self.ops.live().filter(|op| op.host != outlast_units::slab::NIL).count();
+        if left as usize != direct + operations {
+            return Err(format!(
+                "host commands wait for {left} parts; {direct} member commands and {operations} operations are under way for them"
+            ));
+        }
+        if self.is_idle() && (self.direct_reads != 0 || !self.runnable.is_empty()) {
+            let (reads, runnable) = (self.direct_reads, self.runnable.len());
+            return Err(format!("idle with {reads} reads and {runnable} operations to go on"));
+        }
+        Ok(())
+    }
+
+    /// Whether nothing is under way.
+    pub(super) fn is_idle(&self) -> bool {
+        self.is_host_idle() && self.ops.used() == 0 && self.subs.used() == 0
+    }
+}
+
+/// What the host has not fetched yet.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Replies {
+    /// Completions, in order of time.
+    pub(super) ready: VecDeque<Completion>,
+    /// What completed reads returned.
+    pub(super) data: BTreeMap<Tag, Vec<u8>>,
+}
+
+impl Replies {
+    /// When the first completion was; [`Nanos::MAX`] without any.
+    #[inline]
+    pub(super) fn next(&self) -> Nanos {
+        self.ready.front().map_or(Nanos::MAX, |completion| completion.at)
+    }
+
+    /// Appends every completion up to `now`.
+    #[inline]
+    pub(super) fn take(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
+        while let Some(&first) = self.ready.front() {
+            if first.at > now {
+                break;
+            }
+            completions.push(first);
+            self.ready.pop_front();
+        }
+    }
+}

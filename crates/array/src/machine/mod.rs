@@ -1,0 +1,226 @@
+//! The array as a machine: what its parts say is put together here, and only here.
+//!
+//! One file for each way in or step: [`host`] takes commands and cuts them into pieces; [`begin`], [`plan`], [`gather`], [`window`],
+//! [`record`] and [`commit`] carry an operation on a group from its lock to its end; [`events`] handles what members complete and what time brings, and settles; [`membership`], [`pass`],
+//! [`power`], [`bitmap`] and [`repair`] do what the array does beside the host; [`device`], [`status`] and [`untimed`] are the ways out.
+
+mod begin;
+mod bitmap;
+mod commit;
+mod device;
+mod events;
+mod flight;
+mod gather;
+mod host;
+mod ledger;
+mod membership;
+mod pass;
+mod plan;
+mod power;
+mod record;
+mod repair;
+mod setup;
+mod status;
+mod untimed;
+mod window;
+
+use crate::config::ArrayConfig;
+use crate::doubt::Doubt;
+use crate::layout::{Layout, Rows, lay_out_over};
+use crate::members::Members;
+use crate::passes::{PassKind, Passes};
+use crate::repairs::Repairs;
+use flight::{Flight, Replies};
+use ledger::Ledger;
+use outlast_device::{Command, Completion, Device, Op as HostOp, StreamId};
+use outlast_media::ConfigError;
+use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
+use setup::Setup;
+
+/// An array of devices; itself a [`Device`].
+///
+/// **Inputs** beside those of a device: [`Array::fail_member`], [`Array::replace`], [`Array::add_spare`], [`Array::start_scrub`],
+/// [`Array::power_failure`], [`Array::power_cut`] and [`Array::power_on`], [`Array::finish_shift`]. **Outputs** beside completions: [`Array::status`],
+/// [`Array::counters`], [`Array::events`], [`Array::lost`].
+///
+/// **Time rule**: see [`Device`]. All inputs take the time, and first do what is due before it, so that members never see time run
+/// backwards; the completions of that come out with the next `advance`.
+///
+/// **Consistency.** What writes a group holds a lock on its rows until the last member has written. Reads of healthy data take no lock;
+/// reads that need redundancy, and all reads while parity moves, take a shared one.
+///
+/// **Time of its own**: none. Computing parity is free, as in the paper, which switches it off.
+///
+/// **Call order.** Every input is one event: what is due before it, the input itself, then one `settle`, which runs whatever that made due
+/// (operations that got their lock, room or mark, members that must leave, host commands held back, passes) until nothing is. Handlers only
+/// note such things; none of them calls another handler.
+#[derive(Clone, Debug)]
+pub struct Array<D> {
+    setup: Setup,
+    layout: Layout,
+    members: Members<D>,
+    flight: Flight,
+    replies: Replies,
+    /// What a loss of power leaves in doubt.
+    doubt: Doubt,
+    passes: Passes,
+    repairs: Repairs,
+    ledger: Ledger,
+    clock: Nanos,
+    read_only: bool,
+    powered: bool,
+    /// Kept for what members complete.
+    buffer: Vec<Completion>,
+}
+
+impl<D: Device> Array<D> {
+    /// Builds an array of the first `members` of `devices`, with the rest as spares. `bytes`: the members keep bytes, and so does the
+    /// array. All devices must be empty, or hold what an array left on them.
+    ///
+    /// # Errors
+    /// The first setting that cannot work, or too few or too small devices.
+    ///
+    /// # Panics
+    /// Never: validation has seen to it that there is a member.
+    pub fn new(config: ArrayConfig, devices: Vec<D>, bytes: bool) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let (members, wanted) = (usize::from(config.members), usize::from(config.members + config.spares));
+        if devices.len() != wanted {
+            let limit =
+                format!("needs {wanted} devices with its {} spares, not {}", config.spares, devices.len());
+            return Err(ConfigError::new("array.members", config.members, limit));
+        }
+        let identities: Vec<_> = devices.iter().map(Device::identify).collect();
+        let sizes = || identities.iter().map(|identity| identity.capacity.0 / SECTOR_BYTES * SECTOR_BYTES);
+        let smallest = Bytes(sizes().min().expect("an array has members"));
+        let largest = Bytes(sizes().max().expect("an array has members"));
+        let layout = lay_out_over(&config, smallest)?;
+        if let Some(share) = config.repair.share
+            && identities.iter().any(|identity| identity.link.is_none())
+        {
+            let limit = "is a share of the bandwidth of a link, of which a member tells nothing";
+            return Err(ConfigError::new("array.repair.share", share, limit));
+        }
+        let mut ledger = Ledger::default();
+        if largest > smallest {
+            ledger.notices.push(format!(
+                "members differ in size: {smallest} of each is used, up to {largest} there is"
+            ));
+        }
+        let trim_unit = identities.iter().map(|identity| identity.optimal_io.0 / SECTOR_BYTES).max();
+        let setup = Setup::new(config, &layout, smallest, trim_unit.unwrap_or(1), bytes)?;
+        Ok(Self {
+            members: Members::new(devices, members, |device| f64::from(device.smart().percentage_used)),
+            flight: Flight::new(),
+            replies: Replies::default(),
+            doubt: Doubt::new(&setup.config, layout.groups, layout.chunk),
+            passes: Passes::new(&setup.config.background),
+            repairs: Repairs::default(),
+            ledger,
+            clock: Nanos::ZERO,
+            read_only: false,
+            powered: true,
+            buffer: Vec::new(),
+            layout,
+            setup,
+        })
+    }
+
+    /// As the array, with another measure of a member's age than the percentage of its rating that its health log tells: any
+    /// figure that grows with wear. [`ReplacementConfig::limit_percent`](crate::ReplacementConfig) is compared with it.
+    #[must_use]
+    pub fn with_age(mut self, age_of: fn(&D) -> f64) -> Self {
+        self.members.measure_age_by(age_of);
+        self
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &ArrayConfig {
+        &self.setup.config
+    }
+
+    /// What a user should know about how the devices fit, in words.
+    pub fn notices(&self) -> &[String] {
+        &self.ledger.notices
+    }
+
+    /// The device in column `column`, if there is one.
+    pub fn member(&self, column: usize) -> Option<&D> {
+        self.members.get(column)?.device.as_ref()
+    }
+
+    /// As [`Array::member`], to inject faults.
+    pub fn member_mut(&mut self, column: usize) -> Option<&mut D> {
+        if column < self.members.len() { self.members.device_mut(column) } else { None }
+    }
+
+    /// Devices that have left, with the column they had, oldest first.
+    pub fn removed(&self) -> &[(usize, D)] {
+        self.members.removed()
+    }
+
+    /// Every device that is in the array or stands by, or has failed or been replaced by itself: members by column, then spares, then
+    /// those that have left, oldest first, then those that are being replaced and still give what they have.
+    pub fn devices(&self) -> impl Iterator<Item = &D> {
+        self.members.devices()
+    }
+
+    /// Changes devices from outside, between commands: prepares them, or has something happen to them later. `change` gets members by
+    /// their column and spares by numbers that follow, and those that have left by further ones.
+    pub fn with_devices(&mut self, mut change: impl FnMut(usize, &mut D)) {
+        let members = self.members.len();
+        for (column, member) in self.members.iter_mut().enumerate() {
+            if let Some(device) = &mut member.device {
+                change(column, device);
+            }
+        }
+        for (index, device) in self.members.others_mut().enumerate() {
+            change(members + index, device);
+        }
+        self.members.refresh_deadlines();
+    }
+
+    /// Whether some member is being rebuilt or recovers what it has lost, or parity is moved to where it belongs.
+    pub fn is_rebuilding(&self) -> bool {
+        let pass = self.passes.under_way();
+        self.passes.is_shift_pending()
+            || self.repairs.in_place()
+            || pass.is_some_and(|pass| matches!(pass.kind, PassKind::Rebuild | PassKind::Shift))
+    }
+
+    /// Whether parity is in doubt since a loss of power.
+    pub fn is_in_doubt(&self) -> bool {
+        self.doubt.resync().is_some()
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_idle(&self) -> bool {
+        self.next_deadline().is_none()
+    }
+
+    /// Bytes allocated for bookkeeping, members' own not counted.
+    pub fn heap_bytes(&self) -> usize {
+        self.flight.heap_bytes()
+    }
+
+    /// Data roles of a group, as a set.
+    #[inline]
+    fn data_set(&self) -> u64 {
+        self.layout.data_set
+    }
+
+    /// All roles of a group, as a set.
+    #[inline]
+    fn role_set(&self) -> u64 {
+        self.layout.role_set
+    }
+
+    pub(super) fn whole_chunk(&self) -> Rows {
+        Rows::new(0, self.layout.chunk as u32)
+    }
+}
+
+/// A command to a member.
+pub(super) fn command(op: HostOp, lba: u64, rows: Rows) -> Command {
+    Command { lba: Lba(lba), sectors: rows.len(), op, stream: StreamId(0), fua: false }
+}

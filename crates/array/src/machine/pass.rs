@@ -1,0 +1,285 @@
+//! Passes over all groups: rebuild, resynchronisation, moving parity, scrub. One at a time, a window of groups under way.
+
+use super::Array;
+use crate::config::ShiftWay;
+use crate::error::EventKind;
+use crate::layout::{Map, Rows, Shift};
+use crate::op::{Op, OpKind};
+use crate::passes::{HostActivity, PassKind, Turn, View, pace};
+use crate::placement::{ShiftPlan, by_rank};
+use outlast_device::Device;
+use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
+
+impl<D: Device> Array<D> {
+    /// Looks at every sector and counts redundancy that does not fit; `repair` makes it fit. Sectors that cannot be read are rewritten
+    /// from redundancy in either case.
+    pub fn start_scrub(&mut self, now: Nanos, repair: bool) {
+        self.catch_up(now);
+        self.passes.want_scrub(repair, self.ledger.counters.mismatches);
+        self.settle(now);
+    }
+
+    /// Carries a lazy shift to its end with a pass.
+    pub fn finish_shift(&mut self, now: Nanos) {
+        self.catch_up(now);
+        if let Some(shift) = self.layout.shift_mut() {
+            shift.lazy = false;
+        }
+        self.passes.hurry_shift();
+        self.settle(now);
+    }
+
+    /// Parity that is not yet where it shall be, in stripes.
+    pub fn stripes_to_move(&self) -> u64 {
+        self.layout.shift().map_or(0, |shift| shift.left)
+    }
+
+    /// The percentage of all parity chunks on each member, as they now lie over the period (a shift under way counts as done).
+    pub fn parity_percent(&self) -> Vec<f64> {
+        let Map::Striped(striped) = &self.layout.map else { return Vec::new() };
+        let placement = striped.shift.as_ref().map_or(&striped.now, |shift| &shift.target);
+        let counts = placement.parity_counts();
+        let all: u32 = counts.iter().sum();
+        counts.iter().map(|&count| f64::from(count) * 100.0 / f64::from(all.max(1))).collect()
+    }
+
+    /// A member is to be rebuilt: the pass begins (again) where the first such member is incomplete.
+    pub(super) fn start_rebuild(&mut self) {
+        self.passes.drop_pass();
+        self.passes.ask();
+    }
+
+    /// Parity shall go to the oldest members: plans how, after members have changed.
+    pub(super) fn plan_shift(&mut self, now: Nanos) {
+        if self.setup.shares.is_none() {
+            return;
+        }
+        if let Some(shift) = self.layout.shift_mut() {
+            // The unfinished one is carried to its end by the rebuild; then comes the next.
+            shift.lazy = false;
+            self.passes.want_another_shift();
+            return;
+        }
+        let (Some(shares), Map::Striped(striped)) = (&self.setup.shares, &self.layout.map) else { return };
+        let age = |column: usize| self.members.age(column).unwrap_or(f64::NEG_INFINITY);
+        let mut order: Vec<u8> = (0..self.members.len() as u8).collect();
+        order.sort_by(|&a, &b| age(usize::from(b)).total_cmp(&age(usize::from(a))));
+        let way = self.setup.config.replacement.shift;
+        let plan = match (way, &self.setup.first_placement) {
+            (ShiftWay::Naive, Some(first)) => {
+                ShiftPlan::between(&striped.now, by_rank(first, &shares.counts, &order))
+            }
+            _ => ShiftPlan::minimal(&striped.now, &shares.ranked(&order).counts),
+        };
+        if plan.chunk_moves > 0 {
+            let (parity_moves, period) = (plan.parity_moves, striped.now.period());
+            self.passes.want_shift(plan, way == ShiftWay::Lazy);
+            self.ledger.event(now, EventKind::ShiftStarted { parity_moves, period });
+        }
+    }
+
+    /// Lets a planned shift begin once no read without a lock is under way.
+    fn begin_shift(&mut self) {
+        if self.flight.direct_reads > 0 {
+            return;
+        }
+        let stripes = self.layout.groups;
+        if let Map::Striped(striped) = &mut self.layout.map
+            && let Some((plan, lazy)) = self.passes.begin_shift()
+        {
+            striped.shift = Some(Shift::new(&striped.now, plan, stripes, lazy));
+            self.shift_progress();
+        }
+    }
+
+    /// A group has moved; the last one ends the shift.
+    pub(super) fn shift_progress(&mut self) {
+        let Map::Striped(striped) = &mut self.layout.map else { return };
+        if striped.shift.as_ref().is_none_or(|shift| shift.left > 0) {
+            return;
+        }
+        if let Some(shift) = striped.shift.take() {
+            striped.now = shift.target;
+        }
+        self.ledger.event(self.clock, EventKind::ShiftDone);
+        if self.passes.shift_ends() {
+            self.plan_shift(self.clock);
+        }
+    }
+
+    /// What the choice of a pass depends on.
+    fn view(&self) -> View {
+        View {
+            rebuild_from: self
+                .members
+                .iter()
+                .filter(|column| column.is_filling())
+                .map(|column| column.valid_to)
+                .min(),
+            can_rebuild: self.can_rebuild(),
+            recovering: self.repairs.in_place(),
+            resync_from: self.doubt.resync(),
+            can_shift: self.layout.shift().is_some_and(|shift| !shift.lazy)
+                && !self.is_missing_too_many(None),
+        }
+    }
+
+    /// With more members missing than redundancy makes good, rebuilding would only write zeroes, unless no device is missing any
+    /// more: then it saves what it can.
+    fn can_rebuild(&self) -> bool {
+        !self.is_missing_too_many(None) || self.members.iter().all(|column| column.device.is_some())
+    }
+
+    /// Starts work on as many groups as window and rate allow.
+    pub(super) fn pump(&mut self, now: Nanos) {
+        if self.flight.replaying > 0 || !self.powered {
+            return;
+        }
+        self.pump_repairs(now);
+        self.begin_shift();
+        if self.passes.is_shift_pending() {
+            return;
+        }
+        loop {
+            let rebuilds = self.passes.under_way().is_some_and(|pass| pass.kind == PassKind::Rebuild);
+            match self.passes.next(self.layout.groups, !rebuilds || self.can_rebuild()) {
+                Turn::Idle => {
+                    let Some((kind, from)) = self.passes.choose(&self.view()) else {
+                        self.retire_worn(now);
+                        return;
+                    };
+                    self.passes.begin(now, kind, from);
+                }
+                Turn::GiveUp => self.passes.drop_pass(),
+                Turn::End(kind) => self.end_pass(now, kind),
+                Turn::Wait => return,
+                Turn::Look(kind, group) => {
+                    if !self.look_at_group(now, kind, group) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Works on the next group of the pass, where that needs anything; returns whether the pass may go on.
+    fn look_at_group(&mut self, now: Nanos, kind: PassKind, group: u64) -> bool {
+        if !self.needs(kind, group) {
+            let done = self.passes.skip(group);
+            self.groups_done(done);
+            return true;
+        }
+        if kind == PassKind::Rebuild && !self.donors_told(now, group) {
+            return false;
+        }
+        if let Some(wake) = self.throttle(now, kind) {
+            self.passes.look_at(wake);
+            return false;
+        }
+        let epoch = self.passes.work_begins(now);
+        let kind = match kind {
+            PassKind::Rebuild | PassKind::Shift | PassKind::Repair => OpKind::Transform,
+            PassKind::Resync => OpKind::Verify { repair: true, resync: true },
+            PassKind::Scrub => OpKind::Verify { repair: self.passes.scrub_repairs(), resync: false },
+        };
+        self.start(now, Op { epoch, ..Op::new(kind, group, self.whole_chunk()) });
+        true
+    }
+
+    /// Whether a pass has anything to do in `group`.
+    fn needs(&self, kind: PassKind, group: u64) -> bool {
+        match kind {
+            PassKind::Rebuild => {
+                let eager = self.layout.shift().is_some_and(|shift| !shift.lazy && !shift.is_moved(group));
+                eager
+                    || self.members.iter().enumerate().any(|(index, column)| {
+                        column.device.is_some()
+                            && group >= column.valid_to
+                            && self.layout.role_on(group, index, false).is_some()
+                    })
+            }
+            PassKind::Shift => self.layout.is_to_move(group),
+            PassKind::Resync => self.doubt.must_resync(group) && !self.is_beyond_repair(group),
+            PassKind::Scrub => !self.is_beyond_repair(group),
+            PassKind::Repair => false,
+        }
+    }
+
+    /// When the next group may be started, if not now.
+    fn throttle(&self, now: Nanos, kind: PassKind) -> Option<Nanos> {
+        let rate = if kind == PassKind::Rebuild { self.repairs.rebuild_rate() } else { None };
+        self.pace(now, (self.passes.last_start()?, Bytes(self.layout.chunk * SECTOR_BYTES)), rate)
+    }
+
+    /// When the next piece of work may begin, if not now, given when the last one began and how many bytes it was.
+    pub(super) fn pace(&self, now: Nanos, last: (Nanos, Bytes), fixed: Option<ByteRate>) -> Option<Nanos> {
+        let host =
+            HostActivity { is_active: !self.flight.is_host_idle(), last_served: self.flight.last_host };
+        pace(&self.setup.config.background, host, now, last, fixed)
+    }
+
+    /// An operation of the pass has ended.
+    pub(super) fn group_done(&mut self, group: u64, epoch: u32) {
+        let done = self.passes.work_ends(group, epoch);
+        self.groups_done(done);
+    }
+
+    /// A pass has come further.
+    fn groups_done(&mut self, done: Option<(PassKind, u64)>) {
+        match done {
+            Some((PassKind::Rebuild, base)) => {
+                for column in self.members.iter_mut().filter(|column| column.device.is_some()) {
+                    column.valid_to = column.valid_to.max(base);
+                }
+            }
+            Some((PassKind::Resync, base)) => self.doubt.resynced_up_to(base),
+            Some((PassKind::Shift | PassKind::Repair | PassKind::Scrub, _)) | None => {}
+        }
+    }
+
+    fn end_pass(&mut self, now: Nanos, kind: PassKind) {
+        self.passes.drop_pass();
+        match kind {
+            PassKind::Rebuild => {
+                for column in 0..self.members.len() {
+                    let member = &mut self.members[column];
+                    if member.device.is_some()
+                        && !member.is_in_sync()
+                        && member.valid_to >= self.layout.groups
+                    {
+                        member.valid_to = u64::MAX;
+                        let replaced = self.members.donor(column).is_some();
+                        self.ledger.event(now, EventKind::Rebuilt { member: column });
+                        self.member_complete(now, column);
+                        if replaced {
+                            self.plan_shift(now);
+                        }
+                    }
+                }
+                self.members.update_degraded();
+            }
+            PassKind::Resync => {
+                self.doubt.resynced(now, self.setup.config.log.bitmap_delay);
+                self.ledger.event(now, EventKind::Resynced);
+            }
+            PassKind::Shift | PassKind::Repair => {}
+            PassKind::Scrub => {
+                if let Some(before) = self.passes.scrub_ends(now) {
+                    let mismatches = self.ledger.counters.mismatches - before;
+                    self.ledger.event(now, EventKind::Scrubbed { mismatches });
+                }
+            }
+        }
+    }
+
+    /// A scrub is due.
+    pub(super) fn timed_scrub(&mut self) {
+        self.passes.scrub_by_time(self.ledger.counters.mismatches);
+    }
+
+    /// Rows of the chunk that a pass works on, for its progress.
+    pub(super) fn pass_bytes(&self, groups: u64) -> Bytes {
+        let rows: Rows = self.whole_chunk();
+        Bytes(groups * u64::from(rows.len()) * SECTOR_BYTES)
+    }
+}

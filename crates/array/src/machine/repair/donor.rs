@@ -1,0 +1,129 @@
+//! Rebuild Assist: a member that is being replaced stays, and gives what it still can.
+//!
+//! The column's device is then the new one. Groups at and beyond its `valid_to` are read from the donor, and writes of the host there
+//! go to both, so that the donor has whatever the new member lacks. What the donor has lost, or refuses to take, counts as bad sectors.
+
+use super::super::Array;
+use crate::config::RepairWay;
+use crate::error::EventKind;
+use crate::layout::Rows;
+use crate::op::Sub;
+use outlast_device::Device;
+use outlast_units::Nanos;
+
+impl<D: Device> Array<D> {
+    /// A spare takes the place of a member, which stays as its donor.
+    pub(super) fn begin_assist(&mut self, now: Nanos, column: usize) {
+        let Some(spare) = self.members.spares_mut().pop_front() else { return };
+        self.members.install_beside(column, spare);
+        let donor = self.members.donor_number(column) as u8;
+        let theirs = |sub: &&mut Sub| sub.live && usize::from(sub.column) == column;
+        for sub in self.flight.subs.slots_mut().iter_mut().filter(theirs) {
+            sub.column = donor;
+        }
+        self.ledger.event(now, EventKind::RebuildStarted { member: column });
+        self.start_rebuild();
+    }
+
+    /// The donor of a column leaves, if there is one.
+    pub(in crate::machine) fn drop_donor(&mut self, now: Nanos, column: usize) {
+        if self.members.remove_donor(column) {
+            self.abandon_commands(now, self.members.donor_number(column));
+            self.members.close_donors();
+        }
+    }
+
+    /// What the donor said no longer holds.
+    pub(super) fn ask_donor_again(&mut self, column: usize) {
+        if let Some(donor) = self.members.donor_mut(column) {
+            donor.forget_answers();
+        }
+    }
+
+    /// Whether donors have said what they lack of `group`; asks them where they have not.
+    pub(in crate::machine) fn donors_told(&mut self, now: Nanos, group: u64) -> bool {
+        if self.members.donor_columns().is_empty() {
+            return true;
+        }
+        let mut told = true;
+        for column in 0..self.members.len() {
+            let (Some(role), Some(_)) =
+                (self.layout.role_on(group, column, false), self.members.donor(column))
+            else {
+                continue;
+            };
+            let Some(repair) = self.repairs.on(column).filter(|repair| repair.way == RepairWay::Assist)
+            else {
+                continue;
+            };
+            let (id, under_way) = (repair.id, repair.unanswered());
+            let first = self.layout.locate(group, role, false).1;
+            let (first, last) = (self.range_of(first), self.range_of(first + self.layout.chunk - 1));
+            let ranges = self.ranges();
+            let ahead = u32::from(self.setup.config.repair.queries) - 1;
+            let index = self.members.donor_number(column);
+            let Some(donor) = self.members.donor_mut(column) else { continue };
+            told &= (first..=last).all(|range| donor.answered.contains(&range));
+            let room = usize::from(ahead as u16 + 1).saturating_sub(under_way);
+            let wanted: Vec<u32> = (first..=(last + ahead).min(ranges - 1))
+                .filter(|range| !donor.asked.contains(range))
+                .take(room)
+                .collect();
+            donor.asked.extend(&wanted);
+            for range in wanted {
+                self.ask(now, id, index, range);
+            }
+        }
+        told
+    }
+
+    /// Of `rows` of a group, the first that donors have all of, or nothing of: so that what they have is copied, and no more is computed
+    /// than must be.
+    pub(in crate::machine) fn even_rows(&self, group: u64, rows: Rows) -> Rows {
+        let mut end = rows.end;
+        for column in self.members.donor_columns().filter(|&column| group >= self.members[column].valid_to) {
+            let Some(donor) = self.members.donor(column) else { continue };
+            let Some(role) = self.layout.role_on(group, column, false) else { continue };
+            let base = self.layout.locate(group, role, false).1;
+            let first = base + u64::from(rows.first);
+            for edge in [donor.known.next_edge(first), donor.home.bad.next_edge(first)].into_iter().flatten()
+            {
+                end = end.min((edge - base).min(u64::from(end)) as u32);
+            }
+        }
+        Rows::new(rows.first, end)
+    }
+
+    /// Before rows are given up: what donors said may be old, so it is forgotten there, and reading tells. Returns whether anything was.
+    pub(in crate::machine) fn doubt_donors(&mut self, group: u64, rows: Rows) -> bool {
+        let mut any = false;
+        for column in self.members.donor_columns() {
+            let Some(role) = self.layout.role_on(group, column, false) else { continue };
+            let base = self.layout.locate(group, role, false).1;
+            let sectors = base + u64::from(rows.first)..base + u64::from(rows.end);
+            if let Some(donor) = self.members.donor_mut(column)
+                && donor.known.overlaps(&sectors)
+            {
+                donor.known.remove(sectors);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// A write to a donor has ended: what it does not take it lacks.
+    pub(in crate::machine) fn donor_written(
+        &mut self,
+        column: usize,
+        sectors: std::ops::Range<u64>,
+        done: bool,
+    ) {
+        let Some(donor) = self.members.donor_mut(column) else { return };
+        if done {
+            donor.known.remove(sectors.clone());
+            donor.home.bad.remove(sectors);
+        } else {
+            donor.home.bad.insert(sectors);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Recovering listed rows: when each is begun, what it counts, and when all is done.
+
+use super::super::Array;
+use crate::config::{FakeWay, RepairConfig, RepairOrder, RepairWay};
+use crate::layout::Rows;
+use crate::op::{Op, OpKind, SubKind};
+use crate::passes::PassKind;
+use crate::repairs::{Item, Limits, Repair, Turn};
+use crate::status::Progress;
+use outlast_device::Device;
+use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
+use std::cmp::Reverse;
+
+impl<D: Device> Array<D> {
+    /// Goes on with a recovery in place: asks for ranges, and begins to recover rows, as many as settings allow.
+    pub(super) fn pump_repair(&mut self, now: Nanos, id: u32) {
+        let settings = self.setup.config.repair;
+        let limits = Limits {
+            ranges: self.ranges(),
+            queries: usize::from(settings.queries),
+            by_exposure: settings.order == RepairOrder::Exposure,
+            window: self.setup.config.background.window.into(),
+        };
+        while let Some(repair) = self.repairs.get_mut(id) {
+            let column = repair.column;
+            match repair.turn(&limits) {
+                Turn::Wait => return,
+                Turn::Ask => {
+                    let range = repair.take_range();
+                    self.ask(now, id, column, range);
+                }
+                Turn::Flush => {
+                    // What was written back must be there after a loss of power, since nobody will ask again.
+                    repair.flushes();
+                    self.send_flush(now, column, SubKind::RepairFlush, id);
+                    return;
+                }
+                Turn::Recover => {
+                    if !self.recover_next(now, id, &settings) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Begins to recover the next rows, where the pace allows; returns whether.
+    fn recover_next(&mut self, now: Nanos, id: u32, settings: &RepairConfig) -> bool {
+        let Some(repair) = self.repairs.get(id) else { return false };
+        if let Some(wake) = repair.last().and_then(|last| self.pace(now, last, repair.rate)) {
+            self.passes.look_at(wake);
+            return false;
+        }
+        if repair.busy_until() > now {
+            self.passes.look_at(repair.busy_until());
+            return false;
+        }
+        let item = self.repairs.get_mut(id).and_then(|repair| repair.take_item(now, settings));
+        let Some(item) = item else { return false };
+        let copy = item.readable && settings.fakes == FakeWay::Copy;
+        let kind = OpKind::Repair { repair: id, range: item.range, copy };
+        self.start(now, Op::new(kind, item.group, item.rows));
+        true
+    }
+
+    /// The lock of a repair's operation is held: finds out which role it computes. Returns whether there is anything to do.
+    pub(in crate::machine) fn prepare_repair(&mut self, index: u32, id: u32) -> bool {
+        let Some(column) = self.repairs.get(id).map(|repair| repair.column) else { return false };
+        let group = self.flight.ops[index].group;
+        let there = self.members[column].device.is_some() && group < self.members[column].valid_to;
+        let Some(role) = self.layout.role_on(group, column, false).filter(|_| there) else { return false };
+        // Parity that a loss of power left wrong gives wrong data.
+        let torn = self.doubt.torn_rows(group, self.flight.ops[index].rows) > 0 && role < self.layout.data;
+        self.ledger.counters.write_holes += u64::from(torn);
+        let op = &mut self.flight.ops[index];
+        (op.roles, op.write_set) = (1 << role, 1 << role);
+        true
+    }
+
+    /// An operation of a repair has ended.
+    pub(in crate::machine) fn repair_part(&mut self, id: u32, range: u32, group: u64, rows: Rows) {
+        let Some(repair) = self.repairs.get_mut(id) else { return };
+        let role = self.layout.role_on(group, repair.column, false);
+        let base = role.map(|role| self.layout.locate(group, role, false).1);
+        repair.recovered(range, base.map(|base| base + u64::from(rows.first)..base + u64::from(rows.end)));
+        self.passes.ask();
+    }
+
+    /// The flush at the end of a repair is done.
+    pub(in crate::machine) fn repair_flushed(&mut self, now: Nanos, id: u32) {
+        self.finish_repair(now, id);
+    }
+
+    /// Puts rows first that most members lack.
+    pub(super) fn sort_by_exposure(&mut self) {
+        let orders: Vec<u32> = self.repairs.active().iter().map(|repair| repair.id).collect();
+        for id in orders {
+            let Some(repair) = self.repairs.get_mut(id) else { continue };
+            let (own, mut items) = (repair.column, repair.take_items());
+            items.make_contiguous().sort_by_key(|item| (Reverse(self.exposure(own, item)), item.sector));
+            if let Some(repair) = self.repairs.get_mut(id) {
+                repair.put_items(items);
+            }
+        }
+    }
+
+    /// Other members that lack some of the rows.
+    fn exposure(&self, own: usize, item: &Item) -> u32 {
+        let lacks = |role: usize| {
+            let (column, base) = self.layout.locate(item.group, role, false);
+            let rows = base + u64::from(item.rows.first)..base + u64::from(item.rows.end);
+            let known = |repair: &Repair| repair.column == column && repair.lacks(&rows);
+            column != own
+                && (item.group >= self.members[column].valid_to || self.repairs.active().iter().any(known))
+        };
+        (0..self.layout.roles).map(|role| u32::from(lacks(role))).sum()
+    }
+
+    /// Counts what recovery reads or writes on device `index`.
+    pub(in crate::machine) fn count_repair(
+        &mut self,
+        kind: OpKind,
+        index: usize,
+        sectors: u32,
+        is_read: bool,
+    ) {
+        let repair = match kind {
+            OpKind::Repair { repair: id, .. } => self.repairs.get(id),
+            // Of rebuilds that go on together, reads count for the first.
+            _ => self
+                .repairs
+                .active()
+                .iter()
+                .find(|repair| repair.way != RepairWay::Die && (is_read || repair.column == index)),
+        };
+        let Some(&Repair { id, column, .. }) = repair else { return };
+        let own = self.members.column_of(index) == column;
+        let record = self.repairs.record(id);
+        let bytes = Bytes(u64::from(sectors) * SECTOR_BYTES);
+        match (is_read, own) {
+            (true, true) => record.bytes_read_from_member.0 += bytes.0,
+            (true, false) => record.bytes_read_from_peers.0 += bytes.0,
+            (false, true) => record.bytes_written.0 += bytes.0,
+            (false, false) => {}
+        }
+    }
+
+    /// Counts data that recovery could not bring back.
+    pub(in crate::machine) fn count_lost(&mut self, kind: OpKind, sectors: u64) {
+        let id = match kind {
+            OpKind::Repair { repair, .. } => Some(repair),
+            OpKind::Transform => {
+                let mut rebuilds = self.repairs.active().iter().filter(|repair| repair.way != RepairWay::Die);
+                rebuilds.next().map(|repair| repair.id)
+            }
+            _ => None,
+        };
+        if let Some(id) = id {
+            self.repairs.record(id).lost_sectors += sectors;
+        }
+    }
+
+    /// How far the recovery in place of a member is; by ranges recovered.
+    pub(in crate::machine) fn repair_progress(&self, now: Nanos, column: Option<usize>) -> Option<Progress> {
+        let wanted = |repair: &&Repair| {
+            repair.way == RepairWay::Die && column.is_none_or(|column| repair.column == column)
+        };
+        let repair = self.repairs.active().iter().find(wanted)?;
+        let started = self.repairs.records()[repair.id as usize].started_at?;
+        let total = Bytes(self.layout.member_sectors() * SECTOR_BYTES);
+        let done = Bytes((u64::from(repair.ranges_done()) * self.setup.config.repair.range.0).min(total.0));
+        Some(Progress::new(PassKind::Repair, done, total, done.0, now.saturating_sub(started)))
+    }
+}

@@ -1,0 +1,68 @@
+//! What an array is set up with and never changes.
+
+use crate::config::{ArrayConfig, StripeWrites};
+use crate::layout::{Layout, Map, usable_sectors};
+use crate::parity::Code;
+use crate::placement::{Placement, Shares};
+use outlast_media::ConfigError;
+use outlast_units::{Bytes, SECTOR_BYTES};
+
+/// Settings of an array and what follows from them.
+#[derive(Clone, Debug)]
+pub(super) struct Setup {
+    pub(super) config: ArrayConfig,
+    pub(super) code: Code,
+    /// Parity shares, where percentages are set.
+    pub(super) shares: Option<Shares>,
+    /// The table that percentages gave first; the naive shift renames its columns.
+    pub(super) first_placement: Option<Placement>,
+    /// Whether members keep the bytes that are written.
+    pub(super) bytes: bool,
+    /// Sectors of a member that hold data; records follow.
+    pub(super) member_sectors: u64,
+    /// The unit, in sectors, in which every member deallocates.
+    pub(super) trim_unit: u64,
+    /// Sectors of the array.
+    pub(super) capacity: u64,
+    /// Whether chunks of one stripe are written together.
+    pub(super) joins_chunks: bool,
+    /// Whether writes leave a record before they begin.
+    pub(super) keeps_records: bool,
+}
+
+impl Setup {
+    /// Of an array of `layout` over members of which the smallest has `smallest` and the coarsest deallocates `trim_unit` sectors.
+    pub(super) fn new(
+        config: ArrayConfig,
+        layout: &Layout,
+        smallest: Bytes,
+        trim_unit: u64,
+        bytes: bool,
+    ) -> Result<Self, ConfigError> {
+        let shares = config.shares()?;
+        let first_placement = match &layout.map {
+            Map::Striped(striped) if shares.is_some() => Some(striped.now.clone()),
+            _ => None,
+        };
+        let setup = Self {
+            code: Code::new(layout.data, layout.roles - layout.data),
+            shares,
+            first_placement,
+            bytes,
+            member_sectors: usable_sectors(&config, smallest),
+            trim_unit: trim_unit.max(1),
+            capacity: layout.capacity(),
+            joins_chunks: config.writes != StripeWrites::ChunkByChunk,
+            keeps_records: config.consistency.keeps_records(),
+            config,
+        };
+        let needed = layout.member_sectors();
+        assert!(needed <= setup.member_sectors, "data of a member ends where its records begin");
+        Ok(setup)
+    }
+
+    /// Bytes that a device must have to be a member.
+    pub(super) fn member_bytes(&self) -> Bytes {
+        Bytes(self.member_sectors * SECTOR_BYTES + self.config.reserved().0)
+    }
+}

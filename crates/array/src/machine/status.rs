@@ -1,0 +1,106 @@
+//! What an array tells about itself.
+
+use super::Array;
+use crate::layout::Map;
+use crate::ranges::RangeSet;
+use crate::status::{Condition, Counters, MemberStatus, Progress, State, Status};
+use outlast_device::Device;
+use outlast_units::Nanos;
+
+impl<D: Device> Array<D> {
+    /// Of an array of copies the sets of members, as bits, that hold the same chunks; every set holds an equal part of all data. `None` for
+    /// arrays with parity or no redundancy.
+    pub fn copy_groups(&self) -> Option<Vec<u64>> {
+        let Map::Copies { columns, .. } = &self.layout.map else { return None };
+        let set = |group: u64| {
+            (0..self.layout.roles).fold(0, |set, role| set | 1 << self.layout.locate(group, role, false).0)
+        };
+        Some((0..*columns).map(set).collect())
+    }
+
+    /// What commands of the host meet now. Asked at every completion, so that a healthy array answers at once.
+    #[inline]
+    pub fn condition(&self) -> Condition {
+        if !self.members.is_degraded() && self.passes.under_way().is_none() && self.repairs.is_none_active() {
+            return if self.is_in_doubt() { Condition::Resyncing } else { Condition::Healthy };
+        }
+        if self.is_missing_too_many(None) {
+            Condition::Failed
+        } else if self.is_rebuilding() {
+            Condition::Rebuilding
+        } else if self.members.iter().any(|column| !column.is_in_sync() || column.excused) {
+            Condition::Degraded
+        } else if self.is_in_doubt() {
+            Condition::Resyncing
+        } else {
+            Condition::Healthy
+        }
+    }
+
+    /// How the array is.
+    pub fn status(&self, now: Nanos) -> Status {
+        let percent = self.parity_percent();
+        let member = |(index, column): (usize, &crate::members::Column<D>)| MemberStatus {
+            present: column.device.is_some(),
+            in_sync: column.is_in_sync(),
+            age: self.members.age(index),
+            parity_percent: percent.get(index).copied(),
+            read_errors: column.read_errors(),
+            bad_sectors: column.bad.sectors(),
+            in_flight: column.in_flight,
+            repair: self.repair_progress(now, Some(index)),
+        };
+        let members: Vec<MemberStatus> = self.members.iter().enumerate().map(member).collect();
+        let ages = || members.iter().filter_map(|member| member.age);
+        let oldest = ages().fold(f64::NEG_INFINITY, f64::max);
+        let youngest = ages().fold(f64::INFINITY, f64::min);
+        let told = self.members.iter().any(|column| column.excused);
+        let redundant = self.layout.roles > self.layout.data;
+        let state = if !self.powered
+            || self.is_missing_too_many(None)
+            || !redundant && (told || !self.ledger.lost().is_empty())
+        {
+            State::Failed
+        } else if !told && members.iter().all(|member| member.in_sync) {
+            State::Clean
+        } else {
+            State::Degraded
+        };
+        Status {
+            level: self.setup.config.level.name(),
+            state,
+            read_only: self.read_only,
+            spares: self.members.spares().len(),
+            progress: self.progress(now),
+            stripes_to_move: self.stripes_to_move(),
+            age_differential: (oldest - youngest).max(0.0),
+            lost_sectors: self.ledger.lost().sectors(),
+            marked_regions: self.doubt.bitmap.marked(),
+            notices: self.ledger.notices.clone(),
+            members,
+        }
+    }
+
+    /// The pass under way; without one, the first repair under way.
+    pub fn progress(&self, now: Nanos) -> Option<Progress> {
+        let Some(pass) = self.passes.under_way() else { return self.repair_progress(now, None) };
+        let (done, total) = (self.pass_bytes(pass.base), self.pass_bytes(self.layout.groups));
+        let worked = self.pass_bytes(pass.base - pass.first).0;
+        Some(Progress::new(pass.kind, done, total, worked, now.saturating_sub(pass.started)))
+    }
+
+    /// Figures since the beginning.
+    pub fn counters(&self) -> Counters {
+        self.ledger.counters
+    }
+
+    /// Sectors of the array whose content nothing can bring back. They read as medium errors until they are written.
+    pub fn lost(&self) -> &RangeSet {
+        self.ledger.lost()
+    }
+
+    /// The bad-block log of a member: its sectors that could not be written.
+    pub fn bad_blocks(&self, column: usize) -> Option<&RangeSet> {
+        Some(&self.members.get(column)?.bad)
+    }
+}

@@ -1,0 +1,218 @@
+//! What becomes of reads: the ladder says how to go on where the flash did not give all, and whoever asked gets the rest.
+
+use crate::op::{Op, OpKind};
+use crate::read::{Ladder, LadderEffect, Lines, broken_units};
+use crate::repair::Watch;
+use crate::ssd::Ssd;
+use outlast_device::Outcome;
+use outlast_ftl::{Axis, Ftl, Member};
+use outlast_media::Faults;
+use outlast_units::slab::NIL;
+use outlast_units::{Lpn, Nanos, Ppn};
+
+/// A flash core as the ladder sees it.
+struct CoreLines<'a> {
+    ftl: &'a Ftl,
+    faults: Option<&'a Faults>,
+    watch: Option<&'a Watch>,
+}
+
+impl Lines for CoreLines<'_> {
+    fn units_per_pu(&self) -> u32 {
+        self.ftl.layout().units_per_pu()
+    }
+
+    fn needs(&self, pu: u32, axis: Axis) -> Option<u32> {
+        self.ftl.line_needs(pu, axis)
+    }
+
+    fn members(&self, pu: u32, axis: Axis) -> impl Iterator<Item = Member> {
+        self.ftl.line_of(pu, axis)
+    }
+
+    fn is_out_of_reach(&self, pu: u32) -> bool {
+        let die = self.ftl.layout().lane_of_pu(pu).die;
+        self.ftl.is_dead_lane(pu) && !self.watch.is_some_and(|watch| watch.is_leaving(die))
+    }
+
+    fn broken_units(&self, pu: u32, mask: u64) -> u64 {
+        broken_units(self.ftl, self.faults, pu, mask)
+    }
+
+    fn owner(&self, slot: Ppn) -> Lpn {
+        self.ftl.owner(slot)
+    }
+
+    fn lookup(&self, lpn: Lpn) -> Ppn {
+        self.ftl.lookup(lpn)
+    }
+
+    fn is_lost(&self, lpn: Lpn) -> bool {
+        self.ftl.is_lost(lpn)
+    }
+
+    fn is_programmed(&self, slot: Ppn) -> bool {
+        self.ftl.is_programmed(slot)
+    }
+
+    fn pu_of(&self, slot: Ppn) -> (u32, u32) {
+        self.ftl.layout().pu_of(slot)
+    }
+}
+
+impl Ssd {
+    /// What the ladder sees of core `core`.
+    fn lines(&self, core: u16) -> CoreLines<'_> {
+        let state = &self.cores[usize::from(core)];
+        CoreLines { ftl: &state.ftl, faults: state.faults.as_ref(), watch: self.watch.as_deref() }
+    }
+
+    /// Whether what lies on the die of program unit `pu` is beyond reach, as far as firmware knows.
+    pub(crate) fn is_out_of_reach(&self, core: usize, pu: u32) -> bool {
+        self.lines(core as u16).is_out_of_reach(pu)
+    }
+
+    /// The data of a sensing has arrived and some of it cannot be corrected. Whether the die is to sense it again; then that is counted.
+    #[inline(never)]
+    pub(crate) fn reread(&mut self, now: Nanos, read: u32) -> bool {
+        let op = self.reads[read];
+        debug_assert!(op.failing & !op.mask == 0, "only units of the read are missing");
+        let ftl = &self.cores[usize::from(op.core)].ftl;
+        let superblock = ftl.layout().place(op.pu).superblock;
+        let is_protected = ftl.has_parity(superblock);
+        if !self.ladder.wants_reread(&self.lines(op.core), &op, is_protected) {
+            return false;
+        }
+        self.count_reread(now, usize::from(op.core), superblock, op.failing);
+        let op = &mut self.reads[read];
+        op.step = op.step.saturating_add(1);
+        op.rereads = op.rereads.saturating_add(1);
+        true
+    }
+
+    /// A read has ended that did not give its units in `op.failing`: down the ladder.
+    #[cold]
+    pub(crate) fn uncorrectable(&mut self, now: Nanos, op: &Op) {
+        assert!(op.failing != 0, "nothing is missing of a read of {:?}", op.kind);
+        let mut op = *op;
+        if op.recovery == NIL {
+            op.recovery = 0;
+            if op.kind == OpKind::RelocationRead {
+                self.cores[usize::from(op.core)].tasks.recovery_begins(u32::from(op.units));
+            }
+        }
+        self.climb(now, op.core, |ladder, lines, effects| ladder.failed(lines, op, effects));
+    }
+
+    /// A member of a line has been read, or could not be.
+    #[inline(never)]
+    pub(crate) fn stripe_read(&mut self, now: Nanos, op: &Op) {
+        self.climb(now, op.core, |ladder, lines, effects| ladder.member_ended(lines, op, effects));
+    }
+
+    /// Has the ladder take a step on core `core`, and does what it asks for.
+    fn climb(
+        &mut self,
+        now: Nanos,
+        core: u16,
+        step: impl FnOnce(&mut Ladder, &CoreLines<'_>, &mut Vec<LadderEffect>),
+    ) {
+        let state = &self.cores[usize::from(core)];
+        let lines =
+            CoreLines { ftl: &state.ftl, faults: state.faults.as_ref(), watch: self.watch.as_deref() };
+        let mut effects = Vec::new();
+        step(&mut self.ladder, &lines, &mut effects);
+        for effect in effects {
+            match effect {
+                LadderEffect::Read(op) => self.queue_read(now, op),
+                LadderEffect::Reread(op) => {
+                    let core = usize::from(op.core);
+                    let superblock = self.cores[core].ftl.layout().place(op.pu).superblock;
+                    self.count_reread(now, core, superblock, op.failing);
+                    self.queue_read(now, op);
+                }
+                LadderEffect::Rebuilt { op, axis, unit, owner, members } if self.config.bytes => {
+                    self.take_rebuilt(&op, axis, owner, unit, &members);
+                }
+                LadderEffect::Rebuilt { .. } => {}
+                LadderEffect::Combine { core, members, request } => self.combine(now, core, members, request),
+                LadderEffect::Done(op, lost) => self.finish_read(now, &op, lost),
+            }
+        }
+    }
+
+    /// Combining members takes a flash core time, which the host waits for.
+    fn combine(&mut self, now: Nanos, core: u16, members: u64, request: Option<u32>) {
+        let cost = self.config.controller.decode_cost;
+        debug_assert!(members != 0, "nothing is combined");
+        if cost != Nanos::ZERO {
+            let done = self.cores[usize::from(core)].cpu.occupy(now, Nanos(cost.0 * members));
+            if let Some(request) = request {
+                self.host.requests.not_before(request, done);
+            }
+        }
+    }
+
+    /// Where bytes are kept: what the line gave must be what was written, and is what the host gets.
+    fn take_rebuilt(&mut self, op: &Op, axis: Axis, lpn: Option<Lpn>, unit: u32, members: &[u32]) {
+        let core = usize::from(op.core);
+        let ftl = &self.cores[core].ftl;
+        let slot = Ppn(op.pu * ftl.layout().units_per_pu() + unit);
+        if lpn.is_some_and(|lpn| ftl.lookup(lpn) != slot) {
+            return;
+        }
+        let Some(rebuilt) = ftl.rebuild(slot, axis, members) else {
+            // A member for another, in a superblock erased meanwhile: then that other is stale, too.
+            assert!(lpn.is_none(), "the line of page {lpn:?} could not be put together");
+            return;
+        };
+        let written = ftl.image(slot);
+        assert!(
+            written.is_none_or(|written| *written == rebuilt),
+            "the line of slot {slot} gave other bytes than were written"
+        );
+        if let Some(lpn) = lpn {
+            assert!(rebuilt.tag() == lpn.0, "the line of page {lpn} gave page {}", rebuilt.tag());
+            if op.kind == OpKind::HostRead {
+                self.deliver(op.work.request, core, lpn, rebuilt.bytes());
+            }
+        }
+    }
+
+    /// A read has come to its end: it has given all of its units but those in `lost`.
+    #[inline(never)]
+    pub(crate) fn finish_read(&mut self, now: Nanos, op: &Op, lost: u64) {
+        debug_assert!(lost & !op.mask == 0, "only units of the read are lost");
+        match op.kind {
+            OpKind::HostRead => {
+                if lost != 0 {
+                    self.counters.medium_errors += u64::from(lost.count_ones());
+                    self.host.requests.fail(op.work.request, Outcome::MediumError);
+                }
+                if op.units != 0 {
+                    self.host_read(now, op.work.request, u32::from(op.units));
+                }
+            }
+            OpKind::RmwRead => {
+                if lost != 0 {
+                    self.counters.medium_errors += 1;
+                    self.host.requests.fail(op.work.request, Outcome::MediumError);
+                    self.finish_parts(now, op.work.request, 1);
+                } else {
+                    self.old_data_read(now, op);
+                }
+            }
+            OpKind::RelocationRead => {
+                if op.recovery != NIL {
+                    self.cores[usize::from(op.core)].tasks.recovery_ended(u32::from(op.units));
+                }
+                self.relocation_read(now, op, lost);
+            }
+            OpKind::MoveRead => self.move_read(now, op, lost != 0),
+            _ => unreachable!("no read of {:?}", op.kind),
+        }
+        if lost != 0 {
+            self.look_at_state(now);
+        }
+    }
+}
