@@ -79,6 +79,14 @@ impl BlockTable {
                 })?);
             }
         }
+        assert!(
+            members.len() == planes * superblocks as usize,
+            "each superblock has one block of each plane"
+        );
+        assert!(
+            spares.iter().flatten().all(|spare| spare.0 >= superblocks),
+            "a spare block is a member of a superblock"
+        );
         Ok(Self { planes_per_die, planes, blocks: members, spares })
     }
 
@@ -94,6 +102,10 @@ impl BlockTable {
         let column = usize::from(local_die) * usize::from(self.planes_per_die) + usize::from(plane);
         match self.spares[column].pop() {
             Some(spare) => {
+                debug_assert!(
+                    self.blocks[superblock.index() * self.planes + column] != spare,
+                    "a block is replaced by itself"
+                );
                 self.blocks[superblock.index() * self.planes + column] = spare;
                 true
             }

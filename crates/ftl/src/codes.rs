@@ -56,6 +56,7 @@ impl Codes {
             .iter()
             .map(|&code| self.number_of(code, layout))
             .collect::<Result<Vec<u8>, ConfigError>>()?;
+        assert!(!classes.is_empty(), "data belongs to a class");
         self.of_class = classes.to_vec();
         for (stream, number) in (0..).map(Stream).zip(self.of_stream.iter_mut()) {
             *number = match streams.cause(stream) {
@@ -78,6 +79,7 @@ impl Codes {
             let limit = "a drive has at most 255 different codes in its life";
             return Err(ConfigError::new("device.protection.data", code.data, limit));
         }
+        debug_assert!(code.parity != 0 || code.block.is_some(), "a code without parity is kept as one");
         self.known.push((code, stripes));
         Ok((self.known.len() - 1) as u8)
     }
@@ -184,6 +186,7 @@ pub(crate) fn data_units(layout: &Layout, code: Option<&Stripes>, gaps: Option<&
         (None, Some(gaps)) => pus - gaps.len() * layout.data_superpages(),
         (Some(code), gaps) => (0..pus).filter(|&pu| code.role(pu, gaps) == Role::Data).count() as u32,
     };
+    debug_assert!(data <= pus, "more program units hold data than there are");
     data * layout.units_per_pu()
 }
 

@@ -71,6 +71,10 @@ impl Counts {
 
     /// Units written that are neither on flash nor spoilt on the way there, with `units` in a program unit.
     pub(crate) fn buffered(&self, units: u32) -> u64 {
+        debug_assert!(
+            self.written.total() >= (self.programmed + self.failed) * u64::from(units),
+            "more has been programmed than was written"
+        );
         self.written.total() - (self.programmed + self.failed) * u64::from(units)
     }
 }

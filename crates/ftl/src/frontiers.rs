@@ -135,6 +135,7 @@ impl Frontier {
     pub(crate) fn take(&mut self, count: u32, units: u32) -> bool {
         debug_assert!(count <= self.left_in_pu(), "{count} slots taken, {} left", self.left_in_pu());
         debug_assert!(!self.is_full(), "slots taken beyond the superblock");
+        debug_assert!(self.next + count <= self.end, "slots taken beyond the data of the superblock");
         self.next += count;
         let filled = self.next == self.pu_end;
         if filled {
@@ -155,6 +156,7 @@ impl Frontier {
 
     /// From now on data follows only here and there: `later` slots after the program unit under way.
     pub(crate) fn break_off(&mut self, later: u32) {
+        debug_assert!(later <= self.end, "{later} slots come, of {}", self.end);
         self.way = Way::Broken(later);
     }
 
@@ -189,6 +191,7 @@ impl Frontier {
 
     /// Nothing more goes into the superblock.
     pub(crate) fn close(&mut self) {
+        debug_assert!(self.next <= self.end, "a frontier beyond the data of its superblock");
         self.next = self.end;
     }
 

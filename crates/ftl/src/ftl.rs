@@ -242,9 +242,12 @@ impl Ftl {
     /// If the stream cannot take a unit ([`Ftl::can_append`]).
     #[inline]
     pub fn append(&mut self, stream: Stream, lpn: Lpn) -> Slot {
+        debug_assert!(self.cause_of(stream) == Cause::Host, "data of the host goes to stream {}", stream.0);
         let slot = self.advance(stream);
         let old = self.map.put(lpn, slot.ppn);
+        debug_assert!(old != slot.ppn, "page {lpn} supersedes itself");
         let was_lost = if old.is_some() {
+            debug_assert!(!self.losses.is_lost(lpn), "page {lpn} counted as lost and had data");
             self.invalidate(old);
             false
         } else {

@@ -66,11 +66,16 @@ impl Lanes {
 
     /// A lane is gone from now on.
     pub(crate) fn kill(&mut self, lane: u32) {
+        debug_assert!(lane < self.count && !self.dead.contains(lane), "lane {lane} fails twice, or is none");
         self.dead.insert(lane);
     }
 
     /// A lane that was not there is, from now on.
     pub(crate) fn add(&mut self, lane: u32) {
+        debug_assert!(
+            lane < self.count && self.dead.contains(lane),
+            "lane {lane} is there already, or is none"
+        );
         self.dead.remove(lane);
     }
 
@@ -127,6 +132,8 @@ impl Lanes {
         let own = (0..self.count).filter(|&lane| missing.is_some_and(|missing| missing.contains(lane)));
         own.for_each(|lane| opened.insert(lane));
         let gone = opened.len();
+        debug_assert!(gone < self.count, "superblock {superblock} is opened without a lane");
+        debug_assert!(self.gaps[superblock].is_none(), "superblock {superblock} is opened with gaps");
         self.gaps[superblock] = Some(Box::new(Gaps { opened, since: LaneSet::new(self.count as usize) }));
         gone
     }

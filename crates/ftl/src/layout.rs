@@ -143,6 +143,11 @@ impl Layout {
         for (position, lane) in lanes.iter().enumerate() {
             lanes_of_die[usize::from(lane.local_die)].push(position as u32);
         }
+        assert!(!lanes.is_empty(), "a flash core has at least one die");
+        assert!(
+            lanes_of_die.iter().all(|own| own.len() == lanes_of_die[0].len()),
+            "dies have different numbers of lanes"
+        );
         Ok(Self {
             by_superblock: Divider::new(units_per_superblock as u32),
             by_pu: Divider::new(units_per_pu),
@@ -261,16 +266,20 @@ impl Layout {
     /// The superblock of a slot.
     #[inline]
     pub fn superblock_of(&self, slot: Ppn) -> SuperblockId {
+        debug_assert!(slot.0 < self.slots(), "slot {slot} lies beyond the {} of the core", self.slots());
         SuperblockId(self.by_superblock.quotient(slot.0))
     }
     /// The first slot of a superblock.
     #[inline]
     pub fn first_slot(&self, superblock: SuperblockId) -> u32 {
+        debug_assert!(superblock.0 <= self.superblocks, "superblock {superblock} of {}", self.superblocks);
         superblock.0 * self.units_per_superblock()
     }
     /// The program unit of a slot, numbered over the core, and the slot's place in it.
     #[inline]
     pub fn pu_of(&self, slot: Ppn) -> (u32, u32) {
+        // The slot after the last one ends the last program unit.
+        debug_assert!(slot.0 <= self.slots(), "slot {slot} lies beyond the {} of the core", self.slots());
         self.by_pu.divide(slot.0)
     }
     /// The page (or, where a unit spans pages, the unit) that holds a slot, numbered over the core in write order.
@@ -296,6 +305,7 @@ impl Layout {
     /// The pages of a program unit over which its unit `unit` lies: plane by plane, then row by row.
     #[inline]
     pub fn pages_of_unit(&self, unit: u32) -> std::ops::Range<u32> {
+        debug_assert!(unit < self.units_per_pu, "unit {unit} of a program unit of {}", self.units_per_pu);
         let first = self.by_page.quotient(unit) * self.pages_per_unit;
         first..first + self.pages_per_unit
     }
@@ -303,6 +313,7 @@ impl Layout {
     /// `place`.
     #[inline]
     pub fn page_place(&self, place: PuPlace, page: u32) -> (u16, u32) {
+        debug_assert!(page < self.pages_per_pu(), "page {page} of a program unit of {}", self.pages_per_pu());
         let planes = u32::from(place.lane.planes);
         let (row, plane) = if page < planes { (0, page) } else { (page / planes, page % planes) };
         (place.lane.first_plane + plane as u16, place.first_page + row)
@@ -317,11 +328,13 @@ impl Layout {
     #[inline]
     pub(crate) fn within_superblock(&self, pu: u32) -> (SuperblockId, u32) {
         let (superblock, within) = self.pus_per_superblock.divide(pu);
+        debug_assert!(superblock < self.superblocks, "program unit {pu} lies beyond the core");
         (SuperblockId(superblock), within)
     }
     /// Superpage and lane of a program unit, all counted within the superblock.
     #[inline]
     pub(crate) fn row_and_lane(&self, pu_within: u32) -> (u32, u32) {
+        debug_assert!(pu_within < self.pus_per_superblock(), "program unit {pu_within} of a superblock");
         self.by_lane.divide(pu_within)
     }
     /// Pages that the slots in bit mask `units` lie on; the first slot is the first one of a page.
@@ -330,6 +343,7 @@ impl Layout {
         if self.units_per_page == 1 {
             return units.count_ones() * self.pages_per_unit;
         }
+        debug_assert!(units & !crate::bits::ones(self.mask_stride()) == 0, "a page reaches beyond the mask");
         let page = crate::bits::ones(self.units_per_page);
         let (mut rest, mut pages) = (units, 0);
         while rest != 0 {

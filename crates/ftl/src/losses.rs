@@ -37,7 +37,8 @@ impl Losses {
 
     /// The unit of `slot`, whose program operation failed, is in the controller's memory.
     pub(crate) fn keep(&mut self, slot: Ppn, unit: Unit) {
-        self.unwritten.insert(slot, unit);
+        let before = self.unwritten.insert(slot, unit);
+        debug_assert!(before.is_none(), "the program operation of slot {slot} failed twice");
     }
 
     /// Takes the unit of `slot` from the controller's memory.

@@ -53,6 +53,10 @@ impl Origins {
 
     /// All of `superblock` is on flash.
     pub(crate) fn sealed(&mut self, superblock: SuperblockId) {
+        debug_assert!(
+            !self.spare.contains(&self.table_of[superblock]),
+            "superblock {superblock} has a spare table"
+        );
         let table = std::mem::replace(&mut self.table_of[superblock], NO_TABLE);
         if table != NO_TABLE {
             self.spare.push(table);
@@ -116,7 +120,9 @@ impl Origins {
         let Some(table) = self.tables.get(self.table_of[superblock] as usize) else { return };
         for &origin in &table[first..first + units as usize] {
             if is_copy(origin) {
-                self.pins[layout.superblock_of(origin)] -= 1;
+                let pins = &mut self.pins[layout.superblock_of(origin)];
+                debug_assert!(*pins != 0, "the superblock of slot {origin} is not pinned");
+                *pins -= 1;
             }
         }
     }

@@ -93,6 +93,8 @@ impl Partials {
 
     /// Program unit `pu` holds no data of its stripe.
     pub(crate) fn spend(&mut self, pu: u32) {
+        debug_assert!(self.place == Some(PartialPlace::Inline), "no parity goes into open stripes");
+        debug_assert!(!self.spent.get(pu), "program unit {pu} takes partial parity twice");
         self.spent.set(pu);
     }
 
@@ -226,6 +228,7 @@ impl Partials {
 
     /// The log goes on in `superblock`, of `pus` program units, `gone` of which are not there. Returns the superblock before.
     pub(crate) fn open_log(&mut self, superblock: SuperblockId, pus: u32, gone: u32) -> Option<SuperblockId> {
+        assert!(self.log.used <= pus && gone <= pus, "more of the log is used than there is");
         let before = self.log.open.replace(superblock);
         let used = std::mem::replace(&mut self.log.used, gone);
         self.log.next.fill(0);

@@ -121,15 +121,23 @@ impl Physical {
     /// If one is not the next of its lane.
     #[inline]
     pub(crate) fn program(&mut self, layout: &Layout, superblock: SuperblockId, within: u32, count: u32) {
-        let (mut row, mut lane) = layout.row_and_lane(within);
+        debug_assert!(
+            within + count <= layout.pus_per_superblock(),
+            "program units beyond superblock {superblock}"
+        );
+        let (row, lane) = layout.row_and_lane(within);
         let lanes = layout.lanes().len();
-        let column = superblock.index() * lanes;
-        for _ in 0..count {
-            self.order.program(column + lane as usize, row);
-            lane += 1;
-            if lane as usize == lanes {
-                (row, lane) = (row + 1, 0);
-            }
+        let first = superblock.index() * lanes;
+        if count == 1 {
+            self.order.program(first + lane as usize, row);
+            return;
+        }
+        let (mut row, mut lane, mut left) = (row, lane as usize, count as usize);
+        while left != 0 {
+            let end = lanes.min(lane + left);
+            self.order.program_all(first + lane..first + end, row);
+            left -= end - lane;
+            (row, lane) = (row + 1, 0);
         }
     }
 
@@ -169,6 +177,10 @@ impl Physical {
                 count += 1;
             }
         }
+        debug_assert!(
+            gone.is_empty() || self.endurance.is_some() || self.blocks.bad_blocks() != 0,
+            "no block is bad"
+        );
         Erased { cycles: mean(wear, count), gone }
     }
 

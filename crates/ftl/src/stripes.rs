@@ -15,6 +15,7 @@ impl LaneSet {
         Self(vec![0; lanes.div_ceil(64)])
     }
     pub(crate) fn insert(&mut self, lane: u32) {
+        debug_assert!(lane as usize / 64 < self.0.len(), "lane {lane} of {} words", self.0.len());
         self.0[lane as usize / 64] |= 1 << (lane % 64);
     }
     pub(crate) fn remove(&mut self, lane: u32) {
@@ -158,6 +159,14 @@ impl Stripes {
         }
         stripes.roles[layout.data_pus() as usize..].fill(Role::List);
         stripes.place_parity();
+        assert!(
+            stripes.code.is_none() || stripes.ranges.iter().all(|range| range.end - range.start <= lanes),
+            "a stripe is wider than a superpage: two of its members share a lane"
+        );
+        assert!(
+            stripes.ranges.windows(2).all(|pair| pair[0].end <= pair[1].start),
+            "stripes overlap, or are not in write order"
+        );
         Ok(Some(stripes))
     }
 
@@ -171,6 +180,7 @@ impl Stripes {
             // The stripes would be too short to hold data beside their parity: what is over is left out.
             _ => (length / width, length / width * width),
         };
+        assert!(used <= length && (count == 0) == (used == 0), "{count} stripes over {used} of {length}");
         for stripe in 0..count {
             let bound = |i: u32| pus.start + (u64::from(i) * u64::from(used) / u64::from(count)) as u32;
             let members = bound(stripe)..bound(stripe + 1);
@@ -257,6 +267,7 @@ impl Stripes {
     pub(crate) fn group_of(&self, pu: u32) -> Range<u32> {
         let rows = self.rows;
         let first = pu / self.lanes / self.group_rows * self.group_rows;
+        debug_assert!(first < self.rows, "program unit {pu} lies beyond the stripes");
         first..rows.min(first + self.group_rows)
     }
 

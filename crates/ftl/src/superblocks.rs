@@ -118,6 +118,10 @@ impl Superblocks {
     /// A unit of `superblock` has become valid.
     #[inline]
     pub(crate) fn unit_valid(&mut self, superblock: SuperblockId) {
+        debug_assert!(
+            !matches!(self.state[superblock], State::Free | State::Retired),
+            "a unit of superblock {superblock} becomes valid, which is erased"
+        );
         self.valid[superblock] += 1;
     }
 
@@ -201,6 +205,14 @@ impl Superblocks {
         count: u32,
         clock: u64,
     ) -> bool {
+        debug_assert!(
+            first / self.pus == superblock.0,
+            "program unit {first} is not of superblock {superblock}"
+        );
+        debug_assert!(
+            self.programmed.mask(first, count) == 0,
+            "program unit {first} or one after it is programmed twice"
+        );
         self.programmed.set_run(first, count);
         self.settle(superblock, count, clock)
     }

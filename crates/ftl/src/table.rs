@@ -54,6 +54,9 @@ pub(crate) trait Mapping {
     fn check(&self) -> Result<(), String>;
 }
 
+/// Units that move together from so many on are looked up before any is moved.
+const GATHERED: u32 = 8;
+
 /// All of the mapping in memory: three flat tables.
 #[derive(Clone, Debug)]
 pub(crate) struct FlatMap {
@@ -100,6 +103,7 @@ impl Mapping for FlatMap {
 
     #[inline]
     fn put(&mut self, lpn: Lpn, slot: Ppn) -> Ppn {
+        debug_assert!(lpn.is_some() && slot.is_some(), "page {lpn} goes to slot {slot}");
         debug_assert!(!self.valid.get(slot.0), "slot {slot} is written while it holds a page");
         let old = std::mem::replace(&mut self.slots[lpn], slot);
         if old.is_some() {
@@ -131,17 +135,36 @@ impl Mapping for FlatMap {
             self.valid.mask(to.0, moved.count_ones()) == 0,
             "slot {to} or one after it holds a page"
         );
+        let count = moved.count_ones();
         let (slots, owners) = (self.slots.as_mut_slice(), self.owners.as_mut_slice());
-        let (mut rest, mut at) = (moved, to);
-        while rest != 0 {
-            let lpn = owners[(first.0 + rest.trailing_zeros()) as usize];
-            rest &= rest - 1;
-            slots[lpn.index()] = at;
-            owners[at.index()] = lpn;
-            at.0 += 1;
+        if count < GATHERED {
+            let (mut rest, mut at) = (moved, to);
+            while rest != 0 {
+                let lpn = owners[(first.0 + rest.trailing_zeros()) as usize];
+                rest &= rest - 1;
+                slots[lpn.index()] = at;
+                owners[at.index()] = lpn;
+                at.0 += 1;
+            }
+        } else {
+            // First only loads, so that their cache misses overlap; the stores find the entries in the cache then.
+            let (mut rest, mut seen) = (moved, 0);
+            let mut gathered = [Lpn::NONE; 64];
+            let from = &owners[first.index()..];
+            for entry in &mut gathered[..count as usize] {
+                *entry = from[rest.trailing_zeros() as usize];
+                rest &= rest - 1;
+                seen ^= slots[entry.index()].0;
+            }
+            std::hint::black_box(seen);
+            let targets = &mut owners[to.index()..][..count as usize];
+            for ((&lpn, owner), at) in gathered.iter().zip(targets).zip(to.0..) {
+                slots[lpn.index()] = Ppn(at);
+                *owner = lpn;
+            }
         }
         self.valid.clear_mask(first.0, moved);
-        self.valid.set_run(to.0, at.0 - to.0);
+        self.valid.set_run(to.0, count);
     }
 
     fn disown(&mut self, first: Ppn, count: u32) {

@@ -1,5 +1,7 @@
 //! The order in which NAND is programmed.
 
+use std::ops::Range;
+
 /// Columns of pages, such as the blocks of several planes that are always programmed and erased together. It asserts what NAND
 /// demands of each: rows are programmed in order, each once between two erasures.
 #[derive(Clone, Debug)]
@@ -25,6 +27,21 @@ impl ProgramOrder {
         assert!(*next == row, "row {row} of column {column} programmed out of order: row {next} is next");
         *next += 1;
         assert!(*next <= self.rows, "row {row} of column {column} lies beyond the block");
+    }
+
+    /// Programs row `row` of each of `columns`.
+    ///
+    /// # Panics
+    /// If it is not the next one in order in one of them.
+    #[inline]
+    pub fn program_all(&mut self, columns: Range<usize>, row: u32) {
+        assert!(row < self.rows, "row {row} lies beyond the block");
+        let mut off = 0;
+        for next in &mut self.next[columns.clone()] {
+            off |= *next ^ row;
+            *next = row + 1;
+        }
+        assert!(off == 0, "row {row} of a column of {columns:?} programmed out of order");
     }
 
     /// Erases column `column`.
@@ -67,6 +84,17 @@ mod tests {
         let mut order = ProgramOrder::new(1, 4);
         order.program(0, 0);
         order.program(0, 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "row 0 of a column of 0..3 programmed out of order")]
+    fn one_column_that_is_off_among_many_panics() {
+        let mut order = ProgramOrder::new(3, 2);
+        order.program_all(0..2, 0);
+        order.program_all(0..2, 1);
+        assert_eq!([0, 1, 2].map(|column| order.programmed(column)), [2, 2, 0]);
+        order.erase(0);
+        order.program_all(0..3, 0);
     }
 
     #[test]

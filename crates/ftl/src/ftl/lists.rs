@@ -37,6 +37,7 @@ impl Ftl {
         let count = rows * self.layout.lanes().len() as u32;
         while self.frontiers[stream].lists() < count {
             let within = self.layout.data_pus() + self.frontiers[stream].take_list();
+            debug_assert!(within < self.layout.pus_per_superblock(), "lists beyond the superblock");
             let pu = superblock.0 * self.layout.pus_per_superblock() + within;
             let is_taken = self.lanes.is_irregular(superblock)
                 && (self.is_skipped(superblock, within) || self.is_used_up(pu));

@@ -88,6 +88,7 @@ impl Ftl {
             .collect();
         let ends = free.len() <= parity;
         let spent = if ends { &free[..] } else { &free[..parity] };
+        debug_assert!(spent.first() == Some(&at), "partial parity goes where data would have gone next");
         let first = superblock.0 * self.layout.pus_per_superblock();
         let units = self.layout.units_per_pu();
         for &pu in spent {

@@ -186,6 +186,7 @@ impl Ftl {
             }
         }
         gone.sort_unstable();
+        debug_assert!(gone.windows(2).all(|pair| pair[0].0 < pair[1].0), "a program unit is lost twice");
         for &(pu, _) in &gone {
             after.lost += self.fall_back(pu);
         }
@@ -229,7 +230,8 @@ impl Ftl {
                     self.owner(at) == lpn && self.superblocks.state(superblock) != State::Free,
                     "the last copy of page {lpn} on flash has been destroyed"
                 );
-                self.map.put(lpn, at);
+                let before = self.map.put(lpn, at);
+                debug_assert!(!before.is_some(), "page {lpn} has data in slot {before}");
                 self.superblocks.unit_valid(superblock);
             }
         }

@@ -103,6 +103,10 @@ impl Ftl {
             Some(_) => data_units(&self.layout, self.codes.of(superblock), self.lanes.opened(superblock)),
         };
         // As yet no program unit is under way: the first one with data is sought as every other is.
+        debug_assert!(
+            data.is_multiple_of(self.layout.units_per_pu()),
+            "program units hold data wholly or not"
+        );
         self.frontiers[stream].break_off(data);
         self.seek(stream, 0);
     }
@@ -138,6 +142,7 @@ impl Ftl {
     pub(super) fn seek(&mut self, stream: Stream, from: u32) {
         let superblock = self.frontiers[stream].superblock();
         let (pus, units) = (self.layout.data_pus(), self.layout.units_per_pu());
+        debug_assert!(from <= pus, "program unit {from} lies beyond the data");
         let pu = (from..pus).find(|&pu| self.takes_data(superblock, pu)).unwrap_or(pus);
         if let Some(code) = self.codes.of(superblock) {
             let reached = if pu == pus { code.count() } else { code.stripe_of(pu) };

@@ -54,6 +54,7 @@ impl Ftl {
             self.skip(stream);
         }
         // What lies above the unit that fills a program unit has not been looked at, be it valid or stale.
+        debug_assert!(filled || moved == valid, "units are left over, and so is room");
         let looked_at = if filled { units & ones(64 - moved.leading_zeros()) } else { units };
         Relocated {
             stale: (looked_at & !moved).count_ones(),
@@ -73,6 +74,7 @@ impl Ftl {
             self.carry(first, moved, to);
         }
         let count = moved.count_ones();
+        debug_assert!(self.map.is_valid(to), "the first unit that moved is not where it went");
         self.superblocks.units_moved(self.layout.superblock_of(first), target, count);
         self.counts.add(cause.moved(), count);
         to
@@ -245,6 +247,7 @@ impl Ftl {
     /// If it is not sealed.
     pub fn begin_relocation(&mut self, superblock: SuperblockId, stream: Stream, cause: Cause) -> u32 {
         self.superblocks.begin_collecting(superblock, cause);
+        debug_assert!(self.cause_of(stream) != Cause::Host, "relocated data goes to streams of its own");
         let valid = self.superblocks.valid(superblock);
         let promised = valid > self.room(stream);
         self.frontiers[stream].promise(promised);

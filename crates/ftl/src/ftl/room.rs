@@ -170,6 +170,7 @@ impl Ftl {
     pub fn set_logical(&mut self, end: u64, units: u64) {
         assert!(end < u64::from(u32::MAX), "{end} pages cannot be numbered");
         self.map.grow(end);
+        assert!(self.map.pages() == 0 || self.map.pages() >= end, "pages up to {end} are not mapped");
         self.room.set_logical_units(units);
         self.review_room();
     }

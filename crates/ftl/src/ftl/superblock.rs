@@ -20,6 +20,7 @@ impl Ftl {
         let superblock = self.take_free(self.cause_of(stream));
         self.begin_superblock(superblock, stream);
         let units = self.layout.units_per_pu();
+        debug_assert!(self.frontiers[stream].is_full(), "stream {} leaves slots empty", stream.0);
         let (first, data) = (self.layout.first_slot(superblock), self.layout.data_pus() * units);
         self.partials.set_exposed(stream, 0);
         self.frontiers[stream] = Frontier::at_start(superblock, first, data, units);
@@ -79,6 +80,10 @@ impl Ftl {
     /// # Panics
     /// As [`Ftl::erased`].
     pub fn erased_but(&mut self, superblock: SuperblockId, is_bad: impl Fn(u32) -> bool) {
+        assert!(
+            self.may_erase(superblock),
+            "superblock {superblock} is erased, and the buffer goes back to it"
+        );
         let lanes = self.lanes.erasable(superblock);
         let erased = self.physical.erase(&self.layout, superblock, lanes, is_bad);
         // From its next opening on its stripes take the data of those lanes as zero. One of several planes may have lost a block of each.

@@ -87,33 +87,15 @@ impl Ftl {
         self.superblocks.begin_collecting(victim, self.cause_of(to));
         let first = self.layout.first_slot(victim);
         let (end, stride) = (first + self.layout.units_per_superblock(), self.layout.mask_stride());
-        let valid_at =
-            |ftl: &Self, at: u32| if at < end { ftl.map.valid_in(Ppn(at), stride.min(end - at)) } else { 0 };
-        let (mut reads, mut valid) = (0, valid_at(self, first));
-        self.touch_owners(Ppn(first), valid);
+        let mut reads = 0;
         for at in (first..end).step_by(stride as usize) {
-            // The entries of one mask are brought into the cache while those of the mask before are set.
-            let next = valid_at(self, at + stride);
-            self.touch_owners(Ppn(at + stride), next);
+            let valid = self.map.valid_in(Ppn(at), stride.min(end - at));
             reads += u64::from(self.layout.pages_under(valid));
             self.relocate_at_once(to, Ppn(at), valid);
-            valid = next;
         }
+        assert!(self.superblocks.valid(victim) == 0, "superblock {victim} was not emptied");
         let cause = self.cause_of(to).read();
         self.counts.read(cause, reads);
         self.erased(victim);
-    }
-
-    /// Brings the entries of the owners of those slots from `first` on that are set in `valid` into the processor's cache.
-    #[inline]
-    fn touch_owners(&self, first: Ppn, valid: u64) {
-        let mut rest = valid;
-        self.map.touch(std::iter::from_fn(|| {
-            let slot = Ppn(first.0 + rest.trailing_zeros());
-            (rest != 0).then(|| {
-                rest &= rest - 1;
-                self.map.owner(slot)
-            })
-        }));
     }
 }

@@ -1,10 +1,10 @@
 //! How likely the lines of a unit, its stripe and its block, are to fail with it. All probabilities are natural logarithms.
 
-use super::sense::broken_units;
+use super::places::{block_and_row, broken_units};
 use outlast_ftl::{Axis, Ftl, Member};
 use outlast_media::reliability::ReadLadder;
 use outlast_media::{Cells, Faults};
-use outlast_units::{BlockIndex, Group, Nanos, Row};
+use outlast_units::{Group, Nanos};
 
 /// A flash core whose flash errs, at a moment.
 #[derive(Clone, Copy)]
@@ -92,9 +92,8 @@ impl LineView<'_> {
         let layout = self.ftl.layout();
         let (place, group) = layout.place_and_group(pu);
         layout.pages_of_unit(unit).fold(f64::NEG_INFINITY, |sum, page| {
-            let (plane, row) = layout.page_place(place, page);
-            let block = BlockIndex(self.ftl.block_index(place.superblock, place.lane.local_die, plane));
-            let ln_rber = self.cells.ln_rber(block, Row(row), Group(group), self.at);
+            let (block, row) = block_and_row(self.ftl, &place, page);
+            let ln_rber = self.cells.ln_rber(block, row, Group(group), self.at);
             ln_or(sum, self.ladder.log_p_fail_after(ln_rber, self.limit))
         })
     }

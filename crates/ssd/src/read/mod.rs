@@ -9,6 +9,7 @@ mod corrections;
 mod histogram;
 mod ladder;
 mod lines;
+mod places;
 mod recovery;
 mod retries;
 mod sense;
@@ -21,7 +22,8 @@ pub(crate) use cells::CoreCells;
 pub use corrections::Corrections;
 pub(crate) use ladder::{Ladder, LadderEffect, Lines};
 pub(crate) use retries::Retries;
-pub(crate) use sense::{Attempt, Sensed, broken_units, faulty_units, units};
+pub(crate) use places::{broken_units, faulty_units, units};
+pub(crate) use sense::{Attempt, Sensed};
 pub use tails::ExactTails;
 
 use crate::config::{ReliabilityConfig, SsdConfig};

@@ -37,7 +37,7 @@ impl Ssd {
             has_alarm = own.cells.has_alarm();
         }
         if let Some(faults) = &mut core.faults {
-            sensed.failing |= faulty_units(&core.ftl, faults, &read);
+            sensed.failing |= faulty_units(&core.ftl, faults, read.pu, wanted);
         }
         let Sensed { failing, step } = sensed;
         debug_assert!(failing & !wanted == 0, "a unit fails that was not wanted");
