@@ -27,8 +27,7 @@ impl Unit {
     /// The tag.
     #[inline]
     pub fn tag(&self) -> u32 {
-        let tag = &self.0[self.0.len() - Self::TAG..];
-        u32::from_le_bytes(tag.try_into().expect("a unit ends with its tag"))
+        self.0.last_chunk().map_or(0, |&tag| u32::from_le_bytes(tag))
     }
 
     /// The unit whose bytes and tag are one run.

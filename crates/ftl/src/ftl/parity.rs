@@ -190,7 +190,9 @@ impl Ftl {
             let data: Vec<&[u8]> = data.iter().map(|&(_, bytes)| bytes).collect();
             code.encode(&data, parity).expect("shards of one length");
         } else {
-            parity.iter_mut().for_each(|sum| sum.fill(0));
+            for sum in parity.iter_mut() {
+                sum.fill(0);
+            }
             for (index, bytes) in data {
                 code.accumulate(index, bytes, parity).expect("shards of one length");
             }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[inline]
 pub fn open_unit(word: u64) -> f64 {
     // As a signed number, which it is below 2^53: one instruction converts that.
-    let unit = ((word >> 11) as i64 as f64 + 0.5) * (1.0 / (1u64 << 53) as f64);
+    let unit = ((word >> 11).cast_signed() as f64 + 0.5) * (1.0 / (1u64 << 53) as f64);
     // The topmost middle is not a double and would round to 1.
     least(unit, 1.0 - f64::EPSILON / 2.0)
 }
