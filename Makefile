@@ -12,10 +12,10 @@ PROFILE ?= release
 export PROFILE
 CARGO_FLAGS := --locked --workspace --exclude outlast-python
 
-.PHONY: help setup demo test test-rust test-python lint format bench hashes docs picture schema figures lock clean
+.PHONY: help setup demo test test-rust test-python lint format bench bench-instructions hashes speed-tables wheel wheel-v3 release-pgo docs picture schema figures lock clean
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
 
 .venv/tools: requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; say make PYTHON=/path/to/python3.11" >&2; exit 1; }
@@ -65,8 +65,41 @@ format: .venv/tools ## format all sources
 bench: ## requests per CPU-second, bytes per unit, erasure codes
 	cargo run --locked --release --package outlast-bench -- $(ARGS)
 
+bench-instructions: ## instructions a request, beside crates/bench/instructions.txt (needs valgrind); worse by 3 % fails
+	cargo run --locked --profile ci --package outlast-bench -- instructions --check $(ARGS)
+
 hashes: ## results of some three hundred small runs, hashed, beside crates/bench/hashes.txt
 	cargo run --locked --profile $(PROFILE) --package outlast-bench -- hashes --check $(ARGS)
+
+speed-tables: ## the tables of docs/reference/speed.md, from a run of all benchmarks on a machine that is quiet
+	cargo build --locked --release --package outlast-bench
+	$(PYTHON) docs/make_speed.py target/release/outlast-bench
+
+wheel: .venv/tools ## a wheel for any processor of this kind, in dist/
+	$(BIN)/maturin build --release --locked --quiet --out dist
+
+# Wheels have no tag for a level of x86-64: this one says itself, when it is imported, that the processor is too old for it.
+LEVEL := python/outlast/_level.txt
+
+wheel-v3: .venv/tools ## a wheel for processors of the level x86-64-v3 (Haswell, Zen and later), in dist/x86-64-v3/
+	@trap 'rm -f $(LEVEL)' EXIT; echo x86-64-v3 > $(LEVEL); \
+	RUSTFLAGS="-Ctarget-cpu=x86-64-v3" $(BIN)/maturin build --release --locked --quiet --target-dir target/x86-64-v3 --out dist/x86-64-v3
+
+PROFDATA = $(firstword $(wildcard $(shell rustc --print sysroot)/lib/rustlib/*/bin/llvm-profdata))
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+PGO := $(CURDIR)/target/pgo
+
+release-pgo: .venv/tools ## a wheel optimised by a profile of the benchmarks, in dist/pgo/ (needs rustup component add llvm-tools)
+	@if [ -z "$(PROFDATA)" ]; then echo "llvm-profdata is absent (rustup component add llvm-tools): no wheel is built by profile"; exit 0; fi; \
+	rm -rf $(PGO)/profile; \
+	echo "== A program that counts"; \
+	RUSTFLAGS="-Cprofile-generate=$(PGO)/profile" cargo build --locked --profile $(PROFILE) --target $(HOST) --target-dir $(PGO)/counting --package outlast-bench; \
+	echo "== Counting: the battery of results and the benchmarks at a hundredth of their size"; \
+	$(PGO)/counting/$(HOST)/$(PROFILE)/outlast-bench hashes --check; \
+	$(PGO)/counting/$(HOST)/$(PROFILE)/outlast-bench --quick peers errors protection array traces >/dev/null; \
+	$(PROFDATA) merge -o $(PGO)/merged.profdata $(PGO)/profile; \
+	echo "== The wheel"; \
+	RUSTFLAGS="-Cprofile-use=$(PGO)/merged.profdata" $(BIN)/maturin build --profile $(PROFILE) --locked --quiet --target-dir $(PGO)/used --out dist/pgo
 
 docs: .venv/tools ## the documentation as a site in site/
 	$(BIN)/mkdocs build --strict --quiet

@@ -96,6 +96,10 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'outlast' has no attribute '{name}'")
     from importlib import import_module
 
+    from outlast import processor
+
+    if (refusal := processor.refusal()) is not None:
+        raise ImportError(refusal)
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value

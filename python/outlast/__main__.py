@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from outlast import interrupts
+import sys
+
+from outlast import interrupts, processor
 
 # Before anything else is imported: signals come at any moment.
 interrupts.install()
+
+if (refusal := processor.refusal()) is not None:
+    print(f"outlast: {refusal}", file=sys.stderr)
+    raise SystemExit(2)
 
 from outlast.cli import main  # noqa: E402
 

@@ -141,15 +141,8 @@ fn replay(logs: &[Vec<(Nanos, Command, Tag)>], large: bool) -> Result<f64, Strin
     let mut seconds = 0.0;
     for (seed, log) in (0u64..).zip(logs) {
         let mut ssd = drive(seed, large)?;
-        let mut completions = Vec::new();
         let start = Instant::now();
-        for &(at, command, tag) in log {
-            while ssd.next_deadline().is_some_and(|due| due <= at) {
-                ssd.advance_to_completion(at, &mut completions);
-                completions.clear();
-            }
-            ssd.submit(at, command, tag);
-        }
+        play(&mut ssd, log);
         seconds += start.elapsed().as_secs_f64();
     }
     Ok(seconds)
@@ -173,6 +166,46 @@ fn take_turns(logs: &[Vec<(Nanos, Command, Tag)>], large: bool) -> Result<f64, S
         ssd.submit(at, command, tag);
     }
     Ok(start.elapsed().as_secs_f64())
+}
+
+/// For counting instructions: a load on the array by itself, and the commands that its members got, on each member by itself. Returns the
+/// requests and the commands.
+pub(crate) fn instructions(read_percent: u64) -> Result<(u64, u64), String> {
+    let requests = 20_000;
+    let mut noted = array(true, false)?;
+    load(&mut noted, requests, read_percent);
+    let logs: Vec<_> = (0..usize::from(DRIVES))
+        .filter_map(|column| noted.member_mut(column).map(|member| std::mem::take(&mut member.log)))
+        .collect();
+    let commands: usize = logs.iter().map(Vec::len).sum();
+    as_array(&mut array(false, false)?, requests, read_percent);
+    let mut drives = (0..u64::from(DRIVES)).map(|seed| drive(seed, false)).collect::<Result<Vec<_>, _>>()?;
+    as_members(&mut drives, &logs);
+    Ok((u64::from(requests), commands as u64))
+}
+
+#[inline(never)]
+fn as_array(array: &mut Array<Noted>, requests: u32, read_percent: u64) {
+    load(array, requests, read_percent);
+}
+
+#[inline(never)]
+fn as_members(drives: &mut [Ssd], logs: &[Vec<(Nanos, Command, Tag)>]) {
+    for (ssd, log) in drives.iter_mut().zip(logs) {
+        play(ssd, log);
+    }
+}
+
+/// The commands of one member, at their times.
+fn play(ssd: &mut Ssd, log: &[(Nanos, Command, Tag)]) {
+    let mut completions = Vec::new();
+    for &(at, command, tag) in log {
+        while ssd.next_deadline().is_some_and(|due| due <= at) {
+            ssd.advance_to_completion(at, &mut completions);
+            completions.clear();
+        }
+        ssd.submit(at, command, tag);
+    }
 }
 
 /// Cost of the array over the sum of its members', the best of three, and replacements per second of the coarse engine.

@@ -4,13 +4,14 @@
 //! channels × 2 chips × 2 dies × 2 planes, 256 pages of 4 KiB, 32 GiB raw, 15 % of it spare, 4 KiB requests. Each line
 //! carries a hash of the result: a change of speed that changes the hash has changed what is simulated.
 //!
-//! `array` is an array beside its members by themselves. Erasure codes are measured beside libisal, see [`codes`]; `cells` and `models` are not cases of
+//! `array` is an array beside its members by themselves, `traces` the reading of traces by format. Erasure codes are measured beside libisal, see [`codes`]; `cells` and `models` are not cases of
 //! the whole but the cost of one error rate, and of one closed form.
 //!
 //! `steady`, which runs only when named, holds the write amplification at which preconditioning stops against that after thirty drive
 //! writes.
 //!
 //! `hashes` runs a battery of everything that can be simulated and compares a hash of each result with a committed table, see [`hashes`].
+//! `instructions` counts instructions and cache misses under callgrind, see [`instructions`].
 //!
 //! `--quick` runs everything at a hundredth of the size, to keep the benchmarks themselves from rotting; a name runs that case alone.
 
@@ -20,34 +21,48 @@ mod cells;
 mod codes;
 mod errors;
 mod hashes;
+mod instructions;
 mod models;
 mod protection;
 mod scale;
 mod steady;
+mod traces;
 
 use std::process::ExitCode;
+
+/// A benchmark that says what it found in a line; whether it is to be quick.
+type Measure<'a> = &'a dyn Fn(bool) -> Result<String, String>;
 
 #[allow(clippy::print_stdout, reason = "a benchmark prints")]
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if arguments.first().is_some_and(|first| first == "hashes") {
-        return hashes::main(&arguments[1..]);
+    match arguments.first().map(String::as_str) {
+        Some("hashes") => return hashes::main(&arguments[1..]),
+        Some("instructions") => return instructions::main(&arguments[1..]),
+        _ => {}
     }
     let quick = arguments.iter().any(|argument| argument == "--quick");
     let seed = arguments.iter().find_map(|argument| argument.strip_prefix("--seed=")?.parse().ok());
     let names: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
     let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| *wanted == name);
-    if wanted("cells") {
-        println!("{}", cells::measure(quick));
-    }
-    if wanted("models") {
-        println!("{}", models::measure(quick));
-    }
-    if names.iter().any(|name| *name == "steady")
-        && let Err(message) = steady::measure(quick, seed)
-    {
-        println!("steady: {message}");
-        return ExitCode::FAILURE;
+    let steady = |quick| steady::measure(quick, seed).map(|()| String::new());
+    let named_only = names.iter().any(|name| *name == "steady");
+    let lines: [(&str, bool, Measure<'_>); 5] = [
+        ("cells", wanted("cells"), &|quick| Ok(cells::measure(quick))),
+        ("models", wanted("models"), &|quick| Ok(models::measure(quick))),
+        ("traces", wanted("traces"), &traces::measure),
+        ("steady", named_only, &steady),
+        ("array", wanted("array"), &array::measure),
+    ];
+    for (name, _, measure) in lines.iter().filter(|(_, wanted, _)| *wanted) {
+        match measure(quick) {
+            Ok(line) if line.is_empty() => {}
+            Ok(line) => println!("{line}"),
+            Err(message) => {
+                println!("{name}: {message}");
+                return ExitCode::FAILURE;
+            }
+        }
     }
     let cases: Vec<_> = case::all(quick)
         .into_iter()
@@ -55,15 +70,6 @@ fn main() -> ExitCode {
         .chain(protection::all(quick))
         .chain(scale::all(quick))
         .collect();
-    if wanted("array") {
-        match array::measure(quick) {
-            Ok(line) => println!("{line}"),
-            Err(message) => {
-                println!("array: {message}");
-                return ExitCode::FAILURE;
-            }
-        }
-    }
     let mut cases = cases.iter().filter(|case| wanted(case.name.as_str()) || wanted(case.group)).peekable();
     if cases.peek().is_some() {
         println!("{}", case::HEADER);
@@ -94,7 +100,7 @@ fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use super::{array, case, codes, scale};
+    use super::{array, case, codes, scale, traces};
 
     /// At a hundredth of the size: a benchmark that no longer runs, or measures an empty run, is noticed by the tests.
     #[test]
@@ -107,6 +113,13 @@ mod tests {
             assert!(fields[2].parse::<f64>().unwrap() > 0.0, "{line}");
         }
     }
+    /// Each format has a figure for one pass, and one for two.
+    #[test]
+    fn the_benchmark_of_traces_runs() {
+        let line = traces::measure(true).unwrap();
+        assert_eq!(line.matches(" and ").count(), 1 + traces::FORMATS.len(), "{line}");
+    }
+
     #[test]
     fn the_benchmark_of_arrays_runs() {
         assert!(array::measure(true).unwrap().contains("coarse"));

@@ -63,7 +63,8 @@ struct Preparer<'a, 'b, M> {
     settling: Settling,
 }
 
-/// Fills and overwrites `machine` as `spec` says.
+/// Fills and overwrites `machine` as `spec` says. Never inlined: instructions are counted by it.
+#[inline(never)]
 pub(crate) fn prepare<M: Machine>(
     machine: &mut M,
     spec: &PreconditionSpec,

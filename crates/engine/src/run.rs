@@ -130,7 +130,8 @@ impl<'a, 'b, M: Machine> Runner<'a, 'b, M> {
         }
     }
 
-    /// Runs the workload to its end.
+    /// Runs the workload to its end. Never inlined: instructions are counted by it.
+    #[inline(never)]
     pub(crate) fn run(&mut self) -> Result<Ending, EngineError> {
         self.machine.reset(Nanos::ZERO);
         let ending = match self.workload.pacing {
@@ -370,7 +371,8 @@ impl<'a, 'b, M: Machine> Runner<'a, 'b, M> {
         }
     }
 
-    /// Runs the workload without time: every command is done before the next.
+    /// Runs the workload without time: every command is done before the next. Never inlined, as [`Runner::run`].
+    #[inline(never)]
     pub(crate) fn run_untimed(&mut self) -> Result<Ending, EngineError> {
         self.machine.reset(Nanos::ZERO);
         let end = self.workload.duration.unwrap_or(Nanos::MAX);

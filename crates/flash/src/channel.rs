@@ -19,10 +19,13 @@ impl Channel {
         end
     }
 
-    /// Puts `span` of command cycles in between transfers that are booked or under way, which it delays; returns its end.
+    /// Puts `span` of command cycles in between transfers that are booked or under way, which it delays; returns its end. Cycles that take
+    /// no time leave the channel as it is.
     #[inline]
     pub(crate) fn interleave(&mut self, now: Nanos, span: Nanos) -> Nanos {
-        self.book(now, span);
+        if span != Nanos::ZERO {
+            self.book(now, span);
+        }
         now + span
     }
 

@@ -116,6 +116,24 @@ impl Die {
             self.busy_since = now;
         }
         self.current = op;
+        self.stale_event = false;
+    }
+
+    /// It takes up `op`, a program or erase, whose array part has not been interrupted yet.
+    #[inline]
+    pub(crate) fn begin_array(&mut self, now: Nanos, op: u32, start: Nanos, end: Nanos) {
+        self.begin(now, op);
+        self.suspensions = 0;
+        self.run_array(start, end);
+    }
+
+    /// The array part of the operation under way begins, or goes on.
+    #[inline]
+    pub(crate) fn run_array(&mut self, start: Nanos, end: Nanos) {
+        debug_assert!(start <= end, "an array that works from {start} to {end}");
+        self.phase = Phase::Array;
+        self.array_start = start;
+        self.array_end = end;
     }
 
     /// The operation under way has ended. Its event stays in the tree until it is clear that nothing follows: one update instead of two.

@@ -82,16 +82,16 @@ impl Events {
     }
 }
 
-/// A tournament tree over a fixed set of sources, each with at most one pending event. Setting a time costs log₂(sources)
-/// comparisons, without branches and without allocation; the earliest is at the root. Equal times go to the source with the
-/// smaller number, so a run is reproducible.
+/// A tournament tree over a fixed set of sources, each with at most one pending event. Four nodes compete at a time: setting a time costs
+/// log₄(sources) times three comparisons, without branches and without allocation; the earliest is at the root. Equal times go to the
+/// source with the smaller number, so a run is reproducible.
 #[derive(Clone, Debug)]
 struct EventTree {
-    /// Entry `i` is what nodes `2i` and `2i + 1` hold, and node `i` holds the lesser of them; the leaves are the nodes from `sources` on.
-    /// Any number of leaves will do, as the least of all does not depend on their order. What a node holds is time and source in one
-    /// word, compared at once.
-    pairs: Vec<[u64; 2]>,
-    /// What node 1, the root, holds.
+    /// Group `i` is what nodes `4i + 1` to `4i + 4` hold, and node `i` holds the least of it; node 0 is the root, and the nodes without a
+    /// group are the leaves. Any number of leaves will do, as the least of all does not depend on their order. What a node holds is
+    /// time and source in one word, compared at once.
+    groups: Vec<[u64; 4]>,
+    /// What the root holds.
     first: u64,
     sources: u32,
     /// Low bits that hold the source.
@@ -103,9 +103,11 @@ impl EventTree {
     fn new(sources: usize) -> Self {
         let sources = sources.max(2);
         let bits = usize::BITS - (sources - 1).leading_zeros();
+        // Each group takes the place of one leaf and adds four.
+        let groups = (sources - 1).div_ceil(3);
         // One less than the greatest time that fits: with all bits of the source set it would be the word for "never".
         let horizon = Nanos((u64::MAX >> bits) - 1);
-        Self { pairs: vec![[u64::MAX; 2]; sources], first: u64::MAX, sources: sources as u32, bits, horizon }
+        Self { groups: vec![[u64::MAX; 4]; groups], first: u64::MAX, sources: sources as u32, bits, horizon }
     }
 
     /// The latest time that an event can have: time and source share 64 bits. 4.5 years with up to 128 sources, half of it with each
@@ -124,14 +126,16 @@ impl EventTree {
             assert!(at <= self.horizon, "an event at {at} lies beyond the horizon of {}", self.horizon);
             at.0 << self.bits | u64::from(source)
         };
-        let pairs = self.pairs.as_mut_slice();
-        let mut node = (self.sources + source) as usize;
+        let groups = self.groups.as_mut_slice();
+        let mut node = groups.len() + source as usize;
         let mut least = key;
-        while node > 1 {
-            let pair = &mut pairs[node / 2];
-            pair[node & 1] = least;
-            least = least.min(pair[node & 1 ^ 1]);
-            node /= 2;
+        while node != 0 {
+            let place = node - 1;
+            let group = &mut groups[place / 4];
+            group[place % 4] = least;
+            let [first, second, third, fourth] = *group;
+            least = first.min(second).min(third.min(fourth));
+            node = place / 4;
         }
         self.first = least;
     }

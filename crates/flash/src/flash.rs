@@ -1,9 +1,9 @@
-//! Submission, events, and what a die does for an operation.
+//! The room: what it is built from, submission, events.
 
 use crate::channel::Channel;
-use crate::die::{Die, Phase, Suspended};
+use crate::die::{Die, Phase};
 use crate::events::{Events, Source};
-use crate::op::{Kind, List, Op, OpId, Queue, Task};
+use crate::op::{List, Op, OpId, Queue, Task};
 use crate::turn::{Demand, Next};
 use outlast_media::{ConfigError, Geometry, ProgramUnit, Suspend, Timing, TimingTable};
 use outlast_units::slab::{NIL, Slab};
@@ -21,11 +21,11 @@ pub struct Flash<T> {
     pub(crate) channels: IndexVec<ChannelId, Channel>,
     pub(crate) events: Events,
     pub(crate) ops: Slab<Op<T>>,
-    timing: TimingTable,
-    unit: ProgramUnit,
+    pub(crate) timing: TimingTable,
+    pub(crate) unit: ProgramUnit,
     /// How long command cycles and the data of a whole program unit hold the channel.
-    program_transfer: Nanos,
-    suspend: Option<Suspend>,
+    pub(crate) program_transfer: Nanos,
+    pub(crate) suspend: Option<Suspend>,
     pub(crate) program_every: u8,
     pub(crate) background_every: u8,
     /// Internal operations under way, and how many there may be.
@@ -34,8 +34,8 @@ pub struct Flash<T> {
     /// Dies that have internal work and wait until one more internal operation may start.
     pub(crate) waiting: VecDeque<DieId>,
     /// Whether the reads of a command are being queued, before any die looks at them; and the dies that have some.
-    gathering: bool,
-    gathered: Vec<DieId>,
+    pub(crate) gathering: bool,
+    pub(crate) gathered: Vec<DieId>,
     pub(crate) suspends: u64,
 }
 
@@ -68,17 +68,6 @@ pub enum Event<T> {
     Goes(Next),
     /// An operation has ended and its die is free: see the order of calls in the crate's documentation.
     Ended(Op<T>),
-}
-
-/// A program that a loss of power found waiting or under way.
-#[derive(Clone, Copy, Debug)]
-pub struct Outstanding<T> {
-    /// The die.
-    pub die: DieId,
-    /// The operation.
-    pub op: Op<T>,
-    /// Whether the die had begun it.
-    pub started: bool,
 }
 
 impl<T: Copy> Flash<T> {
@@ -323,159 +312,4 @@ impl<T: Copy> Flash<T> {
     pub fn want_reads(&mut self, die: DieId, task: Task) {
         self.dies[die].wanted |= 1 << task as u8;
     }
-
-    fn maybe_suspend(&mut self, now: Nanos, die: DieId) {
-        let Some(suspend) = self.suspend else { return };
-        let state = &mut self.dies[die];
-        let allowed = match self.ops[state.current].kind {
-            Kind::Erase => suspend.erase,
-            _ => suspend.program,
-        };
-        let from = now.max(state.array_start);
-        // Not worth it when the operation ends before the die could read.
-        if !allowed || state.suspensions >= suspend.limit || from + suspend.overhead >= state.array_end {
-            return;
-        }
-        let remaining = state.array_end - from;
-        let times = state.suspensions + 1;
-        state.suspended = Some(Suspended { op: state.current, remaining, times, reads_left: suspend.reads });
-        state.phase = Phase::Suspending;
-        self.suspends += 1;
-        self.events.set(Source::Die(die), from + suspend.overhead);
-    }
-
-    /// A suspended operation goes on.
-    pub(crate) fn resume(&mut self, now: Nanos, die: DieId) {
-        let overhead = self.suspend.map_or(Nanos::ZERO, |suspend| suspend.overhead);
-        let state = &mut self.dies[die];
-        let Some(suspended) = state.suspended.take() else { return };
-        // Where a read before it has ended, so has a span of work, and another begins.
-        state.begin(now, suspended.op);
-        state.suspensions = suspended.times;
-        let start = now + overhead;
-        self.run_array(die, start, start + suspended.remaining);
-    }
-
-    #[inline]
-    pub(crate) fn start(&mut self, now: Nanos, die: DieId, op: u32) -> Next {
-        match self.ops[op].kind {
-            Kind::Read => return self.start_read(now, die, op),
-            Kind::Program => self.start_program(now, die, op),
-            Kind::Erase => self.start_erase(now, die, op),
-        }
-        Next::Nothing
-    }
-
-    #[inline]
-    pub(crate) fn start_read(&mut self, now: Nanos, die: DieId, op: u32) -> Next {
-        let (mask, first_row) = (self.ops[op].mask, self.ops[op].row().0);
-        let (pages, mut rows) = self.unit.sensed(mask);
-        let mut sense = self.timing.read(first_row + rows.trailing_zeros());
-        rows &= rows - 1;
-        while rows != 0 {
-            sense += self.timing.read(first_row + rows.trailing_zeros());
-            rows &= rows - 1;
-        }
-        self.dies[die].begin(now, op);
-        let start = self.command_cycles(now, die);
-        let state = &mut self.dies[die];
-        state.phase = Phase::Sensing;
-        state.stale_event = false;
-        self.events.set(Source::Die(die), start + sense);
-        Next::Sensing { op: OpId(op), pages }
-    }
-
-    #[inline]
-    pub(crate) fn start_program(&mut self, now: Nanos, die: DieId, op: u32) {
-        let first_row = self.ops[op].row().0;
-        let mut program = self.timing.program(first_row);
-        for row in first_row + 1..first_row + self.unit.rows {
-            program += self.timing.program(row);
-        }
-        let state = &mut self.dies[die];
-        state.begin(now, op);
-        state.suspensions = 0;
-        let data_in = self.channels[state.channel].book(now, self.program_transfer);
-        self.run_array(die, data_in, data_in + program);
-    }
-
-    fn start_erase(&mut self, now: Nanos, die: DieId, op: u32) {
-        let state = &mut self.dies[die];
-        state.begin(now, op);
-        state.suspensions = 0;
-        let start = self.command_cycles(now, die);
-        self.run_array(die, start, start + self.timing.erase());
-    }
-
-    #[inline]
-    fn run_array(&mut self, die: DieId, start: Nanos, end: Nanos) {
-        let state = &mut self.dies[die];
-        state.phase = Phase::Array;
-        state.array_start = start;
-        state.array_end = end;
-        state.stale_event = false;
-        self.events.set(Source::Die(die), end);
-    }
-
-    /// Command and address cycles on the channel; returns their end.
-    #[inline]
-    fn command_cycles(&mut self, now: Nanos, die: DieId) -> Nanos {
-        let cycles = self.timing.command();
-        if cycles == Nanos::ZERO {
-            return now;
-        }
-        self.channels[self.dies[die].channel].interleave(now, cycles)
-    }
-
-    /// The reads under way, by die.
-    pub fn reads_under_way(&self) -> impl Iterator<Item = (DieId, &Op<T>)> {
-        let reading = |die: &Die| matches!(die.phase, Phase::Sensing | Phase::ReadTransfer);
-        self.dies
-            .iter_indexed()
-            .filter(move |(_, die)| reading(die))
-            .map(|(id, die)| (id, &self.ops[die.current]))
-    }
-
-    /// The programs that wait or are under way, by die.
-    pub fn programs(&self) -> impl Iterator<Item = (DieId, &Op<T>)> {
-        let of = move |(id, die)| begun(die).chain(self.queued(die)).map(move |op| (id, &self.ops[op]));
-        self.dies.iter_indexed().flat_map(of).filter(|(_, op)| op.kind == Kind::Program)
-    }
-
-    fn queued(&self, die: &Die) -> impl Iterator<Item = u32> {
-        [die.programs, die.collection, die.background].into_iter().flat_map(|list| list.iter(&self.ops))
-    }
-
-    /// Power fails: no die does anything any more, nothing waits, and nothing but housekeeping is due. Returns the programs that this
-    /// concerns, those of each die in the order in which it had or would have begun them.
-    pub fn cut(&mut self, now: Nanos) -> Vec<Outstanding<T>> {
-        let mut outstanding = Vec::new();
-        for (die, state) in self.dies.iter_indexed() {
-            let begun = begun(state).map(|op| (op, true));
-            for (op, started) in begun.chain(self.queued(state).map(|op| (op, false))) {
-                let op = self.ops[op];
-                if op.kind == Kind::Program {
-                    outstanding.push(Outstanding { die, op, started });
-                }
-            }
-        }
-        for die in &mut self.dies {
-            die.cut(now);
-        }
-        for channel in &mut self.channels {
-            channel.cut(now);
-        }
-        self.ops = Slab::default();
-        self.events.cut();
-        self.internal = 0;
-        self.waiting.clear();
-        outstanding
-    }
-}
-
-/// What the array of a die does, and what it has been interrupted in. While an operation waits to be suspended it is both current
-/// and suspended; it counts once, as suspended.
-fn begun(die: &Die) -> impl Iterator<Item = u32> + use<> {
-    let current = (die.phase == Phase::Array).then_some(die.current);
-    current.into_iter().chain(die.suspended.map(|suspended| suspended.op))
 }

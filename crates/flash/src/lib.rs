@@ -16,8 +16,11 @@ mod figures;
 mod flash;
 mod op;
 mod turn;
+mod under_way;
+mod work;
 
 pub use events::Source;
-pub use flash::{Event, Flash, Outstanding, Setup};
+pub use flash::{Event, Flash, Setup};
 pub use op::{Kind, Op, OpId, Place, Queue, Task};
 pub use turn::{Answer, Ask, Demand, Next};
+pub use under_way::Outstanding;

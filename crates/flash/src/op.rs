@@ -28,6 +28,8 @@ pub enum Task {
 impl Task {
     /// Number of tasks.
     pub const COUNT: usize = 3;
+    /// All of them.
+    pub const ALL: [Self; Self::COUNT] = [Self::Gc, Self::WearLeveling, Self::Scrub];
 }
 
 /// Where an operation waits for its die.

@@ -29,7 +29,7 @@ pub enum Next {
         /// The read.
         op: OpId,
         /// Pages sensed.
-        pages: u64,
+        pages: u32,
     },
     /// It has to know what a task wants to read before it can choose: answer with [`Flash::answer`].
     Asks(Ask),
@@ -63,9 +63,7 @@ pub enum Answer<T> {
 enum Point {
     /// A background task has waited for its turn; this is what the core demands if there is nothing for the die to do for it.
     Overdue(Demand),
-    /// Reads have gone before urgent collection often enough.
-    Yielding,
-    /// Collection is urgent, and no read waits.
+    /// Collection is urgent, and no read waits, or reads have gone before it often enough.
     Urgent,
     /// No host operation waits.
     Collection,
@@ -75,6 +73,7 @@ enum Point {
 
 impl<T: Copy> Flash<T> {
     /// Picks what idle die `die` does next: by priority, see [`Flash`].
+    #[inline(never)]
     pub(crate) fn turn(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> Demand) -> Next {
         let state = &mut self.dies[die];
         if state.suspended.is_some() {
@@ -87,7 +86,7 @@ impl<T: Copy> Flash<T> {
             }
             state.since_background = state.since_background.saturating_add(1);
         }
-        self.turn_to_host(now, die, demand.urgent)
+        self.turn_to_host(now, die, demand.urgent, false)
     }
 
     /// What a die does that has been interrupted in a program or erase: reads, a bounded number of them, then the rest of that.
@@ -103,51 +102,45 @@ impl<T: Copy> Flash<T> {
         self.start_read(now, die, op)
     }
 
-    fn turn_to_host(&mut self, now: Nanos, die: DieId, urgent: bool) -> Next {
-        let state = &self.dies[die];
+    /// What a die does that is neither interrupted nor owes a background task its turn. `urgent` says whether collection goes before host
+    /// programs, and every so often before reads; and `passed`, that it has been looked at for that reason and has nothing to do.
+    fn turn_to_host(&mut self, now: Nanos, die: DieId, urgent: bool, passed: bool) -> Next {
+        let state = &mut self.dies[die];
+        let collects = urgent && !passed && state.has_internal_work();
         if !state.reads.is_empty() {
-            if urgent && state.host_in_a_row >= HOST_IN_A_ROW {
-                return self.attempt(now, die, Point::Yielding, Task::Gc);
+            if collects && state.host_in_a_row >= HOST_IN_A_ROW {
+                return self.attempt(now, die, Point::Urgent, Task::Gc);
             }
-            return self.turn_to_reads(now, die, urgent);
+            if state.programs.is_empty() {
+                state.reads_in_a_row = 0;
+            } else if state.reads_in_a_row >= self.program_every {
+                self.start_host_program(now, die);
+                return Next::Nothing;
+            } else {
+                state.reads_in_a_row += 1;
+            }
+            state.host_in_a_row = if urgent { state.host_in_a_row.saturating_add(1) } else { 0 };
+            let op = state.reads.pop(&mut self.ops);
+            return self.start_read(now, die, op);
         }
-        if urgent && state.has_internal_work() {
+        if collects {
             return self.attempt(now, die, Point::Urgent, Task::Gc);
         }
-        self.turn_to_programs(now, die, false)
-    }
-
-    fn turn_to_reads(&mut self, now: Nanos, die: DieId, urgent: bool) -> Next {
-        let state = &mut self.dies[die];
-        if state.programs.is_empty() {
-            state.reads_in_a_row = 0;
-        } else if state.reads_in_a_row >= self.program_every {
-            self.start_host_program(now, die);
-            return Next::Nothing;
-        } else {
-            state.reads_in_a_row += 1;
-        }
-        state.host_in_a_row = if urgent { state.host_in_a_row.saturating_add(1) } else { 0 };
-        let op = state.reads.pop(&mut self.ops);
-        self.start_read(now, die, op)
-    }
-
-    fn turn_to_programs(&mut self, now: Nanos, die: DieId, urgent: bool) -> Next {
-        if !self.dies[die].programs.is_empty() {
+        if !state.programs.is_empty() {
             self.start_host_program(now, die);
             return Next::Nothing;
         }
-        if !self.dies[die].has_internal_work() {
+        if !state.has_internal_work() {
             self.rest(die);
             return Next::Nothing;
         }
         if urgent {
-            // Collection has been looked at.
             return self.attempt(now, die, Point::Background, Task::WearLeveling);
         }
         self.attempt(now, die, Point::Collection, Task::Gc)
     }
 
+    #[inline]
     fn start_host_program(&mut self, now: Nanos, die: DieId) {
         let state = &mut self.dies[die];
         state.reads_in_a_row = 0;
@@ -172,11 +165,18 @@ impl<T: Copy> Flash<T> {
         self.pass(now, die, point, task)
     }
 
-    /// The answer to what die `die`, which has not been woken since, asked; its core now demands `demand`.
-    pub fn answer(&mut self, now: Nanos, die: DieId, ask: Ask, answer: Answer<T>, demand: Demand) -> Next {
+    /// The answer to what die `die`, which has not been woken since, asked.
+    pub fn answer(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        ask: Ask,
+        answer: Answer<T>,
+        demands: impl Fn(CoreId) -> Demand,
+    ) -> Next {
         let Ask { task, mut point, .. } = ask;
-        if let Point::Overdue(_) = point {
-            point = Point::Overdue(demand);
+        if let Point::Overdue(demand) = &mut point {
+            *demand = demands(self.dies[die].core);
         }
         match answer {
             Answer::Nothing => self.dies[die].wanted &= !(1 << task as u8),
@@ -207,7 +207,7 @@ impl<T: Copy> Flash<T> {
         let state = &mut self.dies[die];
         match point {
             Point::Overdue(_) => state.since_background = 0,
-            Point::Yielding | Point::Urgent | Point::Collection => state.host_in_a_row = 0,
+            Point::Urgent | Point::Collection => state.host_in_a_row = 0,
             Point::Background => {}
         }
     }
@@ -221,10 +221,9 @@ impl<T: Copy> Flash<T> {
             (Point::Overdue(demand), _) => {
                 let state = &mut self.dies[die];
                 state.since_background = state.since_background.saturating_add(1);
-                self.turn_to_host(now, die, demand.urgent)
+                self.turn_to_host(now, die, demand.urgent, false)
             }
-            (Point::Yielding, _) => self.turn_to_reads(now, die, true),
-            (Point::Urgent, _) => self.turn_to_programs(now, die, true),
+            (Point::Urgent, _) => self.turn_to_host(now, die, true, true),
             (Point::Collection, _) => self.attempt(now, die, Point::Background, Task::WearLeveling),
             (Point::Background, _) => {
                 self.rest(die);
@@ -233,6 +232,7 @@ impl<T: Copy> Flash<T> {
         }
     }
 
+    #[inline]
     fn rest(&mut self, die: DieId) {
         let state = &mut self.dies[die];
         debug_assert!(state.phase == Phase::Idle, "die {die} is at work");

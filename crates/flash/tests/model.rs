@@ -493,6 +493,7 @@ proptest! {
                     caller.demands[core] = Demand { urgent, background };
                 }
             }
+            prop_assert_eq!(caller.room.self_check(), Ok(()));
             prop_assert_eq!(&caller.ended, &plain.ended);
             prop_assert_eq!(caller.room.die_utilisation(caller.now, caller.now), plain.utilisation());
         }

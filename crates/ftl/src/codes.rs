@@ -1,8 +1,8 @@
 //! Which code each class, stream and superblock has.
 
 use crate::config::{CodeConfig, ProtectedStreams};
-use crate::ftl::{Cause, Stream, Streams};
 use crate::layout::Layout;
+use crate::streams::{Cause, Stream, Streams};
 use crate::stripes::{LaneSet, Role, Stripes};
 use outlast_media::ConfigError;
 use outlast_units::{IndexVec, SuperblockId};

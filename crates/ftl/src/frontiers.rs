@@ -1,6 +1,6 @@
 //! Write frontiers: where the next unit of each stream goes.
 
-use crate::ftl::Stream;
+use crate::streams::Stream;
 use outlast_units::{IndexVec, Ppn, SuperblockId};
 use std::ops::{Index, IndexMut};
 

@@ -12,21 +12,15 @@ mod power;
 mod protection;
 mod relocation;
 mod room;
-mod streams;
 mod superblock;
 mod untimed;
-mod written;
 
 pub use lists::ListRead;
 pub use parity::Axis;
 pub use power::Aftermath;
 pub use protection::Member;
 pub use relocation::Relocated;
-pub(crate) use streams::Streams;
 pub use untimed::Full;
-pub use written::Cause;
-
-use room::Room;
 
 use crate::block_table::BlockTable;
 use crate::causes::ProgramCause;
@@ -40,27 +34,13 @@ use crate::losses::Losses;
 use crate::origins::Origins;
 use crate::partials::Partials;
 use crate::physical::Physical;
+use crate::room::Room;
+use crate::streams::{Cause, Stream, Streams};
 use crate::superblocks::Superblocks;
 use crate::table::{FlatMap, Mapping};
 use outlast_media::{Blocks, ConfigError, Contents, DefectConfig, Geometry, Unit};
 use outlast_units::rng::{SplitMix, mix};
-use outlast_units::{DieId, Idx, Lpn, Ppn};
-
-/// A write frontier with its own open superblock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Stream(pub u8);
-
-impl Idx for Stream {
-    #[inline]
-    fn from_index(index: usize) -> Self {
-        Self(u8::try_from(index).unwrap_or_else(|_| panic!("{index} is beyond the numbers of streams")))
-    }
-
-    #[inline]
-    fn to_index(self) -> usize {
-        usize::from(self.0)
-    }
-}
+use outlast_units::{DieId, Lpn, Ppn};
 
 /// Where a unit was put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,21 +49,6 @@ pub struct Slot {
     pub ppn: Ppn,
     /// Whether it was the last of its program unit, which can now be programmed.
     pub completes_pu: bool,
-}
-
-/// State of a superblock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// Erased.
-    Free,
-    /// A stream's frontier, or filled and not wholly programmed yet.
-    Open,
-    /// Programmed; a candidate for collection.
-    Sealed,
-    /// Being relocated, then erased.
-    Collecting,
-    /// Given up: a block went bad and no spare was left.
-    Retired,
 }
 
 /// What the controller around a translation layer decides for it.

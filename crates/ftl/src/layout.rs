@@ -2,6 +2,7 @@
 
 use crate::config::{AllocationLevel, FtlConfig};
 use crate::divider::Divider;
+use crate::shape::Shape;
 use outlast_media::{ConfigError, Geometry, ProgramUnit};
 use outlast_units::{DieId, Ppn, SuperblockId};
 
@@ -63,57 +64,14 @@ pub struct PuPlace {
 /// What a unit takes in a list: the number of its owner.
 pub(crate) const LISTED_BYTES: u64 = 4;
 
-/// What a program unit consists of.
-pub(crate) struct Shape {
-    pages_per_unit: u32,
-    units_per_page: u32,
-    rows_per_pu: u32,
-    units_per_pu: u32,
-}
-
-impl Shape {
-    /// # Errors
-    /// More units or page rows to a program unit than are tracked, or rows that do not divide a block. Units and pages must divide each
-    /// other.
-    pub(crate) fn of(geometry: &Geometry, config: &FtlConfig) -> Result<Self, ConfigError> {
-        let planes_per_lane = if config.multi_plane { u32::from(geometry.planes_per_die) } else { 1 };
-        let (page, unit) = (geometry.page_size.0, config.mapping_unit.0);
-        let pages_per_unit = (unit / page).max(1) as u32;
-        let units_per_page = (page / unit).max(1) as u32;
-        let rows_per_pu = pages_per_unit / gcd(pages_per_unit, planes_per_lane);
-        let units_per_pu = planes_per_lane * rows_per_pu / pages_per_unit * units_per_page;
-        let refuse =
-            |limit: String| Err(ConfigError::new("device.ftl.mapping_unit", config.mapping_unit, limit));
-        if units_per_pu > 64 {
-            return refuse(format!(
-                "gives {units_per_pu} units to one program operation of a die; at most 64 are tracked"
-            ));
-        }
-        if rows_per_pu > 64 {
-            return refuse(format!(
-                "takes {rows_per_pu} page rows of a die in one program operation; at most 64 are tracked"
-            ));
-        }
-        if !geometry.pages_per_block.is_multiple_of(rows_per_pu) {
-            let limit = format!(
-                "a mapping unit of {} takes {rows_per_pu} page rows of a die, which must divide the block",
-                config.mapping_unit
-            );
-            return Err(ConfigError::new("device.geometry.pages_per_block", geometry.pages_per_block, limit));
-        }
-        Ok(Self { pages_per_unit, units_per_page, rows_per_pu, units_per_pu })
-    }
-}
-
-const fn gcd(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
 impl Layout {
     /// The layout of a core that owns `dies` and maps `logical_units` units.
     ///
     /// # Errors
     /// A setting that does not divide, or a drive beyond what 32-bit slots can count.
+    ///
+    /// # Panics
+    /// If there are no dies.
     pub fn new(
         geometry: &Geometry,
         config: &FtlConfig,
@@ -122,7 +80,7 @@ impl Layout {
     ) -> Result<Self, ConfigError> {
         let lanes = lanes_in_order(geometry, config, dies);
         let Shape { pages_per_unit, units_per_page, rows_per_pu, units_per_pu } =
-            Shape::of(geometry, config)?;
+            Shape::of(geometry, config.mapping_unit, config.multi_plane)?;
         let superpages = geometry.pages_per_block / rows_per_pu;
         let superblocks = geometry.blocks_per_plane - config.spare_blocks;
         let pus_per_superblock = u64::from(superpages) * lanes.len() as u64;

@@ -16,6 +16,9 @@ mod origins;
 mod partials;
 mod physical;
 mod policy;
+mod room;
+mod shape;
+mod streams;
 mod stripes;
 mod superblocks;
 mod table;
@@ -25,8 +28,8 @@ pub use config::{
     Allocation, AllocationLevel, ClassConfig, CodeConfig, FtlConfig, GcConfig, PartialConfig, PartialPlace,
     ProtectedStreams, ProtectionConfig, RangeConfig, VictimPolicy, WearLeveling,
 };
-pub use ftl::{
-    Aftermath, Axis, Cause, Ftl, FtlOptions, Full, ListRead, Member, Relocated, Slot, State, Stream, Tables,
-};
+pub use ftl::{Aftermath, Axis, Ftl, FtlOptions, Full, ListRead, Member, Relocated, Slot, Tables};
 pub use layout::{Lane, Layout, PuPlace};
+pub use streams::{Cause, Stream};
 pub use stripes::{Role, Stripes};
+pub use superblocks::State;

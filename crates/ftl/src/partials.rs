@@ -2,7 +2,7 @@
 
 use crate::bits::Bits;
 use crate::config::PartialPlace;
-use crate::ftl::Stream;
+use crate::streams::Stream;
 use outlast_units::{IndexVec, SuperblockId};
 use std::collections::{BTreeMap, VecDeque};
 

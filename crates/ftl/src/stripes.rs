@@ -89,6 +89,9 @@ impl Stripes {
     ///
     /// # Errors
     /// A stripe that is wider than the dies, or whose members share a die; a code within blocks that is longer than a block.
+    ///
+    /// # Panics
+    /// If stripes overlap: a bug.
     pub fn new(code: CodeConfig, layout: &Layout) -> Result<Option<Self>, ConfigError> {
         let CodeConfig { data, parity, block } = code;
         if parity == 0 && block.is_none() {

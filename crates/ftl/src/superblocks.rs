@@ -1,9 +1,24 @@
 //! The life of superblocks: free, open, sealed, being relocated, free again or given up.
 
 use crate::bits::Bits;
-use crate::ftl::{Cause, State, Stream};
 use crate::policy::{Counts, NO_CANDIDATE, View};
+use crate::streams::{Cause, Stream};
 use outlast_units::{IndexVec, SuperblockId};
+
+/// State of a superblock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Erased.
+    Free,
+    /// A stream's frontier, or filled and not wholly programmed yet.
+    Open,
+    /// Programmed; a candidate for collection.
+    Sealed,
+    /// Being relocated, then erased.
+    Collecting,
+    /// Given up: a block went bad and no spare was left.
+    Retired,
+}
 
 /// What is known of each superblock of a flash core, and the list of free ones.
 ///

@@ -34,22 +34,19 @@ impl ProgramUnit {
         }
     }
 
-    /// Page after page, or where units span several, unit after unit.
     fn sensed_slowly(&self, units: u64) -> (u64, u64) {
         let on_a_page = u64::MAX >> (64 - self.units_per_page);
-        let (mut pages, mut rows, mut rest) = (0, 0, units);
+        let (mut pages, mut rows, mut first, mut rest) = (0, 0, 0, units);
+        // Page after page, or where units span several, unit after unit.
         while rest != 0 {
-            let index = rest.trailing_zeros() / self.units_per_page;
-            rest &= !(on_a_page << (index * self.units_per_page));
-            pages += u64::from(self.pages_per_unit);
-            if self.rows == 1 {
-                rows = 1;
-                continue;
+            if rest & on_a_page != 0 {
+                pages += u64::from(self.pages_per_unit);
+                for page in first..first + self.pages_per_unit {
+                    rows |= if self.rows == 1 { 1 } else { 1 << (page / self.planes) };
+                }
             }
-            let first = index * self.pages_per_unit;
-            for page in first..first + self.pages_per_unit {
-                rows |= 1 << (page / self.planes);
-            }
+            rest = rest.checked_shr(self.units_per_page).unwrap_or(0);
+            first += self.pages_per_unit;
         }
         (pages, rows)
     }

@@ -40,7 +40,7 @@ impl Ssd {
         let superblock = ftl.layout().place(op.pu).superblock;
         let own = ftl.stream_of(superblock);
         let sealed = ftl.program_failed(op.pu);
-        self.hand_out(now, core, |ssd| ssd.move_failed(now, core, own, op));
+        self.move_failed(now, core, own, op);
         match op.kind {
             OpKind::HostProgram => self.host_programmed(now, op),
             _ => self.relocation_programmed(now, op),

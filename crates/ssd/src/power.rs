@@ -5,7 +5,7 @@
 //! unit the newest copy there. Trims are kept by all drives, whether or not a flush came after them.
 
 use crate::config::WriteCache;
-use crate::core::Core;
+use crate::core::{Core, Due};
 use crate::op::{OpKind, Purpose, Task};
 use crate::read::{broken_units, units};
 use crate::ssd::Ssd;
@@ -73,7 +73,8 @@ impl Ssd {
         for (core, abandoned) in abandoned.into_iter().enumerate() {
             self.mount(now, core, &abandoned);
         }
-        self.move_again(now);
+        self.move_again();
+        self.settle(now);
     }
 
     /// Core `core` forgets the host's commands and the tasks under way. Returns the superblocks whose relocation is abandoned.
@@ -197,7 +198,7 @@ impl Ssd {
         for stream in (0..self.cores[core].ftl.streams()).map(Stream) {
             self.program_parity(now, core, stream);
         }
-        for task in [Task::Gc, Task::WearLeveling, Task::Scrub] {
+        for task in Task::ALL {
             let Core { tasks, ftl, .. } = &mut self.cores[core];
             for superblock in tasks.erase_again(task, ftl) {
                 self.begin_erasing(now, core, task, superblock);
@@ -210,18 +211,9 @@ impl Ssd {
         for local in 0..self.cores[core].dies.len() {
             self.wake(now, DieId(self.cores[core].dies[local]));
         }
-        self.maybe_collect(now, core);
-        self.maybe_scrub(now, core);
-    }
-
-    /// Data has come to flash: victims may be erased that waited for what superseded their units.
-    #[inline]
-    pub(crate) fn retry_erasures(&mut self, now: Nanos, core: usize) {
-        if self.cores[core].tasks.take_pinned() {
-            for task in [Task::Gc, Task::WearLeveling, Task::Scrub] {
-                self.maybe_erase_waiting(now, core, task);
-            }
-        }
+        self.make_due(core, Due::Collect);
+        self.make_due(core, Due::Scrub);
+        self.settle(now);
     }
 
     /// A victim cannot be erased before what superseded its units is on flash. Where host writes wait for its space, what they would
@@ -240,10 +232,8 @@ impl Ssd {
                     continue;
                 }
                 let Some(pu) = ftl.pad(stream) else { continue };
-                self.hand_out(now, core, |ssd| {
-                    ssd.program_in(now, core, stream, pu, units);
-                    ssd.program_parity(now, core, stream);
-                });
+                self.program_in(now, core, stream, pu, units);
+                self.program_parity(now, core, stream);
             }
         }
     }

@@ -1,16 +1,16 @@
 //! The drive: a machine of host commands, flash cores, dies and channels.
 
 use crate::config::{Identifier, SsdConfig, WriteCache};
-use crate::core::{Core, Processor};
+use crate::core::{Core, Processor, Unsettled};
 use crate::counters::Counters;
-use crate::flash::DiePlace;
-use crate::health::{Changes, Decisions, FaultSchedule, Timer};
+use crate::health::{Changes, Decisions, DieLayout, FaultSchedule, Timer};
 use crate::host::HostSide;
 use crate::op::{Op, Purpose};
 use crate::placement::Classifier;
 use crate::power::PowerCuts;
 use crate::read::{CoreCells, Corrections, Ladder, Reliability, Retries};
 use crate::repair::{Moves, Redirection, Watch};
+use crate::wiring::DiePlace;
 use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Smart, Tag};
 use outlast_flash::{Flash, Setup, Source};
 use outlast_ftl::{Ftl, FtlOptions, PagesRead, Tables, UnitsWritten};
@@ -48,6 +48,8 @@ pub struct Ssd {
     pub(crate) unit_shift: Option<u32>,
     pub(crate) units: u64,
     pub(crate) capacity_sectors: u64,
+    /// What is to be looked at before the next event.
+    pub(crate) unsettled: Unsettled,
     pub(crate) counters: Counters,
     /// Units lost to the host or to the drive before the last reset of the counters.
     pub(crate) errors_before: u64,
@@ -167,7 +169,7 @@ impl Ssd {
             watch: config
                 .repair
                 .as_ref()
-                .map(|repair| Box::new(Watch::new(&config, repair, &cores, places.len()))),
+                .map(|repair| Box::new(Watch::new(repair, die_layout(&cores, repair.bad_blocks)))),
             notices: VecDeque::new(),
             seed,
             flash,
@@ -179,6 +181,7 @@ impl Ssd {
             unit_shift: sectors_per_unit.is_power_of_two().then(|| sectors_per_unit.trailing_zeros()),
             units,
             capacity_sectors: units * u64::from(sectors_per_unit),
+            unsettled: Unsettled::default(),
             counters: Counters::default(),
             errors_before: 0,
             base: Totals::default(),
@@ -193,6 +196,7 @@ impl Ssd {
             ssd.call_housekeeping(first);
         }
         ssd.begin_repaired()?;
+        ssd.settle(Nanos::ZERO);
         Ok(ssd)
     }
 
@@ -384,8 +388,10 @@ impl Ssd {
     #[inline]
     pub(crate) fn step(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
         let at = self.flash.next_event();
-        if self.host.completions.next() <= at {
+        let completes = self.host.completions.next();
+        if completes <= at {
             self.emit(completions);
+            self.settle(completes);
             return;
         }
         debug_assert!(at <= now, "an event of the future handled now");
@@ -396,6 +402,7 @@ impl Ssd {
             Source::Link => self.link_event(at),
             Source::Housekeeping => self.house_event(at),
         }
+        self.settle(at);
     }
 }
 
@@ -442,6 +449,20 @@ fn cores_of(
     Ok((cores, places))
 }
 
+/// The blocks of the dies of a drive, of which a die may have `most_bad` bad ones.
+fn die_layout(cores: &[Core], most_bad: u32) -> DieLayout {
+    let (ftl, dies) = (&cores[0].ftl, cores[0].dies.len());
+    let planes_per_die = u32::from(ftl.layout().planes_per_die());
+    let ids = |core: &Core| core.dies.iter().copied().map(DieId).collect();
+    DieLayout {
+        dies_of_cores: cores.iter().map(ids).collect(),
+        blocks_per_die: (ftl.blocks().all_cycles().len() / dies) as u32,
+        planes_per_die,
+        in_use: ftl.layout().superblocks() * planes_per_die,
+        most_bad,
+    }
+}
+
 /// What the controller decides for the translation layer over `share`.
 fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
     FtlOptions {
@@ -479,10 +500,12 @@ fn dies_of_cores(geometry: &Geometry, cores: u16) -> Vec<Vec<DieId>> {
 impl Device for Ssd {
     fn submit(&mut self, now: Nanos, command: Command, tag: Tag) {
         self.receive(now, command, tag, &[]);
+        self.settle(now);
     }
 
     fn submit_data(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         self.receive(now, command, tag, data);
+        self.settle(now);
     }
 
     fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
@@ -567,7 +590,10 @@ impl Device for Ssd {
             core.ftl.self_check().map_err(|error| format!("core {index}: {error}"))?;
         }
         self.check_health()?;
+        self.flash.self_check()?;
+        self.check_records()?;
         self.check_redirection()?;
+        self.check_settled()?;
         self.check_requests()?;
         self.check_buffers()
     }

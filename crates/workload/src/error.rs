@@ -206,6 +206,12 @@ pub enum WorkloadError {
     Stopped,
 }
 
+impl From<Box<WorkloadError>> for WorkloadError {
+    fn from(error: Box<WorkloadError>) -> Self {
+        *error
+    }
+}
+
 /// Builds a [`WorkloadError::Setting`].
 pub(crate) fn bad(
     field: impl Into<String>,

@@ -18,7 +18,7 @@ const APART: [(&str, &[&str]); 6] = [
 ];
 
 /// The summary and all tables, a figure to a line.
-pub(super) fn text(result: &RunResult) -> Result<String, String> {
+pub(crate) fn text(result: &RunResult) -> Result<String, String> {
     let mut summary = serde_json::to_value(&result.summary).map_err(|error| error.to_string())?;
     for (section, figures) in APART {
         let whole = summary.as_object_mut().ok_or("the summary is no object")?;
@@ -38,6 +38,6 @@ pub(super) fn text(result: &RunResult) -> Result<String, String> {
 }
 
 /// A hash of a text.
-pub(super) fn hash(text: &str) -> u64 {
+pub(crate) fn hash(text: &str) -> u64 {
     text.bytes().fold(0, |hash, byte| mix(hash ^ u64::from(byte)))
 }

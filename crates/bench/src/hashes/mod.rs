@@ -2,7 +2,7 @@
 //! simulated. The committed table is `crates/bench/hashes.txt`; a change of it is a change of what is simulated.
 
 mod battery;
-mod digest;
+pub(crate) mod digest;
 mod layers;
 mod published;
 mod random;

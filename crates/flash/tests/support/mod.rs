@@ -191,7 +191,7 @@ impl Caller {
             match next {
                 Next::Nothing => return,
                 Next::Sensing { pages, .. } => {
-                    self.pages += pages;
+                    self.pages += u64::from(pages);
                     return;
                 }
                 Next::Asks(ask) => {
@@ -201,8 +201,8 @@ impl Caller {
                         Some(_) if !ask.may_start => Answer::Later,
                         Some(_) => Answer::Read(wanted.pop_front().expect("looked at above")),
                     };
-                    let core = usize::from(die.0) % self.demands.len();
-                    next = self.room.answer(self.now, die, ask, answer, self.demands[core]);
+                    let demands = &self.demands;
+                    next = self.room.answer(self.now, die, ask, answer, |core| demands[core.index()]);
                 }
             }
         }

@@ -8,7 +8,7 @@ pub use protection::{
 
 pub use crate::policy::VictimPolicy;
 
-use crate::layout::Shape;
+use crate::shape::Shape;
 use outlast_media::{ConfigError, Geometry};
 use outlast_units::{Bytes, SECTOR_BYTES};
 use schemars::JsonSchema;
@@ -202,7 +202,7 @@ impl FtlConfig {
             let limit = format!("must divide the page size, {}, or be a multiple of it", geometry.page_size);
             return Err(ConfigError::new("device.ftl.mapping_unit", self.mapping_unit, limit));
         }
-        Shape::of(geometry, self)?;
+        Shape::of(geometry, self.mapping_unit, self.multi_plane)?;
         match (self.capacity, self.over_provisioning) {
             (Some(_), Some(over)) => {
                 let limit = "give either capacity or over_provisioning, not both";

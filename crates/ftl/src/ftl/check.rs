@@ -1,6 +1,8 @@
 //! The check of all invariants.
 
-use super::{Ftl, State};
+use super::Ftl;
+use crate::streams::Stream;
+use crate::superblocks::State;
 use crate::table::Mapping;
 use outlast_units::{Ppn, SuperblockId};
 
@@ -51,7 +53,7 @@ impl Ftl {
     }
 
     /// Data slots left in the open superblock of `stream`, counted one by one.
-    fn data_slots_left(&self, stream: super::Stream) -> u32 {
+    fn data_slots_left(&self, stream: Stream) -> u32 {
         let frontier = &self.frontiers[stream];
         let superblock = frontier.superblock();
         let under_way = self.layout.within_superblock(self.layout.pu_of(frontier.next()).0).1;

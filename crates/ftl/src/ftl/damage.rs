@@ -1,8 +1,10 @@
 //! Operations that failed, data that is lost, lanes that are given up.
 
-use super::{Ftl, Slot, State, Stream};
+use super::{Ftl, Slot};
 use crate::causes::ProgramCause;
+use crate::streams::Stream;
 use crate::stripes::Role;
+use crate::superblocks::State;
 use crate::table::Mapping;
 use outlast_units::{Lpn, Ppn, SuperblockId};
 

@@ -1,7 +1,9 @@
 //! Which code new superblocks get, and which old ones no longer have the code, or the dies, of new ones.
 
-use super::{Cause, Ftl, State, Stream};
+use super::Ftl;
 use crate::config::CodeConfig;
+use crate::streams::{Cause, Stream};
+use crate::superblocks::State;
 use outlast_media::ConfigError;
 use outlast_units::SuperblockId;
 

@@ -1,11 +1,12 @@
 //! Figures: what has been written, worn and used.
 
-use super::{Ftl, Map, State};
+use super::{Ftl, Map};
 use crate::causes::{PagesRead, UnitsWritten};
 use crate::codes::Codes;
 use crate::config::VictimPolicy;
 use crate::lanes::Lanes;
 use crate::physical::Physical;
+use crate::superblocks::State;
 use crate::superblocks::Superblocks;
 use crate::table::Mapping;
 use outlast_media::Blocks;

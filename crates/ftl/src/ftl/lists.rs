@@ -5,10 +5,12 @@
 //! What a list says is what the translation layer knew when it wrote the page: [`Ftl::owner`]. Whether a unit listed is still current
 //! is for the mapping table to say.
 
-use super::{Ftl, State, Stream};
+use super::Ftl;
 use crate::causes::ProgramCause;
 use crate::layout::LISTED_BYTES;
+use crate::streams::{Cause, Stream};
 use crate::stripes::Role;
+use crate::superblocks::State;
 use crate::table::Mapping;
 use outlast_units::{Lpn, Ppn, SuperblockId};
 
@@ -68,7 +70,7 @@ impl Ftl {
         let mut reads = Vec::new();
         for superblock in self.superblocks.ids() {
             if !matches!(self.superblocks.state(superblock), State::Sealed | State::Collecting)
-                || self.cause_of(self.superblocks.opened_by(superblock)) == super::Cause::Partial
+                || self.cause_of(self.superblocks.opened_by(superblock)) == Cause::Partial
             {
                 continue;
             }

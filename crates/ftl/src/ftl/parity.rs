@@ -1,7 +1,8 @@
 //! The bytes of parity, and rebuilding from them.
 
-use super::{Ftl, State};
+use super::Ftl;
 use crate::stripes::{Role, Stripes};
+use crate::superblocks::State;
 use outlast_codes::Code;
 use outlast_media::Unit;
 use outlast_units::{Ppn, SuperblockId};

@@ -3,10 +3,11 @@
 //! Parity of what has been written so far is programmed beside the stripe (into the stripe itself, or into superblocks of its own)
 //! and is worth something until the stripe has its own: a *cover*. A cover counts from when all of it is on flash.
 
-use super::{Cause, Ftl, Stream};
+use super::Ftl;
 use crate::causes::ProgramCause;
 use crate::config::PartialPlace;
 use crate::partials::{Cover, OpenStripe};
+use crate::streams::{Cause, Stream};
 use crate::stripes::Role;
 use crate::table::Mapping;
 use outlast_units::{Ppn, SuperblockId};

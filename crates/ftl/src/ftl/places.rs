@@ -1,7 +1,9 @@
 //! Look-ups: where things are, and what they are for.
 
-use super::{Cause, Ftl, State, Stream};
+use super::Ftl;
 use crate::layout::Layout;
+use crate::streams::{Cause, Stream};
+use crate::superblocks::State;
 use crate::table::Mapping;
 use outlast_media::Unit;
 use outlast_units::{Lpn, Ppn, SuperblockId};

@@ -1,10 +1,12 @@
 //! Loss of power: what the buffer's loss undoes, and what becomes of program units that were on their way to flash.
 
+use super::Ftl;
 use super::parity::Axis;
-use super::{Cause, Ftl, State, Stream};
 use crate::causes::ProgramCause;
 use crate::origins::{LOST, Origins, is_copy};
+use crate::streams::{Cause, Stream};
 use crate::stripes::Role;
+use crate::superblocks::State;
 use crate::table::Mapping;
 use outlast_units::{Lpn, Ppn, SuperblockId};
 

@@ -1,11 +1,13 @@
 //! Where parity goes, and which lanes hold nothing.
 
+use super::Ftl;
 use super::parity::{Axis, Line};
-use super::{Cause, Ftl, State, Stream};
 use crate::codes::data_units;
 use crate::config::PartialPlace;
 use crate::frontiers::DueParity;
+use crate::streams::{Cause, Stream};
 use crate::stripes::{LaneSet, Role, Stripes};
+use crate::superblocks::State;
 use outlast_media::BlockAddress;
 use outlast_units::SuperblockId;
 

@@ -1,8 +1,10 @@
 //! Relocation: which superblock to empty, moving its valid units, erasing it.
 
-use super::{Cause, Ftl, State, Stream};
+use super::Ftl;
 use crate::bits::{lowest, ones};
 use crate::policy::{self, NO_CANDIDATE, WorkedOut};
+use crate::streams::{Cause, Stream};
+use crate::superblocks::State;
 use crate::table::Mapping;
 use outlast_units::{Ppn, SuperblockId};
 
@@ -193,21 +195,23 @@ impl Ftl {
         if self.is_mixed() {
             return self.pick_mixed();
         }
+        let gc = &self.config.gc;
         let units = self.data_units(self.gc_stream(0));
         let view = self.superblocks.view(self.superblocks.counts(), self.counts.clock(), units);
-        policy::choose(&self.config.gc, &view, &mut self.rng)
+        policy::choose(gc.policy, gc.choices, &view, &mut self.rng)
     }
 
     /// Where superblocks hold different amounts of data, what counts is the part of a superblock that a victim's valid units would
     /// fill. Superblocks whose code is outdated come first, if anything is gained from them.
     fn pick_mixed(&mut self) -> Option<SuperblockId> {
+        let gc = &self.config.gc;
         let most = self.codes.most_data_units();
         let mut rng = self.rng.clone();
         let victim = [true, false].into_iter().find_map(|only_outdated| {
             let share = |superblock| self.share(superblock, most, only_outdated);
             let counts = WorkedOut(self.layout.superblocks(), share);
             let view = self.superblocks.view(counts, self.counts.clock(), most);
-            policy::choose(&self.config.gc, &view, &mut rng)
+            policy::choose(gc.policy, gc.choices, &view, &mut rng)
         });
         self.rng = rng;
         victim

@@ -7,87 +7,10 @@ use crate::table::Mapping;
 use outlast_media::{ConfigError, Geometry};
 use outlast_units::{Lpn, Ppn, SuperblockId};
 
-/// How much a core has to hold, what it holds back for relocation, and whether that is still possible.
-#[derive(Clone, Debug)]
-pub(super) struct Room {
-    /// Units that there must be room for.
-    logical_units: u64,
-    /// Free superblocks held back for each relocating stream: one, and one more where victims are erased late.
-    held_back: u32,
-    /// Collection begins when so many superblocks are free, or fewer.
-    start_free: u32,
-    /// Whether power has failed since the space held back for relocation was last whole.
-    may_lack_reserve: bool,
-    /// A victim's data had no place to go: superblocks held back for relocation have worn out.
-    stuck: bool,
-    /// Too few superblocks are left to take writes for ever; [`Ftl::review_room`] keeps it true.
-    worn_out: bool,
-}
-
-impl Room {
-    pub(super) fn new(logical_units: u64, tasks: u32, erases_late: bool) -> Self {
-        let held_back = u32::from(erases_late) + 1;
-        let start_free = tasks * held_back;
-        Self { logical_units, held_back, start_free, may_lack_reserve: false, stuck: false, worn_out: false }
-    }
-
-    pub(super) fn logical_units(&self) -> u64 {
-        self.logical_units
-    }
-
-    fn set_logical_units(&mut self, units: u64) {
-        self.logical_units = units;
-    }
-
-    pub(super) fn held_back(&self) -> u32 {
-        self.held_back
-    }
-
-    /// Whether a victim is erased only when its data is on flash.
-    pub(super) fn erases_late(&self) -> bool {
-        self.held_back > 1
-    }
-
-    #[inline]
-    pub(super) fn start_free(&self) -> u32 {
-        self.start_free
-    }
-
-    pub(super) fn power_failed(&mut self) {
-        self.may_lack_reserve = true;
-        self.stuck = false;
-    }
-
-    pub(super) fn reserve_is_whole(&mut self) {
-        self.may_lack_reserve = false;
-    }
-
-    pub(super) fn may_lack_reserve(&self) -> bool {
-        self.may_lack_reserve
-    }
-
-    pub(super) fn set_stuck(&mut self, stuck: bool) {
-        self.stuck = stuck;
-    }
-
-    fn set_worn_out(&mut self, worn_out: bool) {
-        self.worn_out = worn_out;
-    }
-
-    pub(super) fn is_worn_out(&self) -> bool {
-        self.worn_out
-    }
-
-    #[inline]
-    pub(super) fn is_read_only(&self) -> bool {
-        self.stuck || self.worn_out
-    }
-}
-
 impl Ftl {
     /// Free superblocks held back for relocation.
     pub fn reserve(&self) -> u32 {
-        self.streams.tasks() * self.room.held_back
+        self.streams.tasks() * self.room.held_back()
     }
 
     /// Checks that there are superblocks enough, and sets from when on space is collected.
@@ -104,7 +27,7 @@ impl Ftl {
                 let limit = format!("must be between {} and {most} superblocks", self.reserve());
                 return Err(ConfigError::new("device.ftl.gc.start_free", wanted, limit));
             }
-            self.room.start_free = wanted;
+            self.room.set_start_free(wanted);
         }
         if superblocks < self.superblocks_needed() {
             let data = self.superblocks_for_data();

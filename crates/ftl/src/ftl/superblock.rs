@@ -1,8 +1,10 @@
 //! A superblock's way through the parts: opened, sealed, erased.
 
-use super::{Cause, Ftl, State, Stream};
+use super::Ftl;
 use crate::frontiers::Frontier;
+use crate::streams::{Cause, Stream};
 use crate::superblocks::Pick;
+use crate::superblocks::State;
 use outlast_units::SuperblockId;
 
 impl Ftl {

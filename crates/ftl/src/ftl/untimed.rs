@@ -1,6 +1,7 @@
 //! The same translation layer without time: preconditioning and endurance studies.
 
-use super::{Cause, Ftl, Slot, Stream};
+use super::{Ftl, Slot};
+use crate::streams::{Cause, Stream};
 use crate::table::Mapping;
 use outlast_units::{Lpn, Ppn, SuperblockId};
 

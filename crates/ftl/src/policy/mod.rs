@@ -1,7 +1,6 @@
 //! Which superblock garbage collection takes next. A policy is a pure decision over a view of the superblocks; the caller acts. One
 //! file for each policy, and one line in the list below.
 
-use crate::config::GcConfig;
 use outlast_units::rng::SplitMix;
 use outlast_units::{IndexVec, SuperblockId};
 use schemars::JsonSchema;
@@ -130,13 +129,15 @@ pub(crate) struct Draws<'a> {
     rng: &'a mut SplitMix,
 }
 
-/// The next victim; `None` when there is no candidate from which space could be gained.
+/// The next victim by `policy`, which draws `choices` candidates if it draws lots; `None` when there is no candidate from which
+/// space could be gained.
 pub(crate) fn choose<C: Counts>(
-    config: &GcConfig,
+    policy: VictimPolicy,
+    choices: u32,
     view: &View<'_, C>,
     rng: &mut SplitMix,
 ) -> Option<SuperblockId> {
-    let victim = config.policy.choose(view, &mut Draws { choices: config.choices, rng });
+    let victim = policy.choose(view, &mut Draws { choices, rng });
     debug_assert!(
         victim.is_none_or(|victim| view.counts.of(victim) & NO_CANDIDATE == 0),
         "a policy took no candidate"
@@ -147,10 +148,6 @@ pub(crate) fn choose<C: Counts>(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn config(policy: VictimPolicy) -> GcConfig {
-        GcConfig { policy, choices: 3, ..GcConfig::default() }
-    }
 
     proptest::proptest! {
         #[test]
@@ -167,7 +164,7 @@ mod tests {
                 let view = View {
                     counts: &valid, sealed_at: &sealed_at, sealed_order: &sealed_at, cycles: &cycles, clock: 100, units: 8,
                 };
-                let victim = choose(&config(policy), &view, &mut SplitMix::new(seed, "test"));
+                let victim = choose(policy, 3, &view, &mut SplitMix::new(seed, "test"));
                 proptest::prop_assert_eq!(victim.is_some(), space, "{:?}", policy);
                 if let Some(victim) = victim {
                     proptest::prop_assert!(valid[victim] & NO_CANDIDATE == 0);
@@ -176,7 +173,7 @@ mod tests {
                 let view = View {
                     counts, sealed_at: &sealed_at, sealed_order: &sealed_at, cycles: &cycles, clock: 100, units: 8,
                 };
-                let same = choose(&config(policy), &view, &mut SplitMix::new(seed, "test"));
+                let same = choose(policy, 3, &view, &mut SplitMix::new(seed, "test"));
                 proptest::prop_assert_eq!(victim, same, "{:?} over counts that are worked out", policy);
             }
         }
@@ -193,11 +190,11 @@ mod tests {
             units: 8,
         };
         let mut rng = SplitMix::new(1, "test");
-        assert_eq!(choose(&config(VictimPolicy::Greedy), &view, &mut rng), Some(SuperblockId(1)));
-        assert_eq!(choose(&config(VictimPolicy::Fifo), &view, &mut rng), Some(SuperblockId(2)));
+        assert_eq!(choose(VictimPolicy::Greedy, 3, &view, &mut rng), Some(SuperblockId(1)));
+        assert_eq!(choose(VictimPolicy::Fifo, 3, &view, &mut rng), Some(SuperblockId(2)));
         // (1 - u) / 2u x age: 3/10 x 40 = 12; 5/6 x 10 = 8.3; 1/14 x 45 = 3.2; 5/6 x 30 = 25.
-        assert_eq!(choose(&config(VictimPolicy::CostBenefit), &view, &mut rng), Some(SuperblockId(3)));
+        assert_eq!(choose(VictimPolicy::CostBenefit, 3, &view, &mut rng), Some(SuperblockId(3)));
         // Twice those over 10, 10, 1, 30: 5/3 x 11 / 10 = 1.8 and 1/7 x 46 = 6.6 are the largest.
-        assert_eq!(choose(&config(VictimPolicy::CostAgeTimes), &view, &mut rng), Some(SuperblockId(2)));
+        assert_eq!(choose(VictimPolicy::CostAgeTimes, 3, &view, &mut rng), Some(SuperblockId(2)));
     }
 }

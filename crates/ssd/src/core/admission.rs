@@ -1,6 +1,6 @@
 //! Admission: which host writes enter the buffer, and when those go on that wait.
 
-use super::{Core, WaitingWrite};
+use super::{Core, Due, WaitingWrite};
 use crate::op::Task;
 use crate::ssd::Ssd;
 use outlast_device::Outcome;
@@ -45,59 +45,47 @@ impl Ssd {
             self.hurry_pinned(now, core);
         }
         if !self.cores[core].ftl.can_append(first.stream) {
-            self.maybe_collect(now, core);
-            let ftl = &self.cores[core].ftl;
-            if !ftl.can_append(first.stream) && self.is_hopeless(now, core, first) {
-                // Nothing will ever make room: the writes that wait end here.
-                self.pump(now, core);
+            self.collect(now, core);
+            if self.is_hopeless(now, core, first) {
+                // Nothing will ever make room: the writes that wait end.
+                self.make_due(core, Due::Admit);
             }
         }
     }
 
-    /// Whether a write that finds no room never will.
+    /// Whether a write that finds no room never will, not even from collection, which is started for it.
     fn is_hopeless(&mut self, now: Nanos, core: usize, write: WaitingWrite) -> bool {
-        let awaits = self.awaits_room(core);
+        let ftl = &self.cores[core].ftl;
+        if ftl.can_append(write.stream) {
+            return false;
+        }
+        let (awaits, is_read_only) = (self.awaits_room(core), ftl.is_read_only());
         let may_end = awaits || self.redirection.is_some();
-        (self.cores[core].ftl.is_read_only() && !awaits)
-            || (may_end && self.is_at_an_end(core, write) && {
-                self.maybe_collect(now, core);
-                self.is_at_an_end(core, write)
+        (is_read_only && !awaits)
+            || (may_end && self.has_no_hope_of_room(core, write) && {
+                self.collect(now, core);
+                self.has_no_hope_of_room(core, write)
             })
     }
 
-    /// Has `programs` hand out program units of a stream, data first and then the parity that it makes due. A die that this wakes may
-    /// find that collection has ended and that writes may go on: they wait until all is handed out, or their data would be programmed
-    /// before the parity that lies before it in the same blocks.
-    #[inline]
-    pub(crate) fn hand_out(&mut self, now: Nanos, core: usize, programs: impl FnOnce(&mut Self)) {
-        let outer = std::mem::replace(&mut self.cores[core].handing_out, true);
-        programs(self);
-        self.cores[core].handing_out = outer;
-        if !outer && std::mem::take(&mut self.cores[core].pump_owed) {
-            self.pump(now, core);
-        }
-    }
-
-    /// Lets waiting writes in as far as there is room.
-    pub(crate) fn pump(&mut self, now: Nanos, core: usize) {
-        if self.cores[core].handing_out {
-            self.cores[core].pump_owed = true;
-            return;
-        }
+    /// Lets waiting writes in as far as there is room, or until one of them has made something due that comes first.
+    pub(crate) fn admit_waiting(&mut self, now: Nanos, core: usize) {
         while let Some(write) = self.cores[core].buffer.first_waiting() {
-            let ftl = &self.cores[core].ftl;
-            if !ftl.can_append(write.stream) && self.is_hopeless(now, core, write) {
+            if self.cores[core].may_admit(write) {
+                self.cores[core].buffer.stop_waiting();
+                self.admit(now, core, write);
+            } else if self.is_hopeless(now, core, write) {
                 self.cores[core].buffer.stop_waiting();
                 self.host.requests.fail(write.work.request, Outcome::ReadOnly);
                 self.finish_parts(now, write.work.request, 1);
-                continue;
-            }
-            if !self.cores[core].may_admit(write) {
+            } else {
                 self.note_blocked(now, core);
                 return;
             }
-            self.cores[core].buffer.stop_waiting();
-            self.admit(now, core, write);
+            if self.is_due_before_admission(core) {
+                self.make_due(core, Due::Admit);
+                return;
+            }
         }
         self.counters.blocked_ns += self.cores[core].buffer.unblock(now).0;
     }
@@ -127,16 +115,14 @@ impl Ssd {
             if work.sectors == 0 {
                 self.count_move(core);
             }
-            self.took_over(now, core, work.lpn);
+            self.drop_superseded(core, work.lpn);
         }
         if slot.completes_pu {
             let (pu, _) = self.cores[core].ftl.layout().pu_of(slot.ppn);
             let units = self.cores[core].ftl.layout().units_per_pu();
-            self.hand_out(now, core, |ssd| {
-                ssd.program_host(now, core, pu, units);
-                ssd.program_parity(now, core, stream);
-            });
-            self.maybe_collect(now, core);
+            self.program_host(now, core, pu, units);
+            self.program_parity(now, core, stream);
+            self.make_due(core, Due::Collect);
         }
         self.finish_parts(now, work.request, 1);
     }
@@ -147,13 +133,11 @@ impl Ssd {
         for core in 0..self.cores.len() {
             for stream in (0..self.cores[core].ftl.host_streams()).map(Stream) {
                 let units = self.cores[core].ftl.begun_units(stream);
-                self.hand_out(now, core, |ssd| {
-                    if let Some(pu) = ssd.cores[core].ftl.pad(stream) {
-                        ssd.program_host(now, core, pu, units);
-                        ssd.program_parity(now, core, stream);
-                    }
-                    ssd.cover(now, core, stream);
-                });
+                if let Some(pu) = self.cores[core].ftl.pad(stream) {
+                    self.program_host(now, core, pu, units);
+                    self.program_parity(now, core, stream);
+                }
+                self.cover(now, core, stream);
             }
         }
         self.host.flushes.bar(request);

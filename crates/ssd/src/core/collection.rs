@@ -1,7 +1,7 @@
 //! Relocation on a flash core: victims are chosen, their valid units go from the dies to a stream, their blocks are erased.
 
-use super::Core;
 use super::tasks::Next;
+use super::{Core, Due};
 use crate::config::WriteCache;
 use crate::health::Reason;
 use crate::op::{Op, OpKind, Task};
@@ -12,7 +12,7 @@ use outlast_units::{DieId, Nanos, Ppn, SuperblockId};
 impl Ssd {
     /// Starts garbage collection on `core` if it is needed and not under way.
     #[inline]
-    pub(crate) fn maybe_collect(&mut self, now: Nanos, core: usize) {
+    pub(crate) fn collect(&mut self, now: Nanos, core: usize) {
         if self.cores[core].ftl.needs_gc() && !self.cores[core].tasks.runs(Task::Gc) {
             self.start_gc(now, core);
         }
@@ -44,7 +44,7 @@ impl Ssd {
         let leaving = if reason == Reason::Evacuation { self.leaving_lanes(core) } else { Vec::new() };
         let Core { ftl, tasks, dies, .. } = &mut self.cores[core];
         let valid = ftl.begin_relocation(superblock, stream, reason.cause());
-        tasks.begin(task, ftl, superblock, stream, &leaving, valid);
+        let has_reads = tasks.begin(task, ftl, superblock, stream, &leaving, valid);
         for (local, &die) in (0u16..).zip(&*dies) {
             if tasks.has_reads(task, local) {
                 self.flash.want_reads(DieId(die), task);
@@ -54,8 +54,9 @@ impl Ssd {
         for local in 0..dies {
             self.wake(now, DieId(self.cores[core].dies[local]));
         }
-        // A victim without valid data needs no reads.
-        self.maybe_erase(now, core, task);
+        if !has_reads {
+            self.make_due(core, Due::victim(task));
+        }
     }
 
     /// Valid units of a victim have been read, but for those in `lost`: they go to the frontier of the relocation's stream.
@@ -94,15 +95,18 @@ impl Ssd {
                 self.program_parity(now, core, stream);
             }
         }
-        self.cores[core].tasks.read_ended(op.task);
+        let is_moved = self.cores[core].tasks.read_ended(op.task);
         if op.task == Task::Gc {
             self.grant_credit(core, u32::from(op.units));
             if self.cores[core].buffer.any_waits() {
-                self.pump(now, core);
+                self.make_due(core, Due::Admit);
             }
         }
-        self.maybe_erase(now, core, op.task);
-        self.wake_waiting(now);
+        if is_moved {
+            // After the writes for which there is credit now.
+            self.make_due_then(core, Due::victim(op.task));
+        }
+        self.unsettled.add_leave();
     }
 
     /// Collection has dealt with `units` units of its victim: the host may write its share. A sixteenth of a superblock is kept back.
@@ -115,7 +119,7 @@ impl Ssd {
     }
 
     /// Sees what becomes of the victim of `task`.
-    pub(crate) fn maybe_erase(&mut self, now: Nanos, core: usize, task: Task) {
+    pub(crate) fn look_at_victim(&mut self, now: Nanos, core: usize, task: Task) {
         let protected = self.write_cache() == WriteCache::Protected;
         let Core { tasks, ftl, .. } = &mut self.cores[core];
         match tasks.look_at_victim(task, ftl, protected) {
@@ -126,8 +130,8 @@ impl Ssd {
                 if task == Task::Scrub {
                     self.call_housekeeping(now);
                 }
-                self.maybe_collect(now, core);
-                self.pump(now, core);
+                self.make_due(core, Due::Collect);
+                self.make_due(core, Due::Admit);
             }
             Next::Pad(stream) => {
                 let units = ftl.begun_units(stream);
@@ -137,21 +141,24 @@ impl Ssd {
                 }
             }
             Next::AwaitsFlash => {
-                self.maybe_collect(now, core);
-                self.maybe_erase_waiting(now, core, task);
+                self.collect(now, core);
+                self.look_at_formers(now, core);
                 // Where no other victim follows, nothing holds host writes back any more.
-                self.pump(now, core);
+                self.make_due(core, Due::Admit);
             }
         }
     }
 
-    /// Begins to erase a waiting victim when its data is on flash.
-    pub(crate) fn maybe_erase_waiting(&mut self, now: Nanos, core: usize, task: Task) {
-        let Core { tasks, ftl, .. } = &mut self.cores[core];
-        match tasks.look_at_former(task, ftl) {
-            Next::Erase(superblock) => self.begin_erasing(now, core, task, superblock),
-            Next::Pinned => self.hurry_pinned(now, core),
-            _ => {}
+    /// Begins to erase the victims that have waited for their data to be on flash, where it is.
+    pub(crate) fn look_at_formers(&mut self, now: Nanos, core: usize) {
+        self.cores[core].tasks.take_pinned();
+        for task in Task::ALL {
+            let Core { tasks, ftl, .. } = &mut self.cores[core];
+            match tasks.look_at_former(task, ftl) {
+                Next::Erase(superblock) => self.begin_erasing(now, core, task, superblock),
+                Next::Pinned => self.hurry_pinned(now, core),
+                _ => {}
+            }
         }
     }
 
@@ -185,7 +192,7 @@ impl Ssd {
         if state.tasks.lane_erased(op.task, superblock) {
             self.victim_erased(now, core, op.task, superblock);
         }
-        self.wake_waiting(now);
+        self.unsettled.add_leave();
     }
 
     /// The blocks of victim `superblock` of `task` have been erased, or have failed to be.
@@ -205,7 +212,14 @@ impl Ssd {
         self.cells_erased(core, superblock);
         self.look_at_state(now);
         // The victim after this one may have been waiting for it to be gone.
-        self.maybe_erase(now, core, task);
+        self.make_due(core, Due::victim(task));
+        for due in [Due::Wear, Due::Collect, Due::Scrub, Due::Admit] {
+            self.make_due_then(core, due);
+        }
+    }
+
+    /// Starts wear levelling on `core` if it has something to move and is not under way.
+    pub(crate) fn level_wear(&mut self, now: Nanos, core: usize) {
         let state = &mut self.cores[core];
         if !state.tasks.runs(Task::WearLeveling)
             && let Some(cold) = state.ftl.choose_cold()
@@ -213,8 +227,5 @@ impl Ssd {
             let stream = state.ftl.wear_leveling_stream(state.ftl.class_of_superblock(cold));
             self.start_relocation(now, core, Task::WearLeveling, cold, stream, Reason::Wear);
         }
-        self.maybe_collect(now, core);
-        self.maybe_scrub(now, core);
-        self.pump(now, core);
     }
 }

@@ -3,6 +3,7 @@
 mod admission;
 mod buffer;
 mod collection;
+mod dirty;
 mod processor;
 mod programs;
 mod tasks;
@@ -10,6 +11,7 @@ mod units;
 mod victim;
 
 pub(crate) use buffer::{Buffer, WaitingWrite};
+pub(crate) use dirty::{Dirty, Due, Unsettled};
 pub(crate) use processor::{CoreWork, Processor};
 pub(crate) use tasks::{NextRead, Tasks};
 
@@ -36,10 +38,8 @@ pub(crate) struct Core {
     pub(crate) covers: Covers,
     /// First die (over the drive) of each local die.
     pub(crate) dies: Vec<u16>,
-    /// Whether a stream's next program units are being handed out, the parity that they make due included; and whether waiting writes
-    /// are to be let in when that is done.
-    pub(crate) handing_out: bool,
-    pub(crate) pump_owed: bool,
+    /// What is to be looked at before the next event.
+    pub(crate) dirty: Dirty,
 }
 
 impl Core {
@@ -62,8 +62,7 @@ impl Core {
             }),
             covers: Covers::new(ftl.streams(), cover_after(config)),
             dies: dies.iter().map(|die| die.0).collect(),
-            handing_out: false,
-            pump_owed: false,
+            dirty: Dirty::default(),
             ftl,
         })
     }

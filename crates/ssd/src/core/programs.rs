@@ -1,5 +1,7 @@
 //! Program units on their way to flash: which queue they go through, who waits for them, what follows when they are there.
 
+use super::Due;
+use crate::config::WriteCache;
 use crate::op::{Op, OpKind, Purpose, Task};
 use crate::ssd::Ssd;
 use outlast_flash::Queue;
@@ -28,11 +30,14 @@ impl Ssd {
         if self.cores[core].buffer.any_moved_in() {
             self.end_moved_in(now, core, op.pu);
         }
-        self.retry_erasures(now, core);
+        self.mark_pinned(core);
         if self.cores[core].buffer.any_waits() {
-            self.pump(now, core);
+            // Writes that now fit enter before it is seen whether space is short.
+            self.make_due(core, Due::Admit);
+            self.make_due_then(core, Due::Collect);
+        } else {
+            self.make_due(core, Due::Collect);
         }
-        self.maybe_collect(now, core);
     }
 
     /// A program operation of flush epoch `epoch` has ended.
@@ -105,10 +110,19 @@ impl Ssd {
         if self.cores[core].buffer.any_moved_in() {
             self.end_moved_in(now, core, op.pu);
         }
-        self.maybe_erase_waiting(now, core, op.task);
-        self.maybe_erase(now, core, op.task);
-        self.retry_erasures(now, core);
-        self.maybe_collect(now, core);
-        self.wake_waiting(now);
+        if self.write_cache() != WriteCache::Protected {
+            self.make_due(core, Due::Formers);
+            self.make_due(core, Due::victim(op.task));
+        }
+        self.make_due_then(core, Due::Collect);
+        self.unsettled.add_leave();
+    }
+
+    /// Data has come to flash: victims may be erased that waited for what superseded their units.
+    #[inline]
+    fn mark_pinned(&mut self, core: usize) {
+        if self.cores[core].tasks.take_pinned() {
+            self.make_due(core, Due::Formers);
+        }
     }
 }

@@ -45,7 +45,7 @@ pub(crate) enum NextRead {
         /// Its valid units, a bit each.
         mask: u64,
     },
-    /// Nothing, as the rest that was listed has become stale: the victim may be moved with that.
+    /// Nothing, as the rest that was listed has become stale; with that the victim has been moved.
     Stale,
 }
 
@@ -108,6 +108,7 @@ impl Tasks {
     }
 
     /// The valid units of `superblock`, of the lanes in `only` if any are given, are to be moved to `stream`; there are `valid` of them.
+    /// Returns whether any are to be read.
     pub(crate) fn begin(
         &mut self,
         task: Task,
@@ -116,11 +117,12 @@ impl Tasks {
         stream: Stream,
         only: &[u32],
         valid: u32,
-    ) {
+    ) -> bool {
         let own = &mut self.under_way[task as usize];
         debug_assert!(own.victim.is_none(), "{task:?} has a victim");
         let mut list = std::mem::take(&mut self.spare_list);
         list.fill(ftl, superblock, only);
+        let has_reads = list.dies_left != 0;
         own.victim = Some(Victim {
             superblock,
             stream,
@@ -129,6 +131,7 @@ impl Tasks {
             work_left: work_until_gain(valid, ftl.room(stream), ftl.data_units(stream)),
             erasing: None,
         });
+        has_reads
     }
 
     /// What die `local` reads next for `task`, if it `may_start` now. Room is kept for what is read, and the read is under way, until
@@ -136,7 +139,7 @@ impl Tasks {
     #[inline]
     pub(crate) fn next_read(&mut self, task: Task, local: u16, ftl: &Ftl, may_start: bool) -> NextRead {
         let Some(victim) = &mut self.under_way[task as usize].victim else { return NextRead::None };
-        let mut answer = NextRead::None;
+        let mut is_stale = false;
         while victim.list.has_more(local) {
             if self.relocating >= self.relocating_max || !may_start {
                 return NextRead::Later;
@@ -145,7 +148,7 @@ impl Tasks {
             let mask = ftl.valid_units(victim.superblock, within);
             if mask == 0 {
                 // The host has overwritten all of it meanwhile. That may have been the last of the victim.
-                answer = NextRead::Stale;
+                is_stale = true;
                 continue;
             }
             victim.reads_in_flight += 1;
@@ -156,7 +159,7 @@ impl Tasks {
                 mask,
             };
         }
-        answer
+        if is_stale && victim.is_moved() { NextRead::Stale } else { NextRead::None }
     }
 
     /// Whether die `local` has something to read for `task`.
@@ -171,11 +174,13 @@ impl Tasks {
     }
 
     /// A read of `task` has ended and its units are where they go. Only now: until every unit has left, the victim must not be erased.
+    /// Returns whether it was the last.
     #[inline]
-    pub(crate) fn read_ended(&mut self, task: Task) {
-        if let Some(victim) = &mut self.under_way[task as usize].victim {
-            victim.reads_in_flight -= 1;
-        }
+    pub(crate) fn read_ended(&mut self, task: Task) -> bool {
+        let Some(victim) = &mut self.under_way[task as usize].victim else { return false };
+        debug_assert!(victim.reads_in_flight != 0, "a read of {task:?} ends that did not begin");
+        victim.reads_in_flight -= 1;
+        victim.is_moved()
     }
 
     /// Collection has dealt with `units` units of its victim. Returns how many there were to be dealt with until a superblock is gained.

@@ -1,6 +1,6 @@
 //! What a flash core does for one unit of a command: look it up, read it, write it.
 
-use super::WaitingWrite;
+use super::{Due, WaitingWrite};
 use crate::op::{OpKind, UnitWork};
 use crate::ssd::Ssd;
 use outlast_device::{Op as HostOp, Outcome};
@@ -12,7 +12,7 @@ impl Ssd {
     /// A flash core acts on one unit of a command.
     pub(crate) fn execute(&mut self, now: Nanos, core: usize, work: UnitWork) {
         // A die may have failed, or data have moved, since the master core sent it here.
-        let moved = if self.redirection.is_some() { self.elsewhere(core, work) } else { None };
+        let moved = if self.redirection.is_some() { self.rerouted(core, work) } else { None };
         let (core, work) = moved.unwrap_or((core, work));
         let command = *self.host.requests.command(work.request);
         match command.op {
@@ -22,9 +22,9 @@ impl Ssd {
                 // A unit trimmed in part keeps its data: deallocation is advice (NVMe 2.0, Dataset Management).
                 if u32::from(work.sectors) == self.sectors_per_unit {
                     self.cores[core].ftl.trim(Lpn(work.lpn));
-                    self.maybe_collect(now, core);
+                    self.make_due(core, Due::Collect);
                     if self.redirection.is_some() {
-                        self.took_over(now, core, work.lpn);
+                        self.drop_superseded(core, work.lpn);
                     }
                 }
                 self.finish_parts(now, work.request, 1);
@@ -108,7 +108,7 @@ impl Ssd {
                 self.end_in_error(now, work);
                 return;
             }
-            let (core, work) = self.rest_of(core, work);
+            let (core, work) = self.holder_of_rest(core, work);
             let ftl = &self.cores[core].ftl;
             let slot = ftl.lookup(Lpn(work.lpn));
             if slot.is_some() && ftl.is_programmed(slot) {
@@ -126,7 +126,7 @@ impl Ssd {
     #[inline]
     pub(super) fn is_rest_lost(&self, core: usize, work: UnitWork) -> bool {
         u32::from(work.sectors) != self.sectors_per_unit && {
-            let (core, work) = self.rest_of(core, work);
+            let (core, work) = self.holder_of_rest(core, work);
             self.cores[core].ftl.is_lost(Lpn(work.lpn))
         }
     }
@@ -155,7 +155,7 @@ impl Ssd {
 
     /// The unit's new content: the old one under the sectors written. What comes without bytes leaves the unit as it is.
     pub(super) fn merged(&mut self, core: usize, work: UnitWork) -> Option<Unit> {
-        let (holder, old) = self.rest_of(core, work);
+        let (holder, old) = self.holder_of_rest(core, work);
         let ftl = &self.cores[holder].ftl;
         let slot = ftl.lookup(Lpn(old.lpn));
         let old = if slot.is_some() { ftl.load(slot).cloned() } else { None };

@@ -103,6 +103,7 @@ impl Ssd {
             let work = UnitWork { request, lpn, first: offset as u16, sectors: sectors as u16 };
             let cost = if encodes { cost + self.encode_time(core, work) } else { cost };
             self.hand_over(now, core, cost, work);
+            self.settle(now);
             rest -= sectors;
             offset = 0;
             unit += 1;
@@ -194,8 +195,8 @@ impl Ssd {
         match self.host.requests.end_parts(index, parts) {
             Progress::UnderWay => {}
             Progress::Complete(request) => self.complete(now, index, &request),
-            Progress::AwaitFlash => self.begin_barrier(now, index),
-            Progress::Moved(outcome) => self.move_ended(now, outcome),
+            Progress::AwaitFlash => self.host.flushes.call(index),
+            Progress::Moved(outcome) => self.moves.ended(outcome),
         }
     }
 

@@ -14,11 +14,13 @@ pub(crate) struct Flushes {
     first: u32,
     /// The request of the barrier that ended each epoch but the open one.
     barriers: VecDeque<u32>,
+    /// Requests that all their data is in the buffer for, whose barriers have not begun.
+    due: VecDeque<u32>,
 }
 
 impl Default for Flushes {
     fn default() -> Self {
-        Self { programs: VecDeque::from([0]), first: 0, barriers: VecDeque::new() }
+        Self { programs: VecDeque::from([0]), first: 0, barriers: VecDeque::new(), due: VecDeque::new() }
     }
 }
 
@@ -45,6 +47,22 @@ impl Flushes {
             "a program of epoch {epoch} ends that none was counted in for"
         );
         self.programs[index] -= 1;
+    }
+
+    /// All of request `request` is in the buffer and must reach flash: see [`Flushes::take_due`].
+    pub(crate) fn call(&mut self, request: u32) {
+        self.due.push_back(request);
+    }
+
+    /// Whether any barrier is to begin.
+    #[inline]
+    pub(crate) fn any_due(&self) -> bool {
+        !self.due.is_empty()
+    }
+
+    /// The request whose barrier begins next: what it has begun is to be programmed, and then [`Flushes::bar`] called.
+    pub(crate) fn take_due(&mut self) -> Option<u32> {
+        self.due.pop_front()
     }
 
     /// Request `request` waits for all programs handed out until now; see [`Flushes::next_reached`].
@@ -79,6 +97,7 @@ impl Flushes {
         self.first = self.open_epoch();
         self.programs = VecDeque::from([0]);
         self.barriers.clear();
+        self.due.clear();
     }
 
     /// Host programs that have not ended, over all epochs.

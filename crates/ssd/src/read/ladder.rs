@@ -3,41 +3,18 @@
 //! A stripe, and the code within blocks, are lines of members; a unit is rebuilt from as many others of its line as the code needs, the
 //! cheapest line first. A member that cannot be read may itself be rebuilt along its other line, a few recoveries deep.
 
+use super::lines::Lines;
 use super::recovery::Recovery;
 use super::retries::Retries;
 use crate::op::{Op, OpKind, Rung, UnitWork};
 use super::Corrections;
 use super::units;
-use outlast_ftl::{Axis, Member};
+use outlast_ftl::Axis;
 use outlast_units::slab::{NIL, Slab};
 use outlast_units::{Lpn, Ppn};
 
 /// How deep recoveries of members for the recovery of another may nest, where data has parity along two axes.
 const MOST_NESTED: u8 = 3;
-
-/// What the ladder sees of a flash core.
-pub(crate) trait Lines {
-    /// Units of a program unit.
-    fn units_per_pu(&self) -> u32;
-    /// Members that it takes to rebuild one of the line of program unit `pu` along `axis`; `None` where there is no such line.
-    fn needs(&self, pu: u32, axis: Axis) -> Option<u32>;
-    /// The other members of that line.
-    fn members(&self, pu: u32, axis: Axis) -> impl Iterator<Item = Member>;
-    /// Whether what lies on the die of program unit `pu` is beyond reach, as far as firmware knows.
-    fn is_out_of_reach(&self, pu: u32) -> bool;
-    /// The units in `mask` of program unit `pu` that lie on flash broken for good: no re-read helps.
-    fn broken_units(&self, pu: u32, mask: u64) -> u64;
-    /// Which page a slot was written for.
-    fn owner(&self, slot: Ppn) -> Lpn;
-    /// The current copy of a page.
-    fn lookup(&self, lpn: Lpn) -> Ppn;
-    /// Whether a page is known to be lost.
-    fn is_lost(&self, lpn: Lpn) -> bool;
-    /// Whether a slot is on flash.
-    fn is_programmed(&self, slot: Ppn) -> bool;
-    /// The program unit of a slot, and the slot's place in it.
-    fn pu_of(&self, slot: Ppn) -> (u32, u32);
-}
 
 /// What the ladder asks for, in the order in which it is to be done.
 #[derive(Clone, Debug)]

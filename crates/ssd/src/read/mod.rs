@@ -9,6 +9,7 @@ mod corrections;
 mod histogram;
 mod ladder;
 mod lines;
+mod odds;
 mod places;
 mod recovery;
 mod retries;
@@ -20,7 +21,8 @@ mod turns;
 
 pub(crate) use cells::CoreCells;
 pub use corrections::Corrections;
-pub(crate) use ladder::{Ladder, LadderEffect, Lines};
+pub(crate) use ladder::{Ladder, LadderEffect};
+pub(crate) use lines::Lines;
 pub(crate) use retries::Retries;
 pub(crate) use places::{broken_units, faulty_units, units};
 pub(crate) use sense::{Attempt, Sensed};

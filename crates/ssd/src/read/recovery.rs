@@ -1,6 +1,6 @@
 //! Rebuilding units of one read from the other members of their line.
 
-use super::ladder::Lines;
+use super::lines::Lines;
 use crate::op::Op;
 use super::units;
 use outlast_ftl::{Axis, Member};

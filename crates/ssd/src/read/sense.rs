@@ -1,7 +1,7 @@
 //! One sensing: which units the ECC gives, and how likely each was to fail.
 
 use super::Retries;
-use super::lines::LineView;
+use super::odds::LineOdds;
 use super::places::{block_and_row, broken_units, units};
 use super::tails::UnitTail;
 use super::{CoreCells, Reliability};
@@ -108,7 +108,7 @@ impl Reliability {
                     let mut tail = UnitTail::default();
                     tail.add(&self.ladder, page.ln_rber, read.step);
                     let (cells, ladder, limit) = (&own.cells, &self.ladder, retries.first(true));
-                    let lines = LineView { ftl, cells, faults: None, ladder, limit, at };
+                    let lines = LineOdds { ftl, cells, faults: None, ladder, limit, at };
                     self.tails.add_striped(&tail, || lines.ln_fail(read.pu, unit));
                 }
             }
@@ -197,7 +197,7 @@ impl Reliability {
                 Sums::Unstriped => self.tails.add_unstriped(&tail),
                 Sums::Striped => {
                     let (cells, ladder, limit) = (&own.cells, &self.ladder, retries.first(true));
-                    let lines = LineView { ftl, cells, faults, ladder, limit, at };
+                    let lines = LineOdds { ftl, cells, faults, ladder, limit, at };
                     self.tails.add_striped(&tail, || lines.ln_fail(read.pu, unit));
                 }
             }

@@ -14,13 +14,12 @@ mod space;
 
 pub(crate) use identify::{Queries, Search, rebuilds};
 pub(crate) use lists::{ListStep, Lists};
-pub(crate) use moves::Moves;
+pub(crate) use moves::{Moves, NextMove};
 pub use record::RepairRecord;
 pub(crate) use redirect::Redirection;
 pub use space::{adjustment, fair_shares};
 
-use crate::config::{RepairConfig, SsdConfig};
-use crate::core::Core;
+use crate::config::RepairConfig;
 use crate::health::{Detector, DieLayout, Predictor};
 use outlast_units::{BlockIndex, CoreId, DieId};
 
@@ -48,23 +47,15 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Of a drive with these cores and `dies` dies.
-    pub(crate) fn new(config: &SsdConfig, repair: &RepairConfig, cores: &[Core], dies: usize) -> Self {
-        let layout = cores[0].ftl.layout();
-        let planes = u32::from(layout.planes_per_die());
-        assert!(planes == u32::from(config.geometry.planes_per_die), "the layout is the geometry's");
-        let ids = |core: &Core| core.dies.iter().copied().map(DieId).collect();
-        let layout_of_dies = DieLayout {
-            dies_of_cores: cores.iter().map(ids).collect(),
-            blocks_per_die: (cores[0].ftl.blocks().all_cycles().len() / cores[0].dies.len()) as u32,
-            planes_per_die: planes,
-            in_use: layout.superblocks() * planes,
-            most_bad: repair.bad_blocks,
-        };
+    /// Of a drive whose dies are laid out like this.
+    pub(crate) fn new(repair: &RepairConfig, layout: DieLayout) -> Self {
+        let cores = layout.dies_of_cores.len();
+        let dies = layout.dies_of_cores.iter().map(Vec::len).sum();
+        assert!(cores != 0 && dies != 0, "a drive has cores and dies");
         Self {
-            detector: Detector::new(layout_of_dies),
+            detector: Detector::new(layout),
             predictor: repair.predict.map(|rule| Predictor::new(rule, dies)),
-            lists: Lists::new(cores.len(), dies),
+            lists: Lists::new(cores, dies),
             queries: Queries::default(),
             records: Vec::new(),
         }

@@ -5,6 +5,14 @@ use crate::ssd::Ssd;
 use outlast_units::slab::NIL;
 
 impl Ssd {
+    /// Checks that nothing is due: between events the drive is settled.
+    pub(crate) fn check_settled(&self) -> Result<(), String> {
+        if !self.unsettled.is_empty() || self.cores.iter().any(|core| !core.dirty.is_clean()) {
+            return Err("something is due that no event will do".into());
+        }
+        Ok(())
+    }
+
     /// Checks that the requests under way are the host's commands and the drive's own moves, and that every flush waits for programs that
     /// there are.
     pub(crate) fn check_requests(&self) -> Result<(), String> {
@@ -23,6 +31,22 @@ impl Ssd {
             return Err(format!(
                 "flushes count {counted} programs, but {of_host} host programs are under way and {moved_in} waited for elsewhere"
             ));
+        }
+        Ok(())
+    }
+
+    /// Checks that there is a record for every read in the flash room that has one, and no other.
+    pub(crate) fn check_records(&self) -> Result<(), String> {
+        let mut records = 0;
+        for (die, op) in self.flash.reads().filter(|(_, op)| op.tag.has_record) {
+            records += 1;
+            let record = &self.reads[op.tag.cookie];
+            if (record.kind, record.pu) != (op.tag.kind, op.tag.pu) {
+                return Err(format!("record {} is of another read than the one on die {die}", op.tag.cookie));
+            }
+        }
+        if records != self.reads.used() {
+            return Err(format!("{records} reads have records, of which there are {}", self.reads.used()));
         }
         Ok(())
     }

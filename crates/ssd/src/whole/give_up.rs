@@ -1,6 +1,7 @@
 //! Something breaks, and a die is given up. This takes the whole drive: power may fail, and a die's stripes, streams and waiting writes
 //! are concerned at once.
 
+use crate::core::Due;
 use crate::ssd::Ssd;
 use outlast_media::{Damage, Fault, Faults};
 use outlast_units::{DieId, Nanos};
@@ -70,7 +71,8 @@ impl Ssd {
         // Stripes may have ended where the die would have come next.
         self.program_all_parity(now, core);
         self.reprotect_all(now, core);
-        self.pump(now, core);
-        self.maybe_collect(now, core);
+        self.make_due(core, Due::Admit);
+        self.make_due_then(core, Due::Collect);
+        self.settle(now);
     }
 }

@@ -2,6 +2,7 @@
 //! to another, and writes that wait in one core go to the other.
 
 use crate::config::{Migration, RepairScheme};
+use crate::core::Due;
 use crate::core::WaitingWrite;
 use crate::op::UnitWork;
 use crate::repair::{Prospects, Redirection};
@@ -9,7 +10,7 @@ use crate::ssd::Ssd;
 use outlast_device::{Notice, NoticeKind, Op as HostOp};
 use outlast_ftl::{ProgramCause, UnitsWritten};
 use outlast_media::ConfigError;
-use outlast_units::{Lpn, Nanos};
+use outlast_units::{CoreId, Lpn, Nanos};
 
 impl Ssd {
     /// The core that unit `unit` had when the drive was new, and its number there.
@@ -75,7 +76,7 @@ impl Ssd {
 
     /// Where work on a unit is to be done, if not at (`core`, `work.lpn`): the unit has been redirected, or its data has moved, since.
     #[cold]
-    pub(crate) fn elsewhere(&self, core: usize, work: UnitWork) -> Option<(usize, UnitWork)> {
+    pub(crate) fn rerouted(&self, core: usize, work: UnitWork) -> Option<(usize, UnitWork)> {
         let unit = self.unit_at(core, work.lpn);
         let is_read = self.host.requests.command(work.request).op == HostOp::Read;
         let place = if is_read { self.place_of(unit) } else { self.core_of(unit) };
@@ -84,7 +85,7 @@ impl Ssd {
 
     /// Where the data is that a partial write of `work` at its home completes.
     #[inline]
-    pub(crate) fn rest_of(&self, core: usize, work: UnitWork) -> (usize, UnitWork) {
+    pub(crate) fn holder_of_rest(&self, core: usize, work: UnitWork) -> (usize, UnitWork) {
         if self.redirection.is_none() {
             return (core, work);
         }
@@ -101,9 +102,9 @@ impl Ssd {
 
     /// [`Ssd::drop_former`] with what follows from it.
     #[cold]
-    pub(crate) fn took_over(&mut self, now: Nanos, core: usize, lpn: u32) {
+    pub(crate) fn drop_superseded(&mut self, core: usize, lpn: u32) {
         if let Some(former) = self.drop_former(core, lpn) {
-            self.maybe_collect(now, former);
+            self.make_due(former, Due::Collect);
         }
     }
 
@@ -138,15 +139,15 @@ impl Ssd {
         // Writes that wait for room in the victim may have room where they belong now.
         let waiting = self.cores[victim].buffer.take_waiting();
         for write in waiting {
-            if let Some((core, work)) = self.elsewhere(victim, write.work) {
+            if let Some((core, work)) = self.rerouted(victim, write.work) {
                 self.queue_write(now, core, WaitingWrite { work, ..write });
             } else {
                 self.cores[victim].buffer.wait(write);
             }
         }
-        self.pump(now, victim);
+        self.make_due(victim, Due::Admit);
         if moves_itself {
-            self.move_units_of(now, victim);
+            self.moves.begin(CoreId(victim as u16));
         }
     }
 

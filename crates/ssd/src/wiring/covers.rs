@@ -1,5 +1,6 @@
 //! Covers of stripes that are not full: the translation layer says what they hold, `health/cover.rs` when they are covered.
 
+use crate::core::Due;
 use crate::health::Look;
 use crate::ssd::Ssd;
 use outlast_ftl::{Cause, Stream};
@@ -42,7 +43,7 @@ impl Ssd {
                 Look::Later(at) => next = next.min(at),
                 Look::Cover(again) => {
                     next = next.min(again);
-                    self.hand_out(now, core, |ssd| ssd.cover(now, core, stream));
+                    self.cover(now, core, stream);
                 }
             }
         }
@@ -69,7 +70,7 @@ impl Ssd {
         if covered {
             self.program_parity(now, core, stream);
         } else if !self.cores[core].ftl.can_cover() {
-            self.maybe_collect(now, core);
+            self.make_due(core, Due::Collect);
         }
     }
 

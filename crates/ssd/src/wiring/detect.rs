@@ -187,6 +187,7 @@ impl Ssd {
             if is_dead && !watch.detector.has_failed(die) {
                 watch.detector.declare(die);
                 self.record_failure(now, die);
+                self.settle(now);
             }
         }
     }

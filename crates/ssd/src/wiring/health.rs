@@ -25,9 +25,11 @@ impl Ssd {
         self.make_changes_due(now);
         debug_assert!(self.schedule.next().min(self.changes.next()) > now, "all that was due has been done");
         self.watch_dies(now);
+        self.settle(now);
         let mut next = self.schedule.next().min(self.changes.next());
         for core in 0..self.cores.len() {
             next = next.min(self.scrub_what_is_due(now, core)).min(self.cover_what_is_due(now, core));
+            self.settle(now);
         }
         // Nothing is due twice at one time, or the clock would stand still.
         self.call_housekeeping(next.max(Nanos(now.0 + 1)));
@@ -98,9 +100,9 @@ impl Ssd {
     fn make_change(&mut self, now: Nanos, asked: ChangeConfig) {
         let result = if asked.dies.is_empty() {
             let code = asked.code(self.code(asked.class));
-            self.set_code(now, asked.class, code)
+            self.change_code(now, asked.class, code)
         } else {
-            asked.dies.iter().try_for_each(|&die| self.add_die(now, DieId(die)))
+            asked.dies.iter().try_for_each(|&die| self.join_die(now, DieId(die)))
         };
         let refused = result.err().map(|error| error.to_string());
         self.changes.note(Change { at: now, asked, refused });

@@ -2,10 +2,15 @@
 
 mod covers;
 mod detect;
+mod flash;
 mod health;
 mod identify;
+mod moves;
 mod protection;
 mod reading;
+mod repairs;
 mod scrub;
 mod scrub_view;
 mod sensing;
+
+pub(crate) use flash::DiePlace;

@@ -1,7 +1,8 @@
 //! Changes of code and of dies while data is live.
 
-use crate::flash::DiePlace;
+use crate::core::Due;
 use crate::ssd::Ssd;
+use crate::wiring::DiePlace;
 use outlast_ftl::{CodeConfig, Stream};
 use outlast_media::ConfigError;
 use outlast_units::{DieId, Nanos};
@@ -13,6 +14,13 @@ impl Ssd {
     /// # Errors
     /// No such class; a code that does not suit the dies, or leaves too little room for the user data: then nothing has changed.
     pub fn set_code(&mut self, now: Nanos, class: u8, code: CodeConfig) -> Result<(), ConfigError> {
+        self.change_code(now, class, code)?;
+        self.settle(now);
+        Ok(())
+    }
+
+    /// [`Ssd::set_code`] as an effect of an event, after which the drive settles.
+    pub(crate) fn change_code(&mut self, now: Nanos, class: u8, code: CodeConfig) -> Result<(), ConfigError> {
         let classes = self.cores[0].ftl.classes();
         if self.config.protection.is_none() {
             let limit = "a drive without device.protection has no parity to change";
@@ -35,7 +43,7 @@ impl Ssd {
         }
         for core in 0..self.cores.len() {
             self.reprotect_all(now, core);
-            self.maybe_collect(now, core);
+            self.make_due(core, Due::Collect);
         }
         Ok(())
     }
@@ -80,6 +88,13 @@ impl Ssd {
     /// # Errors
     /// No such die, or one that is there already.
     pub fn add_die(&mut self, now: Nanos, die: DieId) -> Result<(), ConfigError> {
+        self.join_die(now, die)?;
+        self.settle(now);
+        Ok(())
+    }
+
+    /// [`Ssd::add_die`] as an effect of an event, after which the drive settles.
+    pub(crate) fn join_die(&mut self, now: Nanos, die: DieId) -> Result<(), ConfigError> {
         let dies = self.places.len();
         if die.index() >= dies {
             let limit = format!("must be below the number of dies, {dies}");
@@ -93,16 +108,14 @@ impl Ssd {
         let (core, local) = (core.index(), local.0);
         self.cores[core].ftl.add_die(local);
         self.reprotect_all(now, core);
-        self.pump(now, core);
+        self.make_due(core, Due::Admit);
         Ok(())
     }
 
     /// Stripes of any stream may have ended: their parity is programmed.
     pub(crate) fn program_all_parity(&mut self, now: Nanos, core: usize) {
-        self.hand_out(now, core, |ssd| {
-            for stream in 0..ssd.cores[core].ftl.streams() {
-                ssd.program_parity(now, core, Stream(stream));
-            }
-        });
+        for stream in 0..self.cores[core].ftl.streams() {
+            self.program_parity(now, core, Stream(stream));
+        }
     }
 }

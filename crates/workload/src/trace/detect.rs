@@ -24,11 +24,9 @@ pub(crate) struct Detected {
 /// Reads the beginning of the trace and settles what `spec` leaves open.
 pub(crate) fn detect(origin: &Origin, spec: &TraceSpec) -> Result<Detected, WorkloadError> {
     let mut input = Input::open(origin)?;
-    let mut bytes = vec![0; SAMPLE];
-    let count = input.record(&mut bytes, Position::Line(1))?;
-    bytes.truncate(count);
-    let bytes = without_mark(&bytes);
-    let lines: Vec<&[u8]> = lines(bytes, count == SAMPLE);
+    let sample = input.record(SAMPLE, Position::Line(1))?.to_vec();
+    let bytes = without_mark(&sample);
+    let lines: Vec<&[u8]> = lines(bytes, sample.len() == SAMPLE);
     let Some(first) = lines.first().copied() else {
         return Err(WorkloadError::Empty { file: input.file, found: "the file is empty".into() });
     };

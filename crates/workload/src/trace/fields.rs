@@ -15,10 +15,11 @@ pub(crate) struct Fault {
     pub(crate) expected: String,
 }
 
-/// A fault in `field`.
+/// A fault in `field`; boxed, so that what is no fault fits into registers.
 #[cold]
-pub(crate) fn fault(field: &'static str, value: &[u8], expected: impl Into<String>) -> Fault {
-    Fault { field, value: shown(value), expected: expected.into() }
+#[allow(clippy::unnecessary_box_returns, reason = "every result that may be a fault is to be small")]
+pub(crate) fn fault(field: &'static str, value: &[u8], expected: impl Into<String>) -> Box<Fault> {
+    Box::new(Fault { field, value: shown(value), expected: expected.into() })
 }
 
 /// Text for a message: at most 40 characters, nothing unprintable.
@@ -33,32 +34,119 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
     short
 }
 
+/// Digits behind the point that are looked at: these hold every fraction of a day in nanoseconds.
+const MOST_DECIMALS: usize = 18;
+
+/// 10 to the power of each number of digits that a `u64` always holds.
+const POWERS: [u64; 20] = {
+    let mut powers = [1; 20];
+    let mut digits = 1;
+    while digits < powers.len() {
+        powers[digits] = powers[digits - 1] * 10;
+        digits += 1;
+    }
+    powers
+};
+
+/// The value of eight decimal digits, the first of them in the lowest byte; `None` if any byte is no digit. Each line adds up neighbours:
+/// digits to pairs, pairs to fours, fours to all eight.
+#[inline]
+fn eight(bytes: [u8; 8]) -> Option<u64> {
+    let word = u64::from_le_bytes(bytes);
+    // All upper halves are 3, also once 6 has been added, which takes ':' and beyond out of that range.
+    let upper = |word: u64| word & 0xf0f0_f0f0_f0f0_f0f0;
+    if upper(word) | upper(word.wrapping_add(0x0606_0606_0606_0606)) >> 4 != 0x3333_3333_3333_3333 {
+        return None;
+    }
+    let digits = word & 0x0f0f_0f0f_0f0f_0f0f;
+    let pairs = (digits.wrapping_mul(10) + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    Some((fours * 10_000 + (fours >> 32)) & 0xffff_ffff)
+}
+
+/// The value of up to 19 digits, which cannot overflow; `None` if there is anything else, or nothing.
+#[inline]
+fn digits(text: &[u8]) -> Option<u64> {
+    let Some(last) = text.last_chunk::<8>() else { return few(text) };
+    if text.len() > 19 {
+        return None;
+    }
+    let (mut value, mut rest) = (0u64, text);
+    while let Some((head, tail)) = rest.split_first_chunk::<8>() {
+        value = value.wrapping_mul(100_000_000).wrapping_add(eight(*head)?);
+        rest = tail;
+    }
+    if rest.is_empty() {
+        return Some(value);
+    }
+    // What is left, with zeros in front: the last eight digits of the text without those that have been counted.
+    let counted = u64::MAX >> (8 * rest.len());
+    let word = u64::from_le_bytes(*last) & !counted | 0x3030_3030_3030_3030 & counted;
+    Some(value.wrapping_mul(POWERS[rest.len()]).wrapping_add(eight(word.to_le_bytes())?))
+}
+
+/// The same of less than eight.
+#[inline]
+fn few(text: &[u8]) -> Option<u64> {
+    let (mut value, mut valid) = (0u32, !text.is_empty());
+    for byte in text {
+        let digit = byte.wrapping_sub(b'0');
+        valid &= digit < 10;
+        value = value.wrapping_mul(10).wrapping_add(u32::from(digit));
+    }
+    valid.then_some(u64::from(value))
+}
+
 /// A whole number of decimal digits.
-pub(crate) fn whole(field: &'static str, text: &[u8]) -> Result<u64, Fault> {
+#[inline]
+pub(crate) fn whole(field: &'static str, text: &[u8]) -> Result<u64, Box<Fault>> {
+    match digits(text) {
+        Some(value) => Ok(value),
+        None => whole_with_care(field, text),
+    }
+}
+
+/// The same of text with blanks around it, of twenty digits, or of what is none.
+#[cold]
+fn whole_with_care(field: &'static str, text: &[u8]) -> Result<u64, Box<Fault>> {
     let text = text.trim_ascii();
     if text.first() == Some(&b'-') {
         return Err(fault(field, text, "a number of at least 0"));
     }
-    let wrong = || fault(field, text, "a whole number below 2^64");
-    let (mut value, mut valid) = (0u64, !text.is_empty());
-    // Up to 19 digits cannot overflow, so one test at the end serves them all.
-    let (head, tail) = text.split_at(text.len().min(19));
-    for byte in head {
-        let digit = byte.wrapping_sub(b'0');
-        valid &= digit < 10;
-        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
-    }
-    match tail {
-        [] if valid => Ok(value),
-        [digit @ b'0'..=b'9'] if valid => {
-            value.checked_mul(10).and_then(|v| v.checked_add(u64::from(digit - b'0'))).ok_or_else(wrong)
-        }
-        _ => Err(wrong()),
-    }
+    let (head, last) = text.split_at(text.len().min(19));
+    let last = match last {
+        [] => return digits(head).ok_or_else(|| fault(field, text, "a whole number below 2^64")),
+        [digit @ b'0'..=b'9'] => Some(u64::from(digit - b'0')),
+        _ => None,
+    };
+    let value = digits(head).zip(last).and_then(|(head, last)| head.checked_mul(10)?.checked_add(last));
+    value.ok_or_else(|| fault(field, text, "a whole number below 2^64"))
 }
 
 /// A time, with or without decimals, in units of `unit` nanoseconds. Digits below a nanosecond are dropped.
-pub(crate) fn time(text: &[u8], unit: u64) -> Result<u64, Fault> {
+#[inline]
+pub(crate) fn time(text: &[u8], unit: u64) -> Result<u64, Box<Fault>> {
+    exact_time(text, unit).map_or_else(|| time_with_care(text, unit), Ok)
+}
+
+/// The same of what is plainly a time: digits, perhaps a point and more digits, and nothing that overflows.
+#[inline]
+pub(crate) fn exact_time(text: &[u8], unit: u64) -> Option<u64> {
+    if let Some(integer) = digits(text) {
+        return integer.checked_mul(unit);
+    }
+    let dot = text.iter().position(|&byte| byte == b'.')?;
+    let fraction = &text[dot + 1..];
+    if fraction.len() > MOST_DECIMALS {
+        return None;
+    }
+    let part = digits(fraction)?.checked_mul(unit)? / POWERS[fraction.len()];
+    digits(&text[..dot])?.checked_mul(unit)?.checked_add(part)
+}
+
+/// The same of every text.
+#[cold]
+fn time_with_care(text: &[u8], unit: u64) -> Result<u64, Box<Fault>> {
     const FIELD: &str = "time";
     let text = text.trim_ascii();
     let dot = text.iter().position(|&byte| byte == b'.');
@@ -68,23 +156,19 @@ pub(crate) fn time(text: &[u8], unit: u64) -> Result<u64, Fault> {
         return Err(fault(FIELD, text, "a number"));
     }
     let overflow = || fault(FIELD, text, "a time below 2^64 ns (584 years) in the unit of the trace");
-    let integer = whole(FIELD, integer).map_err(|fault| Fault { value: shown(text), ..fault })?;
-    if fraction.is_empty() {
-        return integer.checked_mul(unit).ok_or_else(overflow);
-    }
+    let integer = whole(FIELD, integer).map_err(|fault| Box::new(Fault { value: shown(text), ..*fault }))?;
     if !fraction.iter().all(u8::is_ascii_digit) {
         return Err(fault(FIELD, text, "a decimal number"));
     }
-    // 18 digits hold every fraction of a day in nanoseconds; the sum stays below 2^128.
-    let digits = &fraction[..fraction.len().min(18)];
-    let value = digits.iter().fold(0u128, |value, digit| value * 10 + u128::from(digit - b'0'));
-    let part = value * u128::from(unit) / 10u128.pow(digits.len() as u32);
-    let total = u128::from(integer) * u128::from(unit) + part;
-    u64::try_from(total).map_err(|_| overflow())
+    // The sum stays below 2^128.
+    let fraction = &fraction[..fraction.len().min(MOST_DECIMALS)];
+    let part = digits(fraction).map_or(0, |value| u128::from(value) * u128::from(unit));
+    let part = part / u128::from(POWERS[fraction.len()]);
+    u64::try_from(u128::from(integer) * u128::from(unit) + part).map_err(|_| overflow())
 }
 
 /// First sector and length of a range of sectors; checks both.
-pub(crate) fn sectors(lba: u64, count: u64, address: &[u8], size: &[u8]) -> Result<(u64, u32), Fault> {
+pub(crate) fn sectors(lba: u64, count: u64, address: &[u8], size: &[u8]) -> Result<(u64, u32), Box<Fault>> {
     if count == 0 {
         return Err(fault("size", size, "more than 0"));
     }
@@ -103,7 +187,7 @@ pub(crate) fn bytes(
     length: u64,
     address: &[u8],
     size: &[u8],
-) -> Result<(u64, u32, bool), Fault> {
+) -> Result<(u64, u32, bool), Box<Fault>> {
     if length > MOST_BYTES {
         return Err(fault("size", size, "at most 4 GiB (4294967296 bytes)"));
     }

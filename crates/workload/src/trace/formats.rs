@@ -2,11 +2,13 @@
 
 mod blkparse;
 mod iolog;
+mod split;
 mod tables;
 mod vscsi;
 
 pub(crate) use blkparse::is_device;
 pub(crate) use iolog::version as iolog_version;
+pub(crate) use split::{Words, split};
 pub(crate) use vscsi::{Version as VscsiVersion, version as vscsi_version};
 
 use super::fields::Fault;
@@ -42,30 +44,55 @@ pub(crate) enum Parsed {
 pub(crate) struct DeviceTable {
     pub(crate) names: Vec<Box<[u8]>>,
     index: BTreeMap<Box<[u8]>, u32>,
-    last: u32,
 }
 
 impl DeviceTable {
     /// More devices than any trace has; keeps a damaged file from growing the table without bound.
     const MOST: usize = 1 << 16;
 
+    /// Names that are compared one by one before the index is asked: most traces have no more.
+    const FEW: usize = 4;
+
     /// The number of the device `name`.
-    pub(crate) fn id(&mut self, name: &[u8]) -> Result<u32, Fault> {
-        if self.names.get(self.last as usize).is_some_and(|last| &**last == name) {
-            return Ok(self.last);
+    #[inline]
+    pub(crate) fn id(&mut self, name: &[u8]) -> Result<u32, Box<Fault>> {
+        match self.names.iter().take(Self::FEW).position(|known| is_same(known, name)) {
+            Some(id) => Ok(id as u32),
+            None => self.id_of_many(name),
         }
+    }
+
+    /// The number of the device whose name is `host`, an underscore, and `disk`.
+    #[inline]
+    pub(crate) fn id_of_disk(&mut self, host: &[u8], disk: &[u8]) -> Result<u32, Box<Fault>> {
+        let is = |known: &[u8]| match known.split_at_checked(host.len()) {
+            Some((first, [b'_', last @ ..])) => is_same(last, disk) && is_same(first, host),
+            _ => false,
+        };
+        match self.names.iter().take(Self::FEW).position(|known| is(known)) {
+            Some(id) => Ok(id as u32),
+            None => self.id_of_many(&[host, b"_", disk].concat()),
+        }
+    }
+
+    fn id_of_many(&mut self, name: &[u8]) -> Result<u32, Box<Fault>> {
         if let Some(&id) = self.index.get(name) {
-            self.last = id;
             return Ok(id);
         }
         if self.names.len() == Self::MOST {
             return Err(super::fields::fault("device", name, "at most 65536 different devices"));
         }
-        self.last = self.names.len() as u32;
+        let id = self.names.len() as u32;
         self.names.push(name.into());
-        self.index.insert(name.into(), self.last);
-        Ok(self.last)
+        self.index.insert(name.into(), id);
+        Ok(id)
     }
+}
+
+/// Whether two names are the same. They have a few bytes, for which a call of `memcmp` costs more than it does.
+#[inline]
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one == other)
 }
 
 /// What a decoder needs to know and to remember.
@@ -86,7 +113,6 @@ pub(crate) struct Context {
     pub(crate) clock: u64,
     /// Whether blkparse's summary has begun.
     pub(crate) summary: bool,
-    scratch: Vec<u8>,
 }
 
 impl Context {
@@ -102,12 +128,11 @@ impl Context {
             rounded: 0,
             clock: 0,
             summary: false,
-            scratch: Vec::new(),
         }
     }
 
     /// Decodes line `number` of a text format, counted from 1 without blank lines and comments.
-    pub(crate) fn line(&mut self, line: &[u8], number: u64) -> Result<Parsed, Fault> {
+    pub(crate) fn line(&mut self, line: &[u8], number: u64) -> Result<Parsed, Box<Fault>> {
         match self.format {
             Format::Msr => tables::msr(self, line, number),
             Format::Spc => tables::spc(self, line),
@@ -120,53 +145,21 @@ impl Context {
     }
 
     /// Decodes a record of vSCSI.
-    pub(crate) fn record(&mut self, bytes: &[u8]) -> Result<Parsed, Fault> {
+    pub(crate) fn record(&mut self, bytes: &[u8]) -> Result<Parsed, Box<Fault>> {
         vscsi::record(self, bytes)
     }
 
-    /// A record over a range of bytes or sectors, whichever the format uses.
-    fn request(
-        &mut self,
-        time: u64,
-        device: &[u8],
-        op: Op,
-        address: &[u8],
-        size: &[u8],
-    ) -> Result<Parsed, Fault> {
+    /// The range of an address and a size in bytes or sectors, whichever the format uses.
+    fn range(&mut self, address: &[u8], size: &[u8]) -> Result<(u64, u32), Box<Fault>> {
         use super::fields::{bytes, sectors, whole};
         let (start, length) = (whole("address", address)?, whole("size", size)?);
-        let (lba, sectors) = match self.address_unit {
-            AddressUnit::Sector => sectors(start, length, address, size)?,
+        match self.address_unit {
+            AddressUnit::Sector => sectors(start, length, address, size),
             AddressUnit::Byte => {
                 let (lba, sectors, rounded) = bytes(start, length, address, size)?;
                 self.rounded += u64::from(rounded);
-                (lba, sectors)
+                Ok((lba, sectors))
             }
-        };
-        let device = self.devices.id(device)?;
-        Ok(Parsed::One(Record { time, device, lba, sectors, op, fua: false }))
-    }
-}
-
-/// Splits at commas or, without any, at blanks, into exactly `N` fields; more are ignored if `more`.
-pub(crate) fn split<const N: usize>(line: &[u8], comma: bool, more: bool) -> Result<[&[u8]; N], usize> {
-    let mut fields = [&[] as &[u8]; N];
-    let mut count = 0;
-    let mut add = |field| {
-        if let Some(slot) = fields.get_mut(count) {
-            *slot = field;
         }
-        count += 1;
-    };
-    if comma {
-        let mut start = 0;
-        for end in memchr::memchr_iter(b',', line) {
-            add(line[start..end].trim_ascii());
-            start = end + 1;
-        }
-        add(line[start..].trim_ascii());
-    } else {
-        line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).for_each(&mut add);
     }
-    if count == N || (more && count > N) { Ok(fields) } else { Err(count) }
 }

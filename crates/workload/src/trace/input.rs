@@ -1,12 +1,14 @@
 //! Reading a file that may be compressed, with a count of what has been consumed.
 
+use super::records::Failed;
 use crate::{Position, WorkloadError};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Buffer before and after decompression.
+/// Bytes read at a time, before and after decompression.
 const BUFFER: usize = 1 << 17;
 /// The longest line that is accepted: the longest of any format (a blkparse message) is far below.
 const LONGEST_LINE: usize = 1 << 16;
@@ -76,9 +78,12 @@ impl<R: Read> Read for Counting<R> {
     }
 }
 
-/// The decompressed bytes of a trace.
+/// The decompressed bytes of a trace. Lines and records are handed out where they lie in the buffer.
 pub(crate) struct Input {
-    reader: Box<dyn BufRead + Send>,
+    reader: Box<dyn Read + Send>,
+    /// What has been read; `unread` of it has not been handed out.
+    buffer: Vec<u8>,
+    unread: Range<usize>,
     /// Name for messages.
     pub(crate) file: String,
     /// "none", "gzip" or "zstd".
@@ -101,17 +106,61 @@ impl Input {
             Origin::Memory(bytes) => (Box::new(Cursor::new(bytes.clone())), bytes.len() as u64),
         };
         let consumed = Arc::new(AtomicU64::new(0));
-        let mut raw = BufReader::with_capacity(BUFFER, Counting { inner: raw, count: consumed.clone() });
-        let start = raw.fill_buf().map_err(failed)?;
-        let (compression, reader): (_, Box<dyn BufRead + Send>) = if start.starts_with(&[0x1f, 0x8b]) {
-            ("gzip", Box::new(BufReader::with_capacity(BUFFER, flate2::bufread::MultiGzDecoder::new(raw))))
-        } else if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-            let decoder = zstd::stream::read::Decoder::with_buffer(raw).map_err(failed)?;
-            ("zstd", Box::new(BufReader::with_capacity(BUFFER, decoder)))
-        } else {
-            ("none", Box::new(raw))
+        let raw = Counting { inner: raw, count: consumed.clone() };
+        let mut input = Self {
+            reader: Box::new(raw),
+            buffer: Vec::new(),
+            unread: 0..0,
+            file: file.clone(),
+            compression: "none",
+            consumed,
+            size,
         };
-        Ok(Self { reader, file, compression, consumed, size })
+        // The longest magic number has four bytes.
+        while input.unread.len() < 4 && input.refill().map_err(failed)? {}
+        input.decompress().map_err(failed)?;
+        Ok(input)
+    }
+
+    /// Puts a decompressor in between where the bytes read so far begin as compressed ones do.
+    fn decompress(&mut self) -> io::Result<()> {
+        let start = &self.buffer[self.unread.clone()];
+        let gzip = start.starts_with(&[0x1f, 0x8b]);
+        let zstd = start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
+        if !gzip && !zstd {
+            return Ok(());
+        }
+        let start = Cursor::new(start.to_vec());
+        let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        let raw = BufReader::with_capacity(BUFFER, start.chain(rest));
+        self.unread = 0..0;
+        if gzip {
+            self.compression = "gzip";
+            self.reader = Box::new(flate2::bufread::MultiGzDecoder::new(raw));
+        } else {
+            self.compression = "zstd";
+            self.reader = Box::new(zstd::stream::read::Decoder::with_buffer(raw)?);
+        }
+        Ok(())
+    }
+
+    /// Reads more behind what is unread, which moves to the front; false at the end of the file.
+    fn refill(&mut self) -> io::Result<bool> {
+        self.buffer.copy_within(self.unread.clone(), 0);
+        self.unread = 0..self.unread.len();
+        if self.buffer.len() < self.unread.end + BUFFER {
+            self.buffer.resize(self.unread.end + BUFFER, 0);
+        }
+        loop {
+            match self.reader.read(&mut self.buffer[self.unread.end..]) {
+                Ok(count) => {
+                    self.unread.end += count;
+                    return Ok(count > 0);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// Fraction of the (compressed) file that has been read.
@@ -122,6 +171,7 @@ impl Input {
         (self.consumed.load(Ordering::Relaxed) as f64 / self.size as f64).min(1.0)
     }
 
+    #[cold]
     fn failed(&self, at: Position, source: io::Error) -> WorkloadError {
         let file = self.file.clone();
         match self.compression {
@@ -130,49 +180,61 @@ impl Input {
         }
     }
 
-    /// Reads the next line into `line`, without its end; false at the end of the file.
-    pub(crate) fn line(&mut self, line: &mut Vec<u8>, number: u64) -> Result<bool, WorkloadError> {
-        line.clear();
+    /// The next line without its end, line `number`; `None` at the end of the file.
+    #[inline]
+    pub(crate) fn line(&mut self, number: u64) -> Result<Option<&[u8]>, Failed> {
+        match memchr::memchr(b'\n', &self.buffer[self.unread.clone()]) {
+            Some(length) if length <= LONGEST_LINE => Ok(Some(self.cut(length))),
+            _ => self.broken_line(number),
+        }
+    }
+
+    /// Hands out the line of `length` bytes before the next end of a line.
+    #[inline]
+    fn cut(&mut self, length: usize) -> &[u8] {
+        let start = self.unread.start;
+        self.unread.start += length + 1;
+        let line = &self.buffer[start..start + length];
+        line.strip_suffix(b"\r").unwrap_or(line)
+    }
+
+    /// The same where the end of the line is not in the buffer yet, or too far.
+    #[cold]
+    fn broken_line(&mut self, number: u64) -> Result<Option<&[u8]>, Failed> {
         loop {
-            let available = match self.reader.fill_buf() {
-                Ok(available) => available,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(self.failed(Position::Line(number), error)),
-            };
-            if available.is_empty() {
-                return Ok(!line.is_empty());
-            }
-            let end = memchr::memchr(b'\n', available);
-            let part = &available[..end.unwrap_or(available.len())];
-            if line.len() + part.len() > LONGEST_LINE {
-                let value = super::fields::shown(if line.is_empty() { part } else { line });
+            let unread = &self.buffer[self.unread.clone()];
+            let end = memchr::memchr(b'\n', unread);
+            if end.unwrap_or(unread.len()) > LONGEST_LINE {
+                let value = super::fields::shown(&unread[..end.unwrap_or(unread.len())]);
                 let (file, at) = (self.file.clone(), Position::Line(number));
                 let expected = format!("at most {LONGEST_LINE} bytes in a line");
-                return Err(WorkloadError::Record { file, at, field: "line", value, expected });
+                return Err(Box::new(WorkloadError::Record { file, at, field: "line", value, expected }));
             }
-            line.extend_from_slice(part);
-            let used = part.len() + usize::from(end.is_some());
-            self.reader.consume(used);
-            if end.is_some() {
-                if line.last() == Some(&b'\r') {
-                    line.pop();
+            if let Some(length) = end {
+                return Ok(Some(self.cut(length)));
+            }
+            match self.refill() {
+                Ok(true) => {}
+                Ok(false) => {
+                    let last = std::mem::replace(&mut self.unread, 0..0);
+                    return Ok((!last.is_empty()).then(|| &self.buffer[last]));
                 }
-                return Ok(true);
+                Err(error) => return Err(self.failed(Position::Line(number), error).into()),
             }
         }
     }
 
-    /// Reads up to `bytes.len()` bytes; fewer only at the end of the file.
-    pub(crate) fn record(&mut self, bytes: &mut [u8], at: Position) -> Result<usize, WorkloadError> {
-        let mut filled = 0;
-        while filled < bytes.len() {
-            match self.reader.read(&mut bytes[filled..]) {
-                Ok(0) => break,
-                Ok(count) => filled += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+    /// The next `size` bytes; fewer only at the end of the file.
+    pub(crate) fn record(&mut self, size: usize, at: Position) -> Result<&[u8], WorkloadError> {
+        while self.unread.len() < size {
+            match self.refill() {
+                Ok(true) => {}
+                Ok(false) => break,
                 Err(error) => return Err(self.failed(at, error)),
             }
         }
-        Ok(filled)
+        let start = self.unread.start;
+        self.unread.start += size.min(self.unread.len());
+        Ok(&self.buffer[start..self.unread.start])
     }
 }

@@ -11,7 +11,10 @@ mod formats;
 mod info;
 mod input;
 mod open;
+mod pieces;
 mod place;
+#[cfg(test)]
+mod plain;
 mod records;
 mod replay;
 mod spec;

@@ -2,13 +2,13 @@
 
 use super::detect::{Detected, detect};
 use super::input::Origin;
+use super::pieces::{Packed, Touched};
 use super::place::{PIECE, Placed, Placement, Survey};
 use super::replay::{Pass, Replay};
 use super::{Addresses, Devices, Format, TraceSpec};
 use crate::error::bad;
 use crate::{Pacing, Request, Source, Target, Workload, WorkloadError};
 use outlast_units::{Bytes, Lba, SECTOR_BYTES};
-use std::collections::BTreeSet;
 
 const PATH: &str = "workload.trace";
 
@@ -76,7 +76,7 @@ impl TraceSpec {
         let detected = detect(&origin, self)?;
         let notes = detected.notes.clone();
         let align = self.align.map_or(1, |align| align.0 / SECTOR_BYTES);
-        let (starts, pieces) = (Vec::new(), Vec::new());
+        let (starts, pieces) = (Vec::new(), Packed::default());
         let placed = Placed::default();
         let mut placement = Placement { capacity, addresses: self.addresses, align, starts, pieces, placed };
         let fit = capacity.is_some() && self.addresses == Addresses::Fit;
@@ -87,7 +87,7 @@ impl TraceSpec {
                 survey.ends.iter().enumerate().map(|(id, &end)| placement.laid_out(id as u32, end)).max();
             end = last;
             if fit && last.is_some_and(|last| Some(last) > capacity) {
-                end = Some(survey.pieces.len() as u64 * PIECE);
+                end = Some(survey.pieces.len() * PIECE);
                 placement.pieces = survey.pieces;
             }
         }
@@ -141,7 +141,7 @@ impl TraceSpec {
         fit: bool,
     ) -> Result<Survey, WorkloadError> {
         let mut survey = Survey::default();
-        let mut touched = BTreeSet::new();
+        let mut touched = Touched::default();
         let mut pass = Pass::open(origin, detected, self)?;
         while let Some(record) = pass.next()? {
             let (lba, sectors) = placement.aligned(record.lba, record.sectors);
@@ -155,7 +155,7 @@ impl TraceSpec {
             survey.ends[device] = survey.ends[device].max(lba + sectors);
             if fit {
                 let device = if self.devices == Devices::Concat { record.device } else { 0 };
-                touched.extend((lba / PIECE..=(lba + sectors - 1) / PIECE).map(|piece| (device, piece)));
+                touched.add(device, lba / PIECE..=(lba + sectors - 1) / PIECE);
             }
         }
         if self.devices == Devices::Concat {
@@ -168,7 +168,7 @@ impl TraceSpec {
             })?;
         }
         let piece = |(device, piece): (u32, u64)| placement.laid_out(device, piece * PIECE) / PIECE;
-        survey.pieces = touched.into_iter().map(piece).collect();
+        survey.pieces = touched.iter().map(piece).collect();
         Ok(survey)
     }
 }

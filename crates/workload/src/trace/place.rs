@@ -2,6 +2,7 @@
 
 use super::Addresses;
 use super::fields::MOST_SECTORS;
+use super::pieces::Packed;
 
 /// The piece in which `fit` packs, in sectors: 1 MiB keeps any usual run within one piece.
 pub(crate) const PIECE: u64 = 2048;
@@ -12,7 +13,7 @@ pub(crate) struct Survey {
     /// First sector after the last one touched, on each device.
     pub(crate) ends: Vec<u64>,
     /// Pieces touched after the devices were laid out, in order; only for `fit`.
-    pub(crate) pieces: Vec<u64>,
+    pub(crate) pieces: Packed,
 }
 
 impl Survey {
@@ -41,7 +42,7 @@ pub(crate) struct Placed {
 
 impl Placed {
     /// What share of the requests lay beyond a device of `capacity` sectors, and what became of these.
-    pub(crate) fn note(&self, addresses: Addresses, capacity: u64, pieces: usize) -> Option<String> {
+    pub(crate) fn note(&self, addresses: Addresses, capacity: u64, pieces: u64) -> Option<String> {
         if self.beyond == 0 {
             return None;
         }
@@ -59,7 +60,7 @@ impl Placed {
                         )
                     }
                 };
-                let touched = gib(pieces as u64 * PIECE);
+                let touched = gib(pieces * PIECE);
                 format!(
                     "the {touched} of 1-MiB pieces that the trace touches were packed side by side{wraps} (addresses = \"fit\")"
                 )
@@ -104,8 +105,8 @@ pub(crate) struct Placement {
     pub(crate) align: u64,
     /// Where each device starts; empty to lay them over each other.
     pub(crate) starts: Vec<u64>,
-    /// Pieces that `fit` packs, in order; empty if the trace fits as it is.
-    pub(crate) pieces: Vec<u64>,
+    /// Pieces that `fit` packs; none if the trace fits as it is.
+    pub(crate) pieces: Packed,
     /// What has been placed so far.
     pub(crate) placed: Placed,
 }
@@ -113,6 +114,9 @@ pub(crate) struct Placement {
 impl Placement {
     /// The request on its own device after rounding out.
     pub(crate) fn aligned(&self, lba: u64, sectors: u32) -> (u64, u64) {
+        if self.align == 1 {
+            return (lba, u64::from(sectors));
+        }
         let end = lba + u64::from(sectors);
         let first = lba / self.align * self.align;
         (first, end.div_ceil(self.align).saturating_mul(self.align).min(MOST_SECTORS).max(end) - first)
@@ -133,10 +137,8 @@ impl Placement {
         let beyond = |lba: u64| lba.checked_add(sectors).is_none_or(|end| end > capacity);
         self.placed.requests += 1;
         self.placed.beyond += u64::from(beyond(lba));
-        if !self.pieces.is_empty()
-            && let Ok(rank) = self.pieces.binary_search(&(lba / PIECE))
-        {
-            lba = rank as u64 * PIECE + lba % PIECE;
+        if let Some(rank) = self.pieces.rank(lba / PIECE) {
+            lba = rank * PIECE + lba % PIECE;
         }
         if beyond(lba) {
             if self.addresses == Addresses::Strict {
@@ -167,7 +169,7 @@ mod tests {
             addresses,
             align: 1,
             starts: Vec::new(),
-            pieces: Vec::new(),
+            pieces: Packed::default(),
             placed: Placed::default(),
         }
     }
@@ -187,7 +189,8 @@ mod tests {
 
     #[test]
     fn fit_packs_touched_pieces_and_keeps_runs() {
-        let mut fit = Placement { pieces: vec![5, 6, 1_000_000], ..placement(Addresses::Fit) };
+        let mut fit =
+            Placement { pieces: [5, 6, 1_000_000].into_iter().collect(), ..placement(Addresses::Fit) };
         assert_eq!(fit.place(0, 5 * PIECE + 7, 8), Ok((7, 8)));
         assert_eq!(fit.place(0, 7 * PIECE - 4, 4), Ok((2 * PIECE - 4, 4)));
         assert_eq!(fit.place(0, 1_000_000 * PIECE, 8), Ok((2 * PIECE, 8)));
@@ -209,7 +212,10 @@ mod tests {
             )
         );
         // Six pieces do not fit into a little less than five.
-        let mut fit = Placement { pieces: vec![0, 1, 2, 3, 4, 9_000_000], ..placement(Addresses::Fit) };
+        let mut fit = Placement {
+            pieces: [0, 1, 2, 3, 4, 9_000_000].into_iter().collect(),
+            ..placement(Addresses::Fit)
+        };
         for lba in [0, 9_000_000 * PIECE] {
             assert!(fit.place(0, lba, 8).is_ok());
         }
@@ -227,8 +233,8 @@ mod tests {
 
     #[test]
     fn devices_side_by_side() {
-        let survey = Survey { ends: vec![1, 5000], pieces: Vec::new() };
+        let survey = Survey { ends: vec![1, 5000], pieces: Packed::default() };
         assert_eq!(survey.starts(), Some(vec![0, PIECE]));
-        assert_eq!(Survey { ends: vec![MOST_SECTORS; 3], pieces: Vec::new() }.starts(), None);
+        assert_eq!(Survey { ends: vec![MOST_SECTORS; 3], pieces: Packed::default() }.starts(), None);
     }
 }

@@ -8,11 +8,13 @@ use super::{BlkEvent, Format};
 use crate::{Position, WorkloadError};
 use outlast_device::Op;
 
+/// Why there is no record; boxed, so that a record is not moved in the room that an error takes.
+pub(crate) type Failed = Box<WorkloadError>;
+
 /// One pass over a trace.
 pub(crate) struct Records {
     input: Input,
     context: Context,
-    line: Vec<u8>,
     /// Lines or records read.
     number: u64,
     /// Lines read that were neither blank nor comments.
@@ -33,7 +35,7 @@ impl Records {
         context.iolog = detected.iolog;
         context.vscsi = detected.vscsi;
         let input = Input::open(origin)?;
-        Ok(Self { input, context, line: Vec::new(), number: 0, lines: 0, byte: 0, held: None, skipped: 0 })
+        Ok(Self { input, context, number: 0, lines: 0, byte: 0, held: None, skipped: 0 })
     }
 
     /// Where the record is that `next` gave last.
@@ -66,7 +68,8 @@ impl Records {
     }
 
     /// The next record; `None` at the end.
-    pub(crate) fn next(&mut self) -> Result<Option<Record>, WorkloadError> {
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<Option<Record>, Failed> {
         if let Some(record) = self.held.take() {
             return Ok(Some(record));
         }
@@ -84,50 +87,50 @@ impl Records {
         }
     }
 
-    fn text(&mut self) -> Result<Option<Parsed>, WorkloadError> {
+    #[inline]
+    fn text(&mut self) -> Result<Option<Parsed>, Failed> {
         loop {
-            if !self.input.line(&mut self.line, self.number + 1)? {
-                return Ok(None);
-            }
+            let Some(mut line) = self.input.line(self.number + 1)? else { return Ok(None) };
             self.number += 1;
-            if self.number == 1 && without_mark(&self.line).len() < self.line.len() {
-                self.line = without_mark(&self.line).to_vec();
+            if self.number == 1 {
+                line = without_mark(line);
             }
-            if !is_blank(&self.line) {
-                break;
+            if is_blank(line) {
+                continue;
             }
-        }
-        self.lines += 1;
-        match self.context.line(&self.line, self.lines) {
-            Ok(parsed) => Ok(Some(parsed)),
-            Err(fault) => Err(self.fault(fault)),
+            self.lines += 1;
+            return match self.context.line(line, self.lines) {
+                Ok(parsed) => Ok(Some(parsed)),
+                Err(fault) => Err(self.fault(*fault).into()),
+            };
         }
     }
 
-    fn binary(&mut self) -> Result<Option<Parsed>, WorkloadError> {
+    fn binary(&mut self) -> Result<Option<Parsed>, Failed> {
         let size = self.context.vscsi.record_bytes();
-        let mut bytes = [0; 40];
         let start = self.number * size as u64;
         let at = Position::Record { number: self.number + 1, byte: start };
-        let count = self.input.record(&mut bytes[..size], at)?;
-        if count == 0 {
+        let bytes = self.input.record(size, at)?;
+        if bytes.is_empty() {
             return Ok(None);
         }
         self.number += 1;
         self.byte = start;
-        if count < size {
+        if bytes.len() < size {
+            let value = format!("{} bytes", bytes.len());
             let expected = format!("{size} bytes; the file is truncated");
-            return Err(self.fault(Fault { field: "record", value: format!("{count} bytes"), expected }));
+            return Err(self.fault(Fault { field: "record", value, expected }).into());
         }
-        match self.context.record(&bytes[..size]) {
+        match self.context.record(bytes) {
             Ok(parsed) => Ok(Some(parsed)),
-            Err(fault) => Err(self.fault(fault)),
+            Err(fault) => Err(self.fault(*fault).into()),
         }
     }
 
     #[cold]
     fn fault(&self, fault: Fault) -> WorkloadError {
         let Fault { field, value, expected } = fault;
-        WorkloadError::Record { file: self.input.file.clone(), at: self.position(), field, value, expected }
+        let file = self.input.file.clone();
+        WorkloadError::Record { file, at: self.position(), field, value, expected }
     }
 }

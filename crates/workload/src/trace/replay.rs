@@ -4,7 +4,7 @@ use super::detect::Detected;
 use super::formats::Record;
 use super::input::Origin;
 use super::place::{Placed, Placement};
-use super::records::Records;
+use super::records::{Failed, Records};
 use super::{DeviceName, TraceSpec, Unordered};
 use crate::{Position, Request, Source, WorkloadError};
 use outlast_device::{Command, StreamId};
@@ -46,7 +46,7 @@ impl Pass {
     }
 
     /// The next record; `None` at the end.
-    pub(crate) fn next(&mut self) -> Result<Option<Record>, WorkloadError> {
+    pub(crate) fn next(&mut self) -> Result<Option<Record>, Failed> {
         if self.head == 0 {
             return Ok(None);
         }
@@ -61,18 +61,20 @@ impl Pass {
     }
 
     /// The next record of the device.
-    fn selected(&mut self) -> Result<Option<Record>, WorkloadError> {
+    #[inline]
+    fn selected(&mut self) -> Result<Option<Record>, Failed> {
         while let Some(record) = self.records.next()? {
+            let Some(wanted) = &self.device else { return Ok(Some(record)) };
             let name = self.records.devices().get(record.device as usize);
-            if self.device.as_ref().is_none_or(|wanted| name.is_some_and(|name| **name == *wanted.as_bytes()))
-            {
+            if name.is_some_and(|name| **name == *wanted.as_bytes()) {
                 return Ok(Some(record));
             }
         }
         Ok(None)
     }
 
-    fn ordered(&mut self) -> Result<Option<Record>, WorkloadError> {
+    #[inline]
+    fn ordered(&mut self) -> Result<Option<Record>, Failed> {
         let mut record = if self.unordered == Unordered::Sort {
             while self.held.len() <= self.window {
                 let Some(record) = self.selected()? else { break };
@@ -91,7 +93,7 @@ impl Pass {
         };
         if let Some(previous) = self.previous.filter(|&previous| record.time < previous) {
             if self.unordered != Unordered::Clamp {
-                return Err(self.backwards(previous, record.time));
+                return Err(self.backwards(previous, record.time).into());
             }
             record.time = previous;
         }
@@ -107,7 +109,8 @@ impl Pass {
                 "not more than {} records out of order; enlarge window or set unordered = \"clamp\"",
                 self.window
             );
-            return WorkloadError::Record { file, at, field: "time", value: format!("{found} ns"), expected };
+            let value = format!("{found} ns");
+            return WorkloadError::Record { file, at, field: "time", value, expected };
         }
         WorkloadError::TimeBackwards { file, at, previous, found }
     }
@@ -163,7 +166,7 @@ impl Replay {
     }
 
     /// The next request.
-    pub(crate) fn next(&mut self) -> Result<Option<Request>, WorkloadError> {
+    pub(crate) fn next(&mut self) -> Result<Option<Request>, Failed> {
         while !self.done {
             if let Some(record) = self.pass.next()? {
                 return self.request(&record).map(Some);
@@ -182,7 +185,7 @@ impl Replay {
         Ok(None)
     }
 
-    fn request(&mut self, record: &Record) -> Result<Request, WorkloadError> {
+    fn request(&mut self, record: &Record) -> Result<Request, Failed> {
         let first = *self.first.get_or_insert(record.time);
         let since = record.time - first;
         // Without scaling the time stays exact; with it, to the 2^-53 of a float. The cast saturates.
@@ -205,13 +208,8 @@ impl Replay {
     #[cold]
     fn beyond(&self, lba: u64, sectors: u64) -> WorkloadError {
         let (file, at) = (self.pass.records.file().to_owned(), self.position());
-        WorkloadError::BeyondCapacity {
-            file,
-            at,
-            lba,
-            sectors,
-            capacity: self.placement.capacity.unwrap_or(0),
-        }
+        let capacity = self.placement.capacity.unwrap_or(0);
+        WorkloadError::BeyondCapacity { file, at, lba, sectors, capacity }
     }
 
     fn position(&self) -> Position {
@@ -227,7 +225,7 @@ impl Source for Replay {
                 Ok(None) => return Ok(count),
                 Err(error) => {
                     self.done = true;
-                    return Err(error);
+                    return Err(*error);
                 }
             }
         }

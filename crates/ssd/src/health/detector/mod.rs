@@ -7,10 +7,12 @@
 //! What an operation shows is only noted while it ends. Housekeeping acts upon it at the same time: it begins a round and asks until the
 //! round has nothing more to do.
 
+mod probe;
 #[cfg(test)]
 mod tests;
 
 use outlast_units::{BlockIndex, CoreId, DieId, IndexVec, Nanos};
+use probe::{Outcome, Probe};
 use std::collections::{BTreeSet, VecDeque};
 
 /// What the detector asks for.
@@ -78,18 +80,6 @@ struct Suspect {
     has_failed: bool,
 }
 
-/// Looking at the blocks beside a bad one.
-#[derive(Clone, Copy, Debug)]
-struct Probe {
-    /// The bad block.
-    around: BlockIndex,
-    /// Blocks of the die passed so far, `around` not included.
-    passed: u32,
-    /// The block that is being read, and whether it turned out bad.
-    reading: Option<BlockIndex>,
-    is_bad: Option<bool>,
-}
-
 impl Detector {
     /// Of dies about which nothing is known.
     pub(crate) fn new(layout: DieLayout) -> Self {
@@ -153,10 +143,8 @@ impl Detector {
 
     /// The read of the block that die `die` is being probed at has ended. Of a probe that is over by now it says nothing.
     pub(crate) fn probe_ended(&mut self, die: DieId, is_bad: impl FnOnce(BlockIndex) -> bool) {
-        if let Some(probe) = &mut self.dies[die].probe
-            && let Some(block) = probe.reading
-        {
-            probe.is_bad = Some(is_bad(block));
+        if let Some(probe) = &mut self.dies[die].probe {
+            probe.ended(is_bad);
         }
     }
 
@@ -205,7 +193,7 @@ impl Detector {
             return true;
         }
         if own.probe.is_none() {
-            own.probe = Some(Probe { around: block, passed: 0, reading: None, is_bad: None });
+            own.probe = Some(Probe::around(block));
             self.probed.push(die);
         }
         false
@@ -236,25 +224,26 @@ impl Detector {
         die: DieId,
         in_use: &impl Fn(DieId, BlockIndex) -> bool,
     ) -> Option<Detected> {
-        let probe = self.dies[die].probe.as_mut()?;
-        if let Some(block) = probe.reading {
-            let is_bad = probe.is_bad.take()?;
-            probe.reading = None;
-            if !is_bad {
+        match self.dies[die].probe.as_mut()?.take_result() {
+            Outcome::None => {}
+            Outcome::Awaited => return None,
+            Outcome::Good => {
                 self.end_probe(die);
                 return None;
             }
-            if self.add_bad(now, die, block) {
-                return Some(Detected::Failed(die));
+            Outcome::Bad(block) => {
+                if self.add_bad(now, die, block) {
+                    return Some(Detected::Failed(die));
+                }
             }
         }
-        let Some(block) = self.next_to_probe(die, in_use) else {
+        let Suspect { probe, bad, probes, .. } = &mut self.dies[die];
+        let is_worth_it = |block| !bad.contains(&block) && in_use(die, block);
+        let Some(block) = probe.as_mut()?.next(&self.layout, is_worth_it) else {
             self.end_probe(die);
             return None;
         };
-        let own = &mut self.dies[die];
-        own.probes += 1;
-        own.probe.as_mut()?.reading = Some(block);
+        *probes += 1;
         Some(Detected::Probe(die, block))
     }
 
@@ -263,41 +252,17 @@ impl Detector {
         self.probed.retain(|&other| other != die);
     }
 
-    /// The next block beside the one that a probe began with: first of the same plane, those behind before those in front, then of
-    /// the other planes.
-    fn next_to_probe(
-        &mut self,
-        die: DieId,
-        in_use: &impl Fn(DieId, BlockIndex) -> bool,
-    ) -> Option<BlockIndex> {
-        let (all, planes) = (self.layout.blocks_per_die, self.layout.planes_per_die);
-        let per_plane = all / planes;
-        let Suspect { probe, bad, .. } = &mut self.dies[die];
-        let probe = probe.as_mut()?;
-        let (first, around) = (probe.around.0 / all * all, probe.around.0 % all);
-        while probe.passed + 1 < all {
-            probe.passed += 1;
-            let plane = (around / per_plane + probe.passed / per_plane) % planes;
-            let block = BlockIndex(first + plane * per_plane + (around + probe.passed) % per_plane);
-            debug_assert!(block != probe.around, "a probe passes every other block of the die once");
-            if !bad.contains(&block) && in_use(die, block) {
-                return Some(block);
-            }
-        }
-        None
-    }
-
     /// Power has failed: no read under way will end.
     pub(crate) fn power_failed(&mut self) {
         for probe in self.dies.iter_mut().filter_map(|own| own.probe.as_mut()) {
-            (probe.reading, probe.is_bad) = (None, None);
+            probe.forget_read();
         }
     }
 
     /// Probe reads that have been asked for and have not ended.
     pub(crate) fn reads_under_way(&self) -> u32 {
-        let is_reading = |probe: &Probe| probe.reading.is_some() && probe.is_bad.is_none();
-        self.dies.iter().filter(|own| own.probe.as_ref().is_some_and(is_reading)).count() as u32
+        let is_reading = |own: &&Suspect| own.probe.as_ref().is_some_and(Probe::is_reading);
+        self.dies.iter().filter(is_reading).count() as u32
     }
 
     /// Checks that the dies being probed are those with a probe, and that no failed die is probed.

@@ -3,7 +3,7 @@
 //! Columns: device, CPU, sequence, time in seconds, process, action, RWBS, then by action. Format: blkparse(1), "trace
 //! actions" and "default output"; RWBS: Linux `blk_fill_rwbs` in kernel/trace/blktrace.c.
 
-use super::{Context, Parsed, Record};
+use super::{Context, Parsed, Record, Words};
 use crate::trace::BlkEvent;
 use crate::trace::fields::{self, Fault, fault, whole};
 use outlast_device::Op;
@@ -14,13 +14,13 @@ const SUMMARY: [&[u8]; 5] = [b"CPU", b"Total (", b"Throughput (", b"Events (", b
 const COLUMNS: usize = 6;
 
 /// Decodes one line.
-pub(super) fn event(context: &mut Context, line: &[u8]) -> Result<Parsed, Fault> {
+pub(super) fn event(context: &mut Context, line: &[u8]) -> Result<Parsed, Box<Fault>> {
     let trimmed = line.trim_ascii();
-    let mut fields = trimmed.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+    let mut fields = Words::of(trimmed);
     let mut head = [&[] as &[u8]; COLUMNS];
     let found = head.iter_mut().zip(&mut fields).map(|(slot, field)| *slot = field).count();
     let [device, _cpu, _sequence, time, _process, action] = head;
-    if !is_device(device) {
+    if context.devices.names.first().is_none_or(|first| **first != *device) && !is_device(device) {
         context.summary |= SUMMARY.iter().any(|start| trimmed.starts_with(start));
         if context.summary {
             return Ok(Parsed::Skip);
@@ -85,7 +85,7 @@ struct Flags {
 
 /// Decodes RWBS: an F before the letter of the operation is a flush before it, one after it is forced unit access; an F
 /// alone is the operation flush.
-fn flags(rwbs: &[u8]) -> Result<Flags, Fault> {
+fn flags(rwbs: &[u8]) -> Result<Flags, Box<Fault>> {
     const EXPECTED: &str = "R, W, D, F or N with F, A, S, M, B, E, V";
     let before = rwbs.len() > 1 && rwbs[0] == b'F' && matches!(rwbs[1], b'R' | b'W' | b'D' | b'F' | b'N');
     let rest = &rwbs[usize::from(before)..];
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use crate::trace::Format;
 
-    fn decode(line: &str) -> Result<Parsed, Fault> {
+    fn decode(line: &str) -> Result<Parsed, Box<Fault>> {
         event(&mut Context::new(Format::Blkparse), line.as_bytes())
     }
 

@@ -4,7 +4,7 @@
 //! wait before (so says the HOWTO, and so they are added up here; fio's reader discards those below 100 us).
 //! Version 3: `timestamp file action [offset length]`. fio's writer uses microseconds; `time_unit` overrides that.
 
-use super::{Context, Parsed, Record};
+use super::{Context, Parsed, Record, Words};
 use crate::trace::fields::{self, Fault, fault, whole};
 use outlast_device::Op;
 
@@ -18,7 +18,7 @@ pub(crate) fn version(line: &[u8]) -> Option<u8> {
 }
 
 /// Decodes one line.
-pub(super) fn action(context: &mut Context, line: &[u8], number: u64) -> Result<Parsed, Fault> {
+pub(super) fn action(context: &mut Context, line: &[u8], number: u64) -> Result<Parsed, Box<Fault>> {
     if number == 1 {
         let known = version(line).is_some();
         return if known {
@@ -27,7 +27,7 @@ pub(super) fn action(context: &mut Context, line: &[u8], number: u64) -> Result<
             Err(fault("header", line, "\"fio version 2 iolog\" or 3"))
         };
     }
-    let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+    let mut fields = Words::of(line);
     let time = match context.iolog {
         3 => Some(fields.next().unwrap_or_default()),
         _ => None,

@@ -1,12 +1,12 @@
 //! The formats with one request a line in fixed columns: MSR Cambridge, SPC, `DiskSim` ASCII, Alibaba.
 
-use super::{Context, Parsed, split};
+use super::{Context, Parsed, Record, split};
 use crate::trace::fields::{self, Fault, fault, whole};
 use outlast_device::Op;
 
 /// `128166372003061629,hm,0,Read,383496192,32768,413`, possibly with a row index in front, separated by a blank or a comma.
 /// Format: D. Narayanan et al., "Write off-loading", FAST 2008; SNIA IOTTA trace set 388.
-pub(super) fn msr(context: &mut Context, line: &[u8], number: u64) -> Result<Parsed, Fault> {
+pub(super) fn msr(context: &mut Context, line: &[u8], number: u64) -> Result<Parsed, Box<Fault>> {
     let columns = |count| format!("7 columns (timestamp,host,disk,type,offset,size,response), not {count}");
     let fields: [&[u8]; 7] = match split::<7>(line, true, false) {
         Ok(fields) => fields,
@@ -18,32 +18,29 @@ pub(super) fn msr(context: &mut Context, line: &[u8], number: u64) -> Result<Par
         Err(count) => return Err(fault("line", line, columns(count))),
     };
     let [time, host, disk, kind, offset, size, _response] = fields;
+    let exact = fields::exact_time(time, context.unit);
     // A row index before the timestamp, separated by a blank.
-    let time = time.rsplit(u8::is_ascii_whitespace).next().unwrap_or(time);
+    let time =
+        if exact.is_some() { time } else { time.rsplit(u8::is_ascii_whitespace).next().unwrap_or(time) };
     if number == 1 && time.first().is_some_and(u8::is_ascii_alphabetic) {
         return Ok(Parsed::Skip);
     }
-    let op = if kind.eq_ignore_ascii_case(b"read") {
-        Op::Read
-    } else if kind.eq_ignore_ascii_case(b"write") {
-        Op::Write
-    } else {
-        return Err(fault("type", kind, "Read or Write"));
+    let op = match kind {
+        b"Read" => Op::Read,
+        b"Write" => Op::Write,
+        other if other.eq_ignore_ascii_case(b"read") => Op::Read,
+        other if other.eq_ignore_ascii_case(b"write") => Op::Write,
+        _ => return Err(fault("type", kind, "Read or Write")),
     };
-    let time = fields::time(time, context.unit)?;
-    let mut name = std::mem::take(&mut context.scratch);
-    name.clear();
-    name.extend_from_slice(host);
-    name.push(b'_');
-    name.extend_from_slice(disk);
-    let parsed = context.request(time, &name, op, offset, size);
-    context.scratch = name;
-    parsed
+    let time = exact.map_or_else(|| fields::time(time, context.unit), Ok)?;
+    let (lba, sectors) = context.range(offset, size)?;
+    let device = context.devices.id_of_disk(host, disk)?;
+    Ok(Parsed::One(Record { time, device, lba, sectors, op, fua: false }))
 }
 
 /// `0,20941264,8192,W,0.551706` or the same with blanks; further columns are ignored, as the specification allows them.
 /// Format: Storage Performance Council, "SPC trace file format specification", revision 1.0.1; `UMass` trace repository.
-pub(super) fn spc(context: &mut Context, line: &[u8]) -> Result<Parsed, Fault> {
+pub(super) fn spc(context: &mut Context, line: &[u8]) -> Result<Parsed, Box<Fault>> {
     let comma = line.contains(&b',');
     let [asu, lba, size, code, time] = split::<5>(line, comma, true)
         .map_err(|count| fault("line", line, format!("5 columns (ASU,LBA,size,opcode,time), not {count}")))?;
@@ -58,12 +55,12 @@ pub(super) fn spc(context: &mut Context, line: &[u8]) -> Result<Parsed, Fault> {
     let (lba, sectors, rounded) = fields::bytes(offset, length, lba, size)?;
     context.rounded += u64::from(rounded);
     let device = context.devices.id(asu)?;
-    Ok(Parsed::One(super::Record { time, device, lba, sectors, op, fua: false }))
+    Ok(Parsed::One(Record { time, device, lba, sectors, op, fua: false }))
 }
 
 /// `938513000 4 264719034 16 0`: time, device, address, size, op with 1 = read and 0 = write.
 /// Format: `DiskSim` 4.0 reference manual (J. Bucy et al., 2008), "ASCII"; taken over by `SSDSim` and `MQSim`.
-pub(super) fn ascii(context: &mut Context, line: &[u8]) -> Result<Parsed, Fault> {
+pub(super) fn ascii(context: &mut Context, line: &[u8]) -> Result<Parsed, Box<Fault>> {
     let [time, device, address, size, code] = split::<5>(line, false, false).map_err(|count| {
         fault("line", line, format!("5 columns (time device address size op), not {count}"))
     })?;
@@ -72,12 +69,15 @@ pub(super) fn ascii(context: &mut Context, line: &[u8]) -> Result<Parsed, Fault>
         b"0" => Op::Write,
         _ => return Err(fault("op", code, "1 (read) or 0 (write)")),
     };
-    context.request(fields::time(time, context.unit)?, device, op, address, size)
+    let time = fields::time(time, context.unit)?;
+    let (lba, sectors) = context.range(address, size)?;
+    let device = context.devices.id(device)?;
+    Ok(Parsed::One(Record { time, device, lba, sectors, op, fua: false }))
 }
 
 /// `419,W,8792731648,16384,1577808000000046`. A header line is accepted.
 /// Format: J. Li et al., "An in-depth analysis of cloud block storage workloads", IISWC 2020; github.com/alibaba/block-traces.
-pub(super) fn alibaba(context: &mut Context, line: &[u8], number: u64) -> Result<Parsed, Fault> {
+pub(super) fn alibaba(context: &mut Context, line: &[u8], number: u64) -> Result<Parsed, Box<Fault>> {
     let [device, code, offset, size, time] = split::<5>(line, true, false).map_err(|count| {
         fault("line", line, format!("5 columns (device,opcode,offset,length,time), not {count}"))
     })?;
@@ -89,5 +89,8 @@ pub(super) fn alibaba(context: &mut Context, line: &[u8], number: u64) -> Result
         b"W" | b"w" => Op::Write,
         _ => return Err(fault("opcode", code, "R or W")),
     };
-    context.request(fields::time(time, context.unit)?, device, op, offset, size)
+    let time = fields::time(time, context.unit)?;
+    let (lba, sectors) = context.range(offset, size)?;
+    let device = context.devices.id(device)?;
+    Ok(Parsed::One(Record { time, device, lba, sectors, op, fua: false }))
 }

@@ -51,7 +51,7 @@ fn number<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
 }
 
 /// Decodes one record. Commands other than reads and writes are skipped, as are transfers of no bytes, which SCSI allows.
-pub(super) fn record(context: &mut Context, bytes: &[u8]) -> Result<Parsed, Fault> {
+pub(super) fn record(context: &mut Context, bytes: &[u8]) -> Result<Parsed, Box<Fault>> {
     let version = context.vscsi;
     let (cmd, len, lbn, ts) = match version {
         Version::One => (12, 4, 16, 24),
@@ -81,11 +81,14 @@ pub(super) fn record(context: &mut Context, bytes: &[u8]) -> Result<Parsed, Faul
     }
     let lbn = u64::from_le_bytes(number(bytes, lbn));
     let ts = u64::from_le_bytes(number(bytes, ts));
-    let text = lbn.to_string();
+    let text = || lbn.to_string();
     let offset =
-        lbn.checked_mul(512).ok_or_else(|| fault("lbn", text.as_bytes(), "an end below 2^64 bytes"))?;
-    let (lba, sectors, rounded) =
-        fields::bytes(offset, u64::from(len), text.as_bytes(), len.to_string().as_bytes())?;
+        lbn.checked_mul(512).ok_or_else(|| fault("lbn", text().as_bytes(), "an end below 2^64 bytes"))?;
+    let range = fields::bytes(offset, u64::from(len), b"", b"");
+    // The numbers are made text only for a message.
+    let range = range
+        .or_else(|_| fields::bytes(offset, u64::from(len), text().as_bytes(), len.to_string().as_bytes()));
+    let (lba, sectors, rounded) = range?;
     context.rounded += u64::from(rounded);
     let time =
         ts.checked_mul(1000).ok_or_else(|| fault("ts", ts.to_string().as_bytes(), "below 2^64 / 1000 us"))?;

@@ -1,8 +1,76 @@
-//! How write streams are numbered, and what each is for.
+//! Write streams: how they are numbered, what each is for, and under which cause its units count.
 
-use super::{Cause, Stream};
+use crate::causes::{ProgramCause, ReadCause};
 use crate::config::FtlConfig;
 use outlast_media::ConfigError;
+use outlast_units::Idx;
+
+/// A write frontier with its own open superblock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stream(pub u8);
+
+impl Idx for Stream {
+    #[inline]
+    fn from_index(index: usize) -> Self {
+        Self(u8::try_from(index).unwrap_or_else(|_| panic!("{index} is beyond the numbers of streams")))
+    }
+
+    #[inline]
+    fn to_index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// What a stream or a relocation is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The host writes.
+    Host,
+    /// Garbage collection moves data.
+    Gc,
+    /// Static wear levelling moves data.
+    WearLeveling,
+    /// Scrubbing moves data.
+    Scrub,
+    /// Data moves because its code, or the dies that it lies on, are no longer those of new data.
+    Reencode,
+    /// Parity of stripes that are not full.
+    Partial,
+}
+
+impl Cause {
+    /// As what units count that are moved for it.
+    #[inline]
+    pub(crate) const fn moved(self) -> ProgramCause {
+        match self {
+            Self::WearLeveling => ProgramCause::WearLeveling,
+            Self::Scrub => ProgramCause::Scrub,
+            Self::Reencode => ProgramCause::Reencode,
+            Self::Host | Self::Gc | Self::Partial => ProgramCause::Gc,
+        }
+    }
+
+    /// As what the parity of its stripes counts.
+    #[inline]
+    pub(crate) const fn parity(self) -> ProgramCause {
+        match self {
+            Self::Host | Self::Partial => ProgramCause::HostParity,
+            Self::Gc => ProgramCause::GcParity,
+            Self::WearLeveling => ProgramCause::WearLevelingParity,
+            Self::Scrub | Self::Reencode => ProgramCause::ScrubParity,
+        }
+    }
+
+    /// As what pages count that are read to move data for it.
+    #[inline]
+    pub(crate) const fn read(self) -> ReadCause {
+        match self {
+            Self::WearLeveling => ReadCause::WearLeveling,
+            Self::Scrub => ReadCause::Scrub,
+            _ => ReadCause::Gc,
+        }
+    }
+}
 
 /// Host streams at most.
 const MOST_HOST_STREAMS: u32 = 16;

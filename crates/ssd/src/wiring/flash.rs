@@ -1,6 +1,6 @@
 //! The drive's side of the flash room: what is submitted, what dies ask, what becomes of operations that end.
 
-use crate::core::{Core, NextRead, WaitingWrite};
+use crate::core::{Core, Due, NextRead, WaitingWrite};
 use crate::op::{Op, OpKind, Purpose, Task, UnitWork, place_of_pu};
 use crate::ssd::Ssd;
 use outlast_flash::{Answer, Ask, Demand, Event, Next, OpId, Queue};
@@ -124,16 +124,21 @@ impl Ssd {
         self.follow(now, die, next);
     }
 
-    /// An internal operation has ended or relocated data has left the buffer: dies that waited for that may go on.
+    /// An internal operation has ended or relocated data has left the buffer: the next of the dies that waited for that goes on, unless
+    /// the one before it has begun an internal operation.
     pub(crate) fn wake_waiting(&mut self, now: Nanos) {
-        for _ in 0..self.flash.dies_waiting() {
-            let Some(die) = self.flash.next_waiting() else { break };
-            let before = self.flash.internal_operations();
+        let (internal, waiting) = (self.flash.internal_operations(), self.flash.dies_waiting());
+        if self.unsettled.take_leave(internal, waiting)
+            && let Some(die) = self.flash.next_waiting()
+        {
             self.wake(now, die);
-            if self.flash.internal_operations() != before {
-                break;
-            }
         }
+    }
+
+    /// Die `die` asked for something that turned out to be stale, and it is known now what comes of that: it looks again.
+    pub(crate) fn answer_again(&mut self, now: Nanos, die: DieId, ask: Ask) {
+        let next = self.flash.answer(now, die, ask, Answer::Again, demands(&self.cores));
+        self.follow(now, die, next);
     }
 
     /// Deals with what a die came to, and answers what it asks.
@@ -150,11 +155,11 @@ impl Ssd {
 
     /// A die has begun to sense the units of `op`, on so many pages.
     #[inline]
-    fn sensing(&mut self, now: Nanos, die: DieId, op: OpId, pages: u64) {
+    fn sensing(&mut self, now: Nanos, die: DieId, op: OpId, pages: u32) {
         let sensed = self.flash.op(op);
         let Purpose { kind, task, cookie, has_record, .. } = sensed.tag;
         let cause = if has_record { self.reads[cookie].cause() } else { kind.cause(task) };
-        self.counters.reads[cause] += pages;
+        self.counters.reads[cause] += u64::from(pages);
         if self.fallible {
             self.sense(now, die, op);
         }
@@ -169,8 +174,10 @@ impl Ssd {
             NextRead::None => Answer::Nothing,
             NextRead::Later => Answer::Later,
             NextRead::Stale => {
-                self.maybe_erase(now, core, ask.task);
-                Answer::Again
+                // Answered when it is known what becomes of the victim.
+                self.make_due(core, Due::victim(ask.task));
+                self.unsettled.add_ask(die, ask);
+                return Next::Nothing;
             }
             NextRead::Read { pu, mask } => {
                 let units = mask.count_ones();
@@ -182,8 +189,7 @@ impl Ssd {
                 Answer::Read(outlast_flash::Op::read(place, mask, Purpose::relocation_read(ask.task, pu)))
             }
         };
-        let demand = self.cores[core].demand();
-        self.flash.answer(now, die, ask, next, demand)
+        self.flash.answer(now, die, ask, next, demands(&self.cores))
     }
 
     /// Something that a die did has ended.
@@ -211,6 +217,7 @@ impl Ssd {
             Op::of_tag(tag, self.places[die].core.index(), ended.units(), ended.mask())
         };
         self.end_op(now, &op);
+        self.settle(now);
         self.wake(now, die);
     }
 
@@ -268,7 +275,7 @@ impl Ssd {
     pub(crate) fn old_data_read(&mut self, now: Nanos, op: &Op) {
         let (mut core, mut work) = (usize::from(op.core), op.work);
         if self.redirection.is_some()
-            && let Some(home) = self.elsewhere(core, work)
+            && let Some(home) = self.rerouted(core, work)
         {
             (core, work) = home;
         }

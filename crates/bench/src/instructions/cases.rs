@@ -1,0 +1,114 @@
+//! What is measured, and which functions of it.
+
+use crate::hashes::digest;
+use crate::{array, case, errors, protection, traces};
+use outlast_engine::{Control, RunResult, Simulation, parse_text};
+use outlast_units::rng::mix;
+use outlast_workload::Format;
+
+/// One run of the program under callgrind.
+pub(crate) struct Case {
+    pub(super) name: String,
+    kind: Kind,
+    /// What is measured of it, a row of the table each.
+    pub(super) parts: Vec<Part>,
+}
+
+/// A function whose cost is a row of the table.
+pub(super) struct Part {
+    pub(super) row: String,
+    /// The end of the function's path.
+    pub(super) marker: &'static str,
+}
+
+enum Kind {
+    /// A scenario's text.
+    Scenario(String),
+    /// An array, and the commands that its members got by themselves; so many of a hundred requests read.
+    Array(u64),
+    /// The replay of a trace.
+    Trace(Format),
+}
+
+/// What a run did.
+pub(super) struct Done {
+    pub(super) hash: u64,
+    /// How often what each part measures was done.
+    pub(super) counts: Vec<u64>,
+}
+
+/// The run loop, with time and without.
+const RUN: &str = "run::Runner::run";
+const UNTIMED: &str = "run::Runner::run_untimed";
+const PREPARE: &str = "precondition::prepare";
+
+pub(super) fn all() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let named = |wanted: &'static [&str]| move |case: &case::Case| wanted.contains(&case.name.as_str());
+    let peers = case::all(true).into_iter();
+    let errors = errors::all(true).into_iter().filter(named(&[
+        "mixed-errors-off",
+        "mixed-errors-corrected",
+        "mixed-errors-75-bit",
+        "mixed-errors-stripes",
+    ]));
+    let bytes = protection::all(true).into_iter().filter(named(&["bytes-off", "bytes-15-1"]));
+    for case in peers.chain(errors).chain(bytes) {
+        let run = if case.name == "untimed-write" { UNTIMED } else { RUN };
+        let mut parts = vec![Part { row: case.name.clone(), marker: run }];
+        match case.name.as_str() {
+            "random-write-gc" => parts.push(Part { row: "prepare-overwrite".to_owned(), marker: PREPARE }),
+            "mixed-70-30" => parts.push(Part { row: "prepare-fill".to_owned(), marker: PREPARE }),
+            _ => {}
+        }
+        cases.push(Case { name: case.name, kind: Kind::Scenario(case.scenario), parts });
+    }
+    for (name, read_percent) in [("array-mixed", 70), ("array-write", 0)] {
+        let parts = vec![
+            Part { row: name.to_owned(), marker: "array::as_array" },
+            Part { row: format!("{name}-members"), marker: "array::as_members" },
+        ];
+        cases.push(Case { name: name.to_owned(), kind: Kind::Array(read_percent), parts });
+    }
+    for format in traces::FORMATS {
+        let name = format!("trace-{format}");
+        let parts = vec![Part { row: name.clone(), marker: "traces::replay" }];
+        cases.push(Case { name, kind: Kind::Trace(format), parts });
+    }
+    cases
+}
+
+impl Case {
+    /// Does what the case measures.
+    pub(super) fn run(&self) -> Result<Done, String> {
+        match &self.kind {
+            Kind::Scenario(text) => scenario(text),
+            Kind::Array(read_percent) => {
+                let (requests, commands) = array::instructions(*read_percent)?;
+                // Both are per request of the array's host, so that their ratio is what the array costs beside its members.
+                Ok(Done { hash: mix(commands), counts: vec![requests, requests] })
+            }
+            Kind::Trace(format) => {
+                let (records, hash) = traces::run(*format)?;
+                Ok(Done { hash, counts: vec![records] })
+            }
+        }
+    }
+}
+
+fn scenario(text: &str) -> Result<Done, String> {
+    let (scenario, _) = parse_text(text).map_err(|error| error.to_string())?;
+    let mut simulation = Simulation::new(scenario).map_err(|error| error.to_string())?;
+    let result = simulation.run(&mut |_| Control::Continue).map_err(|error| error.to_string())?;
+    let host = &result.summary.host;
+    let counts = vec![host.reads + host.writes, prepared(&result)];
+    Ok(Done { hash: digest::hash(&digest::text(&result)?), counts })
+}
+
+/// Mapping units that were written to prepare the drive.
+fn prepared(result: &RunResult) -> u64 {
+    let summary = &result.summary;
+    let units = summary.device.capacity_bytes / summary.device.mapping_unit;
+    let drive_writes = summary.steady_state.precondition.drive_writes;
+    ((1.0 + drive_writes) * units as f64) as u64
+}

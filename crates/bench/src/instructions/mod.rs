@@ -1,0 +1,122 @@
+//! The price of a request in instructions and simulated cache misses, which other programs on the machine do not change as they change
+//! seconds. callgrind runs each case and tells what its markers, functions that are never inlined, cost with all that they call: the run
+//! without its preparation, the preparation by itself. The committed table is `crates/bench/instructions.txt`.
+//! ([0035](../../../../docs/decisions/0035-speed-is-gated-by-instructions.md))
+
+mod callgrind;
+mod cases;
+mod table;
+
+use cases::Case;
+use std::process::{Command, ExitCode};
+use std::sync::Mutex;
+use table::{Row, Table};
+
+/// The committed table.
+const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.txt");
+
+/// `outlast-bench instructions [--check|--write] [NAME…]`: of all cases, or of those whose names contain one of `NAME…`.
+/// `instructions --run NAME` is what callgrind is given to run.
+#[allow(clippy::print_stdout, reason = "a benchmark prints")]
+pub(crate) fn main(arguments: &[String]) -> ExitCode {
+    let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
+    let names: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
+    if has("--run") {
+        return run(&names);
+    }
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        println!("valgrind is absent: instructions are not counted");
+        return ExitCode::SUCCESS;
+    }
+    let mut cases = cases::all();
+    let every = cases.len();
+    cases.retain(|case| names.is_empty() || names.iter().any(|name| case.name.contains(name.as_str())));
+    let (found, mut failures) = count(&cases);
+    let found = Table { build: table::build(), rows: found };
+    let whole = cases.len() == every && failures == 0;
+    if has("--check") {
+        failures += check(&found, whole);
+    } else {
+        print!("{}", found.text());
+        if has("--write") && whole {
+            failures += usize::from(table::write(TABLE, &found).is_err());
+        }
+    }
+    if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Runs one case, as callgrind's child; prints how often what it measures was done, and the hash of the result.
+#[allow(clippy::print_stdout, reason = "a benchmark prints")]
+fn run(names: &[&String]) -> ExitCode {
+    let cases = cases::all();
+    let Some(case) = names.first().and_then(|&name| cases.iter().find(|case| case.name == *name)) else {
+        println!("there is no such case");
+        return ExitCode::FAILURE;
+    };
+    match case.run() {
+        Ok(done) => {
+            let counts: Vec<String> = done.counts.iter().map(u64::to_string).collect();
+            println!("{:016x} {}", done.hash, counts.join(" "));
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            println!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The rows of all cases in their order, and how many cases failed.
+#[allow(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "cases have nothing to do with each other"
+)]
+fn count(cases: &[Case]) -> (Vec<Row>, usize) {
+    let next = Mutex::new(0..cases.len());
+    let results = Mutex::new(Vec::new());
+    let work = || {
+        while let Some(index) = next.lock().ok().and_then(|mut next| next.next()) {
+            let result = callgrind::measure(&cases[index]);
+            if let Ok(mut results) = results.lock() {
+                results.push((index, result));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    let mut results = results.into_inner().unwrap_or_default();
+    results.sort_by_key(|&(index, _)| index);
+    let mut rows = Vec::new();
+    let mut failures = cases.len() - results.len();
+    for (index, result) in results {
+        match result {
+            Ok(own) => rows.extend(own),
+            Err(why) => {
+                failures += 1;
+                println!("{}: {why}", cases[index].name);
+            }
+        }
+    }
+    (rows, failures)
+}
+
+/// Prints what was found beside the committed table; returns in how many rows it is worse, or another result.
+#[allow(clippy::print_stdout, reason = "a benchmark prints")]
+fn check(found: &Table, whole: bool) -> usize {
+    let expected = match table::read(TABLE) {
+        Ok(expected) => expected,
+        Err(why) => {
+            println!("{why}");
+            return 1;
+        }
+    };
+    let verdict = expected.compare(found, whole);
+    for line in &verdict.lines {
+        println!("{line}");
+    }
+    verdict.failures
+}

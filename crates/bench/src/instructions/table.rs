@@ -1,0 +1,201 @@
+//! The table of costs, and when a case costs too much.
+
+use std::fmt::Write as _;
+use std::process::Command;
+
+/// The share by which a case may cost more instructions than the table says.
+const TOLERANCE: f64 = 0.03;
+
+/// What something costs, each time it is done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Costs {
+    pub(super) instructions: f64,
+    /// Misses of the first-level data cache.
+    pub(super) d1: f64,
+    /// Misses of the last level.
+    pub(super) ll: f64,
+}
+
+impl Costs {
+    pub(super) fn per(self, count: u64) -> Self {
+        let per = |cost: f64| cost / count.max(1) as f64;
+        Self { instructions: per(self.instructions), d1: per(self.d1), ll: per(self.ll) }
+    }
+}
+
+/// A line of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) costs: Costs,
+    pub(super) hash: u64,
+}
+
+/// What was measured, and of which build: counts of different compilers or profiles say nothing of each other.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Table {
+    pub(super) build: String,
+    pub(super) rows: Vec<Row>,
+}
+
+/// What a comparison found.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Verdict {
+    pub(super) lines: Vec<String>,
+    pub(super) failures: usize,
+}
+
+const HEADER: &str = "\
+case                     instructions    D1 misses    LL misses  result hash";
+
+impl Table {
+    pub(super) fn text(&self) -> String {
+        let mut text = format!("# {}; each time that the case does what it measures\n{HEADER}\n", self.build);
+        for Row { name, costs, hash } in &self.rows {
+            let Costs { instructions, d1, ll } = costs;
+            let _ = writeln!(text, "{name:<24} {instructions:>12.1} {d1:>12.3} {ll:>12.3}  {hash:016x}");
+        }
+        text
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let mut lines = text.lines();
+        let build =
+            lines.next().and_then(|line| line.strip_prefix("# ")).and_then(|line| line.split_once(';'));
+        let build = build.ok_or("line 1 names no build")?.0.to_owned();
+        let row = |(index, line): (usize, &str)| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let row = |words: &[&str]| {
+                let [name, instructions, d1, ll, hash] = words else { return None };
+                let number = |word: &str| word.parse::<f64>().ok();
+                let costs = Costs { instructions: number(instructions)?, d1: number(d1)?, ll: number(ll)? };
+                Some(Row { name: (*name).to_owned(), costs, hash: u64::from_str_radix(hash, 16).ok()? })
+            };
+            row(&words).ok_or_else(|| format!("line {}: \"{line}\" is no row", index + 3))
+        };
+        let rows = lines.skip(1).enumerate().map(row).collect::<Result<_, _>>()?;
+        Ok(Self { build, rows })
+    }
+
+    /// How `found` compares. A row fails where it costs more than the tolerance allows, its result is another, or it is in one table
+    /// only; the last counts where `whole`, since otherwise only some cases were run. Of another build costs do not fail.
+    pub(super) fn compare(&self, found: &Self, whole: bool) -> Verdict {
+        let alike = self.build == found.build;
+        let mut verdict = Verdict { lines: Vec::new(), failures: 0 };
+        if !alike {
+            let (ours, theirs) = (&found.build, &self.build);
+            verdict.lines.push(format!(
+                "this is {ours}, the table is of {theirs}: costs are shown, but hold nobody to anything"
+            ));
+        }
+        verdict.lines.push(HEADER.replace("result hash", "against the table"));
+        for row in &found.rows {
+            let before = self.rows.iter().find(|before| before.name == row.name);
+            let (note, fails) = judge(before, row, alike);
+            let Costs { instructions, d1, ll } = row.costs;
+            let mark = if fails { "FAILS: " } else { "" };
+            let line = format!("{:<24} {instructions:>12.1} {d1:>12.3} {ll:>12.3}  {mark}{note}", row.name);
+            verdict.lines.push(line);
+            verdict.failures += usize::from(fails);
+        }
+        for row in self.rows.iter().filter(|row| whole && !found.rows.iter().any(|own| own.name == row.name))
+        {
+            verdict.lines.push(format!("{}: FAILS: in the table, but not run", row.name));
+            verdict.failures += 1;
+        }
+        verdict
+    }
+}
+
+/// What to say of a row, and whether it fails.
+fn judge(before: Option<&Row>, row: &Row, alike: bool) -> (String, bool) {
+    let Some(before) = before else { return ("not in the table".to_owned(), true) };
+    let change = row.costs.instructions / before.costs.instructions - 1.0;
+    let note = format!("{:+.2} %", change * 100.0);
+    if before.hash != row.hash {
+        (format!("{note}, and another result: {:016x} in place of {:016x}", row.hash, before.hash), true)
+    } else if alike && change > TOLERANCE {
+        (note, true)
+    } else if alike && change < -TOLERANCE {
+        (format!("{note}: the table should say so (make bench-instructions ARGS=--write)"), false)
+    } else {
+        (note, false)
+    }
+}
+
+/// The compiler and the profile of this program.
+pub(super) fn build() -> String {
+    let version = Command::new("rustc").arg("--version").output().ok();
+    let version = version.and_then(|output| String::from_utf8(output.stdout).ok());
+    let version = version.as_deref().map_or("an unknown rustc", str::trim).to_owned();
+    let program = std::env::current_exe().ok();
+    let profile = program.as_deref().and_then(|path| path.parent()?.file_name()?.to_str());
+    format!("{version}, profile {}, {}", profile.unwrap_or("unknown"), std::env::consts::ARCH)
+}
+
+#[allow(clippy::disallowed_methods, reason = "a benchmark keeps its own table")]
+pub(super) fn read(path: &str) -> Result<Table, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    Table::parse(&text).map_err(|why| format!("{path}, {why}"))
+}
+
+#[allow(clippy::disallowed_methods, reason = "a benchmark keeps its own table")]
+pub(super) fn write(path: &str, table: &Table) -> std::io::Result<()> {
+    std::fs::write(path, table.text())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(rows: &[(&str, f64, u64)]) -> Table {
+        let row = |&(name, instructions, hash): &(&str, f64, u64)| Row {
+            name: name.to_owned(),
+            costs: Costs { instructions, d1: 1.5, ll: 0.25 },
+            hash,
+        };
+        Table { build: "rustc 1.95.0, profile ci, x86_64".to_owned(), rows: rows.iter().map(row).collect() }
+    }
+
+    #[test]
+    fn a_table_is_read_as_it_was_written() {
+        let before = table(&[("random-read", 1234.5, 0xbeef), ("trace-msr", 80.0, 0)]);
+        assert_eq!(Table::parse(&before.text()), Ok(before));
+        assert!(Table::parse("# a; b\nheader\nx 1 2 3\n").unwrap_err().contains("line 3"));
+        assert!(Table::parse("").is_err());
+    }
+
+    #[test]
+    fn a_loss_of_three_percent_fails_and_a_gain_does_not() {
+        let before = table(&[("a", 1000.0, 7), ("b", 1000.0, 7), ("c", 1000.0, 7)]);
+        let after = table(&[("a", 1029.9, 7), ("b", 1030.1, 7), ("c", 900.0, 7)]);
+        let verdict = before.compare(&after, true);
+        assert_eq!(verdict.failures, 1, "{:?}", verdict.lines);
+        let line = |name: &str| verdict.lines.iter().find(|line| line.starts_with(name)).unwrap().as_str();
+        assert!(line("b ").contains("FAILS") && !line("a ").contains("FAILS"));
+        assert!(line("c ").contains("-10.00 %: the table should say so"));
+        // With the table changed in the same commit nothing fails.
+        assert_eq!(after.compare(&after, true).failures, 0);
+    }
+
+    #[test]
+    fn another_result_and_missing_rows_fail() {
+        let before = table(&[("a", 1000.0, 7), ("b", 1000.0, 7)]);
+        let after = table(&[("a", 1000.0, 8), ("new", 1.0, 7)]);
+        assert_eq!(before.compare(&after, true).failures, 3, "another result, a new row, a missing one");
+        assert_eq!(before.compare(&after, false).failures, 2, "b was not asked for");
+    }
+
+    #[test]
+    fn costs_of_another_compiler_fail_nothing_and_say_so() {
+        let (before, mut after) = (table(&[("a", 1000.0, 7)]), table(&[("a", 2000.0, 7)]));
+        after.build = "rustc 1.96.0, profile ci, x86_64".to_owned();
+        let verdict = before.compare(&after, true);
+        assert_eq!(verdict.failures, 0);
+        assert!(
+            verdict.lines[0].contains("1.96.0") && verdict.lines[0].contains("1.95.0"),
+            "{:?}",
+            verdict.lines
+        );
+    }
+}

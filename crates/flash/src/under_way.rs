@@ -1,0 +1,108 @@
+//! What is under way, and what of it a loss of power leaves.
+
+use crate::die::{Die, Phase};
+use crate::flash::Flash;
+use crate::op::{Kind, Op};
+use outlast_units::slab::Slab;
+use outlast_units::{DieId, Nanos};
+
+/// A program that a loss of power found waiting or under way.
+#[derive(Clone, Copy, Debug)]
+pub struct Outstanding<T> {
+    /// The die.
+    pub die: DieId,
+    /// The operation.
+    pub op: Op<T>,
+    /// Whether the die had begun it.
+    pub started: bool,
+}
+
+impl<T: Copy> Flash<T> {
+    /// The reads under way, by die.
+    pub fn reads_under_way(&self) -> impl Iterator<Item = (DieId, &Op<T>)> {
+        let reading = |die: &Die| matches!(die.phase, Phase::Sensing | Phase::ReadTransfer);
+        self.dies
+            .iter_indexed()
+            .filter(move |(_, die)| reading(die))
+            .map(|(id, die)| (id, &self.ops[die.current]))
+    }
+
+    /// The reads that wait or are under way, by die.
+    pub fn reads(&self) -> impl Iterator<Item = (DieId, &Op<T>)> {
+        let waiting = move |(id, die): (DieId, _)| {
+            let lists = self.queued(die).chain(die.reads.iter(&self.ops));
+            lists.map(move |op| (id, &self.ops[op])).filter(|(_, op)| op.kind == Kind::Read)
+        };
+        self.reads_under_way().chain(self.dies.iter_indexed().flat_map(waiting))
+    }
+
+    /// The programs that wait or are under way, by die.
+    pub fn programs(&self) -> impl Iterator<Item = (DieId, &Op<T>)> {
+        let of = move |(id, die)| begun(die).chain(self.queued(die)).map(move |op| (id, &self.ops[op]));
+        self.dies.iter_indexed().flat_map(of).filter(|(_, op)| op.kind == Kind::Program)
+    }
+
+    fn queued(&self, die: &Die) -> impl Iterator<Item = u32> {
+        [die.programs, die.collection, die.background].into_iter().flat_map(|list| list.iter(&self.ops))
+    }
+
+    /// Power fails: no die does anything any more, nothing waits, and nothing but housekeeping is due. Returns the programs that this
+    /// concerns, those of each die in the order in which it had or would have begun them.
+    pub fn cut(&mut self, now: Nanos) -> Vec<Outstanding<T>> {
+        let mut outstanding = Vec::new();
+        for (die, state) in self.dies.iter_indexed() {
+            let begun = begun(state).map(|op| (op, true));
+            for (op, started) in begun.chain(self.queued(state).map(|op| (op, false))) {
+                let op = self.ops[op];
+                if op.kind == Kind::Program {
+                    outstanding.push(Outstanding { die, op, started });
+                }
+            }
+        }
+        for die in &mut self.dies {
+            die.cut(now);
+        }
+        for channel in &mut self.channels {
+            channel.cut(now);
+        }
+        self.ops = Slab::default();
+        self.events.cut();
+        self.internal = 0;
+        self.waiting.clear();
+        outstanding
+    }
+
+    /// Checks that every operation waits or is under way exactly once, that the dies that wait to start one more internal operation are those
+    /// listed, and that internal operations keep to their bound.
+    ///
+    /// # Errors
+    /// What does not fit, in one line.
+    pub fn self_check(&self) -> Result<(), String> {
+        let mut seen = 0;
+        for (id, die) in self.dies.iter_indexed() {
+            let reading = matches!(die.phase, Phase::Sensing | Phase::ReadTransfer);
+            let at_work = begun(die).count() + usize::from(reading);
+            seen += at_work + die.reads.iter(&self.ops).count() + self.queued(die).count();
+            if (die.phase == Phase::Idle) != (at_work == 0) && die.suspended.is_none() {
+                return Err(format!("die {id} is {:?} with {at_work} operations under way", die.phase));
+            }
+            if die.waiting != self.waiting.contains(&id) {
+                return Err(format!("die {id} waits to start an internal operation, or is listed, not both"));
+            }
+        }
+        if seen != self.ops.used() {
+            return Err(format!("dies hold {seen} operations, the room {}", self.ops.used()));
+        }
+        if self.internal > self.internal_max {
+            return Err(format!("{} internal operations of at most {}", self.internal, self.internal_max));
+        }
+        Ok(())
+    }
+}
+
+/// What the array of a die does, and what it has been interrupted in. While an operation waits to be suspended it is both current
+/// and suspended; it counts once, as suspended.
+fn begun(die: &Die) -> impl Iterator<Item = u32> + use<> {
+    let current = (die.phase == Phase::Array).then_some(die.current);
+    current.into_iter().chain(die.suspended.map(|suspended| suspended.op))
+}

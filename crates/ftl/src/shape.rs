@@ -1,0 +1,51 @@
+//! How mapping units, pages and planes make up a program unit.
+
+use outlast_media::{ConfigError, Geometry};
+use outlast_units::Bytes;
+
+/// What a program unit consists of.
+pub(crate) struct Shape {
+    /// Pages that a unit takes, and units that a page takes; at least one of them is 1.
+    pub(crate) pages_per_unit: u32,
+    pub(crate) units_per_page: u32,
+    /// Page rows of a program unit.
+    pub(crate) rows_per_pu: u32,
+    /// Units of a program unit.
+    pub(crate) units_per_pu: u32,
+}
+
+impl Shape {
+    /// # Errors
+    /// More units or page rows to a program unit than are tracked, or rows that do not divide a block. Units and pages must divide each
+    /// other.
+    pub(crate) fn of(geometry: &Geometry, unit: Bytes, multi_plane: bool) -> Result<Self, ConfigError> {
+        let planes_per_lane = if multi_plane { u32::from(geometry.planes_per_die) } else { 1 };
+        let (page, bytes) = (geometry.page_size.0, unit.0);
+        let pages_per_unit = (bytes / page).max(1) as u32;
+        let units_per_page = (page / bytes).max(1) as u32;
+        let rows_per_pu = pages_per_unit / gcd(pages_per_unit, planes_per_lane);
+        let units_per_pu = planes_per_lane * rows_per_pu / pages_per_unit * units_per_page;
+        let refuse = |limit: String| Err(ConfigError::new("device.ftl.mapping_unit", unit, limit));
+        if units_per_pu > 64 {
+            return refuse(format!(
+                "gives {units_per_pu} units to one program operation of a die; at most 64 are tracked"
+            ));
+        }
+        if rows_per_pu > 64 {
+            return refuse(format!(
+                "takes {rows_per_pu} page rows of a die in one program operation; at most 64 are tracked"
+            ));
+        }
+        if !geometry.pages_per_block.is_multiple_of(rows_per_pu) {
+            let limit = format!(
+                "a mapping unit of {unit} takes {rows_per_pu} page rows of a die, which must divide the block"
+            );
+            return Err(ConfigError::new("device.geometry.pages_per_block", geometry.pages_per_block, limit));
+        }
+        Ok(Self { pages_per_unit, units_per_page, rows_per_pu, units_per_pu })
+    }
+}
+
+const fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

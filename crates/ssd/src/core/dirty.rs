@@ -1,0 +1,204 @@
+//! What is to be looked at on a flash core, and in which order.
+
+use crate::op::Task;
+use outlast_flash::Ask;
+use outlast_units::DieId;
+
+/// Something that an event may have made due on a flash core; in the order in which it is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum Due {
+    /// Victims that wait for their data to be on flash may be erased.
+    Formers,
+    /// The victim of garbage collection, of wear levelling, or of scrubbing may have been moved, and is then erased.
+    GcVictim,
+    WearVictim,
+    ScrubVictim,
+    /// Wear levelling may have something to move.
+    Wear,
+    /// Space may be short.
+    Collect,
+    /// Scrubbing may have something to move.
+    Scrub,
+    /// Host writes that wait may enter the buffer.
+    Admit,
+}
+
+impl Due {
+    const ALL: [Self; 8] = [
+        Self::Formers,
+        Self::GcVictim,
+        Self::WearVictim,
+        Self::ScrubVictim,
+        Self::Wear,
+        Self::Collect,
+        Self::Scrub,
+        Self::Admit,
+    ];
+
+    /// That the victim of `task` is looked at.
+    #[inline]
+    pub(crate) fn victim(task: Task) -> Self {
+        match task {
+            Task::Gc => Self::GcVictim,
+            Task::WearLeveling => Self::WearVictim,
+            Task::Scrub => Self::ScrubVictim,
+        }
+    }
+
+    #[inline]
+    fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// What is due on a flash core: a set, and another that follows when nothing of the first is left.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Dirty {
+    now: u8,
+    then: u8,
+    /// Whether the drive knows that something is due.
+    listed: bool,
+}
+
+impl Dirty {
+    #[inline]
+    pub(crate) fn is_clean(self) -> bool {
+        self.now | self.then == 0
+    }
+
+    /// Whether anything is due that comes before admission.
+    #[inline]
+    pub(crate) fn is_before_admission(self) -> bool {
+        self.now & (Due::Admit.bit() - 1) != 0
+    }
+
+    /// What is looked at next; it is due no more.
+    #[inline]
+    fn take(&mut self) -> Option<Due> {
+        if self.now == 0 {
+            self.now = std::mem::take(&mut self.then);
+        }
+        let first = *Due::ALL.get(self.now.trailing_zeros() as usize)?;
+        self.now &= self.now - 1;
+        Some(first)
+    }
+}
+
+/// What is due over the drive.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Unsettled {
+    /// The flash cores of which something is due, in the order in which they came to it.
+    cores: Vec<u16>,
+    /// What idle dies have asked for that turned out to be stale: they look again when it is known what comes of that.
+    asks: Vec<(DieId, Ask)>,
+    /// Whether dies that wait to start an internal operation may go on.
+    leave: bool,
+    /// While they do: internal operations that were under way when the last one did, and how many dies are left to be asked.
+    last_leave: Option<(u32, usize)>,
+}
+
+impl Unsettled {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.cores.is_empty() && !self.leave && self.asks.is_empty()
+    }
+
+    /// `due` is due on core `core`, of which `dirty` says what is.
+    #[inline]
+    pub(crate) fn add(&mut self, core: usize, dirty: &mut Dirty, due: Due) {
+        dirty.now |= due.bit();
+        self.list(core, dirty);
+    }
+
+    /// `due` is due on core `core` when nothing else is left that is due now, or that comes of it.
+    #[inline]
+    pub(crate) fn add_then(&mut self, core: usize, dirty: &mut Dirty, due: Due) {
+        dirty.then |= due.bit();
+        self.list(core, dirty);
+    }
+
+    #[inline]
+    fn list(&mut self, core: usize, dirty: &mut Dirty) {
+        if !dirty.listed {
+            dirty.listed = true;
+            self.cores.push(core as u16);
+        }
+    }
+
+    /// An internal operation has ended, or relocated data has left the buffer: dies that waited for that may go on.
+    #[inline]
+    pub(crate) fn add_leave(&mut self) {
+        self.leave = true;
+    }
+
+    /// Whether the next of the `waiting` dies that wait may go on, with `internal` internal operations under way: one after the other, until one
+    /// of them has begun another.
+    #[inline]
+    pub(crate) fn take_leave(&mut self, internal: u32, waiting: usize) -> bool {
+        let (before, left) = self.last_leave.unwrap_or((internal, waiting));
+        self.leave = before == internal && left != 0;
+        self.last_leave = self.leave.then(|| (internal, left - 1));
+        self.leave
+    }
+
+    /// Die `die` has asked for something that turned out to be stale.
+    pub(crate) fn add_ask(&mut self, die: DieId, ask: Ask) {
+        self.asks.push((die, ask));
+    }
+
+    /// The next die that looks again, when nothing is due on any core.
+    #[inline]
+    pub(crate) fn take_ask(&mut self) -> Option<(DieId, Ask)> {
+        if self.asks.is_empty() { None } else { Some(self.asks.remove(0)) }
+    }
+
+    /// The first core of which something is due.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<usize> {
+        self.cores.first().map(|&core| usize::from(core))
+    }
+
+    /// What is looked at next on the first core, of which `dirty` says what is due; with nothing left, the next core is the first.
+    #[inline]
+    pub(crate) fn take(&mut self, dirty: &mut Dirty) -> Option<Due> {
+        let due = dirty.take();
+        if due.is_none() {
+            dirty.listed = false;
+            self.cores.remove(0);
+        }
+        due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_due_comes_in_its_order_and_what_follows_comes_after_what_it_led_to() {
+        let (mut unsettled, mut dirty) = (Unsettled::default(), Dirty::default());
+        unsettled.add_then(3, &mut dirty, Due::GcVictim);
+        unsettled.add(3, &mut dirty, Due::Admit);
+        unsettled.add(3, &mut dirty, Due::Collect);
+        assert_eq!(unsettled.cores, [3], "a core is listed once");
+        let mut seen = Vec::new();
+        while let Some(due) = unsettled.take(&mut dirty) {
+            seen.push(due);
+            if seen.len() == 2 {
+                // Admission made space short.
+                unsettled.add(3, &mut dirty, Due::Collect);
+                assert!(dirty.is_before_admission());
+            }
+        }
+        assert_eq!(seen, [Due::Collect, Due::Admit, Due::Collect, Due::GcVictim]);
+        assert!(dirty.is_clean() && unsettled.is_empty());
+    }
+
+    #[test]
+    fn the_list_of_all_is_in_the_order_of_the_bits() {
+        for (place, due) in Due::ALL.iter().enumerate() {
+            assert_eq!(*due as usize, place);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What events have made due is done here, after each of them: until nothing is due any more.
+//!
+//! A handler of an event changes the state of parts and says what may be due ([`Due`]); it does none of that itself. So no handler is
+//! entered again before it has ended, and what follows from an event comes in one order, whatever the event.
+
+use crate::core::Due;
+use crate::op::Task;
+use crate::ssd::Ssd;
+use outlast_units::Nanos;
+
+impl Ssd {
+    /// `due` is due on core `core`.
+    #[inline]
+    pub(crate) fn make_due(&mut self, core: usize, due: Due) {
+        self.unsettled.add(core, &mut self.cores[core].dirty, due);
+    }
+
+    /// `due` is due on core `core` after all else that is, and what comes of it.
+    #[inline]
+    pub(crate) fn make_due_then(&mut self, core: usize, due: Due) {
+        self.unsettled.add_then(core, &mut self.cores[core].dirty, due);
+    }
+
+    /// Does what is due until nothing is; what that makes due in turn included.
+    #[inline]
+    pub(crate) fn settle(&mut self, now: Nanos) {
+        while !self.unsettled.is_empty() || self.is_command_due() {
+            self.settle_next(now);
+        }
+    }
+
+    /// Whether a flush begins, or a move of the drive's own may: effects of parts of commands that have ended.
+    #[inline]
+    fn is_command_due(&self) -> bool {
+        self.host.flushes.any_due() || self.moves.are_due()
+    }
+
+    /// Whether something is due that comes before the next write enters the buffer of core `core`.
+    #[inline]
+    pub(crate) fn is_due_before_admission(&self, core: usize) -> bool {
+        self.cores[core].dirty.is_before_admission() || self.is_command_due()
+    }
+
+    fn settle_next(&mut self, now: Nanos) {
+        let core = self.unsettled.first();
+        if self.is_command_due() && core.is_none_or(|core| !self.cores[core].dirty.is_before_admission()) {
+            return match self.host.flushes.take_due() {
+                Some(request) => self.begin_barrier(now, request),
+                None => self.keep_moving(now),
+            };
+        }
+        let Some(core) = core else {
+            return match self.unsettled.take_ask() {
+                Some((die, ask)) => self.answer_again(now, die, ask),
+                None => self.wake_waiting(now),
+            };
+        };
+        match self.unsettled.take(&mut self.cores[core].dirty) {
+            Some(Due::Formers) => self.look_at_formers(now, core),
+            Some(Due::GcVictim) => self.look_at_victim(now, core, Task::Gc),
+            Some(Due::WearVictim) => self.look_at_victim(now, core, Task::WearLeveling),
+            Some(Due::ScrubVictim) => self.look_at_victim(now, core, Task::Scrub),
+            Some(Due::Wear) => self.level_wear(now, core),
+            Some(Due::Collect) => self.collect(now, core),
+            Some(Due::Scrub) => self.maybe_scrub(now, core),
+            Some(Due::Admit) => self.admit_waiting(now, core),
+            None => {}
+        }
+    }
+}

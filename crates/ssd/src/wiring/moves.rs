@@ -1,0 +1,129 @@
+//! Moving redirected units to their homes: an internal write of a unit that changes nothing of it.
+//!
+//! The read waits among the background operations of its die; the write then enters the home core's buffer by the way of a partial
+//! write with no sectors, which takes whatever is current at that moment.
+
+use crate::config::Migration;
+use crate::core::{Due, WaitingWrite};
+use crate::host::Then;
+use crate::op::{Op, OpKind, Task, UnitWork};
+use crate::repair::NextMove;
+use crate::ssd::Ssd;
+use outlast_device::{Command, Op as HostOp, Outcome, StreamId, Tag};
+use outlast_units::{CoreId, Lba, Lpn, Nanos};
+
+impl Ssd {
+    /// Moves begin anew: after a loss of power.
+    pub(crate) fn move_again(&mut self) {
+        let moves_itself = self.config.repair.as_ref().is_some_and(|own| own.migration == Migration::Device);
+        let begins_anew = moves_itself && self.redirection.is_some();
+        self.moves.power_failed(begins_anew.then_some(self.cores.len()));
+    }
+
+    /// Begins one move more, if there is one and as many are not under way as may be.
+    pub(crate) fn keep_moving(&mut self, now: Nanos) {
+        let (cores, redirection) = (&self.cores, self.redirection.as_deref());
+        let find = |victim: CoreId, from: u32| {
+            let (ftl, redirection) = (&cores[victim.index()].ftl, redirection?);
+            redirection
+                .redirected(victim.index(), redirection.unit_of(from))
+                .filter(|&number| number >= from)
+                .find(|&number| ftl.lookup(Lpn(number)).is_some() && !ftl.is_gone(Lpn(number)))
+        };
+        match self.moves.next(cores.len(), find) {
+            NextMove::Start { victim, number } => self.start_move(now, victim.index(), number),
+            NextMove::Wait => {}
+            NextMove::AtRest => {
+                for core in 0..self.cores.len() {
+                    if self.cores[core].buffer.any_waits() {
+                        self.make_due(core, Due::Admit);
+                    }
+                }
+            }
+        }
+    }
+
+    fn start_move(&mut self, now: Nanos, victim: usize, number: u32) {
+        let unit = self.unit_at(victim, number);
+        let command = Command {
+            lba: Lba(unit * u64::from(self.sectors_per_unit)),
+            sectors: self.sectors_per_unit,
+            op: HostOp::Write,
+            stream: StreamId(0),
+            fua: false,
+        };
+        let request = self.host.requests.begin(now, command, Tag(u32::MAX), Outcome::Ok, Then::MoveOn);
+        let work = UnitWork { request, lpn: number, first: 0, sectors: 0 };
+        let ftl = &self.cores[victim].ftl;
+        let slot = ftl.lookup(Lpn(number));
+        if !ftl.is_programmed(slot) {
+            self.write_moved(now, victim, work);
+            return;
+        }
+        let (pu, unit) = ftl.layout().pu_of(slot);
+        // Any task but collection has its operations among those of the background.
+        let op = Op::new(OpKind::MoveRead, Task::Scrub, victim, pu);
+        self.queue_internal(now, &Op { units: 1, mask: 1 << unit, work, ..op });
+    }
+
+    /// The data of a unit to be moved is in the controller, or is lost.
+    pub(crate) fn move_read(&mut self, now: Nanos, op: &Op, lost: bool) {
+        self.flash.internal_ended();
+        if lost {
+            self.host.requests.fail(op.work.request, Outcome::MediumError);
+            self.finish_parts(now, op.work.request, 1);
+        } else {
+            self.write_moved(now, usize::from(op.core), op.work);
+        }
+        self.unsettled.add_leave();
+    }
+
+    fn write_moved(&mut self, now: Nanos, victim: usize, work: UnitWork) {
+        let unit = self.unit_at(victim, work.lpn);
+        let Some((_, number)) = self.left_behind(unit) else {
+            self.finish_parts(now, work.request, 1);
+            return;
+        };
+        let ftl = &self.cores[victim].ftl;
+        let class = ftl.class_of_superblock(ftl.layout().superblock_of(ftl.lookup(number)));
+        let (core, lpn) = self.core_of(unit);
+        let ftl = &self.cores[core].ftl;
+        let write = WaitingWrite { work: UnitWork { lpn, ..work }, stream: ftl.host_stream(0, class) };
+        if ftl.is_read_only() {
+            self.refuse_move(now, write);
+        } else {
+            // Before the host's, of which there may be any number: so a move that finds no room is refused at once, and no core waits
+            // for room in another that waits for room in this one.
+            self.queue_first(now, core, write);
+        }
+    }
+
+    fn refuse_move(&mut self, now: Nanos, write: WaitingWrite) {
+        self.host.requests.fail(write.work.request, Outcome::ReadOnly);
+        self.finish_parts(now, write.work.request, 1);
+    }
+
+    /// Whether `write`, about to enter the buffer, is a move of a unit that has been written or trimmed since.
+    #[cold]
+    pub(crate) fn is_out_of_date(&self, core: usize, work: UnitWork) -> bool {
+        work.sectors == 0 && self.left_behind(self.unit_at(core, work.lpn)).is_none()
+    }
+
+    /// A unit has been moved.
+    #[cold]
+    pub(crate) fn count_move(&mut self, core: usize) {
+        self.cores[core].ftl.count_as_migrated();
+        self.moves.count_made();
+    }
+
+    /// Whether host writes of `core` that find no room never will: nothing is under way that could make some. A core that still holds
+    /// what belongs to others may come to this, and leave it when that has gone.
+    #[cold]
+    pub(crate) fn has_no_hope_of_room(&self, core: usize, write: WaitingWrite) -> bool {
+        let state = &self.cores[core];
+        !state.ftl.can_append(write.stream)
+            && (write.work.sectors == 0 || self.moves.is_idle())
+            && state.tasks.is_idle()
+            && self.programs_in_flight(core).next().is_none()
+    }
+}
