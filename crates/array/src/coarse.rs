@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// What is known of a device's bit errors.
 pub trait BitErrors {
-    /// Natural logarithm of the probability that a bit cannot be had, after `cycles` P/E cycles.
+    /// Natural logarithm of the probability that a bit cannot be read, after `cycles` P/E cycles.
     fn ln_uber(&self, cycles: f64) -> f64;
 }
 
@@ -228,7 +228,7 @@ impl Coarse {
         let mut next = (f64::INFINITY, 0);
         for (member, (&age, &rate)) in self.ages.iter().zip(&self.rates).enumerate() {
             let left = ((self.config.limit - age) / rate).max(0.0);
-            // Members that reach their limit together but for rounding go by column.
+            // Members that reach their limit together except for rounding go by column.
             if left < next.0 * (1.0 - 1e-12) {
                 next = (left, member);
             }
@@ -290,7 +290,7 @@ impl Coarse {
         }
     }
 
-    /// The probability that some bit of the members that remain cannot be had when those in `failed` (as bits) are gone, and with
+    /// The probability that some bit of the members that remain cannot be read when those in `failed` (as bits) are gone, and with
     /// them all redundancy: 1 − Π (1 − UBER)^bits.
     pub fn loss(&self, failed: u64, errors: &impl BitErrors) -> f64 {
         let ln_uber: Vec<f64> = self.ages.iter().map(|&age| errors.ln_uber(age)).collect();
@@ -346,7 +346,7 @@ pub struct LossProbability {
     pub any: f64,
 }
 
-/// The probabilities of [`Sample`] for members with these error rates (ln of the probability that a bit cannot be had) and ages, of
+/// The probabilities of [`Sample`] for members with these error rates (ln of the probability that a bit cannot be read) and ages, of
 /// which each has `bits` to be read, when `failures` of them fail at once, as many as redundancy makes good.
 pub fn loss_probabilities(ln_uber: &[f64], ages: &[f64], bits: f64, failures: usize) -> LossProbability {
     over_failures(ages, failures, |failed| loss_without(ln_uber, failed, bits))

@@ -3,7 +3,7 @@
 use outlast_units::Nanos;
 
 /// A tournament tree over the members' next times: to set one costs at most log₂(members) comparisons, and the first time is at the root.
-/// Whose it is is found on the way down; of equal times the member with the smaller number comes first.
+/// Whose it is, and when the others begin, is found on the way down; of equal times the member with the smaller number comes first.
 #[derive(Clone, Debug)]
 pub(crate) struct Deadlines {
     /// Member `i` is at `half + i`; node `i` is the earlier of `2i` and `2i + 1`. `half` is a power of two, so that neighbours in the tree
@@ -54,27 +54,18 @@ impl Deadlines {
         self.nodes[1]
     }
 
-    /// The member that does something first.
+    /// The member that does something first, and when the first of all others does.
     #[inline]
-    pub(crate) fn whose(&self) -> usize {
+    pub(crate) fn due(&self) -> (usize, Nanos) {
         let (nodes, first) = (self.nodes.as_slice(), self.nodes[1]);
-        let mut node = 1;
+        let (mut node, mut others) = (1, Nanos::MAX);
         while node < self.half {
-            node = 2 * node + usize::from(nodes[2 * node] != first);
+            let (left, right) = (nodes[2 * node], nodes[2 * node + 1]);
+            let goes_right = left != first;
+            others = others.min(if goes_right { left } else { right });
+            node = 2 * node + usize::from(goes_right);
         }
-        node - self.half
-    }
-
-    /// When the first of all members but `index` does something.
-    #[inline]
-    pub(crate) fn first_but(&self, index: usize) -> Nanos {
-        let nodes = self.nodes.as_slice();
-        let (mut node, mut first) = (self.half + index, Nanos::MAX);
-        while node > 1 {
-            first = first.min(nodes[node ^ 1]);
-            node /= 2;
-        }
-        first
+        (node - self.half, others)
     }
 
     /// Nothing is due any more.
@@ -104,12 +95,13 @@ mod tests {
                 let least = *plain.iter().min().unwrap();
                 prop_assert_eq!(deadlines.first(), least);
                 if least != Nanos::MAX {
-                    prop_assert_eq!(Some(deadlines.whose()), plain.iter().position(|&at| at == least));
+                    let first = plain.iter().position(|&at| at == least).unwrap();
+                    let others = plain.iter().enumerate().filter(|&(own, _)| own != first);
+                    let second = others.map(|(_, &at)| at).min().unwrap_or(Nanos::MAX);
+                    prop_assert_eq!(deadlines.due(), (first, second));
                 }
-                for but in 0..count {
-                    let others = plain.iter().enumerate().filter(|&(own, _)| own != but);
-                    prop_assert_eq!(deadlines.first_but(but), others.map(|(_, &at)| at).min().unwrap_or(Nanos::MAX));
-                    prop_assert_eq!(deadlines.get(but), plain[but]);
+                for (own, &at) in plain.iter().enumerate() {
+                    prop_assert_eq!(deadlines.get(own), at);
                 }
             }
             deadlines.clear();

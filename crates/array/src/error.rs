@@ -152,7 +152,7 @@ pub enum EventKind {
         /// Sectors of redundancy that did not fit.
         mismatches: u64,
     },
-    /// Power failed, and is back but for [`EventKind::NotStarted`].
+    /// Power failed, and is back except after [`EventKind::NotStarted`].
     PowerFailed {
         /// Host commands that ended with it.
         aborted: u64,

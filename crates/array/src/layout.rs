@@ -4,11 +4,19 @@
 //! mirrors. A *role* is a chunk's part in its group: data roles first, then parity (or further copies). A *row* is a sector
 //! within a chunk.
 
+mod pieces;
+mod rows;
+mod shift;
+
+pub(crate) use rows::{Piece, Rows};
+pub(crate) use shift::Shift;
+
 use crate::config::{ArrayConfig, CopyLayout, Level};
-use crate::placement::{ParityLayout, Placement, Shares, ShiftPlan};
+use crate::placement::{ParityLayout, Placement, Shares};
 use crate::roles::first_roles;
 use outlast_media::ConfigError;
 use outlast_units::{Bytes, SECTOR_BYTES};
+use pieces::Pieces;
 
 /// How groups lie on the columns.
 #[derive(Clone, Debug)]
@@ -24,49 +32,6 @@ pub(crate) enum Map {
 pub(crate) struct Striped {
     pub(crate) now: Placement,
     pub(crate) shift: Option<Shift>,
-}
-
-/// The way from one placement to another, stripe by stripe.
-#[derive(Clone, Debug)]
-pub(crate) struct Shift {
-    pub(crate) target: Placement,
-    /// Stripes that already follow the target, as bits.
-    moved: Vec<u64>,
-    /// Stripes that do not yet.
-    pub(crate) left: u64,
-    /// Whether writes carry it on (the lazy way) rather than a pass.
-    pub(crate) lazy: bool,
-}
-
-impl Shift {
-    /// A shift of `stripes` stripes; those that the plan leaves as they are count as moved.
-    pub(crate) fn new(from: &Placement, plan: ShiftPlan, stripes: u64, lazy: bool) -> Self {
-        let period = u64::from(from.period());
-        let same: Vec<bool> = (0..from.period() as usize)
-            .map(|phase| from.columns_at(phase) == plan.target.columns_at(phase))
-            .collect();
-        let mut moved = vec![0u64; stripes.div_ceil(64) as usize];
-        let mut left = stripes;
-        for stripe in 0..stripes {
-            if same[(stripe % period) as usize] {
-                moved[(stripe / 64) as usize] |= 1 << (stripe % 64);
-                left -= 1;
-            }
-        }
-        Self { target: plan.target, moved, left, lazy }
-    }
-
-    #[inline]
-    pub(crate) fn is_moved(&self, stripe: u64) -> bool {
-        self.moved[(stripe / 64) as usize] >> (stripe % 64) & 1 == 1
-    }
-
-    pub(crate) fn set_moved(&mut self, stripe: u64) {
-        if !self.is_moved(stripe) {
-            self.moved[(stripe / 64) as usize] |= 1 << (stripe % 64);
-            self.left -= 1;
-        }
-    }
 }
 
 /// Sizes and places of one array.
@@ -85,31 +50,6 @@ pub(crate) struct Layout {
     pub(crate) role_set: u64,
 }
 
-/// A run of rows of one chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rows {
-    pub(crate) first: u32,
-    pub(crate) end: u32,
-}
-
-impl Rows {
-    pub(crate) fn new(first: u32, end: u32) -> Self {
-        debug_assert!(first < end, "rows are never empty");
-        Self { first, end }
-    }
-    pub(crate) fn len(self) -> u32 {
-        self.end - self.first
-    }
-    pub(crate) fn overlaps(self, other: Self) -> bool {
-        self.first < other.end && other.first < self.end
-    }
-    /// The rows as bytes of a buffer that begins with row `from`.
-    pub(crate) fn bytes(self, from: u32) -> std::ops::Range<usize> {
-        let sector = outlast_units::SECTOR_BYTES as usize;
-        (self.first - from) as usize * sector..(self.end - from) as usize * sector
-    }
-}
-
 /// Where a group lies, found once for all its roles.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
@@ -118,15 +58,6 @@ pub(crate) struct Place {
     phase: usize,
     /// Whether it follows the shift's target.
     moved: bool,
-}
-
-/// A rectangle of one group: data roles `first_role..end_role`, each over the same rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
-    pub(crate) group: u64,
-    pub(crate) first_role: u8,
-    pub(crate) end_role: u8,
-    pub(crate) rows: Rows,
 }
 
 impl Layout {
@@ -290,91 +221,7 @@ impl Layout {
     /// group over common rows; without it every chunk is a piece of its own.
     #[inline]
     pub(crate) fn pieces(&self, first: u64, sectors: u64, banded: bool) -> Pieces {
-        let (chunk, data) = (self.chunk, self.data as u64);
-        let banded = banded && data > 1;
-        Pieces { chunk, data, at: first, end: first + sectors, banded, bands: None }
-    }
-}
-
-/// The rectangles of a run of sectors.
-#[derive(Clone, Debug)]
-pub(crate) struct Pieces {
-    chunk: u64,
-    data: u64,
-    at: u64,
-    end: u64,
-    banded: bool,
-    bands: Option<Bands>,
-}
-
-impl Iterator for Pieces {
-    type Item = Piece;
-
-    #[inline]
-    fn next(&mut self) -> Option<Piece> {
-        if let Some(piece) = self.bands.as_mut().and_then(Bands::next) {
-            return Some(piece);
-        }
-        if self.at == self.end {
-            return None;
-        }
-        let chunk = self.at / self.chunk;
-        let (group, role) = (chunk / self.data, chunk % self.data);
-        let row = self.at - chunk * self.chunk;
-        let left = self.end - self.at;
-        if row + left > self.chunk && self.banded && role + 1 < self.data {
-            return self.band(group, role, row);
-        }
-        let here = left.min(self.chunk - row);
-        self.at += here;
-        let rows = Rows::new(row as u32, (row + here) as u32);
-        Some(Piece { group, first_role: role as u8, end_role: role as u8 + 1, rows })
-    }
-}
-
-impl Pieces {
-    /// The first rectangle of a run over several chunks of one group.
-    #[cold]
-    fn band(&mut self, group: u64, role: u64, row: u64) -> Option<Piece> {
-        let here = ((self.data - role) * self.chunk - row).min(self.end - self.at);
-        self.at += here;
-        let last = role + (row + here - 1) / self.chunk;
-        let end = (row + here) - (last - role) * self.chunk;
-        let bounds = [0, row.min(end), row.max(end), self.chunk];
-        let bands = Bands { group, first: role, last, row, end, bounds, at: 0 };
-        self.bands.insert(bands).next()
-    }
-}
-
-/// A run over several chunks of one group, as at most three rectangles: the first chunk begins at `row`, the last ends at `end`, and
-/// between two of these bounds the same chunks take part.
-#[derive(Clone, Debug)]
-struct Bands {
-    group: u64,
-    first: u64,
-    last: u64,
-    row: u64,
-    end: u64,
-    bounds: [u64; 4],
-    at: usize,
-}
-
-impl Iterator for Bands {
-    type Item = Piece;
-
-    fn next(&mut self) -> Option<Piece> {
-        while self.at < 3 {
-            let (from, to) = (self.bounds[self.at], self.bounds[self.at + 1]);
-            self.at += 1;
-            let first_role = if from >= self.row { self.first } else { self.first + 1 };
-            let end_role = if to <= self.end { self.last + 1 } else { self.last };
-            if from < to && first_role < end_role {
-                let rows = Rows::new(from as u32, to as u32);
-                let (first_role, end_role) = (first_role as u8, end_role as u8);
-                return Some(Piece { group: self.group, first_role, end_role, rows });
-            }
-        }
-        None
+        Pieces::new(self.chunk, self.data as u64, first, sectors, banded)
     }
 }
 

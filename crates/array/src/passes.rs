@@ -2,9 +2,14 @@
 //!
 //! Everything here is a decision over plain data; what it takes to carry one out is the machine's part.
 
+mod pace;
+mod wanted;
+
+pub(crate) use pace::{HostActivity, pace};
+
 use crate::config::BackgroundConfig;
 use crate::placement::ShiftPlan;
-use outlast_units::{ByteRate, Bytes, Nanos};
+use outlast_units::Nanos;
 use serde::Serialize;
 
 /// What a pass does.
@@ -76,39 +81,6 @@ pub(crate) enum Turn {
     Wait,
     /// This group is next.
     Look(PassKind, u64),
-}
-
-/// What the host is doing, as far as the pace of background work depends on it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct HostActivity {
-    pub(crate) is_active: bool,
-    /// When it last was served.
-    pub(crate) last_served: Option<Nanos>,
-}
-
-/// When the next piece of work may begin, if not now: the last one, of `bytes`, began at `last`. `fixed` is a rate that holds whether
-/// the host is active or not.
-pub(crate) fn pace(
-    settings: &BackgroundConfig,
-    host: HostActivity,
-    now: Nanos,
-    (last, bytes): (Nanos, Bytes),
-    fixed: Option<ByteRate>,
-) -> Option<Nanos> {
-    let due = |rate: Option<ByteRate>| last + rate.map_or(Nanos::ZERO, |rate| rate.time_for(bytes));
-    if fixed.is_some() {
-        return Some(due(fixed)).filter(|&wake| wake > now);
-    }
-    let idle_from = host.last_served.map_or(Nanos::ZERO, |at| at + settings.idle_after);
-    let (slow, fast) = (settings.min_rate.or(settings.max_rate), settings.max_rate);
-    let wake = if host.is_active {
-        due(slow)
-    } else if now >= idle_from {
-        due(fast)
-    } else {
-        due(slow).min(due(fast).max(idle_from))
-    };
-    (wake > now).then_some(wake)
 }
 
 /// Everything that the array does for itself.
@@ -313,185 +285,7 @@ impl Passes {
         self.epoch += 1;
         self.pump = true;
     }
-
-    /// A scrub is wanted; a scrub under way begins again.
-    pub(crate) fn want_scrub(&mut self, repair: bool, mismatches: u64) {
-        self.scrub = Some(Scrub { base: 0, repair, mismatches_before: mismatches });
-        if self.under_way.as_ref().is_some_and(|pass| pass.kind == PassKind::Scrub) {
-            self.under_way = None;
-        }
-        self.pump = true;
-    }
-
-    /// Whether a scrub is due by time.
-    pub(crate) fn is_scrub_due(&self, now: Nanos) -> bool {
-        self.next_scrub <= now
-    }
-
-    /// A scrub is due by time; one that is wanted or under way already will do.
-    pub(crate) fn scrub_by_time(&mut self, mismatches: u64) {
-        self.next_scrub = Nanos::MAX;
-        self.scrub.get_or_insert(Scrub { base: 0, repair: true, mismatches_before: mismatches });
-        self.pump = true;
-    }
-
-    /// Whether the scrub under way makes redundancy fit.
-    pub(crate) fn scrub_repairs(&self) -> bool {
-        self.scrub.is_some_and(|scrub| scrub.repair)
-    }
-
-    /// A scrub has ended. Returns how many mismatches there had been before it.
-    pub(crate) fn scrub_ends(&mut self, now: Nanos) -> Option<u64> {
-        self.next_scrub = self.scrub_interval.map_or(Nanos::MAX, |span| now + span);
-        self.scrub.take().map(|scrub| scrub.mismatches_before)
-    }
-
-    /// Parity is to move as soon as no read without a lock is under way.
-    pub(crate) fn want_shift(&mut self, plan: ShiftPlan, lazy: bool) {
-        self.pending_shift = Some((plan, lazy));
-        self.pump = true;
-    }
-
-    /// Whether parity waits to be moved.
-    #[inline]
-    pub(crate) fn is_shift_pending(&self) -> bool {
-        self.pending_shift.is_some()
-    }
-
-    /// The shift that waits, if there is one, begins.
-    pub(crate) fn begin_shift(&mut self) -> Option<(ShiftPlan, bool)> {
-        let shift = self.pending_shift.take();
-        self.shifting |= shift.is_some();
-        shift
-    }
-
-    /// A shift that waits is not to be lazy.
-    pub(crate) fn hurry_shift(&mut self) {
-        if let Some((_, lazy)) = &mut self.pending_shift {
-            *lazy = false;
-        }
-        self.pump = true;
-    }
-
-    /// Members have changed before parity was where it was wanted.
-    pub(crate) fn want_another_shift(&mut self) {
-        self.replan = true;
-    }
-
-    /// Parity is where it was wanted. Returns whether another shift is to be planned.
-    pub(crate) fn shift_ends(&mut self) -> bool {
-        self.shifting = false;
-        self.pump = true;
-        std::mem::take(&mut self.replan)
-    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use outlast_units::rng::SplitMix;
-
-    fn view() -> View {
-        View { rebuild_from: None, can_rebuild: true, recovering: false, resync_from: None, can_shift: false }
-    }
-
-    fn passes() -> Passes {
-        Passes::new(&BackgroundConfig::default())
-    }
-
-    /// Lost redundancy comes before redundancy in doubt, that before parity in the wrong place, that before a look at everything; and rows
-    /// that are written back hold all but a rebuild.
-    #[test]
-    fn the_pass_that_matters_most_comes_first() {
-        let mut passes = passes();
-        assert_eq!(passes.choose(&view()), None);
-        passes.want_scrub(false, 0);
-        assert_eq!(passes.choose(&view()), Some((PassKind::Scrub, 0)));
-        let shift = View { can_shift: true, ..view() };
-        assert_eq!(passes.choose(&shift), Some((PassKind::Shift, 0)));
-        let resync = View { resync_from: Some(3), ..shift };
-        assert_eq!(passes.choose(&resync), Some((PassKind::Resync, 3)));
-        let rebuild = View { rebuild_from: Some(7), ..resync };
-        assert_eq!(passes.choose(&rebuild), Some((PassKind::Rebuild, 7)));
-        assert_eq!(passes.choose(&View { can_rebuild: false, ..rebuild }), Some((PassKind::Resync, 3)));
-        assert_eq!(passes.choose(&View { recovering: true, ..rebuild }), Some((PassKind::Rebuild, 7)));
-        assert_eq!(passes.choose(&View { recovering: true, ..resync }), None);
-    }
-
-    /// In whatever order groups end, the pass tells each group done once, stays within its window, and ends after the last.
-    #[test]
-    fn a_pass_does_every_group_once_whatever_the_order() {
-        let mut rng = SplitMix::new(5, "passes");
-        for groups in [1, 2, 63, 64, 65, 500] {
-            let mut passes = passes();
-            passes.begin(Nanos(1), PassKind::Resync, 0);
-            let (mut open, mut seen, mut base) = (Vec::new(), vec![0; groups as usize], 0);
-            loop {
-                match passes.next(groups, true) {
-                    Turn::Look(kind, group) => {
-                        assert_eq!(kind, PassKind::Resync);
-                        assert!(group < base + AHEAD, "group {group} lies beyond the window at {base}");
-                        seen[group as usize] += 1;
-                        if rng.below(3) == 0 {
-                            base = passes.skip(group).map_or(base, |(_, done)| done);
-                        } else {
-                            open.push((group, passes.work_begins(Nanos(2))));
-                        }
-                    }
-                    Turn::Wait => {
-                        assert!(!open.is_empty(), "a pass that waits for nothing never ends");
-                        let (group, epoch) = open.swap_remove(rng.below(open.len() as u64) as usize);
-                        base = passes.work_ends(group, epoch).map_or(base, |(_, done)| done);
-                    }
-                    Turn::End(_) => break,
-                    other => panic!("{other:?}"),
-                }
-                assert_eq!(passes.operations(), open.len());
-            }
-            assert_eq!((base, seen.iter().all(|&times| times == 1)), (groups, true));
-        }
-    }
-
-    /// What a pass that was given up still had under way does not count for the next one.
-    #[test]
-    fn operations_of_a_pass_that_was_given_up_are_not_counted() {
-        let mut passes = passes();
-        passes.begin(Nanos(1), PassKind::Rebuild, 0);
-        let old = passes.work_begins(Nanos(1));
-        assert_eq!(passes.next(10, false), Turn::GiveUp);
-        passes.drop_pass();
-        passes.begin(Nanos(2), PassKind::Scrub, 0);
-        let new = passes.work_begins(Nanos(2));
-        assert_eq!((passes.work_ends(0, old), passes.operations()), (None, 1));
-        assert_eq!((passes.work_ends(0, new), passes.operations()), (Some((PassKind::Scrub, 1)), 0));
-    }
-
-    /// The pace while the host is active, has just been, and has long been idle; and a rate of its own.
-    #[test]
-    fn the_pace_follows_the_host() {
-        let settings = BackgroundConfig {
-            min_rate: ByteRate::new(1000),
-            max_rate: ByteRate::new(1_000_000),
-            idle_after: Nanos::millis(500),
-            ..BackgroundConfig::default()
-        };
-        let piece = (Nanos::secs(10), Bytes(1000));
-        let next = |is_active, last_served, now, fixed| {
-            pace(&settings, HostActivity { is_active, last_served }, now, piece, fixed)
-        };
-        let begun = Nanos::secs(10);
-        assert_eq!(
-            next(true, Some(begun), begun, None),
-            Some(Nanos::secs(11)),
-            "the slow rate beside the host"
-        );
-        assert_eq!(next(false, None, begun, None), Some(Nanos::millis(10_001)), "the fast rate without it");
-        assert_eq!(
-            next(false, Some(begun), begun, None),
-            Some(Nanos::millis(10_500)),
-            "once it counts as idle"
-        );
-        assert_eq!(next(false, None, Nanos::millis(10_001), None), None, "now");
-        assert_eq!(next(false, None, begun, ByteRate::new(500)), Some(Nanos::secs(12)), "a rate of its own");
-    }
-}
+mod tests;

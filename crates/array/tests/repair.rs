@@ -137,7 +137,7 @@ fn as_many_bytes_are_written_as_have_failed() {
     }
 }
 
-/// Fake failures can be had from the member itself, and what cannot be read falls back on redundancy.
+/// Fake failures are read from the member itself, and what cannot be read falls back on redundancy.
 #[test]
 fn fake_failures_are_copied_when_told_to() {
     let repair = RepairConfig { fakes: FakeWay::Copy, ..by(RepairWay::Die) };
@@ -181,7 +181,7 @@ fn recovery_takes_the_time_that_its_parts_take() {
     let (ranges, runs) = (4, SECTORS / 16);
     let (identify, recover) = (Nanos::millis(ranges), Nanos::micros(160 * runs));
     assert_eq!(measure(1, 1), (identify + recover, identify, recover));
-    // With two ranges in hand every question but the first is asked while rows are recovered: a range of 8 runs takes 1.28 ms.
+    // With two ranges under way every question but the first is asked while rows are recovered: a range of 8 runs takes 1.28 ms.
     let (all, asked, rest) = measure(2, 4);
     assert_eq!((all, asked), (Nanos::millis(1) + recover, identify));
     assert_eq!(rest, all - asked);
@@ -253,7 +253,7 @@ fn linked(rate: u64, sectors: u64, seed: u64) -> PlainDevice {
     PlainDevice::new(config, seed).unwrap()
 }
 
-/// A tenth of a link of 100 MB/s: at no time has more been moved than that allows, but for the work that was just begun.
+/// A tenth of a link of 100 MB/s: at no time has more been moved than that allows, except the work that was just begun.
 #[test]
 fn recovery_keeps_to_its_share_of_the_link() {
     for way in [RepairWay::Die, RepairWay::Assist, RepairWay::Rebuild] {

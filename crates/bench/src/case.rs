@@ -85,7 +85,7 @@ impl Case {
 }
 
 /// A hash of what was simulated, not of how long it took.
-fn hash(result: &RunResult) -> u64 {
+pub(crate) fn hash(result: &RunResult) -> u64 {
     let mut hash = 0;
     for (name, table) in &result.tables {
         hash = mix(hash ^ format!("{name}{table:?}").bytes().fold(0, |sum, byte| mix(sum ^ u64::from(byte))));

@@ -10,6 +10,8 @@
 //! `steady`, which runs only when named, holds the write amplification at which preconditioning stops against that after thirty drive
 //! writes.
 //!
+//! `threads`, also only when named, holds a run on one thread against the same on all processors.
+//!
 //! `hashes` runs a battery of everything that can be simulated and compares a hash of each result with a committed table, see [`hashes`].
 //! `instructions` counts instructions and cache misses under callgrind, see [`instructions`].
 //!
@@ -26,6 +28,7 @@ mod models;
 mod protection;
 mod scale;
 mod steady;
+mod threads;
 mod traces;
 
 use std::process::ExitCode;
@@ -60,6 +63,15 @@ fn main() -> ExitCode {
             Ok(line) => println!("{line}"),
             Err(message) => {
                 println!("{name}: {message}");
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    if names.iter().any(|name| *name == "threads") {
+        match threads::measure(quick) {
+            Ok(lines) => println!("{lines}"),
+            Err(message) => {
+                println!("threads: {message}");
                 return ExitCode::FAILURE;
             }
         }

@@ -213,7 +213,7 @@ fn wear(volume: &Volume, column: usize, end: Nanos) -> DriveWear {
     }
 }
 
-/// ln of the probability that a bit of a drive cannot be had after its ECC, at the mean error rate of its blocks that hold data.
+/// ln of the probability that a bit of a drive is still wrong after its ECC, at the mean error rate of its blocks that hold data.
 fn ln_uber(ssd: &Ssd, now: Nanos) -> Option<f64> {
     let ecc = &ssd.config().reliability.as_ref()?.ecc;
     ecc.strength?;

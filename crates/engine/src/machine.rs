@@ -3,11 +3,12 @@
 use crate::counts::{Snapshot, WINDOW_BLOCKS};
 use crate::progress::OnProgress;
 use crate::scenario::Scenario;
+use crate::team::Team;
 use outlast_array::Condition;
 use outlast_device::{Command, Device, Op, Outcome, StreamId};
 use outlast_ftl::{Ftl, ProgramCause};
 use outlast_media::ConfigError;
-use outlast_ssd::Ssd;
+use outlast_ssd::{CoreShare, Ssd};
 use outlast_units::{Lba, Nanos};
 
 /// A device that can be prepared without time and tells what it has done. Implemented by types known when the run loop is compiled,
@@ -30,18 +31,21 @@ pub(crate) trait Machine: Device {
     ///
     /// # Errors
     /// [`Outcome::ReadOnly`] when a drive is worn out.
-    fn fill_first(&mut self, _units: u64, _go_on: &mut dyn FnMut(u64) -> bool) -> Result<u64, Outcome> {
-        Ok(0)
-    }
+    fn fill_first(
+        &mut self,
+        units: u64,
+        team: Team,
+        go_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<u64, Outcome>;
 
-    /// Writes one unit without time.
+    /// Units that one call of [`Machine::write_units`] should write.
+    fn batch(&self) -> usize;
+
+    /// Writes whole units without time, on the threads of `team` where that can be.
     ///
     /// # Errors
-    /// [`Outcome::ReadOnly`] when a drive is worn out.
-    fn write_unit(&mut self, unit: u64) -> Result<(), Outcome>;
-
-    /// Brings the table entries of units that will soon be written into the processor's cache.
-    fn touch(&self, units: &[u64]);
+    /// The number of units that were written before a drive was worn out.
+    fn write_units(&mut self, units: &[u64], team: Team) -> Result<(), usize>;
 
     /// Carries out a command without time, or keeps it to be carried out with others: that it could not be may be told later, by another
     /// one or by [`Machine::catch_up`].
@@ -104,6 +108,8 @@ pub(crate) trait Machine: Device {
 
 /// Units between two looks at the clock.
 const FILL_UNITS: u64 = 64;
+/// Units that are divided among flash cores: enough that starting threads costs nothing beside them.
+const APART: usize = 1 << 16;
 
 /// A write of units `first..end`.
 pub(crate) fn unit_write(sectors_per_unit: u32, first: u64, end: u64) -> Command {
@@ -125,14 +131,37 @@ impl Machine for Ssd {
         (first..end).try_for_each(|unit| self.write_unit_untimed(unit, 0))
     }
 
-    #[inline]
-    fn write_unit(&mut self, unit: u64) -> Result<(), Outcome> {
-        self.write_unit_untimed(unit, 0)
+    /// Where it has several flash cores, all of it, core by core.
+    fn fill_first(
+        &mut self,
+        units: u64,
+        team: Team,
+        go_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<u64, Outcome> {
+        if self.ftls().len() == 1 {
+            return Ok(0);
+        }
+        let mut slice = Vec::with_capacity(APART);
+        let mut first = 0;
+        while first < units {
+            slice.clear();
+            slice.extend(first..units.min(first + APART as u64));
+            first += slice.len() as u64;
+            Machine::write_units(self, &slice, team).map_err(|_| Outcome::ReadOnly)?;
+            if !go_on(first) {
+                break;
+            }
+        }
+        Ok(first)
     }
 
-    #[inline]
-    fn touch(&self, units: &[u64]) {
-        self.touch_untimed(units);
+    /// As many as are looked up together, or what is worth a thread for each core.
+    fn batch(&self) -> usize {
+        if self.ftls().len() == 1 { 64 } else { APART }
+    }
+
+    fn write_units(&mut self, units: &[u64], team: Team) -> Result<(), usize> {
+        self.write_units_untimed(units, |shares| team.for_each(shares, CoreShare::write))
     }
 
     #[inline]

@@ -7,6 +7,7 @@ use crate::progress::{Control, OnProgress, Phase, Progress};
 use crate::scenario::{Fill, Overwrite, PreconditionSpec};
 use crate::settling::Settling;
 use crate::steady::{Round, compared, expected_rest, has_settled, mean_amplification};
+use crate::team::Team;
 use outlast_device::{Op, Outcome};
 use outlast_units::rng::{SplitMix, mix, sub_seed};
 use outlast_units::{Bytes, Nanos};
@@ -15,9 +16,10 @@ use outlast_workload::{Target, WorkloadSpec};
 /// The least that a round of a length not asked for holds, in drive writes and in superblocks.
 const ROUND: f64 = 0.1;
 const ROUND_SUPERBLOCKS: u64 = 8;
-/// Units or commands between two looks at the clock.
+/// Commands taken from a workload together.
 const CHUNK: usize = 64;
-const CHUNKS_BETWEEN_CLOCKS: u64 = 256;
+/// Units or commands between two looks at the clock.
+const BETWEEN_CLOCKS: u64 = 1 << 14;
 
 /// What preconditioning did.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +59,8 @@ struct Preparer<'a, 'b, M> {
     spec: &'a PreconditionSpec,
     progress: OnProgress<'b>,
     pulse: Pulse,
-    chunks: u64,
+    team: Team,
+    since_clock: u64,
     written: u64,
     planned: u64,
     settling: Settling,
@@ -70,6 +73,7 @@ pub(crate) fn prepare<M: Machine>(
     spec: &PreconditionSpec,
     workload: &WorkloadSpec,
     target: &Target,
+    team: Team,
     progress: OnProgress<'_>,
 ) -> Result<Prepared, EngineError> {
     let watch = Stopwatch::start();
@@ -83,7 +87,8 @@ pub(crate) fn prepare<M: Machine>(
         spec,
         progress,
         pulse: Pulse::new(),
-        chunks: 0,
+        since_clock: 0,
+        team,
         written: 0,
         planned: filled + at_least,
     };
@@ -122,10 +127,14 @@ fn ask(progress: OnProgress<'_>, written: u64, planned: u64) -> bool {
 }
 
 impl<M: Machine> Preparer<'_, '_, M> {
-    /// Whether the caller wants to stop; asks now and then.
-    fn is_stopped(&mut self) -> bool {
-        self.chunks += 1;
-        if !self.chunks.is_multiple_of(CHUNKS_BETWEEN_CLOCKS) || !self.pulse.is_due() {
+    /// Whether the caller wants to stop; asks now and then, after so many units or commands more.
+    fn is_stopped(&mut self, more: u64) -> bool {
+        self.since_clock += more;
+        if self.since_clock < BETWEEN_CLOCKS {
+            return false;
+        }
+        self.since_clock = 0;
+        if !self.pulse.is_due() {
             return false;
         }
         ask(self.progress, self.written, self.planned)
@@ -139,17 +148,19 @@ impl<M: Machine> Preparer<'_, '_, M> {
         }
     }
 
-    fn write(&mut self, unit: u64) -> Result<(), EngineError> {
-        self.written += 1;
-        let (written, planned) = (self.written, self.planned);
-        self.machine.write_unit(unit).map_err(|_| EngineError::WornOut { written, planned })
+    fn write(&mut self, units: &[u64]) -> Result<(), EngineError> {
+        let (before, planned) = (self.written, self.planned);
+        self.written += units.len() as u64;
+        let done = self.machine.write_units(units, self.team);
+        // The one that failed counts, too.
+        done.map_err(|written| EngineError::WornOut { written: before + written as u64 + 1, planned })
     }
 
     fn fill(&mut self, units: u64) -> Result<Prepared, EngineError> {
         let step = self.machine.fill_units();
         let (written, planned) = (self.written, self.planned);
         let (pulse, progress, mut stopped) = (&mut self.pulse, &mut *self.progress, false);
-        let begun = self.machine.fill_first(units, &mut |done| {
+        let begun = self.machine.fill_first(units, self.team, &mut |done| {
             stopped = pulse.is_due() && ask(progress, written + done, planned);
             !stopped
         });
@@ -163,7 +174,7 @@ impl<M: Machine> Preparer<'_, '_, M> {
             let (written, planned) = (self.written, self.planned);
             self.machine.fill(first, end).map_err(|_| EngineError::WornOut { written, planned })?;
             self.written = written + (end - first);
-            if self.is_stopped() {
+            if self.is_stopped(end - first) {
                 return Ok(Prepared { stopped: true, ..Prepared::default() });
             }
         }
@@ -190,22 +201,18 @@ impl<M: Machine> Preparer<'_, '_, M> {
         prepared: &mut Prepared,
     ) -> Result<(), EngineError> {
         let mut rng = SplitMix::new(seed, "engine.precondition");
-        let mut chunk = [0u64; CHUNK];
+        let mut batch = vec![0u64; self.machine.batch()];
         let round = self.round_units();
         loop {
             let before = self.machine.programmed_units();
             let mut left = round;
             while left != 0 {
-                let count = left.min(CHUNK as u64) as usize;
-                for unit in &mut chunk[..count] {
-                    *unit = rng.below(span);
-                }
-                self.machine.touch(&chunk[..count]);
-                for &unit in &chunk[..count] {
-                    self.write(unit)?;
-                }
-                left -= count as u64;
-                if self.is_stopped() {
+                let units = &mut batch[..left.min(self.machine.batch() as u64) as usize];
+                units.fill_with(|| rng.below(span));
+                self.write(units)?;
+                let count = units.len() as u64;
+                left -= count;
+                if self.is_stopped(count) {
                     prepared.stopped = true;
                     return Ok(());
                 }
@@ -258,7 +265,7 @@ impl<M: Machine> Preparer<'_, '_, M> {
             }
             let written = self.machine.host_units();
             self.written = written_before + written - host_before;
-            if self.is_stopped() {
+            if self.is_stopped(batch.len() as u64) {
                 prepared.stopped = true;
                 break;
             }

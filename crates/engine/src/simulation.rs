@@ -18,6 +18,7 @@ use crate::run::{Ending, Runner};
 use crate::scenario::{Scenario, TimingMode};
 use crate::summary::{Summary, latency_table, precondition_table, wear_table};
 use crate::table::Table;
+use crate::team::Team;
 use crate::volume::Volume;
 use crate::window::Windows;
 use outlast_device::Device;
@@ -221,7 +222,9 @@ fn execute<M: Machine + AsDrives>(
     windows: Windows,
     progress: OnProgress<'_>,
 ) -> Result<Done, EngineError> {
-    let prepared = prepare(machine, &scenario.precondition, &scenario.workload, target, progress)?;
+    let cores = scenario.device.controller.flash_cores;
+    let team = Team::new(scenario.run.threads, cores.into());
+    let prepared = prepare(machine, &scenario.precondition, &scenario.workload, target, team, progress)?;
     machine.begin(scenario)?;
     let recorder = Recorder::new(scenario.run.histogram_digits, windows, workload.lanes.as_ref());
     let watch = Stopwatch::start();

@@ -18,6 +18,8 @@ use std::cmp::Reverse;
 
 /// Steps between two looks at the clock while the array finishes what it has begun.
 const BETWEEN_CLOCKS: u64 = 4096;
+/// Units written between two looks at the clock.
+const BATCH: usize = 64;
 /// Units of a drive that are filled between two looks at the clock: a drive's tables stay in the processor's cache meanwhile.
 const FILL_STEP: usize = 1 << 16;
 
@@ -367,7 +369,12 @@ impl Machine for Volume {
 
     /// Drive by drive, which keeps one drive's tables in the processor's cache and passes over stand-ins, or several at once on threads of
     /// their own. Members get the same writes in the same order as through the array.
-    fn fill_first(&mut self, units: u64, go_on: &mut dyn FnMut(u64) -> bool) -> Result<u64, Outcome> {
+    fn fill_first(
+        &mut self,
+        units: u64,
+        _team: Team,
+        go_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<u64, Outcome> {
         let per_unit = u64::from(self.sectors_per_unit);
         let config = self.array.config();
         if self.config.bytes || !config.chunk.0.is_multiple_of(per_unit * SECTOR_BYTES) {
@@ -395,12 +402,17 @@ impl Machine for Volume {
         Ok(whole)
     }
 
-    fn write_unit(&mut self, unit: u64) -> Result<(), Outcome> {
-        self.fill(unit, unit + 1)
+    fn batch(&self) -> usize {
+        BATCH
     }
 
-    /// Members fetch what they need when they carry it out.
-    fn touch(&self, _units: &[u64]) {}
+    /// On the backlog's threads: members are told apart by commands.
+    fn write_units(&mut self, units: &[u64], _team: Team) -> Result<(), usize> {
+        for (written, &unit) in units.iter().enumerate() {
+            self.fill(unit, unit + 1).map_err(|_| written)?;
+        }
+        Ok(())
+    }
 
     fn apply(&mut self, command: Command) -> Outcome {
         self.backlog.push(&mut self.array, command)

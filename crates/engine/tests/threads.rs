@@ -116,6 +116,46 @@ fn commands_without_time_are_the_same_on_any_number_of_threads() {
     }
 }
 
+/// A drive by itself has a thread for each of its flash cores.
+#[test]
+fn a_drive_of_several_cores_is_the_same_on_any_number_of_threads() {
+    let drive = |threads: u16, wears_out: &str| {
+        let text = format!(
+            r#"
+{TIMING}
+[device]
+geometry = {{ channels = 4, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 64, pages_per_block = 16, page_size = "8KiB" }}
+controller = {{ flash_cores = 4, write_buffer = "1MiB" }}
+ftl = {{ over_provisioning = 0.3 }}
+{wears_out}
+[precondition]
+max_drive_writes = 3
+[run]
+threads = {threads}
+[workload.synthetic]
+pattern = "uniform"
+read_percent = 50
+requests = 2000
+queue_depth = 16
+"#
+        );
+        let mut simulation = Simulation::new(parse_text(&text).unwrap().0).unwrap();
+        simulation
+            .run(&mut |_| Control::Continue)
+            .map(|result| found(&result))
+            .map_err(|error| error.to_string())
+    };
+    for (wears_out, works) in
+        [("", true), ("defects.endurance = 3", false), ("defects.endurance = 3000", true)]
+    {
+        let one = drive(1, wears_out);
+        assert_eq!(one.is_ok(), works, "{wears_out}");
+        for threads in [2, 4] {
+            assert!(one == drive(threads, wears_out), "{threads} threads give another result: {wears_out}");
+        }
+    }
+}
+
 /// A member that takes no more writes ends a run without time, and no member has done anything that comes after.
 #[test]
 fn a_worn_out_member_ends_a_run_without_time_at_once() {

@@ -3,8 +3,8 @@
 use crate::channel::Channel;
 use crate::die::{Die, Phase};
 use crate::events::{Events, Source};
+use crate::next::{Demand, Next};
 use crate::op::{List, Op, OpId, Queue, Task};
-use crate::turn::{Demand, Next};
 use outlast_media::{ConfigError, Geometry, ProgramUnit, Suspend, Timing, TimingTable};
 use outlast_units::slab::{NIL, Slab};
 use outlast_units::{Bytes, ChannelId, CoreId, DieId, IndexVec, Nanos};

@@ -14,6 +14,7 @@ mod die;
 mod events;
 mod figures;
 mod flash;
+mod next;
 mod op;
 mod turn;
 mod under_way;
@@ -21,6 +22,6 @@ mod work;
 
 pub use events::Source;
 pub use flash::{Event, Flash, Setup};
+pub use next::{Answer, Ask, Demand, Next};
 pub use op::{Kind, Op, OpId, Place, Queue, Task};
-pub use turn::{Answer, Ask, Demand, Next};
 pub use under_way::Outstanding;

@@ -3,8 +3,8 @@
 use crate::die::{Phase, Suspended};
 use crate::events::Source;
 use crate::flash::Flash;
+use crate::next::Next;
 use crate::op::{Kind, Op, OpId};
-use crate::turn::Next;
 use outlast_units::{DieId, Nanos};
 
 impl<T: Copy> Flash<T> {

@@ -24,7 +24,7 @@ pub(crate) struct Bits(Vec<u64>);
 impl Bits {
     /// `count` bits, all clear.
     pub(crate) fn new(count: usize) -> Self {
-        Self(vec![0; count.div_ceil(64)])
+        Self(outlast_tables::filled(0, count.div_ceil(64)))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -34,6 +34,12 @@ impl Bits {
     #[inline]
     pub(crate) fn get(&self, bit: u32) -> bool {
         self.0[bit as usize / 64] >> (bit % 64) & 1 == 1
+    }
+
+    /// The word that bit `bit` lies in; 0 where there is no such bit.
+    #[inline]
+    pub(crate) fn word_of(&self, bit: u32) -> u64 {
+        self.0.get(bit as usize / 64).copied().unwrap_or(0)
     }
 
     #[inline]

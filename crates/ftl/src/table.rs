@@ -41,8 +41,11 @@ pub(crate) trait Mapping {
     /// Logical pages that are mapped.
     fn pages(&self) -> u64;
 
-    /// Brings the entries of pages that will soon be written into the processor's cache: loads that do not wait for each other.
+    /// Brings the entries of pages that will soon be looked up into the processor's cache: loads that do not wait for each other.
     fn touch(&self, lpns: impl Iterator<Item = Lpn>);
+
+    /// The same for pages that will soon be written, and so of the slots that they leave.
+    fn touch_written(&self, lpns: impl Iterator<Item = Lpn>);
 
     /// Resident bytes.
     fn bytes(&self) -> usize;
@@ -62,8 +65,8 @@ const GATHERED: u32 = 8;
 pub(crate) struct FlatMap {
     slots: IndexVec<Lpn, Ppn>,
     owners: IndexVec<Ppn, Lpn>,
-    /// One bit for each slot. So small that it stays in the cache, where looking for the valid slots in the other two tables would
-    /// miss it at every slot.
+    /// One bit for each slot. So small that of most drives it stays in the cache, where looking for the valid slots in the other two
+    /// tables would miss it at every slot.
     valid: Bits,
 }
 
@@ -71,8 +74,8 @@ impl FlatMap {
     /// Nothing written yet: `pages` logical pages over `slots` slots.
     pub(crate) fn new(pages: u64, slots: u32) -> Self {
         Self {
-            slots: IndexVec::filled(Ppn::NONE, pages as usize),
-            owners: IndexVec::filled(Lpn::NONE, slots as usize),
+            slots: outlast_tables::filled(Ppn::NONE, pages as usize).into(),
+            owners: outlast_tables::filled(Lpn::NONE, slots as usize).into(),
             valid: Bits::new(slots as usize),
         }
     }
@@ -185,6 +188,13 @@ impl Mapping for FlatMap {
     #[inline]
     fn touch(&self, lpns: impl Iterator<Item = Lpn>) {
         let sum = lpns.fold(0u32, |sum, lpn| sum ^ self.slots.get(lpn).map_or(0, |slot| slot.0));
+        std::hint::black_box(sum);
+    }
+
+    #[inline]
+    fn touch_written(&self, lpns: impl Iterator<Item = Lpn>) {
+        let left = |lpn| self.slots.get(lpn).map_or(0, |slot| self.valid.word_of(slot.0));
+        let sum = lpns.fold(0u64, |sum, lpn| sum ^ left(lpn));
         std::hint::black_box(sum);
     }
 

@@ -1,6 +1,6 @@
 //! What a drive counts.
 
-use outlast_ftl::PagesRead;
+use outlast_ftl::{PagesRead, UnitsWritten};
 
 outlast_units::counters! {
     /// Counters since the last [`crate::Ssd::reset_counters`], over all cores. Flash reads and programs count pages.
@@ -37,4 +37,32 @@ outlast_units::counters! {
         /// Nanoseconds during which host writes waited for garbage collection, summed over cores.
         pub blocked_ns: u64,
     }
+}
+
+outlast_units::counters! {
+    /// What the translation layers count since the beginning.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub(crate) struct Totals {
+        pub(crate) written: UnitsWritten,
+        pub(crate) programs: u64,
+        pub(crate) multi_plane_programs: u64,
+        pub(crate) erases: u64,
+        pub(crate) untimed_reads: PagesRead,
+        pub(crate) victims: u64,
+        pub(crate) victim_units: u64,
+    }
+}
+
+/// What losses of power have done to a drive over its life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PowerCuts {
+    /// How often power failed.
+    pub cuts: u64,
+    /// Program operations that were under way without a protected buffer: their program units hold garbage.
+    pub torn: u64,
+    /// Units that were only in the buffer, and lost: older copies became current again.
+    pub lost_units: u64,
+    /// Pages that the mounts would have had to read: one of each filled superblock, in which a real drive keeps the owners of all
+    /// others; all programmed ones of superblocks not filled; and those whose parity had to be computed anew.
+    pub mount_pages: u64,
 }

@@ -1,5 +1,7 @@
 //! Firmware: flash cores, write buffer, host commands, reading and its ladder, health, repair, SMART.
 
+mod apart;
+mod assemble;
 mod config;
 mod core;
 mod counters;
@@ -7,9 +9,10 @@ mod failed_programs;
 mod figures;
 mod health;
 mod host;
+mod measures;
 mod op;
 mod placement;
-mod power;
+mod places;
 mod read;
 mod repair;
 mod settle;
@@ -18,14 +21,14 @@ mod untimed;
 mod whole;
 mod wiring;
 
+pub use apart::CoreShare;
 pub use config::{
     ChangeConfig, ControllerConfig, Identifier, Migration, PredictConfig, Rebuild, ReliabilityConfig,
     RepairConfig, RepairScheme, ScrubConfig, SsdConfig, WriteCache,
 };
-pub use counters::Counters;
+pub use counters::{Counters, PowerCuts};
 pub use figures::RberLevels;
 pub use health::{Change, Decision, Reason};
-pub use power::PowerCuts;
 pub use read::{Corrections, ExactTails};
 pub use repair::{RepairRecord, adjustment, fair_shares};
 pub use ssd::Ssd;

@@ -1,8 +1,8 @@
 //! What a flash operation is for.
 
-use outlast_ftl::{Layout, ReadCause};
+use outlast_ftl::ReadCause;
+use outlast_units::DieId;
 use outlast_units::slab::NIL;
-use outlast_units::{BlockId, DieId, Row};
 
 pub(crate) use outlast_flash::Task;
 
@@ -194,12 +194,4 @@ impl OpKind {
             (_, Task::Scrub) => ReadCause::Scrub,
         }
     }
-}
-
-/// Where program unit `pu` lies: its die, and its place there.
-#[inline]
-pub(crate) fn place_of_pu(layout: &Layout, pu: u32) -> (u16, outlast_flash::Place) {
-    let place = layout.place(pu);
-    let on_die = outlast_flash::Place { block: BlockId(place.superblock.0), row: Row(place.first_page) };
-    (place.lane.die.0, on_die)
 }

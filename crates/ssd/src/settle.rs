@@ -41,6 +41,8 @@ impl Ssd {
         self.cores[core].dirty.is_before_admission() || self.is_command_due()
     }
 
+    /// Not inlined: where nothing is due, which is the most frequent, [`Ssd::settle`] is to be a few comparisons.
+    #[inline(never)]
     fn settle_next(&mut self, now: Nanos) {
         let core = self.unsettled.first();
         if self.is_command_due() && core.is_none_or(|core| !self.cores[core].dirty.is_before_admission()) {

@@ -1,36 +1,47 @@
 //! The drive: a machine of host commands, flash cores, dies and channels.
 
-use crate::config::{Identifier, SsdConfig, WriteCache};
+use crate::config::{SsdConfig, WriteCache};
 use crate::core::{Core, Processor, Unsettled};
-use crate::counters::Counters;
-use crate::health::{Changes, Decisions, DieLayout, FaultSchedule, Timer};
+use crate::counters::{Counters, PowerCuts, Totals};
+use crate::health::{Changes, Decisions, FaultSchedule, Timer};
 use crate::host::HostSide;
 use crate::op::{Op, Purpose};
 use crate::placement::Classifier;
-use crate::power::PowerCuts;
-use crate::read::{CoreCells, Corrections, Ladder, Reliability, Retries};
+use crate::places::DiePlace;
+use crate::read::{Corrections, Ladder, Reliability};
 use crate::repair::{Moves, Redirection, Watch};
-use crate::wiring::DiePlace;
-use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Smart, Tag};
-use outlast_flash::{Flash, Setup, Source};
-use outlast_ftl::{Ftl, FtlOptions, PagesRead, Tables, UnitsWritten};
-use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig};
+use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Op as HostOp, Smart, Tag};
+use outlast_flash::{Flash, Source};
+use outlast_ftl::{Ftl, UnitsWritten};
 use outlast_units::slab::Slab;
-use outlast_units::{Bytes, CoreId, DieId, IndexVec, LocalDie, Lpn, Nanos, SECTOR_BYTES};
+use outlast_units::{Bytes, DieId, IndexVec, Lpn, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
 
-/// A simulated solid-state drive.
+/// A simulated solid-state drive: a machine made of parts.
 ///
 /// The way of a command: the host link brings it in, the master core splits it by mapping unit, the flash core of each unit
 /// translates it, the die and its channel carry it out, the link takes the data back. Each stage is a machine that books
 /// time; with one core, zero CPU cost and no link it is a plain SSD.
 ///
-/// **Priorities** on a die: host reads, then host programs, then garbage collection, then background tasks. When host writes
-/// wait for collection, collection goes before host programs, and every so often before host reads, so that it cannot starve.
-/// Channels serve first come, first served.
+/// # Inputs, settling, outputs
 ///
-/// **Time rule**: see [`Device`]. The sources of events are the dies, the flash cores' processors, the master core, and
-/// the link; each has at most one pending event.
+/// *Inputs* are the host's ([`Device::submit`]), simulated time ([`Device::advance`], one event at a time in `step`), and what is asked for
+/// from outside: faults ([`Ssd::inject`]), losses of power, changes of code and dies. Each is one handler. A handler changes the state of
+/// parts, submits flash operations, and says what may be *due* in consequence; it does none of that itself.
+///
+/// After each input the drive *settles* (`settle.rs`): what is due is done in a fixed order until nothing is, that which comes of it included.
+/// On each flash core: victims whose data is on flash are erased; victims that have been moved are erased, or wait for flash; wear levelling,
+/// garbage collection and scrubbing begin; then flushes and the drive's own moves go on, and host writes that wait enter the buffer. Last, dies
+/// that wait to start an internal operation may. A write that enters, or an operation that begins, may make any of this due again. No
+/// handler calls another, and nothing is entered again before it has ended.
+///
+/// *Outputs* are values: completions, notices, data and answers, which the caller takes.
+///
+/// Order of calls: `submit` at a time not before the last one; `advance` to a deadline ([`Device::next_deadline`]) or beyond; then `take_data`,
+/// `take_lba_status`, `take_notice`. Between calls nothing is due ([`Device::self_check`] sees to that).
+///
+/// **Time rule**: see [`Device`]. The sources of events are the dies, the flash cores' processors, the master core, the link and housekeeping;
+/// each has at most one pending event. Of the priorities on a die see [`Flash`].
 #[derive(Clone, Debug)]
 pub struct Ssd {
     pub(crate) config: SsdConfig,
@@ -85,121 +96,7 @@ pub struct Ssd {
     pub(crate) seed: u64,
 }
 
-outlast_units::counters! {
-    /// What the translation layers count since the beginning.
-    #[derive(Clone, Copy, Debug, Default)]
-    pub(crate) struct Totals {
-        pub(crate) written: UnitsWritten,
-        pub(crate) programs: u64,
-        pub(crate) multi_plane_programs: u64,
-        pub(crate) erases: u64,
-        pub(crate) untimed_reads: PagesRead,
-        pub(crate) victims: u64,
-        pub(crate) victim_units: u64,
-    }
-}
-
 impl Ssd {
-    /// Builds the drive, empty.
-    ///
-    /// # Errors
-    /// The first setting that cannot work, with its value and limit; nothing is allocated before the sizes are known to be sane.
-    pub fn new(config: SsdConfig, seed: u64) -> Result<Self, ConfigError> {
-        Self::assemble(config, seed, Tables::Built)
-    }
-
-    /// The drive without its tables: what refuses to be built is refused, in the same words. It can be asked for its capacity and for
-    /// [`Ssd::bytes_when_built`], and takes no command.
-    ///
-    /// # Errors
-    /// Those of [`Ssd::new`].
-    pub fn without_tables(config: SsdConfig, seed: u64) -> Result<Self, ConfigError> {
-        // Giving up dies that were repaired before takes note of superblocks.
-        let repaired = config.repair.as_ref().is_some_and(|repair| !repair.repaired_dies.is_empty());
-        Self::assemble(config, seed, if repaired { Tables::Superblocks } else { Tables::LeftOut })
-    }
-
-    fn assemble(config: SsdConfig, seed: u64, tables: Tables) -> Result<Self, ConfigError> {
-        config.validate()?;
-        let whole = tables == Tables::Built;
-        let geometry = &config.geometry;
-        let unit = config.ftl.mapping_unit;
-        let capacity = config.ftl.user_capacity(geometry);
-        let units = capacity.0 / unit.0;
-        let flash_cores = u64::from(config.controller.flash_cores);
-        let (cores, places) = cores_of(&config, seed, tables, units)?;
-        if let Some(protection) = &config.protection {
-            let ftl = &cores[0].ftl;
-            let parities = ftl.open_parities() * flash_cores;
-            protection.check_cache(geometry, parities, u64::from(ftl.layout().units_per_pu()) * unit.0)?;
-        }
-        let owners = places.iter().map(|place| place.core).collect();
-        let flash = Flash::new(&Setup {
-            geometry,
-            timing: &config.timing,
-            unit_size: unit,
-            program_unit: cores[0].ftl.layout().program_unit(),
-            cores: &owners,
-            program_every: config.controller.program_every,
-            background_every: config.controller.background_every,
-            internal_operations: config.controller.internal_operations,
-        })?;
-        let sectors_per_unit = (unit.0 / SECTOR_BYTES) as u32;
-        let reliability = config.reliability.as_ref().map(|r| Box::new(Reliability::new(&config, r, seed)));
-        let max = config.reliability.as_ref().map_or(Some(FAULT_RETRIES), |r| r.rereads.max_retries);
-        let if_protected = config.reliability.as_ref().and_then(|r| r.rereads_if_protected);
-        let hazards = HazardClock::new(&config.hazards, geometry, Nanos::ZERO, seed);
-        let mut ssd = Self {
-            fallible: reliability.is_some(),
-            striped: config.protection.is_some() || cores[0].ftl.layout().list_rows() != 0,
-            absent: config.absent_dies.iter().map(|&die| DieId(die)).collect(),
-            classifier: Classifier::new(&config, if whole { units * u64::from(sectors_per_unit) } else { 0 })
-                .map(Box::new),
-            reliability,
-            ladder: Ladder::new(Retries::new(max, if_protected)),
-            corrections: Corrections::default(),
-            timer: Timer::default(),
-            decisions: Decisions::default(),
-            schedule: FaultSchedule::default(),
-            changes: Changes::default(),
-            power_cuts: PowerCuts::default(),
-            redirection: None,
-            adjusted: Vec::new(),
-            moves: Moves::default(),
-            watch: config
-                .repair
-                .as_ref()
-                .map(|repair| Box::new(Watch::new(repair, die_layout(&cores, repair.bad_blocks)))),
-            notices: VecDeque::new(),
-            seed,
-            flash,
-            places,
-            reads: Slab::default(),
-            host: HostSide::new(&config),
-            master: Processor::default(),
-            sectors_per_unit,
-            unit_shift: sectors_per_unit.is_power_of_two().then(|| sectors_per_unit.trailing_zeros()),
-            units,
-            capacity_sectors: units * u64::from(sectors_per_unit),
-            unsettled: Unsettled::default(),
-            counters: Counters::default(),
-            errors_before: 0,
-            base: Totals::default(),
-            base_by_core: vec![UnitsWritten::default(); cores.len()],
-            cores,
-            config,
-        };
-        if ssd.config.hazards != HazardConfig::default() {
-            ssd.expect_faults();
-            let first = hazards.next();
-            ssd.schedule.begin_hazards(hazards);
-            ssd.call_housekeeping(first);
-        }
-        ssd.begin_repaired()?;
-        ssd.settle(Nanos::ZERO);
-        Ok(ssd)
-    }
-
     /// The settings.
     pub fn config(&self) -> &SsdConfig {
         &self.config
@@ -244,76 +141,6 @@ impl Ssd {
         let DiePlace { core, local } = self.places[DieId(die)];
         (core.index(), local.0)
     }
-
-    fn totals(&self) -> Totals {
-        let of = |ftl: &Ftl| {
-            let (victims, victim_units) = ftl.victims();
-            Totals {
-                written: ftl.written(),
-                programs: ftl.pages_programmed(),
-                multi_plane_programs: ftl.multi_plane_programs(),
-                erases: ftl.blocks().erases(),
-                untimed_reads: ftl.untimed_reads(),
-                victims,
-                victim_units,
-            }
-        };
-        self.ftls().map(of).sum()
-    }
-
-    /// What the translation layers have counted since the last reset.
-    fn since_reset(&self) -> Totals {
-        self.totals() - self.base
-    }
-
-    /// Counters since the last reset.
-    pub fn counters(&self) -> Counters {
-        let Totals { programs, multi_plane_programs, erases, untimed_reads, .. } = self.since_reset();
-        let reads = self.counters.reads + untimed_reads;
-        let suspends = self.flash.suspends();
-        Counters { reads, programs, multi_plane_programs, erases, suspends, ..self.counters }
-    }
-
-    /// Units written since the last reset, by cause; what still waits in the buffer included.
-    pub fn written(&self) -> UnitsWritten {
-        self.since_reset().written
-    }
-
-    /// Superblocks relocated since the last reset, and the valid units they held.
-    pub fn victims(&self) -> (u64, u64) {
-        let Totals { victims, victim_units, .. } = self.since_reset();
-        (victims, victim_units)
-    }
-
-    /// Starts counting anew. Wear and state stay.
-    pub fn reset_counters(&mut self, now: Nanos) {
-        self.errors_before += self.counters.medium_errors + self.counters.lost_units;
-        self.counters = Counters::default();
-        self.corrections = Corrections::default();
-        self.ladder.reset();
-        self.decisions = Decisions::default();
-        if let Some(reliability) = &mut self.reliability {
-            reliability.reset();
-        }
-        for scrub in self.cores.iter_mut().filter_map(|core| core.scrub.as_mut()) {
-            scrub.reset();
-        }
-        self.reset_exposed(now);
-        self.base = self.totals();
-        self.base_by_core = self.cores.iter().map(|core| core.ftl.written()).collect();
-        self.flash.reset_figures(now);
-    }
-
-    /// The share of `span`, which ends at `now`, for which each channel was busy since the last reset.
-    pub fn channel_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
-        self.flash.channel_utilisation(now, span)
-    }
-
-    /// The share of `span`, which ends at `now`, for which each die was busy since the last reset.
-    pub fn die_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
-        self.flash.die_utilisation(now, span)
-    }
-
     /// The translation layers, by flash core.
     pub fn ftls(&self) -> impl ExactSizeIterator<Item = &Ftl> {
         self.cores.iter().map(|core| &core.ftl)
@@ -340,41 +167,6 @@ impl Ssd {
     pub fn is_idle(&self) -> bool {
         self.commands_in_flight() == 0 && self.flash.all_idle() && self.host.completions.next() == Nanos::MAX
     }
-
-    /// Resident bytes of all tables of the drive when they are built and in use, the bytes of the flash included where it keeps them.
-    pub fn bytes_when_built(&self) -> u64 {
-        let geometry = &self.config.geometry;
-        let layers = || self.cores.iter().map(|core| &core.ftl);
-        let tables: u64 = layers().map(|ftl| ftl.heap_bytes_when_built(geometry)).sum();
-        let cells: u64 = if let Some(reliability) = &self.config.reliability {
-            layers().map(|ftl| CoreCells::bytes(geometry, reliability, ftl.layout())).sum()
-        } else {
-            0
-        };
-        let heat = self.classifier.as_ref().map_or(0, |own| own.bytes_over(self.capacity_sectors));
-        let kept = if self.config.bytes {
-            self.kept_units() * (self.config.ftl.mapping_unit.0 + UNIT_NODE)
-        } else {
-            0
-        };
-        tables + cells + heat + kept
-    }
-
-    /// Units whose bytes are kept at most: the live ones, or all of the flash where stale ones stay readable.
-    fn kept_units(&self) -> u64 {
-        let image = self.config.protection.is_some() || self.write_cache() != WriteCache::Protected;
-        if image {
-            self.cores.iter().map(|core| u64::from(core.ftl.layout().slots())).sum()
-        } else {
-            self.units
-        }
-    }
-
-    /// Resident bytes of the mapping and superblock tables.
-    pub fn table_bytes(&self) -> usize {
-        self.cores.iter().map(|core| core.ftl.heap_bytes()).sum()
-    }
-
     pub(crate) fn write_cache(&self) -> WriteCache {
         self.config.controller.write_cache
     }
@@ -404,97 +196,6 @@ impl Ssd {
         }
         self.settle(at);
     }
-}
-
-/// What keeping a unit's bytes takes beside them: its entry in the tree, and the allocator's.
-const UNIT_NODE: u64 = 64;
-/// Re-reads of a drive whose flash never errs, after a sensing that failed for a passing reason.
-const FAULT_RETRIES: u32 = 3;
-
-/// The flash cores of a drive of `units` mapping units, and to which of them each die belongs.
-fn cores_of(
-    config: &SsdConfig,
-    seed: u64,
-    tables: Tables,
-    units: u64,
-) -> Result<(Vec<Core>, IndexVec<DieId, DiePlace>), ConfigError> {
-    let geometry = &config.geometry;
-    let flash_cores = u64::from(config.controller.flash_cores);
-    let shares = dies_of_cores(geometry, config.controller.flash_cores);
-    let mut cores = Vec::with_capacity(shares.len());
-    let nowhere = DiePlace { core: CoreId(0), local: LocalDie(0) };
-    let mut places = IndexVec::filled(nowhere, usize::from(geometry.dies()));
-    for (index, share) in shares.iter().enumerate() {
-        for (local, &die) in (0u16..).zip(share) {
-            places[die] = DiePlace { core: CoreId(index as u16), local: LocalDie(local) };
-        }
-        // Unit u belongs to core u mod N, so the first cores get one more where N does not divide.
-        let own_units = units / flash_cores + u64::from((index as u64) < units % flash_cores);
-        let options = FtlOptions { tables, ..options_of(config, share, seed) };
-        let mut ftl = Ftl::new(geometry, &config.ftl, &config.defects, share, own_units, options)?;
-        let cells = match &config.reliability {
-            None => None,
-            Some(reliability) if tables != Tables::Built => {
-                reliability.rber_model()?;
-                None
-            }
-            Some(reliability) => {
-                let own = CoreCells::new(config, reliability, ftl.layout(), share[0].0, seed)?;
-                ftl.wear(&own.cells.draw_cycles(&reliability.initial));
-                Some(own)
-            }
-        };
-        cores.push(Core { cells, ..Core::new(ftl, share, config)? });
-    }
-    Ok((cores, places))
-}
-
-/// The blocks of the dies of a drive, of which a die may have `most_bad` bad ones.
-fn die_layout(cores: &[Core], most_bad: u32) -> DieLayout {
-    let (ftl, dies) = (&cores[0].ftl, cores[0].dies.len());
-    let planes_per_die = u32::from(ftl.layout().planes_per_die());
-    let ids = |core: &Core| core.dies.iter().copied().map(DieId).collect();
-    DieLayout {
-        dies_of_cores: cores.iter().map(ids).collect(),
-        blocks_per_die: (ftl.blocks().all_cycles().len() / dies) as u32,
-        planes_per_die,
-        in_use: ftl.layout().superblocks() * planes_per_die,
-        most_bad,
-    }
-}
-
-/// What the controller decides for the translation layer over `share`.
-fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
-    FtlOptions {
-        keep_bytes: config.bytes,
-        erases_late: config.controller.write_cache != WriteCache::Protected,
-        protection: config.protection.clone(),
-        scrub: config.scrubs(),
-        lists: config.repair.as_ref().is_some_and(|own| own.identifier == Identifier::P2lBlock),
-        absent: absent_of(&config.absent_dies, share),
-        seed,
-        tables: Tables::Built,
-    }
-}
-
-/// The dies of a core's share that are not there yet, numbered within it.
-fn absent_of(absent: &[u16], share: &[DieId]) -> Vec<u16> {
-    (0u16..).zip(share).filter(|(_, die)| absent.contains(&die.0)).map(|(local, _)| local).collect()
-}
-
-/// The dies of each flash core: whole channels where they divide evenly, else every N-th die, so that each core has dies on
-/// as many channels as possible.
-fn dies_of_cores(geometry: &Geometry, cores: u16) -> Vec<Vec<DieId>> {
-    let mut shares = vec![Vec::new(); usize::from(cores)];
-    for die in 0..geometry.dies() {
-        let owner = if geometry.channels.is_multiple_of(cores) {
-            geometry.locate(DieId(die)).channel.0 / (geometry.channels / cores)
-        } else {
-            die % cores
-        };
-        shares[usize::from(owner)].push(DieId(die));
-    }
-    shares
 }
 
 impl Device for Ssd {
@@ -552,9 +253,13 @@ impl Device for Ssd {
 
     fn hint(&self, upcoming: &[Command]) {
         for (index, core) in self.cores.iter().enumerate() {
-            let units = upcoming.iter().map(|command| self.unit_of(command.lba.0).0);
-            let own = units.map(|unit| self.core_of(unit)).filter(|&(owner, _)| owner == index);
-            core.ftl.touch(own.map(|(_, lpn)| Lpn(lpn)));
+            let own = |written: bool| {
+                let some = upcoming.iter().filter(move |command| (command.op == HostOp::Write) == written);
+                let places = some.map(|command| self.core_of(self.unit_of(command.lba.0).0));
+                places.filter(move |&(owner, _)| owner == index).map(|(_, lpn)| Lpn(lpn))
+            };
+            core.ftl.touch(own(false));
+            core.ftl.touch_written(own(true));
         }
     }
 

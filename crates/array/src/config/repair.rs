@@ -13,7 +13,7 @@ pub struct RepairConfig {
     pub way: RepairWay,
     /// Bytes of a member's address space that one question about failed sectors covers. Default: 64 MiB, Reparo's example (section 4.2).
     pub range: Bytes,
-    /// Ranges in hand at once: 1 is Reparo's strict sequence, in which the next range is asked for when the last one has been recovered;
+    /// Ranges under way at once: 1 is Reparo's strict sequence, in which the next range is asked for when the last one has been recovered;
     /// with more, ranges are asked for while others are recovered. At most 64.
     pub queries: u16,
     /// Part of the bandwidth of a member's link that recovery may use, whichever way it goes. It takes the place of

@@ -1,6 +1,7 @@
 //! Are the maps one to one, and do pieces cover exactly what was asked? Counted out by brute force.
 
 use super::*;
+use crate::placement::ShiftPlan;
 use crate::placement::{ParityLayout, Shares};
 use proptest::prelude::*;
 use std::collections::BTreeSet;

@@ -139,7 +139,7 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// Whether the data of a host's write can be had from what the members took: each chunk from its member, or all from enough others.
+    /// Whether the data of a host's write can be read back from what the members took: each chunk from its member, or all from enough others.
     /// Members that leave with the event at hand have not taken it.
     fn is_kept(&self, op: &Op) -> bool {
         if !self.members.is_degraded() && !self.members.is_any_leaving() {

@@ -57,9 +57,8 @@ impl<D: Device> Array<D> {
             self.settle(at);
             return;
         }
-        let source = self.members.first_due();
         let mut buffer = std::mem::take(&mut self.buffer);
-        let (reached, notice) = self.members.advance(source, at, limit.min(own), &mut buffer);
+        let (source, reached, notice) = self.members.advance_first(at, limit.min(own), &mut buffer);
         if !buffer.is_empty() || notice.is_some() {
             self.clock = reached;
             for completion in &buffer {
@@ -117,11 +116,12 @@ impl<D: Device> Array<D> {
 
     #[inline]
     pub(super) fn is_unsettled(&self) -> bool {
+        // Without branches: hardly ever is anything due.
         !self.flight.runnable.is_empty()
-            || self.passes.is_pump_due()
-            || self.doubt.is_any_ready()
-            || self.flight.is_any_released()
-            || self.members.is_any_leaving()
+            | self.passes.is_pump_due()
+            | self.doubt.is_any_ready()
+            | self.flight.is_any_released()
+            | self.members.is_any_leaving()
     }
 
     fn settle_one(&mut self, now: Nanos) {

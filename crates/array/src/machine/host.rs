@@ -84,63 +84,15 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// Reads one chunk's rows straight from a member that has them.
-    #[inline]
-    fn direct_read(&mut self, now: Nanos, host: u32, group: u64, role: usize, rows: Rows) {
-        let role = if self.layout.data == 1 { self.choose_copy(group, rows) } else { role };
-        let (column, base) = self.layout.locate(group, role, false);
-        let column = self.members.source(column, group);
-        self.flight.hosts[host].left += 1;
-        self.flight.direct_reads += 1;
-        let sub = Sub {
-            live: true,
-            kind: SubKind::DirectRead,
-            column: column as u8,
-            role: role as u8,
-            owner: host,
-            group,
-            rows,
-        };
-        self.send(now, sub, command(HostOp::Read, base + u64::from(rows.first), rows), &[]);
-    }
-
-    /// The copy on the least busy member; where copies may still differ after a loss of power, always the first, as in md.
-    fn choose_copy(&self, group: u64, rows: Rows) -> usize {
-        if self.layout.roles == 1 {
-            return 0;
-        }
-        let (hard, soft) = if self.members.is_degraded() { self.unreadable(group, rows) } else { (0, 0) };
-        let readable = self.role_set() & !(hard | soft);
-        let in_doubt = self.doubt.distrusts(group);
-        let busy = |role: &usize| self.members[self.layout.locate(group, *role, false).0].in_flight;
-        let best = if in_doubt { roles(readable).next() } else { roles(readable).min_by_key(busy) };
-        best.unwrap_or(0)
-    }
-
-    pub(super) fn direct_read_done(&mut self, now: Nanos, sub: Sub, tag: Tag, outcome: Outcome) {
-        self.flight.direct_reads -= 1;
-        if self.flight.direct_reads == 0 && self.passes.is_shift_pending() {
-            self.passes.ask();
-        }
-        let (host, role) = (sub.owner, usize::from(sub.role));
-        if outcome != Outcome::Ok {
-            let mut failed = 0;
-            if outcome == Outcome::MediumError {
-                self.note_read_error(now, usize::from(sub.column));
-                failed = 1 << role;
-            }
-            let wanted = if self.layout.data == 1 { 1 } else { 1 << role };
-            self.read_under_lock(now, host, sub.group, wanted, sub.rows, failed);
-        } else if self.setup.bytes {
-            let device = self.members.device_mut(usize::from(sub.column));
-            if let Some(data) = device.and_then(|device| device.take_data(tag)) {
-                self.give_to_host(host, sub.group, role, sub.rows, &data);
-            }
-        }
-        self.finish_part(now, host);
-    }
-
-    fn read_under_lock(&mut self, now: Nanos, host: u32, group: u64, wanted: u64, rows: Rows, failed: u64) {
+    pub(super) fn read_under_lock(
+        &mut self,
+        now: Nanos,
+        host: u32,
+        group: u64,
+        wanted: u64,
+        rows: Rows,
+        failed: u64,
+    ) {
         self.flight.hosts[host].left += 1;
         let op = Op { host, roles: wanted, failed, ..Op::new(OpKind::Read, group, rows) };
         self.start(now, op);
@@ -176,46 +128,6 @@ impl<D: Device> Array<D> {
         self.check_wear(now, u64::from(sectors));
     }
 
-    /// A write without redundancy.
-    fn direct_write(&mut self, now: Nanos, host: u32, piece: Piece) {
-        let (role, rows) = (usize::from(piece.first_role), piece.rows);
-        let (column, base) = self.layout.locate(piece.group, role, false);
-        if self.members[column].device.is_none() {
-            self.flight.hosts[host].outcome = Outcome::ReadOnly;
-            return;
-        }
-        self.flight.hosts[host].left += 1;
-        let sub = Sub {
-            live: true,
-            kind: SubKind::DirectWrite,
-            column: column as u8,
-            role: role as u8,
-            owner: host,
-            group: piece.group,
-            rows,
-        };
-        let Command { stream, fua, lba, .. } = self.flight.hosts[host].command;
-        let command = Command { stream, fua, ..command(HostOp::Write, base + u64::from(rows.first), rows) };
-        if self.setup.bytes {
-            let data = std::mem::take(&mut self.flight.hosts[host].data);
-            let at = ((self.layout.logical(piece.group, role, rows.first) - lba.0) * SECTOR_BYTES) as usize;
-            self.send(now, sub, command, &data[at..at + rows.len() as usize * SECTOR_BYTES as usize]);
-            self.flight.hosts[host].data = data;
-        } else {
-            self.send(now, sub, command, &[]);
-        }
-    }
-
-    pub(super) fn direct_write_done(&mut self, now: Nanos, sub: Sub, outcome: Outcome) {
-        if outcome == Outcome::Ok {
-            self.found_again(sub.group, 1 << sub.role, sub.rows);
-            self.note_written(sub);
-        } else {
-            self.flight.hosts[sub.owner].outcome = outcome;
-        }
-        self.finish_part(now, sub.owner);
-    }
-
     fn split_trim(&mut self, now: Nanos, host: u32) {
         let Command { lba, sectors, .. } = self.flight.hosts[host].command;
         if self.read_only {
@@ -241,16 +153,6 @@ impl<D: Device> Array<D> {
                 (op.host, op.roles) = (host, self.data_set());
                 self.start(now, op);
             }
-        }
-    }
-
-    fn direct_trim(&mut self, now: Nanos, host: u32, group: u64, role: usize, rows: Rows) {
-        let (column, base) = self.layout.locate(group, role, false);
-        if self.members[column].device.is_some() {
-            self.flight.hosts[host].left += 1;
-            let (column, role) = (column as u8, role as u8);
-            let sub = Sub { live: true, kind: SubKind::DirectTrim, column, role, owner: host, group, rows };
-            self.send(now, sub, command(HostOp::Trim, base + u64::from(rows.first), rows), &[]);
         }
     }
 

@@ -118,6 +118,7 @@ impl<D: Device> Array<D> {
     }
 
     /// A member could not read something. Too many of these in too short a time, and it goes.
+    #[cold]
     pub(super) fn note_read_error(&mut self, now: Nanos, column: usize) {
         self.ledger.counters.read_errors += 1;
         if column >= self.members.len() || self.members[column].excused {

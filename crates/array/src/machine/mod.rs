@@ -1,6 +1,6 @@
 //! The array as a machine: what its parts say is put together here, and only here.
 //!
-//! One file for each way in or step: [`host`] takes commands and cuts them into pieces; [`begin`], [`plan`], [`gather`], [`window`],
+//! One file for each way in or step: [`host`] takes commands and cuts them into pieces, and [`direct`] sends those that need no lock; [`begin`], [`plan`], [`gather`], [`window`],
 //! [`record`] and [`commit`] carry an operation on a group from its lock to its end; [`events`] handles what members complete and what time brings, and settles; [`membership`], [`pass`],
 //! [`power`], [`bitmap`] and [`repair`] do what the array does beside the host; [`device`], [`status`] and [`untimed`] are the ways out.
 
@@ -8,6 +8,7 @@ mod begin;
 mod bitmap;
 mod commit;
 mod device;
+mod direct;
 mod events;
 mod flight;
 mod gather;

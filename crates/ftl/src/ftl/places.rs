@@ -148,6 +148,12 @@ impl Ftl {
         self.map.touch(lpns);
     }
 
+    /// The same for logical pages that will soon be written.
+    #[inline]
+    pub fn touch_written(&self, lpns: impl Iterator<Item = Lpn>) {
+        self.map.touch_written(lpns);
+    }
+
     /// Units that `stream` has put into a program unit that is not full yet.
     pub fn begun_units(&self, stream: Stream) -> u32 {
         self.frontiers[stream].begun(self.layout.units_per_pu())

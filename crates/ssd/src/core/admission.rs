@@ -1,6 +1,7 @@
 //! Admission: which host writes enter the buffer, and when those go on that wait.
 
 use super::{Core, Due, WaitingWrite};
+use crate::config::WriteCache;
 use crate::op::Task;
 use crate::ssd::Ssd;
 use outlast_device::Outcome;
@@ -92,6 +93,7 @@ impl Ssd {
 
     #[inline]
     fn admit(&mut self, now: Nanos, core: usize, write: WaitingWrite) {
+        debug_assert!(self.cores[core].may_admit(write), "a write enters for which there is no room");
         self.counters.blocked_ns += self.cores[core].buffer.unblock(now).0;
         let WaitingWrite { work, stream } = write;
         if self.redirection.is_some() && self.is_out_of_date(core, work) {
@@ -130,6 +132,7 @@ impl Ssd {
     /// All of a command's data is in the buffer, but it must reach flash: programs what is begun, padded, and waits for
     /// every program issued so far.
     pub(crate) fn begin_barrier(&mut self, now: Nanos, request: u32) {
+        assert!(self.write_cache() != WriteCache::Protected, "a protected buffer needs no barrier");
         for core in 0..self.cores.len() {
             for stream in (0..self.cores[core].ftl.host_streams()).map(Stream) {
                 let units = self.cores[core].ftl.begun_units(stream);

@@ -121,6 +121,7 @@ impl Unsettled {
     #[inline]
     fn list(&mut self, core: usize, dirty: &mut Dirty) {
         if !dirty.listed {
+            debug_assert!(!self.cores.contains(&(core as u16)), "core {core} is listed twice");
             dirty.listed = true;
             self.cores.push(core as u16);
         }
@@ -162,6 +163,7 @@ impl Unsettled {
     /// What is looked at next on the first core, of which `dirty` says what is due; with nothing left, the next core is the first.
     #[inline]
     pub(crate) fn take(&mut self, dirty: &mut Dirty) -> Option<Due> {
+        debug_assert!(dirty.listed, "the first core is not listed");
         let due = dirty.take();
         if due.is_none() {
             dirty.listed = false;

@@ -28,6 +28,7 @@ impl<W> Processor<W> {
     /// Takes on `work`.
     pub(crate) fn take(&mut self, now: Nanos, cost: Nanos, work: W) {
         let done = self.occupy(now, cost);
+        debug_assert!(self.queue.back().is_none_or(|&(last, _)| last <= done), "work ends out of order");
         self.queue.push_back((done, work));
     }
 

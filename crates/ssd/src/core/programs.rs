@@ -17,6 +17,7 @@ impl Ssd {
     /// [`Ssd::program_host`] as a part of a flush epoch that has not ended.
     #[inline]
     pub(crate) fn program_host_in(&mut self, now: Nanos, core: usize, pu: u32, units: u32, epoch: u32) {
+        debug_assert!(units <= self.cores[core].ftl.layout().units_per_pu(), "program unit {pu} is too full");
         self.host.flushes.count_in(epoch);
         let purpose = Purpose::program(OpKind::HostProgram, Task::Gc, pu, epoch);
         self.submit_program(now, core, Queue::Programs, purpose, units);
@@ -24,6 +25,7 @@ impl Ssd {
 
     /// A host program has ended: its units leave the buffer.
     pub(crate) fn host_programmed(&mut self, now: Nanos, op: &Op) {
+        debug_assert!(op.kind == OpKind::HostProgram, "{:?} ends as a host program", op.kind);
         let core = usize::from(op.core);
         self.cores[core].buffer.leave(u32::from(op.units));
         self.count_out(now, op.epoch);
@@ -96,12 +98,14 @@ impl Ssd {
         units: u32,
         epoch: u32,
     ) {
+        debug_assert!(units <= self.cores[core].ftl.layout().units_per_pu(), "program unit {pu} is too full");
         self.cores[core].tasks.program_begins(task, epoch);
         let purpose = Purpose::program(OpKind::RelocationProgram, task, pu, epoch);
         self.submit_program(now, core, Queue::Internal(task), purpose, units);
     }
 
     pub(crate) fn relocation_programmed(&mut self, now: Nanos, op: &Op) {
+        debug_assert!(op.kind == OpKind::RelocationProgram, "{:?} ends as one of relocation", op.kind);
         let core = usize::from(op.core);
         self.flash.internal_ended();
         let state = &mut self.cores[core];

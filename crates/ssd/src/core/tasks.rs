@@ -120,6 +120,7 @@ impl Tasks {
     ) -> bool {
         let own = &mut self.under_way[task as usize];
         debug_assert!(own.victim.is_none(), "{task:?} has a victim");
+        debug_assert_eq!(valid, ftl.valid_count(superblock), "superblock {superblock} holds something else");
         let mut list = std::mem::take(&mut self.spare_list);
         list.fill(ftl, superblock, only);
         let has_reads = list.dies_left != 0;
@@ -151,6 +152,7 @@ impl Tasks {
                 is_stale = true;
                 continue;
             }
+            debug_assert!(victim.erasing.is_none(), "a victim is read that is being erased");
             victim.reads_in_flight += 1;
             // Room is kept from the start of the read, so that data read always has a place to go.
             self.relocating += mask.count_ones();
@@ -211,6 +213,7 @@ impl Tasks {
     /// The recovery of `units` units of a relocation read begins.
     pub(crate) fn recovery_begins(&mut self, units: u32) {
         self.recovering += units;
+        debug_assert!(self.recovering <= self.relocating, "more units are recovered than relocated");
     }
 
     /// The recovery of `units` units of a relocation read has ended.
@@ -244,9 +247,14 @@ impl Tasks {
     pub(crate) fn program_ended(&mut self, task: Task, epoch: u32, pu: u32) {
         let own = &mut self.under_way[task as usize];
         if let Some(former) = &mut own.former {
+            debug_assert!(former.epoch != epoch || former.programs != 0, "a program of {task:?} ends twice");
             former.programs -= u32::from(former.epoch == epoch);
             former.begun = former.begun.filter(|&begun| begun != pu);
         }
+        debug_assert!(
+            own.epoch != epoch || own.programs != 0,
+            "a program of {task:?} ends that did not begin"
+        );
         own.programs -= u32::from(own.epoch == epoch);
     }
 
@@ -263,6 +271,7 @@ impl Tasks {
     fn victim_is_moved(&mut self, task: Task, ftl: &Ftl, protected: bool) -> Next {
         let own = &mut self.under_way[task as usize];
         let Some(victim) = &mut own.victim else { return Next::Stays };
+        debug_assert!(victim.is_moved(), "something of the victim of {task:?} is still to be read");
         let (superblock, stream) = (victim.superblock, victim.stream);
         if ftl.valid_count(superblock) != 0 {
             self.spare_list = own.victim.take().map_or_else(ReadList::default, |done| done.list);
@@ -336,6 +345,7 @@ impl Tasks {
             _ => &mut own.victim.as_mut().expect("an erasure belongs to a victim").erasing,
         };
         let left = left.as_mut().expect("an erasure belongs to a victim being erased");
+        debug_assert!(*left != 0, "more lanes of superblock {superblock} have been erased than it has");
         *left -= 1;
         *left == 0
     }

@@ -11,6 +11,11 @@ use outlast_units::{Lpn, Nanos, SECTOR_BYTES};
 impl Ssd {
     /// A flash core acts on one unit of a command.
     pub(crate) fn execute(&mut self, now: Nanos, core: usize, work: UnitWork) {
+        debug_assert!(
+            work.lpn == outlast_units::slab::NIL
+                || u32::from(work.first) + u32::from(work.sectors) <= self.sectors_per_unit,
+            "work of more than a unit"
+        );
         // A die may have failed, or data have moved, since the master core sent it here.
         let moved = if self.redirection.is_some() { self.rerouted(core, work) } else { None };
         let (core, work) = moved.unwrap_or((core, work));

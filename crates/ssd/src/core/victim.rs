@@ -78,6 +78,10 @@ impl ReadList {
             for (position, lane) in (0u32..).zip(layout.lanes()) {
                 if ftl.valid_units(superblock, pu) != 0 && (only.is_empty() || only.contains(&position)) {
                     let (_, end) = &mut self.cursors[usize::from(lane.local_die)];
+                    debug_assert!(
+                        *end < (u32::from(lane.local_die) + 1) * stretch,
+                        "a die has more than its share"
+                    );
                     self.pus[*end as usize] = pu;
                     *end += 1;
                 }

@@ -169,6 +169,7 @@ impl Ssd {
 
     /// A flash core acts on neighbouring units of a read that lie in one program unit.
     fn execute_page(&mut self, now: Nanos, core: usize, first: UnitWork, units: u32) {
+        debug_assert!(units > 1, "a page of one unit");
         let command = self.host.requests.command(first.request);
         let end = command.lba.0 + u64::from(command.sectors);
         self.flash.begin_gathering();

@@ -29,6 +29,7 @@ impl Link {
         let Some(rate) = self.rate else { return false };
         let span = rate.time_for(Bytes(u64::from(command.sectors) * SECTOR_BYTES));
         self.in_free = self.in_free.max(now) + span;
+        debug_assert!(self.arriving.back().is_none_or(|&(at, _)| at <= self.in_free), "data overtakes data");
         self.arriving.push_back((self.in_free, request));
         true
     }

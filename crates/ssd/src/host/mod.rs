@@ -64,6 +64,7 @@ impl HostSide {
     #[inline]
     fn enter(&mut self, command: Command, tag: Tag, data: &[u8]) -> bool {
         let enters = self.in_flight < self.queue_depth;
+        debug_assert!(enters || self.in_flight == self.queue_depth, "more commands are in flight than fit");
         if enters {
             self.in_flight += 1;
         } else {

@@ -3,4 +3,5 @@
 mod check;
 mod check_health;
 mod give_up;
+mod power;
 mod redirection;

@@ -1,18 +1,12 @@
 //! The drive's side of the flash room: what is submitted, what dies ask, what becomes of operations that end.
 
 use crate::core::{Core, Due, NextRead, WaitingWrite};
-use crate::op::{Op, OpKind, Purpose, Task, UnitWork, place_of_pu};
+use crate::op::{Op, OpKind, Purpose, Task, UnitWork};
+use crate::places::{DiePlace, place_of_pu};
 use crate::ssd::Ssd;
 use outlast_flash::{Answer, Ask, Demand, Event, Next, OpId, Queue};
 use outlast_units::slab::NIL;
-use outlast_units::{CoreId, DieId, Group, LocalDie, Nanos};
-
-/// The flash core that owns a die, and the die's number there.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DiePlace {
-    pub(crate) core: CoreId,
-    pub(crate) local: LocalDie,
-}
+use outlast_units::{CoreId, DieId, Group, Nanos};
 
 /// What the cores demand of their dies.
 #[inline]
@@ -32,7 +26,6 @@ impl Ssd {
         work: UnitWork,
     ) {
         let (die, place) = place_of_pu(self.cores[core].ftl.layout(), pu);
-        let die = DieId(die);
         let joins = |tag: &Purpose| {
             tag.pu == pu && tag.cookie == work.request && tag.kind == OpKind::HostRead && !tag.has_record
         };
@@ -78,8 +71,8 @@ impl Ssd {
     ) {
         let (die, place) = place_of_pu(self.cores[core].ftl.layout(), purpose.pu);
         let program = outlast_flash::Op::program(place, units, purpose);
-        let next = self.flash.submit(now, DieId(die), queue, program, demands(&self.cores));
-        self.follow(now, DieId(die), next);
+        let next = self.flash.submit(now, die, queue, program, demands(&self.cores));
+        self.follow(now, die, next);
     }
 
     /// `op` as the flash room takes it, and its die.
@@ -94,7 +87,7 @@ impl Ssd {
             OpKind::Erase => outlast_flash::Op::erase(place.block, tag),
             _ => outlast_flash::Op::read(place, op.wanted(), tag),
         };
-        (DieId(die), submitted)
+        (die, submitted)
     }
 
     /// The tag of `op`, of which a record is kept where a tag does not say it all.

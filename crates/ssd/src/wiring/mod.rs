@@ -12,5 +12,3 @@ mod repairs;
 mod scrub;
 mod scrub_view;
 mod sensing;
-
-pub(crate) use flash::DiePlace;

@@ -1,8 +1,8 @@
 //! Changes of code and of dies while data is live.
 
 use crate::core::Due;
+use crate::places::DiePlace;
 use crate::ssd::Ssd;
-use crate::wiring::DiePlace;
 use outlast_ftl::{CodeConfig, Stream};
 use outlast_media::ConfigError;
 use outlast_units::{DieId, Nanos};

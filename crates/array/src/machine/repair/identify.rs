@@ -118,7 +118,7 @@ impl<D: Device> Array<D> {
         items
     }
 
-    /// Sectors have failed, and there is no redundancy: notes which data is lost, but for what the host has written meanwhile.
+    /// Sectors have failed, and there is no redundancy: notes which data is lost, except what the host has written meanwhile.
     fn lose(&mut self, id: u32, group: u64, sectors: Range<u64>, readable: bool) {
         let Some(repair) = self.repairs.get(id).filter(|_| !readable) else { return };
         let Some(role) = self.layout.role_on(group, repair.column, false) else { return };

@@ -163,7 +163,7 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// The member of a column leaves, or is replaced instead: recoveries of it end, but for those that it leaves for.
+    /// The member of a column leaves, or is replaced instead: recoveries of it end, except those that it leaves for.
     pub(in crate::machine) fn abandon_repairs(&mut self, now: Nanos, column: usize) {
         for die in self.repairs.abandon(now, column) {
             self.ledger.event(now, EventKind::Repair { member: column, die, step: RepairStep::Abandoned });

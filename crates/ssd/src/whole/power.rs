@@ -6,6 +6,7 @@
 
 use crate::config::WriteCache;
 use crate::core::{Core, Due};
+use crate::counters::PowerCuts;
 use crate::op::{OpKind, Purpose, Task};
 use crate::read::{broken_units, units};
 use crate::ssd::Ssd;
@@ -14,20 +15,6 @@ use outlast_flash::{Outstanding, Queue};
 use outlast_ftl::{Aftermath, Cause, PartialPlace, Stream};
 use outlast_units::slab::Slab;
 use outlast_units::{DieId, Nanos, Ppn, SuperblockId};
-
-/// What losses of power have done to a drive over its life.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PowerCuts {
-    /// How often power failed.
-    pub cuts: u64,
-    /// Program operations that were under way without a protected buffer: their program units hold garbage.
-    pub torn: u64,
-    /// Units that were only in the buffer, and lost: older copies became current again.
-    pub lost_units: u64,
-    /// Pages that the mounts would have had to read: one of each filled superblock, in which a real drive keeps the owners of all
-    /// others; all programmed ones of superblocks not filled; and those whose parity had to be computed anew.
-    pub mount_pages: u64,
-}
 
 impl PowerCycle for Ssd {
     fn power_cut(&mut self, now: Nanos) {

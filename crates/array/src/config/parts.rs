@@ -1,0 +1,119 @@
+//! Settings of records, of work in the background, and of members that leave.
+
+use outlast_units::{ByteRate, Bytes, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Where the records that outlive a loss of power are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogConfig {
+    /// On the members, where they take space and time, or in the controller's protected memory, where they take neither.
+    pub place: LogPlace,
+    /// Room for `ppl` and `journal` on each member. Default: 1 MiB, as md reserves for partial parity.
+    pub size: Bytes,
+    /// Bytes of a member that one bit of `bitmap` covers. Default: 64 MiB, md's choice for large arrays.
+    pub bitmap_chunk: Bytes,
+    /// A bit is cleared when its region has not been written for this long. Default: 5 s, md's.
+    pub bitmap_delay: Nanos,
+}
+
+/// See [`LogConfig::place`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogPlace {
+    /// At the end of each member.
+    Members,
+    /// In protected memory.
+    Controller,
+}
+
+impl Default for LogConfig {
+    fn default() -> Self {
+        Self {
+            place: LogPlace::Members,
+            size: Bytes::mib(1),
+            bitmap_chunk: Bytes::mib(64),
+            bitmap_delay: Nanos::secs(5),
+        }
+    }
+}
+
+/// How fast the array works for itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct BackgroundConfig {
+    /// Bytes per second of each member while the host is active. Default: 1000 KiB/s, md's `speed_limit_min`. A rate that no device
+    /// reaches is no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_rate: Option<ByteRate>,
+    /// Bytes per second of each member while the host is idle. Default: 200 000 KiB/s, md's `speed_limit_max`; at least `min_rate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_rate: Option<ByteRate>,
+    /// The host counts as idle when it has had no command under way for this long. Default: 500 ms, the pause after which md looks again.
+    pub idle_after: Nanos,
+    /// Groups worked on at once, at most 64. Default: 32 (a guess: enough to keep every member busy).
+    pub window: u16,
+    /// Time from the end of one scrub to the start of the next, which repairs what it finds. Absent: scrubs only on demand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scrub_interval: Option<Nanos>,
+}
+
+impl Default for BackgroundConfig {
+    fn default() -> Self {
+        Self {
+            min_rate: ByteRate::new(1000 << 10),
+            max_rate: ByteRate::new(200_000 << 10),
+            idle_after: Nanos::millis(500),
+            window: 32,
+            scrub_interval: None,
+        }
+    }
+}
+
+/// When a member that still answers is thrown out, where the array can do without it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct EjectionConfig {
+    /// Read errors that redundancy made good; half are forgotten every hour. Default: 20, as md's copies have it (`max_corr_read_errors`, since
+    /// Linux 6.9 for `raid1`, too). md's parity levels have another rule, which is not modelled: a member goes after more errors than there are
+    /// stripes in the cache (256), and each read that succeeds forgets them all.
+    pub read_errors: u32,
+    /// Runs of bad sectors kept per member. Default: 512, as fit into md's log.
+    pub bad_blocks: u32,
+}
+
+impl Default for EjectionConfig {
+    fn default() -> Self {
+        Self { read_errors: 20, bad_blocks: 512 }
+    }
+}
+
+/// What happens to worn members, and to parity when one is replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReplacementConfig {
+    /// Percentage of its rated cycles at which a member is replaced by a spare; may exceed 100. Absent: never by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_percent: Option<f64>,
+    /// How parity gets to the oldest member, where `parity_percent` is set.
+    pub shift: ShiftWay,
+}
+
+impl Default for ReplacementConfig {
+    fn default() -> Self {
+        Self { limit_percent: None, shift: ShiftWay::Minimal }
+    }
+}
+
+/// The three ways of section 3.4 of the Diff-RAID paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShiftWay {
+    /// The mapping stays, the order of the members shifts: every chunk moves, while the new member is rebuilt.
+    Naive,
+    /// As few parity chunks as possible move, while the new member is rebuilt.
+    Minimal,
+    /// The same chunks move, but each only when its stripe is next written.
+    Lazy,
+}

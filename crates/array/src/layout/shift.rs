@@ -1,0 +1,46 @@
+//! The way from one placement to another.
+
+use crate::placement::{Placement, ShiftPlan};
+
+/// The way from one placement to another, stripe by stripe.
+#[derive(Clone, Debug)]
+pub(crate) struct Shift {
+    pub(crate) target: Placement,
+    /// Stripes that already follow the target, as bits.
+    moved: Vec<u64>,
+    /// Stripes that do not yet.
+    pub(crate) left: u64,
+    /// Whether writes carry it on (the lazy way) rather than a pass.
+    pub(crate) lazy: bool,
+}
+
+impl Shift {
+    /// A shift of `stripes` stripes; those that the plan leaves as they are count as moved.
+    pub(crate) fn new(from: &Placement, plan: ShiftPlan, stripes: u64, lazy: bool) -> Self {
+        let period = u64::from(from.period());
+        let same: Vec<bool> = (0..from.period() as usize)
+            .map(|phase| from.columns_at(phase) == plan.target.columns_at(phase))
+            .collect();
+        let mut moved = vec![0u64; stripes.div_ceil(64) as usize];
+        let mut left = stripes;
+        for stripe in 0..stripes {
+            if same[(stripe % period) as usize] {
+                moved[(stripe / 64) as usize] |= 1 << (stripe % 64);
+                left -= 1;
+            }
+        }
+        Self { target: plan.target, moved, left, lazy }
+    }
+
+    #[inline]
+    pub(crate) fn is_moved(&self, stripe: u64) -> bool {
+        self.moved[(stripe / 64) as usize] >> (stripe % 64) & 1 == 1
+    }
+
+    pub(crate) fn set_moved(&mut self, stripe: u64) {
+        if !self.is_moved(stripe) {
+            self.moved[(stripe / 64) as usize] |= 1 << (stripe % 64);
+            self.left -= 1;
+        }
+    }
+}

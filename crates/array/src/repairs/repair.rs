@@ -1,0 +1,269 @@
+//! One recovery under way: what it has asked for, what it knows, and what it does next.
+
+use crate::config::{RepairConfig, RepairWay};
+use crate::layout::Rows;
+use crate::ranges::RangeSet;
+use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// Rows of one chunk to be recovered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Item {
+    pub(crate) group: u64,
+    pub(crate) rows: Rows,
+    pub(crate) readable: bool,
+    pub(crate) range: u32,
+    /// The first of them on the member.
+    pub(crate) sector: u64,
+}
+
+/// A range that was asked for and is not yet recovered.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    range: u32,
+    /// Rows of it that are not yet recovered.
+    left: u32,
+    answered: bool,
+}
+
+/// What bounds a recovery in place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Ranges of a member.
+    pub(crate) ranges: u32,
+    /// Ranges under way at once.
+    pub(crate) queries: usize,
+    /// Whether nothing is recovered before everything that has failed is known.
+    pub(crate) by_exposure: bool,
+    /// Operations under way at once.
+    pub(crate) window: u32,
+}
+
+/// What a recovery in place does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// It waits for what is under way, or is not in place.
+    Wait,
+    /// Asks for the next range.
+    Ask,
+    /// Recovers the next rows.
+    Recover,
+    /// Everything is recovered: the member flushes.
+    Flush,
+}
+
+/// A recovery under way.
+#[derive(Clone, Debug)]
+pub(crate) struct Repair {
+    /// Its place among the records.
+    pub(crate) id: u32,
+    pub(crate) column: usize,
+    pub(crate) way: RepairWay,
+    /// What it may use of the link.
+    pub(crate) rate: Option<ByteRate>,
+    /// The next range to ask for.
+    next: u32,
+    spans: VecDeque<Span>,
+    /// Ranges that have no answer yet, and when each was asked for.
+    asked: Vec<(u32, Nanos)>,
+    /// Rows to be recovered.
+    items: VecDeque<Item>,
+    /// Operations under way.
+    ops: u32,
+    /// When the last one began, and its bytes.
+    last: Option<(Nanos, Bytes)>,
+    /// Until when the host's processor works on the last run begun.
+    busy_until: Nanos,
+    /// Sectors of the member not yet recovered; kept for order of exposure only.
+    missing: RangeSet,
+    /// Sectors of the member written while it was asked; kept without redundancy only.
+    written: RangeSet,
+    ranges_done: u32,
+    flushing: bool,
+}
+
+impl Repair {
+    /// The recovery of record `id`, which begins.
+    pub(crate) fn new(id: u32, column: usize, way: RepairWay, rate: Option<ByteRate>) -> Self {
+        Self {
+            id,
+            column,
+            way,
+            rate,
+            next: 0,
+            spans: VecDeque::new(),
+            asked: Vec::new(),
+            items: VecDeque::new(),
+            ops: 0,
+            last: None,
+            busy_until: Nanos::ZERO,
+            missing: RangeSet::default(),
+            written: RangeSet::default(),
+            ranges_done: 0,
+            flushing: false,
+        }
+    }
+
+    /// Operations under way.
+    pub(crate) fn operations(&self) -> usize {
+        self.ops as usize
+    }
+
+    /// What comes next. Asking goes before recovering, so that there is always something to recover.
+    pub(crate) fn turn(&self, limits: &Limits) -> Turn {
+        if self.way != RepairWay::Die || self.flushing {
+            return Turn::Wait;
+        }
+        let under_way = if limits.by_exposure { self.asked.len() } else { self.spans.len() };
+        let all_known = self.next == limits.ranges && self.asked.is_empty();
+        if self.next < limits.ranges && under_way < limits.queries {
+            Turn::Ask
+        } else if all_known && self.items.is_empty() && self.ops == 0 {
+            Turn::Flush
+        } else if self.ops >= limits.window || limits.by_exposure && !all_known || self.items.is_empty() {
+            Turn::Wait
+        } else {
+            Turn::Recover
+        }
+    }
+
+    /// The next range is taken up; it is to be asked for.
+    pub(crate) fn take_range(&mut self) -> u32 {
+        let range = self.next;
+        self.next += 1;
+        self.spans.push_back(Span { range, left: 0, answered: false });
+        range
+    }
+
+    /// A range is asked for.
+    pub(crate) fn asks(&mut self, now: Nanos, range: u32) {
+        debug_assert!(
+            self.asked.iter().all(|&(asked, _)| asked != range),
+            "a range is asked for once at a time"
+        );
+        self.asked.push((range, now));
+    }
+
+    /// Ranges that have no answer yet.
+    pub(crate) fn unanswered(&self) -> usize {
+        self.asked.len()
+    }
+
+    /// A range has its answer; returns when it was asked for, unless it was not.
+    pub(crate) fn takes_answer(&mut self, range: u32) -> Option<Nanos> {
+        let place = self.asked.iter().position(|&(asked, _)| asked == range)?;
+        Some(self.asked.swap_remove(place).1)
+    }
+
+    /// Rows are to be recovered; `sectors`: theirs on the member, where they are kept.
+    pub(crate) fn list(&mut self, item: Item, sectors: Option<Range<u64>>) {
+        self.items.push_back(item);
+        if let Some(sectors) = sectors {
+            self.missing.insert(sectors);
+        }
+    }
+
+    /// `count` rows of a range are listed. Returns whether no question is open.
+    pub(crate) fn range_listed(&mut self, range: u32, count: u32) -> bool {
+        if let Some(span) = self.spans.iter_mut().find(|span| span.range == range) {
+            *span = Span { range, left: count, answered: true };
+        }
+        self.drop_done_spans();
+        let all = self.asked.is_empty();
+        if all {
+            self.written = RangeSet::default();
+        }
+        all
+    }
+
+    /// Whether every range has been asked for.
+    pub(crate) fn has_asked_all(&self, ranges: u32) -> bool {
+        self.next == ranges
+    }
+
+    /// When and with how many bytes the last rows were begun.
+    pub(crate) fn last(&self) -> Option<(Nanos, Bytes)> {
+        self.last
+    }
+
+    /// Until when the host's processor works on them.
+    pub(crate) fn busy_until(&self) -> Nanos {
+        self.busy_until
+    }
+
+    /// Takes the next rows, whose recovery begins.
+    pub(crate) fn take_item(&mut self, now: Nanos, settings: &RepairConfig) -> Option<Item> {
+        let item = self.items.pop_front()?;
+        let bytes = Bytes(u64::from(item.rows.len()) * SECTOR_BYTES);
+        self.busy_until = now + settings.run_time(self.rate, bytes);
+        self.ops += 1;
+        self.last = Some((now, bytes));
+        Some(item)
+    }
+
+    /// Rows of a range have been recovered; `sectors`: theirs on the member.
+    pub(crate) fn recovered(&mut self, range: u32, sectors: Option<Range<u64>>) {
+        assert!(self.ops > 0, "an operation of a repair ends once");
+        self.ops -= 1;
+        if let Some(span) = self.spans.iter_mut().find(|span| span.range == range) {
+            span.left -= 1;
+        }
+        self.drop_done_spans();
+        if let Some(sectors) = sectors.filter(|_| !self.missing.is_empty()) {
+            self.missing.remove(sectors);
+        }
+    }
+
+    /// The member flushes what was written back.
+    pub(crate) fn flushes(&mut self) {
+        self.flushing = true;
+    }
+
+    /// Whether the member is known to lack some of these sectors.
+    pub(crate) fn lacks(&self, sectors: &Range<u64>) -> bool {
+        self.missing.overlaps(sectors)
+    }
+
+    /// The host has written sectors of the member, which is still being asked.
+    pub(crate) fn note_written(&mut self, sectors: Range<u64>) {
+        if !self.asked.is_empty() {
+            self.written.insert(sectors);
+        }
+    }
+
+    /// Takes away from `sectors` what the host has written meanwhile.
+    pub(crate) fn not_written(&self, sectors: Range<u64>) -> RangeSet {
+        let mut left = RangeSet::default();
+        left.insert(sectors);
+        self.written.iter().for_each(|written| left.remove(written));
+        left
+    }
+
+    /// Takes the rows to be recovered out, to be put back in another order.
+    pub(crate) fn take_items(&mut self) -> VecDeque<Item> {
+        std::mem::take(&mut self.items)
+    }
+
+    /// Puts them back.
+    pub(crate) fn put_items(&mut self, items: VecDeque<Item>) {
+        debug_assert!(self.items.is_empty(), "items are put back once");
+        self.items = items;
+    }
+
+    /// Ranges recovered.
+    pub(crate) fn ranges_done(&self) -> u32 {
+        self.ranges_done
+    }
+
+    /// Power was lost: everything is asked for again.
+    pub(super) fn restart(&mut self) {
+        *self = Self { busy_until: self.busy_until, ..Self::new(self.id, self.column, self.way, self.rate) };
+    }
+
+    fn drop_done_spans(&mut self) {
+        let before = self.spans.len();
+        self.spans.retain(|span| !span.answered || span.left > 0);
+        self.ranges_done += (before - self.spans.len()) as u32;
+    }
+}

@@ -1,0 +1,72 @@
+use super::*;
+use crate::config::RepairConfig;
+use crate::layout::Rows;
+
+const LIMITS: Limits = Limits { ranges: 3, queries: 2, by_exposure: false, window: 1 };
+
+fn item(range: u32) -> Item {
+    let sector = u64::from(range) * 8;
+    Item { group: u64::from(range), rows: Rows::new(0, 8), readable: false, range, sector }
+}
+
+/// Two ranges at a time are asked for and one run at a time is recovered, until all are done and the member flushes.
+#[test]
+fn a_recovery_asks_recovers_and_flushes() {
+    let settings = RepairConfig::default();
+    let mut repair = Repair::new(0, 2, RepairWay::Die, None);
+    for expected in [0, 1] {
+        assert_eq!(repair.turn(&LIMITS), Turn::Ask);
+        let range = repair.take_range();
+        repair.asks(Nanos(5), range);
+        assert_eq!(range, expected);
+    }
+    assert_eq!(repair.turn(&LIMITS), Turn::Wait);
+    assert_eq!((repair.takes_answer(0), repair.takes_answer(0)), (Some(Nanos(5)), None));
+    repair.list(item(0), None);
+    assert!(!repair.range_listed(0, 1));
+    assert_eq!(repair.turn(&LIMITS), Turn::Recover);
+    assert_eq!(repair.take_item(Nanos(6), &settings), Some(item(0)));
+    assert_eq!(repair.turn(&LIMITS), Turn::Wait, "one operation at a time");
+    repair.recovered(0, None);
+    assert_eq!((repair.turn(&LIMITS), repair.ranges_done()), (Turn::Ask, 1));
+    let range = repair.take_range();
+    repair.asks(Nanos(7), range);
+    for range in [1, 2] {
+        assert!(repair.takes_answer(range).is_some());
+        assert_eq!(repair.range_listed(range, 0), range == 2);
+    }
+    assert_eq!((repair.turn(&LIMITS), repair.ranges_done()), (Turn::Flush, 3));
+    repair.flushes();
+    assert_eq!(repair.turn(&LIMITS), Turn::Wait);
+}
+
+/// By exposure, nothing is recovered before all is known.
+#[test]
+fn by_exposure_everything_is_known_first() {
+    let limits = Limits { by_exposure: true, ranges: 2, ..LIMITS };
+    let mut repair = Repair::new(0, 0, RepairWay::Die, None);
+    for range in 0..2 {
+        assert_eq!(repair.turn(&limits), Turn::Ask);
+        assert_eq!(repair.take_range(), range);
+        repair.asks(Nanos(1), range);
+        assert!(repair.takes_answer(range).is_some());
+        repair.list(item(range), Some(8 * u64::from(range)..8 * u64::from(range) + 8));
+        repair.range_listed(range, 1);
+    }
+    assert_eq!(repair.turn(&limits), Turn::Recover);
+    assert!(repair.lacks(&(9..10)) && !repair.lacks(&(16..17)));
+}
+
+/// A member that leaves takes its recoveries with it, except the one that it leaves for.
+#[test]
+fn a_member_that_leaves_takes_its_recoveries_with_it() {
+    let mut repairs = Repairs::default();
+    repairs.want(MemberRepair::new(1, 4, RepairWay::Die, Nanos(1)));
+    repairs.want(MemberRepair::new(1, 5, RepairWay::Rebuild, Nanos(1)));
+    repairs.want(MemberRepair::new(2, 6, RepairWay::Die, Nanos(1)));
+    assert!(repairs.waits_for_replacement(1) && !repairs.waits_for_replacement(2));
+    repairs.record(1).started_at = Some(Nanos(2));
+    assert_eq!(repairs.abandon(Nanos(3), 1), [4]);
+    let left: Vec<u32> = repairs.take_waiting().iter().map(|waiting| waiting.id).collect();
+    assert_eq!((left, repairs.records()[0].abandoned), (vec![1, 2], true));
+}

@@ -1,0 +1,88 @@
+//! Whole units written without time, flash core by flash core. Cores share nothing then, so that each may have a thread of its own; which
+//! threads there are is for the caller to say.
+
+use crate::ssd::Ssd;
+use outlast_device::Op;
+use outlast_ftl::{Ftl, Stream};
+use outlast_units::Lpn;
+
+/// Units looked up together before the first of them is written: enough loads in flight to hide each miss of the cache behind the others.
+const LOOKED_UP: usize = 64;
+
+/// What one flash core is to write.
+#[derive(Debug)]
+pub struct CoreShare<'a> {
+    ftl: &'a mut Ftl,
+    stream: Stream,
+    units: Vec<Lpn>,
+    written: usize,
+}
+
+impl CoreShare<'_> {
+    /// Writes it, up to where the core is worn out.
+    pub fn write(&mut self) {
+        for units in self.units.chunks(LOOKED_UP) {
+            self.ftl.touch_written(units.iter().copied());
+            for &unit in units {
+                if self.ftl.write_untimed(self.stream, unit).is_err() {
+                    return;
+                }
+                self.written += 1;
+            }
+        }
+    }
+}
+
+impl Ssd {
+    /// Writes whole mapping units at once, as [`Ssd::write_unit_untimed`] does one after the other. Where flash cores do not depend on each
+    /// other, `run` is given their shares and has each written, in any order or at the same time.
+    ///
+    /// # Errors
+    /// The number of units that were written before the drive was worn out.
+    ///
+    /// # Panics
+    /// If a unit lies beyond the capacity.
+    pub fn write_units_untimed(
+        &mut self,
+        units: &[u64],
+        run: impl FnOnce(&mut [CoreShare<'_>]),
+    ) -> Result<(), usize> {
+        if !self.can_be_divided(units.len()) {
+            return self.write_in_order(units);
+        }
+        let mut shares: Vec<Vec<Lpn>> = vec![Vec::new(); self.cores.len()];
+        for &unit in units {
+            let (core, lpn) = self.core_of(unit);
+            shares[core].push(Lpn(lpn));
+        }
+        let ftls = self.cores.iter_mut().map(|core| &mut core.ftl).zip(shares);
+        let mut shares: Vec<_> = ftls
+            .map(|(ftl, units)| CoreShare { stream: ftl.host_stream(0, 0), ftl, units, written: 0 })
+            .collect();
+        run(&mut shares);
+        let written = shares.iter().map(|share| share.written).sum();
+        self.host.life.commands[Op::Write as usize] += written as u64;
+        self.host.life.sectors[Op::Write as usize] += written as u64 * u64::from(self.sectors_per_unit);
+        if written == units.len() { Ok(()) } else { Err(written) }
+    }
+
+    /// Whether `count` units can be written with every core by itself: it must not matter which is written first.
+    fn can_be_divided(&self, count: usize) -> bool {
+        self.cores.len() > 1
+            && self.classifier.is_none()
+            && self.redirection.is_none()
+            && !self.cores.iter().any(|core| core.ftl.may_wear_out_within(count as u64))
+    }
+
+    fn write_in_order(&mut self, units: &[u64]) -> Result<(), usize> {
+        let mut written = 0usize;
+        for units in units.chunks(LOOKED_UP) {
+            self.touch_untimed(units);
+            for &unit in units {
+                self.write_unit_untimed(unit, 0).map_err(|_| written)?;
+                written += 1;
+            }
+        }
+        Ok(())
+    }
+}

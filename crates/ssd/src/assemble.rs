@@ -1,0 +1,212 @@
+//! A drive is put together: its flash cores over its dies, and the parts beside them.
+
+use crate::config::{Identifier, SsdConfig, WriteCache};
+use crate::core::{Core, Processor, Unsettled};
+use crate::counters::{Counters, PowerCuts, Totals};
+use crate::health::{Changes, Decisions, DieLayout, FaultSchedule, Timer};
+use crate::host::HostSide;
+use crate::placement::Classifier;
+use crate::places::DiePlace;
+use crate::read::{Ladder, Retries};
+use crate::read::{CoreCells, Corrections, Reliability};
+use crate::repair::{Moves, Watch};
+use crate::ssd::Ssd;
+use outlast_flash::{Flash, Setup};
+use outlast_ftl::{Ftl, FtlOptions, Tables, UnitsWritten};
+use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig};
+use outlast_units::slab::Slab;
+use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Nanos, SECTOR_BYTES};
+use std::collections::VecDeque;
+
+impl Ssd {
+    /// Builds the drive, empty.
+    ///
+    /// # Errors
+    /// The first setting that cannot work, with its value and limit; nothing is allocated before the sizes are known to be sane.
+    pub fn new(config: SsdConfig, seed: u64) -> Result<Self, ConfigError> {
+        Self::assemble(config, seed, Tables::Built)
+    }
+
+    /// The drive without its tables: what refuses to be built is refused, in the same words. It can be asked for its capacity and for
+    /// [`Ssd::bytes_when_built`], and takes no command.
+    ///
+    /// # Errors
+    /// Those of [`Ssd::new`].
+    pub fn without_tables(config: SsdConfig, seed: u64) -> Result<Self, ConfigError> {
+        // Giving up dies that were repaired before takes note of superblocks.
+        let repaired = config.repair.as_ref().is_some_and(|repair| !repair.repaired_dies.is_empty());
+        Self::assemble(config, seed, if repaired { Tables::Superblocks } else { Tables::LeftOut })
+    }
+
+    fn assemble(config: SsdConfig, seed: u64, tables: Tables) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let whole = tables == Tables::Built;
+        let geometry = &config.geometry;
+        let unit = config.ftl.mapping_unit;
+        let capacity = config.ftl.user_capacity(geometry);
+        let units = capacity.0 / unit.0;
+        let flash_cores = u64::from(config.controller.flash_cores);
+        let (cores, places) = cores_of(&config, seed, tables, units)?;
+        if let Some(protection) = &config.protection {
+            let ftl = &cores[0].ftl;
+            let parities = ftl.open_parities() * flash_cores;
+            protection.check_cache(geometry, parities, u64::from(ftl.layout().units_per_pu()) * unit.0)?;
+        }
+        assert!(places.len() == usize::from(geometry.dies()), "every die has a flash core");
+        let owners = places.iter().map(|place| place.core).collect();
+        let flash = Flash::new(&Setup {
+            geometry,
+            timing: &config.timing,
+            unit_size: unit,
+            program_unit: cores[0].ftl.layout().program_unit(),
+            cores: &owners,
+            program_every: config.controller.program_every,
+            background_every: config.controller.background_every,
+            internal_operations: config.controller.internal_operations,
+        })?;
+        let sectors_per_unit = (unit.0 / SECTOR_BYTES) as u32;
+        let reliability = config.reliability.as_ref().map(|r| Box::new(Reliability::new(&config, r, seed)));
+        let max = config.reliability.as_ref().map_or(Some(FAULT_RETRIES), |r| r.rereads.max_retries);
+        let if_protected = config.reliability.as_ref().and_then(|r| r.rereads_if_protected);
+        let hazards = HazardClock::new(&config.hazards, geometry, Nanos::ZERO, seed);
+        let mut ssd = Self {
+            fallible: reliability.is_some(),
+            striped: config.protection.is_some() || cores[0].ftl.layout().list_rows() != 0,
+            absent: config.absent_dies.iter().map(|&die| DieId(die)).collect(),
+            classifier: Classifier::new(&config, if whole { units * u64::from(sectors_per_unit) } else { 0 })
+                .map(Box::new),
+            reliability,
+            ladder: Ladder::new(Retries::new(max, if_protected)),
+            corrections: Corrections::default(),
+            timer: Timer::default(),
+            decisions: Decisions::default(),
+            schedule: FaultSchedule::default(),
+            changes: Changes::default(),
+            power_cuts: PowerCuts::default(),
+            redirection: None,
+            adjusted: Vec::new(),
+            moves: Moves::default(),
+            watch: config
+                .repair
+                .as_ref()
+                .map(|repair| Box::new(Watch::new(repair, die_layout(&cores, repair.bad_blocks)))),
+            notices: VecDeque::new(),
+            seed,
+            flash,
+            places,
+            reads: Slab::default(),
+            host: HostSide::new(&config),
+            master: Processor::default(),
+            sectors_per_unit,
+            unit_shift: sectors_per_unit.is_power_of_two().then(|| sectors_per_unit.trailing_zeros()),
+            units,
+            capacity_sectors: units * u64::from(sectors_per_unit),
+            unsettled: Unsettled::default(),
+            counters: Counters::default(),
+            errors_before: 0,
+            base: Totals::default(),
+            base_by_core: vec![UnitsWritten::default(); cores.len()],
+            cores,
+            config,
+        };
+        if ssd.config.hazards != HazardConfig::default() {
+            ssd.expect_faults();
+            let first = hazards.next();
+            ssd.schedule.begin_hazards(hazards);
+            ssd.call_housekeeping(first);
+        }
+        ssd.begin_repaired()?;
+        ssd.settle(Nanos::ZERO);
+        Ok(ssd)
+    }
+}
+
+/// Re-reads of a drive whose flash never errs, after a sensing that failed for a passing reason.
+const FAULT_RETRIES: u32 = 3;
+
+/// The flash cores of a drive of `units` mapping units, and to which of them each die belongs.
+fn cores_of(
+    config: &SsdConfig,
+    seed: u64,
+    tables: Tables,
+    units: u64,
+) -> Result<(Vec<Core>, IndexVec<DieId, DiePlace>), ConfigError> {
+    let geometry = &config.geometry;
+    let flash_cores = u64::from(config.controller.flash_cores);
+    let shares = dies_of_cores(geometry, config.controller.flash_cores);
+    let mut cores = Vec::with_capacity(shares.len());
+    let nowhere = DiePlace { core: CoreId(0), local: LocalDie(0) };
+    let mut places = IndexVec::filled(nowhere, usize::from(geometry.dies()));
+    for (index, share) in shares.iter().enumerate() {
+        for (local, &die) in (0u16..).zip(share) {
+            places[die] = DiePlace { core: CoreId(index as u16), local: LocalDie(local) };
+        }
+        // Unit u belongs to core u mod N, so the first cores get one more where N does not divide.
+        let own_units = units / flash_cores + u64::from((index as u64) < units % flash_cores);
+        let options = FtlOptions { tables, ..options_of(config, share, seed) };
+        let mut ftl = Ftl::new(geometry, &config.ftl, &config.defects, share, own_units, options)?;
+        let cells = match &config.reliability {
+            None => None,
+            Some(reliability) if tables != Tables::Built => {
+                reliability.rber_model()?;
+                None
+            }
+            Some(reliability) => {
+                let own = CoreCells::new(config, reliability, ftl.layout(), share[0].0, seed)?;
+                ftl.wear(&own.cells.draw_cycles(&reliability.initial));
+                Some(own)
+            }
+        };
+        cores.push(Core { cells, ..Core::new(ftl, share, config)? });
+    }
+    Ok((cores, places))
+}
+
+/// The blocks of the dies of a drive, of which a die may have `most_bad` bad ones.
+fn die_layout(cores: &[Core], most_bad: u32) -> DieLayout {
+    let (ftl, dies) = (&cores[0].ftl, cores[0].dies.len());
+    let planes_per_die = u32::from(ftl.layout().planes_per_die());
+    let ids = |core: &Core| core.dies.iter().copied().map(DieId).collect();
+    DieLayout {
+        dies_of_cores: cores.iter().map(ids).collect(),
+        blocks_per_die: (ftl.blocks().all_cycles().len() / dies) as u32,
+        planes_per_die,
+        in_use: ftl.layout().superblocks() * planes_per_die,
+        most_bad,
+    }
+}
+
+/// What the controller decides for the translation layer over `share`.
+fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
+    FtlOptions {
+        keep_bytes: config.bytes,
+        erases_late: config.controller.write_cache != WriteCache::Protected,
+        protection: config.protection.clone(),
+        scrub: config.scrubs(),
+        lists: config.repair.as_ref().is_some_and(|own| own.identifier == Identifier::P2lBlock),
+        absent: absent_of(&config.absent_dies, share),
+        seed,
+        tables: Tables::Built,
+    }
+}
+
+/// The dies of a core's share that are not there yet, numbered within it.
+fn absent_of(absent: &[u16], share: &[DieId]) -> Vec<u16> {
+    (0u16..).zip(share).filter(|(_, die)| absent.contains(&die.0)).map(|(local, _)| local).collect()
+}
+
+/// The dies of each flash core: whole channels where they divide evenly, else every N-th die, so that each core has dies on
+/// as many channels as possible.
+fn dies_of_cores(geometry: &Geometry, cores: u16) -> Vec<Vec<DieId>> {
+    let mut shares = vec![Vec::new(); usize::from(cores)];
+    for die in 0..geometry.dies() {
+        let owner = if geometry.channels.is_multiple_of(cores) {
+            geometry.locate(DieId(die)).channel.0 / (geometry.channels / cores)
+        } else {
+            die % cores
+        };
+        shares[usize::from(owner)].push(DieId(die));
+    }
+    assert!(shares.iter().all(|share| !share.is_empty()), "every flash core has dies");
+    shares
+}

@@ -1,0 +1,116 @@
+//! What a drive has counted, and what it takes up.
+
+use crate::config::WriteCache;
+use crate::counters::{Counters, Totals};
+use crate::health::Decisions;
+use crate::read::{CoreCells, Corrections};
+use crate::ssd::Ssd;
+use outlast_ftl::{Ftl, UnitsWritten};
+use outlast_units::Nanos;
+
+impl Ssd {
+    fn totals(&self) -> Totals {
+        let of = |ftl: &Ftl| {
+            let (victims, victim_units) = ftl.victims();
+            Totals {
+                written: ftl.written(),
+                programs: ftl.pages_programmed(),
+                multi_plane_programs: ftl.multi_plane_programs(),
+                erases: ftl.blocks().erases(),
+                untimed_reads: ftl.untimed_reads(),
+                victims,
+                victim_units,
+            }
+        };
+        self.ftls().map(of).sum()
+    }
+
+    /// What the translation layers have counted since the last reset.
+    fn since_reset(&self) -> Totals {
+        self.totals() - self.base
+    }
+
+    /// Counters since the last reset.
+    pub fn counters(&self) -> Counters {
+        let Totals { programs, multi_plane_programs, erases, untimed_reads, .. } = self.since_reset();
+        let reads = self.counters.reads + untimed_reads;
+        let suspends = self.flash.suspends();
+        Counters { reads, programs, multi_plane_programs, erases, suspends, ..self.counters }
+    }
+
+    /// Units written since the last reset, by cause; what still waits in the buffer included.
+    pub fn written(&self) -> UnitsWritten {
+        self.since_reset().written
+    }
+
+    /// Superblocks relocated since the last reset, and the valid units they held.
+    pub fn victims(&self) -> (u64, u64) {
+        let Totals { victims, victim_units, .. } = self.since_reset();
+        (victims, victim_units)
+    }
+
+    /// Starts counting anew. Wear and state stay.
+    pub fn reset_counters(&mut self, now: Nanos) {
+        self.errors_before += self.counters.medium_errors + self.counters.lost_units;
+        self.counters = Counters::default();
+        self.corrections = Corrections::default();
+        self.ladder.reset();
+        self.decisions = Decisions::default();
+        if let Some(reliability) = &mut self.reliability {
+            reliability.reset();
+        }
+        for scrub in self.cores.iter_mut().filter_map(|core| core.scrub.as_mut()) {
+            scrub.reset();
+        }
+        self.reset_exposed(now);
+        self.base = self.totals();
+        self.base_by_core = self.cores.iter().map(|core| core.ftl.written()).collect();
+        self.flash.reset_figures(now);
+    }
+
+    /// The share of `span`, which ends at `now`, for which each channel was busy since the last reset.
+    pub fn channel_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
+        self.flash.channel_utilisation(now, span)
+    }
+
+    /// The share of `span`, which ends at `now`, for which each die was busy since the last reset.
+    pub fn die_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
+        self.flash.die_utilisation(now, span)
+    }
+    /// Resident bytes of all tables of the drive when they are built and in use, the bytes of the flash included where it keeps them.
+    pub fn bytes_when_built(&self) -> u64 {
+        let geometry = &self.config.geometry;
+        let layers = || self.cores.iter().map(|core| &core.ftl);
+        let tables: u64 = layers().map(|ftl| ftl.heap_bytes_when_built(geometry)).sum();
+        let cells: u64 = if let Some(reliability) = &self.config.reliability {
+            layers().map(|ftl| CoreCells::bytes(geometry, reliability, ftl.layout())).sum()
+        } else {
+            0
+        };
+        let heat = self.classifier.as_ref().map_or(0, |own| own.bytes_over(self.capacity_sectors));
+        let kept = if self.config.bytes {
+            self.kept_units() * (self.config.ftl.mapping_unit.0 + UNIT_NODE)
+        } else {
+            0
+        };
+        tables + cells + heat + kept
+    }
+
+    /// Units whose bytes are kept at most: the live ones, or all of the flash where stale ones stay readable.
+    fn kept_units(&self) -> u64 {
+        let image = self.config.protection.is_some() || self.write_cache() != WriteCache::Protected;
+        if image {
+            self.cores.iter().map(|core| u64::from(core.ftl.layout().slots())).sum()
+        } else {
+            self.units
+        }
+    }
+
+    /// Resident bytes of the mapping and superblock tables.
+    pub fn table_bytes(&self) -> usize {
+        self.cores.iter().map(|core| core.ftl.heap_bytes()).sum()
+    }
+}
+
+/// What keeping a unit's bytes takes beside them: its entry in the tree, and the allocator's.
+const UNIT_NODE: u64 = 64;

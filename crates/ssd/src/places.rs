@@ -1,0 +1,20 @@
+//! Where things lie: which flash core owns a die, and on which die, and where there, a program unit is.
+
+use outlast_flash::Place;
+use outlast_ftl::Layout;
+use outlast_units::{BlockId, CoreId, DieId, LocalDie, Row};
+
+/// The flash core that owns a die, and the die's number there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DiePlace {
+    pub(crate) core: CoreId,
+    pub(crate) local: LocalDie,
+}
+
+/// Where program unit `pu` lies: its die, and its place there.
+#[inline]
+pub(crate) fn place_of_pu(layout: &Layout, pu: u32) -> (DieId, Place) {
+    let place = layout.place(pu);
+    let on_die = Place { block: BlockId(place.superblock.0), row: Row(place.first_page) };
+    (place.lane.die, on_die)
+}
