@@ -3,7 +3,7 @@
 use outlast_media::reliability::{BlockVariation, chip};
 use outlast_media::{AgeRange, Cells, CellsConfig, Geometry, InitialState, ReadScope};
 use outlast_units::rng::{SplitMix, mix};
-use outlast_units::{Bytes, Nanos};
+use outlast_units::{BlockIndex, Bytes, Group, Nanos, Row};
 use std::time::Instant;
 
 /// Nanoseconds per sensing, in order and at random over the blocks of the comparison's device (32 GiB raw), where tables and
@@ -24,8 +24,9 @@ pub(crate) fn measure(quick: bool) -> String {
         for turn in 0..senses {
             let place = places[(turn & 0xffff) as usize].wrapping_add(turn >> 16);
             let now = Nanos(u64::from(turn) * 1000);
-            let ln_rber = cells.sense(place & (blocks - 1), place >> 4 & 255, place & (groups - 1), now);
-            sum = sum.rotate_left(1) ^ ln_rber.to_bits();
+            let (block, row) = (BlockIndex(place & (blocks - 1)), Row(place >> 4 & 255));
+            let sensing = cells.sense(block, row, Group(place & (groups - 1)), now);
+            sum = sum.rotate_left(1) ^ sensing.ln_rber.to_bits();
         }
         let ns = start.elapsed().as_secs_f64() * 1e9 / f64::from(senses);
         hash = mix(hash ^ sum);

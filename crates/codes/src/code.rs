@@ -1,5 +1,6 @@
 //! Systematic (k, m) codes on bytes.
 
+use crate::checks::{below, count, lengths, same_length};
 use crate::decoder::Decoder;
 use crate::kernels::{self, Engine, Kernel, Linear};
 use crate::matrix::Matrix;
@@ -176,25 +177,4 @@ impl Code {
         kernels::multiply_add(self.engine, |row| self.matrix.at(row, index), new, old, parity);
         Ok(())
     }
-}
-
-fn below(index: usize, limit: usize) -> Result<(), CodeError> {
-    if index < limit { Ok(()) } else { Err(CodeError::Index { index, limit }) }
-}
-
-pub(crate) fn count(list: &'static str, found: usize, expected: usize) -> Result<(), CodeError> {
-    if found == expected { Ok(()) } else { Err(CodeError::Count { list, found, expected }) }
-}
-
-pub(crate) fn lengths<S: AsRef<[u8]>>(
-    list: &'static str,
-    shards: &[S],
-    expected: usize,
-) -> Result<(), CodeError> {
-    let mut shards = shards.iter().enumerate();
-    shards.try_for_each(|(index, shard)| same_length(list, index, shard.as_ref().len(), expected))
-}
-
-fn same_length(list: &'static str, index: usize, found: usize, expected: usize) -> Result<(), CodeError> {
-    if found == expected { Ok(()) } else { Err(CodeError::Length { list, index, found, expected }) }
 }

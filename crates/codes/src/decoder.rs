@@ -1,6 +1,6 @@
 //! Which shards to read, and what to multiply them with, when others are missing.
 
-use crate::code::{count, lengths};
+use crate::checks::{count, lengths};
 use crate::kernels::{Engine, Linear};
 use crate::matrix::Matrix;
 use crate::{CodeError, ShardSet};

@@ -19,6 +19,7 @@
 //! # Ok::<(), outlast_codes::CodeError>(())
 //! ```
 
+mod checks;
 mod code;
 mod decoder;
 mod error;

@@ -38,7 +38,7 @@ use crate::room::Room;
 use crate::streams::{Cause, Stream, Streams};
 use crate::superblocks::Superblocks;
 use crate::table::{FlatMap, Mapping};
-use outlast_media::{Blocks, ConfigError, Contents, DefectConfig, Geometry};
+use outlast_media::{Blocks, ConfigError, Contents, DefectConfig, Geometry, Unit};
 use outlast_units::rng::{SplitMix, mix};
 use outlast_units::{DieId, Lpn, Ppn};
 
@@ -177,7 +177,8 @@ impl Ftl {
             losses: Losses::default(),
             origins: (erases_late && whole).then(|| Box::new(Origins::new(&layout))),
             physical,
-            contents: keep_bytes.then(|| Contents::new(protection.is_some() || erases_late)),
+            contents: keep_bytes
+                .then(|| Contents::new(config.mapping_unit.0 as usize, protection.is_some() || erases_late)),
             room: Room::new(logical_units, streams.tasks(), erases_late),
             counts: Counts::default(),
             rng: SplitMix::new(seed, "ftl.gc"),
@@ -304,11 +305,16 @@ impl Ftl {
         sealed
     }
 
-    /// Stores the bytes of a unit just appended.
-    pub fn store(&mut self, slot: Ppn, bytes: Box<[u8]>) {
-        let owner = self.map.owner(slot);
+    /// A unit of logical page `lpn`, when bytes are kept. `fill` gets its bytes, which hold anything, and overwrites all of them.
+    pub fn make_unit(&mut self, lpn: Lpn, fill: impl FnOnce(&mut [u8])) -> Option<Unit> {
+        self.contents.as_mut().map(|contents| contents.make(lpn.0, fill))
+    }
+
+    /// Stores a unit just appended, when bytes are kept.
+    pub fn store(&mut self, slot: Ppn, unit: Unit) {
+        debug_assert!(unit.tag() == self.map.owner(slot).0, "slot {slot} was appended for another page");
         if let Some(contents) = &mut self.contents {
-            contents.write(slot.0, owner.0, bytes);
+            contents.write(slot.0, unit);
         }
     }
 }

@@ -46,6 +46,7 @@ pub struct Layout {
     by_pu: Divider,
     by_lane: Divider,
     by_page: Divider,
+    by_superpage: Divider,
     pus_per_superblock: Divider,
 }
 
@@ -110,6 +111,7 @@ impl Layout {
             by_pu: Divider::new(units_per_pu),
             by_lane: Divider::new(lanes.len() as u32),
             by_page: Divider::new(units_per_page),
+            by_superpage: Divider::new(superpages),
             pus_per_superblock: Divider::new(pus_per_superblock as u32),
             lanes,
             lanes_of_die,
@@ -316,13 +318,19 @@ impl Layout {
     /// Where program unit `pu` lies.
     #[inline]
     pub fn place(&self, pu: u32) -> PuPlace {
-        let (superblock, within) = self.pus_per_superblock.divide(pu);
-        let (superpage, position) = self.by_lane.divide(within);
-        PuPlace {
+        self.place_and_group(pu).0
+    }
+    /// Where program unit `pu` lies, and its superpage, numbered over the core.
+    #[inline]
+    pub fn place_and_group(&self, pu: u32) -> (PuPlace, u32) {
+        let (group, position) = self.by_lane.divide(pu);
+        let (superblock, superpage) = self.by_superpage.divide(group);
+        let place = PuPlace {
             superblock: SuperblockId(superblock),
             lane: self.lanes[position as usize],
             first_page: superpage * self.rows_per_pu,
-        }
+        };
+        (place, group)
     }
 
     /// The shape of a program unit.

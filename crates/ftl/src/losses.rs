@@ -1,5 +1,6 @@
 //! Data that the flash does not have: lost, or in the controller's memory after its program operation failed.
 
+use outlast_media::Unit;
 use outlast_units::{Lpn, Ppn};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Losses {
     /// Until they are written or trimmed.
     pages: BTreeSet<Lpn>,
-    /// Bytes of slots whose program operation failed, while the units are written again.
-    unwritten: BTreeMap<Ppn, Box<[u8]>>,
+    /// Units of slots whose program operation failed, while they are written again.
+    unwritten: BTreeMap<Ppn, Unit>,
 }
 
 impl Losses {
@@ -34,14 +35,14 @@ impl Losses {
         self.pages.len() as u64
     }
 
-    /// The bytes in `slot`, whose program operation failed, are in the controller's memory.
-    pub(crate) fn keep(&mut self, slot: Ppn, bytes: Box<[u8]>) {
-        let before = self.unwritten.insert(slot, bytes);
+    /// The unit of `slot`, whose program operation failed, is in the controller's memory.
+    pub(crate) fn keep(&mut self, slot: Ppn, unit: Unit) {
+        let before = self.unwritten.insert(slot, unit);
         debug_assert!(before.is_none(), "the program operation of slot {slot} failed twice");
     }
 
-    /// Takes the bytes of `slot` from the controller's memory.
-    pub(crate) fn take(&mut self, slot: Ppn) -> Option<Box<[u8]>> {
+    /// Takes the unit of `slot` from the controller's memory.
+    pub(crate) fn take(&mut self, slot: Ppn) -> Option<Unit> {
         self.unwritten.remove(&slot)
     }
 
@@ -80,8 +81,8 @@ mod tests {
     #[test]
     fn unwritten_bytes_are_taken_once() {
         let mut losses = Losses::default();
-        losses.keep(Ppn(7), vec![1].into());
-        assert_eq!(losses.take(Ppn(7)).as_deref(), Some(&[1][..]));
+        losses.keep(Ppn(7), Unit::new(9, &[1]));
+        assert_eq!(losses.take(Ppn(7)), Some(Unit::new(9, &[1])));
         assert_eq!(losses.take(Ppn(7)), None);
     }
 }

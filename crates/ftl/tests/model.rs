@@ -1,7 +1,7 @@
 //! Does the translation layer alone do what two plain maps do, whatever befalls it: what the host reads, and what is on flash?
 
 use outlast_ftl::{Cause, Ftl, FtlConfig, FtlOptions, State, Stream};
-use outlast_media::{DefectConfig, Geometry};
+use outlast_media::{DefectConfig, Geometry, Unit};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, DieId, Lpn, Ppn, SuperblockId};
 use proptest::prelude::*;
@@ -93,9 +93,12 @@ impl Rig {
         }
         self.writes += 1;
         let slot = self.ftl.append(stream, lpn);
-        let mut bytes = vec![0; UNIT];
-        bytes[..4].copy_from_slice(&self.writes.to_le_bytes());
-        self.ftl.store(slot.ppn, bytes.into());
+        let version = self.writes.to_le_bytes();
+        let unit = self.ftl.make_unit(lpn, |bytes| {
+            bytes.fill(0);
+            bytes[..4].copy_from_slice(&version);
+        });
+        self.ftl.store(slot.ppn, unit.expect("the layer keeps bytes"));
         self.newest.insert(lpn, Page::Written(self.writes));
         if slot.completes_pu {
             self.pending.push_back(self.ftl.layout().pu_of(slot.ppn).0);
@@ -146,9 +149,8 @@ impl Rig {
 
     /// Which write put the bytes into `slot`; 0 where stale bytes are given up.
     fn version(&self, slot: Ppn) -> u32 {
-        self.ftl
-            .image(slot)
-            .map_or(0, |(_, bytes)| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+        let version = |unit: &Unit| unit.bytes().first_chunk().map_or(0, |&version| u32::from_le_bytes(version));
+        self.ftl.image(slot).map_or(0, version)
     }
 
     /// The program operation of `pu` fails; its units are written again where there is room.

@@ -51,9 +51,9 @@ fn all_come_back(ftl: &Ftl, rng: &mut SplitMix) -> Result<u32, TestCaseError> {
             while known + others.len() as u32 > needed && !others.is_empty() {
                 others.swap_remove(rng.below(others.len() as u64) as usize);
             }
-            let (owner, bytes) = ftl.rebuild(slot, axis, &others).expect("enough members");
-            prop_assert_eq!(owner, lpn);
-            prop_assert_eq!(Some(&bytes[..]), ftl.load(slot));
+            let unit = ftl.rebuild(slot, axis, &others).expect("enough members");
+            prop_assert_eq!(unit.tag(), lpn.0);
+            prop_assert_eq!(Some(&unit), ftl.load(slot));
             rebuilt += 1;
         }
     }

@@ -1,18 +1,21 @@
 //! The truth about raw bit errors: what every block of a set of dies has been through, and the error rate that follows.
 
+mod block;
+mod calm;
 mod forecast;
 mod initial;
 mod ln;
+mod powers;
 
+pub use block::RowLuck;
+pub use calm::CalmSensing;
 pub use initial::{AgeRange, InitialState};
 
 use crate::Geometry;
-use crate::reliability::{
-    BlockVariation, PageTypes, PowerTable, RberModel, RberParts, SATURATED_RBER, open_unit,
-};
-use ln::LnTable;
-use outlast_units::Nanos;
+use crate::reliability::{BlockVariation, PageTypes, RberModel, RberParts, SATURATED_RBER};
+use block::{Block, Law};
 use outlast_units::rng::{mix, sub_seed};
+use outlast_units::{BlockIndex, Group, IndexVec, Nanos, Row};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -45,13 +48,22 @@ pub struct CellsConfig<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Saturation {
     /// The block, in the order of [`crate::Blocks::index`].
-    pub block: u32,
+    pub block: BlockIndex,
     /// Its P/E cycles.
     pub cycles: u32,
     /// Days since the page was written.
     pub days: f64,
     /// Reads that the error model counted.
     pub reads: u32,
+}
+
+/// What a sensing of a row sees.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sensing {
+    /// ln RBER, at most ln 0.5.
+    pub ln_rber: f64,
+    /// The luck of the row's units.
+    pub luck: RowLuck,
 }
 
 /// Ground truth of the raw bit errors of a set of dies. Knows blocks (numbered as by [`crate::Blocks::index`]), rows of pages
@@ -66,18 +78,12 @@ pub struct Saturation {
 #[derive(Clone, Debug)]
 pub struct Cells {
     model: RberModel,
-    blocks: Vec<Block>,
+    blocks: IndexVec<BlockIndex, Block>,
     /// Program time of each group, in ticks since the epoch; [`UNWRITTEN`] of one that holds nothing.
-    programmed: Vec<u32>,
+    programmed: IndexVec<Group, u32>,
     /// Ticks from the epoch to time zero.
     before_zero: u64,
-    /// Days to the power of the model's n, and reads to that of q.
-    days_power: PowerTable,
-    reads_power: PowerTable,
-    ln: LnTable,
-    /// ln of the page-type factor of each row, and the greatest of them.
-    row_ln_factor: Vec<f64>,
-    worst_ln_factor: f64,
+    law: Law,
     /// Reads of each row of each block; empty unless reads disturb only their page.
     row_reads: Vec<u32>,
     /// Reads at which the alarm of a block goes off, by type of the row that is read; empty unless reads disturb only their page.
@@ -85,7 +91,7 @@ pub struct Cells {
     /// Types of rows, which alternate from row to row.
     types: usize,
     /// Blocks whose alarm has gone off.
-    alarms: VecDeque<u32>,
+    alarms: VecDeque<BlockIndex>,
     saturations: u64,
     first_saturation: Option<Saturation>,
     /// The model at the cycles last asked for, at one day and one read.
@@ -95,26 +101,6 @@ pub struct Cells {
     luck_seed: u64,
     variation: BlockVariation,
 }
-
-/// A block's part in the sum of Equation 1, its own factor included.
-#[derive(Clone, Copy, Debug)]
-struct Block {
-    /// Floor and wear.
-    fixed: f64,
-    /// Times days^n.
-    retention: f64,
-    /// Times reads^q.
-    disturbance: f64,
-    /// The word from which the luck of its units follows until it is erased.
-    luck: u64,
-    /// Sensings since the erasure.
-    reads: u32,
-    /// Reads at which the alarm goes off; `u32::MAX`: never.
-    alarm: u32,
-    cycles: u32,
-}
-
-const _: () = assert!(size_of::<Block>() <= 48, "blocks are many and their records stay small");
 
 /// The unit of program times.
 const TICK: Nanos = Nanos::millis(100);
@@ -165,25 +151,12 @@ impl Cells {
             ReadScope::Block => Vec::new(),
             ReadScope::Page => vec![NEVER; count * types],
         };
-        let new_block = Block {
-            fixed: 0.0,
-            retention: 0.0,
-            disturbance: 0.0,
-            luck: 0,
-            reads: 0,
-            alarm: NEVER,
-            cycles: 0,
-        };
         let mut cells = Self {
             model: config.model.clone(),
-            blocks: vec![new_block; count],
-            programmed: vec![0; groups as usize],
+            blocks: IndexVec::filled(Block::NEW, count),
+            programmed: IndexVec::filled(0, groups as usize),
             before_zero: 0,
-            days_power: PowerTable::new(n),
-            reads_power: PowerTable::new(q),
-            ln: LnTable::new(),
-            worst_ln_factor: row_ln_factor.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            row_ln_factor,
+            law: Law::new(n, q, row_ln_factor),
             row_reads,
             row_alarms,
             types,
@@ -196,7 +169,7 @@ impl Cells {
             luck_seed: sub_seed(seed, "media.luck"),
             variation: config.variation,
         };
-        for block in 0..count {
+        for block in cells.blocks.indices() {
             cells.wear(block, 0);
         }
         cells
@@ -219,15 +192,15 @@ impl Cells {
         assert!(cycles.len() == self.blocks.len(), "{} of {} blocks", cycles.len(), self.blocks.len());
         self.before_zero = initial.age.oldest().0 / TICK.0;
         let now = self.ticks(now);
-        for (programmed, group) in self.programmed.iter_mut().zip(0..) {
+        for (programmed, group) in self.programmed.iter_mut().zip(0u32..) {
             *programmed = now - initial.age_in_ticks(self.seed, self.first_block, group);
         }
-        for (block, &cycles) in cycles.iter().enumerate() {
+        for (block, &cycles) in self.blocks.indices().zip(cycles) {
             self.wear(block, cycles);
             self.blocks[block].reads = initial.block_reads;
             self.blocks[block].alarm = NEVER;
         }
-        let rows = self.row_ln_factor.len() as u32;
+        let rows = self.law.rows() as u32;
         self.row_reads.fill(initial.block_reads / rows);
         self.row_alarms.fill(NEVER);
         self.alarms.clear();
@@ -236,13 +209,12 @@ impl Cells {
     }
 
     /// A block was erased and has now been through `cycles` P/E cycles. Its alarm is off.
-    pub fn erased(&mut self, block: u32, cycles: u32) {
-        let index = block as usize;
-        self.wear(index, cycles);
-        self.blocks[index].reads = 0;
-        self.blocks[index].alarm = NEVER;
+    pub fn erased(&mut self, block: BlockIndex, cycles: u32) {
+        self.wear(block, cycles);
+        self.blocks[block].reads = 0;
+        self.blocks[block].alarm = NEVER;
         if !self.row_reads.is_empty() {
-            let rows = self.row_ln_factor.len();
+            let (index, rows) = (block.index(), self.law.rows());
             self.row_reads[index * rows..(index + 1) * rows].fill(0);
             self.row_alarms[index * self.types..(index + 1) * self.types].fill(NEVER);
         }
@@ -253,59 +225,66 @@ impl Cells {
 
     /// Some of a group was written now. A group is as old as the first data in it.
     #[inline]
-    pub fn programmed(&mut self, group: u32, now: Nanos) {
+    pub fn programmed(&mut self, group: Group, now: Nanos) {
         let now = self.ticks(now);
-        let first = &mut self.programmed[group as usize];
+        let first = &mut self.programmed[group];
         *first = (*first).min(now);
     }
 
     /// A group holds nothing any more, or nothing yet: its age begins with what is written to it next.
-    pub fn forget(&mut self, group: u32) {
-        self.programmed[group as usize] = UNWRITTEN;
+    pub fn forget(&mut self, group: Group) {
+        self.programmed[group] = UNWRITTEN;
     }
 
-    /// ln RBER that a sensing of row `row` of a block sees, at most ln 0.5; afterwards it counts as a read. `group` is the one
-    /// that the row was written with.
+    /// What a sensing of row `row` of a block sees; afterwards it counts as a read. `group` is the one that the row was written with.
     #[inline]
-    pub fn sense(&mut self, block: u32, row: u32, group: u32, now: Nanos) -> f64 {
-        let days = self.days(group, now);
-        let index = block as usize;
-        let record = &mut self.blocks[index];
-        let (counter, alarm_at) = if self.row_reads.is_empty() {
-            (&mut record.reads, record.alarm)
-        } else {
-            record.reads = record.reads.saturating_add(1);
-            let alarm_at = self.row_alarms[index * self.types + row as usize % self.types];
-            (&mut self.row_reads[index * self.row_ln_factor.len() + row as usize], alarm_at)
-        };
-        let reads = *counter;
-        *counter = reads.saturating_add(1);
-        let alarm = *counter >= alarm_at;
-        let record = *record;
-        let ln_rber = self.ln_of(&record, row, days, reads);
-        if alarm {
+    pub fn sense(&mut self, block: BlockIndex, row: Row, group: Group, now: Nanos) -> Sensing {
+        let age = self.age(group, now);
+        let record = &mut self.blocks[block];
+        let mut reads = record.reads;
+        record.reads = reads.saturating_add(1);
+        let mut is_due = record.reads >= record.alarm;
+        if !self.row_reads.is_empty() {
+            (reads, is_due) = self.count_row(block, row);
+        }
+        let record = &self.blocks[block];
+        let sensing =
+            Sensing { ln_rber: self.law.ln_rber(record, row, age, reads), luck: record.luck_of_row(row) };
+        if is_due {
             self.raise(block);
         }
-        if ln_rber > LN_SATURATED {
-            self.saturate(Saturation { block, cycles: record.cycles, days, reads });
+        if sensing.ln_rber > LN_SATURATED {
+            let days = f64::from(age) * DAYS_PER_TICK;
+            self.saturate(Saturation { block, cycles: self.blocks[block].cycles, days, reads });
+            return Sensing { ln_rber: LN_SATURATED, ..sensing };
         }
-        ln_rber.min(LN_SATURATED)
+        sensing
+    }
+
+    /// Where reads disturb only their page: one more of a row. Returns those before it, and whether the block's alarm goes off.
+    #[inline(never)]
+    fn count_row(&mut self, block: BlockIndex, row: Row) -> (u32, bool) {
+        let alarm = self.row_alarms[block.index() * self.types + row.index() % self.types];
+        let counter = &mut self.row_reads[block.index() * self.law.rows() + row.index()];
+        let before = *counter;
+        *counter = before.saturating_add(1);
+        (before, *counter >= alarm)
     }
 
     /// ln RBER that a sensing would see: a look that disturbs nothing.
     #[inline]
-    pub fn ln_rber(&self, block: u32, row: u32, group: u32, now: Nanos) -> f64 {
-        let days = self.days(group, now);
-        self.ln_of(&self.blocks[block as usize], row, days, self.row_reads(block, row)).min(LN_SATURATED)
+    pub fn ln_rber(&self, block: BlockIndex, row: Row, group: Group, now: Nanos) -> f64 {
+        let age = self.age(group, now);
+        self.law.ln_rber(&self.blocks[block], row, age, self.row_reads(block, row)).min(LN_SATURATED)
     }
 
     /// The RBER by mechanism, factors of block and page type included; the sum may exceed 0.5. For reports.
-    pub fn rber_parts(&self, block: u32, row: u32, group: u32, now: Nanos) -> RberParts {
-        let record = &self.blocks[block as usize];
+    pub fn rber_parts(&self, block: BlockIndex, row: Row, group: Group, now: Nanos) -> RberParts {
+        let record = &self.blocks[block];
         let (days, reads) = (self.days(group, now), f64::from(self.row_reads(block, row)));
         let parts = self.model.parts(f64::from(record.cycles), days, reads);
-        let own = self.variation.factor(self.seed, self.first_block + u64::from(block));
-        let factor = own * self.row_ln_factor[row as usize].exp();
+        let own = self.variation.factor(self.seed, self.first_block + u64::from(block.0));
+        let factor = own * self.law.ln_factor(Some(row)).exp();
         RberParts {
             floor: parts.floor * factor,
             wear: parts.wear * factor,
@@ -315,52 +294,55 @@ impl Cells {
     }
 
     /// Mean number of wrong bits among `bits` that a sensing would see.
-    pub fn expected_errors(&self, block: u32, row: u32, group: u32, now: Nanos, bits: u32) -> f64 {
+    pub fn expected_errors(&self, block: BlockIndex, row: Row, group: Group, now: Nanos, bits: u32) -> f64 {
         f64::from(bits) * self.ln_rber(block, row, group, now).exp()
     }
 
     /// The greatest mean number of wrong bits among `bits` that a sensing of any row of a block would see.
-    pub fn worst_expected_errors(&self, block: u32, group: u32, now: Nanos, bits: u32) -> f64 {
-        let record = &self.blocks[block as usize];
-        let days = self.days(group, now);
+    pub fn worst_expected_errors(&self, block: BlockIndex, group: Group, now: Nanos, bits: u32) -> f64 {
+        let record = &self.blocks[block];
+        let age = self.age(group, now);
         let ln_rber =
-            |row| self.ln_of(record, row, days, self.most_reads(block, Some(row))).min(LN_SATURATED);
-        let ln_worst = (0..self.types as u32).map(ln_rber).fold(f64::NEG_INFINITY, f64::max);
+            |row| self.law.ln_rber(record, row, age, self.most_reads(block, Some(row))).min(LN_SATURATED);
+        let ln_worst = (0..self.types as u32).map(Row).map(ln_rber).fold(f64::NEG_INFINITY, f64::max);
         f64::from(bits) * ln_worst.exp()
     }
 
-    /// The uniform number, in (0, 1), that belongs to the present state of a unit (of whatever size the caller decodes) of a
-    /// row: a pure function of seed, block, its P/E cycles, row and unit. Small is bad luck. It changes with each erasure and
-    /// not with age or reads: a page that failed fails again, and worse, until it is rewritten elsewhere.
+    /// The luck that a sensing of a row would give its unit `unit` (see [`RowLuck::of`]): a look that disturbs nothing.
     #[inline]
-    pub fn luck(&self, block: u32, row: u32, unit: u32) -> f64 {
-        let state = self.blocks[block as usize].luck;
-        open_unit(mix(state ^ (u64::from(row) << 32 | u64::from(unit))))
+    pub fn luck(&self, block: BlockIndex, row: Row, unit: u32) -> f64 {
+        self.blocks[block].luck_of_row(row).of(unit)
     }
 
     /// P/E cycles of a block.
-    pub fn cycles(&self, block: u32) -> u32 {
-        self.blocks[block as usize].cycles
+    pub fn cycles(&self, block: BlockIndex) -> u32 {
+        self.blocks[block].cycles
     }
 
     /// Sensings of a block since its erasure, those before measuring included.
-    pub fn reads(&self, block: u32) -> u32 {
-        self.blocks[block as usize].reads
+    pub fn reads(&self, block: BlockIndex) -> u32 {
+        self.blocks[block].reads
     }
 
     /// Reads that the error model counts for a row: those of its block, or its own if reads disturb only their page.
     #[inline]
-    pub fn row_reads(&self, block: u32, row: u32) -> u32 {
-        match self.row_reads.get(block as usize * self.row_ln_factor.len() + row as usize) {
+    pub fn row_reads(&self, block: BlockIndex, row: Row) -> u32 {
+        match self.row_reads.get(block.index() * self.law.rows() + row.index()) {
             Some(&reads) => reads,
-            None => self.blocks[block as usize].reads,
+            None => self.blocks[block].reads,
         }
     }
 
     /// Days since a group was written.
     #[inline]
-    pub fn days(&self, group: u32, now: Nanos) -> f64 {
-        f64::from(self.ticks(now).saturating_sub(self.programmed[group as usize])) * DAYS_PER_TICK
+    pub fn days(&self, group: Group, now: Nanos) -> f64 {
+        f64::from(self.age(group, now)) * DAYS_PER_TICK
+    }
+
+    /// Ticks since a group was written.
+    #[inline]
+    fn age(&self, group: Group, now: Nanos) -> u32 {
+        self.ticks(now).saturating_sub(self.programmed[group])
     }
 
     /// The latest time that is told from later ones: 2^32 tenths of a second (13.6 years) after the oldest initial age.
@@ -378,19 +360,6 @@ impl Cells {
         self.first_saturation
     }
 
-    #[inline]
-    fn ln_of(&self, block: &Block, row: u32, days: f64, reads: u32) -> f64 {
-        self.ln.at(self.rber_of(block, days, reads)) + self.row_ln_factor[row as usize]
-    }
-
-    /// The RBER of a block's mean page.
-    #[inline]
-    fn rber_of(&self, block: &Block, days: f64, reads: u32) -> f64 {
-        block.fixed
-            + block.retention * self.days_power.at(days)
-            + block.disturbance * self.reads_power.at(f64::from(reads))
-    }
-
     /// Time since the epoch, rounded down; stands still at the horizon.
     #[inline]
     fn ticks(&self, now: Nanos) -> u32 {
@@ -398,19 +367,20 @@ impl Cells {
     }
 
     /// Sets the coefficients of a block after `cycles` P/E cycles.
-    fn wear(&mut self, block: usize, cycles: u32) {
+    fn wear(&mut self, block: BlockIndex, cycles: u32) {
         if self.unit_parts.0 != cycles {
             self.unit_parts = (cycles, self.model.parts(f64::from(cycles), 1.0, 1.0));
         }
         let parts = self.unit_parts.1;
-        let number = self.first_block + block as u64;
+        let number = self.first_block + u64::from(block.0);
         let factor = self.variation.factor(self.seed, number);
         let record = &mut self.blocks[block];
-        // Held below infinity, lest 0 days or reads give 0·∞.
+        // Held below infinity, because 0 days or reads would otherwise give 0·∞.
         let held = |rate: f64| (rate * factor).min(f64::MAX);
         (record.fixed, record.retention, record.disturbance) =
             (held(parts.floor + parts.wear), held(parts.retention), held(parts.disturbance));
         record.cycles = cycles;
+        record.calm_reads = 0;
         record.luck = mix(mix(self.luck_seed ^ number) ^ u64::from(cycles));
     }
 

@@ -12,8 +12,10 @@ pub mod reliability;
 mod timing;
 
 pub use blocks::{BlockAddress, Blocks, DefectConfig};
-pub use cells::{AgeRange, Cells, CellsConfig, InitialState, ReadScope, Saturation};
-pub use contents::Contents;
+pub use cells::{
+    AgeRange, CalmSensing, Cells, CellsConfig, InitialState, ReadScope, RowLuck, Saturation, Sensing,
+};
+pub use contents::{Contents, Unit};
 pub use error::ConfigError;
 pub use faults::{Damage, Fault, FaultKind, FaultSpec, Faults, HazardClock, HazardConfig};
 pub use geometry::{DieAddress, Geometry};

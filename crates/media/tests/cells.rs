@@ -2,7 +2,7 @@
 
 use outlast_media::reliability::{BlockVariation, PageTypes, RberModel, chip};
 use outlast_media::{AgeRange, Cells, CellsConfig, Geometry, InitialState, ReadScope};
-use outlast_units::{Bytes, Nanos};
+use outlast_units::{BlockIndex, Bytes, Group, Nanos, Row};
 use proptest::prelude::*;
 
 const DAY: u64 = 86_400_000_000_000;
@@ -60,19 +60,22 @@ const POINTS: [(&str, u32, u64, u32, f64); 3] = [
 fn the_chips_of_hrm_reach_the_rates_of_equation_1_when_worn_aged_and_read() {
     for (name, cycles, age, reads, rber) in POINTS {
         let mut cells = cells(&plain(name), 1, 1);
-        cells.erased(3, cycles);
-        cells.forget(2);
-        cells.programmed(2, days(7));
+        cells.erased(BlockIndex(3), cycles);
+        cells.forget(Group(2));
+        cells.programmed(Group(2), days(7));
         for _ in 0..reads {
-            cells.sense(3, 1, 2, days(8));
+            cells.sense(BlockIndex(3), Row(1), Group(2), days(8));
         }
         let now = days(7 + age);
-        let actual = cells.ln_rber(3, 5, 2, now).exp();
+        let actual = cells.ln_rber(BlockIndex(3), Row(5), Group(2), now).exp();
         // The hand's seven digits.
         assert!((actual / rber - 1.0).abs() < 3e-7, "{name}: {actual}, expected {rber}");
-        assert!((cells.rber_parts(3, 5, 2, now).total() / rber - 1.0).abs() < 3e-7);
-        assert!((cells.expected_errors(3, 5, 2, now, 4096) / (4096.0 * rber) - 1.0).abs() < 3e-7);
-        assert_eq!(cells.reads(3), reads);
+        assert!((cells.rber_parts(BlockIndex(3), Row(5), Group(2), now).total() / rber - 1.0).abs() < 3e-7);
+        assert!(
+            (cells.expected_errors(BlockIndex(3), Row(5), Group(2), now, 4096) / (4096.0 * rber) - 1.0).abs()
+                < 3e-7
+        );
+        assert_eq!(cells.reads(BlockIndex(3)), reads);
     }
 }
 
@@ -80,16 +83,18 @@ fn the_chips_of_hrm_reach_the_rates_of_equation_1_when_worn_aged_and_read() {
 fn exponential_chips_neither_age_nor_mind_reads() {
     for name in ["msapl", "b-mlc32-1"] {
         let mut cells = cells(&plain(name), 1, 1);
-        cells.erased(0, 12_000);
+        cells.erased(BlockIndex(0), 12_000);
         for _ in 0..1000 {
-            cells.sense(0, 0, 0, days(1));
+            cells.sense(BlockIndex(0), Row(0), Group(0), days(1));
         }
-        let (expected, actual) =
-            (model(name).rber(12_000.0, 0.0, 0.0), cells.ln_rber(0, 0, 0, days(900)).exp());
+        let (expected, actual) = (
+            model(name).rber(12_000.0, 0.0, 0.0),
+            cells.ln_rber(BlockIndex(0), Row(0), Group(0), days(900)).exp(),
+        );
         // The table of logarithms.
         assert!((actual / expected - 1.0).abs() < 1.1e-9, "{name}");
-        assert_eq!(cells.time_until(0, 0, 0.1, days(1)), None);
-        assert_eq!(cells.reads_until(0, None, 0, 0.1, days(1)), None);
+        assert_eq!(cells.time_until(BlockIndex(0), Group(0), 0.1, days(1)), None);
+        assert_eq!(cells.reads_until(BlockIndex(0), None, Group(0), 0.1, days(1)), None);
     }
 }
 
@@ -120,16 +125,16 @@ proptest! {
             + ln_factors[row as usize % ln_factors.len()];
         let rber = model(name).rber(f64::from(cycles), tenths as f64 / 864_000.0, f64::from(reads));
         let expected = (rber * ln_factor.exp()).min(0.5);
-        let looked = cells.ln_rber(block, row, block, Nanos::secs(5));
+        let looked = cells.ln_rber(BlockIndex(block), Row(row), Group(block), Nanos::secs(5));
         prop_assert!((looked.exp() / expected - 1.0).abs() < 1e-6, "{} not {expected}", looked.exp());
-        let parts = cells.rber_parts(block, row, block, Nanos::secs(5));
+        let parts = cells.rber_parts(BlockIndex(block), Row(row), Group(block), Nanos::secs(5));
         prop_assert!((parts.total().min(0.5) / expected - 1.0).abs() < 1e-6);
         // The look disturbed nothing; the sensing sees the same and counts afterwards.
-        let sensed = cells.sense(block, row, block, Nanos::secs(5));
+        let sensed = cells.sense(BlockIndex(block), Row(row), Group(block), Nanos::secs(5)).ln_rber;
         prop_assert_eq!(sensed.to_bits(), looked.to_bits());
-        prop_assert_eq!(cells.reads(block), reads + 1);
+        prop_assert_eq!(cells.reads(BlockIndex(block)), reads + 1);
         prop_assert_eq!(cells.saturations(), u64::from(rber * ln_factor.exp() > 0.5));
-        prop_assert!(cells.sense(block, row, block, Nanos::secs(5)) >= sensed - 1e-13);
+        prop_assert!(cells.sense(BlockIndex(block), Row(row), Group(block), Nanos::secs(5)).ln_rber >= sensed - 1e-13);
     }
 
     /// Forecasts against the model's own bisection, and against the cells at the moment forecast.
@@ -147,17 +152,17 @@ proptest! {
         let config =
             CellsConfig { model: model(name), variation, page_types: Some(&page_types), scope: ReadScope::Block };
         let mut cells = cells(&config, 1, seed);
-        cells.erased(1, cycles);
+        cells.erased(BlockIndex(1), cycles);
         let now = days(age);
         // A row of the worst type, where none is given.
         let at = row.unwrap_or(2);
-        let limit = cells.ln_rber(1, at, 0, now).exp() * more;
+        let limit = cells.ln_rber(BlockIndex(1), Row(at), Group(0), now).exp() * more;
         prop_assume!(limit < 0.5);
         let factor = variation.factor(seed, 1001) * page_types.factors[at as usize % 3];
         let (c, t) = (f64::from(cycles), age as f64);
 
         let expected = model(name).reads_to_reach(limit / factor, c, t).expect("reads disturb");
-        match cells.reads_until(1, row, 0, limit, now) {
+        match cells.reads_until(BlockIndex(1), row.map(Row), Group(0), limit, now) {
             // A table error of 1e-7 of the RBER is one of (1e-7 / part of disturbance / q) of the reads.
             Some(reads) => {
                 let tolerance = 1e-6 * more / (more - 1.0) / 0.47;
@@ -165,22 +170,22 @@ proptest! {
                     "{reads} not {expected}");
                 let initial = InitialState { block_reads: reads, ..InitialState::default() };
                 cells.begin(&[cycles; 4], &initial, Nanos::ZERO);
-                prop_assert!(cells.ln_rber(1, at, 0, now).exp() >= limit * (1.0 - 1e-9));
+                prop_assert!(cells.ln_rber(BlockIndex(1), Row(at), Group(0), now).exp() >= limit * (1.0 - 1e-9));
                 let initial = InitialState { block_reads: reads - 1, ..InitialState::default() };
                 cells.begin(&[cycles; 4], &initial, Nanos::ZERO);
-                prop_assert!(cells.ln_rber(1, at, 0, now).exp() < limit * (1.0 + 1e-9));
+                prop_assert!(cells.ln_rber(BlockIndex(1), Row(at), Group(0), now).exp() < limit * (1.0 + 1e-9));
             }
             None => prop_assert!(expected > 4.29e9, "{expected}"),
         }
         cells.begin(&[cycles; 4], &InitialState::default(), Nanos::ZERO);
         let worst = factor / page_types.factors[at as usize % 3] * 1.3;
         let expected = model(name).days_to_reach(limit / worst, c, 0.0).expect("data age");
-        match cells.time_until(1, 0, limit, Nanos::ZERO) {
+        match cells.time_until(BlockIndex(1), Group(0), limit, Nanos::ZERO) {
             Some(time) => {
-                prop_assert!(cells.ln_rber(1, 2, 0, time).exp() >= limit * (1.0 - 1e-9));
+                prop_assert!(cells.ln_rber(BlockIndex(1), Row(2), Group(0), time).exp() >= limit * (1.0 - 1e-9));
                 if time > Nanos::ZERO {
                     let before = time - Nanos::millis(100);
-                    prop_assert!(cells.ln_rber(1, 2, 0, before).exp() < limit * (1.0 + 1e-9));
+                    prop_assert!(cells.ln_rber(BlockIndex(1), Row(2), Group(0), before).exp() < limit * (1.0 + 1e-9));
                     let found = time.0 as f64 / DAY as f64;
                     let part = model(name).parts(c, found, 0.0);
                     let tolerance = 1e-6 * part.total() / part.retention / 0.54;
@@ -195,37 +200,40 @@ proptest! {
 #[test]
 fn a_rate_that_is_reached_already_is_forecast_for_now() {
     let mut cells = cells(&plain("tlc-72-layer"), 1, 1);
-    cells.erased(0, 5000);
-    assert_eq!(cells.reads_until(0, None, 0, 0.01, days(3)), Some(0));
-    assert_eq!(cells.time_until(0, 0, 0.01, days(3)), Some(days(3)));
+    cells.erased(BlockIndex(0), 5000);
+    assert_eq!(cells.reads_until(BlockIndex(0), None, Group(0), 0.01, days(3)), Some(0));
+    assert_eq!(cells.time_until(BlockIndex(0), Group(0), 0.01, days(3)), Some(days(3)));
 }
 
 #[test]
 fn an_alarm_goes_off_once_at_its_count() {
     for scope in [ReadScope::Block, ReadScope::Page] {
         let mut cells = cells(&CellsConfig { scope, ..plain("tlc-72-layer") }, 1, 1);
-        cells.set_alarm(2, 100);
+        cells.set_alarm(BlockIndex(2), 100);
         for read in 1..=300 {
-            cells.sense(2, 4, 0, Nanos::ZERO);
-            assert_eq!(cells.take_alarm(), (read == 100).then_some(2), "read {read}");
-            assert_eq!(cells.alarm(2), if read < 100 { 100 } else { u32::MAX });
+            cells.sense(BlockIndex(2), Row(4), Group(0), Nanos::ZERO);
+            assert_eq!(cells.take_alarm(), (read == 100).then_some(BlockIndex(2)), "read {read}");
+            assert_eq!(cells.alarm(BlockIndex(2)), if read < 100 { 100 } else { u32::MAX });
         }
         // Set again: at a count to come, at one that has passed, and off by erasure while it waits to be taken.
-        cells.set_alarm(2, 301);
-        cells.sense(2, 4, 0, Nanos::ZERO);
-        assert_eq!((cells.take_alarm(), cells.take_alarm()), (Some(2), None));
-        cells.set_alarm(2, 7);
-        cells.set_alarm(2, 8);
-        assert_eq!((cells.take_alarm(), cells.take_alarm()), (Some(2), None));
-        cells.set_alarm(2, 7);
-        cells.erased(2, 1);
+        cells.set_alarm(BlockIndex(2), 301);
+        cells.sense(BlockIndex(2), Row(4), Group(0), Nanos::ZERO);
+        assert_eq!((cells.take_alarm(), cells.take_alarm()), (Some(BlockIndex(2)), None));
+        cells.set_alarm(BlockIndex(2), 7);
+        cells.set_alarm(BlockIndex(2), 8);
+        assert_eq!((cells.take_alarm(), cells.take_alarm()), (Some(BlockIndex(2)), None));
+        cells.set_alarm(BlockIndex(2), 7);
+        cells.erased(BlockIndex(2), 1);
         assert_eq!(cells.take_alarm(), None);
         // Other blocks' alarms wait their turn.
-        cells.set_alarm(3, 1);
-        cells.set_alarm(1, 1);
-        cells.sense(1, 0, 0, Nanos::ZERO);
-        cells.sense(3, 0, 0, Nanos::ZERO);
-        assert_eq!([cells.take_alarm(), cells.take_alarm(), cells.take_alarm()], [Some(1), Some(3), None]);
+        cells.set_alarm(BlockIndex(3), 1);
+        cells.set_alarm(BlockIndex(1), 1);
+        cells.sense(BlockIndex(1), Row(0), Group(0), Nanos::ZERO);
+        cells.sense(BlockIndex(3), Row(0), Group(0), Nanos::ZERO);
+        assert_eq!(
+            [cells.take_alarm(), cells.take_alarm(), cells.take_alarm()],
+            [Some(BlockIndex(1)), Some(BlockIndex(3)), None]
+        );
     }
 }
 
@@ -236,35 +244,60 @@ fn with_page_scope_only_the_row_that_is_read_is_disturbed() {
     cells.begin(&[3000; 4], &initial, Nanos::ZERO);
     // 12 005 reads over 12 rows.
     let expected = model("tlc-72-layer").rber(3000.0, 0.0, 1000.0);
-    assert!((cells.ln_rber(1, 7, 0, Nanos::ZERO).exp() / expected - 1.0).abs() < 1e-6);
+    assert!(
+        (cells.ln_rber(BlockIndex(1), Row(7), Group(0), Nanos::ZERO).exp() / expected - 1.0).abs() < 1e-6
+    );
     for _ in 0..500 {
-        cells.sense(1, 7, 0, Nanos::ZERO);
+        cells.sense(BlockIndex(1), Row(7), Group(0), Nanos::ZERO);
     }
     let read = model("tlc-72-layer").rber(3000.0, 0.0, 1500.0);
-    assert!((cells.ln_rber(1, 7, 0, Nanos::ZERO).exp() / read - 1.0).abs() < 1e-6);
+    assert!((cells.ln_rber(BlockIndex(1), Row(7), Group(0), Nanos::ZERO).exp() / read - 1.0).abs() < 1e-6);
     for (block, row) in [(1, 6), (1, 8), (0, 7), (2, 7)] {
-        assert!((cells.ln_rber(block, row, 0, Nanos::ZERO).exp() / expected - 1.0).abs() < 1e-6);
+        assert!(
+            (cells.ln_rber(BlockIndex(block), Row(row), Group(0), Nanos::ZERO).exp() / expected - 1.0).abs()
+                < 1e-6
+        );
     }
-    assert_eq!((cells.row_reads(1, 7), cells.row_reads(1, 8), cells.reads(1)), (1500, 1000, 12_505));
-    cells.erased(1, 3001);
-    assert_eq!((cells.row_reads(1, 7), cells.row_reads(2, 7), cells.reads(1)), (0, 1000, 0));
+    assert_eq!(
+        (
+            cells.row_reads(BlockIndex(1), Row(7)),
+            cells.row_reads(BlockIndex(1), Row(8)),
+            cells.reads(BlockIndex(1))
+        ),
+        (1500, 1000, 12_505)
+    );
+    cells.erased(BlockIndex(1), 3001);
+    assert_eq!(
+        (
+            cells.row_reads(BlockIndex(1), Row(7)),
+            cells.row_reads(BlockIndex(2), Row(7)),
+            cells.reads(BlockIndex(1))
+        ),
+        (0, 1000, 0)
+    );
 }
 
 #[test]
 fn a_rate_beyond_one_half_is_held_counted_and_placed() {
     let mut cells = cells(&plain("mlc-2y-nm"), 1, 1);
-    cells.erased(2, 10_000);
+    cells.erased(BlockIndex(2), 10_000);
     assert_eq!(cells.first_saturation(), None);
     // Retention 1.7 after a year: HRM's "100% error rate".
-    assert_eq!(cells.ln_rber(2, 0, 0, days(365)).to_bits(), (-std::f64::consts::LN_2).to_bits());
+    assert_eq!(
+        cells.ln_rber(BlockIndex(2), Row(0), Group(0), days(365)).to_bits(),
+        (-std::f64::consts::LN_2).to_bits()
+    );
     assert_eq!(cells.saturations(), 0, "a look is not counted");
-    assert!(cells.sense(2, 0, 0, days(100)) < -std::f64::consts::LN_2);
+    assert!(cells.sense(BlockIndex(2), Row(0), Group(0), days(100)).ln_rber < -std::f64::consts::LN_2);
     for _ in 0..2 {
-        assert_eq!(cells.sense(2, 0, 0, days(365)).to_bits(), (-std::f64::consts::LN_2).to_bits());
+        assert_eq!(
+            cells.sense(BlockIndex(2), Row(0), Group(0), days(365)).ln_rber.to_bits(),
+            (-std::f64::consts::LN_2).to_bits()
+        );
     }
     assert_eq!(cells.saturations(), 2);
     let first = cells.first_saturation().unwrap();
-    assert_eq!((first.block, first.cycles, first.reads), (2, 10_000, 1));
+    assert_eq!((first.block, first.cycles, first.reads), (BlockIndex(2), 10_000, 1));
     assert!((first.days - 365.0).abs() < 1e-6);
 }
 
@@ -274,9 +307,12 @@ fn steep_models_overflow_into_saturation_and_not_into_nonsense() {
     (law.m, law.n, law.q) = (400.0, 300.0, 200.0);
     let steep = RberModel::PowerLaw(law);
     let mut cells = cells(&CellsConfig { model: &steep, ..plain("msapl") }, 1, 1);
-    cells.erased(0, 5000);
-    assert!(cells.sense(0, 0, 0, Nanos::ZERO) < -5.0);
-    assert_eq!(cells.sense(0, 0, 0, days(50)).to_bits(), (-std::f64::consts::LN_2).to_bits());
+    cells.erased(BlockIndex(0), 5000);
+    assert!(cells.sense(BlockIndex(0), Row(0), Group(0), Nanos::ZERO).ln_rber < -5.0);
+    assert_eq!(
+        cells.sense(BlockIndex(0), Row(0), Group(0), days(50)).ln_rber.to_bits(),
+        (-std::f64::consts::LN_2).to_bits()
+    );
 }
 
 #[test]
@@ -287,12 +323,12 @@ fn time_stands_still_at_the_horizon() {
     // 2^32 − 1 tenths of a second, less a year.
     let horizon = Nanos((u64::from(u32::MAX) - 365 * 864_000) * 100_000_000);
     assert_eq!(cells.horizon(), horizon);
-    let at = cells.days(0, horizon);
+    let at = cells.days(Group(0), horizon);
     assert!((at - f64::from(u32::MAX) / 864_000.0).abs() < 1e-6);
-    assert_eq!(cells.days(0, Nanos::MAX).to_bits(), at.to_bits());
-    cells.forget(0);
-    cells.programmed(0, Nanos::MAX);
-    assert_eq!(cells.days(0, Nanos::MAX).to_bits(), 0f64.to_bits());
+    assert_eq!(cells.days(Group(0), Nanos::MAX).to_bits(), at.to_bits());
+    cells.forget(Group(0));
+    cells.programmed(Group(0), Nanos::MAX);
+    assert_eq!(cells.days(Group(0), Nanos::MAX).to_bits(), 0f64.to_bits());
 }
 
 /// Where reads disturb only their page, the least-read rows may be the worst: an alarm has to go off at the first reading after which
@@ -304,13 +340,13 @@ fn an_alarm_of_read_pages_goes_off_when_the_first_row_reaches_its_limit() {
         CellsConfig { page_types: Some(&page_types), scope: ReadScope::Page, ..plain("tlc-72-layer") };
     for seed in 0..40 {
         let mut cells = cells(&config, 1, seed);
-        cells.erased(1, 3000);
+        cells.erased(BlockIndex(1), 3000);
         let now = days(20);
         // What the worst type reaches after some hundred reads; the best has to be read far more often.
-        let limit = cells.ln_rber(1, 2, 0, now).exp() * 1.001;
-        cells.set_alarms(1, |cells, row, reads| {
+        let limit = cells.ln_rber(BlockIndex(1), Row(2), Group(0), now).exp() * 1.001;
+        cells.set_alarms(BlockIndex(1), |cells, row, reads| {
             assert_eq!(reads, 0, "nothing has been read");
-            cells.reads_until(1, row, 0, limit, now).unwrap()
+            cells.reads_until(BlockIndex(1), row, Group(0), limit, now).unwrap()
         });
         let mut rng = outlast_units::rng::SplitMix::new(seed, "test");
         // Some rows are read far more often than others; in some runs never one of the worst type.
@@ -318,21 +354,25 @@ fn an_alarm_of_read_pages_goes_off_when_the_first_row_reaches_its_limit() {
         let mut reads = 0;
         loop {
             let row = if rng.below(100) == 0 { rng.below(12) as u32 } else { rows[rng.below(2) as usize] };
-            cells.sense(1, row, 0, now);
+            cells.sense(BlockIndex(1), Row(row), Group(0), now);
             reads += 1;
-            let worst = (0..ROWS).map(|row| cells.expected_errors(1, row, 0, now, 4096)).fold(0.0, f64::max);
-            assert!((cells.worst_expected_errors(1, 0, now, 4096) / worst - 1.0).abs() < 1e-12);
+            let worst = (0..ROWS)
+                .map(|row| cells.expected_errors(BlockIndex(1), Row(row), Group(0), now, 4096))
+                .fold(0.0, f64::max);
+            assert!(
+                (cells.worst_expected_errors(BlockIndex(1), Group(0), now, 4096) / worst - 1.0).abs() < 1e-12
+            );
             let reached = worst >= limit * 4096.0 * (1.0 - 1e-9);
-            assert_eq!(cells.take_alarm(), reached.then_some(1), "seed {seed}, reading {reads}");
+            assert_eq!(cells.take_alarm(), reached.then_some(BlockIndex(1)), "seed {seed}, reading {reads}");
             if reached {
                 break;
             }
         }
         assert!(reads > 10, "seed {seed}: {reads}");
         // Erasure turns it off.
-        cells.set_alarms(1, |_, _, reads| reads + 1);
-        cells.erased(1, 3001);
-        cells.sense(1, rows[0], 0, now);
+        cells.set_alarms(BlockIndex(1), |_, _, reads| reads + 1);
+        cells.erased(BlockIndex(1), 3001);
+        cells.sense(BlockIndex(1), Row(rows[0]), Group(0), now);
         assert_eq!(cells.take_alarm(), None);
     }
 }
@@ -341,13 +381,13 @@ fn an_alarm_of_read_pages_goes_off_when_the_first_row_reaches_its_limit() {
 #[test]
 fn a_group_is_as_old_as_its_first_data() {
     let mut cells = cells(&plain("tlc-72-layer"), 1, 1);
-    cells.forget(2);
-    let is_old = |cells: &Cells, age: f64| (cells.days(2, days(400)) - age).abs() < 1e-6;
+    cells.forget(Group(2));
+    let is_old = |cells: &Cells, age: f64| (cells.days(Group(2), days(400)) - age).abs() < 1e-6;
     assert!(is_old(&cells, 0.0), "nothing is of no age");
-    cells.programmed(2, days(100));
-    cells.programmed(2, days(300));
+    cells.programmed(Group(2), days(100));
+    cells.programmed(Group(2), days(300));
     assert!(is_old(&cells, 300.0));
-    cells.forget(2);
-    cells.programmed(2, days(390));
+    cells.forget(Group(2));
+    cells.programmed(Group(2), days(390));
     assert!(is_old(&cells, 10.0));
 }

@@ -2,7 +2,7 @@
 
 use outlast_media::reliability::{BlockVariation, RberModel, chip};
 use outlast_media::{AgeRange, Cells, CellsConfig, Geometry, InitialState, ReadScope};
-use outlast_units::{Bytes, Nanos};
+use outlast_units::{BlockIndex, Bytes, Group, Nanos, Row};
 
 const DAY: Nanos = Nanos::secs(86_400);
 const BLOCKS: u32 = 20_000;
@@ -40,34 +40,40 @@ fn assert_uniform(values: impl Iterator<Item = f64>) {
 #[test]
 fn luck_is_uniform_over_every_part_of_its_address() {
     let mut cells = cells(0, 1);
-    assert_uniform((0..BLOCKS).map(|block| cells.luck(block, 0, 0)));
-    assert_uniform((0..BLOCKS).map(|row| cells.luck(0, row, 0)));
-    assert_uniform((0..BLOCKS).map(|unit| cells.luck(0, 0, unit)));
+    assert_uniform((0..BLOCKS).map(|block| cells.luck(BlockIndex(block), Row(0), 0)));
+    assert_uniform((0..BLOCKS).map(|row| cells.luck(BlockIndex(0), Row(row), 0)));
+    assert_uniform((0..BLOCKS).map(|unit| cells.luck(BlockIndex(0), Row(0), unit)));
     let over_cycles: Vec<f64> = (0..BLOCKS)
         .map(|cycles| {
-            cells.erased(7, cycles);
-            cells.luck(7, 1, 2)
+            cells.erased(BlockIndex(7), cycles);
+            cells.luck(BlockIndex(7), Row(1), 2)
         })
         .collect();
     assert_uniform(over_cycles.iter().copied());
     // Neighbours are independent: the fractional part of the sum of two is uniform, and so is that of their difference.
-    assert_uniform((1..BLOCKS).map(|b| (cells.luck(b, 0, 0) + cells.luck(b - 1, 0, 0)).fract()));
-    assert_uniform((1..BLOCKS).map(|b| (1.0 + cells.luck(b, 0, 1) - cells.luck(b, 0, 0)).fract()));
+    assert_uniform(
+        (1..BLOCKS).map(|b| {
+            (cells.luck(BlockIndex(b), Row(0), 0) + cells.luck(BlockIndex(b - 1), Row(0), 0)).fract()
+        }),
+    );
+    assert_uniform((1..BLOCKS).map(|b| {
+        (1.0 + cells.luck(BlockIndex(b), Row(0), 1) - cells.luck(BlockIndex(b), Row(0), 0)).fract()
+    }));
     assert_uniform(over_cycles.windows(2).map(|pair| (1.0 + pair[1] - pair[0]).fract()));
 }
 
 #[test]
 fn luck_changes_with_each_erasure_and_not_with_reads_or_age() {
     let mut cells = cells(0, 1);
-    let before = cells.luck(3, 1, 2);
+    let before = cells.luck(BlockIndex(3), Row(1), 2);
     for _ in 0..100 {
-        cells.sense(3, 1, 0, DAY);
+        cells.sense(BlockIndex(3), Row(1), Group(0), DAY);
     }
-    cells.forget(0);
-    cells.programmed(0, DAY);
-    assert_eq!(cells.luck(3, 1, 2).to_bits(), before.to_bits());
-    cells.erased(3, 1);
-    assert_ne!(cells.luck(3, 1, 2).to_bits(), before.to_bits());
+    cells.forget(Group(0));
+    cells.programmed(Group(0), DAY);
+    assert_eq!(cells.luck(BlockIndex(3), Row(1), 2).to_bits(), before.to_bits());
+    cells.erased(BlockIndex(3), 1);
+    assert_ne!(cells.luck(BlockIndex(3), Row(1), 2).to_bits(), before.to_bits());
 }
 
 #[test]
@@ -75,8 +81,12 @@ fn blocks_are_numbered_over_the_drive() {
     let (first, second) = (cells(0, 9), cells(15_000, 9));
     for block in 0..5000 {
         // The same block of the drive, seen as part of either set.
-        assert_eq!(first.luck(15_000 + block, 1, 2).to_bits(), second.luck(block, 1, 2).to_bits());
-        let rber = |cells: &Cells, block| cells.ln_rber(block, 0, 0, Nanos::ZERO).to_bits();
+        assert_eq!(
+            first.luck(BlockIndex(15_000 + block), Row(1), 2).to_bits(),
+            second.luck(BlockIndex(block), Row(1), 2).to_bits()
+        );
+        let rber =
+            |cells: &Cells, block| cells.ln_rber(BlockIndex(block), Row(0), Group(0), Nanos::ZERO).to_bits();
         assert_eq!(rber(&first, 15_000 + block), rber(&second, block));
         assert_ne!(rber(&first, block), rber(&second, block));
     }
@@ -110,17 +120,21 @@ fn initial_ages_are_uniform_and_differ_between_sets() {
     for cells in [&mut one, &mut other] {
         cells.begin(&vec![100; BLOCKS as usize], &initial, DAY);
         assert_uniform(
-            (0..BLOCKS).map(|group| (cells.days(group, DAY) - 30.0) / 60.0).map(|x| x.min(0.999_999)),
+            (0..BLOCKS).map(|group| (cells.days(Group(group), DAY) - 30.0) / 60.0).map(|x| x.min(0.999_999)),
         );
-        assert!((0..BLOCKS).all(|block| cells.reads(block) == 77 && cells.cycles(block) == 100));
+        assert!(
+            (0..BLOCKS)
+                .all(|block| cells.reads(BlockIndex(block)) == 77 && cells.cycles(BlockIndex(block)) == 100)
+        );
     }
-    let same = (0..BLOCKS).filter(|&g| (one.days(g, DAY) - other.days(g, DAY)).abs() < 1e-6).count();
+    let same =
+        (0..BLOCKS).filter(|&g| (one.days(Group(g), DAY) - other.days(Group(g), DAY)).abs() < 1e-6).count();
     // 20 000 pairs among 51 840 000 tenths of a second.
     assert!(same <= 3, "{same}");
     let later = Nanos(2 * DAY.0);
-    one.forget(5);
-    one.programmed(5, DAY);
-    assert!((one.days(5, later) - 1.0).abs() < 1e-9 && one.days(6, later) >= 31.0);
+    one.forget(Group(5));
+    one.programmed(Group(5), DAY);
+    assert!((one.days(Group(5), later) - 1.0).abs() < 1e-9 && one.days(Group(6), later) >= 31.0);
 }
 
 #[test]
@@ -137,9 +151,9 @@ fn the_same_seed_gives_the_same_cells() {
         cells.begin(&cycles, &initial, DAY);
         (0..2000u32)
             .map(|i| {
-                cells.programmed(i % 13, Nanos(DAY.0 + u64::from(i) * 1_000_000_000));
-                let ln_rber = cells.sense(i % 97, i % 4, i, Nanos(2 * DAY.0));
-                (ln_rber.to_bits(), cells.luck(i, i % 4, 1).to_bits())
+                cells.programmed(Group(i % 13), Nanos(DAY.0 + u64::from(i) * 1_000_000_000));
+                let ln_rber = cells.sense(BlockIndex(i % 97), Row(i % 4), Group(i), Nanos(2 * DAY.0)).ln_rber;
+                (ln_rber.to_bits(), cells.luck(BlockIndex(i), Row(i % 4), 1).to_bits())
             })
             .collect::<Vec<_>>()
     };

@@ -8,7 +8,7 @@ use crate::host::HostSide;
 use crate::placement::Classifier;
 use crate::places::DiePlace;
 use crate::read::{Ladder, Retries};
-use crate::reliability::{CoreCells, Corrections, Reliability};
+use crate::read::{CoreCells, Corrections, Reliability};
 use crate::repair::{Moves, Watch};
 use crate::ssd::Ssd;
 use outlast_flash::{Flash, Setup};

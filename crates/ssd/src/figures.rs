@@ -1,11 +1,11 @@
 //! What can be asked of a drive about its errors.
 
 use crate::health::{Decision, Reason, Scrub};
-use crate::reliability::{Corrections, ExactTails};
+use crate::read::{Corrections, ExactTails};
 use crate::ssd::Ssd;
 use outlast_ftl::State;
 use outlast_media::Saturation;
-use outlast_units::{Nanos, SuperblockId};
+use outlast_units::{BlockIndex, Nanos, Row, SuperblockId};
 
 /// The distribution of the raw bit error rate over blocks that hold data.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -34,7 +34,7 @@ impl Ssd {
     /// Codewords by number of wrong bits, as they were first read, since the last reset; a sample. Empty where the flash never
     /// errs.
     pub fn error_histogram(&self) -> &[u64] {
-        self.reliability.as_ref().map_or(&[], |reliability| &reliability.histogram)
+        self.reliability.as_ref().map_or(&[], |reliability| reliability.histogram())
     }
 
     /// Decisions to move superblocks since the last reset, the first 100 000; only of a drive that can fail.
@@ -102,8 +102,8 @@ impl Ssd {
                 let (die, plane) = ((plane / planes_per_die) as u16, (plane % planes_per_die) as u16);
                 let block = core.ftl.block_index(superblock, die, plane);
                 // Rows in turn, so that every page type has its share.
-                let row = (rates.len() % self.config.geometry.pages_per_block as usize) as u32;
-                rates.push(own.cells.ln_rber(block, row, own.oldest[superblock.index()], at).exp());
+                let row = Row((rates.len() % self.config.geometry.pages_per_block as usize) as u32);
+                rates.push(own.cells.ln_rber(BlockIndex(block), row, own.oldest(superblock), at).exp());
             }
         }
         rates.sort_by(f64::total_cmp);

@@ -2,7 +2,6 @@
 
 mod apart;
 mod assemble;
-mod chances;
 mod config;
 mod core;
 mod counters;
@@ -15,9 +14,7 @@ mod op;
 mod placement;
 mod places;
 mod read;
-mod reliability;
 mod repair;
-mod sensing;
 mod settle;
 mod ssd;
 mod untimed;
@@ -32,6 +29,6 @@ pub use config::{
 pub use counters::{Counters, PowerCuts};
 pub use figures::RberLevels;
 pub use health::{Change, Decision, Reason};
-pub use reliability::{Corrections, ExactTails};
+pub use read::{Corrections, ExactTails};
 pub use repair::{RepairRecord, adjustment, fair_shares};
 pub use ssd::Ssd;

@@ -3,7 +3,7 @@
 use crate::config::WriteCache;
 use crate::counters::{Counters, Totals};
 use crate::health::Decisions;
-use crate::reliability::{CoreCells, Corrections};
+use crate::read::{CoreCells, Corrections};
 use crate::ssd::Ssd;
 use outlast_ftl::{Ftl, UnitsWritten};
 use outlast_units::Nanos;

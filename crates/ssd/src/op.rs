@@ -61,7 +61,7 @@ pub(crate) struct Purpose {
     pub(crate) cookie: u32,
     pub(crate) kind: OpKind,
     pub(crate) task: Task,
-    /// Whether the drive keeps a record of it: reads that carry more than a request, and all where sensing can fail.
+    /// Whether the drive keeps a record of it: reads that carry more than a request, and those that a sensing has failed.
     pub(crate) has_record: bool,
 }
 
@@ -151,7 +151,7 @@ impl Op {
         Purpose { pu: self.pu, cookie, kind: self.kind, task: self.task, has_record: false }
     }
 
-    /// Whether its tag says it all, as long as sensing cannot fail.
+    /// Whether its tag says it all, as long as no sensing fails.
     #[inline]
     pub(crate) fn fits_a_tag(&self) -> bool {
         match self.kind {

@@ -3,7 +3,7 @@
 use crate::ssd::Ssd;
 use outlast_device::{Command, Op, Outcome, StreamId};
 use outlast_ftl::{Cause, ReadCause, Stream};
-use outlast_units::{Lpn, Nanos, Ppn, SECTOR_BYTES};
+use outlast_units::{Lpn, Nanos, SECTOR_BYTES};
 
 impl Ssd {
     /// Writes one whole mapping unit at once, with all that follows from it. Only while the drive is idle.
@@ -152,23 +152,7 @@ impl Ssd {
         let Some(reliability) = &self.config.reliability else { return };
         for core in &mut self.cores {
             let Some(own) = &mut core.cells else { continue };
-            own.cells.begin(core.ftl.blocks().all_cycles(), &reliability.initial, Nanos::ZERO);
-            own.rereads.fill(0);
-            own.steps.fill(0);
-            let superpages = core.ftl.layout().superpages();
-            let slots = core.ftl.layout().units_per_superblock() / superpages;
-            for group in 0..core.ftl.layout().superblocks() * superpages {
-                if (group * slots..(group + 1) * slots).all(|slot| !core.ftl.is_programmed(Ppn(slot))) {
-                    own.cells.forget(group);
-                }
-            }
-            for (superblock, oldest) in (0u32..).zip(&mut own.oldest) {
-                let groups = superblock * superpages..(superblock + 1) * superpages;
-                let age = |&group: &u32| own.cells.days(group, Nanos::ZERO);
-                // The first of equals: what is written later is younger.
-                let first = groups.rev().max_by(|a, b| age(a).total_cmp(&age(b)));
-                *oldest = first.unwrap_or(superblock * superpages);
-            }
+            own.begin(&core.ftl, reliability);
         }
         self.begin_scrub(Nanos::ZERO);
     }

@@ -8,7 +8,7 @@ pub use counts::PatternCounts;
 pub use natural::Natural;
 pub use pattern::{Line, Pattern, Peeling, Step};
 
-use crate::code::{count, lengths};
+use crate::checks::{count, lengths};
 use crate::kernels::{self, Engine, Kernel};
 use crate::{Code, CodeError};
 

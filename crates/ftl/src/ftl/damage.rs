@@ -47,8 +47,8 @@ impl Ftl {
         let units = self.layout.units_per_pu();
         let Some(contents) = self.contents.as_mut().filter(|contents| contents.keeps_stale()) else { return };
         for slot in pu * units..(pu + 1) * units {
-            if let Some((_, bytes)) = contents.raw(slot) {
-                self.losses.keep(Ppn(slot), bytes.into());
+            if let Some(unit) = contents.raw(slot) {
+                self.losses.keep(Ppn(slot), unit.clone());
             }
         }
         contents.erase(pu * units, units);
@@ -71,7 +71,7 @@ impl Ftl {
         self.map.relocate(slot, 1, to.ppn);
         if let Some(contents) = &mut self.contents {
             match self.losses.take(slot) {
-                Some(bytes) => contents.write(to.ppn.0, lpn.0, bytes),
+                Some(unit) => contents.write(to.ppn.0, unit),
                 None => contents.relocate(slot.0, to.ppn.0, lpn.0),
             }
         }

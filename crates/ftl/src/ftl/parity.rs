@@ -4,7 +4,8 @@ use super::Ftl;
 use crate::stripes::{Role, Stripes};
 use crate::superblocks::State;
 use outlast_codes::Code;
-use outlast_units::{Lpn, Ppn, SuperblockId};
+use outlast_media::Unit;
+use outlast_units::{Ppn, SuperblockId};
 
 /// Along which program units a code goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +44,8 @@ impl Ftl {
         let members: Vec<(u32, usize)> = self.members(line).collect();
         let Some(&(_, index)) = members.iter().find(|&&(pu, _)| pu == parity_pu) else { return };
         for unit in 0..units {
-            let Some(mut sums) = self.encode(superblock, line, &members, unit) else { return };
-            self.write_parity(parity_pu * units + unit, std::mem::take(&mut sums[index - line.data]));
+            let Some(mut sums) = self.sums(superblock, line, &members, unit) else { return };
+            self.write_parity(parity_pu * units + unit, sums.swap_remove(index - line.data));
         }
     }
 
@@ -61,10 +62,11 @@ impl Ftl {
             .filter(|&(pu, index)| index >= line.data && !self.is_skipped(superblock, pu - first));
         let parity: Vec<(u32, usize)> = parity.collect();
         for unit in 0..self.layout.units_per_pu() {
-            let Some(mut sums) = self.encode(superblock, line, &members, unit) else { return };
-            for &(pu, index) in &parity {
-                let sum = std::mem::take(&mut sums[index - line.data]);
-                self.write_parity(pu * self.layout.units_per_pu() + unit, sum);
+            let Some(sums) = self.sums(superblock, line, &members, unit) else { return };
+            for (sum, index) in sums.into_iter().zip(line.data..) {
+                if let Some(&(pu, _)) = parity.iter().find(|&&(_, other)| other == index) {
+                    self.write_parity(pu * self.layout.units_per_pu() + unit, sum);
+                }
             }
         }
     }
@@ -83,17 +85,16 @@ impl Ftl {
         let members: Vec<(u32, usize)> =
             self.members(line).filter(|&(pu, index)| index < line.data && pu < end).collect();
         for unit in 0..self.layout.units_per_pu() {
-            let Some(sums) = self.encode(superblock, line, &members, unit) else { return };
+            let Some(sums) = self.sums(superblock, line, &members, unit) else { return };
             for (&pu, sum) in cover.pus.iter().zip(sums) {
                 self.write_parity(pu * self.layout.units_per_pu() + unit, sum);
             }
         }
     }
 
-    fn write_parity(&mut self, slot: u32, sum: Vec<u8>) {
-        let (owner, bytes) = split(sum);
+    fn write_parity(&mut self, slot: u32, sum: Unit) {
         if let Some(contents) = &mut self.contents {
-            contents.write_parity(slot, owner, bytes);
+            contents.write_parity(slot, sum);
         }
     }
 
@@ -154,37 +155,71 @@ impl Ftl {
         stripe.into_iter().flatten().chain(block.into_iter().flatten())
     }
 
-    /// All parities of one unit of a line; data that was never written is zero. `None` where no bytes are kept.
+    /// All parities of one unit of a line, as units to be written; data that was never written is zero. `None` where no bytes are kept.
+    fn sums(
+        &mut self,
+        superblock: SuperblockId,
+        line: Line,
+        members: &[(u32, usize)],
+        unit: u32,
+    ) -> Option<Vec<Unit>> {
+        let code = Self::code_of_line(line, self.code_of(superblock)?)?;
+        let count = code.parity_shards();
+        let contents = self.contents.as_mut()?;
+        let mut sums: Vec<Unit> = (0..count).map(|_| contents.blank()).collect();
+        let mut parity: Vec<&mut [u8]> = sums.iter_mut().map(Unit::with_tag_mut).collect();
+        self.encode(superblock, line, members, unit, &mut parity)?;
+        Some(sums)
+    }
+
+    /// Overwrites `parity` with all parities of one unit of a line, tags included. `None` where no bytes are kept.
     fn encode(
         &self,
         superblock: SuperblockId,
         line: Line,
         members: &[(u32, usize)],
         unit: u32,
-    ) -> Option<Vec<Vec<u8>>> {
+        parity: &mut [&mut [u8]],
+    ) -> Option<()> {
         let contents = self.contents.as_ref()?;
         let code = Self::code_of_line(line, self.code_of(superblock)?)?;
-        let length = self.config.mapping_unit.0 as usize + OWNER;
-        let mut sums = vec![vec![0; length]; code.shards() - code.data_shards()];
-        let mut parity: Vec<&mut [u8]> = sums.iter_mut().map(Vec::as_mut_slice).collect();
-        for &(pu, index) in members.iter().filter(|&&(_, index)| index < line.data) {
-            if let Some((owner, bytes)) = contents.raw(pu * self.layout.units_per_pu() + unit) {
-                let (mut sums, mut owners): (Vec<&mut [u8]>, Vec<&mut [u8]>) =
-                    parity.iter_mut().map(|sum| sum.split_at_mut(bytes.len())).unzip();
-                let owner = owner.to_le_bytes();
-                let added = code.accumulate(index, bytes, &mut sums);
-                added
-                    .and_then(|()| code.accumulate(index, &owner, &mut owners))
-                    .expect("shards of one length");
+        let units = self.layout.units_per_pu();
+        let data = members.iter().filter(|&&(_, index)| index < line.data);
+        let written = |&(pu, index): &(u32, usize)| Some((index, contents.raw(pu * units + unit)?.with_tag()));
+        let data: Vec<(usize, &[u8])> = data.filter_map(written).collect();
+        if data.len() == code.data_shards() && data.iter().zip(0..).all(|(&(index, _), place)| index == place) {
+            let data: Vec<&[u8]> = data.iter().map(|&(_, bytes)| bytes).collect();
+            code.encode(&data, parity).expect("shards of one length");
+        } else {
+            for sum in parity.iter_mut() {
+                sum.fill(0);
+            }
+            for (index, bytes) in data {
+                code.accumulate(index, bytes, parity).expect("shards of one length");
             }
         }
+        Some(())
+    }
+
+    /// As [`Ftl::encode`], into memory of its own.
+    fn encoded(
+        &self,
+        superblock: SuperblockId,
+        line: Line,
+        members: &[(u32, usize)],
+        unit: u32,
+    ) -> Option<Vec<Vec<u8>>> {
+        let code = Self::code_of_line(line, self.code_of(superblock)?)?;
+        let mut sums = vec![vec![0; self.config.mapping_unit.0 as usize + OWNER]; code.parity_shards()];
+        let mut parity: Vec<&mut [u8]> = sums.iter_mut().map(Vec::as_mut_slice).collect();
+        self.encode(superblock, line, members, unit, &mut parity)?;
         Some(sums)
     }
 
-    /// The content of slot `slot`, with its owner, rebuilt along `axis` from other members: those in `had` (program units that
+    /// The unit of slot `slot` rebuilt along `axis` from other members: those in `had` (program units that
     /// were read, or were in the controller's memory when the recovery began), and those that are not on flash. For drives that
     /// keep bytes. `None` if no bytes are kept, the slot has no parity that way, or these members do not suffice.
-    pub fn rebuild(&self, slot: Ppn, axis: Axis, had: &[u32]) -> Option<(Lpn, Box<[u8]>)> {
+    pub fn rebuild(&self, slot: Ppn, axis: Axis, had: &[u32]) -> Option<Unit> {
         let (pu, unit) = self.layout.pu_of(slot);
         let (superblock, _) = self.within_superblock(pu);
         let line = self.line(pu, axis)?;
@@ -194,9 +229,10 @@ impl Ftl {
         let members: Vec<(u32, usize)> = self.members(line).collect();
         let wanted = members.iter().find(|&&(other, _)| other == pu)?.1;
         // The parity of a stripe that is not complete is in the controller's memory.
-        let in_memory = self.encode(superblock, line, &members, unit)?;
+        let in_memory = self.encoded(superblock, line, &members, unit)?;
         let mut present = outlast_codes::ShardSet::default();
-        let mut bytes = vec![vec![0; self.config.mapping_unit.0 as usize + OWNER]; code.shards()];
+        let zero = vec![0; self.config.mapping_unit.0 as usize + OWNER];
+        let mut bytes: Vec<&[u8]> = vec![&zero; code.shards()];
         // A line that is shorter than the code lacks only zeroes.
         let data = members.iter().filter(|&&(_, index)| index < line.data).count();
         for index in data..line.data {
@@ -209,24 +245,23 @@ impl Ftl {
                 continue;
             }
             match raw {
-                Some(raw) => bytes[index] = joined(raw),
+                Some(raw) => bytes[index] = raw.with_tag(),
                 None if index < line.data => {}
                 None if self
                     .is_skipped(superblock, other - superblock.0 * self.layout.pus_per_superblock()) =>
                 {
                     continue;
                 }
-                None => bytes[index].clone_from(&in_memory[index - line.data]),
+                None => bytes[index] = &in_memory[index - line.data],
             }
             present = present.with(index);
         }
         let target = outlast_codes::ShardSet::default().with(wanted);
         let decoder = code.decoder(&present, &target).ok()?;
-        let sources: Vec<&[u8]> = decoder.sources().iter().map(|&index| bytes[index].as_slice()).collect();
-        let mut rebuilt = vec![0; self.config.mapping_unit.0 as usize + OWNER];
+        let sources: Vec<&[u8]> = decoder.sources().iter().map(|&index| bytes[index]).collect();
+        let mut rebuilt = zero.clone();
         decoder.rebuild(&sources, &mut [&mut rebuilt]).ok()?;
-        let (owner, bytes) = split(rebuilt);
-        Some((Lpn(owner), bytes))
+        Some(Unit::from_with_tag(&rebuilt))
     }
 
     /// Checks that the parity of every complete line, and every cover, is that of its pages.
@@ -255,10 +290,10 @@ impl Ftl {
         let units = self.layout.units_per_pu();
         let members: Vec<(u32, usize)> = self.members(line).collect();
         for unit in 0..units {
-            let sums = self.encode(superblock, line, &members, unit).unwrap_or_default();
+            let sums = self.encoded(superblock, line, &members, unit).unwrap_or_default();
             for &(pu, index) in members.iter().filter(|&&(_, index)| index >= line.data) {
                 let written = contents.raw(pu * units + unit);
-                if written.is_some_and(|written| joined(written) != sums[index - line.data]) {
+                if written.is_some_and(|written| written.with_tag() != sums[index - line.data]) {
                     return Err(format!(
                         "line {} ({:?}) of superblock {superblock}: parity of unit {unit} is off",
                         line.number, line.axis
@@ -290,7 +325,8 @@ impl Ftl {
         let Some(code) = self.code_of(superblock).and_then(Stripes::code) else { return };
         let (units, first) = (self.layout.units_per_pu(), superblock.0 * self.layout.pus_per_superblock());
         let length = self.config.mapping_unit.0 as usize + OWNER;
-        let mut bytes = vec![vec![0; length]; code.shards()];
+        let zero = vec![0; length];
+        let mut bytes: Vec<&[u8]> = vec![&zero; code.shards()];
         let mut present =
             (0..line.data).fold(outlast_codes::ShardSet::default(), outlast_codes::ShardSet::with);
         let mut wanted = None;
@@ -303,22 +339,22 @@ impl Ftl {
             } else if let Some(raw) =
                 contents.raw(other * units + unit).filter(|_| other < first + cover.until)
             {
-                bytes[index] = joined(raw);
+                bytes[index] = raw.with_tag();
             }
         }
         for (index, (&parity, _)) in cover.pus.iter().zip(had).enumerate().filter(|(_, (_, had))| **had) {
             if let Some(raw) = contents.raw(parity * units + unit) {
-                bytes[line.data + index] = joined(raw);
+                bytes[line.data + index] = raw.with_tag();
                 present = present.with(line.data + index);
             }
         }
         let Some(wanted) = wanted else { return };
         let target = outlast_codes::ShardSet::default().with(wanted);
         let decoder = code.decoder(&present, &target).expect("no more is missing than there is parity");
-        let sources: Vec<&[u8]> = decoder.sources().iter().map(|&index| bytes[index].as_slice()).collect();
-        let mut rebuilt = vec![0; length];
+        let sources: Vec<&[u8]> = decoder.sources().iter().map(|&index| bytes[index]).collect();
+        let mut rebuilt = zero.clone();
         decoder.rebuild(&sources, &mut [&mut rebuilt]).expect("shards of one length");
-        let written = contents.raw(pu * units + unit).map_or(vec![0; length], joined);
+        let written = contents.raw(pu * units + unit).map_or(zero.as_slice(), Unit::with_tag);
         assert!(rebuilt == written, "the cover of program unit {pu} gave other bytes than were written");
     }
 
@@ -338,9 +374,9 @@ impl Ftl {
             .filter(|&(pu, index)| index < line.data && pu < first + cover.until)
             .collect();
         for unit in 0..units {
-            let sums = self.encode(superblock, line, &covered, unit).unwrap_or_default();
+            let sums = self.encoded(superblock, line, &covered, unit).unwrap_or_default();
             for (&pu, sum) in cover.pus.iter().zip(&sums) {
-                if contents.raw(pu * units + unit).is_none_or(|written| joined(written) != *sum) {
+                if contents.raw(pu * units + unit).is_none_or(|written| written.with_tag() != *sum) {
                     return Err(format!(
                         "stripe {} of superblock {superblock}: its cover is off",
                         line.number
@@ -352,16 +388,5 @@ impl Ftl {
     }
 }
 
-/// Bytes of a unit's owner, which parity covers, too.
-const OWNER: usize = 4;
-
-/// A unit with its owner, as a code sees it.
-fn joined((owner, bytes): (u32, &[u8])) -> Vec<u8> {
-    [bytes, &owner.to_le_bytes()].concat()
-}
-
-/// The inverse of [`joined`].
-fn split(mut unit: Vec<u8>) -> (u32, Box<[u8]>) {
-    let owner = unit.split_off(unit.len() - OWNER);
-    (owner.iter().rev().fold(0, |sum, &byte| sum << 8 | u32::from(byte)), unit.into_boxed_slice())
-}
+/// Bytes of a unit's owner, its tag, which parity covers, too.
+const OWNER: usize = Unit::TAG;

@@ -5,6 +5,7 @@ use crate::layout::Layout;
 use crate::streams::{Cause, Stream};
 use crate::superblocks::State;
 use crate::table::Mapping;
+use outlast_media::Unit;
 use outlast_units::{Lpn, Ppn, SuperblockId};
 
 impl Ftl {
@@ -181,13 +182,13 @@ impl Ftl {
         self.superblocks.free().len() as u32
     }
 
-    /// What lies in a slot of a drive that keeps an image of its flash, with its owner (of parity: the XOR of owners).
-    pub fn image(&self, slot: Ppn) -> Option<(u32, &[u8])> {
+    /// What lies in a slot of a drive that keeps an image of its flash; the tag of parity is the code's sum of owners.
+    pub fn image(&self, slot: Ppn) -> Option<&Unit> {
         self.contents.as_ref().and_then(|contents| contents.raw(slot.0))
     }
 
-    /// The bytes of a live slot, when bytes are kept.
-    pub fn load(&self, slot: Ppn) -> Option<&[u8]> {
+    /// The unit of a live slot, when bytes are kept.
+    pub fn load(&self, slot: Ppn) -> Option<&Unit> {
         self.contents.as_ref().map(|contents| contents.read(slot.0, self.map.owner(slot).0))
     }
 }

@@ -25,9 +25,9 @@ impl Ftl {
             self.make_space(stream)?;
         }
         let slot = self.append(stream, lpn);
-        if self.keeps_bytes() {
-            // What is written without time has no content of its own.
-            self.store(slot.ppn, vec![0; self.config.mapping_unit.0 as usize].into_boxed_slice());
+        // What is written without time has no content of its own.
+        if let Some(unit) = self.make_unit(lpn, |bytes| bytes.fill(0)) {
+            self.store(slot.ppn, unit);
         }
         self.complete(stream, slot);
         Ok(slot.ppn)

@@ -1,7 +1,7 @@
 //! When a block will have too many errors, and alarms for that moment.
 
-use super::{Cells, DAYS_PER_TICK, NEVER, TICK};
-use outlast_units::Nanos;
+use super::{Cells, NEVER, TICK};
+use outlast_units::{BlockIndex, Group, Nanos, Row};
 
 impl Cells {
     /// The read count at which the RBER of a block would reach `rber_limit`, at the age that `group` has at `now`; 0 if it has
@@ -9,29 +9,27 @@ impl Cells {
     /// block and page type are taken into account; the count is the one that [`Cells::set_alarm`] takes.
     pub fn reads_until(
         &self,
-        block: u32,
-        row: Option<u32>,
-        group: u32,
+        block: BlockIndex,
+        row: Option<Row>,
+        group: Group,
         rber_limit: f64,
         now: Nanos,
     ) -> Option<u32> {
-        let record = &self.blocks[block as usize];
-        let days = self.days(group, now);
+        let record = &self.blocks[block];
+        let age = self.age(group, now);
         let target = self.of_mean_page(rber_limit, row);
-        least(NEVER - 1, |reads| self.rber_of(record, days, reads) >= target)
+        least(NEVER - 1, |reads| self.law.rber(record, age, reads) >= target)
     }
 
     /// The time at which some row of a block, written with `group`, will reach `rber_limit` if the block is read no more: `now` if one
     /// has, `None` if not before [`Cells::horizon`].
-    pub fn time_until(&self, block: u32, group: u32, rber_limit: f64, now: Nanos) -> Option<Nanos> {
-        let record = &self.blocks[block as usize];
-        let programmed = self.programmed[group as usize];
+    pub fn time_until(&self, block: BlockIndex, group: Group, rber_limit: f64, now: Nanos) -> Option<Nanos> {
+        let record = &self.blocks[block];
+        let programmed = self.programmed[group];
         let rows = self.types_apart();
         let ticks = rows.filter_map(|row| {
             let (reads, target) = (self.most_reads(block, row), self.of_mean_page(rber_limit, row));
-            least(u32::MAX - programmed, |ticks| {
-                self.rber_of(record, f64::from(ticks) * DAYS_PER_TICK, reads) >= target
-            })
+            least(u32::MAX - programmed, |ticks| self.law.rber(record, ticks, reads) >= target)
         });
         let since_zero = (u64::from(programmed) + u64::from(ticks.min()?)).saturating_sub(self.before_zero);
         Some(Nanos(since_zero * TICK.0).max(now))
@@ -40,13 +38,13 @@ impl Cells {
     /// Asks that [`Cells::take_alarm`] name the block when it has been read `reads` times since its erasure (those before now
     /// included); at once if it has. Where reads disturb only their page, the reads of its most-read row count. `u32::MAX`: never.
     /// The alarm goes off once; it is then off until set again, as it is after an erasure.
-    pub fn set_alarm(&mut self, block: u32, reads: u32) {
+    pub fn set_alarm(&mut self, block: BlockIndex, reads: u32) {
         self.set_alarms(block, |_, _, _| reads);
     }
 
     /// [`Cells::set_alarm`] with a count of its own for each type of row: `reads` is given these cells, a row of the type and the reads of
     /// the most-read row of that type. Where reads disturb the whole block it is asked once, with no row: for the worst type.
-    pub fn set_alarms(&mut self, block: u32, reads: impl Fn(&Self, Option<u32>, u32) -> u32) {
+    pub fn set_alarms(&mut self, block: BlockIndex, reads: impl Fn(&Self, Option<Row>, u32) -> u32) {
         if !self.alarms.is_empty() {
             self.alarms.retain(|&other| other != block);
         }
@@ -55,12 +53,14 @@ impl Cells {
             let most = self.most_reads(block, row);
             let alarm = reads(self, row, most);
             if let Some(row) = row {
-                self.row_alarms[block as usize * self.types + row as usize] = alarm;
+                self.row_alarms[block.index() * self.types + row.index()] = alarm;
             }
             earliest = earliest.min(alarm);
             due |= most >= alarm;
         }
-        self.blocks[block as usize].alarm = earliest;
+        let record = &mut self.blocks[block];
+        record.alarm = earliest;
+        record.calm_reads = record.calm_reads.min(earliest.saturating_sub(1));
         if due {
             self.raise(block);
         }
@@ -68,15 +68,15 @@ impl Cells {
 
     /// A row of each type that has to be looked at by itself; `None` where all rows share the reads of their block, so that the worst
     /// type is ahead of the others.
-    fn types_apart(&self) -> impl Iterator<Item = Option<u32>> + use<> {
+    fn types_apart(&self) -> impl Iterator<Item = Option<Row>> + use<> {
         let apart = !self.row_reads.is_empty();
         let types = if apart { self.types as u32 } else { 1 };
-        (0..types).map(move |row| apart.then_some(row))
+        (0..types).map(move |row| apart.then_some(Row(row)))
     }
 
     /// The least reads at which the alarm of a block goes off; `u32::MAX`: never, or it has.
-    pub fn alarm(&self, block: u32) -> u32 {
-        self.blocks[block as usize].alarm
+    pub fn alarm(&self, block: BlockIndex) -> u32 {
+        self.blocks[block].alarm
     }
 
     /// Whether some block's alarm has gone off.
@@ -87,17 +87,17 @@ impl Cells {
 
     /// A block whose alarm has gone off, the earliest first; each is named once.
     #[inline]
-    pub fn take_alarm(&mut self) -> Option<u32> {
+    pub fn take_alarm(&mut self) -> Option<BlockIndex> {
         self.alarms.pop_front()
     }
 
     #[cold]
-    pub(super) fn raise(&mut self, block: u32) {
-        let alarm = &mut self.blocks[block as usize].alarm;
+    pub(super) fn raise(&mut self, block: BlockIndex) {
+        let alarm = &mut self.blocks[block].alarm;
         if *alarm != NEVER {
             *alarm = NEVER;
             if !self.row_alarms.is_empty() {
-                let first = block as usize * self.types;
+                let first = block.index() * self.types;
                 self.row_alarms[first..first + self.types].fill(NEVER);
             }
             self.alarms.push_back(block);
@@ -105,20 +105,19 @@ impl Cells {
     }
 
     /// Reads that the error model counts for the most-read row of the type of `row`; absent: of any.
-    pub(super) fn most_reads(&self, block: u32, row: Option<u32>) -> u32 {
-        let rows = self.row_ln_factor.len();
-        let first = block as usize * rows;
+    pub(super) fn most_reads(&self, block: BlockIndex, row: Option<Row>) -> u32 {
+        let rows = self.law.rows();
+        let first = block.index() * rows;
         let Some(reads) = self.row_reads.get(first..first + rows).filter(|reads| !reads.is_empty()) else {
             return self.reads(block);
         };
-        let (first, step) = row.map_or((0, 1), |row| (row as usize, self.types));
+        let (first, step) = row.map_or((0, 1), |row| (row.index(), self.types));
         reads.iter().skip(first).step_by(step).copied().max().unwrap_or(0)
     }
 
     /// The RBER of a mean page type at which that of `row`, or of the worst type, is `rber`.
-    fn of_mean_page(&self, rber: f64, row: Option<u32>) -> f64 {
-        let ln_factor = row.map_or(self.worst_ln_factor, |row| self.row_ln_factor[row as usize]);
-        rber * (-ln_factor).exp()
+    fn of_mean_page(&self, rber: f64, row: Option<Row>) -> f64 {
+        rber * (-self.law.ln_factor(row)).exp()
     }
 }
 

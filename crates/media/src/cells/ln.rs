@@ -14,6 +14,8 @@ const PIECES: usize = 256;
 const PIECE_SHIFT: u32 = 52 - PIECES.trailing_zeros();
 const MANTISSA: u64 = (1 << 52) - 1;
 const ONE: u64 = 1023 << 52;
+/// The biased exponent of infinity and of what is no number; that of 0 and of subnormal numbers is 0.
+const NOT_A_NUMBER: u64 = 2047;
 
 impl LnTable {
     pub(super) fn new() -> Self {
@@ -29,14 +31,22 @@ impl LnTable {
     #[inline]
     pub(super) fn at(&self, x: f64) -> f64 {
         debug_assert!(x >= 0.0, "ln {x}");
-        if !x.is_normal() {
-            return x.ln();
-        }
         let bits = x.to_bits();
+        let exponent = bits >> 52;
+        if exponent.wrapping_sub(1) >= NOT_A_NUMBER - 1 {
+            return of_special(x);
+        }
         let [c0, c1, c2] = self.pieces[((bits & MANTISSA) >> PIECE_SHIFT) as usize];
         let m = f64::from_bits((bits & MANTISSA) | ONE);
-        f64::from((bits >> 52) as i32 - 1023) * std::f64::consts::LN_2 + (c0 + m * (c1 + m * c2))
+        f64::from(exponent as i32 - 1023) * std::f64::consts::LN_2 + (c0 + m * (c1 + m * c2))
     }
+}
+
+/// ln x of 0, of a subnormal number, and of what is no finite one.
+#[cold]
+#[inline(never)]
+fn of_special(x: f64) -> f64 {
+    x.ln()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Sums of probabilities too different in size for one `f64`.
 
+use super::greatest;
 use std::f64::consts::LN_2;
 
 /// A sum of very many probabilities from 1 down to 1e-300 and far below (e^-1 400 000), none lost to underflow or to rounding:
@@ -68,6 +69,30 @@ impl Compensated {
     }
 }
 
+/// One probability, made ready for a sum.
+#[derive(Clone, Copy, Debug)]
+pub struct Term {
+    /// The sum it belongs to; [`SCALES`] or more: none, it is too small.
+    scale: usize,
+    /// Its value there.
+    scaled: f64,
+}
+
+impl Term {
+    /// The probability `e^ln_p`, which may be too small for an `f64`; `-inf` is 0.
+    #[inline]
+    pub fn from_ln(ln_p: f64) -> Self {
+        debug_assert!(ln_p <= 1e-12, "ln of a probability: {ln_p}");
+        let scale = greatest(ln_p * (-1.0 / (BITS * LN_2)), 0.0);
+        if scale < SCALES as f64 {
+            let scale = scale as i64 as usize;
+            Self { scale, scaled: (ln_p + scale as f64 * (BITS * LN_2)).exp() }
+        } else {
+            Self { scale: SCALES, scaled: 0.0 }
+        }
+    }
+}
+
 /// Binary orders of magnitude in one sum.
 const BITS: f64 = 512.0;
 /// 2^512 and 2^-512.
@@ -97,31 +122,44 @@ impl Accumulator {
     /// Adds the probability `e^ln_p`, which may be too small for an `f64`; `-inf` is 0.
     #[inline]
     pub fn add_ln(&mut self, ln_p: f64) {
-        self.add_ln_times(ln_p, 1);
+        self.add_term(Term::from_ln(ln_p));
+    }
+
+    /// Adds a probability that goes to several sums, and whose exponential is taken once for all of them.
+    #[inline]
+    pub fn add_term(&mut self, term: Term) {
+        self.count += 1;
+        if term.scale < SCALES {
+            self.put(term.scale, term.scaled);
+        }
     }
 
     /// Adds `times` equal probabilities `e^ln_p` at once: reads of a block whose state has not changed.
     #[inline]
     pub fn add_ln_times(&mut self, ln_p: f64, times: u64) {
-        debug_assert!(ln_p <= 1e-12, "ln of a probability: {ln_p}");
         self.count += times;
-        let scale = (ln_p * (-1.0 / (BITS * LN_2))).max(0.0);
-        if scale < SCALES as f64 {
-            let index = scale as usize;
-            self.put(index, (ln_p + index as f64 * (BITS * LN_2)).exp() * times as f64);
+        let term = Term::from_ln(ln_p);
+        if term.scale < SCALES {
+            self.put(term.scale, term.scaled * times as f64);
         }
     }
 
     /// Adds the probabilities `e^ln_p` of a short list: several times as fast as one by one. Those above e^-300 are summed plainly
     /// before they are added, which costs a relative error of 2^-52 for each of them at most.
     pub fn add_ln_all(&mut self, ln_p: &[f64]) {
+        /// Exponentials taken side by side before they are summed one after the other.
+        const AT_ONCE: usize = 64;
         let mut sum = 0.0;
         let mut tiny = false;
-        for &ln_p in ln_p {
-            debug_assert!(ln_p <= 1e-12, "ln of a probability: {ln_p}");
-            let p = exp(ln_p.max(LEAST_PLAIN));
-            sum += if ln_p > LEAST_PLAIN { p } else { 0.0 };
-            tiny |= ln_p <= LEAST_PLAIN && ln_p > f64::NEG_INFINITY;
+        for ln_p in ln_p.chunks(AT_ONCE) {
+            let mut p = [0.0; AT_ONCE];
+            for (p, &ln_p) in p.iter_mut().zip(ln_p) {
+                debug_assert!(ln_p <= 1e-12, "ln of a probability: {ln_p}");
+                let plain = exp(greatest(ln_p, LEAST_PLAIN));
+                *p = if ln_p > LEAST_PLAIN { plain } else { 0.0 };
+                tiny |= ln_p <= LEAST_PLAIN;
+            }
+            sum = p[..ln_p.len()].iter().fold(sum, |sum, p| sum + p);
         }
         self.count += ln_p.len() as u64;
         if sum > 0.0 {

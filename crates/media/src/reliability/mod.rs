@@ -23,7 +23,7 @@ mod sampling;
 mod table;
 mod variation;
 
-pub use accumulator::Accumulator;
+pub use accumulator::{Accumulator, Term};
 pub use chips::{Chip, Trust, chip, chips};
 pub use ecc::Ecc;
 pub use power_table::PowerTable;
@@ -33,3 +33,15 @@ pub use reread::{ReadLadder, Rereads};
 pub use sampling::{sample_errors, sample_worst_errors};
 pub use table::FailTable;
 pub use variation::{BlockVariation, PageTypes, open_unit};
+
+/// The lesser of two numbers, neither of them NaN: one instruction, because unlike `f64::min` it need not look for one.
+#[inline]
+pub(crate) fn least(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
+}
+
+/// The greater of two numbers, neither of them NaN.
+#[inline]
+pub(crate) fn greatest(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}

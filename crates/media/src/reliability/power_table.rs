@@ -82,6 +82,8 @@ impl PowerTable {
         self.scales.is_empty()
     }
 
+    #[cold]
+    #[inline(never)]
     fn exactly(&self, x: f64) -> f64 {
         if x > 0.0 {
             x.powf(self.n).min(f64::MAX)

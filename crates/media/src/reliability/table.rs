@@ -1,6 +1,6 @@
 //! P(page fails | RBER) as a table over ln RBER.
 
-use super::{Ecc, SATURATED_RBER};
+use super::{Ecc, SATURATED_RBER, greatest, least};
 
 /// The page-failure probability of an ECC, tabulated once: a read costs a multiplication, an index and one cache line or two,
 /// no power and hardly ever an exponential. One table serves all attempts of a re-read: attempt a is `a·ln(scale)` further
@@ -16,16 +16,19 @@ pub struct FailTable {
     low: f64,
     per_unit: f64,
     ln_error: f64,
-    /// Empty if nothing ever fails.
+    /// Steps of the table, from node to node; 0 if nothing ever fails.
+    steps: f64,
+    /// P at the nodes: all that a read needs which is far from failing.
+    p: Vec<f64>,
     nodes: Vec<Node>,
 }
 
 #[derive(Clone, Copy, Debug)]
+#[repr(align(16))]
 struct Node {
     ln_p: f64,
     /// d ln P per table step.
     slope: f64,
-    p: f64,
 }
 
 impl FailTable {
@@ -43,7 +46,8 @@ impl FailTable {
         assert!(codewords > 0, "a page has at least one codeword");
         ecc.validate("ecc").expect("callers validate the ECC first");
         let low = (1e-8 / (f64::from(ecc.codeword_bits()) * f64::from(codewords))).ln();
-        let mut table = Self { low, per_unit: f64::from(Self::PER_UNIT.0), ln_error: 0.0, nodes: Vec::new() };
+        let per_unit = f64::from(Self::PER_UNIT.0);
+        let mut table = Self { low, per_unit, ln_error: 0.0, steps: 0.0, p: Vec::new(), nodes: Vec::new() };
         if ecc.strength.is_none_or(|strength| strength >= ecc.codeword_bits()) {
             return table;
         }
@@ -62,10 +66,10 @@ impl FailTable {
     #[inline]
     pub fn ln_p_fail(&self, ln_rber: f64) -> f64 {
         match self.find(ln_rber) {
-            Place::Never => f64::NEG_INFINITY,
-            Place::Below { steps } => self.nodes[0].ln_p + steps * self.nodes[0].slope,
             Place::Within { index, part } => self.interpolate(index, part),
+            Place::Below { steps } => self.nodes[0].ln_p + steps * self.nodes[0].slope,
             Place::Above => self.nodes[self.nodes.len() - 1].ln_p,
+            Place::Never => f64::NEG_INFINITY,
         }
     }
 
@@ -80,13 +84,26 @@ impl FailTable {
     #[inline]
     pub fn fails(&self, u: f64, ln_rber: f64) -> bool {
         match self.find(ln_rber) {
-            Place::Never => false,
-            Place::Below { .. } => u < self.nodes[0].p && u < self.p_fail(ln_rber),
             Place::Within { index, .. } => {
-                u < self.nodes[index + 1].p && (u < self.nodes[index].p || u < self.p_fail(ln_rber))
+                u < self.p[index + 1] && (u < self.p[index] || u < self.p_fail(ln_rber))
             }
-            Place::Above => u < self.nodes[self.nodes.len() - 1].p,
+            Place::Below { .. } => u < self.p[0] && u < self.p_fail(ln_rber),
+            Place::Above => u < self.p[self.p.len() - 1],
+            Place::Never => false,
         }
+    }
+
+    /// A probability that no page read at `ln_rber` or less exceeds: that of the node after next.
+    pub fn p_at_most(&self, ln_rber: f64) -> f64 {
+        /// More than the probabilities of neighbouring nodes can be off.
+        const SLACK: f64 = 1.0 + 1e-9;
+        let last = match self.find(ln_rber) {
+            Place::Never => return 0.0,
+            Place::Below { .. } => 0,
+            Place::Within { index, .. } => (index + 2).min(self.p.len() - 1),
+            Place::Above => self.p.len() - 1,
+        };
+        self.p[last] * SLACK
     }
 
     /// The largest error of ln P found at the quarters of all steps when the table was built.
@@ -96,20 +113,21 @@ impl FailTable {
 
     /// Bytes that the table occupies.
     pub fn bytes(&self) -> usize {
-        self.nodes.len() * size_of::<Node>()
+        size_of_val(self.p.as_slice()) + size_of_val(self.nodes.as_slice())
     }
 
     #[inline]
     fn find(&self, ln_rber: f64) -> Place {
         debug_assert!(!ln_rber.is_nan(), "ln RBER is not a number");
         let steps = (ln_rber - self.low) * self.per_unit;
-        if self.nodes.is_empty() {
+        if steps >= 0.0 && steps < self.steps {
+            // By way of a signed number, which takes fewer instructions.
+            let index = steps as i64;
+            Place::Within { index: index as usize, part: steps - index as f64 }
+        } else if self.nodes.is_empty() {
             Place::Never
         } else if steps < 0.0 {
             Place::Below { steps }
-        } else if steps < (self.nodes.len() - 1) as f64 {
-            let index = steps as usize;
-            Place::Within { index, part: steps - index as f64 }
         } else {
             Place::Above
         }
@@ -117,23 +135,25 @@ impl FailTable {
 
     #[inline]
     fn interpolate(&self, index: usize, part: f64) -> f64 {
-        let (left, right) = (self.nodes[index], self.nodes[index + 1]);
-        let rise = right.ln_p - left.ln_p;
-        let square = 3.0 * rise - 2.0 * left.slope - right.slope;
-        let cube = left.slope + right.slope - 2.0 * rise;
-        let ln_p = left.ln_p + part * (left.slope + part * (square + part * cube));
+        let [Node { ln_p: left, slope }, Node { ln_p: right, slope: right_slope }] =
+            [self.nodes[index], self.nodes[index + 1]];
+        let rise = right - left;
+        let square = 3.0 * rise - 2.0 * slope - right_slope;
+        let cube = slope + right_slope - 2.0 * rise;
+        let ln_p = left + part * (slope + part * (square + part * cube));
         // Rounding must not leave the step's range: the shortcut of `fails` relies on it.
-        ln_p.max(left.ln_p).min(right.ln_p)
+        least(greatest(ln_p, left), right)
     }
 
     fn fill(&mut self, ecc: &Ecc, codewords: u32) {
         let steps = ((SATURATED_RBER.ln() - self.low) * self.per_unit).ceil() as usize;
         // Shrunk a little, so that the last node is RBER 0.5.
         self.per_unit = steps as f64 / (SATURATED_RBER.ln() - self.low);
+        self.steps = steps as f64;
         let node = |i: usize| {
             let rber = self.rber_at(i as f64);
             let ln_p = ecc.log_p_page_fail(rber, codewords);
-            Node { ln_p, slope: ecc.page_fail_slope(rber, codewords) / self.per_unit, p: ln_p.exp() }
+            Node { ln_p, slope: ecc.page_fail_slope(rber, codewords) / self.per_unit }
         };
         self.nodes = (0..=steps).map(node).collect();
         for i in 0..steps {
@@ -141,6 +161,7 @@ impl FailTable {
             self.nodes[i].slope = self.nodes[i].slope.min(limit);
             self.nodes[i + 1].slope = self.nodes[i + 1].slope.min(limit);
         }
+        self.p = self.nodes.iter().map(|node| node.ln_p.exp()).collect();
     }
 
     /// The worst error at the quarters of each step; gives up at the first above `enough`.

@@ -1,5 +1,6 @@
 //! How blocks and page types differ from the chip's mean.
 
+use super::least;
 use super::normal::inverse_normal;
 use crate::ConfigError;
 use outlast_units::rng::{mix, sub_seed};
@@ -9,9 +10,10 @@ use serde::{Deserialize, Serialize};
 /// A number strictly between 0 and 1 from 64 random bits: the middles of 2^53 equal cells, so that neither end occurs.
 #[inline]
 pub fn open_unit(word: u64) -> f64 {
-    let unit = ((word >> 11) as f64 + 0.5) * (1.0 / (1u64 << 53) as f64);
+    // As a signed number, which it is below 2^53: one instruction converts that.
+    let unit = ((word >> 11).cast_signed() as f64 + 0.5) * (1.0 / (1u64 << 53) as f64);
     // The topmost middle is not a double and would round to 1.
-    unit.min(1.0 - f64::EPSILON / 2.0)
+    least(unit, 1.0 - f64::EPSILON / 2.0)
 }
 
 /// Block-to-block variation: each block's RBER is the model's times a log-normal factor of mean 1, for ever the same.

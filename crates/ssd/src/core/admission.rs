@@ -105,12 +105,12 @@ impl Ssd {
             self.end_in_error(now, work);
             return;
         }
-        let bytes = self.config.bytes.then(|| self.merged(core, work));
+        let unit = if self.config.bytes { self.merged(core, work) } else { None };
         let state = &mut self.cores[core];
         let slot = state.ftl.append(stream, Lpn(work.lpn));
         state.buffer.enter(state.tasks.runs(Task::Gc));
-        if let Some(bytes) = bytes {
-            state.ftl.store(slot.ppn, bytes);
+        if let Some(unit) = unit {
+            state.ftl.store(slot.ppn, unit);
         }
         self.counters.host_bytes_written += u64::from(work.sectors) * SECTOR_BYTES;
         if self.redirection.is_some() {

@@ -17,7 +17,7 @@ pub(crate) use tasks::{NextRead, Tasks};
 
 use crate::config::SsdConfig;
 use crate::health::{Covers, Scrub};
-use crate::reliability::CoreCells;
+use crate::read::CoreCells;
 use outlast_flash::Demand;
 use outlast_ftl::Ftl;
 use outlast_media::{ConfigError, Faults};

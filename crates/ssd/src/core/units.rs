@@ -5,6 +5,7 @@ use crate::op::{OpKind, UnitWork};
 use crate::ssd::Ssd;
 use outlast_device::{Op as HostOp, Outcome};
 use outlast_ftl::Stream;
+use outlast_media::Unit;
 use outlast_units::{Lpn, Nanos, SECTOR_BYTES};
 
 impl Ssd {
@@ -148,7 +149,7 @@ impl Ssd {
         let (start, command) = (self.first_sector(core, work.lpn), *self.host.requests.command(work.request));
         let ftl = &self.cores[core].ftl;
         let Some(unit) = ftl.load(ftl.lookup(Lpn(work.lpn))) else { return };
-        self.host.bytes.copy_out(&command, start, work, unit);
+        self.host.bytes.copy_out(&command, start, work, unit.bytes());
     }
 
     /// Puts the bytes of a unit, rebuilt from its stripe, where the read that asked for it returns them.
@@ -157,17 +158,28 @@ impl Ssd {
         self.host.bytes.deliver(&command, request, start, unit);
     }
 
-    /// The unit's new content: the old one under the sectors written.
-    pub(super) fn merged(&self, core: usize, work: UnitWork) -> Box<[u8]> {
-        let unit_bytes = self.sectors_per_unit as usize * SECTOR_BYTES as usize;
+    /// The unit's new content: the old one under the sectors written. What comes without bytes leaves the unit as it is.
+    pub(super) fn merged(&mut self, core: usize, work: UnitWork) -> Option<Unit> {
         let (holder, old) = self.holder_of_rest(core, work);
         let ftl = &self.cores[holder].ftl;
         let slot = ftl.lookup(Lpn(old.lpn));
-        let old = if slot.is_some() { ftl.load(slot) } else { None };
-        let mut unit = old.map_or_else(|| vec![0; unit_bytes], <[u8]>::to_vec);
-        let command = self.host.requests.command(work.request);
-        self.host.bytes.merge(command, self.first_sector(core, work.lpn), work, &mut unit);
-        unit.into_boxed_slice()
+        let old = if slot.is_some() { ftl.load(slot).cloned() } else { None };
+        let (start, command) = (self.first_sector(core, work.lpn), self.host.requests.command(work.request));
+        let new = self.host.bytes.part(command, start, work);
+        if let Some(old) = old.as_ref().filter(|old| new.is_none() && old.tag() == work.lpn) {
+            return Some(old.clone());
+        }
+        self.cores[core].ftl.make_unit(Lpn(work.lpn), |unit| {
+            let is_whole = new.is_some_and(|(_, new)| new.len() == unit.len());
+            match old {
+                _ if is_whole => {}
+                Some(old) => unit.copy_from_slice(old.bytes()),
+                None => unit.fill(0),
+            }
+            if let Some((from, new)) = new {
+                unit[from..from + new.len()].copy_from_slice(new);
+            }
+        })
     }
 
     /// The first host sector of the unit that core `core` knows by number `lpn`.

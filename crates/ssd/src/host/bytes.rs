@@ -56,12 +56,11 @@ impl HostBytes {
         }
     }
 
-    /// Puts what request `work.request` writes into `unit`, whose first sector is `unit_start`.
-    pub(crate) fn merge(&self, command: &Command, unit_start: u64, work: UnitWork, unit: &mut [u8]) {
+    /// What request `work.request` writes into a unit whose first sector is `unit_start`, and the byte of the unit where that begins; `None`
+    /// if the request has come without bytes.
+    pub(crate) fn part(&self, command: &Command, unit_start: u64, work: UnitWork) -> Option<(usize, &[u8])> {
         let (at, from, bytes) = span(command, unit_start, work);
-        if let Some(data) = self.written.get(&work.request).filter(|data| data.len() >= at + bytes) {
-            unit[from..from + bytes].copy_from_slice(&data[at..at + bytes]);
-        }
+        Some((from, self.written.get(&work.request)?.get(at..at + bytes)?))
     }
 
     /// Request `request` has ended; what it read goes out under `tag`, if it is `good`: nothing of a read that failed is handed out as if

@@ -7,8 +7,8 @@ use super::lines::Lines;
 use super::recovery::Recovery;
 use super::retries::Retries;
 use crate::op::{Op, OpKind, Rung, UnitWork};
-use crate::reliability::Corrections;
-use crate::sensing::units;
+use super::Corrections;
+use super::units;
 use outlast_ftl::Axis;
 use outlast_units::slab::{NIL, Slab};
 use outlast_units::{Lpn, Ppn};
@@ -60,7 +60,7 @@ impl Ladder {
         };
         op.kind != OpKind::PatrolRead
             && limit.is_none_or(|limit| u32::from(op.step) < limit)
-            && op.failing & !lines.beyond_hope(op.pu, op.failing) != 0
+            && op.failing & !lines.broken_units(op.pu, op.failing) != 0
     }
 
     /// Read `op`, of no member of another's line, has ended, and re-reads did not give its units in `op.failing`.
@@ -201,7 +201,7 @@ impl Ladder {
 
     /// The stripe did not help: the re-reads that were kept for this moment, if any, else the end.
     fn last_rereads(&mut self, lines: &impl Lines, mut op: Op, effects: &mut Vec<LadderEffect>) {
-        if !self.retries.are_left_after_stripe() || op.failing & !lines.beyond_hope(op.pu, op.failing) == 0 {
+        if !self.retries.are_left_after_stripe() || op.failing & !lines.broken_units(op.pu, op.failing) == 0 {
             self.end(op, effects);
             return;
         }

@@ -14,7 +14,7 @@ pub(crate) trait Lines {
     /// Whether what lies on the die of program unit `pu` is beyond reach, as far as firmware knows.
     fn is_out_of_reach(&self, pu: u32) -> bool;
     /// The units in `mask` of program unit `pu` that lie on flash broken for good: no re-read helps.
-    fn beyond_hope(&self, pu: u32, mask: u64) -> u64;
+    fn broken_units(&self, pu: u32, mask: u64) -> u64;
     /// Which page a slot was written for.
     fn owner(&self, slot: Ppn) -> Lpn;
     /// The current copy of a page.

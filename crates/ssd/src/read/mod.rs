@@ -1,12 +1,99 @@
-//! Reading what the flash does not give at once.
+//! Reading flash that errs: what a sensing gives, how likely it was to fail, and how to go on where the flash did not give all.
+//!
+//! A sensing ([`sense`]) disturbs the cells of one flash core ([`CoreCells`]) and says which units the ECC does not give. What it learns the
+//! drive keeps in its [`Reliability`]: the exact probabilities of all host reads ([`tails`]) and a sample of the numbers of wrong bits
+//! ([`histogram`]). Where the ECC does not give a unit, the [`Ladder`] says what is tried next.
 
+mod cells;
+mod corrections;
+mod histogram;
 mod ladder;
 mod lines;
+mod odds;
+mod places;
 mod recovery;
 mod retries;
+mod sense;
+mod tails;
 #[cfg(test)]
 mod tests;
+mod turns;
 
+pub(crate) use cells::CoreCells;
+pub use corrections::Corrections;
 pub(crate) use ladder::{Ladder, LadderEffect};
 pub(crate) use lines::Lines;
 pub(crate) use retries::Retries;
+pub(crate) use places::{broken_units, faulty_units, units};
+pub(crate) use sense::{Attempt, Sensed};
+pub use tails::ExactTails;
+
+use crate::config::{ReliabilityConfig, SsdConfig};
+use histogram::Histogram;
+use outlast_media::reliability::{Ecc, FailTable, ReadLadder};
+use tails::Tails;
+use turns::Turns;
+
+/// How a drive's flash errs, and what is counted of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Reliability {
+    ladder: ReadLadder,
+    ecc: Ecc,
+    /// Whether reads of a block begin with the re-read that last worked on it.
+    has_history: bool,
+    /// Whether every unit lies within a page.
+    has_small_units: bool,
+    /// Which units patrol reads find bad.
+    patrol: Option<FailTable>,
+    tails: Tails,
+    histogram: Histogram,
+}
+
+impl Reliability {
+    pub(crate) fn new(config: &SsdConfig, reliability: &ReliabilityConfig, seed: u64) -> Self {
+        let (unit, page) = (config.ftl.mapping_unit.0, config.geometry.page_size.0);
+        // What is decoded at once: a unit, or a page where a unit spans several.
+        let codewords = (unit.min(page) * 8).div_ceil(u64::from(reliability.ecc.data_bits)) as u32;
+        let table = FailTable::new(&reliability.ecc, codewords);
+        let patrol_errors = config
+            .scrub
+            .filter(|scrub| scrub.patrol.is_some())
+            .and_then(|scrub| scrub.patrol_errors.or(reliability.ecc.strength.map(|strength| strength / 2)));
+        let patrol = patrol_errors.map(|errors| {
+            let strength = Some(errors.min(reliability.ecc.codeword_bits()));
+            FailTable::new(&Ecc { strength, ..reliability.ecc.clone() }, codewords)
+        });
+        let stripes = Turns::new(reliability.stripe_exact_every, seed, "ssd.exact_tails");
+        let samples = Turns::new(reliability.histogram_every, seed, "ssd.histogram");
+        Self {
+            ladder: ReadLadder::new(&reliability.rereads, table),
+            ecc: reliability.ecc.clone(),
+            has_history: reliability.reread_history,
+            has_small_units: unit <= page,
+            patrol,
+            tails: Tails::new(stripes),
+            histogram: Histogram::new(samples, codewords, &reliability.ecc),
+        }
+    }
+
+    /// What corrects the bits.
+    pub(crate) fn ecc(&self) -> &Ecc {
+        &self.ecc
+    }
+
+    /// The exact probabilities of everything up to now.
+    pub(crate) fn exact_tails(&self) -> ExactTails {
+        self.tails.up_to_now(&self.ladder)
+    }
+
+    /// Codewords by wrong bits, as first read, of the units sampled.
+    pub(crate) fn histogram(&self) -> &[u64] {
+        self.histogram.counts()
+    }
+
+    /// Starts counting anew.
+    pub(crate) fn reset(&mut self) {
+        self.tails.reset();
+        self.histogram.reset();
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::lines::Lines;
 use crate::op::Op;
-use crate::sensing::units;
+use super::units;
 use outlast_ftl::{Axis, Member};
 use outlast_units::Lpn;
 

@@ -1,8 +1,7 @@
 //! The ladder alone, over a grid of program units: what it rebuilds is compared with the rule of the codes.
 
-use super::{Ladder, LadderEffect, Lines, Retries};
+use super::{Corrections, Ladder, LadderEffect, Lines, Retries};
 use crate::op::{Op, OpKind, Rung, Task};
-use crate::reliability::Corrections;
 use outlast_ftl::{Axis, Member};
 use outlast_units::{Lpn, Ppn};
 use proptest::prelude::*;
@@ -70,7 +69,7 @@ impl Lines for Grid {
     fn is_out_of_reach(&self, pu: u32) -> bool {
         self.dead.contains(&pu)
     }
-    fn beyond_hope(&self, pu: u32, mask: u64) -> u64 {
+    fn broken_units(&self, pu: u32, mask: u64) -> u64 {
         if self.dead.contains(&pu) { mask } else { 0 }
     }
     fn owner(&self, slot: Ppn) -> Lpn {

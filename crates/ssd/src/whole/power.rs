@@ -8,7 +8,7 @@ use crate::config::WriteCache;
 use crate::core::{Core, Due};
 use crate::counters::PowerCuts;
 use crate::op::{OpKind, Purpose, Task};
-use crate::sensing::{beyond_hope, units};
+use crate::read::{broken_units, units};
 use crate::ssd::Ssd;
 use outlast_device::PowerCycle;
 use outlast_flash::{Outstanding, Queue};
@@ -153,9 +153,9 @@ impl Ssd {
         let mask = u64::MAX >> (64 - state.ftl.layout().units_per_pu());
         for &pu in read {
             let first = pu * state.ftl.layout().units_per_pu();
-            for unit in units(beyond_hope(&state.ftl, state.faults.as_ref(), pu, mask)) {
+            for unit in units(broken_units(&state.ftl, state.faults.as_ref(), pu, mask)) {
                 let is_broken =
-                    |other: u32| beyond_hope(&state.ftl, state.faults.as_ref(), other, 1 << unit) != 0;
+                    |other: u32| broken_units(&state.ftl, state.faults.as_ref(), other, 1 << unit) != 0;
                 if covered && state.ftl.cover_gives(pu, unit, is_broken) {
                     continue;
                 }

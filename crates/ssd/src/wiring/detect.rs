@@ -3,7 +3,7 @@
 use crate::health::Detected;
 use crate::op::{Op, OpKind, Task};
 use crate::repair::RepairRecord;
-use crate::sensing::units;
+use crate::read::units;
 use crate::ssd::Ssd;
 use outlast_device::{Notice, NoticeKind};
 use outlast_units::{BlockIndex, CoreId, DieId, Nanos};

@@ -6,7 +6,7 @@ use crate::places::{DiePlace, place_of_pu};
 use crate::ssd::Ssd;
 use outlast_flash::{Answer, Ask, Demand, Event, Next, OpId, Queue};
 use outlast_units::slab::NIL;
-use outlast_units::{CoreId, DieId, Nanos};
+use outlast_units::{CoreId, DieId, Group, Nanos};
 
 /// What the cores demand of their dies.
 #[inline]
@@ -154,26 +154,8 @@ impl Ssd {
         let cause = if has_record { self.reads[cookie].cause() } else { kind.cause(task) };
         self.counters.reads[cause] += u64::from(pages);
         if self.fallible {
-            let read = self.record_of(die, op);
-            self.sense(now, read);
+            self.sense(now, die, op);
         }
-    }
-
-    /// The record of a read that is being sensed: made now where its tag said it all.
-    fn record_of(&mut self, die: DieId, op: OpId) -> u32 {
-        let sensed = self.flash.op(op);
-        let (tag, mask) = (sensed.tag, sensed.mask());
-        let read = if tag.has_record {
-            tag.cookie
-        } else {
-            let whole = Op::of_tag(tag, self.places[die].core.index(), sensed.units(), mask);
-            let read = self.reads.insert(whole);
-            *self.flash.tag_mut(op) = Purpose { cookie: read, has_record: true, ..tag };
-            read
-        };
-        debug_assert!(self.reads[read].wanted() == mask, "read {read} senses other units than it wants");
-        self.reads[read].failing = mask;
-        read
     }
 
     /// What a task wants to read next from an idle die.
@@ -301,7 +283,7 @@ impl Ssd {
         let state = &mut self.cores[core];
         let sealed = state.ftl.programmed(op.pu);
         if let Some(own) = &mut state.cells {
-            own.cells.programmed(state.ftl.layout().group_of_pu(op.pu), now + self.schedule.aged());
+            own.cells.programmed(Group(state.ftl.layout().group_of_pu(op.pu)), now + self.schedule.aged());
         }
         if sealed && state.scrub.is_some() {
             let superblock = state.ftl.layout().place(op.pu).superblock;

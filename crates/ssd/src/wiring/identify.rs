@@ -4,7 +4,7 @@ use crate::config::{Identifier, Migration, WriteCache};
 use crate::core::CoreWork;
 use crate::op::{Op, OpKind, Task};
 use crate::repair::{ListStep, Search, rebuilds};
-use crate::sensing::beyond_hope;
+use crate::read::broken_units;
 use crate::ssd::Ssd;
 use outlast_device::{Command, LbaRun, Tag};
 use outlast_ftl::{Axis, ListRead, Member, State};
@@ -234,7 +234,7 @@ impl Ssd {
             && self.is_named(core, Lpn(lpn), die)
         {
             // Of a die that has failed in part the rest may still answer.
-            let sound = beyond_hope(&state.ftl, state.faults.as_ref(), pu, 1 << own) == 0;
+            let sound = broken_units(&state.ftl, state.faults.as_ref(), pu, 1 << own) == 0;
             let by_stripe = !sound && self.stripe_gives(core, pu);
             if !(by_stripe && rebuilds(&self.config, self.flash.timing(), &self.cores[core].ftl, pu)) {
                 return Some((core, sound || by_stripe));

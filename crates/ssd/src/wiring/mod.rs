@@ -11,3 +11,4 @@ mod reading;
 mod repairs;
 mod scrub;
 mod scrub_view;
+mod sensing;

@@ -1,9 +1,8 @@
 //! What becomes of reads: the ladder says how to go on where the flash did not give all, and whoever asked gets the rest.
 
 use crate::op::{Op, OpKind};
-use crate::read::{Ladder, LadderEffect, Lines};
+use crate::read::{Ladder, LadderEffect, Lines, broken_units};
 use crate::repair::Watch;
-use crate::sensing::beyond_hope;
 use crate::ssd::Ssd;
 use outlast_device::Outcome;
 use outlast_ftl::{Axis, Ftl, Member};
@@ -36,8 +35,8 @@ impl Lines for CoreLines<'_> {
         self.ftl.is_dead_lane(pu) && !self.watch.is_some_and(|watch| watch.is_leaving(die))
     }
 
-    fn beyond_hope(&self, pu: u32, mask: u64) -> u64 {
-        beyond_hope(self.ftl, self.faults, pu, mask)
+    fn broken_units(&self, pu: u32, mask: u64) -> u64 {
+        broken_units(self.ftl, self.faults, pu, mask)
     }
 
     fn owner(&self, slot: Ppn) -> Lpn {
@@ -162,20 +161,20 @@ impl Ssd {
         if lpn.is_some_and(|lpn| ftl.lookup(lpn) != slot) {
             return;
         }
-        let Some((owner, bytes)) = ftl.rebuild(slot, axis, members) else {
+        let Some(rebuilt) = ftl.rebuild(slot, axis, members) else {
             // A member for another, in a superblock erased meanwhile: then that other is stale, too.
             assert!(lpn.is_none(), "the line of page {lpn:?} could not be put together");
             return;
         };
         let written = ftl.image(slot);
         assert!(
-            written.is_none_or(|written| written == (owner.0, &bytes[..])),
+            written.is_none_or(|written| *written == rebuilt),
             "the line of slot {slot} gave other bytes than were written"
         );
         if let Some(lpn) = lpn {
-            assert!(owner == lpn, "the line of page {lpn} gave page {owner}");
+            assert!(rebuilt.tag() == lpn.0, "the line of page {lpn} gave page {}", rebuilt.tag());
             if op.kind == OpKind::HostRead {
-                self.deliver(op.work.request, core, lpn, &bytes);
+                self.deliver(op.work.request, core, lpn, rebuilt.bytes());
             }
         }
     }

@@ -5,7 +5,7 @@ use crate::core::Core;
 use crate::health::{Decision, Reason, Scrub};
 use crate::op::{Op, OpKind, Task};
 use crate::ssd::Ssd;
-use outlast_units::{Nanos, Pu, SuperblockId};
+use outlast_units::{BlockIndex, Nanos, Pu, SuperblockId};
 
 impl Ssd {
     /// Has the scrubbing of core `core`, if it scrubs, do something with its view of the core; then calls housekeeping if that is wanted.
@@ -21,7 +21,7 @@ impl Ssd {
         let mut view = CoreView {
             now,
             aged: self.schedule.aged(),
-            codeword_bits: self.reliability.as_ref().map_or(0, |own| own.ecc.codeword_bits()),
+            codeword_bits: self.reliability.as_ref().map_or(0, |own| own.ecc().codeword_bits()),
             ftl,
             cells: cells.as_mut(),
             dies,
@@ -69,8 +69,7 @@ impl Ssd {
         let state = &mut self.cores[core];
         let (pages, _) = state.ftl.layout().program_unit().sensed(units);
         let Some(own) = &mut state.cells else { return };
-        let sum = &mut own.rereads[superblock.index()];
-        *sum = sum.saturating_add(pages as u32);
+        own.count_rereads(superblock, pages as u32);
         self.scrubbing(now, core, |scrub, view| scrub.reread(view, superblock));
     }
 
@@ -138,18 +137,9 @@ impl Ssd {
             scrub.erased(superblock);
         }
         let Some(own) = &mut state.cells else { return };
-        let superpages = state.ftl.layout().superpages();
-        own.oldest[superblock.index()] = superblock.0 * superpages;
-        own.rereads[superblock.index()] = 0;
-        for group in superblock.0 * superpages..(superblock.0 + 1) * superpages {
-            own.cells.forget(group);
-        }
-        for block in state.ftl.block_indices(superblock) {
-            own.cells.erased(block, state.ftl.blocks().all_cycles()[block as usize]);
-            if let Some(step) = own.steps.get_mut(block as usize) {
-                *step = 0;
-            }
-        }
+        let cycles = state.ftl.blocks().all_cycles();
+        let blocks = state.ftl.block_indices(superblock);
+        own.erased(superblock, blocks.map(|block| (BlockIndex(block), cycles[block as usize])));
     }
 
     /// A relocation begins: what was known about the superblock then.
@@ -162,7 +152,7 @@ impl Ssd {
     ) {
         let Core { ftl, cells, .. } = &self.cores[core];
         let at = now + self.schedule.aged();
-        let bits = self.reliability.as_ref().map(|own| own.ecc.codeword_bits());
+        let bits = self.reliability.as_ref().map(|own| own.ecc().codeword_bits());
         self.decisions.note(reason, || {
             let class = ftl.class_of_superblock(superblock);
             let stream = match reason {
@@ -178,7 +168,7 @@ impl Ssd {
                 superblock,
                 reason,
                 valid: ftl.valid_count(superblock),
-                rereads: cells.as_ref().map_or(0, |own| own.rereads[superblock.index()]),
+                rereads: cells.as_ref().map_or(0, |own| own.rereads(superblock)),
                 expected_errors: errors.unwrap_or(f64::NAN),
                 protected: ftl.has_parity(superblock),
                 will_be_protected: ftl.is_protected(stream),

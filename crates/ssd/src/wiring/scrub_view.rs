@@ -2,11 +2,11 @@
 
 use crate::config::SsdConfig;
 use crate::health::{Row, View};
-use crate::reliability::CoreCells;
+use crate::read::CoreCells;
 use crate::repair::{Watch, rebuilds};
 use outlast_ftl::{Ftl, State};
 use outlast_media::{Cells, TimingTable};
-use outlast_units::{BlockIndex, DieId, Nanos, Pu, SuperblockId};
+use outlast_units::{BlockIndex, DieId, Group, Nanos, Pu, SuperblockId};
 
 /// A flash core as its scrubbing sees it.
 pub(super) struct CoreView<'a> {
@@ -62,13 +62,13 @@ impl View for CoreView<'_> {
     }
 
     fn rereads(&self, superblock: SuperblockId) -> u32 {
-        self.cells.as_ref().map_or(0, |own| own.rereads[superblock.index()])
+        self.cells.as_ref().map_or(0, |own| own.rereads(superblock))
     }
 
     fn days(&self, superblock: SuperblockId) -> f64 {
         self.cells
             .as_ref()
-            .map_or(0.0, |own| own.cells.days(own.oldest[superblock.index()], self.now + self.aged))
+            .map_or(0.0, |own| own.cells.days(own.oldest(superblock), self.now + self.aged))
     }
 
     fn expected_errors(&self, superblock: SuperblockId) -> f64 {
@@ -80,9 +80,9 @@ impl View for CoreView<'_> {
 
     fn time_until(&self, superblock: SuperblockId, rber: f64) -> Nanos {
         let Some(own) = &self.cells else { return Nanos::MAX };
-        let (group, at) = (own.oldest[superblock.index()], self.now + self.aged);
+        let (group, at) = (own.oldest(superblock), self.now + self.aged);
         let of = |block| own.cells.time_until(block, group, rber, at).unwrap_or(Nanos::MAX);
-        self.ftl.block_indices(superblock).map(of).min().unwrap_or(Nanos::MAX)
+        self.ftl.block_indices(superblock).map(BlockIndex).map(of).min().unwrap_or(Nanos::MAX)
     }
 
     fn is_scrubbed(&self, superblock: SuperblockId) -> bool {
@@ -126,13 +126,13 @@ impl View for CoreView<'_> {
     }
 
     fn reads(&self, block: BlockIndex) -> u32 {
-        self.cells.as_ref().map_or(0, |own| own.cells.reads(block.0))
+        self.cells.as_ref().map_or(0, |own| own.cells.reads(block))
     }
 
     fn set_alarms(&mut self, superblock: SuperblockId, alarm_at: impl Fn(&dyn Row) -> u32) {
         let Some(own) = &mut self.cells else { return };
-        let group = own.oldest[superblock.index()];
-        for block in self.ftl.block_indices(superblock) {
+        let group = own.oldest(superblock);
+        for block in self.ftl.block_indices(superblock).map(BlockIndex) {
             own.cells.set_alarms(block, |cells, row, reads| {
                 alarm_at(&CellRow { cells, block, row, group, reads })
             });
@@ -140,16 +140,16 @@ impl View for CoreView<'_> {
     }
 
     fn take_alarm(&mut self) -> Option<BlockIndex> {
-        self.cells.as_mut()?.cells.take_alarm().map(BlockIndex)
+        self.cells.as_mut()?.cells.take_alarm()
     }
 }
 
 /// A row of cells, with the oldest data that its superblock holds.
 struct CellRow<'a> {
     cells: &'a Cells,
-    block: u32,
-    row: Option<u32>,
-    group: u32,
+    block: BlockIndex,
+    row: Option<outlast_units::Row>,
+    group: Group,
     reads: u32,
 }
 
@@ -171,7 +171,7 @@ pub(super) fn expected_errors(
     at: Nanos,
     bits: u32,
 ) -> f64 {
-    let group = own.oldest[superblock.index()];
+    let group = own.oldest(superblock);
     let of = |block| own.cells.worst_expected_errors(block, group, at, bits);
-    ftl.block_indices(superblock).map(of).fold(0.0, f64::max)
+    ftl.block_indices(superblock).map(BlockIndex).map(of).fold(0.0, f64::max)
 }

@@ -1,27 +1,28 @@
-//! Probabilities of several failures together, in logarithms.
+//! How likely the lines of a unit, its stripe and its block, are to fail with it. All probabilities are natural logarithms.
 
-use crate::sensing::beyond_hope;
+use super::places::{block_and_row, broken_units};
 use outlast_ftl::{Axis, Ftl, Member};
 use outlast_media::reliability::ReadLadder;
 use outlast_media::{Cells, Faults};
-use outlast_units::Nanos;
+use outlast_units::{Group, Nanos};
 
-/// A drive whose flash errs, at a moment.
+/// A flash core whose flash errs, at a moment.
 #[derive(Clone, Copy)]
-pub(crate) struct Moment<'a> {
-    pub(crate) ftl: &'a Ftl,
-    pub(crate) cells: &'a Cells,
-    pub(crate) faults: Option<&'a Faults>,
-    pub(crate) ladder: &'a ReadLadder,
+pub(super) struct LineOdds<'a> {
+    pub(super) ftl: &'a Ftl,
+    pub(super) cells: &'a Cells,
+    pub(super) faults: Option<&'a Faults>,
+    pub(super) ladder: &'a ReadLadder,
     /// Most re-reads.
-    pub(crate) limit: Option<u32>,
-    pub(crate) at: Nanos,
+    pub(super) limit: Option<u32>,
+    pub(super) at: Nanos,
 }
 
-impl Moment<'_> {
-    /// ln of the probability that, beside unit `unit` of program unit `pu`, so much else cannot be had that neither its stripe nor
-    /// its block gives it. Members share nothing but what their error rates share.
-    pub(crate) fn ln_lines_fail(self, pu: u32, unit: u32) -> f64 {
+impl LineOdds<'_> {
+    /// ln of the probability that unit `unit` of program unit `pu`, itself unreadable, can be rebuilt neither from its stripe nor from its
+    /// block: in each of them, more other members are unreadable than it has parities to spare. The members' error rates are taken as they
+    /// are; given these, members fail independently.
+    pub(super) fn ln_fail(self, pu: u32, unit: u32) -> f64 {
         let has = |axis: Axis| self.ftl.line_needs(pu, axis).is_some();
         match (has(Axis::Dies), has(Axis::Block)) {
             (true, true) => self.ln_product_fails(pu, unit),
@@ -31,10 +32,10 @@ impl Moment<'_> {
         }
     }
 
-    /// ln of the probability that so many members of the line of a unit, other than it, cannot be had that it cannot be rebuilt.
+    /// ln of the probability that so many members of the line of a unit, other than it, are unreadable that it cannot be rebuilt.
     fn ln_line_fails(self, pu: u32, unit: u32, axis: Axis) -> f64 {
         let Some(needed) = self.ftl.line_needs(pu, axis) else { return 0.0 };
-        let (mut others, mut chances) = (0u32, [f64::NEG_INFINITY; MOST_MEMBERS]);
+        let (mut others, mut ln_fail) = (0u32, [f64::NEG_INFINITY; MOST_MEMBERS]);
         let mut on_flash = 0;
         for member in self.ftl.line_of(pu, axis) {
             let pu = match member {
@@ -49,12 +50,12 @@ impl Moment<'_> {
                 continue;
             }
             others += 1;
-            chances[on_flash] = self.ln_fails(pu, unit);
+            ln_fail[on_flash] = self.ln_fails(pu, unit);
             on_flash += 1;
         }
         match others.checked_sub(needed) {
             None => 0.0,
-            Some(spare) => ln_more_than(spare as usize, &chances[..on_flash]),
+            Some(spare) => ln_more_than(spare as usize, &ln_fail[..on_flash]),
         }
     }
 
@@ -83,17 +84,16 @@ impl Moment<'_> {
     }
 
     fn is_broken(self, pu: u32, unit: u32) -> bool {
-        beyond_hope(self.ftl, self.faults, pu, 1 << unit) != 0
+        broken_units(self.ftl, self.faults, pu, 1 << unit) != 0
     }
 
     /// ln of the probability that a unit cannot be read.
     fn ln_fails(self, pu: u32, unit: u32) -> f64 {
         let layout = self.ftl.layout();
-        let (place, group) = (layout.place(pu), layout.group_of_pu(pu));
+        let (place, group) = layout.place_and_group(pu);
         layout.pages_of_unit(unit).fold(f64::NEG_INFINITY, |sum, page| {
-            let (plane, row) = layout.page_place(place, page);
-            let block = self.ftl.block_index(place.superblock, place.lane.local_die, plane);
-            let ln_rber = self.cells.ln_rber(block, row, group, self.at);
+            let (block, row) = block_and_row(self.ftl, &place, page);
+            let ln_rber = self.cells.ln_rber(block, row, Group(group), self.at);
             ln_or(sum, self.ladder.log_p_fail_after(ln_rber, self.limit))
         })
     }
@@ -120,7 +120,7 @@ const MOST_MEMBERS: usize = 255;
 const MOST_PARITIES: usize = 16;
 
 /// ln(1 − (1 − e^a)(1 − e^b)): that at least one of two independent things happens.
-pub(crate) fn ln_or(a: f64, b: f64) -> f64 {
+pub(super) fn ln_or(a: f64, b: f64) -> f64 {
     let (less, more) = if a < b { (a, b) } else { (b, a) };
     if less == f64::NEG_INFINITY {
         more
@@ -134,7 +134,7 @@ pub(crate) fn ln_or(a: f64, b: f64) -> f64 {
 
 /// ln P(more than `spare` of independent things happen), given ln of the probability of each. Sums of products of
 /// probabilities and nothing else: no digits are lost however small they are.
-fn ln_more_than(spare: usize, chances: &[f64]) -> f64 {
+fn ln_more_than(spare: usize, ln_each: &[f64]) -> f64 {
     if spare >= MOST_PARITIES {
         return f64::NEG_INFINITY;
     }
@@ -142,11 +142,11 @@ fn ln_more_than(spare: usize, chances: &[f64]) -> f64 {
     let mut exactly = [f64::NEG_INFINITY; MOST_PARITIES];
     exactly[0] = 0.0;
     let mut more = f64::NEG_INFINITY;
-    for &chance in chances.iter().filter(|&&chance| chance > f64::NEG_INFINITY) {
-        let not = if chance >= 0.0 { f64::NEG_INFINITY } else { (-chance.exp()).ln_1p() };
-        more = ln_add(more, exactly[spare] + chance);
+    for &ln_p in ln_each.iter().filter(|&&ln_p| ln_p > f64::NEG_INFINITY) {
+        let not = if ln_p >= 0.0 { f64::NEG_INFINITY } else { (-ln_p.exp()).ln_1p() };
+        more = ln_add(more, exactly[spare] + ln_p);
         for count in (0..=spare).rev() {
-            let from = if count == 0 { f64::NEG_INFINITY } else { exactly[count - 1] + chance };
+            let from = if count == 0 { f64::NEG_INFINITY } else { exactly[count - 1] + ln_p };
             exactly[count] = ln_add(exactly[count] + not, from);
         }
     }
@@ -154,7 +154,7 @@ fn ln_more_than(spare: usize, chances: &[f64]) -> f64 {
 }
 
 /// ln(e^a + e^b).
-fn ln_add(a: f64, b: f64) -> f64 {
+pub(super) fn ln_add(a: f64, b: f64) -> f64 {
     let (less, more) = if a < b { (a, b) } else { (b, a) };
     if less == f64::NEG_INFINITY { more } else { more + (less - more).exp().ln_1p() }
 }
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn too_many_of_a_few_agrees_with_counting_all_cases() {
         let p = [0.3, 0.01, 0.2, 1e-9, 0.5, 1.0];
-        let chances: Vec<f64> = p.iter().map(|p: &f64| p.ln()).collect();
+        let ln_each: Vec<f64> = p.iter().map(|p: &f64| p.ln()).collect();
         for members in 0..=p.len() {
             for spare in 0..4 {
                 let all = 0u32..1 << members;
@@ -202,7 +202,7 @@ mod tests {
                 let of = |case: u32, i: usize| if case >> i & 1 == 1 { p[i] } else { 1.0 - p[i] };
                 let expected: f64 =
                     cases.map(|case| (0..members).map(|i| of(case, i)).product::<f64>()).sum();
-                let found = ln_more_than(spare, &chances[..members]).exp();
+                let found = ln_more_than(spare, &ln_each[..members]).exp();
                 assert!(
                     (found - expected).abs() <= 1e-12 * expected,
                     "{members} {spare}: {found} {expected}"

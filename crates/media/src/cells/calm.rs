@@ -1,0 +1,156 @@
+//! Sensings of blocks that hardly ever fail, without working out their error rates.
+
+use super::block::RowLuck;
+use super::{Cells, LN_SATURATED};
+use crate::reliability::FailTable;
+use outlast_units::{BlockIndex, Group, Nanos, Row};
+
+/// What a sensing of a calm block sees.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CalmSensing {
+    /// A unit whose luck is at least this passes; of one with worse luck, the error rate decides.
+    pub p_most: f64,
+    /// The luck of the row's units.
+    pub luck: RowLuck,
+    age: u32,
+    reads: u32,
+}
+
+/// What is added to ln RBER at the far end of a calm spell: more than the tables behind it can be off from one end to the other.
+const MARGIN: f64 = 1e-6;
+
+impl Cells {
+    /// A sensing of a block that is calm, which counts as a read; `None`, and nothing counted, of a block that is not, for which
+    /// [`Cells::sense`] must do. A block becomes calm by [`Cells::expect_calm`], and ceases to be when it has been read or has aged too far,
+    /// when its alarm is due, and when it is erased.
+    #[inline]
+    pub fn sense_calm(
+        &mut self,
+        block: BlockIndex,
+        row: Row,
+        group: Group,
+        now: Nanos,
+    ) -> Option<CalmSensing> {
+        let age = self.age(group, now);
+        let record = &mut self.blocks[block];
+        let reads = record.reads;
+        if reads >= record.calm_reads || age > record.calm_age {
+            return None;
+        }
+        record.reads = reads + 1;
+        Some(CalmSensing { p_most: record.p_most, luck: record.luck_of_row(row), age, reads })
+    }
+
+    /// ln RBER that a sensing of row `row` of calm block `block` saw.
+    #[inline]
+    pub fn ln_rber_of_calm(&self, block: BlockIndex, row: Row, sensing: CalmSensing) -> f64 {
+        self.law.ln_rber(&self.blocks[block], row, sensing.age, sensing.reads)
+    }
+
+    /// Makes a block calm, where it can be: until it has been read some more, or its data, now as old as `group`, has aged some more. The
+    /// probability that sensings of it tell meanwhile is that of `table` at the end of this spell. Where reads disturb only their page, or
+    /// the error rate would reach 0.5, no block is calm.
+    #[cold]
+    pub fn expect_calm(&mut self, block: BlockIndex, group: Group, now: Nanos, table: &FailTable) {
+        /// At least so many more reads, and so many more ticks of age: a minute.
+        const LEAST: (u32, u32) = (64, 600);
+        let age = self.age(group, now);
+        let record = &mut self.blocks[block];
+        // Of a block that could not be calm it is asked again only now and then.
+        if record.calm_reads == 0 && !record.reads.is_multiple_of(LEAST.0) && record.reads > LEAST.0 {
+            return;
+        }
+        record.calm_reads = 0;
+        let reads = record.reads.saturating_add(LEAST.0.max(record.reads / 8));
+        let age = age.saturating_add(LEAST.1.max(age / 8));
+        let ln_rber = self.law.worst_ln_rber(record, age, reads) + MARGIN;
+        if !self.row_reads.is_empty() || ln_rber >= LN_SATURATED {
+            return;
+        }
+        // An alarm goes off at a sensing that counts as read number `alarm`: that one is not calm.
+        (record.calm_reads, record.calm_age) = (reads.min(record.alarm.saturating_sub(1)), age);
+        record.p_most = table.p_at_most(ln_rber);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reliability::{BlockVariation, Ecc, PageTypes, chip};
+    use crate::{AgeRange, CellsConfig, Geometry, InitialState, ReadScope};
+    use outlast_units::Bytes;
+
+    fn cells(scope: ReadScope, initial: &InitialState) -> Cells {
+        let geometry = Geometry {
+            channels: 1,
+            chips_per_channel: 1,
+            dies_per_chip: 1,
+            planes_per_die: 1,
+            blocks_per_plane: 4,
+            pages_per_block: 12,
+            page_size: Bytes::kib(4),
+            spare_per_page: Bytes(0),
+        };
+        let page_types = PageTypes { factors: vec![0.7, 1.0, 1.4], normalise: true };
+        let model = &chip("tlc-72-layer").expect("a chip of the list").model;
+        let variation = BlockVariation { sigma: 0.2 };
+        let config = CellsConfig { model, variation, page_types: Some(&page_types), scope };
+        let mut cells = Cells::new(&config, &geometry, 1, 0, 4, 7);
+        cells.begin(&[initial.pe_cycles; 4], initial, Nanos::ZERO);
+        cells
+    }
+
+    /// Sensings that take blocks to be calm where they can, beside sensings that never do: the same error rates, the same outcomes, the
+    /// same counts, alarms and saturations, from fresh flash to flash that nearly always fails.
+    #[test]
+    fn calm_sensings_tell_what_the_others_tell() {
+        for (pe_cycles, strength) in [(100, 75), (3000, 75), (3000, 12), (9000, 40)] {
+            let age = AgeRange::Between([Nanos::ZERO, Nanos::secs(90 * 86_400)]);
+            let initial = InitialState { pe_cycles, age, ..InitialState::default() };
+            let mut usual = cells(ReadScope::Block, &initial);
+            let mut calm = usual.clone();
+            let table = FailTable::new(&Ecc { strength: Some(strength), ..Ecc::default() }, 8);
+            let mut were_calm = 0;
+            for turn in 0..20_000u32 {
+                let (block, row, group) = (BlockIndex(turn % 4), Row(turn / 4 % 12), Group(turn % 3));
+                let now = Nanos(u64::from(turn) * 40_000_000);
+                if turn % 5000 == 4999 {
+                    usual.erased(block, pe_cycles + turn / 5000);
+                    calm.erased(block, pe_cycles + turn / 5000);
+                }
+                if turn % 3000 == 7 {
+                    let alarm = usual.reads(block) + 50;
+                    usual.set_alarm(block, alarm);
+                    calm.set_alarm(block, alarm);
+                }
+                let expected = usual.sense(block, row, group, now);
+                let (ln_rber, luck, p_most) = if let Some(sensing) = calm.sense_calm(block, row, group, now) {
+                    were_calm += 1;
+                    (calm.ln_rber_of_calm(block, row, sensing), sensing.luck, sensing.p_most)
+                } else {
+                    let sensing = calm.sense(block, row, group, now);
+                    calm.expect_calm(block, group, now, &table);
+                    (sensing.ln_rber, sensing.luck, 1.0)
+                };
+                assert_eq!(ln_rber.to_bits(), expected.ln_rber.to_bits(), "turn {turn}");
+                assert!(table.p_fail(ln_rber) <= p_most, "turn {turn}: {} {p_most}", table.p_fail(ln_rber));
+                assert_eq!(luck, expected.luck);
+                assert_eq!(calm.take_alarm(), usual.take_alarm(), "turn {turn}");
+            }
+            assert_eq!(
+                (calm.reads(BlockIndex(0)), calm.saturations()),
+                (usual.reads(BlockIndex(0)), usual.saturations())
+            );
+            assert!(were_calm > 15_000, "{were_calm} of 20000 sensings were calm at {pe_cycles} cycles");
+        }
+    }
+
+    #[test]
+    fn where_reads_disturb_their_page_no_block_is_calm() {
+        let mut cells = cells(ReadScope::Page, &InitialState::default());
+        let table = FailTable::new(&Ecc { strength: Some(75), ..Ecc::default() }, 8);
+        cells.expect_calm(BlockIndex(1), Group(0), Nanos::ZERO, &table);
+        assert_eq!(cells.sense_calm(BlockIndex(1), Row(0), Group(0), Nanos::ZERO), None);
+        assert_eq!(cells.reads(BlockIndex(1)), 0);
+    }
+}

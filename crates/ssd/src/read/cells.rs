@@ -1,0 +1,145 @@
+//! What one flash core keeps about its cells.
+
+use crate::config::{ReliabilityConfig, SsdConfig};
+use outlast_ftl::{Ftl, Layout};
+use outlast_media::{Cells, CellsConfig, ConfigError, Geometry};
+use outlast_units::{BlockIndex, Group, IndexVec, Nanos, Ppn, SuperblockId};
+
+/// The cells of a flash core, and what the controller remembers of them.
+#[derive(Clone, Debug)]
+pub(crate) struct CoreCells {
+    pub(crate) cells: Cells,
+    /// The re-read that last worked on each block; empty where no history is kept.
+    steps: IndexVec<BlockIndex, u16>,
+    /// Re-reads of each superblock since its erasure, in pages.
+    rereads: IndexVec<SuperblockId, u32>,
+    /// The group that was written first in each superblock.
+    oldest: IndexVec<SuperblockId, Group>,
+    /// Groups of a superblock: its superpages.
+    superpages: u32,
+}
+
+impl CoreCells {
+    /// Resident bytes of all that is kept about the blocks of a core.
+    pub(crate) fn bytes(geometry: &Geometry, reliability: &ReliabilityConfig, layout: &Layout) -> u64 {
+        let blocks = blocks_of(geometry, layout);
+        let superblocks = u64::from(layout.superblocks());
+        let groups = superblocks * u64::from(layout.superpages());
+        let steps = if reliability.reread_history { blocks * 2 } else { 0 };
+        Cells::bytes(blocks, u64::from(geometry.pages_per_block), groups, reliability.read_scope)
+            + steps
+            + superblocks * 8
+    }
+
+    pub(crate) fn new(
+        config: &SsdConfig,
+        reliability: &ReliabilityConfig,
+        layout: &Layout,
+        first_die: u16,
+        seed: u64,
+    ) -> Result<Self, ConfigError> {
+        let geometry = &config.geometry;
+        let cells_config = CellsConfig {
+            model: reliability.rber_model()?,
+            variation: reliability.variation,
+            page_types: reliability.page_types.as_ref(),
+            scope: reliability.read_scope,
+        };
+        let blocks = blocks_of(geometry, layout);
+        let superpages = layout.superpages();
+        let groups = layout.superblocks() * superpages;
+        let first_block = u64::from(first_die) * (blocks / u64::from(layout.dies()));
+        let mut cells = Cells::new(&cells_config, geometry, layout.dies(), first_block, groups, seed);
+        (0..groups).map(Group).for_each(|group| cells.forget(group));
+        let steps = if reliability.reread_history { blocks as usize } else { 0 };
+        Ok(Self {
+            cells,
+            steps: IndexVec::filled(0, steps),
+            rereads: IndexVec::filled(0, layout.superblocks() as usize),
+            oldest: (0..layout.superblocks()).map(|superblock| Group(superblock * superpages)).collect(),
+            superpages,
+        })
+    }
+
+    /// Brings the cells into the state in which the run begins: the blocks of `ftl` are as worn as it says, and what it has written is as old
+    /// as `reliability` says.
+    pub(crate) fn begin(&mut self, ftl: &Ftl, reliability: &ReliabilityConfig) {
+        self.cells.begin(ftl.blocks().all_cycles(), &reliability.initial, Nanos::ZERO);
+        self.rereads.as_mut_slice().fill(0);
+        self.steps.as_mut_slice().fill(0);
+        let layout = ftl.layout();
+        debug_assert_eq!(layout.superpages(), self.superpages, "the cells of another core");
+        let slots = layout.units_per_superblock() / self.superpages;
+        for group in 0..layout.superblocks() * self.superpages {
+            if (group * slots..(group + 1) * slots).all(|slot| !ftl.is_programmed(Ppn(slot))) {
+                self.cells.forget(Group(group));
+            }
+        }
+        for superblock in self.oldest.indices() {
+            let age = |&group: &Group| self.cells.days(group, Nanos::ZERO);
+            // The first of equals: what is written later is younger.
+            let oldest = self.groups(superblock).rev().max_by(|a, b| age(a).total_cmp(&age(b)));
+            self.oldest[superblock] = oldest.unwrap_or(self.first_group(superblock));
+        }
+    }
+
+    /// A superblock has been erased; its blocks and their P/E cycles.
+    pub(crate) fn erased(
+        &mut self,
+        superblock: SuperblockId,
+        blocks: impl Iterator<Item = (BlockIndex, u32)>,
+    ) {
+        self.oldest[superblock] = self.first_group(superblock);
+        self.rereads[superblock] = 0;
+        for group in self.groups(superblock) {
+            self.cells.forget(group);
+        }
+        for (block, cycles) in blocks {
+            debug_assert!(cycles >= self.cells.cycles(block), "block {block} has become younger");
+            self.cells.erased(block, cycles);
+            self.remember_step(block, 0);
+        }
+    }
+
+    /// Pages of a superblock have been read again.
+    pub(crate) fn count_rereads(&mut self, superblock: SuperblockId, pages: u32) {
+        let sum = &mut self.rereads[superblock];
+        *sum = sum.saturating_add(pages);
+    }
+
+    /// Re-reads of a superblock since its erasure, in pages.
+    pub(crate) fn rereads(&self, superblock: SuperblockId) -> u32 {
+        self.rereads[superblock]
+    }
+
+    /// The group that was written first in a superblock.
+    pub(crate) fn oldest(&self, superblock: SuperblockId) -> Group {
+        self.oldest[superblock]
+    }
+
+    /// The re-read that last worked on a block; 0: none was needed, or no history is kept.
+    pub(super) fn step(&self, block: BlockIndex) -> u16 {
+        self.steps.get(block).copied().unwrap_or(0)
+    }
+
+    /// Re-read `step` has worked on a block.
+    pub(super) fn remember_step(&mut self, block: BlockIndex, step: u16) {
+        if !self.steps.is_empty() {
+            self.steps[block] = step;
+        }
+    }
+
+    fn first_group(&self, superblock: SuperblockId) -> Group {
+        Group(superblock.0 * self.superpages)
+    }
+
+    fn groups(&self, superblock: SuperblockId) -> impl DoubleEndedIterator<Item = Group> + use<> {
+        let first = self.first_group(superblock).0;
+        (first..first + self.superpages).map(Group)
+    }
+}
+
+/// Blocks of a core.
+fn blocks_of(geometry: &Geometry, layout: &Layout) -> u64 {
+    u64::from(layout.dies()) * u64::from(geometry.planes_per_die) * u64::from(geometry.blocks_per_plane)
+}

@@ -1,0 +1,58 @@
+//! What dies sense.
+
+use crate::op::{Op, Purpose, Rung};
+use crate::read::{Attempt, Sensed, faulty_units};
+use crate::ssd::Ssd;
+use outlast_flash::OpId;
+use outlast_units::{DieId, Nanos};
+
+impl Ssd {
+    /// A die senses the units of `op`: the cells are disturbed, and it is decided which units the ECC gives. A read whose tag says it all
+    /// becomes a record only where it fails.
+    ///
+    /// Not inlined: reads of drives whose flash never errs should not pay for its registers.
+    #[inline(never)]
+    pub(crate) fn sense(&mut self, now: Nanos, die: DieId, op: OpId) {
+        let operation = self.flash.op(op);
+        let (tag, wanted, units) = (operation.tag, operation.mask(), operation.units());
+        let index = self.places[die].core.index();
+        let core = &mut self.cores[index];
+        let (at, retries) = (now + self.schedule.aged(), self.ladder.retries());
+        let mut read = Attempt { kind: tag.kind, pu: tag.pu, wanted, step: 0, is_first: true };
+        if tag.has_record {
+            let record = &self.reads[tag.cookie];
+            debug_assert!(record.wanted() == wanted, "read {} senses other units than it wants", tag.cookie);
+            read.step = record.step;
+            read.is_first = record.rereads == 0 && record.rung == Rung::Rereads;
+        }
+        let mut has_alarm = false;
+        let mut sensed = Sensed { failing: 0, step: read.step };
+        if let (Some(own), Some(reliability)) = (&mut core.cells, &mut self.reliability) {
+            if core.faults.is_none() && reliability.is_plain(read.kind) {
+                sensed.failing = reliability.sense_small(&core.ftl, own, read, at, retries);
+            } else {
+                sensed =
+                    reliability.sense_any(&core.ftl, own, core.faults.as_ref(), &read, at, retries);
+            }
+            has_alarm = own.cells.has_alarm();
+        }
+        if let Some(faults) = &mut core.faults {
+            sensed.failing |= faulty_units(&core.ftl, faults, read.pu, wanted);
+        }
+        let Sensed { failing, step } = sensed;
+        debug_assert!(failing & !wanted == 0, "a unit fails that was not wanted");
+        if tag.has_record {
+            let record = &mut self.reads[tag.cookie];
+            (record.failing, record.step) = (failing, step);
+        } else if failing != 0 {
+            let record = Op { failing, step, ..Op::of_tag(tag, index, units, wanted) };
+            let cookie = self.reads.insert(record);
+            *self.flash.tag_mut(op) = Purpose { cookie, has_record: true, ..tag };
+        }
+        let failed = if failing == 0 { 0 } else { failing.count_ones() };
+        self.corrections.sensed(read.kind, read.is_first, u64::from(units - failed));
+        if has_alarm {
+            self.look_at_alarms(now, index);
+        }
+    }
+}
