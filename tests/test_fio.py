@@ -58,7 +58,7 @@ def test_each_job_has_its_own_depth_runtime_and_figures(tiny: Path) -> None:
     assert 0.1 <= reader["runtime_s"] <= 0.1 + slack
     assert 0.3 <= writer["runtime_s"] <= 0.3 + slack
     for job, op, depth in ((reader, "read", 1), (writer, "write", 2)):
-        # Little's law over the job's own time: its depth is always in flight, but for the last requests.
+        # Little's law over the job's own time: its depth is always in flight, except for the last requests.
         found = job[op]
         in_flight = found["iops"] * found["latency_us"]["mean"] * 1e-6
         assert depth * (1 - slack / job["runtime_s"]) <= in_flight <= depth * (1 + 1e-9)

@@ -187,7 +187,7 @@ def test_a_job_means_what_fio_means(job: Path, tmp_path: Path, capsys: pytest.Ca
     if by_time:
         same = [compare_times(a, b) for a, b in zip(theirs, ours, strict=True)]
         for entry, lane in zip(report["jobs"], ours, strict=True):
-            # fio ends when it next looks at the clock: never earlier than Outlast, but for the grain of its clock.
+            # fio ends when it next looks at the clock: never earlier than Outlast, except for the grain of its clock.
             # What `exitall` ends began as late as the other did, which no log tells.
             runtime = entry["job_runtime"] * 1e-3
             ramp = float((re.search(r"ramp_time=(\d+)ms", text) or [0, 0])[1]) * 1e-3

@@ -120,7 +120,7 @@ def test_what_garbage_collection_cannot_read_is_lost_until_it_is_written(tmp_pat
 
 
 def test_a_part_of_a_lost_unit_cannot_be_written(tmp_path: Path) -> None:
-    # Sectors of 512 bytes into units of 4 KiB: the rest of a unit on the dead die cannot be had.
+    # Sectors of 512 bytes into units of 4 KiB: the rest of a unit on the dead die cannot be read.
     parts = {"workload.synthetic.read_percent": 0, "workload.synthetic.size": "512B"}
     result = run_weak(tmp_path, DIE_FAILS | {"device.protection": None} | parts)
     assert result.host.partial_writes > 0

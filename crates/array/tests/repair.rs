@@ -469,7 +469,7 @@ fn exposed_rows_come_first() {
     while left(&host, 320, 400) > 0 {
         tick(&mut host);
     }
-    // But for the one run that went on while the other member was being asked.
+    // Except for the one run that went on while the other member was being asked.
     assert!(left(&host, 0, 320) >= 160 - 8, "nothing else has been recovered yet");
     host.drain();
     assert_eq!(host.device.repairs().iter().map(|repair| repair.lost_sectors).sum::<u64>(), 0);

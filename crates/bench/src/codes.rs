@@ -111,7 +111,7 @@ pub(crate) fn measure((k, m): (usize, usize), work: Work, quick: bool) -> Result
         seconds.map(|seconds| bytes / seconds / 1e9).max_by(f64::total_cmp)
     };
     let mut line = format!("{:<16}", format!("({k},{m}) {work:?}").to_lowercase());
-    let figure = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"));
+    let figure = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.3}"));
     for kernel in Kernel::ALL {
         let _ = write!(line, " {:>9}", figure(rate(name(kernel))));
     }

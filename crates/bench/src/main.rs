@@ -144,8 +144,7 @@ mod tests {
             let line = codes::measure(shape, work, true).unwrap();
             let fields: Vec<&str> = line.split_whitespace().collect();
             assert_eq!(fields.len(), 2 + outlast_codes::Kernel::ALL.len() + 4, "{line}");
-            // On a machine under load a rate may round to nothing.
-            assert!(fields[2].parse::<f64>().is_ok_and(f64::is_finite), "{line}");
+            assert!(fields[2].parse::<f64>().unwrap() > 0.0, "{line}");
         }
     }
 }

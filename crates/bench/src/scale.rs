@@ -1,4 +1,4 @@
-//! Cost per request against the size of the drive: flat but for cache misses.
+//! Cost per request against the size of the drive: flat except for cache misses.
 
 use crate::case::{Case, scenario};
 

@@ -19,6 +19,11 @@ pub(crate) fn lengths<S: AsRef<[u8]>>(
     shards.try_for_each(|(index, shard)| same_length(list, index, shard.as_ref().len(), expected))
 }
 
-pub(crate) fn same_length(list: &'static str, index: usize, found: usize, expected: usize) -> Result<(), CodeError> {
+pub(crate) fn same_length(
+    list: &'static str,
+    index: usize,
+    found: usize,
+    expected: usize,
+) -> Result<(), CodeError> {
     if found == expected { Ok(()) } else { Err(CodeError::Length { list, index, found, expected }) }
 }

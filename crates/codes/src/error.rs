@@ -4,7 +4,7 @@ use crate::Kernel;
 use thiserror::Error;
 
 /// Why a code cannot be built, or a call of it cannot be served. No bytes have changed when one is
-/// returned, but for what [`CodeError::Unrecoverable`] says.
+/// returned, except for what [`CodeError::Unrecoverable`] says.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CodeError {
     /// There is no such code.

@@ -58,7 +58,7 @@ pub enum Outcome {
     OutOfRange,
     /// The device has become read-only: too few good blocks are left to accept writes.
     ReadOnly,
-    /// Some sector's data could not be had, by no means that the device knows: nothing of it is returned as if it were
+    /// Some sector's data could not be read, by no means that the device knows: nothing of it is returned as if it were
     /// good. Of a write: old data that had to be kept could not be read, and nothing of that unit was written.
     MediumError,
     /// The device lost its power before the command was done. Of a write or a trim, each unit may or may not have been changed.

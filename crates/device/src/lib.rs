@@ -32,7 +32,7 @@ pub trait Device {
         None
     }
 
-    /// The answer to the completed [`Op::LbaStatus`] `tag`: runs in order of address that do not touch, but for runs that differ in
+    /// The answer to the completed [`Op::LbaStatus`] `tag`: runs in order of address that do not touch, except for runs that differ in
     /// `readable`. Once for each such command; `None` where the device knows of nothing.
     fn take_lba_status(&mut self, _tag: Tag) -> Option<Vec<LbaRun>> {
         None

@@ -14,7 +14,7 @@ pub struct Smart {
     pub data_units_read: u64,
     /// Thousands of 512-byte sectors that the host wrote, rounded up.
     pub data_units_written: u64,
-    /// Commands that ended because data could not be had. A device without an error model has none.
+    /// Commands that ended because data could not be read. A device without an error model has none.
     pub media_errors: u64,
     /// Spare blocks left, in percent of those that the drive was made with; 100 where it was made with none.
     pub available_spare: u8,

@@ -97,7 +97,7 @@ mod tests {
         (-2.0 * (1.0 - rng.unit()).ln()).sqrt() * (std::f64::consts::TAU * rng.unit()).cos()
     }
 
-    /// Of 1000 intervals of a 95 % confidence so many hold the truth but for chance: 950 ± 4 · sqrt(1000 · 0.05 · 0.95) = 27.6.
+    /// Of 1000 intervals of a 95 % confidence so many hold the truth except for chance: 950 ± 4 · sqrt(1000 · 0.05 · 0.95) = 27.6.
     const LEAST_OF_1000: u32 = 922;
     const MOST_OF_1000: u32 = 978;
 

@@ -71,7 +71,7 @@ impl<'a> Drives<'a> {
         &self.all
     }
 
-    /// Settings of the first drive, which all share but for what the array's `member` says.
+    /// Settings of the first drive, which all share except for what the array's `member` says.
     pub(crate) fn config(&self) -> &'a SsdConfig {
         self.there[0].config()
     }

@@ -85,7 +85,7 @@ pub struct ScaledRepair {
 pub struct RepairRisk {
     /// That another member fails meanwhile: 1 − e^−P₂ with P₂ of Reparo's Equation 1.
     pub second_failure: f64,
-    /// That some bit which was read from the other members cannot be had: Reparo's Equation 2.
+    /// That some bit which was read from the other members cannot be read: Reparo's Equation 2.
     pub read_failure: f64,
     /// Mean time to data loss of the array if each failure of a member, at `run.member_mttf_hours`, is made good like this one.
     pub mttdl_hours: f64,

@@ -36,7 +36,7 @@ pub(crate) struct Window {
     pub(crate) free_superblocks: u64,
 }
 
-/// All windows. Each is as long as the others, but for the last, which ends with the run.
+/// All windows. Each is as long as the others, except for the last, which ends with the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
     closed: Vec<Window>,

@@ -2,7 +2,7 @@
 //!
 //! Three drives, each limited by another part. Tolerance 1 %: a run ends when its last request completes, while other dies
 //! may have finished before. With 32 requests of 1 MiB in flight over at most 8 dies the work left when the last
-//! request is issued is spread evenly but for one operation of a die, so the error is (one operation) / (operations of one die),
+//! request is issued is spread evenly except for one operation of a die, so the error is (one operation) / (operations of one die),
 //! below 0.5 % for the 1 GiB that is moved. A write is acknowledged in the buffer, so a run of writes ends at most one buffer
 //! (1 MiB of 1 GiB: 0.1 %) early.
 

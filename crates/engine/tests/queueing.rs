@@ -107,7 +107,7 @@ fn a_closed_loop_keeps_its_depth_and_waits_for_it() {
         assert_eq!(summary.queue.max_in_flight, depth);
         // One die serves them one by one, without a gap.
         assert_close("span", summary.time.simulated_s, f64::from(requests) * SERVICE_S, 1e-9);
-        // Request k waits for min(k, depth − 1) others: depth·S each but for the first.
+        // Request k waits for min(k, depth − 1) others: depth·S each except for the first.
         let first = f64::from(depth * (depth - 1)) / 2.0;
         let expected = (f64::from(depth) - first / f64::from(requests)) * SERVICE_S;
         assert_close("latency", mean_latency_s(&run), expected, 1e-9);
@@ -177,7 +177,7 @@ const WORKLOADS: [&str; 4] = [
     "rate_iops = 500000\nrequests = 5000",
 ];
 
-/// L = λW holds for every sample path that begins and ends empty; three sums kept apart must agree but for rounding.
+/// L = λW holds for every sample path that begins and ends empty; three sums kept apart must agree except for rounding.
 #[test]
 fn littles_law_is_exact_on_every_whole_run() {
     for workload in WORKLOADS {

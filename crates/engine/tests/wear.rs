@@ -156,7 +156,7 @@ fn a_drive_that_wears_out_while_it_is_prepared_says_so() {
     assert!(error.contains("wore out") && error.contains("units"), "{error}");
 }
 
-/// More endurance, more writes: the lifetime is proportional to it, but for the first fill and the last cycle.
+/// More endurance, more writes: the lifetime is proportional to it, except for the first fill and the last cycle.
 #[test]
 fn lifetime_grows_with_endurance() {
     let written = |endurance: u32| {

@@ -162,7 +162,7 @@ fn more_choices_never_cost_more() {
         previous = waf;
     }
     let best = measured("policy = \"greedy\"").write_amplification();
-    // Ten choices are greedy but for a few percent (Van Houdt 2013); never better beyond sampling error.
+    // Ten choices are greedy except for a few percent (Van Houdt 2013); never better beyond sampling error.
     assert!(previous > best * 0.995 && previous < best * 1.1, "10 choices: {previous}, greedy: {best}");
 }
 

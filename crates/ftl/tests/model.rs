@@ -149,7 +149,8 @@ impl Rig {
 
     /// Which write put the bytes into `slot`; 0 where stale bytes are given up.
     fn version(&self, slot: Ppn) -> u32 {
-        let version = |unit: &Unit| unit.bytes().first_chunk().map_or(0, |&version| u32::from_le_bytes(version));
+        let version =
+            |unit: &Unit| unit.bytes().first_chunk().map_or(0, |&version| u32::from_le_bytes(version));
         self.ftl.image(slot).map_or(0, version)
     }
 

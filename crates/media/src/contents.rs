@@ -130,7 +130,8 @@ impl Contents {
         if run >= self.runs.len() {
             self.runs.resize_with(run + 1, || None);
         }
-        let run = self.runs[run].get_or_insert_with(|| Box::new(Run { held: 0, units: [const { None }; RUN] }));
+        let run =
+            self.runs[run].get_or_insert_with(|| Box::new(Run { held: 0, units: [const { None }; RUN] }));
         let before = run.units[place].replace(unit);
         assert!(before.is_none(), "slot {slot} written twice");
         run.held += 1;

@@ -50,7 +50,7 @@ pub enum Damage {
     Erase { plane: u16, block: u32 },
     /// Nothing of the flash: the whole drive loses its power for a moment.
     Power,
-    /// Nor this: the parity of stripes that are not full is gone from the non-volatile cache.
+    /// Nothing of the flash either: the parity of stripes that are not full is gone from the non-volatile cache.
     ParityCache,
 }
 
@@ -181,7 +181,7 @@ impl Faults {
     }
 
     /// Whether this sensing of a block fails although its data are whole. Ask once for each sensing, a re-read included: the
-    /// answer is a pure function of seed and the number of times asked, but for injected failures, which are used up.
+    /// answer is a pure function of seed and the number of times asked, except for injected failures, which are used up.
     #[inline]
     pub fn sense_fails_transiently(&mut self, block: u32) -> bool {
         self.transient && self.draw_transient(block)

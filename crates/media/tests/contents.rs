@@ -70,7 +70,10 @@ fn a_clone_shares_its_units_and_goes_its_own_way() {
     let mut copy = contents.clone();
     let made = contents.make(11, |bytes| bytes.fill(1));
     contents.write(1, made);
-    assert_eq!(copy.raw(3).map(|unit| unit.bytes().as_ptr()), contents.raw(3).map(|unit| unit.bytes().as_ptr()));
+    assert_eq!(
+        copy.raw(3).map(|unit| unit.bytes().as_ptr()),
+        contents.raw(3).map(|unit| unit.bytes().as_ptr())
+    );
     copy.erase(0, 1000);
     let made = copy.make(31, |bytes| bytes.fill(7));
     copy.write(3, made);

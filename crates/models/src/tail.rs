@@ -68,7 +68,7 @@ impl Term {
     }
 }
 
-/// One tail, the lesser one but for rounding: `e^ln_first · sum`.
+/// One tail, the lesser one except for rounding: `e^ln_first · sum`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Side {
     /// Whether it is P(X > t); else P(X <= t).

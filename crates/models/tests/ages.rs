@@ -58,7 +58,7 @@ fn convergent_ages_of_80_5_5_5_5() {
     near(steady.iter().sum(), 14_375.0, 1e-12);
 }
 
-/// Figure 5's assignments all converge but for RAID-5, whose devices go on wearing out together.
+/// Figure 5's assignments all converge except for RAID-5, whose devices go on wearing out together.
 #[test]
 fn which_assignments_converge() {
     for first in [100.0, 90.0, 80.0, 70.0, 60.0, 50.0, 40.0, 30.0] {

@@ -288,7 +288,7 @@ fn a_refused_write_is_none_that_smart_counts() {
     assert_eq!(ssd.smart().host_write_commands, done);
 }
 
-/// Units that could not be had count towards a change's trigger also when they were lost before the counters were reset.
+/// Units that could not be read count towards a change's trigger also when they were lost before the counters were reset.
 #[test]
 fn a_change_counts_errors_from_before_the_reset() {
     let mut config = tiny();

@@ -209,7 +209,7 @@ fn a_drive_nearly_full_is_repaired() {
     for migration in [Migration::Host, Migration::Device] {
         let config = drive(4, 16, 17_800, migration);
         let mut life = live(&config, 7, &[Some(1)], 3000, false);
-        // All cores have the same share of work: utilisations agree but for the rounding of the last redirection unit.
+        // All cores have the same share of work: utilisations agree except for the rounding of the last redirection unit.
         let utilisation = life.model.ssd.space_utilisation();
         let (least, most) = (
             utilisation.iter().copied().fold(1.0, f64::min),

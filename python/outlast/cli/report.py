@@ -92,7 +92,7 @@ def _show(differences: dict[str, Any]) -> None:
 
     console = Console(highlight=False, soft_wrap=True)
     if not differences["settings"] and not differences["figures"]:
-        console.print("no difference, but for what the runs cost")
+        console.print("no difference, except for what the runs cost")
         return
     for title, rows in (("setting", differences["settings"]), ("figure", differences["figures"])):
         if not rows:

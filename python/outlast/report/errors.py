@@ -78,7 +78,7 @@ def wrong_bits(table: dict[str, Any], strength: int | None) -> Figure | None:
 
 
 def again(series: dict[str, Floats]) -> Figure | None:
-    """Pages read again and read to rebuild others, and units that could not be had, each second."""
+    """Pages read again and read to rebuild others, and units that could not be read, each second."""
     x, span, data = middles(series), series["end_s"] - series["start_s"], []
     kinds = (("rereads", "re-reads", READ), ("stripe_reads", "stripe reads", "var:--parity"))
     for name, label, colour in (*kinds, ("uncorrectable_reads", "units not had", "var:--bad")):

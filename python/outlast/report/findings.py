@@ -124,7 +124,7 @@ def _had(figures: dict[str, Any]) -> str:
     by, lost = figures["corrected_by"], figures["uncorrectable_reads"]
     sentence = (
         f"Of the units read, {short(by['ecc'])} were had at the first read, {short(by['reread'])} at a re-read, "
-        f"{short(by['stripe'])} from their stripe; <b>{short(lost)}</b> that the host asked for could not be had."
+        f"{short(by['stripe'])} from their stripe; <b>{short(lost)}</b> that the host asked for could not be read."
     )
     if exact := figures["exact"]:
         last = exact["after_stripe"]

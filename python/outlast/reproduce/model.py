@@ -201,7 +201,7 @@ class Figure:
     """`RUN` or `CLOSED`: what its statements are judged by, unless they say so themselves."""
 
     def verdicts(self, table: Table) -> list[Verdict]:
-        """Every statement judged by the rows, but for those that are not asked."""
+        """Every statement judged by the rows, except for those that are not asked."""
         return [statement.judge(table, self.by) for statement in self.statements if statement.when(table)]
 
 

@@ -158,7 +158,7 @@ pub struct DriveWear {
     pub bad_sectors: u64,
 }
 
-/// Probabilities that some bit of the survivors cannot be had after failures that use up all redundancy.
+/// Probabilities that some bit of the survivors cannot be read after failures that use up all redundancy.
 #[derive(Clone, Debug, Serialize)]
 pub struct DataLossAfterFailures {
     /// Members that fail.

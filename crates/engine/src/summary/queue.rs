@@ -34,7 +34,7 @@ pub struct LittlesLaw {
     pub l: f64,
     /// Throughput times mean time in the drive, of which only the part while it was measured counts.
     pub lambda_w: f64,
-    /// |l − λW| / l. Zero but for rounding, whatever a warm-up or a stop cuts off.
+    /// |l − λW| / l. Zero except for rounding, whatever a warm-up or a stop cuts off.
     pub relative_error: f64,
 }
 

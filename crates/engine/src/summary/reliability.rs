@@ -53,7 +53,7 @@ pub struct Exact {
     pub after_stripe: Tail,
 }
 
-/// A mean probability of a host read's mapping unit not to be had.
+/// A mean probability of a host read's mapping unit being unreadable.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tail {
     /// For each unit.

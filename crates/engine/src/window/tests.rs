@@ -120,7 +120,7 @@ fn joined(table: &Table, group: usize, name: &str, join: Join) -> Vec<f64> {
     }
 }
 
-/// Equal but for rounding; both may be no number.
+/// Equal except for rounding; both may be no number.
 fn assert_same(name: &str, a: &[f64], b: &[f64]) {
     assert_eq!(a.len(), b.len(), "{name}: rows");
     for (a, b) in a.iter().zip(b) {
@@ -159,7 +159,7 @@ proptest! {
         }
     }
 
-    /// Windows that the simulator itself has merged are those that were asked for, joined; all are equally long but for the last.
+    /// Windows that the simulator itself has merged are those that were asked for, joined; all are equally long except for the last.
     #[test]
     fn merged_windows_are_joined_by_the_same_rules(seed: u64, count in 1usize..900, most in 2u32..12) {
         let samples = samples(seed, count);

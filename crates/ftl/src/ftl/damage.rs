@@ -82,7 +82,7 @@ impl Ftl {
         Some(to)
     }
 
-    /// The unit of `slot` cannot be had any more. If it is current, its logical page is lost: reads of it fail until it is written
+    /// The unit of `slot` cannot be read any more. If it is current, its logical page is lost: reads of it fail until it is written
     /// or trimmed. Returns the page.
     pub fn lose(&mut self, slot: Ppn) -> Option<Lpn> {
         if !self.map.is_valid(slot) {

@@ -49,7 +49,7 @@ impl Ftl {
         }
     }
 
-    /// The bytes of all parity of a stripe at once, but for what cannot be programmed.
+    /// The bytes of all parity of a stripe at once, except for what cannot be programmed.
     pub(super) fn compute_stripe(&mut self, superblock: SuperblockId, stripe: u32) {
         let Some(line) = self.stripe_line(superblock, stripe).filter(|_| self.contents.is_some()) else {
             return;
@@ -185,9 +185,11 @@ impl Ftl {
         let code = Self::code_of_line(line, self.code_of(superblock)?)?;
         let units = self.layout.units_per_pu();
         let data = members.iter().filter(|&&(_, index)| index < line.data);
-        let written = |&(pu, index): &(u32, usize)| Some((index, contents.raw(pu * units + unit)?.with_tag()));
+        let written =
+            |&(pu, index): &(u32, usize)| Some((index, contents.raw(pu * units + unit)?.with_tag()));
         let data: Vec<(usize, &[u8])> = data.filter_map(written).collect();
-        if data.len() == code.data_shards() && data.iter().zip(0..).all(|(&(index, _), place)| index == place) {
+        if data.len() == code.data_shards() && data.iter().zip(0..).all(|(&(index, _), place)| index == place)
+        {
             let data: Vec<&[u8]> = data.iter().map(|&(_, bytes)| bytes).collect();
             code.encode(&data, parity).expect("shards of one length");
         } else {

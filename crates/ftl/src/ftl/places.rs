@@ -118,7 +118,7 @@ impl Ftl {
         self.physical.blocks().index(self.physical.block(superblock, local_die, plane)) as u32
     }
 
-    /// All blocks of a superblock, but for those whose lane is gone, numbered as by [`Blocks::index`].
+    /// All blocks of a superblock, except for those whose lane is gone, numbered as by [`Blocks::index`].
     pub fn block_indices(&self, superblock: SuperblockId) -> impl Iterator<Item = u32> {
         self.lanes
             .live()

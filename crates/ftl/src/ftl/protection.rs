@@ -11,7 +11,7 @@ use crate::superblocks::State;
 use outlast_media::BlockAddress;
 use outlast_units::SuperblockId;
 
-/// Where the unit of one member of a stripe is to be had.
+/// Where the unit of one member of a stripe is to be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Member {
     /// Nothing was ever written there: zeroes, free to use.
@@ -207,7 +207,7 @@ impl Ftl {
         Some(self.members(line).filter(|&(_, index)| index < line.data).count() as u32)
     }
 
-    /// The other members of the line of program unit `pu` along `axis`, and where each is to be had; none where it has no parity
+    /// The other members of the line of program unit `pu` along `axis`, and where each is to be found; none where it has no parity
     /// that way.
     pub fn line_of(&self, pu: u32, axis: Axis) -> impl Iterator<Item = Member> {
         let line = self.line(pu, axis);

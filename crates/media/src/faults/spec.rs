@@ -77,7 +77,7 @@ pub struct FaultSpec {
     /// How many sensings fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<u32>,
-    /// Member of the array, counted from 0; its spares follow. Needed wherever there is an array, but for `power`.
+    /// Member of the array, counted from 0; its spares follow. Needed wherever there is an array, except for `power`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<u16>,
     /// For kind `replace`: whether a member is exchanged even though data is lost with it. For `power` of an array: whether it starts even

@@ -13,8 +13,8 @@ const LEAST: f64 = f64::EPSILON / 4.0;
 /// Exact inversion: one tail is summed at a guess, then steps of one count lead to the answer; about 0.3 µs.
 ///
 /// # Panics
-/// If `u` is outside [0, 1) or `rber` outside [0, 1]. A u of 0 is taken as 2^-54, half the least step of 53-bit numbers, lest
-/// all bits be wrong.
+/// If `u` is outside [0, 1) or `rber` outside [0, 1]. A u of 0 is taken as 2^-54, half the least step of 53-bit numbers, so that not
+/// all bits are wrong.
 pub fn sample_errors(u: f64, bits: u32, rber: f64) -> u32 {
     assert!((0.0..1.0).contains(&u), "u = {u}");
     let binomial = Binomial { trials: bits, p: rber };

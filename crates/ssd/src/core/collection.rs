@@ -59,7 +59,7 @@ impl Ssd {
         }
     }
 
-    /// Valid units of a victim have been read, but for those in `lost`: they go to the frontier of the relocation's stream.
+    /// Valid units of a victim have been read, except for those in `lost`: they go to the frontier of the relocation's stream.
     pub(crate) fn relocation_read(&mut self, now: Nanos, op: &Op, lost: u64) {
         debug_assert!(lost & !op.mask == 0, "a unit of program unit {} is lost that was not read", op.pu);
         let core = usize::from(op.core);

@@ -127,7 +127,7 @@ impl Ssd {
         self.queue_write(now, core, WaitingWrite { work, stream });
     }
 
-    /// Whether a write covers only a part of a unit the rest of which cannot be had: nothing whole could be written.
+    /// Whether a write covers only a part of a unit the rest of which cannot be read: nothing whole could be written.
     #[inline]
     pub(super) fn is_rest_lost(&self, core: usize, work: UnitWork) -> bool {
         u32::from(work.sectors) != self.sectors_per_unit && {

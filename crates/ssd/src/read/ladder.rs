@@ -3,12 +3,12 @@
 //! A stripe, and the code within blocks, are lines of members; a unit is rebuilt from as many others of its line as the code needs, the
 //! cheapest line first. A member that cannot be read may itself be rebuilt along its other line, a few recoveries deep.
 
+use super::Corrections;
 use super::lines::Lines;
 use super::recovery::Recovery;
 use super::retries::Retries;
-use crate::op::{Op, OpKind, Rung, UnitWork};
-use super::Corrections;
 use super::units;
+use crate::op::{Op, OpKind, Rung, UnitWork};
 use outlast_ftl::Axis;
 use outlast_units::slab::{NIL, Slab};
 use outlast_units::{Lpn, Ppn};

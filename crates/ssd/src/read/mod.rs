@@ -23,8 +23,8 @@ pub(crate) use cells::CoreCells;
 pub use corrections::Corrections;
 pub(crate) use ladder::{Ladder, LadderEffect};
 pub(crate) use lines::Lines;
-pub(crate) use retries::Retries;
 pub(crate) use places::{broken_units, faulty_units, units};
+pub(crate) use retries::Retries;
 pub(crate) use sense::{Attempt, Sensed};
 pub use tails::ExactTails;
 

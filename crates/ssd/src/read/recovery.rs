@@ -1,8 +1,8 @@
 //! Rebuilding units of one read from the other members of their line.
 
 use super::lines::Lines;
-use crate::op::Op;
 use super::units;
+use crate::op::Op;
 use outlast_ftl::{Axis, Member};
 use outlast_units::Lpn;
 

@@ -1,7 +1,7 @@
 //! Exact probabilities of reads, however small.
 
-use super::turns::Turns;
 use super::odds::{ln_add, ln_or};
+use super::turns::Turns;
 use outlast_media::reliability::{Accumulator, ReadLadder, Term};
 
 /// Exact probabilities, summed over the units that host reads asked for.

@@ -3,7 +3,7 @@
 //! The units of core `v` are numbered `j` = 0, 1, …; unit `u` of the drive is number `u / N` of core `u mod N`. `D − 1` consecutive
 //! ones form a *redirection unit*, where `D` is how many dies the drive had at first. Of each, a failure of a die of `v` takes a *window*
 //! of `N` places: the first failure places 0 to N − 1, the next one the N places after them, and so on. The unit at the `i`-th place of
-//! a window goes to core `i`, but for `i = v`, which stays. It lives there in the core's *extension* (the paper's `LS_redirect`), local
+//! a window goes to core `i`, except for `i = v`, which stays. It lives there in the core's *extension* (the paper's `LS_redirect`), local
 //! numbers after the core's own: each window of each victim is a *layer*, numbered densely, one unit for each redirection unit.
 //!
 //! So where a unit lives follows from a division and an entry of a table whose size is the number of cores times that of failures; no

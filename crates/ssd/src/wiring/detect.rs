@@ -2,8 +2,8 @@
 
 use crate::health::Detected;
 use crate::op::{Op, OpKind, Task};
-use crate::repair::RepairRecord;
 use crate::read::units;
+use crate::repair::RepairRecord;
 use crate::ssd::Ssd;
 use outlast_device::{Notice, NoticeKind};
 use outlast_units::{BlockIndex, CoreId, DieId, Nanos};

@@ -3,8 +3,8 @@
 use crate::config::{Identifier, Migration, WriteCache};
 use crate::core::CoreWork;
 use crate::op::{Op, OpKind, Task};
-use crate::repair::{ListStep, Search, rebuilds};
 use crate::read::broken_units;
+use crate::repair::{ListStep, Search, rebuilds};
 use crate::ssd::Ssd;
 use outlast_device::{Command, LbaRun, Tag};
 use outlast_ftl::{Axis, ListRead, Member, State};

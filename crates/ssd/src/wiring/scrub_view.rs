@@ -66,9 +66,7 @@ impl View for CoreView<'_> {
     }
 
     fn days(&self, superblock: SuperblockId) -> f64 {
-        self.cells
-            .as_ref()
-            .map_or(0.0, |own| own.cells.days(own.oldest(superblock), self.now + self.aged))
+        self.cells.as_ref().map_or(0.0, |own| own.cells.days(own.oldest(superblock), self.now + self.aged))
     }
 
     fn expected_errors(&self, superblock: SuperblockId) -> f64 {

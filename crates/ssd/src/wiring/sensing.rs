@@ -31,8 +31,7 @@ impl Ssd {
             if core.faults.is_none() && reliability.is_plain(read.kind) {
                 sensed.failing = reliability.sense_small(&core.ftl, own, read, at, retries);
             } else {
-                sensed =
-                    reliability.sense_any(&core.ftl, own, core.faults.as_ref(), &read, at, retries);
+                sensed = reliability.sense_any(&core.ftl, own, core.faults.as_ref(), &read, at, retries);
             }
             has_alarm = own.cells.has_alarm();
         }

@@ -35,7 +35,7 @@ impl Law {
     }
 }
 
-/// A request but for its direction.
+/// A request except for its direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
     /// First byte on the device.

@@ -18,7 +18,7 @@ const MOST_LANES: u64 = 4096;
 /// Where random streams come from.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Randomness {
-    /// From the scenario's seed, but for jobs with a `randseed`; every pass of a preconditioning has others.
+    /// From the scenario's seed, except for jobs with a `randseed`; every pass of a preconditioning has others.
     Scenario { pass: u64 },
     /// From what the job says alone, as fio has it.
     Fio,

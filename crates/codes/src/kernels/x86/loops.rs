@@ -55,7 +55,7 @@ instructions!(gfni512, Gfni512, "avx512f,avx512bw,gfni");
 ///
 /// # Safety
 /// The processor has the instructions of `L`. All sources and targets have one length, there are ROWS targets, and ROWS tables
-/// for each source, but for a single row of ones.
+/// for each source, except for a single row of ones.
 #[inline(always)]
 unsafe fn dot<L: Lane, const ROWS: usize, const ONES: bool>(
     tables: &[L::Table],
