@@ -89,7 +89,7 @@ impl Ssd {
             watch: config
                 .repair
                 .as_ref()
-                .map(|repair| Box::new(Watch::new(repair, die_layout(&cores, repair.bad_blocks)))),
+                .map(|repair| Box::new(Watch::new(repair, die_layout(&cores, geometry, repair.bad_blocks)))),
             notices: VecDeque::new(),
             seed,
             flash,
@@ -163,15 +163,15 @@ fn cores_of(
 }
 
 /// The blocks of the dies of a drive, of which a die may have `most_bad` bad ones.
-fn die_layout(cores: &[Core], most_bad: u32) -> DieLayout {
-    let (ftl, dies) = (&cores[0].ftl, cores[0].dies.len());
-    let planes_per_die = u32::from(ftl.layout().planes_per_die());
+fn die_layout(cores: &[Core], geometry: &Geometry, most_bad: u32) -> DieLayout {
+    let layout = cores[0].ftl.layout();
+    let planes_per_die = u32::from(layout.planes_per_die());
     let ids = |core: &Core| core.dies.iter().copied().map(DieId).collect();
     DieLayout {
         dies_of_cores: cores.iter().map(ids).collect(),
-        blocks_per_die: (ftl.blocks().all_cycles().len() / dies) as u32,
+        blocks_per_die: geometry.blocks_per_plane * planes_per_die,
         planes_per_die,
-        in_use: ftl.layout().superblocks() * planes_per_die,
+        in_use: layout.superblocks() * planes_per_die,
         most_bad,
     }
 }

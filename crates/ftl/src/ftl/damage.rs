@@ -16,7 +16,6 @@ impl Ftl {
         let (superblock, within) = self.within_superblock(pu);
         let lane = self.lane_position(within);
         debug_assert!(!self.superblocks.is_programmed(pu), "program unit {pu} fails after it was programmed");
-        debug_assert!(!self.lanes.has_failed(pu), "program unit {pu} fails twice");
         self.lanes.shake();
         self.hand_on_origins(pu);
         self.give_up_lane(superblock, lane);

@@ -115,11 +115,14 @@ fn a_misspelt_choice_gets_a_suggestion() {
         format!("s.toml:{line}: device.ftl.gc.policy = \"greddy\": unknown choice; did you mean `greedy`?");
     assert_eq!(message(&text), expected);
     let text = changed("[device.ftl]", "[device.ftl]\ngc.policy = \"best\"");
-    assert!(message(&text).contains("unknown choice; known are greedy, cost-benefit, fifo, d-choices"));
+    assert!(
+        message(&text)
+            .contains("unknown choice; known are greedy, cost-benefit, cost-age-times, fifo, d-choices")
+    );
     let text = changed("[device.ftl]", "[device.ftl]\ngc.policy = 3");
     assert!(
         message(&text).contains(
-            "gc.policy = 3: must be one of greedy, cost-benefit, fifo, d-choices, not a whole number"
+            "gc.policy = 3: must be one of greedy, cost-benefit, cost-age-times, fifo, d-choices, not a whole number"
         )
     );
 }
