@@ -145,8 +145,8 @@ def test_a_file_that_changes_under_a_run_keeps_nothing(
     scenario = replayed(tiny, file)
     real = api.run
 
-    def run(settings: Any) -> Any:
-        result = real(settings)
+    def run(*settings: Any) -> Any:
+        result = real(*settings)
         file.write_text(trace(21, "Read"))
         return result
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import signal
@@ -197,7 +198,10 @@ def test_a_long_look_into_a_trace_can_be_stopped(tmp_path: Path) -> None:
     program = subprocess.Popen(
         [sys.executable, "-m", "outlast", "trace", "info", "big.csv"], cwd=tmp_path, text=True, stderr=subprocess.PIPE
     )
-    time.sleep(0.6)
+    # As soon as it is being read, which takes some tenths of a second.
+    open_files = Path(f"/proc/{program.pid}/fd")
+    while program.poll() is None and not any(os.path.realpath(file) == str(trace) for file in open_files.glob("*")):
+        time.sleep(0.005)
     program.send_signal(signal.SIGINT)
     _, messages = program.communicate(timeout=60)
     assert (program.returncode, messages) == (130, "error: stopped by Ctrl-C; nothing was written\n")

@@ -164,7 +164,7 @@ def test_a_record_of_something_else_is_not_taken(tmp_path: Path, monkeypatch: py
 
 def test_nothing_is_kept_of_a_run_that_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = api.run
-    monkeypatch.setattr(api, "run", lambda scenario: real(scenario, progress=lambda *_: False))
+    monkeypatch.setattr(api, "run", lambda *settings: real(*settings, progress=lambda *_: False))
     job = cells.prepare(Cell({}, [TINY], {"workload.synthetic.duration": "1h"}), 1)
     with pytest.raises(KeyboardInterrupt):
         cells.run(job, tmp_path)

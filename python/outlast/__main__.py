@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-
-from outlast import interrupts, processor
+from outlast import interrupts
 
 # Before anything else is imported: signals come at any moment.
 interrupts.install()
 
+from outlast import processor  # noqa: E402
+
 if (refusal := processor.refusal()) is not None:
+    import sys
+
     print(f"outlast: {refusal}", file=sys.stderr)
     raise SystemExit(2)
 

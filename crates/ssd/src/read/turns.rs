@@ -3,7 +3,7 @@
 use outlast_units::rng::SplitMix;
 
 /// Which of many things are looked at: each with probability 1 in `every`, by a draw of its own. So what is looked at does not keep
-/// step with a workload that repeats itself.
+/// step with a workload that repeats itself. An `every` of 0 is as one of 1.
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
     every: u32,
@@ -14,7 +14,6 @@ pub(super) struct Turns {
 
 impl Turns {
     pub(super) fn new(every: u32, seed: u64, name: &str) -> Self {
-        assert!(every > 0, "one in none is looked at");
         let mut turns = Self { every, left: 0, rng: SplitMix::new(seed, name) };
         turns.left = turns.gap();
         turns
