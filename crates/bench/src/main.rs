@@ -7,6 +7,8 @@
 //! `array` is an array beside its members by themselves, `traces` the reading of traces by format. Erasure codes are measured beside libisal, see [`codes`]; `cells` and `models` are not cases of
 //! the whole but the cost of one error rate, and of one closed form.
 //!
+//! `data` is writes that carry data, see [`data`]; the cases `bytes-*` write none.
+//!
 //! `steady`, which runs only when named, holds the write amplification at which preconditioning stops against that after thirty drive
 //! writes.
 //!
@@ -21,6 +23,7 @@ mod array;
 mod case;
 mod cells;
 mod codes;
+mod data;
 mod errors;
 mod hashes;
 mod instructions;
@@ -95,6 +98,15 @@ fn main() -> ExitCode {
             }
         }
     }
+    for case in data::all(quick).iter().filter(|case| wanted(&case.name) || wanted("data")) {
+        match case.measure() {
+            Ok(line) => println!("{line}"),
+            Err(message) => {
+                println!("{}: {message}", case.name);
+                return ExitCode::FAILURE;
+            }
+        }
+    }
     if wanted("codes") {
         println!("{}", codes::header());
         for (shape, work) in codes::cases() {
@@ -112,7 +124,7 @@ fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use super::{array, case, codes, scale, traces};
+    use super::{array, case, codes, data, scale, traces};
 
     /// At a hundredth of the size: a benchmark that no longer runs, or measures an empty run, is noticed by the tests.
     #[test]
@@ -135,6 +147,17 @@ mod tests {
     #[test]
     fn the_benchmark_of_arrays_runs() {
         assert!(array::measure(true).unwrap().contains("coarse"));
+    }
+
+    /// Content read back is compared with a map as it comes.
+    #[test]
+    fn every_benchmark_with_data_reads_back_what_it_wrote() {
+        let cases = data::all(true);
+        assert_eq!(cases.len(), 6);
+        for case in cases {
+            let found = case.run().unwrap();
+            assert!(found.text.contains("content") && case.requests >= 2_500, "{}", found.text);
+        }
     }
 
     /// Each line of the codes has figures of the portable kernel at least, and the kernels agree (or it would panic).

@@ -2,7 +2,7 @@
 
 use super::{digest, layers, published, random};
 use crate::case::Case;
-use crate::{case, errors, protection, scale};
+use crate::{case, data, errors, protection, scale};
 use outlast_engine::{Control, Scenario, Simulation, parse_text};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -10,22 +10,34 @@ use std::sync::Mutex;
 /// A run by name; or why there is none.
 pub(crate) struct Named {
     pub(super) name: String,
-    pub(super) scenario: Result<Scenario, String>,
+    pub(super) work: Result<Work, String>,
+}
+
+/// What is run.
+#[derive(Clone)]
+pub(super) enum Work {
+    /// A scenario.
+    Scenario(Box<Scenario>),
+    /// Writes that carry data.
+    Data(Box<data::Case>),
 }
 
 impl Named {
     pub(super) fn new(name: String, scenario: Result<Scenario, String>) -> Self {
-        Self { name, scenario }
+        Self { name, work: scenario.map(|scenario| Work::Scenario(Box::new(scenario))) }
     }
 
     /// Runs the case, holds every invariant of what it leaves, and returns the text of its result.
     pub(super) fn text(&self) -> Result<String, String> {
-        let scenario = self.scenario.clone()?;
-        let run = || {
-            let mut simulation = Simulation::new(scenario).map_err(|error| error.to_string())?;
-            let result = simulation.run(&mut |_| Control::Continue).map_err(|error| error.to_string())?;
-            simulation.self_check()?;
-            digest::text(&result)
+        let work = self.work.clone()?;
+        let run = || match work {
+            Work::Data(case) => Ok(case.run()?.text),
+            Work::Scenario(scenario) => {
+                let mut simulation = Simulation::new(*scenario).map_err(|error| error.to_string())?;
+                let result = simulation.run(&mut |_| Control::Continue).map_err(|error| error.to_string())?;
+                simulation.self_check()?;
+                digest::text(&result)
+            }
         };
         catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err("panicked, as said above".to_owned()))
     }
@@ -35,6 +47,10 @@ impl Named {
 pub(super) fn all() -> Vec<Named> {
     let benches = [case::all(true), errors::all(true), protection::all(true), scale::all(true)];
     let mut cases: Vec<Named> = benches.into_iter().flatten().map(|case| bench(&case)).collect();
+    cases.extend(data::all(true).into_iter().map(|case| {
+        let name = format!("bench/{}", case.name);
+        Named { name, work: Ok(Work::Data(Box::new(case))) }
+    }));
     cases.extend(published::all());
     cases.extend(layers::all("drive", include_str!("drives.toml")));
     cases.extend(layers::all("array", include_str!("arrays.toml")));

@@ -1,7 +1,7 @@
 //! What is measured, and which functions of it.
 
 use crate::hashes::digest;
-use crate::{array, case, errors, protection, traces};
+use crate::{array, case, data, errors, protection, traces};
 use outlast_engine::{Control, RunResult, Simulation, parse_text};
 use outlast_units::rng::mix;
 use outlast_workload::Format;
@@ -28,6 +28,8 @@ enum Kind {
     Array(u64),
     /// The replay of a trace.
     Trace(Format),
+    /// Writes that carry data.
+    Data(Box<data::Case>),
 }
 
 /// What a run did.
@@ -65,6 +67,11 @@ pub(super) fn all() -> Vec<Case> {
         let scenario = format!("run.window = \"1h\"\n{}", case.scenario);
         cases.push(Case { name: case.name, kind: Kind::Scenario(scenario), parts });
     }
+    let with_data = ["data-off", "data-15-1", "data-raid5"];
+    for case in data::all(true).into_iter().filter(|case| with_data.contains(&case.name.as_str())) {
+        let parts = vec![Part { row: case.name.clone(), marker: "data::write" }];
+        cases.push(Case { name: case.name.clone(), kind: Kind::Data(Box::new(case)), parts });
+    }
     for (name, read_percent) in [("array-mixed", 70), ("array-write", 0)] {
         let parts = vec![
             Part { row: name.to_owned(), marker: "array::as_array" },
@@ -89,6 +96,10 @@ impl Case {
                 let (requests, commands) = array::instructions(*read_percent)?;
                 // Both are per request of the array's host, so that their ratio is what the array costs beside its members.
                 Ok(Done { hash: mix(commands), counts: vec![requests, requests] })
+            }
+            Kind::Data(case) => {
+                let hash = digest::hash(&case.run()?.text);
+                Ok(Done { hash, counts: vec![case.requests] })
             }
             Kind::Trace(format) => {
                 let (records, hash) = traces::run(*format)?;

@@ -1,0 +1,232 @@
+//! Writes that carry data, every unit another: what real bytes cost a drive, and an array of four. Each run ends by reading everything back
+//! beside a map of what was written last.
+
+use crate::protection;
+use outlast_array::{Array, ArrayConfig, BackgroundConfig, Level};
+use outlast_device::{Command, Device, Op, Outcome, StreamId, Tag};
+use outlast_engine::parse_text;
+use outlast_ssd::{Ssd, SsdConfig};
+use outlast_units::rng::{SplitMix, mix};
+use outlast_units::{Lba, Nanos};
+use rustix::time::{ClockId, clock_gettime};
+use std::fmt::Write as _;
+
+/// Bytes of a unit, and of the runs of which each differs from all others.
+const UNIT: usize = 4096;
+const RUN: usize = 256;
+const SECTORS: u32 = 8;
+/// Pages of noise that writes begin with.
+const PAGES: u64 = 16;
+const DEPTH: u32 = 32;
+const MEMBERS: u16 = 4;
+
+/// A drive of the cases `bytes-*`, or an array of four of them, and random writes to it.
+#[derive(Clone)]
+pub(crate) struct Case {
+    pub(crate) name: String,
+    drive: Result<SsdConfig, String>,
+    members: u16,
+    /// Random writes, after each unit has been written once.
+    pub(crate) requests: u64,
+}
+
+/// What a run found.
+pub(crate) struct Found {
+    /// Everything simulated that can be told, a hash of what was read back included.
+    pub(crate) text: String,
+    /// Seconds of the processor for the random writes.
+    seconds: f64,
+}
+
+/// All cases.
+pub(crate) fn all(quick: bool) -> Vec<Case> {
+    let requests = if quick { 5_000 } else { 400_000 };
+    let drives = protection::all(quick).into_iter().filter_map(|case| {
+        let kind = case.name.strip_prefix("bytes-")?.to_owned();
+        let config = parse_text(&case.scenario).map(|(scenario, _)| scenario.device);
+        Some((kind, config.map_err(|error| error.to_string())))
+    });
+    let mut cases: Vec<Case> = drives
+        .map(|(kind, drive)| Case { name: format!("data-{kind}"), drive, members: 0, requests })
+        .collect();
+    let plain = cases.first().map(|case| case.drive.clone());
+    cases.extend(plain.map(|drive| Case {
+        name: "data-raid5".to_owned(),
+        drive,
+        members: MEMBERS,
+        requests: requests / 2,
+    }));
+    cases
+}
+
+impl Case {
+    /// Carries the case out.
+    pub(crate) fn run(&self) -> Result<Found, String> {
+        let config = self.drive.clone()?;
+        let drive = |seed| Ssd::new(config.clone(), seed).map_err(|error| error.to_string());
+        if self.members == 0 {
+            let mut ssd = drive(1)?;
+            let found = self.on(&mut ssd)?;
+            let text = format!("{}\n{:?}\n{:?}", found.text, ssd.counters(), ssd.written());
+            return Ok(Found { text, ..found });
+        }
+        let drives = (1..=u64::from(self.members)).map(drive).collect::<Result<Vec<_>, _>>()?;
+        let background = BackgroundConfig { min_rate: None, max_rate: None, ..BackgroundConfig::default() };
+        let config = ArrayConfig { background, ..ArrayConfig::new(Level::Raid5, self.members) };
+        let mut array = Array::new(config, drives, true).map_err(|error| error.to_string())?;
+        self.on(&mut array)
+    }
+
+    fn on<D: Device>(&self, device: &mut D) -> Result<Found, String> {
+        let mut host = Host::new(device.identify().capacity.0 / UNIT as u64);
+        host.fill(device)?;
+        let start = processor_seconds();
+        write(&mut host, device, self.requests)?;
+        let seconds = processor_seconds() - start;
+        let written = host.now;
+        let read = host.read_back(device)?;
+        device.self_check()?;
+        let mut text = format!("written by {written}, read by {}, content {read:016x}", host.now);
+        let _ = write!(text, "\n{:?}\nlatencies {:016x}", device.smart(), host.latencies);
+        Ok(Found { text, seconds })
+    }
+
+    /// A line of the benchmark.
+    pub(crate) fn measure(&self) -> Result<String, String> {
+        let found = self.run()?;
+        let rate = self.requests as f64 / found.seconds;
+        let hash = crate::hashes::digest::hash(&found.text);
+        Ok(format!("{:<20} {:>9} {rate:>11.0} writes/CPU-s with data  {hash:016x}", self.name, self.requests))
+    }
+}
+
+/// The random writes, apart, so that callgrind can count them.
+#[inline(never)]
+fn write<D: Device>(host: &mut Host, device: &mut D, requests: u64) -> Result<(), String> {
+    for _ in 0..requests {
+        let unit = host.rng.below(host.versions.len() as u64);
+        host.put(device, unit)?;
+    }
+    host.settle(device)
+}
+
+/// A host with a queue of [`DEPTH`] commands, and a map of what it has written.
+struct Host {
+    /// How often each unit has been written.
+    versions: Vec<u32>,
+    rng: SplitMix,
+    noise: Vec<u8>,
+    data: Vec<u8>,
+    now: Nanos,
+    free: Vec<Tag>,
+    begun: [Nanos; DEPTH as usize],
+    completions: Vec<outlast_device::Completion>,
+    latencies: u64,
+}
+
+impl Host {
+    fn new(units: u64) -> Self {
+        let mut rng = SplitMix::new(1, "bench.data");
+        let words = PAGES as usize * UNIT / 8;
+        Self {
+            versions: vec![0; units as usize],
+            noise: (0..words).flat_map(|_| rng.next_u64().to_le_bytes()).collect(),
+            rng,
+            data: vec![0; UNIT],
+            now: Nanos::ZERO,
+            free: (0..DEPTH).map(Tag).collect(),
+            begun: [Nanos::ZERO; DEPTH as usize],
+            completions: Vec::new(),
+            latencies: 0,
+        }
+    }
+
+    /// Makes the content of version `version` of unit `unit`: noise, with a mark in each run.
+    fn make(&mut self, unit: u64, version: u32) {
+        let key = mix(unit << 32 | u64::from(version));
+        let page = (key % PAGES) as usize * UNIT;
+        self.data.copy_from_slice(&self.noise[page..page + UNIT]);
+        for (at, run) in (0..).zip(self.data.chunks_exact_mut(RUN)) {
+            run[..8].copy_from_slice(&(key + at).to_le_bytes());
+        }
+    }
+
+    /// Writes each unit once, in order.
+    fn fill<D: Device>(&mut self, device: &mut D) -> Result<(), String> {
+        for unit in 0..self.versions.len() as u64 {
+            self.put(device, unit)?;
+        }
+        self.settle(device)
+    }
+
+    fn put<D: Device>(&mut self, device: &mut D, unit: u64) -> Result<(), String> {
+        let tag = self.tag(device)?;
+        self.versions[unit as usize] += 1;
+        self.make(unit, self.versions[unit as usize]);
+        self.begun[tag.0 as usize] = self.now;
+        device.submit_data(self.now, command(Op::Write, unit), tag, &self.data);
+        Ok(())
+    }
+
+    /// A tag that is free; waits until one is.
+    fn tag<D: Device>(&mut self, device: &mut D) -> Result<Tag, String> {
+        loop {
+            if let Some(tag) = self.free.pop() {
+                return Ok(tag);
+            }
+            self.step(device)?;
+        }
+    }
+
+    fn step<D: Device>(&mut self, device: &mut D) -> Result<(), String> {
+        self.now = device.advance_to_completion(Nanos::MAX, &mut self.completions).max(self.now);
+        if self.completions.is_empty() {
+            return Err("commands are under way and nothing happens".to_owned());
+        }
+        for completion in self.completions.drain(..) {
+            if completion.outcome != Outcome::Ok {
+                return Err(format!("{completion:?}"));
+            }
+            let latency = completion.at - self.begun[completion.tag.0 as usize];
+            self.latencies = mix(self.latencies ^ latency.0);
+            self.free.push(completion.tag);
+        }
+        Ok(())
+    }
+
+    fn settle<D: Device>(&mut self, device: &mut D) -> Result<(), String> {
+        while self.free.len() < DEPTH as usize {
+            self.step(device)?;
+        }
+        Ok(())
+    }
+
+    /// Reads every unit and compares it with what was written last; returns a hash of all.
+    fn read_back<D: Device>(&mut self, device: &mut D) -> Result<u64, String> {
+        let mut hash = 0;
+        for unit in 0..self.versions.len() as u64 {
+            let tag = self.tag(device)?;
+            self.begun[tag.0 as usize] = self.now;
+            device.submit(self.now, command(Op::Read, unit), tag);
+            self.settle(device)?;
+            let read = device.take_data(tag).ok_or("a read has no data")?;
+            self.make(unit, self.versions[unit as usize]);
+            if read != self.data {
+                return Err(format!("unit {unit} holds other bytes than were written last"));
+            }
+            let words = read.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_le_bytes));
+            hash = words.fold(hash, |hash, word| mix(hash ^ word));
+        }
+        Ok(hash)
+    }
+}
+
+fn command(op: Op, unit: u64) -> Command {
+    let lba = Lba(unit * u64::from(SECTORS));
+    Command { lba, sectors: SECTORS, op, stream: StreamId(0), fua: false }
+}
+
+fn processor_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
