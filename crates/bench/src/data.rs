@@ -1,6 +1,7 @@
 //! Writes that carry data, every unit another: what real bytes cost a drive, and an array of four. Each run ends by reading everything back
 //! beside a map of what was written last.
 
+use crate::case::scenario_of;
 use crate::protection;
 use outlast_array::{Array, ArrayConfig, BackgroundConfig, Level};
 use outlast_device::{Command, Device, Op, Outcome, StreamId, Tag};
@@ -98,6 +99,42 @@ impl Case {
         let hash = crate::hashes::digest::hash(&found.text);
         Ok(format!("{:<20} {:>9} {rate:>11.0} writes/CPU-s with data  {hash:016x}", self.name, self.requests))
     }
+}
+
+/// What a clone of a drive with 1 GiB of live data takes (or with a hundredth of it), beside the same drive that keeps no bytes: the least
+/// of nine.
+pub(crate) fn forks(quick: bool) -> Result<String, String> {
+    let gib = if quick { 0.0125 } else { 1.25 };
+    let text = |bytes: bool| {
+        let device = format!("bytes = {bytes}\n");
+        scenario_of(
+            gib,
+            16,
+            0.8,
+            &device,
+            "workload.synthetic = { pattern = \"uniform\", queue_depth = 1, requests = 1 }\n",
+        )
+    };
+    let mut least = [f64::INFINITY; 2];
+    let mut live = 0;
+    for (bytes, least) in [true, false].into_iter().zip(&mut least) {
+        let config = parse_text(&text(bytes)).map_err(|error| error.to_string())?.0.device;
+        let mut ssd = Ssd::new(config, 1).map_err(|error| error.to_string())?;
+        let mut host = Host::new(ssd.identify().capacity.0 / UNIT as u64);
+        host.fill(&mut ssd)?;
+        live = host.versions.len() * UNIT / 1_048_576;
+        for _ in 0..9 {
+            let start = processor_seconds();
+            let fork = ssd.clone();
+            *least = least.min(processor_seconds() - start);
+            drop(fork);
+        }
+    }
+    let [with, without] = least.map(|seconds| seconds * 1e6);
+    Ok(format!(
+        "forks: {live} MiB of live data: {with:.0} µs, of which {:.0} µs are for its bytes",
+        with - without
+    ))
 }
 
 /// The random writes, apart, so that callgrind can count them.

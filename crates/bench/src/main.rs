@@ -7,7 +7,7 @@
 //! `array` is an array beside its members by themselves, `traces` the reading of traces by format. Erasure codes are measured beside libisal, see [`codes`]; `cells` and `models` are not cases of
 //! the whole but the cost of one error rate, and of one closed form.
 //!
-//! `data` is writes that carry data, see [`data`]; the cases `bytes-*` write none.
+//! `data` is writes that carry data, see [`data`]; the cases `bytes-*` write none. `forks` is what the clone of a drive takes.
 //!
 //! `steady`, which runs only when named, holds the write amplification at which preconditioning stops against that after thirty drive
 //! writes.
@@ -53,12 +53,13 @@ fn main() -> ExitCode {
     let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| *wanted == name);
     let steady = |quick| steady::measure(quick, seed).map(|()| String::new());
     let named_only = names.iter().any(|name| *name == "steady");
-    let lines: [(&str, bool, Measure<'_>); 5] = [
+    let lines: [(&str, bool, Measure<'_>); 6] = [
         ("cells", wanted("cells"), &|quick| Ok(cells::measure(quick))),
         ("models", wanted("models"), &|quick| Ok(models::measure(quick))),
         ("traces", wanted("traces"), &traces::measure),
         ("steady", named_only, &steady),
         ("array", wanted("array"), &array::measure),
+        ("forks", wanted("forks"), &data::forks),
     ];
     for (name, _, measure) in lines.iter().filter(|(_, wanted, _)| *wanted) {
         match measure(quick) {
@@ -158,6 +159,11 @@ mod tests {
             let found = case.run().unwrap();
             assert!(found.text.contains("content") && case.requests >= 2_500, "{}", found.text);
         }
+    }
+
+    #[test]
+    fn the_benchmark_of_forks_runs() {
+        assert!(data::forks(true).unwrap().starts_with("forks: 10 MiB"));
     }
 
     /// Each line of the codes has figures of the portable kernel at least, and the kernels agree (or it would panic).

@@ -12,6 +12,7 @@ mod power;
 mod protection;
 mod relocation;
 mod room;
+mod shards;
 mod superblock;
 mod untimed;
 
@@ -38,7 +39,7 @@ use crate::room::Room;
 use crate::streams::{Cause, Stream, Streams};
 use crate::superblocks::Superblocks;
 use crate::table::{FlatMap, Mapping};
-use outlast_media::{Blocks, ConfigError, Contents, DefectConfig, Geometry, Unit};
+use outlast_media::{Blank, Blocks, ConfigError, Contents, DefectConfig, Geometry, Unit};
 use outlast_units::rng::{SplitMix, mix};
 use outlast_units::{DieId, Lpn, Ppn};
 
@@ -305,12 +306,19 @@ impl Ftl {
         sealed
     }
 
-    /// A unit of logical page `lpn`, when bytes are kept. `fill` gets its bytes, which hold anything, and overwrites all of them.
-    pub fn make_unit(&mut self, lpn: Lpn, fill: impl FnOnce(&mut [u8])) -> Option<Unit> {
-        self.contents.as_mut().map(|contents| contents.make(lpn.0, fill))
+    /// A unit of logical page `lpn` with these bytes, when bytes are kept.
+    #[inline]
+    pub fn make_unit(&mut self, lpn: Lpn, bytes: &[u8]) -> Option<Unit> {
+        self.contents.as_mut().map(|contents| contents.make(lpn.0, bytes))
+    }
+
+    /// Memory for a unit, when bytes are kept; it holds anything.
+    pub fn blank(&mut self) -> Option<Blank> {
+        self.contents.as_mut().map(Contents::blank)
     }
 
     /// Stores a unit just appended, when bytes are kept.
+    #[inline]
     pub fn store(&mut self, slot: Ppn, unit: Unit) {
         debug_assert!(unit.tag() == self.map.owner(slot).0, "slot {slot} was appended for another page");
         if let Some(contents) = &mut self.contents {

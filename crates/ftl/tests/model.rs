@@ -93,11 +93,9 @@ impl Rig {
         }
         self.writes += 1;
         let slot = self.ftl.append(stream, lpn);
-        let version = self.writes.to_le_bytes();
-        let unit = self.ftl.make_unit(lpn, |bytes| {
-            bytes.fill(0);
-            bytes[..4].copy_from_slice(&version);
-        });
+        let mut bytes = vec![0; UNIT];
+        bytes[..4].copy_from_slice(&self.writes.to_le_bytes());
+        let unit = self.ftl.make_unit(lpn, &bytes);
         self.ftl.store(slot.ppn, unit.expect("the layer keeps bytes"));
         self.newest.insert(lpn, Page::Written(self.writes));
         if slot.completes_pu {
@@ -149,8 +147,11 @@ impl Rig {
 
     /// Which write put the bytes into `slot`; 0 where stale bytes are given up.
     fn version(&self, slot: Ppn) -> u32 {
-        let version =
-            |unit: &Unit| unit.bytes().first_chunk().map_or(0, |&version| u32::from_le_bytes(version));
+        let version = |unit: &Unit| {
+            let mut version = [0; 4];
+            unit.copy_to(0, &mut version);
+            u32::from_le_bytes(version)
+        };
         self.ftl.image(slot).map_or(0, version)
     }
 

@@ -15,7 +15,7 @@ pub use blocks::{BlockAddress, Blocks, DefectConfig};
 pub use cells::{
     AgeRange, CalmSensing, Cells, CellsConfig, InitialState, ReadScope, RowLuck, Saturation, Sensing,
 };
-pub use contents::{Contents, Unit};
+pub use contents::{Blank, Contents, Unit};
 pub use error::ConfigError;
 pub use faults::{Damage, Fault, FaultKind, FaultSpec, Faults, HazardClock, HazardConfig};
 pub use geometry::{DieAddress, Geometry};

@@ -13,11 +13,17 @@ fn unit(owner: u32) -> Unit {
     Unit::new(owner, &bytes(owner))
 }
 
+fn bytes_of(unit: &Unit) -> [u8; 8] {
+    let mut bytes = [0; 8];
+    unit.copy_to(0, &mut bytes);
+    bytes
+}
+
 /// XOR of tags and bytes of `slots`, empty ones adding nothing.
 fn xor(contents: &Contents, slots: impl IntoIterator<Item = u32>) -> (u32, Vec<u8>) {
     slots
         .into_iter()
-        .filter_map(|slot| contents.raw(slot).map(|unit| (unit.tag(), unit.bytes())))
+        .filter_map(|slot| contents.raw(slot).map(|unit| (unit.tag(), bytes_of(unit))))
         .fold((0, vec![0; 8]), |(tag, sum), (other, bytes)| {
             (tag ^ other, sum.iter().zip(bytes).map(|(a, b)| a ^ b).collect())
         })
@@ -68,17 +74,64 @@ fn a_clone_shares_its_units_and_goes_its_own_way() {
     contents.write(1, unit(10));
     contents.erase(1, 1);
     let mut copy = contents.clone();
-    let made = contents.make(11, |bytes| bytes.fill(1));
+    let made = contents.make(11, &[1; 8]);
     contents.write(1, made);
-    assert_eq!(
-        copy.raw(3).map(|unit| unit.bytes().as_ptr()),
-        contents.raw(3).map(|unit| unit.bytes().as_ptr())
-    );
+    let place = |contents: &Contents| contents.raw(3).and_then(Unit::bytes).map(<[u8]>::as_ptr);
+    assert_eq!(place(&copy), place(&contents));
     copy.erase(0, 1000);
-    let made = copy.make(31, |bytes| bytes.fill(7));
+    let made = copy.make(31, &[7; 8]);
     copy.write(3, made);
     assert_eq!((contents.read(3, 30), contents.read(900, 90)), (&unit(30), &unit(90)));
-    assert_eq!((copy.read(3, 31).bytes(), copy.len()), (&[7; 8][..], 1));
+    assert_eq!((copy.read(3, 31).bytes(), copy.len()), (Some(&[7; 8][..]), 1));
+}
+
+#[test]
+fn zeroes_take_no_memory_and_are_equal_to_zeroes_that_do() {
+    let mut contents = Contents::new(128, true);
+    let made = contents.make(4, &[0; 128]);
+    assert_eq!(made.bytes(), None);
+    let mut blank = contents.blank();
+    blank.bytes_mut().fill(0);
+    let written = blank.into_unit(4);
+    assert_eq!(written.bytes(), Some(&[0; 128][..]));
+    assert_eq!(made, written);
+    assert_ne!(made, written.with_tag(5));
+    let (mut last, mut read) = ([0; 128], [9; 5]);
+    last[127] = 1;
+    assert_ne!(contents.make(4, &last), made);
+    contents.write(0, made);
+    contents.read(0, 4).copy_to(100, &mut read);
+    assert_eq!(read, [0; 5]);
+}
+
+/// What is kept takes its bytes and 40 more, whatever has been written, moved and erased before; what is spare is bounded.
+#[test]
+fn a_unit_takes_its_bytes_and_forty_more() {
+    const UNIT: usize = 512;
+    const SLOTS: u32 = 8192;
+    const LIVE: u32 = 4096;
+    // Chunks of 512 slots, each with its length and two counts of holders, and a word for each; so many spare units.
+    const TABLE: usize = SLOTS as usize * 24 + SLOTS as usize / 512 * 40;
+    const SPARE: usize = 4096 * (UNIT + 16 + 16);
+    for keep_stale in [false, true] {
+        let mut contents = Contents::new(UNIT, keep_stale);
+        for round in 0..4u32 {
+            let first = round % 2 * LIVE;
+            for slot in first..first + LIVE {
+                let made = contents.make(slot, &[1 + round as u8; UNIT]);
+                contents.write(slot, made);
+            }
+            let held = LIVE as usize * (UNIT + 16) + TABLE + SPARE;
+            let found = contents.heap_bytes();
+            assert!(found <= held, "{found} of {held} bytes, round {round}");
+            assert!(found >= LIVE as usize * (UNIT + 40), "{found} bytes cannot hold what is kept");
+            for slot in first..first + LIVE {
+                contents.discard(slot);
+            }
+            contents.erase(first, LIVE);
+        }
+        assert!(contents.heap_bytes() <= SPARE + 64, "{} bytes hold nothing", contents.heap_bytes());
+    }
 }
 
 /// A unit that is still held elsewhere is not written over when its slot is erased.
@@ -89,10 +142,14 @@ fn only_what_nobody_holds_is_written_again() {
     contents.relocate(0, 300, 5);
     let held = contents.raw(0).cloned();
     contents.erase(0, 1);
-    let made = contents.make(6, |bytes| bytes.fill(0xee));
+    let made = contents.make(6, &[0xee; 8]);
     assert_eq!((contents.read(300, 5), held), (&unit(5), Some(unit(5))));
-    contents.erase(300, 1);
-    drop(made);
+    let place = made.bytes().map(<[u8]>::as_ptr);
+    contents.write(0, made);
+    contents.erase(0, 1);
+    // Nobody else held this one.
+    assert_eq!(contents.make(7, &[0xdd; 8]).bytes().map(<[u8]>::as_ptr), place);
+    assert_eq!(contents.read(300, 5), &unit(5));
 }
 
 macro_rules! panics {
@@ -162,6 +219,53 @@ proptest! {
                 if let Some(owner) = owner {
                     prop_assert_eq!(contents.read(slot, owner), &unit(owner));
                 }
+            }
+        }
+    }
+}
+
+proptest! {
+    /// Clones of clones over several chunks, each against a plain map of its own.
+    #[test]
+    fn clones_agree_with_plain_maps_of_their_own(
+        keep_stale: bool, steps in proptest::collection::vec((0..8u8, 0..4usize, 0..3000u32, 0..1500u32), 0..200),
+    ) {
+        let mut all: Vec<(Contents, BTreeMap<u32, u32>)> = vec![(Contents::new(8, keep_stale), BTreeMap::new())];
+        for (number, (what, which, slot, other)) in (0..).zip(steps) {
+            let which = which % all.len();
+            let (contents, model) = &mut all[which];
+            match what {
+                0..4 => {
+                    for slot in (slot..slot + other / 40).filter(|slot| !model.contains_key(slot)).collect::<Vec<_>>() {
+                        let made = contents.make(number, &bytes(number));
+                        contents.write(slot, made);
+                        model.insert(slot, number);
+                    }
+                }
+                4 if model.contains_key(&slot) && !model.contains_key(&other) => {
+                    let owner = model[&slot];
+                    contents.relocate(slot, other, owner);
+                    if !keep_stale {
+                        model.remove(&slot);
+                    }
+                    model.insert(other, owner);
+                }
+                5 if keep_stale => {
+                    contents.erase(slot, other);
+                    model.retain(|held, _| !(slot..slot + other).contains(held));
+                }
+                6 if all.len() < 4 => {
+                    let copy = all[which].clone();
+                    all.push(copy);
+                }
+                7 if all.len() > 1 => drop(all.swap_remove(which)),
+                _ => {}
+            }
+        }
+        for (contents, model) in &all {
+            prop_assert_eq!(contents.len(), model.len());
+            for slot in 0..3100 {
+                prop_assert_eq!(contents.raw(slot).cloned(), model.get(&slot).map(|&owner| unit(owner)));
             }
         }
     }

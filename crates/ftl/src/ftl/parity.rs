@@ -1,10 +1,10 @@
 //! The bytes of parity, and rebuilding from them.
 
-use super::Ftl;
+use super::{Ftl, shards};
 use crate::stripes::{Role, Stripes};
 use crate::superblocks::State;
 use outlast_codes::Code;
-use outlast_media::Unit;
+use outlast_media::{Blank, Contents, Unit};
 use outlast_units::{Ppn, SuperblockId};
 
 /// Along which program units a code goes.
@@ -164,58 +164,28 @@ impl Ftl {
         unit: u32,
     ) -> Option<Vec<Unit>> {
         let code = Self::code_of_line(line, self.code_of(superblock)?)?;
-        let count = code.parity_shards();
+        let (count, units) = (code.parity_shards(), self.layout.units_per_pu());
         let contents = self.contents.as_mut()?;
-        let mut sums: Vec<Unit> = (0..count).map(|_| contents.blank()).collect();
-        let mut parity: Vec<&mut [u8]> = sums.iter_mut().map(Unit::with_tag_mut).collect();
-        self.encode(superblock, line, members, unit, &mut parity)?;
-        Some(sums)
-    }
-
-    /// Overwrites `parity` with all parities of one unit of a line, tags included. `None` where no bytes are kept.
-    fn encode(
-        &self,
-        superblock: SuperblockId,
-        line: Line,
-        members: &[(u32, usize)],
-        unit: u32,
-        parity: &mut [&mut [u8]],
-    ) -> Option<()> {
-        let contents = self.contents.as_ref()?;
+        let has_bytes = data_of(contents, line, members, units, unit).any(|(_, unit)| unit.bytes().is_some());
+        let blanks = (0..if has_bytes { count } else { 0 }).map(|_| contents.blank()).collect();
         let code = Self::code_of_line(line, self.code_of(superblock)?)?;
-        let units = self.layout.units_per_pu();
-        let data = members.iter().filter(|&&(_, index)| index < line.data);
-        let written =
-            |&(pu, index): &(u32, usize)| Some((index, contents.raw(pu * units + unit)?.with_tag()));
-        let data: Vec<(usize, &[u8])> = data.filter_map(written).collect();
-        if data.len() == code.data_shards() && data.iter().zip(0..).all(|(&(index, _), place)| index == place)
-        {
-            let data: Vec<&[u8]> = data.iter().map(|&(_, bytes)| bytes).collect();
-            code.encode(&data, parity).expect("shards of one length");
-        } else {
-            for sum in parity.iter_mut() {
-                sum.fill(0);
-            }
-            for (index, bytes) in data {
-                code.accumulate(index, bytes, parity).expect("shards of one length");
-            }
-        }
-        Some(())
+        let data = data_of(self.contents.as_ref()?, line, members, units, unit);
+        Some(shards::encode(code, data, blanks))
     }
 
-    /// As [`Ftl::encode`], into memory of its own.
+    /// As [`Ftl::sums`], to be looked at.
     fn encoded(
         &self,
         superblock: SuperblockId,
         line: Line,
         members: &[(u32, usize)],
         unit: u32,
-    ) -> Option<Vec<Vec<u8>>> {
+    ) -> Option<Vec<Unit>> {
         let code = Self::code_of_line(line, self.code_of(superblock)?)?;
-        let mut sums = vec![vec![0; self.config.mapping_unit.0 as usize + OWNER]; code.parity_shards()];
-        let mut parity: Vec<&mut [u8]> = sums.iter_mut().map(Vec::as_mut_slice).collect();
-        self.encode(superblock, line, members, unit, &mut parity)?;
-        Some(sums)
+        let data = data_of(self.contents.as_ref()?, line, members, self.layout.units_per_pu(), unit);
+        let length = self.config.mapping_unit.0 as usize;
+        let blanks = (0..code.parity_shards()).map(|_| Blank::new(length)).collect();
+        Some(shards::encode(code, data, blanks))
     }
 
     /// The unit of slot `slot` rebuilt along `axis` from other members: those in `had` (program units that
@@ -233,8 +203,7 @@ impl Ftl {
         // The parity of a stripe that is not complete is in the controller's memory.
         let in_memory = self.encoded(superblock, line, &members, unit)?;
         let mut present = outlast_codes::ShardSet::default();
-        let zero = vec![0; self.config.mapping_unit.0 as usize + OWNER];
-        let mut bytes: Vec<&[u8]> = vec![&zero; code.shards()];
+        let mut had_of_line = vec![None; code.shards()];
         // A line that is shorter than the code lacks only zeroes.
         let data = members.iter().filter(|&&(_, index)| index < line.data).count();
         for index in data..line.data {
@@ -247,23 +216,20 @@ impl Ftl {
                 continue;
             }
             match raw {
-                Some(raw) => bytes[index] = raw.with_tag(),
+                Some(raw) => had_of_line[index] = Some(raw),
                 None if index < line.data => {}
                 None if self
                     .is_skipped(superblock, other - superblock.0 * self.layout.pus_per_superblock()) =>
                 {
                     continue;
                 }
-                None => bytes[index] = &in_memory[index - line.data],
+                None => had_of_line[index] = Some(&in_memory[index - line.data]),
             }
             present = present.with(index);
         }
         let target = outlast_codes::ShardSet::default().with(wanted);
         let decoder = code.decoder(&present, &target).ok()?;
-        let sources: Vec<&[u8]> = decoder.sources().iter().map(|&index| bytes[index]).collect();
-        let mut rebuilt = zero.clone();
-        decoder.rebuild(&sources, &mut [&mut rebuilt]).ok()?;
-        Some(Unit::from_with_tag(&rebuilt))
+        Some(shards::rebuild(&decoder, &had_of_line, self.config.mapping_unit.0 as usize))
     }
 
     /// Checks that the parity of every complete line, and every cover, is that of its pages.
@@ -295,7 +261,7 @@ impl Ftl {
             let sums = self.encoded(superblock, line, &members, unit).unwrap_or_default();
             for &(pu, index) in members.iter().filter(|&&(_, index)| index >= line.data) {
                 let written = contents.raw(pu * units + unit);
-                if written.is_some_and(|written| written.with_tag() != sums[index - line.data]) {
+                if written.is_some_and(|written| *written != sums[index - line.data]) {
                     return Err(format!(
                         "line {} ({:?}) of superblock {superblock}: parity of unit {unit} is off",
                         line.number, line.axis
@@ -326,9 +292,7 @@ impl Ftl {
         let Some(line) = self.line(pu, Axis::Dies) else { return };
         let Some(code) = self.code_of(superblock).and_then(Stripes::code) else { return };
         let (units, first) = (self.layout.units_per_pu(), superblock.0 * self.layout.pus_per_superblock());
-        let length = self.config.mapping_unit.0 as usize + OWNER;
-        let zero = vec![0; length];
-        let mut bytes: Vec<&[u8]> = vec![&zero; code.shards()];
+        let mut had_of_line = vec![None; code.shards()];
         let mut present =
             (0..line.data).fold(outlast_codes::ShardSet::default(), outlast_codes::ShardSet::with);
         let mut wanted = None;
@@ -341,22 +305,20 @@ impl Ftl {
             } else if let Some(raw) =
                 contents.raw(other * units + unit).filter(|_| other < first + cover.until)
             {
-                bytes[index] = raw.with_tag();
+                had_of_line[index] = Some(raw);
             }
         }
         for (index, (&parity, _)) in cover.pus.iter().zip(had).enumerate().filter(|(_, (_, had))| **had) {
             if let Some(raw) = contents.raw(parity * units + unit) {
-                bytes[line.data + index] = raw.with_tag();
+                had_of_line[line.data + index] = Some(raw);
                 present = present.with(line.data + index);
             }
         }
         let Some(wanted) = wanted else { return };
         let target = outlast_codes::ShardSet::default().with(wanted);
         let decoder = code.decoder(&present, &target).expect("no more is missing than there is parity");
-        let sources: Vec<&[u8]> = decoder.sources().iter().map(|&index| bytes[index]).collect();
-        let mut rebuilt = zero.clone();
-        decoder.rebuild(&sources, &mut [&mut rebuilt]).expect("shards of one length");
-        let written = contents.raw(pu * units + unit).map_or(zero.as_slice(), Unit::with_tag);
+        let rebuilt = shards::rebuild(&decoder, &had_of_line, self.config.mapping_unit.0 as usize);
+        let written = contents.raw(pu * units + unit).cloned().unwrap_or(Unit::zero(0));
         assert!(rebuilt == written, "the cover of program unit {pu} gave other bytes than were written");
     }
 
@@ -378,7 +340,7 @@ impl Ftl {
         for unit in 0..units {
             let sums = self.encoded(superblock, line, &covered, unit).unwrap_or_default();
             for (&pu, sum) in cover.pus.iter().zip(&sums) {
-                if contents.raw(pu * units + unit).is_none_or(|written| written.with_tag() != *sum) {
+                if contents.raw(pu * units + unit).is_none_or(|written| written != sum) {
                     return Err(format!(
                         "stripe {} of superblock {superblock}: its cover is off",
                         line.number
@@ -390,5 +352,14 @@ impl Ftl {
     }
 }
 
-/// Bytes of a unit's owner, its tag, which parity covers, too.
-const OWNER: usize = Unit::TAG;
+/// What the data members of a line hold in unit `unit` of their program units, each with its number in the code.
+fn data_of<'a>(
+    contents: &'a Contents,
+    line: Line,
+    members: &'a [(u32, usize)],
+    units: u32,
+    unit: u32,
+) -> impl Iterator<Item = (usize, &'a Unit)> {
+    let data = members.iter().filter(move |&&(_, index)| index < line.data);
+    data.filter_map(move |&(pu, index)| Some((index, contents.raw(pu * units + unit)?)))
+}

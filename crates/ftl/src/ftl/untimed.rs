@@ -3,6 +3,7 @@
 use super::{Ftl, Slot};
 use crate::streams::{Cause, Stream};
 use crate::table::Mapping;
+use outlast_media::Unit;
 use outlast_units::{Lpn, Ppn, SuperblockId};
 
 /// A core that can take no more data: collection found no superblock with stale units. A configuration that [`Ftl::new`]
@@ -26,8 +27,8 @@ impl Ftl {
         }
         let slot = self.append(stream, lpn);
         // What is written without time has no content of its own.
-        if let Some(unit) = self.make_unit(lpn, |bytes| bytes.fill(0)) {
-            self.store(slot.ppn, unit);
+        if self.keeps_bytes() {
+            self.store(slot.ppn, Unit::zero(lpn.0));
         }
         self.complete(stream, slot);
         Ok(slot.ppn)

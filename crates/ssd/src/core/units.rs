@@ -1,6 +1,7 @@
 //! What a flash core does for one unit of a command: look it up, read it, write it.
 
 use super::{Due, WaitingWrite};
+use crate::host::Part;
 use crate::op::{OpKind, UnitWork};
 use crate::ssd::Ssd;
 use outlast_device::{Op as HostOp, Outcome};
@@ -149,37 +150,37 @@ impl Ssd {
         let (start, command) = (self.first_sector(core, work.lpn), *self.host.requests.command(work.request));
         let ftl = &self.cores[core].ftl;
         let Some(unit) = ftl.load(ftl.lookup(Lpn(work.lpn))) else { return };
-        self.host.bytes.copy_out(&command, start, work, unit.bytes());
+        self.host.bytes.copy_out(&command, start, work, unit);
     }
 
     /// Puts the bytes of a unit, rebuilt from its stripe, where the read that asked for it returns them.
-    pub(crate) fn deliver(&mut self, request: u32, core: usize, lpn: Lpn, unit: &[u8]) {
+    pub(crate) fn deliver(&mut self, request: u32, core: usize, lpn: Lpn, unit: &Unit) {
         let (start, command) = (self.first_sector(core, lpn.0), *self.host.requests.command(request));
-        self.host.bytes.deliver(&command, request, start, unit);
+        self.host.bytes.deliver(&command, request, start, u64::from(self.sectors_per_unit), unit);
     }
 
     /// The unit's new content: the old one under the sectors written. What comes without bytes leaves the unit as it is.
     pub(super) fn merged(&mut self, core: usize, work: UnitWork) -> Option<Unit> {
+        let unit = self.unit_at(core, work.lpn);
+        let sectors = match self.host.bytes.store(work.request, unit) {
+            Some(Part::Whole(whole)) => {
+                debug_assert!(u32::from(work.sectors) == self.sectors_per_unit, "a whole unit is written");
+                return Some(whole.with_tag(work.lpn));
+            }
+            Some(Part::Sectors(sectors)) => Some(sectors),
+            None => None,
+        };
         let (holder, old) = self.holder_of_rest(core, work);
         let ftl = &self.cores[holder].ftl;
         let slot = ftl.lookup(Lpn(old.lpn));
         let old = if slot.is_some() { ftl.load(slot).cloned() } else { None };
-        let (start, command) = (self.first_sector(core, work.lpn), self.host.requests.command(work.request));
-        let new = self.host.bytes.part(command, start, work);
-        if let Some(old) = old.as_ref().filter(|old| new.is_none() && old.tag() == work.lpn) {
-            return Some(old.clone());
-        }
-        self.cores[core].ftl.make_unit(Lpn(work.lpn), |unit| {
-            let is_whole = new.is_some_and(|(_, new)| new.len() == unit.len());
-            match old {
-                _ if is_whole => {}
-                Some(old) => unit.copy_from_slice(old.bytes()),
-                None => unit.fill(0),
-            }
-            if let Some((from, new)) = new {
-                unit[from..from + new.len()].copy_from_slice(new);
-            }
-        })
+        let old = old.unwrap_or(Unit::zero(work.lpn));
+        let Some(sectors) = sectors else { return Some(old.with_tag(work.lpn)) };
+        let mut blank = self.cores[core].ftl.blank()?;
+        let (bytes, from) = (blank.bytes_mut(), usize::from(work.first) * SECTOR_BYTES as usize);
+        old.copy_to(0, bytes);
+        bytes[from..from + sectors.len()].copy_from_slice(&sectors);
+        Some(blank.into_unit(work.lpn))
     }
 
     /// The first host sector of the unit that core `core` knows by number `lpn`.

@@ -2,20 +2,38 @@
 
 use crate::op::UnitWork;
 use outlast_device::{Command, LbaRun, Tag};
+use outlast_media::Unit;
 use outlast_units::SECTOR_BYTES;
 use std::collections::BTreeMap;
 
 /// What commands carry beside their addresses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HostBytes {
-    /// What writes under way bring, by request.
-    written: BTreeMap<u32, Vec<u8>>,
+    /// What writes under way bring, by request; those that have ended are empty.
+    written: Vec<Written>,
     /// What reads under way have so far, by request.
     reading: BTreeMap<u32, Vec<u8>>,
     /// What completed reads have, until the host takes it.
     read: BTreeMap<Tag, Vec<u8>>,
     /// Answers to queries for failed units, until the host takes them.
     answers: BTreeMap<Tag, Vec<LbaRun>>,
+}
+
+/// What a write brings: a part for each unit that it touches, from unit `first` on.
+#[derive(Clone, Debug, Default)]
+struct Written {
+    first: u64,
+    /// Absent once it has been stored.
+    parts: Vec<Option<Part>>,
+}
+
+/// What a write brings for a unit.
+#[derive(Clone, Debug)]
+pub(crate) enum Part {
+    /// All of it, as the unit to be stored: the bytes are copied once, when the command comes.
+    Whole(Unit),
+    /// Some of its sectors.
+    Sectors(Box<[u8]>),
 }
 
 /// Where the part `work` of command `command` lies in a unit whose first sector is `unit_start`, and in the command's data: the byte it
@@ -27,9 +45,19 @@ fn span(command: &Command, unit_start: u64, work: UnitWork) -> (usize, usize, us
 }
 
 impl HostBytes {
-    /// Request `request` writes `data`.
-    pub(crate) fn begin_write(&mut self, request: u32, data: &[u8]) {
-        self.written.insert(request, data.to_vec());
+    /// Request `request` brings `part` for unit `unit`: the one after that of the part before.
+    #[inline]
+    pub(crate) fn bring(&mut self, request: u32, unit: u64, part: Part) {
+        let index = request as usize;
+        if index >= self.written.len() {
+            self.written.resize_with(index + 1, Written::default);
+        }
+        let own = &mut self.written[index];
+        if own.parts.is_empty() {
+            own.first = unit;
+        }
+        debug_assert!(unit == own.first + own.parts.len() as u64, "the parts of a write come in order");
+        own.parts.push(Some(part));
     }
 
     /// Request `request` reads `sectors` sectors.
@@ -38,16 +66,22 @@ impl HostBytes {
     }
 
     /// Puts the part `work` of unit `unit`, whose first sector is `unit_start`, where `command` returns it.
-    pub(crate) fn copy_out(&mut self, command: &Command, unit_start: u64, work: UnitWork, unit: &[u8]) {
+    pub(crate) fn copy_out(&mut self, command: &Command, unit_start: u64, work: UnitWork, unit: &Unit) {
         let (at, from, bytes) = span(command, unit_start, work);
         if let Some(data) = self.reading.get_mut(&work.request) {
-            data[at..at + bytes].copy_from_slice(&unit[from..from + bytes]);
+            unit.copy_to(from, &mut data[at..at + bytes]);
         }
     }
 
-    /// As [`HostBytes::copy_out`], of all of the unit that `command` asks for.
-    pub(crate) fn deliver(&mut self, command: &Command, request: u32, unit_start: u64, unit: &[u8]) {
-        let sectors = unit.len() as u64 / SECTOR_BYTES;
+    /// As [`HostBytes::copy_out`], of all of the unit, which has `sectors` sectors, that `command` asks for.
+    pub(crate) fn deliver(
+        &mut self,
+        command: &Command,
+        request: u32,
+        unit_start: u64,
+        sectors: u64,
+        unit: &Unit,
+    ) {
         let start = unit_start.max(command.lba.0);
         let end = (command.lba.0 + u64::from(command.sectors)).min(unit_start + sectors);
         if start < end {
@@ -56,17 +90,23 @@ impl HostBytes {
         }
     }
 
-    /// What request `work.request` writes into a unit whose first sector is `unit_start`, and the byte of the unit where that begins; `None`
-    /// if the request has come without bytes.
-    pub(crate) fn part(&self, command: &Command, unit_start: u64, work: UnitWork) -> Option<(usize, &[u8])> {
-        let (at, from, bytes) = span(command, unit_start, work);
-        Some((from, self.written.get(&work.request)?.get(at..at + bytes)?))
+    /// Hands out what request `request` brings for unit `unit`, to be stored; `None` if it has come without bytes.
+    ///
+    /// # Panics
+    /// If it has been handed out before.
+    #[inline]
+    pub(crate) fn store(&mut self, request: u32, unit: u64) -> Option<Part> {
+        let own = self.written.get_mut(request as usize)?;
+        let part = own.parts.get_mut(usize::try_from(unit.checked_sub(own.first)?).ok()?)?;
+        Some(part.take().expect("what a write brings for a unit is stored once"))
     }
 
     /// Request `request` has ended; what it read goes out under `tag`, if it is `good`: nothing of a read that failed is handed out as if
     /// nothing were amiss.
     pub(crate) fn end(&mut self, request: u32, tag: Tag, good: bool) {
-        self.written.remove(&request);
+        if let Some(own) = self.written.get_mut(request as usize) {
+            own.parts.clear();
+        }
         if let Some(data) = self.reading.remove(&request)
             && good
         {
@@ -104,6 +144,7 @@ impl HostBytes {
 
     /// Requests that have bytes.
     pub(crate) fn requests(&self) -> impl Iterator<Item = u32> {
-        self.written.keys().chain(self.reading.keys()).copied()
+        let written = (0..).zip(&self.written).filter(|(_, own)| !own.parts.is_empty());
+        written.map(|(request, _)| request).chain(self.reading.keys().copied())
     }
 }

@@ -1,6 +1,6 @@
 //! The way of a command: over the link, through the master core, unit by unit to the flash cores, and out again.
 
-use super::{HostSide, Progress, Request, Submission, Then};
+use super::{Part, Progress, Request, Submission, Then};
 use crate::config::WriteCache;
 use crate::core::CoreWork;
 use crate::op::UnitWork;
@@ -30,16 +30,40 @@ impl Ssd {
             HostOp::Read | HostOp::Trim | HostOp::LbaStatus => false,
         };
         let then = if must_reach_flash && in_range { Then::AwaitFlash } else { Then::Complete };
-        let HostSide { requests, bytes, link, .. } = &mut self.host;
-        let request = requests.begin(now, command, tag, outcome, then);
-        let is_write = command.op == HostOp::Write;
+        let request = self.host.requests.begin(now, command, tag, outcome, then);
+        let is_write = command.op == HostOp::Write && in_range;
         if self.config.bytes && is_write {
-            bytes.begin_write(request, data);
+            self.take_in(request, &command, data);
         }
-        if is_write && in_range && link.receive(now, &command, request) {
+        if is_write && self.host.link.receive(now, &command, request) {
             self.flash.schedule(Source::Link, self.host.link.next());
         } else {
             self.fetched(now, request);
+        }
+    }
+
+    /// Keeps the bytes that write `request` brings, if it has come with any.
+    fn take_in(&mut self, request: u32, command: &Command, data: &[u8]) {
+        let whole = u64::from(command.sectors) * SECTOR_BYTES;
+        assert!(
+            data.is_empty() || data.len() as u64 == whole,
+            "a write of {whole} bytes has come with {}",
+            data.len()
+        );
+        let unit_bytes = self.config.ftl.mapping_unit.0 as usize;
+        let (mut unit, offset) = self.unit_of(command.lba.0);
+        let (mut rest, mut room) = (data, unit_bytes - offset as usize * SECTOR_BYTES as usize);
+        while !rest.is_empty() {
+            let (own, others) = rest.split_at(rest.len().min(room));
+            let (core, lpn) = self.core_of(unit);
+            let part = if own.len() == unit_bytes {
+                let made = self.cores[core].ftl.make_unit(Lpn(lpn), own);
+                Part::Whole(made.expect("a drive that keeps bytes makes units"))
+            } else {
+                Part::Sectors(own.into())
+            };
+            self.host.bytes.bring(request, unit, part);
+            (unit, rest, room) = (unit + 1, others, unit_bytes);
         }
     }
 

@@ -10,6 +10,7 @@ mod flush;
 mod link;
 mod requests;
 
+pub(crate) use bytes::Part;
 pub(crate) use requests::{Progress, Then};
 
 use crate::config::SsdConfig;

@@ -174,7 +174,7 @@ impl Ssd {
         if let Some(lpn) = lpn {
             assert!(rebuilt.tag() == lpn.0, "the line of page {lpn} gave page {}", rebuilt.tag());
             if op.kind == OpKind::HostRead {
-                self.deliver(op.work.request, core, lpn, rebuilt.bytes());
+                self.deliver(op.work.request, core, lpn, &rebuilt);
             }
         }
     }

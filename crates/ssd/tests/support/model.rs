@@ -26,6 +26,7 @@ impl Unit {
     }
 }
 
+#[derive(Clone)]
 pub(crate) struct Pending {
     pub(crate) command: Command,
     pub(crate) first: usize,
@@ -36,6 +37,7 @@ pub(crate) struct Pending {
     pub(crate) allowed: Vec<(Vec<Content>, u64)>,
 }
 
+#[derive(Clone)]
 pub(crate) struct Model {
     pub(crate) ssd: Ssd,
     pub(crate) cache: WriteCache,

@@ -1,0 +1,108 @@
+//! Units as shards of an erasure code: their bytes, and their tags beside.
+
+use outlast_codes::{Code, Decoder};
+use outlast_media::{Blank, Unit};
+
+const FITS: &str = "units are of one length, and a line has no more of them than its code";
+
+/// The parities of `data`, each with its number in the code; those that are left out are zero. The bytes go into `blanks`, one for each
+/// parity, or none where no unit of `data` has any.
+pub(super) fn encode<'a>(
+    code: &Code,
+    data: impl Iterator<Item = (usize, &'a Unit)>,
+    mut blanks: Vec<Blank>,
+) -> Vec<Unit> {
+    let mut tags_of_data = vec![[0; 4]; code.data_shards()];
+    let mut with_bytes: Vec<(usize, &[u8])> = Vec::with_capacity(code.data_shards());
+    for (index, unit) in data {
+        tags_of_data[index] = unit.tag().to_le_bytes();
+        with_bytes.extend(unit.bytes().map(|bytes| (index, bytes)));
+    }
+    let mut tags = vec![[0; 4]; code.parity_shards()];
+    let mut parity_of_tags: Vec<&mut [u8]> = tags.iter_mut().map(<[u8; 4]>::as_mut_slice).collect();
+    let tags_of_data: Vec<&[u8]> = tags_of_data.iter().map(<[u8; 4]>::as_slice).collect();
+    code.encode(&tags_of_data, &mut parity_of_tags).expect(FITS);
+    let tags = tags.into_iter().map(u32::from_le_bytes);
+    if blanks.is_empty() {
+        assert!(with_bytes.is_empty(), "the parity of bytes takes memory");
+        return tags.map(Unit::zero).collect();
+    }
+    let mut parity: Vec<&mut [u8]> = blanks.iter_mut().map(Blank::bytes_mut).collect();
+    if with_bytes.len() == code.data_shards() && with_bytes.iter().map(|&(index, _)| index).is_sorted() {
+        let bytes: Vec<&[u8]> = with_bytes.into_iter().map(|(_, bytes)| bytes).collect();
+        code.encode(&bytes, &mut parity).expect(FITS);
+    } else {
+        for parity in &mut parity {
+            parity.fill(0);
+        }
+        for (index, bytes) in with_bytes {
+            code.accumulate(index, bytes, &mut parity).expect(FITS);
+        }
+    }
+    blanks.into_iter().zip(tags).map(|(blank, tag)| blank.into_unit(tag)).collect()
+}
+
+/// The one unit that `decoder` gives, from units by their number in the code; those that are absent are zero. `length`: bytes of a unit.
+pub(super) fn rebuild(decoder: &Decoder, units: &[Option<&Unit>], length: usize) -> Unit {
+    let sources = || decoder.sources().iter().map(|&index| units[index]);
+    let tags: Vec<[u8; 4]> = sources().map(|unit| unit.map_or(0, Unit::tag).to_le_bytes()).collect();
+    let tags: Vec<&[u8]> = tags.iter().map(<[u8; 4]>::as_slice).collect();
+    let mut tag = [0; 4];
+    decoder.rebuild(&tags, &mut [&mut tag]).expect(FITS);
+    let tag = u32::from_le_bytes(tag);
+    if sources().flatten().all(|unit| unit.bytes().is_none()) {
+        return Unit::zero(tag);
+    }
+    let zero = vec![0; length];
+    let bytes: Vec<&[u8]> = sources().map(|unit| unit.and_then(Unit::bytes).unwrap_or(&zero)).collect();
+    let mut rebuilt = Blank::new(length);
+    decoder.rebuild(&bytes, &mut [rebuilt.bytes_mut()]).expect(FITS);
+    rebuilt.into_unit(tag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outlast_codes::ShardSet;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Parity is the code's sum of bytes and of tags, whether units have bytes, are zeroes or are absent; and any one unit comes back.
+        #[test]
+        fn parity_is_the_codes_and_gives_back_any_unit(
+            shape in (1usize..6, 1usize..4), units in proptest::collection::vec(proptest::option::of((any::<u32>(), any::<bool>())), 6), seed: u8,
+        ) {
+            let code = Code::new(shape.0, shape.1).unwrap();
+            let bytes = |index: usize, (tag, has_bytes): (u32, bool)| {
+                let bytes: Vec<u8> = (0..80).map(|at| seed ^ (at * 7 + index * 31) as u8).collect();
+                if has_bytes { Unit::new(tag, &bytes) } else { Unit::zero(tag) }
+            };
+            let data: Vec<Option<Unit>> =
+                (0..shape.0).map(|index| units[index].map(|unit| bytes(index, unit))).collect();
+            let flat = |unit: &Option<Unit>| {
+                let mut flat = vec![0; 84];
+                if let Some(unit) = unit {
+                    unit.copy_to(0, &mut flat[..80]);
+                    flat[80..].copy_from_slice(&unit.tag().to_le_bytes());
+                }
+                flat
+            };
+            let flats: Vec<Vec<u8>> = data.iter().map(flat).collect();
+            let mut sums = vec![vec![0; 84]; shape.1];
+            let flats: Vec<&[u8]> = flats.iter().map(Vec::as_slice).collect();
+            code.encode(&flats, &mut sums.iter_mut().map(Vec::as_mut_slice).collect::<Vec<_>>()).unwrap();
+            let there = || data.iter().enumerate().filter_map(|(index, unit)| Some((index, unit.as_ref()?)));
+            let none = there().all(|(_, unit)| unit.bytes().is_none());
+            let blanks = (0..if none { 0 } else { shape.1 }).map(|_| Blank::new(80)).collect();
+            let parity = encode(&code, there(), blanks);
+            let found: Vec<Vec<u8>> = parity.iter().map(|unit| flat(&Some(unit.clone()))).collect();
+            prop_assert_eq!(&found, &sums);
+            let all: Vec<Option<&Unit>> = data.iter().map(Option::as_ref).chain(parity.iter().map(Some)).collect();
+            for (lost, expected) in data.iter().enumerate() {
+                let present = (0..code.shards()).filter(|&index| index != lost).collect::<ShardSet>();
+                let decoder = code.decoder(&present, &ShardSet::default().with(lost)).unwrap();
+                prop_assert_eq!(rebuild(&decoder, &all, 80), expected.clone().unwrap_or(Unit::zero(0)));
+            }
+        }
+    }
+}

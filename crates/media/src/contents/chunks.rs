@@ -1,0 +1,110 @@
+//! A table of slots that is cloned without being copied.
+
+use super::unit::Unit;
+use std::sync::Arc;
+
+/// Slots in chunks of [`CHUNK`]; a chunk that holds nothing takes no memory. A clone shares all chunks with the original; whoever changes
+/// a slot first copies its chunk, not the bytes in it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Chunks {
+    chunks: Vec<Option<Arc<Chunk>>>,
+    held: usize,
+}
+
+/// Neighbouring slots.
+#[derive(Clone, Debug)]
+struct Chunk {
+    held: usize,
+    units: [Option<Unit>; CHUNK],
+}
+
+/// So many that the clone of a drive of 1 GiB has some hundred to share, and so few that the first change after it is soon done.
+pub(super) const CHUNK: usize = 512;
+
+/// The chunk of a slot, and its place there.
+#[inline]
+fn place_of(slot: u32) -> (usize, usize) {
+    (slot as usize / CHUNK, slot as usize % CHUNK)
+}
+
+impl Chunks {
+    /// The unit in slot `slot`.
+    #[inline]
+    pub(super) fn get(&self, slot: u32) -> Option<&Unit> {
+        let (chunk, place) = place_of(slot);
+        self.chunks.get(chunk)?.as_ref()?.units[place].as_ref()
+    }
+
+    /// Puts `unit` into slot `slot`; returns what was there.
+    #[inline]
+    pub(super) fn put(&mut self, slot: u32, unit: Unit) -> Option<Unit> {
+        let (index, place) = place_of(slot);
+        if index >= self.chunks.len() {
+            self.chunks.resize_with(index + 1, || None);
+        }
+        let chunk = self.chunks[index]
+            .get_or_insert_with(|| Arc::new(Chunk { held: 0, units: [const { None }; CHUNK] }));
+        let chunk = Arc::make_mut(chunk);
+        let before = chunk.units[place].replace(unit);
+        let more = usize::from(before.is_none());
+        chunk.held += more;
+        self.held += more;
+        before
+    }
+
+    /// Empties slot `slot`.
+    #[inline]
+    pub(super) fn take(&mut self, slot: u32) -> Option<Unit> {
+        let mut taken = None;
+        self.take_all(slot, 1, |_, unit| taken = Some(unit));
+        taken
+    }
+
+    /// Empties the `count` slots from `first` on, and hands out what they held.
+    #[inline]
+    pub(super) fn take_all(&mut self, first: u32, count: u32, mut each: impl FnMut(u32, Unit)) {
+        let (mut slot, end) = (first as usize, (first as usize).saturating_add(count as usize));
+        while slot < end {
+            let (index, until) = (slot / CHUNK, end.min((slot / CHUNK + 1) * CHUNK));
+            if let Some(shared) = self.chunks.get_mut(index).and_then(Option::as_mut)
+                && shared.units[slot % CHUNK..=(until - 1) % CHUNK].iter().any(Option::is_some)
+            {
+                let chunk = Arc::make_mut(shared);
+                let before = chunk.held;
+                for place in slot..until {
+                    if let Some(unit) = chunk.units[place % CHUNK].take() {
+                        chunk.held -= 1;
+                        each(place as u32, unit);
+                    }
+                }
+                let left = chunk.held;
+                debug_assert!(left < before, "a chunk with a unit in the range gives one up");
+                self.held -= before - left;
+                if left == 0 {
+                    self.chunks[index] = None;
+                }
+            }
+            slot = until;
+        }
+    }
+
+    /// Units held.
+    #[inline]
+    pub(super) fn held(&self) -> usize {
+        self.held
+    }
+
+    /// Bytes allocated for the table itself.
+    pub(super) fn heap_bytes(&self) -> usize {
+        let chunks = self.chunks.iter().flatten().count();
+        self.chunks.capacity() * size_of::<Option<Arc<Chunk>>>() + chunks * (size_of::<Chunk>() + COUNTS)
+    }
+
+    /// All units, in order of their slots.
+    pub(super) fn units(&self) -> impl Iterator<Item = &Unit> {
+        self.chunks.iter().flatten().flat_map(|chunk| chunk.units.iter().flatten())
+    }
+}
+
+/// The two counts of holders of what is shared.
+pub(super) const COUNTS: usize = 2 * size_of::<usize>();
