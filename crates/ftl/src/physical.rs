@@ -120,7 +120,13 @@ impl Physical {
     /// # Panics
     /// If one is not the next of its lane.
     #[inline]
-    pub(crate) fn program(&mut self, layout: &Layout, superblock: SuperblockId, within: PuWithin, count: u32) {
+    pub(crate) fn program(
+        &mut self,
+        layout: &Layout,
+        superblock: SuperblockId,
+        within: PuWithin,
+        count: u32,
+    ) {
         debug_assert!(
             within.0 + count <= layout.pus_per_superblock(),
             "program units beyond superblock {superblock}"

@@ -213,13 +213,7 @@ impl Superblocks {
     /// `count` program units of `superblock`, at most 64, from `first` on (numbered over the core) have been programmed; whether those
     /// were the last.
     #[inline]
-    pub(crate) fn programmed(
-        &mut self,
-        superblock: SuperblockId,
-        first: Pu,
-        count: u32,
-        clock: u64,
-    ) -> bool {
+    pub(crate) fn programmed(&mut self, superblock: SuperblockId, first: Pu, count: u32, clock: u64) -> bool {
         debug_assert!(
             first.0 / self.pus == superblock.0,
             "program unit {first} is not of superblock {superblock}"

@@ -1,8 +1,8 @@
 //! What a flash operation is for.
 
 use outlast_ftl::ReadCause;
-use outlast_units::{DieId, Pu};
 use outlast_units::slab::NIL;
+use outlast_units::{DieId, Pu};
 
 pub(crate) use outlast_flash::Task;
 

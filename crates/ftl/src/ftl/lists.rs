@@ -156,9 +156,11 @@ impl Ftl {
     /// Whether a full superblock holds current pages on die `local_die`.
     pub fn holds_on(&self, superblock: SuperblockId, local_die: u16) -> bool {
         self.superblocks.state(superblock) == State::Sealed
-            && self.layout.lanes_of_die(local_die).iter().any(|&lane| {
-                self.pus_on(superblock, lane).any(|pu| self.current_in(pu).next().is_some())
-            })
+            && self
+                .layout
+                .lanes_of_die(local_die)
+                .iter()
+                .any(|&lane| self.pus_on(superblock, lane).any(|pu| self.current_in(pu).next().is_some()))
     }
 
     /// Pages whose current copy lies on flash of die `local_die`; `open`: only those of superblocks that are not full, whose owners the

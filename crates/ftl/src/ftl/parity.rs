@@ -45,7 +45,10 @@ impl Ftl {
         let Some(&(_, index)) = members.iter().find(|&&(pu, _)| pu == parity_pu) else { return };
         for unit in 0..units {
             let Some(mut sums) = self.sums(superblock, line, &members, unit) else { return };
-            self.write_parity(self.layout.first_slot_of(parity_pu) + unit, sums.swap_remove(index - line.data));
+            self.write_parity(
+                self.layout.first_slot_of(parity_pu) + unit,
+                sums.swap_remove(index - line.data),
+            );
         }
     }
 
@@ -138,8 +141,9 @@ impl Ftl {
         let gaps = self.opened_gaps(superblock);
         let code = self.code_of(superblock).expect("a line is of a superblock with a code");
         let stripe = (axis == Axis::Dies).then(|| {
-            let data =
-                PuWithin::each(code.members(number)).filter(move |&pu| self.role(superblock, pu) == Role::Data).enumerate();
+            let data = PuWithin::each(code.members(number))
+                .filter(move |&pu| self.role(superblock, pu) == Role::Data)
+                .enumerate();
             let parity = code.parity_of(number, gaps).enumerate().map(move |(index, pu)| (index + most, pu));
             data.chain(parity).map(move |(index, pu)| (self.layout.pu_at(superblock, pu), index))
         });
@@ -184,8 +188,9 @@ impl Ftl {
         let contents = self.contents.as_ref()?;
         let code = Self::code_of_line(line, self.code_of(superblock)?)?;
         let data = members.iter().filter(|&&(_, index)| index < line.data);
-        let written =
-            |&(pu, index): &(Pu, usize)| Some((index, contents.raw((self.layout.first_slot_of(pu) + unit).0)?.with_tag()));
+        let written = |&(pu, index): &(Pu, usize)| {
+            Some((index, contents.raw((self.layout.first_slot_of(pu) + unit).0)?.with_tag()))
+        };
         let data: Vec<(usize, &[u8])> = data.filter_map(written).collect();
         if data.len() == code.data_shards() && data.iter().zip(0..).all(|(&(index, _), place)| index == place)
         {
@@ -239,7 +244,10 @@ impl Ftl {
             present = present.with(index);
         }
         for &(other, index) in members.iter().filter(|&&(other, _)| other != pu) {
-            let (on_flash, raw) = (self.is_on_flash(superblock, other), contents.raw((self.layout.first_slot_of(other) + unit).0));
+            let (on_flash, raw) = (
+                self.is_on_flash(superblock, other),
+                contents.raw((self.layout.first_slot_of(other) + unit).0),
+            );
             let gone = self.lanes.has_failed(other);
             if (gone || on_flash) && !had.contains(&other) {
                 continue;
@@ -247,9 +255,7 @@ impl Ftl {
             match raw {
                 Some(raw) => bytes[index] = raw.with_tag(),
                 None if index < line.data => {}
-                None if self
-                    .is_skipped(superblock, self.within_superblock(other).1) =>
-                {
+                None if self.is_skipped(superblock, self.within_superblock(other).1) => {
                     continue;
                 }
                 None => bytes[index] = &in_memory[index - line.data],
@@ -351,7 +357,8 @@ impl Ftl {
         let sources: Vec<&[u8]> = decoder.sources().iter().map(|&index| bytes[index]).collect();
         let mut rebuilt = zero.clone();
         decoder.rebuild(&sources, &mut [&mut rebuilt]).expect("shards of one length");
-        let written = contents.raw((self.layout.first_slot_of(pu) + unit).0).map_or(zero.as_slice(), Unit::with_tag);
+        let written =
+            contents.raw((self.layout.first_slot_of(pu) + unit).0).map_or(zero.as_slice(), Unit::with_tag);
         assert!(rebuilt == written, "the cover of program unit {pu} gave other bytes than were written");
     }
 
@@ -365,15 +372,15 @@ impl Ftl {
     ) -> Result<(), String> {
         let Some(contents) = self.contents.as_ref() else { return Ok(()) };
         let (units, end) = (self.layout.units_per_pu(), self.layout.pu_at(superblock, cover.until));
-        let covered: Vec<(Pu, usize)> = members
-            .iter()
-            .copied()
-            .filter(|&(pu, index)| index < line.data && pu < end)
-            .collect();
+        let covered: Vec<(Pu, usize)> =
+            members.iter().copied().filter(|&(pu, index)| index < line.data && pu < end).collect();
         for unit in 0..units {
             let sums = self.encoded(superblock, line, &covered, unit).unwrap_or_default();
             for (&pu, sum) in cover.pus.iter().zip(&sums) {
-                if contents.raw((self.layout.first_slot_of(pu) + unit).0).is_none_or(|written| written.with_tag() != *sum) {
+                if contents
+                    .raw((self.layout.first_slot_of(pu) + unit).0)
+                    .is_none_or(|written| written.with_tag() != *sum)
+                {
                     return Err(format!(
                         "stripe {} of superblock {superblock}: its cover is off",
                         line.number

@@ -234,7 +234,8 @@ impl Ftl {
     /// Counts the data program units of the open stripe of `stream` that nothing covers.
     pub(super) fn count_exposed(&mut self, stream: Stream) {
         let exposed = self.open_stripe(stream).map_or(0, |(superblock, stripe, at)| {
-            let members = self.code_of(superblock).map_or(PuWithin(0)..PuWithin(0), |code| code.members(stripe));
+            let members =
+                self.code_of(superblock).map_or(PuWithin(0)..PuWithin(0), |code| code.members(stripe));
             let covered = self.partials.cover(superblock, stripe).map_or(members.start, |cover| cover.until);
             PuWithin::each(covered..at).filter(|&pu| self.role(superblock, pu) == Role::Data).count() as u32
         });

@@ -46,9 +46,7 @@ impl Ftl {
         let gaps = self.opened_gaps(superblock);
         match self.code_of(superblock) {
             Some(code) => match code.role(pu_within, gaps) {
-                Role::Data
-                    if self.partials.is_spent(self.layout.pu_at(superblock, pu_within)) =>
-                {
+                Role::Data if self.partials.is_spent(self.layout.pu_at(superblock, pu_within)) => {
                     Role::Partial
                 }
                 role => role,
@@ -95,7 +93,8 @@ impl Ftl {
     pub(super) fn open_irregular(&mut self, stream: Stream) {
         let superblock = self.frontiers[stream].superblock();
         self.lanes.open(superblock);
-        let gone = self.layout.pus_within().filter(|&pu| self.role(superblock, pu) == Role::Gap).count() as u32;
+        let gone =
+            self.layout.pus_within().filter(|&pu| self.role(superblock, pu) == Role::Gap).count() as u32;
         self.settle_pus(superblock, gone);
         let data = match self.lanes.missing_of(superblock) {
             None => self.codes.data_units(stream),
@@ -163,7 +162,10 @@ impl Ftl {
             let code = self.code_of(superblock)?;
             let within = code
                 .parity_of(due.stripe, gaps)
-                .chain(PuWithin::each(code.block_parity_after(due.stripe)).filter(|&pu| code.role(pu, gaps) != Role::Gap))
+                .chain(
+                    PuWithin::each(code.block_parity_after(due.stripe))
+                        .filter(|&pu| code.role(pu, gaps) != Role::Gap),
+                )
                 .nth(due.handed_out as usize);
             let Some(within) = within else {
                 let next = DueParity { stripe: due.stripe + 1, end: due.end, handed_out: 0 };

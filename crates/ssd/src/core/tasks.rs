@@ -156,10 +156,7 @@ impl Tasks {
             victim.reads_in_flight += 1;
             // Room is kept from the start of the read, so that data read always has a place to go.
             self.relocating += mask.count_ones();
-            return NextRead::Read {
-                pu: ftl.layout().pu_at(victim.superblock, within),
-                mask,
-            };
+            return NextRead::Read { pu: ftl.layout().pu_at(victim.superblock, within), mask };
         }
         if is_stale && victim.is_moved() { NextRead::Stale } else { NextRead::None }
     }
