@@ -6,7 +6,7 @@ use crate::policy::{self, NO_CANDIDATE, WorkedOut};
 use crate::streams::{Cause, Stream};
 use crate::superblocks::State;
 use crate::table::Mapping;
-use outlast_units::{Ppn, SuperblockId};
+use outlast_units::{Ppn, Pu, PuWithin, SuperblockId};
 
 /// What [`Ftl::relocate_units`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,18 +16,18 @@ pub struct Relocated {
     /// Units of those asked for that are still to be looked at.
     pub rest: u64,
     /// The program unit that the last unit moved has filled; it can be programmed now.
-    pub completed: Option<u32>,
+    pub completed: Option<Pu>,
 }
 
 impl Ftl {
     /// Which slots of program unit `pu`, of a superblock being relocated, are valid, as a bit mask.
     #[inline]
-    pub fn valid_units(&self, superblock: SuperblockId, pu_within: u32) -> u64 {
+    pub fn valid_units(&self, superblock: SuperblockId, pu_within: PuWithin) -> u64 {
         if self.superblocks.state(superblock) != State::Collecting {
             return 0;
         }
         let units = self.layout.units_per_pu();
-        self.map.valid_in(Ppn(self.layout.first_slot(superblock) + pu_within * units), units)
+        self.map.valid_in(self.layout.first_slot(superblock) + pu_within.0 * units, units)
     }
 
     /// Moves those units of program unit `pu`, of a superblock being relocated, that are set in bit mask `units` and still valid to the
@@ -37,7 +37,7 @@ impl Ftl {
     /// # Panics
     /// If the stream cannot take a unit.
     #[inline]
-    pub fn relocate_units(&mut self, stream: Stream, pu: u32, units: u64) -> Relocated {
+    pub fn relocate_units(&mut self, stream: Stream, pu: Pu, units: u64) -> Relocated {
         debug_assert!(units != 0, "no unit is to be moved");
         let (superblock, within) = self.layout.within_superblock(pu);
         let valid = units & self.valid_units(superblock, within);
@@ -49,7 +49,7 @@ impl Ftl {
         }
         let moved = lowest(valid, self.frontiers[stream].left_in_pu());
         let cause = self.superblocks.moved_for(superblock);
-        let to = self.move_units(stream, Ppn(pu * self.layout.units_per_pu()), moved, cause);
+        let to = self.move_units(stream, self.layout.first_slot_of(pu), moved, cause);
         let frontier = &mut self.frontiers[stream];
         let filled = frontier.take(moved.count_ones(), self.layout.units_per_pu());
         if filled && frontier.is_broken() {
@@ -116,12 +116,13 @@ impl Ftl {
                 self.frontiers[stream].take(count, self.layout.units_per_pu());
                 continue;
             }
-            let next = to.0 + count;
+            let next = to + count;
             let (filled, _) = self.layout.pu_of(to);
-            let (begun, units) = self.layout.pu_of(Ppn(next));
-            self.frontiers[stream].take_over(count, next - units + self.layout.units_per_pu());
+            let (begun, units) = self.layout.pu_of(next);
+            let pu_end = Ppn(next.0 - units) + self.layout.units_per_pu();
+            self.frontiers[stream].take_over(count, pu_end);
             if self.partials.are_on_flash() || self.origins.is_some() {
-                for pu in filled..begun {
+                for pu in Pu::each(filled..begun) {
                     self.programmed(pu);
                 }
             } else {

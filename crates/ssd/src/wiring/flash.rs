@@ -6,7 +6,7 @@ use crate::places::{DiePlace, place_of_pu};
 use crate::ssd::Ssd;
 use outlast_flash::{Answer, Ask, Demand, Event, Next, Queue};
 use outlast_units::slab::NIL;
-use outlast_units::{CoreId, DieId, Group, Nanos};
+use outlast_units::{CoreId, DieId, Group, Nanos, Pu};
 
 /// What the cores demand of their dies.
 #[inline]
@@ -22,7 +22,7 @@ impl Ssd {
         now: Nanos,
         core: usize,
         kind: OpKind,
-        (pu, unit): (u32, u32),
+        (pu, unit): (Pu, u32),
         work: UnitWork,
     ) {
         let (die, place) = place_of_pu(self.cores[core].ftl.layout(), pu);
