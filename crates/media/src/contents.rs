@@ -5,7 +5,7 @@ mod unit;
 
 pub use unit::{Blank, Unit};
 
-use chunks::Chunks;
+use chunks::{COUNTS, Chunks};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// - *an image of the flash*: a slot keeps its bytes, stale or not, until it is erased, because rebuilding a page of a stripe
 ///   takes the real bytes of all others.
 ///
-/// Memory grows with what is kept: a unit takes its bytes and 48 more, one of zeroes 16, the flash as such 8 for every 1,024 slots up to
+/// Memory grows with what is kept: a unit takes its bytes and 40 more, one of zeroes 24, the flash as such 8 for every 512 slots up to
 /// the last one written. A clone shares everything with the original and takes microseconds; what either of them changes afterwards is its own
 /// ([0040](../../../docs/decisions/0040-contents-by-reference.md)).
 #[derive(Debug)]
@@ -27,11 +27,9 @@ pub struct Contents {
     /// Bytes of a unit.
     unit_bytes: usize,
     /// Memory that has left its slots, to be written again where nobody else holds it: at most [`SPARES`].
-    spares: Vec<Arc<Box<[u8]>>>,
+    spares: Vec<Arc<[u8]>>,
 }
 
-/// What it takes to share bytes: two counts of holders, and where the bytes are.
-const HOLDERS: usize = 4 * size_of::<usize>();
 /// A few superblocks: what erasures give up, later writes take.
 const SPARES: usize = 4096;
 
@@ -69,7 +67,12 @@ impl Contents {
             return Unit::zero(tag);
         }
         let Some(mut blank) = self.spare() else { return Unit::new(tag, bytes) };
-        blank.bytes_mut().copy_from_slice(bytes);
+        let to = blank.bytes_mut();
+        // While the bytes are copied, the memory of the next unit is looked for.
+        if let Some(next) = self.spares.last() {
+            std::hint::black_box(Arc::strong_count(next));
+        }
+        to.copy_from_slice(bytes);
         blank.into_unit(tag)
     }
 
@@ -191,15 +194,15 @@ impl Contents {
         let held = self.slots.units().filter_map(Unit::bytes).map(<[u8]>::as_ptr);
         let distinct: BTreeSet<*const u8> = held.chain(spares).collect();
         self.slots.heap_bytes()
-            + distinct.len() * (self.unit_bytes + HOLDERS)
-            + self.spares.capacity() * size_of::<Arc<Box<[u8]>>>()
+            + distinct.len() * (self.unit_bytes + COUNTS)
+            + self.spares.capacity() * size_of::<Arc<[u8]>>()
     }
 }
 
 /// `unit` has left its slot: its memory is to be written again, unless there is enough of it or others turn out to hold it, too. Looking now
 /// would bring it into the cache for nothing.
 #[inline]
-fn give_up(spares: &mut Vec<Arc<Box<[u8]>>>, unit: Unit) {
+fn give_up(spares: &mut Vec<Arc<[u8]>>, unit: Unit) {
     if spares.len() < SPARES
         && let Some(memory) = unit.into_shared()
     {

@@ -104,16 +104,16 @@ fn zeroes_take_no_memory_and_are_equal_to_zeroes_that_do() {
     assert_eq!(read, [0; 5]);
 }
 
-/// What is kept takes its bytes and 48 more, whatever has been written, moved and erased before; what is spare is bounded.
+/// What is kept takes its bytes and 40 more, whatever has been written, moved and erased before; what is spare is bounded.
 #[test]
-fn a_unit_takes_its_bytes_and_forty_eight_more() {
+fn a_unit_takes_its_bytes_and_forty_more() {
     const UNIT: usize = 512;
     const SLOTS: u32 = 8192;
     const LIVE: u32 = 4096;
-    // Chunks of 1,024 slots, each with its length, two counts of holders, and at most two words where it is found; so many spare units.
-    const CHUNKS: usize = SLOTS as usize / 1024;
-    const TABLE: usize = SLOTS as usize * 16 + CHUNKS * 40;
-    const SPARE: usize = 4096 * (UNIT + 32 + 8);
+    // Chunks of 512 slots, each with its length, two counts of holders, and at most two words where it is found; so many spare units.
+    const CHUNKS: usize = SLOTS as usize / 512;
+    const TABLE: usize = SLOTS as usize * 24 + CHUNKS * 40;
+    const SPARE: usize = 4096 * (UNIT + 16 + 16);
     for keep_stale in [false, true] {
         let mut contents = Contents::new(UNIT, keep_stale);
         for round in 0..4u32 {
@@ -122,10 +122,10 @@ fn a_unit_takes_its_bytes_and_forty_eight_more() {
                 let made = contents.make(slot, &[1 + round as u8; UNIT]);
                 contents.write(slot, made);
             }
-            let held = LIVE as usize * (UNIT + 32) + TABLE + SPARE;
+            let held = LIVE as usize * (UNIT + 16) + TABLE + SPARE;
             let found = contents.heap_bytes();
             assert!(found <= held, "{found} of {held} bytes, round {round}");
-            assert!(found >= LIVE as usize * (UNIT + 48), "{found} bytes cannot hold what is kept");
+            assert!(found >= LIVE as usize * (UNIT + 40), "{found} bytes cannot hold what is kept");
             for slot in first..first + LIVE {
                 contents.discard(slot);
             }

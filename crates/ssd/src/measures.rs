@@ -112,5 +112,5 @@ impl Ssd {
     }
 }
 
-/// What keeping a unit's bytes takes beside them: its slot (16), who holds them (32), and the allocator's.
+/// What keeping a unit's bytes takes beside them: its slot (24), the counts of who holds them (16), and the allocator's.
 const UNIT_NODE: u64 = 64;

@@ -19,7 +19,7 @@ struct Chunk {
 }
 
 /// So many that the clone of a drive of 1 GiB has some hundred to share, and so few that the first change after it is soon done.
-pub(super) const CHUNK: usize = 1024;
+pub(super) const CHUNK: usize = 512;
 
 /// The chunk of a slot, and its place there.
 #[inline]
@@ -107,4 +107,4 @@ impl Chunks {
 }
 
 /// The two counts of holders of what is shared.
-const COUNTS: usize = 2 * size_of::<usize>();
+pub(super) const COUNTS: usize = 2 * size_of::<usize>();

@@ -6,24 +6,23 @@ use std::sync::Arc;
 /// which is checked on every read. The tag of parity is the code's sum of the tags that it covers.
 ///
 /// Bytes are held by reference: a unit that moves to another slot is not copied, and neither are the units of a drive that is cloned.
-/// Zeroes take no memory. The counts of who holds bytes lie beside each other and apart from the bytes, which are seldom in the cache when a unit
-/// moves or is given up.
+/// Zeroes take no memory.
 #[derive(Clone, Debug)]
 pub struct Unit(Held);
 
 #[derive(Clone, Debug)]
 enum Held {
     Zero { tag: u32 },
-    Shared { tag: u32, bytes: Arc<Box<[u8]>> },
+    Shared { tag: u32, bytes: Arc<[u8]> },
 }
 
 // What a slot takes; one without a unit is told by the same word as the kind.
-const _: () = assert!(size_of::<Option<Unit>>() == 16, "a slot has grown");
+const _: () = assert!(size_of::<Option<Unit>>() == 24, "a slot has grown");
 
 impl Unit {
     /// The unit of `bytes`, written for `tag`.
     pub fn new(tag: u32, bytes: &[u8]) -> Self {
-        if is_zero(bytes) { Self::zero(tag) } else { Blank(Arc::new(bytes.into())).into_unit(tag) }
+        if is_zero(bytes) { Self::zero(tag) } else { Self(Held::Shared { tag, bytes: bytes.into() }) }
     }
 
     /// A unit of zeroes, written for `tag`.
@@ -73,7 +72,7 @@ impl Unit {
 
     /// The bytes as memory to be written again, if there are any; others may hold them still.
     #[inline]
-    pub(super) fn into_shared(self) -> Option<Arc<Box<[u8]>>> {
+    pub(super) fn into_shared(self) -> Option<Arc<[u8]>> {
         match self.0 {
             Held::Zero { .. } => None,
             Held::Shared { bytes, .. } => Some(bytes),
@@ -97,17 +96,17 @@ impl Eq for Unit {}
 
 /// The memory of a unit, which nobody else holds, to be written and then made into one. It holds anything.
 #[derive(Debug)]
-pub struct Blank(Arc<Box<[u8]>>);
+pub struct Blank(Arc<[u8]>);
 
 impl Blank {
     /// Memory of `length` zeroes.
     pub fn new(length: usize) -> Self {
-        Self(Arc::new(vec![0; length].into_boxed_slice()))
+        Self(std::iter::repeat_n(0, length).collect())
     }
 
     /// `memory`, if nobody else holds it.
     #[inline]
-    pub(super) fn of(memory: Arc<Box<[u8]>>) -> Option<Self> {
+    pub(super) fn of(memory: Arc<[u8]>) -> Option<Self> {
         (Arc::strong_count(&memory) == 1).then_some(Self(memory))
     }
 
