@@ -166,7 +166,7 @@ fn cores_of(
 fn die_layout(cores: &[Core], geometry: &Geometry, most_bad: u32) -> DieLayout {
     let layout = cores[0].ftl.layout();
     let planes_per_die = u32::from(layout.planes_per_die());
-    let ids = |core: &Core| core.dies.iter().copied().map(DieId).collect();
+    let ids = |core: &Core| core.dies.iter().copied().collect();
     DieLayout {
         dies_of_cores: cores.iter().map(ids).collect(),
         blocks_per_die: geometry.blocks_per_plane * planes_per_die,
@@ -191,8 +191,13 @@ fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
 }
 
 /// The dies of a core's share that are not there yet, numbered within it.
-fn absent_of(absent: &[u16], share: &[DieId]) -> Vec<u16> {
-    (0u16..).zip(share).filter(|(_, die)| absent.contains(&die.0)).map(|(local, _)| local).collect()
+fn absent_of(absent: &[u16], share: &[DieId]) -> Vec<LocalDie> {
+    (0..)
+        .map(LocalDie)
+        .zip(share)
+        .filter(|(_, die)| absent.contains(&die.0))
+        .map(|(local, _)| local)
+        .collect()
 }
 
 /// The dies of each flash core: whole channels where they divide evenly, else every N-th die, so that each core has dies on

@@ -3,7 +3,7 @@
 use crate::op::{Op, OpKind, Task};
 use crate::ssd::Ssd;
 use outlast_ftl::{Cause, Stream};
-use outlast_units::{Nanos, Ppn, Pu};
+use outlast_units::{Nanos, Ppn, Pu, Row};
 
 impl Ssd {
     /// Whether the program operation that has just ended failed.
@@ -17,7 +17,7 @@ impl Ssd {
         let mut fails = state.ftl.is_given_up(op.pu);
         for plane in place.lane.first_plane..place.lane.first_plane + place.lane.planes {
             let block = state.ftl.block_index(place.superblock, place.lane.local_die, plane);
-            for row in place.first_page..place.first_page + layout.rows_per_pu() {
+            for row in Row::each(place.first_page..place.first_page + layout.rows_per_pu()) {
                 fails |= faults.program_fails(block, row);
             }
         }

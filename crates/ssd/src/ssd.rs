@@ -14,7 +14,7 @@ use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Op a
 use outlast_flash::{Flash, Source};
 use outlast_ftl::{Ftl, UnitsWritten};
 use outlast_units::slab::Slab;
-use outlast_units::{Bytes, DieId, IndexVec, Lpn, Nanos, SECTOR_BYTES};
+use outlast_units::{Bytes, DieId, IndexVec, LocalDie, Lpn, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
 
 /// A simulated solid-state drive: a machine made of parts.
@@ -87,7 +87,7 @@ pub struct Ssd {
     /// Which units live in another core than when the drive was new; absent where none do.
     pub(crate) redirection: Option<Box<Redirection>>,
     /// Failed dies for which space has been adjusted.
-    pub(crate) adjusted: Vec<u16>,
+    pub(crate) adjusted: Vec<DieId>,
     pub(crate) moves: Moves,
     /// What is known about the health of dies; absent where nobody cares.
     pub(crate) watch: Option<Box<Watch>>,
@@ -137,9 +137,9 @@ impl Ssd {
     }
 
     /// The flash core that owns die `die`, and the die's number there.
-    pub(crate) fn core_of_die(&self, die: u16) -> (usize, u16) {
-        let DiePlace { core, local } = self.places[DieId(die)];
-        (core.index(), local.0)
+    pub(crate) fn core_of_die(&self, die: DieId) -> (usize, LocalDie) {
+        let DiePlace { core, local } = self.places[die];
+        (core.index(), local)
     }
     /// The translation layers, by flash core.
     pub fn ftls(&self) -> impl ExactSizeIterator<Item = &Ftl> {
@@ -147,7 +147,7 @@ impl Ssd {
     }
 
     /// The dies (numbers over the drive) that flash core `core` owns, in the order of its own numbering.
-    pub fn dies_of_core(&self, core: usize) -> &[u16] {
+    pub fn dies_of_core(&self, core: usize) -> &IndexVec<LocalDie, DieId> {
         &self.cores[core].dies
     }
 

@@ -62,6 +62,11 @@ impl<I: Idx, T> IndexVec<I, T> {
         I::from_index(self.entries.len() - 1)
     }
 
+    /// Removes all entries; what was allocated stays.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+    }
+
     /// The entry, if there is one with that address.
     #[inline]
     pub fn get(&self, index: I) -> Option<&T> {
@@ -110,6 +115,12 @@ impl<I, T> Default for IndexVec<I, T> {
 impl<I, T> From<Vec<T>> for IndexVec<I, T> {
     fn from(entries: Vec<T>) -> Self {
         Self { entries, index: PhantomData }
+    }
+}
+
+impl<I, T> Extend<T> for IndexVec<I, T> {
+    fn extend<A: IntoIterator<Item = T>>(&mut self, iter: A) {
+        self.entries.extend(iter);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::health::Reason;
 use crate::op::{Op, OpKind, Task};
 use crate::ssd::Ssd;
 use outlast_ftl::Stream;
-use outlast_units::{DieId, Nanos, PuWithin, SuperblockId};
+use outlast_units::{LaneIndex, Nanos, PuWithin, SuperblockId};
 
 impl Ssd {
     /// Starts garbage collection on `core` if it is needed and not under way.
@@ -45,14 +45,13 @@ impl Ssd {
         let Core { ftl, tasks, dies, .. } = &mut self.cores[core];
         let valid = ftl.begin_relocation(superblock, stream, reason.cause());
         let has_reads = tasks.begin(task, ftl, superblock, stream, &leaving, valid);
-        for (local, &die) in (0u16..).zip(&*dies) {
+        for (local, &die) in dies.iter_indexed() {
             if tasks.has_reads(task, local) {
-                self.flash.want_reads(DieId(die), task);
+                self.flash.want_reads(die, task);
             }
         }
-        let dies = dies.len();
-        for local in 0..dies {
-            self.wake(now, DieId(self.cores[core].dies[local]));
+        for local in dies.indices() {
+            self.wake(now, self.cores[core].dies[local]);
         }
         if !has_reads {
             self.make_due(core, Due::victim(task));
@@ -165,9 +164,9 @@ impl Ssd {
 
     fn queue_erasures(&mut self, now: Nanos, core: usize, task: Task, superblock: SuperblockId) {
         let first_pu = self.cores[core].ftl.layout().pu_at(superblock, PuWithin(0));
-        let lanes: Vec<u32> = self.cores[core].ftl.erasable_lanes(superblock).collect();
+        let lanes: Vec<LaneIndex> = self.cores[core].ftl.erasable_lanes(superblock).collect();
         for lane in lanes {
-            let op = Op::new(OpKind::Erase, task, core, first_pu + lane);
+            let op = Op::new(OpKind::Erase, task, core, first_pu + lane.0);
             self.queue_internal(now, &op);
         }
     }

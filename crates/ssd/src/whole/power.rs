@@ -14,7 +14,7 @@ use outlast_device::PowerCycle;
 use outlast_flash::{Outstanding, Queue};
 use outlast_ftl::{Aftermath, Cause, PartialPlace, Stream};
 use outlast_units::slab::Slab;
-use outlast_units::{DieId, Nanos, Pu, SuperblockId};
+use outlast_units::{Nanos, Pu, SuperblockId};
 
 impl PowerCycle for Ssd {
     fn power_cut(&mut self, now: Nanos) {
@@ -195,8 +195,8 @@ impl Ssd {
             self.arm(now, core, superblock);
         }
         self.look_at_alarms(now, core);
-        for local in 0..self.cores[core].dies.len() {
-            self.wake(now, DieId(self.cores[core].dies[local]));
+        for local in self.cores[core].dies.indices() {
+            self.wake(now, self.cores[core].dies[local]);
         }
         self.make_due(core, Due::Collect);
         self.make_due(core, Due::Scrub);

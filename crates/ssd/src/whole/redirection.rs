@@ -10,7 +10,7 @@ use crate::ssd::Ssd;
 use outlast_device::{Notice, NoticeKind, Op as HostOp};
 use outlast_ftl::{ProgramCause, UnitsWritten};
 use outlast_media::ConfigError;
-use outlast_units::{CoreId, Lpn, Nanos};
+use outlast_units::{CoreId, DieId, LocalDie, Lpn, Nanos};
 
 impl Ssd {
     /// The core that unit `unit` had when the drive was new, and its number there.
@@ -109,11 +109,11 @@ impl Ssd {
     }
 
     /// Die `die` has failed, as far as its core's translation layer is concerned: the host is told, and room is made.
-    pub(crate) fn repair_die(&mut self, now: Nanos, die: u16) {
+    pub(crate) fn repair_die(&mut self, now: Nanos, die: DieId) {
         if self.config.repair.is_none() {
             return;
         }
-        self.notices.push_back(Notice { at: now, kind: NoticeKind::DieFailed { die } });
+        self.notices.push_back(Notice { at: now, kind: NoticeKind::DieFailed { die: die.0 } });
         self.adjust_space(now, die);
         self.note_prospects(now, die);
     }
@@ -121,7 +121,7 @@ impl Ssd {
     /// Die `die` has failed and its core has given it up: where the scheme is cooperative, a part of the core's units goes to the other
     /// cores. Once for each die. Nothing changes where that would leave some core too little room; then all depends on whether the core
     /// can go on alone ([`Ssd::prospects`]).
-    pub(crate) fn adjust_space(&mut self, now: Nanos, die: u16) {
+    pub(crate) fn adjust_space(&mut self, now: Nanos, die: DieId) {
         let Some(repair) = &self.config.repair else { return };
         if repair.scheme != RepairScheme::Cooperative || self.adjusted.contains(&die) {
             return;
@@ -157,12 +157,10 @@ impl Ssd {
         let shares =
             self.config.repair.as_ref().is_some_and(|repair| repair.scheme == RepairScheme::Cooperative);
         let state = &self.cores[core];
-        let is_new = |(local, &die): (u16, &u16)| {
-            state.ftl.is_dead_die(local)
-                && !self.adjusted.contains(&die)
-                && !self.absent.contains(&outlast_units::DieId(die))
+        let is_new = |(local, &die): (LocalDie, &DieId)| {
+            state.ftl.is_dead_die(local) && !self.adjusted.contains(&die) && !self.absent.contains(&die)
         };
-        shares && (0u16..).zip(&state.dies).any(is_new)
+        shares && state.dies.iter_indexed().any(is_new)
     }
 
     /// Dies that failed and were repaired before there was any data: they are left out, and where the scheme is cooperative their core has
@@ -173,9 +171,9 @@ impl Ssd {
     pub(crate) fn begin_repaired(&mut self) -> Result<(), ConfigError> {
         let dies = self.config.repair.as_ref().map_or_else(Vec::new, |repair| repair.repaired_dies.clone());
         for (index, &die) in dies.iter().enumerate() {
-            let (core, local) = self.core_of_die(die);
+            let (core, local) = self.core_of_die(DieId(die));
             self.cores[core].ftl.give_up_die(local, None);
-            self.adjust_space(Nanos::ZERO, die);
+            self.adjust_space(Nanos::ZERO, DieId(die));
             if self.prospects() == Prospects::Beyond {
                 let limit = "leaves too little room for the data";
                 return Err(ConfigError::new(&format!("device.repair.repaired_dies[{index}]"), die, limit));
@@ -186,7 +184,7 @@ impl Ssd {
 
     /// How units would be redirected after one more failure on core `victim`, `die` being the one that fails where it has not yet;
     /// `None` where that cannot be, or leaves some core too little room.
-    fn redirected_once_more(&self, victim: usize, die: Option<u16>) -> Option<Redirection> {
+    fn redirected_once_more(&self, victim: usize, die: Option<LocalDie>) -> Option<Redirection> {
         let dies = (self.places.len() - self.config.absent_dies.len()) as u32;
         let none = || Redirection::new(self.units, self.cores.len() as u32, dies);
         let mut next = self.redirection.as_deref().map_or_else(none, Redirection::clone);
@@ -206,7 +204,7 @@ impl Ssd {
         let bears = |index: usize| {
             let ftl = &self.cores[index].ftl;
             // All dies of a core are alike: the first that works will do.
-            let die = (0..ftl.layout().dies()).find(|&local| !ftl.is_dead_die(local));
+            let die = ftl.layout().local_dies().find(|&local| !ftl.is_dead_die(local));
             let alone = ftl.could_hold(ftl.logical_units(), die);
             let shares = repair.scheme == RepairScheme::Cooperative;
             alone || (shares && self.redirected_once_more(index, die).is_some())
@@ -215,11 +213,11 @@ impl Ssd {
     }
 
     /// Tells the host if die `die`, which has failed, was the last one that may, or one too many.
-    pub(crate) fn note_prospects(&mut self, now: Nanos, die: u16) {
+    pub(crate) fn note_prospects(&mut self, now: Nanos, die: DieId) {
         let kind = match self.prospects() {
             Prospects::More => return,
-            Prospects::Last => NoticeKind::LastRepair { die },
-            Prospects::Beyond => NoticeKind::BeyondRepair { die },
+            Prospects::Last => NoticeKind::LastRepair { die: die.0 },
+            Prospects::Beyond => NoticeKind::BeyondRepair { die: die.0 },
         };
         self.notices.push_back(Notice { at: now, kind });
     }

@@ -6,7 +6,7 @@ use crate::places::{DiePlace, place_of_pu};
 use crate::ssd::Ssd;
 use outlast_flash::{Answer, Ask, Demand, Event, Next, OpId, Queue};
 use outlast_units::slab::NIL;
-use outlast_units::{CoreId, DieId, Group, Nanos, Pu};
+use outlast_units::{CoreId, DieId, Nanos, Pu};
 
 /// What the cores demand of their dies.
 #[inline]
@@ -163,7 +163,7 @@ impl Ssd {
         let DiePlace { core: owner, local } = self.places[die];
         let core = owner.index();
         let Core { tasks, ftl, cpu, .. } = &mut self.cores[core];
-        let next = match tasks.next_read(ask.task, local.0, ftl, ask.may_start) {
+        let next = match tasks.next_read(ask.task, local, ftl, ask.may_start) {
             NextRead::None => Answer::Nothing,
             NextRead::Later => Answer::Later,
             NextRead::Stale => {
@@ -283,7 +283,7 @@ impl Ssd {
         let state = &mut self.cores[core];
         let sealed = state.ftl.programmed(op.pu);
         if let Some(own) = &mut state.cells {
-            own.cells.programmed(Group(state.ftl.layout().group_of_pu(op.pu)), now + self.schedule.aged());
+            own.cells.programmed(state.ftl.layout().group_of_pu(op.pu), now + self.schedule.aged());
         }
         if sealed && state.scrub.is_some() {
             let superblock = state.ftl.layout().place(op.pu).superblock;

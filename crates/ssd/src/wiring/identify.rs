@@ -50,7 +50,7 @@ impl Ssd {
     }
 
     fn begin_lists(&mut self, now: Nanos, die: DieId) {
-        let (core, local) = self.core_of_die(die.0);
+        let (core, local) = self.core_of_die(die);
         let (Some(watch), Some(repair)) = (&mut self.watch, &self.config.repair) else { return };
         let ftl = &self.cores[core].ftl;
         let reads = ftl.list_reads(local, repair.identifier == Identifier::P2lPage);
@@ -73,7 +73,7 @@ impl Ssd {
     }
 
     fn start_list_read(&mut self, now: Nanos, die: DieId, read: ListRead) {
-        let (core, _) = self.core_of_die(die.0);
+        let (core, _) = self.core_of_die(die);
         let units = self.cores[core].ftl.layout().units_per_pu();
         let mask = u64::MAX >> (64 - units);
         let op = Op::new(OpKind::ListRead, Task::Gc, core, read.pu);
@@ -114,7 +114,7 @@ impl Ssd {
 
     /// All lists of die `die` have been read. Its core also marks the units left behind in it, if the host is told of them.
     fn mark_left_behind(&mut self, now: Nanos, die: DieId, request: u32) {
-        let (core, _) = self.core_of_die(die.0);
+        let (core, _) = self.core_of_die(die);
         let Some(repair) = &self.config.repair else { return };
         let left = if repair.migration == Migration::Host {
             self.left_behind_units().filter(|&unit| self.place_of(unit).0 == core).count() as u64
@@ -170,7 +170,7 @@ impl Ssd {
 
     /// Core `core` has marked what was left of one of its failed dies, for the sake of `request`.
     pub(crate) fn marked(&mut self, now: Nanos, core: usize, request: u32) {
-        let dies = self.cores[core].dies.iter().copied().map(DieId);
+        let dies = self.cores[core].dies.iter().copied();
         if let Some(watch) = &mut self.watch {
             watch.lists.marked(dies);
         }

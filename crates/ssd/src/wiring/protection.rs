@@ -1,7 +1,6 @@
 //! Changes of code and of dies while data is live.
 
 use crate::core::Due;
-use crate::places::DiePlace;
 use crate::ssd::Ssd;
 use outlast_ftl::{CodeConfig, Stream};
 use outlast_media::ConfigError;
@@ -104,8 +103,7 @@ impl Ssd {
             return Err(ConfigError::new("die", die.0, "is there already"));
         };
         self.absent.remove(place);
-        let DiePlace { core, local } = self.places[die];
-        let (core, local) = (core.index(), local.0);
+        let (core, local) = self.core_of_die(die);
         self.cores[core].ftl.add_die(local);
         self.reprotect_all(now, core);
         self.make_due(core, Due::Admit);

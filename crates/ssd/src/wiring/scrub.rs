@@ -5,7 +5,7 @@ use crate::core::Core;
 use crate::health::{Decision, Reason, Scrub};
 use crate::op::{Op, OpKind, Task};
 use crate::ssd::Ssd;
-use outlast_units::{BlockIndex, Nanos, Pu, SuperblockId};
+use outlast_units::{Nanos, Pu, SuperblockId};
 
 impl Ssd {
     /// Has the scrubbing of core `core`, if it scrubs, do something with its view of the core; then calls housekeeping if that is wanted.
@@ -139,7 +139,7 @@ impl Ssd {
         let Some(own) = &mut state.cells else { return };
         let cycles = state.ftl.blocks().all_cycles();
         let blocks = state.ftl.block_indices(superblock);
-        own.erased(superblock, blocks.map(|block| (BlockIndex(block), cycles[block as usize])));
+        own.erased(superblock, blocks.map(|block| (block, cycles[block])));
     }
 
     /// A relocation begins: what was known about the superblock then.
