@@ -67,7 +67,7 @@ impl Ftl {
         }
         let lpn = self.map.owner(slot);
         let to = self.advance(stream);
-        self.map.relocate(slot, 1, to.ppn);
+        self.map.relocate(slot, 1, 1, to.ppn);
         if let Some(contents) = &mut self.contents {
             match self.losses.take(slot) {
                 Some(unit) => contents.write(to.ppn.0, unit),
