@@ -192,7 +192,9 @@ impl Physical {
 
     /// Resident bytes.
     pub(crate) fn bytes(&self) -> usize {
-        size_of_val(self.blocks.all_cycles()) / 4 * 5 + self.members.heap_bytes() + self.order.bytes()
+        self.blocks.all_cycles().len() * (size_of::<u32>() + size_of::<bool>())
+            + self.members.heap_bytes()
+            + self.order.bytes()
     }
 
     /// What [`Physical::bytes`] will be when built.
