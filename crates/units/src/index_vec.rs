@@ -93,6 +93,11 @@ impl<I: Idx, T> IndexVec<I, T> {
         self.entries.iter_mut()
     }
 
+    /// All entries with their addresses, in order, to be changed.
+    pub fn iter_mut_indexed(&mut self) -> impl ExactSizeIterator<Item = (I, &mut T)> {
+        self.entries.iter_mut().enumerate().map(|(index, entry)| (I::from_index(index), entry))
+    }
+
     /// The entries as a slice, for work in bulk.
     #[inline]
     pub fn as_slice(&self) -> &[T] {
@@ -143,6 +148,15 @@ impl<I: Idx, T> IndexMut<I> for IndexVec<I, T> {
     #[inline]
     fn index_mut(&mut self, index: I) -> &mut T {
         &mut self.entries[index.to_index()]
+    }
+}
+
+impl<I, T> IntoIterator for IndexVec<I, T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.into_iter()
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::core::Due;
 use crate::ssd::Ssd;
 use outlast_media::{Damage, Fault, Faults};
-use outlast_units::{DieId, LocalDie, Nanos};
+use outlast_units::{CoreId, DieId, LocalDie, Nanos};
 
 impl Ssd {
     /// From now on operations may fail.
@@ -61,7 +61,7 @@ impl Ssd {
     }
 
     /// Core `core` uses its die `local`, or only `plane` of it, no more.
-    pub(crate) fn give_up(&mut self, now: Nanos, core: usize, local: LocalDie, plane: Option<u16>) {
+    pub(crate) fn give_up(&mut self, now: Nanos, core: CoreId, local: LocalDie, plane: Option<u16>) {
         assert!(local.index() < self.cores[core].dies.len(), "core {core} has no die {local}");
         self.cores[core].ftl.give_up_die(local, plane);
         debug_assert!(

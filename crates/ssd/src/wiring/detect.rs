@@ -16,7 +16,7 @@ impl Ssd {
             return;
         }
         debug_assert!(op.failing != 0, "the read of {:?} has given all", op.kind);
-        let core = usize::from(op.core);
+        let core = op.core;
         let state = &self.cores[core];
         let layout = state.ftl.layout();
         let place = layout.place(op.pu);
@@ -49,7 +49,7 @@ impl Ssd {
     /// A program or an erasure has failed, or its blocks may not be written any more.
     #[cold]
     pub(crate) fn note_failed_write(&mut self, now: Nanos, op: &Op) {
-        let core = usize::from(op.core);
+        let core = op.core;
         let state = &self.cores[core];
         let (Some(faults), Some(_)) = (&state.faults, &self.watch) else { return };
         let place = state.ftl.layout().place(op.pu);
@@ -59,10 +59,10 @@ impl Ssd {
         self.note_bad(now, core, blocks);
     }
 
-    fn note_bad(&mut self, now: Nanos, core: usize, blocks: Vec<BlockIndex>) {
+    fn note_bad(&mut self, now: Nanos, core: CoreId, blocks: Vec<BlockIndex>) {
         let Some(watch) = &mut self.watch else { return };
         for block in blocks {
-            watch.detector.note_bad(CoreId(core as u16), block);
+            watch.detector.note_bad(core, block);
         }
         self.call_housekeeping(now);
     }
@@ -86,7 +86,7 @@ impl Ssd {
     fn next_detected(&mut self, now: Nanos) -> Option<Detected> {
         let (cores, places) = (&self.cores, &self.places);
         let in_use = |die: DieId, block: BlockIndex| {
-            cores[places[die].core.index()].ftl.superblock_of_block(block).is_some()
+            cores[places[die].core].ftl.superblock_of_block(block).is_some()
         };
         self.watch.as_mut()?.detector.next(now, in_use)
     }
@@ -121,7 +121,7 @@ impl Ssd {
     /// The first page of a block has been read, or could not be.
     pub(crate) fn probe_read(&mut self, now: Nanos, op: &Op) {
         let Some(watch) = &mut self.watch else { return };
-        let state = &self.cores[usize::from(op.core)];
+        let state = &self.cores[op.core];
         let ftl = &state.ftl;
         let is_bad = |block: BlockIndex| {
             let is_broken = state.faults.as_ref().is_some_and(|faults| !faults.is_readable(block, Row(0)));
@@ -142,7 +142,7 @@ impl Ssd {
         let finding = watch.detector.finding(die);
         watch.records.push(RepairRecord {
             die: die.0,
-            core: core as u16,
+            core: core.0,
             failed_at: finding.broken_at,
             first_bad_at: finding.first_bad_at,
             detected_at: now,
@@ -169,7 +169,7 @@ impl Ssd {
     }
 
     /// The lanes of core `core` whose data is moved away, or was until their die failed.
-    pub(crate) fn leaving_lanes(&self, core: usize) -> Vec<LaneIndex> {
+    pub(crate) fn leaving_lanes(&self, core: CoreId) -> Vec<LaneIndex> {
         let predictor = self.watch.as_ref().and_then(|watch| watch.predictor.as_ref());
         let Some(predictor) = predictor else { return Vec::new() };
         let state = &self.cores[core];

@@ -42,7 +42,7 @@ impl Ssd {
     fn next_list_step(&mut self) -> Option<ListStep> {
         let (cores, places) = (&self.cores, &self.places);
         let is_there = |die: DieId, read: &ListRead| {
-            let ftl = &cores[places[die].core.index()].ftl;
+            let ftl = &cores[places[die].core].ftl;
             let superblock = ftl.layout().place(read.pu).superblock;
             matches!(ftl.state(superblock), State::Sealed | State::Collecting)
         };
@@ -55,7 +55,7 @@ impl Ssd {
         let ftl = &self.cores[core].ftl;
         let reads = ftl.list_reads(local, repair.identifier == Identifier::P2lPage);
         let is_gone = reads.is_none();
-        watch.lists.begin(die, CoreId(core as u16), reads, ftl.mapped_pages());
+        watch.lists.begin(die, core, reads, ftl.mapped_pages());
         if is_gone {
             self.note_searched(die);
         } else {
@@ -82,7 +82,7 @@ impl Ssd {
 
     /// A page with a list has been read, or could not be.
     pub(crate) fn list_read(&mut self, now: Nanos, op: &Op) {
-        let core = usize::from(op.core);
+        let core = op.core;
         let die = op.lists_of.expect("a read of lists is for a failed die");
         let Some(watch) = &mut self.watch else { return };
         if op.failing != 0 {
@@ -102,10 +102,10 @@ impl Ssd {
     }
 
     /// Core `core` marks pages that lists of die `die` name, which takes it time.
-    fn mark(&mut self, now: Nanos, die: DieId, core: usize, pages: &[Lpn]) {
+    fn mark(&mut self, now: Nanos, die: DieId, core: CoreId, pages: &[Lpn]) {
         let (Some(watch), Some(repair)) = (&mut self.watch, &self.config.repair) else { return };
         assert!(watch.detector.has_failed(die), "only units of failed dies are marked");
-        watch.lists.mark(CoreId(core as u16), pages);
+        watch.lists.mark(core, pages);
         for record in watch.records_of(die) {
             record.marked += pages.len() as u64;
         }
@@ -147,7 +147,7 @@ impl Ssd {
         for unit in units {
             if let Some((core, _)) = self.status_of(unit) {
                 found.push(unit);
-                search.found[CoreId(core as u16)] += 1;
+                search.found[core] += 1;
             }
         }
         for die in watch.detector.failed_dies() {
@@ -163,13 +163,13 @@ impl Ssd {
         }
         for (core, &cost) in costs.iter_indexed().filter(|&(_, &cost)| cost != Nanos::ZERO) {
             self.host.requests.add_part(request);
-            self.cores[core.index()].cpu.take(now, cost, CoreWork::Search { request });
-            self.schedule_core(core.index());
+            self.cores[core].cpu.take(now, cost, CoreWork::Search { request });
+            self.schedule_core(core);
         }
     }
 
     /// Core `core` has marked what was left of one of its failed dies, for the sake of `request`.
-    pub(crate) fn marked(&mut self, now: Nanos, core: usize, request: u32) {
+    pub(crate) fn marked(&mut self, now: Nanos, core: CoreId, request: u32) {
         let dies = self.cores[core].dies.iter().copied();
         if let Some(watch) = &mut self.watch {
             watch.lists.marked(dies);
@@ -219,19 +219,19 @@ impl Ssd {
     }
 
     /// Whether the host is to write a unit again: then the core that has, or had, its data, and whether it can be read.
-    fn status_of(&self, unit: u64) -> Option<(usize, bool)> {
+    fn status_of(&self, unit: u64) -> Option<(CoreId, bool)> {
         let (core, lpn) = self.place_of(unit);
         let state = &self.cores[core];
-        let slot = state.ftl.lookup(Lpn(lpn));
+        let slot = state.ftl.lookup(lpn);
         if !slot.is_some() {
-            return state.ftl.is_lost(Lpn(lpn)).then_some((core, false));
+            return state.ftl.is_lost(lpn).then_some((core, false));
         }
         let (watch, repair) = (self.watch.as_ref()?, self.config.repair.as_ref()?);
         let (pu, own) = state.ftl.layout().pu_of(slot);
         let die = state.ftl.layout().lane_of_pu(pu).die;
         if watch.detector.has_failed(die)
             && state.ftl.is_programmed(slot)
-            && self.is_named(core, Lpn(lpn), die)
+            && self.is_named(core, lpn, die)
         {
             // Of a die that has failed in part the rest may still answer.
             let sound = broken_units(&state.ftl, state.faults.as_ref(), pu, 1 << own) == 0;
@@ -245,15 +245,15 @@ impl Ssd {
     }
 
     /// Whether the search of the mapping table, or a list, leads to a page on failed die `die`.
-    fn is_named(&self, core: usize, lpn: Lpn, die: DieId) -> bool {
+    fn is_named(&self, core: CoreId, lpn: Lpn, die: DieId) -> bool {
         let (Some(watch), Some(repair)) = (&self.watch, &self.config.repair) else { return false };
         !repair.identifier.reads_lists()
             || watch.lists.is_gone(die)
-            || watch.lists.is_marked(CoreId(core as u16), lpn)
+            || watch.lists.is_marked(core, lpn)
     }
 
     /// Whether the stripes of the drive can give what was in program unit `pu`, as far as firmware knows.
-    fn stripe_gives(&self, core: usize, pu: Pu) -> bool {
+    fn stripe_gives(&self, core: CoreId, pu: Pu) -> bool {
         let ftl = &self.cores[core].ftl;
         let is_there = |member: &Member| match member {
             Member::Empty | Member::Buffered(_) => true,

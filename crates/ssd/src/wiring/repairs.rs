@@ -2,7 +2,7 @@
 
 use crate::repair::RepairRecord;
 use crate::ssd::Ssd;
-use outlast_units::{DieId, Lpn};
+use outlast_units::DieId;
 
 impl Ssd {
     /// The dies that have failed over the drive's life, as far as firmware knows, in order of detection; none without
@@ -22,7 +22,7 @@ impl Ssd {
     pub fn is_repaired(&self) -> bool {
         let lost = |unit: u64| {
             let (core, lpn) = self.place_of(unit);
-            self.cores[core].ftl.is_lost(Lpn(lpn))
+            self.cores[core].ftl.is_lost(lpn)
         };
         self.repairs().iter().all(|record| self.failed_units(record.die) == 0)
             && self.left_behind_units().next().is_none()
