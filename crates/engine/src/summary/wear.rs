@@ -4,6 +4,7 @@ use crate::drives::Drives;
 use crate::member::Member;
 use crate::table::{Column, Table};
 use outlast_ssd::Ssd;
+use outlast_units::CoreId;
 use serde::Serialize;
 
 /// Blocks of a drive up to which the wear table is made.
@@ -59,14 +60,14 @@ pub(crate) fn wear_table(drives: &Drives<'_>) -> Option<Table> {
 
 fn wear_rows(ssd: &Ssd, device: u64, columns: &mut [Vec<u64>; 8]) {
     let geometry = &ssd.config().geometry;
-    for (core, ftl) in ssd.ftls().enumerate() {
+    for (core, ftl) in (0..).map(CoreId).zip(ssd.ftls()) {
         let blocks = ftl.blocks();
         for ((index, &cycles), bad) in blocks.all_cycles().iter_indexed().zip(blocks.all_bad()) {
             let at = blocks.address(index);
             let die = ssd.dies_of_core(core)[at.die];
             let channel = geometry.locate(die).channel.0;
             let row = [
-                core as u64,
+                u64::from(core.0),
                 u64::from(die.0),
                 u64::from(channel),
                 u64::from(at.plane),

@@ -12,8 +12,7 @@ impl Ssd {
     /// A flash core acts on one unit of a command.
     pub(crate) fn execute(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
         debug_assert!(
-            work.lpn == Lpn::NONE
-                || u32::from(work.first) + u32::from(work.sectors) <= self.sectors_per_unit,
+            work.lpn == Lpn::NONE || u32::from(work.first) + u32::from(work.sectors) <= self.sectors_per_unit,
             "work of more than a unit"
         );
         // A die may have failed, or data have moved, since the master core sent it here.

@@ -177,7 +177,10 @@ mod tests {
     fn a_loss_of_power_ends_all_moves() {
         let mut moves = Moves::default();
         moves.begin(CoreId(1));
-        assert_eq!(moves.next(2, |_, from| Some(from)), NextMove::Start { victim: CoreId(1), number: Lpn(0) });
+        assert_eq!(
+            moves.next(2, |_, from| Some(from)),
+            NextMove::Start { victim: CoreId(1), number: Lpn(0) }
+        );
         moves.power_failed(None);
         assert!(moves.is_idle() && !moves.are_due());
         assert_eq!(moves.next(2, |_, _| panic!("nothing is to be looked through")), NextMove::AtRest);

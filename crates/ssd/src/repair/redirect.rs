@@ -175,37 +175,37 @@ mod tests {
     fn figure_8() {
         // Four cores, 16 dies, 60 units; a die of core 3 fails.
         let mut redirection = Redirection::new(60, 4, 16);
-        assert!(redirection.take_window(3));
+        assert!(redirection.take_window(CoreId(3)));
         let moved: Vec<(u64, u64)> = (0..60u64)
             .filter_map(|unit| {
-                let (core, local) = redirection.home((unit % 4) as usize, (unit / 4) as u32)?;
-                Some((unit, u64::from(local) * 4 + u64::from(core.0)))
+                let (core, local) = redirection.home(CoreId((unit % 4) as u16), Lpn((unit / 4) as u32))?;
+                Some((unit, u64::from(local.0) * 4 + u64::from(core.0)))
             })
             .collect();
         assert_eq!(moved, [(3, 60), (7, 61), (11, 62)]);
-        assert_eq!([0, 1, 2, 3].map(|core| redirection.logical(core)), [16, 16, 16, 12]);
+        assert_eq!([0, 1, 2, 3].map(|core| redirection.logical(CoreId(core))), [16, 16, 16, 12]);
     }
 
     /// Every unit has one home, no place is used twice, and the way back leads back.
     fn check(redirection: &Redirection, units: u64) {
         let cores = u64::from(redirection.cores);
         let mut seen = BTreeSet::new();
-        let mut held = vec![0u64; cores as usize];
+        let mut held: IndexVec<CoreId, u64> = IndexVec::filled(0, cores as usize);
         for unit in 0..units {
-            let own = ((unit % cores) as usize, (unit / cores) as u32);
+            let own = (CoreId((unit % cores) as u16), Lpn((unit / cores) as u32));
             let home = redirection.home(own.0, own.1).unwrap_or(own);
-            assert!(home.1 < redirection.end(home.0), "{unit} lives at {home:?}");
+            assert!(home.1.0 < redirection.end(home.0), "{unit} lives at {home:?}");
             assert!(seen.insert(home), "{home:?} holds two units");
             assert_eq!(redirection.origin(home.0, home.1), own);
             held[home.0] += 1;
         }
-        for (core, &held) in held.iter().enumerate() {
+        for (core, &held) in held.iter_indexed() {
             assert_eq!(redirection.logical(core), held, "units of core {core}");
             // Densely numbered: all of the extension is in use.
-            let extension = seen.range((core, redirection.own[core])..=(core, u32::MAX)).count();
+            let extension = seen.range((core, Lpn(redirection.own[core]))..=(core, Lpn::NONE)).count();
             assert_eq!(extension as u32, redirection.end(core) - redirection.own[core]);
-            let away: Vec<u32> = redirection.redirected(core, 0).collect();
-            let expected: Vec<u32> = (0..redirection.own[core])
+            let away: Vec<Lpn> = redirection.redirected(core, 0).collect();
+            let expected: Vec<Lpn> = Lpn::each(Lpn(0)..Lpn(redirection.own[core]))
                 .filter(|&number| redirection.home(core, number).is_some())
                 .collect();
             assert_eq!(away, expected);
@@ -215,18 +215,18 @@ mod tests {
     proptest! {
         #[test]
         fn every_unit_has_one_home(
-            cores in 1u32..7, dies in 1u32..40, units in 0u64..3000, victims in prop::collection::vec(0usize..7, 0..20),
+            cores in 1u32..7, dies in 1u32..40, units in 0u64..3000, victims in prop::collection::vec(0u16..7, 0..20),
         ) {
             let mut redirection = Redirection::new(units, cores, dies);
             check(&redirection, units);
             for victim in victims {
-                let victim = victim % cores as usize;
+                let victim = CoreId(victim % cores as u16);
                 let before = redirection.clone();
                 let windows = if cores < 2 { 0 } else { dies.max(2) - 1 } / cores;
                 prop_assert_eq!(redirection.take_window(victim), before.taken[victim] < windows);
                 check(&redirection, units);
                 // What lives elsewhere stays where it is.
-                for core in 0..cores as usize {
+                for core in (0..cores as u16).map(CoreId) {
                     for number in before.redirected(core, 0) {
                         prop_assert_eq!(before.home(core, number), redirection.home(core, number));
                     }
@@ -242,7 +242,10 @@ mod tests {
             for dies in 2 * cores..50 {
                 let mut redirection = Redirection::new(100_000, cores, dies);
                 for failure in 1..dies.div_ceil(cores) {
-                    assert!(redirection.take_window(0), "{cores} cores, {dies} dies, failure {failure}");
+                    assert!(
+                        redirection.take_window(CoreId(0)),
+                        "{cores} cores, {dies} dies, failure {failure}"
+                    );
                 }
             }
         }

@@ -254,8 +254,10 @@ impl Ssd {
     /// Checks that every unit has one home, that no page is used by two, and that no unit has data in two places.
     pub(crate) fn check_redirection(&self) -> Result<(), String> {
         let Some(redirection) = &self.redirection else { return Ok(()) };
-        let ends: IndexVec<CoreId, u64> = self.cores.indices().map(|core| u64::from(redirection.end(core))).collect();
-        let mut seen: IndexVec<CoreId, Vec<bool>> = ends.iter().map(|&end| vec![false; end as usize]).collect();
+        let ends: IndexVec<CoreId, u64> =
+            self.cores.indices().map(|core| u64::from(redirection.end(core))).collect();
+        let mut seen: IndexVec<CoreId, Vec<bool>> =
+            ends.iter().map(|&end| vec![false; end as usize]).collect();
         let mut held: IndexVec<CoreId, u64> = IndexVec::filled(0, self.cores.len());
         for unit in 0..self.units {
             let (home, former) = (self.core_of(unit), self.former_core_of(unit));

@@ -85,9 +85,8 @@ impl Ssd {
 
     fn next_detected(&mut self, now: Nanos) -> Option<Detected> {
         let (cores, places) = (&self.cores, &self.places);
-        let in_use = |die: DieId, block: BlockIndex| {
-            cores[places[die].core].ftl.superblock_of_block(block).is_some()
-        };
+        let in_use =
+            |die: DieId, block: BlockIndex| cores[places[die].core].ftl.superblock_of_block(block).is_some();
         self.watch.as_mut()?.detector.next(now, in_use)
     }
 

@@ -229,10 +229,7 @@ impl Ssd {
         let (watch, repair) = (self.watch.as_ref()?, self.config.repair.as_ref()?);
         let (pu, own) = state.ftl.layout().pu_of(slot);
         let die = state.ftl.layout().lane_of_pu(pu).die;
-        if watch.detector.has_failed(die)
-            && state.ftl.is_programmed(slot)
-            && self.is_named(core, lpn, die)
-        {
+        if watch.detector.has_failed(die) && state.ftl.is_programmed(slot) && self.is_named(core, lpn, die) {
             // Of a die that has failed in part the rest may still answer.
             let sound = broken_units(&state.ftl, state.faults.as_ref(), pu, 1 << own) == 0;
             let by_stripe = !sound && self.stripe_gives(core, pu);
@@ -247,9 +244,7 @@ impl Ssd {
     /// Whether the search of the mapping table, or a list, leads to a page on failed die `die`.
     fn is_named(&self, core: CoreId, lpn: Lpn, die: DieId) -> bool {
         let (Some(watch), Some(repair)) = (&self.watch, &self.config.repair) else { return false };
-        !repair.identifier.reads_lists()
-            || watch.lists.is_gone(die)
-            || watch.lists.is_marked(core, lpn)
+        !repair.identifier.reads_lists() || watch.lists.is_gone(die) || watch.lists.is_marked(core, lpn)
     }
 
     /// Whether the stripes of the drive can give what was in program unit `pu`, as far as firmware knows.
