@@ -1,7 +1,7 @@
 //! A drive is put together: its flash cores over its dies, and the parts beside them.
 
 use crate::config::{Identifier, SsdConfig, WriteCache};
-use crate::core::{Core, Processor, Unsettled};
+use crate::core::{Core, Cores, Processor, Unsettled};
 use crate::counters::{Counters, PowerCuts, Totals};
 use crate::health::{Changes, Decisions, DieLayout, FaultSchedule, Timer};
 use crate::host::HostSide;
@@ -130,7 +130,7 @@ fn cores_of(
     seed: u64,
     tables: Tables,
     units: u64,
-) -> Result<(IndexVec<CoreId, Core>, IndexVec<DieId, DiePlace>), ConfigError> {
+) -> Result<(Cores, IndexVec<DieId, DiePlace>), ConfigError> {
     let geometry = &config.geometry;
     let flash_cores = u64::from(config.controller.flash_cores);
     let shares = dies_of_cores(geometry, config.controller.flash_cores);
@@ -163,7 +163,7 @@ fn cores_of(
 }
 
 /// The blocks of the dies of a drive, of which a die may have `most_bad` bad ones.
-fn die_layout(cores: &IndexVec<CoreId, Core>, geometry: &Geometry, most_bad: u32) -> DieLayout {
+fn die_layout(cores: &Cores, geometry: &Geometry, most_bad: u32) -> DieLayout {
     let layout = cores[CoreId(0)].ftl.layout();
     let planes_per_die = u32::from(layout.planes_per_die());
     let ids = |core: &Core| core.dies.iter().copied().collect();

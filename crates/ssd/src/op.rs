@@ -117,7 +117,7 @@ impl Op {
         Self {
             kind,
             task,
-            core: core,
+            core,
             units: 0,
             pu,
             mask: 0,

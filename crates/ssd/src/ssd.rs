@@ -1,7 +1,7 @@
 //! The drive: a machine of host commands, flash cores, dies and channels.
 
 use crate::config::{SsdConfig, WriteCache};
-use crate::core::{Core, Processor, Unsettled};
+use crate::core::{Cores, Processor, Unsettled};
 use crate::counters::{Counters, PowerCuts, Totals};
 use crate::health::{Changes, Decisions, FaultSchedule, Timer};
 use crate::host::HostSide;
@@ -45,7 +45,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub struct Ssd {
     pub(crate) config: SsdConfig,
-    pub(crate) cores: IndexVec<CoreId, Core>,
+    pub(crate) cores: Cores,
     /// Dies, channels, and what is due.
     pub(crate) flash: Flash<Purpose>,
     /// The flash core of each die.

@@ -21,7 +21,10 @@ use crate::read::CoreCells;
 use outlast_flash::Demand;
 use outlast_ftl::Ftl;
 use outlast_media::{ConfigError, Faults};
-use outlast_units::{DieId, IndexVec, LocalDie, Nanos};
+use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Nanos};
+
+/// The flash cores of a drive.
+pub(crate) type Cores = IndexVec<CoreId, Core>;
 
 /// A flash core.
 #[derive(Clone, Debug)]

@@ -1,16 +1,16 @@
 //! The drive's side of the flash room: what is submitted, what dies ask, what becomes of operations that end.
 
-use crate::core::{Core, Due, NextRead, WaitingWrite};
+use crate::core::{Core, Cores, Due, NextRead, WaitingWrite};
 use crate::op::{Op, OpKind, Purpose, Task, UnitWork};
 use crate::places::{DiePlace, place_of_pu};
 use crate::ssd::Ssd;
 use outlast_flash::{Answer, Ask, Demand, Event, Next, Queue};
 use outlast_units::slab::NIL;
-use outlast_units::{CoreId, DieId, IndexVec, Nanos, Pu};
+use outlast_units::{CoreId, DieId, Nanos, Pu};
 
 /// What the cores demand of their dies.
 #[inline]
-fn demands(cores: &IndexVec<CoreId, Core>) -> impl Fn(CoreId) -> Demand {
+fn demands(cores: &Cores) -> impl Fn(CoreId) -> Demand {
     |core| cores[core].demand()
 }
 
