@@ -118,6 +118,15 @@ impl Ssd {
         self.follow(now, die, next);
     }
 
+    /// An internal operation has ended or relocated data has left the buffer: dies that wait for that go on when all else is settled.
+    /// Where nothing else is due none can come to wait before.
+    #[inline]
+    pub(crate) fn let_waiting_go(&mut self) {
+        if !self.is_settled() || self.flash.dies_waiting() != 0 {
+            self.unsettled.add_leave();
+        }
+    }
+
     /// An internal operation has ended or relocated data has left the buffer: the next of the dies that waited for that goes on, unless
     /// the one before it has begun an internal operation.
     pub(crate) fn wake_waiting(&mut self, now: Nanos) {
@@ -182,10 +191,9 @@ impl Ssd {
                 return Next::Nothing;
             }
             NextRead::Read { pu, mask } => {
-                let units = mask.count_ones();
                 let cost = self.config.controller.relocation_cost;
                 if cost != Nanos::ZERO {
-                    cpu.occupy(now, Nanos(cost.0 * u64::from(units)));
+                    cpu.occupy(now, Nanos(cost.0 * u64::from(mask.count_ones())));
                 }
                 let (_, place) = place_of_pu(ftl.layout(), pu);
                 let read = outlast_flash::Op::read(place, mask, Purpose::relocation_read(ask.task(), pu));
