@@ -231,3 +231,18 @@ fn writes_let_in_by_a_program_come_after_its_parity() {
     config.ftl.wear_leveling.static_gap = Some(3);
     torture(config, 11_417_519_396_159_431_698, 4000, 4);
 }
+
+/// A superblock is full and its programs are on their way; the frontier of another stream was left in it when it had fewer stripes. The
+/// data of one that fails stays in its stripe, whose parity was computed.
+#[test]
+fn a_stream_that_once_filled_a_superblock_has_no_say_in_it() {
+    let mut config = patched();
+    config.ftl.mapping_unit = Bytes::kib(16);
+    config.ftl.multi_plane = false;
+    config.controller.write_cache = WriteCache::Off;
+    let streams = outlast_ftl::ProtectedStreams::All;
+    config.protection = Some(protected((1, 0, streams, outlast_ftl::PartialPlace::Cache, Some(1), true), 1));
+    config.reliability = Some(ReliabilityConfig { reread_history: false, ..weak_flash(Some(1), None) });
+    config.scrub = Some(ScrubConfig { rereads_per_unit: Some(0.05), ..ScrubConfig::default() });
+    torture(config, 17_981_709_397_409_804_650, 4000, 0);
+}

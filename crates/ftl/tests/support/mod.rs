@@ -1,0 +1,5 @@
+//! What surrounds a translation layer with parity, in tests.
+
+pub(crate) mod kind;
+pub(crate) mod rig;
+mod steps;

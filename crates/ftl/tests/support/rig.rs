@@ -1,0 +1,295 @@
+//! A translation layer with parity, and what surrounds it: queues of lanes, programs that fail, losses of power.
+
+use super::kind::Kind;
+use outlast_ftl::{Cause, Ftl, Stream};
+use outlast_media::Unit;
+use outlast_units::rng::SplitMix;
+use outlast_units::{Lpn, Ppn, SuperblockId};
+use std::collections::{BTreeMap, VecDeque};
+
+/// What a page is, as far as anyone may know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Page {
+    /// Its data is that of this write.
+    Written(u32),
+    Lost,
+}
+
+/// A translation layer with what surrounds it, and the maps that it is compared with.
+pub(crate) struct Rig {
+    pub(crate) ftl: Ftl,
+    pub(crate) kind: Kind,
+    pub(crate) rng: SplitMix,
+    pub(crate) writes: u32,
+    /// What the host would read, and what a loss of power would leave.
+    pub(crate) newest: BTreeMap<Lpn, Page>,
+    pub(crate) durable: BTreeMap<Lpn, Page>,
+    /// Writes of a page up to this one count no more, even if they come to flash: it has been trimmed or lost since.
+    pub(crate) floor: BTreeMap<Lpn, u32>,
+    /// Program units on their way to flash, lane by lane.
+    pub(crate) queues: Vec<VecDeque<u32>>,
+    pub(crate) dead: u16,
+    pub(crate) failed: u32,
+    pub(crate) rebuilt: u32,
+}
+
+impl Rig {
+    pub(crate) fn new(kind: Kind, seed: u64) -> Option<Self> {
+        let ftl = kind.ftl(seed)?;
+        let lanes = ftl.layout().lanes().len();
+        let (newest, durable, floor) = Default::default();
+        Some(Self {
+            ftl,
+            kind,
+            rng: SplitMix::new(seed, "test"),
+            writes: 0,
+            newest,
+            durable,
+            floor,
+            queues: vec![VecDeque::new(); lanes],
+            dead: 0,
+            failed: 0,
+            rebuilt: 0,
+        })
+    }
+
+    pub(crate) fn streams(&self) -> impl Iterator<Item = Stream> + use<> {
+        (0..self.ftl.streams()).map(Stream)
+    }
+
+    pub(crate) fn slots(&self, pu: u32) -> impl Iterator<Item = Ppn> + use<> {
+        let units = self.ftl.layout().units_per_pu();
+        (pu * units..(pu + 1) * units).map(Ppn)
+    }
+
+    pub(crate) fn queue(&mut self, pu: u32) {
+        let lane = pu as usize % self.queues.len();
+        self.queues[lane].push_back(pu);
+    }
+
+    pub(crate) fn queue_parity(&mut self, stream: Stream) {
+        while let Some(pu) = self.ftl.take_parity(stream) {
+            self.queue(pu);
+        }
+    }
+
+    /// Program unit `pu` of `stream` is full.
+    pub(crate) fn queue_full(&mut self, stream: Stream, pu: u32) {
+        self.queue(pu);
+        self.queue_parity(stream);
+    }
+
+    pub(crate) fn pad(&mut self, stream: Stream) {
+        if let Some(pu) = self.ftl.pad(stream) {
+            self.queue_full(stream, pu);
+        }
+    }
+
+    pub(crate) fn write(&mut self, hint: u8, lpn: Lpn) {
+        if self.ftl.needs_gc() {
+            self.collect(1.0);
+        }
+        let stream = self.ftl.host_stream(0, hint % self.ftl.classes());
+        if self.ftl.is_read_only() || !self.ftl.can_append(stream) {
+            return;
+        }
+        self.writes += 1;
+        let slot = self.ftl.append(stream, lpn);
+        let (version, mut rng) = (self.writes, SplitMix::new(u64::from(self.writes), "bytes"));
+        let unit = self.ftl.make_unit(lpn, |bytes| {
+            bytes.chunks_mut(8).for_each(|chunk| chunk.copy_from_slice(&rng.next_u64().to_le_bytes()));
+            bytes[..4].copy_from_slice(&version.to_le_bytes());
+        });
+        self.ftl.store(slot.ppn, unit.expect("the layer keeps bytes"));
+        self.newest.insert(lpn, Page::Written(version));
+        if slot.completes_pu {
+            self.queue_full(stream, self.ftl.layout().pu_of(slot.ppn).0);
+        }
+    }
+
+    pub(crate) fn trim(&mut self, lpn: Lpn) {
+        let had = matches!(self.newest.remove(&lpn), Some(Page::Written(_)));
+        assert_eq!(self.ftl.trim(lpn), had);
+        self.durable.remove(&lpn);
+        self.floor.insert(lpn, self.writes);
+    }
+
+    pub(crate) fn is_lost(&mut self, lpn: Option<Lpn>) {
+        if let Some(lpn) = lpn {
+            self.newest.insert(lpn, Page::Lost);
+            self.durable.insert(lpn, Page::Lost);
+            self.floor.insert(lpn, self.writes);
+        }
+    }
+
+    /// Which write put the bytes into `slot`; 0 where stale bytes are given up.
+    pub(crate) fn version(&self, slot: Ppn) -> u32 {
+        let version =
+            |unit: &Unit| unit.bytes().first_chunk().map_or(0, |&version| u32::from_le_bytes(version));
+        self.ftl.image(slot).map_or(0, version)
+    }
+
+    /// The oldest program operation of a lane comes to its end.
+    pub(crate) fn program(&mut self, lane: usize) {
+        let Some(pu) = self.queues[lane].pop_front() else { return };
+        if self.ftl.is_given_up(pu) || self.ftl.is_dead_lane(pu) || self.rng.below(self.kind.failures) == 0 {
+            return self.fail(pu);
+        }
+        self.ftl.programmed(pu);
+        for slot in self.slots(pu).filter(|&slot| self.ftl.owner(slot).is_some()) {
+            let (lpn, version) = (self.ftl.owner(slot), self.version(slot));
+            let is_old = match self.durable.get(&lpn) {
+                Some(&Page::Written(known)) => known > version,
+                _ => false,
+            };
+            if !is_old && self.floor.get(&lpn).is_none_or(|&floor| version > floor) {
+                self.durable.insert(lpn, Page::Written(version));
+            }
+        }
+    }
+
+    /// The program operation of `pu` fails; its units are written again where there is room.
+    pub(crate) fn fail(&mut self, pu: u32) {
+        self.failed += 1;
+        let own = self.ftl.stream_of(self.ftl.layout().place(pu).superblock);
+        self.ftl.program_failed(pu);
+        self.queue_parity(own);
+        for slot in self.slots(pu) {
+            let first = [own, self.ftl.gc_stream(self.ftl.class_of(own))];
+            let mut streams = first.into_iter().chain(self.streams());
+            let to = streams.find_map(|stream| Some((stream, self.ftl.rewrite(stream, slot)?)));
+            match to {
+                Some((stream, to)) if to.completes_pu => {
+                    self.queue_full(stream, self.ftl.layout().pu_of(to.ppn).0);
+                }
+                Some(_) => {}
+                None => {
+                    let lost = self.ftl.lose(slot);
+                    self.is_lost(lost);
+                }
+            }
+        }
+        self.ftl.drop_failed();
+        if self.kind.late {
+            self.pad(own);
+        }
+        self.queue_parity(own);
+    }
+
+    /// Everything that is begun is filled and programmed.
+    pub(crate) fn flush(&mut self) {
+        loop {
+            for stream in self.streams() {
+                self.pad(stream);
+            }
+            if self.queues.iter().all(VecDeque::is_empty) {
+                break;
+            }
+            // A program operation that fails begins another program unit.
+            for lane in 0..self.queues.len() {
+                while !self.queues[lane].is_empty() {
+                    self.program(lane);
+                }
+            }
+        }
+    }
+
+    /// Protects what the open stripe of `stream` holds.
+    pub(crate) fn cover(&mut self, stream: Stream) {
+        if !self.ftl.takes_cover(stream) || self.ftl.exposed(stream) == 0 {
+            return;
+        }
+        self.pad(stream);
+        self.ftl.cover(stream);
+        while let Some(pu) = self.ftl.take_cover() {
+            self.queue(pu);
+        }
+        self.queue_parity(stream);
+    }
+
+    /// Relocates a victim; gives up after a share of its program units, unless that is all.
+    pub(crate) fn collect(&mut self, share: f64) {
+        let Some(victim) = self.ftl.choose_victim().or_else(|| self.ftl.choose_broken()) else { return };
+        let stream = self.ftl.gc_stream(self.ftl.class_of_superblock(victim));
+        let pus = self.ftl.layout().pus_per_superblock();
+        self.ftl.begin_relocation(victim, stream, Cause::Gc);
+        for within in 0..(f64::from(pus) * share) as u32 {
+            self.relocate(stream, victim, within);
+        }
+        if self.ftl.valid_count(victim) != 0 {
+            self.ftl.give_up_relocation(victim, stream);
+            return;
+        }
+        if self.kind.late {
+            self.flush();
+            assert!(self.ftl.may_erase(victim), "nothing is in the buffer, and {victim} is pinned");
+        }
+        let bad = self.rng.below(self.kind.failures) == 0;
+        let blocks: Vec<u32> = self.ftl.block_indices(victim).collect();
+        let block = blocks[self.rng.below(blocks.len() as u64) as usize];
+        self.ftl.erased_but(victim, |at| bad && at == block);
+    }
+
+    pub(crate) fn relocate(&mut self, stream: Stream, victim: SuperblockId, within: u32) {
+        let pu = victim.0 * self.ftl.layout().pus_per_superblock() + within;
+        let mut mask = self.ftl.valid_units(victim, within);
+        for (unit, slot) in self.slots(pu).enumerate() {
+            if mask >> unit & 1 == 1 && self.ftl.is_dead_lane(pu) && !self.comes_back(slot) {
+                let lost = self.ftl.lose(slot);
+                self.is_lost(lost);
+                mask &= !(1 << unit);
+            }
+        }
+        while mask != 0 && self.ftl.can_append(stream) {
+            let relocated = self.ftl.relocate_units(stream, pu, mask);
+            mask = relocated.rest;
+            if let Some(pu) = relocated.completed {
+                self.queue_full(stream, pu);
+            }
+        }
+    }
+
+    /// Power fails: some program operations are under way, at most one on each lane.
+    pub(crate) fn cut(&mut self) {
+        self.ftl.power_failed();
+        if !self.kind.late {
+            // The buffer has survived, and what was on its way follows.
+            return;
+        }
+        let (mut started, mut queued) = (Vec::new(), Vec::new());
+        for queue in &mut self.queues {
+            let begun = usize::from(self.rng.below(2) == 0).min(queue.len());
+            started.extend(queue.drain(..begun));
+            queued.extend(queue.drain(..));
+        }
+        self.lose_buffer(&started, &queued);
+    }
+
+    pub(crate) fn lose_buffer(&mut self, started: &[u32], queued: &[u32]) {
+        let mut after = self.ftl.lose_buffer(started, queued);
+        after.read.extend(self.ftl.stripes_under_way());
+        self.newest = self.durable.clone();
+        for &pu in &after.read {
+            for (unit, slot) in (0..).zip(self.slots(pu)) {
+                let is_broken = |other: u32| self.ftl.is_dead_lane(other);
+                if is_broken(pu) && !self.ftl.cover_gives(pu, unit, is_broken) {
+                    let lost = self.ftl.lose_uncovered(slot);
+                    self.is_lost(lost);
+                }
+            }
+        }
+        self.ftl.recompute_parity(&after.fill);
+        after.fill.into_iter().for_each(|pu| self.queue(pu));
+        self.streams().for_each(|stream| self.queue_parity(stream));
+    }
+
+    /// A die fails, or a plane of it.
+    pub(crate) fn fail_die(&mut self, plane: Option<u16>) {
+        if self.dead == 2 {
+            return;
+        }
+        self.ftl.give_up_die(self.dead, plane);
+        self.dead += 1;
+        self.streams().for_each(|stream| self.queue_parity(stream));
+    }
+}
