@@ -7,8 +7,7 @@ mod support;
 
 use outlast_device::{Command, Device, Op, StreamId, Tag};
 use outlast_ftl::{CodeConfig, WearLeveling};
-use outlast_media::reliability::{Ecc, Rereads};
-use outlast_media::{Damage, Fault, HazardConfig, InitialState};
+use outlast_media::{Damage, Fault, HazardConfig};
 use outlast_ssd::{ReliabilityConfig, ScrubConfig, Ssd, SsdConfig, WriteCache};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Lba, Nanos};
@@ -16,7 +15,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use support::host::Host;
 use support::protection::{choices, protected};
-use support::tiny;
+use support::{tiny, weak_flash};
 
 fn random_fault(rng: &mut SplitMix, config: &SsdConfig) -> Fault {
     let geometry = &config.geometry;
@@ -89,18 +88,6 @@ fn torture(mut config: SsdConfig, seed: u64, commands: u32, faults: u32) -> Host
     host.read_everything(commands);
     host.ssd.self_check().unwrap();
     host
-}
-
-fn weak_flash(retries: Option<u32>, if_protected: Option<u32>) -> ReliabilityConfig {
-    ReliabilityConfig {
-        chip: Some("tlc-72-layer".to_owned()),
-        // About one unit in a thousand fails its first read.
-        ecc: Ecc { strength: Some(96), ..Ecc::default() },
-        rereads: Rereads { scale_factor: 1.05, max_retries: retries },
-        rereads_if_protected: if_protected,
-        initial: InitialState { pe_cycles: 5000, pe_spread: 100.0, ..InitialState::default() },
-        ..ReliabilityConfig::default()
-    }
 }
 
 fn configurations() -> impl Strategy<Value = SsdConfig> {
