@@ -140,7 +140,9 @@ impl fmt::Display for Sums {
 /// A drive that cannot run, or is called steady and is not.
 #[allow(clippy::print_stdout, reason = "a benchmark prints")]
 pub(crate) fn measure(quick: bool, seed: Option<u64>) -> Result<(), String> {
-    println!("skew       spare  policy         superblocks  reached  drive writes     WAF  WAF at 30    error");
+    println!(
+        "skew       spare  policy         superblocks  reached  drive writes     WAF  WAF at 30    error"
+    );
     let mut rng = SplitMix::new(seed.unwrap_or(SEED), "bench.steady");
     let mut by_policy: Vec<Sums> = VictimPolicy::ALL.iter().map(|_| Sums::default()).collect();
     let mut all = Sums::default();

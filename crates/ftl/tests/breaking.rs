@@ -3,7 +3,7 @@
 
 mod support;
 
-use outlast_ftl::CodeConfig;
+use outlast_ftl::{Cause, CodeConfig};
 use outlast_units::Lpn;
 use outlast_units::rng::SplitMix;
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ proptest! {
     #[test]
     fn what_breaks_gives_the_truth_or_nothing(
         kind in kinds(),
-        steps in prop::collection::vec((0u8..=56, any::<u32>()), 1..400),
+        steps in prop::collection::vec((0u8..=59, any::<u32>()), 1..400),
         seed: u64,
     ) {
         let Some(mut rig) = Rig::new(kind, seed) else { return Ok(()) };
@@ -71,7 +71,7 @@ fn a_stream_has_no_say_in_what_a_superblock_holds_after_it() {
         rig.flush();
         (0..8).for_each(|lpn| rig.trim(Lpn(lpn)));
         while rig.ftl.choose_victim().is_some() {
-            rig.collect(1.0);
+            rig.collect(Cause::Gc, 1.0);
         }
     }
     rig.write(2, Lpn(9));

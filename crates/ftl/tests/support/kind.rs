@@ -1,6 +1,8 @@
 //! Protected translation layers of many kinds, on few superblocks.
 
-use outlast_ftl::{ClassConfig, Ftl, FtlConfig, FtlOptions, PartialConfig, PartialPlace, ProtectionConfig};
+use outlast_ftl::{
+    ClassConfig, Ftl, FtlConfig, FtlOptions, PartialConfig, PartialPlace, ProtectionConfig, WearLeveling,
+};
 use outlast_media::{DefectConfig, Geometry};
 use outlast_units::{Bytes, DieId};
 use proptest::prelude::*;
@@ -22,6 +24,10 @@ pub(crate) struct Kind {
     pub(crate) classes: bool,
     pub(crate) lists: bool,
     pub(crate) multi_plane: bool,
+    /// Whether static wear levelling and scrubbing move data, too, and how many streams the host has for each class.
+    pub(crate) levels: bool,
+    pub(crate) scrubs: bool,
+    pub(crate) hints: u8,
     pub(crate) tolerated: u16,
     pub(crate) pages_per_unit: u64,
     pub(crate) pages_per_block: u32,
@@ -55,6 +61,8 @@ impl Kind {
             spare_blocks: 4,
             tolerated_bad_blocks: self.tolerated,
             multi_plane: self.multi_plane,
+            streams: self.hints,
+            wear_leveling: WearLeveling { dynamic: true, static_gap: self.levels.then_some(2) },
             ..FtlConfig::default()
         };
         let class = |parity: u8| ClassConfig {
@@ -76,6 +84,7 @@ impl Kind {
             keep_bytes: true,
             protection: Some(protection),
             lists: self.lists,
+            scrub: self.scrubs,
             erases_late: self.late,
             seed,
             ..FtlOptions::default()
@@ -92,6 +101,9 @@ pub(crate) const SOUND: Kind = Kind {
     classes: false,
     lists: false,
     multi_plane: true,
+    levels: false,
+    scrubs: false,
+    hints: 1,
     tolerated: 0,
     pages_per_unit: 1,
     pages_per_block: 2,
@@ -108,22 +120,28 @@ pub(crate) fn kinds() -> impl Strategy<Value = Kind> {
     ]);
     let code = (0u8..3, prop::option::of(1u16..3));
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    let tasks = (any::<bool>(), any::<bool>(), 1u8..3);
     let failures = prop::sample::select(vec![6u64, 25, 200]);
     let pages = (prop::sample::select(vec![1u64, 2]), 4u32..8, 0u32..16);
-    (place, code, flags, failures, pages, 0u16..2).prop_map(
-        |(place, (parity, block), (late, classes, lists, multi_plane), failures, pages, tolerated)| Kind {
-            late,
-            place,
-            parity,
-            block: block.or((parity == 0).then_some(1)),
-            classes,
-            lists,
-            multi_plane,
-            tolerated,
-            pages_per_unit: pages.0,
-            pages_per_block: pages.1 * pages.0 as u32,
-            more_blocks: pages.2,
-            failures,
+    (place, code, flags, tasks, failures, pages, 0u16..2).prop_map(
+        |(place, (parity, block), (late, classes, lists, multi_plane), tasks, failures, pages, tolerated)| {
+            Kind {
+                late,
+                place,
+                parity,
+                block: block.or((parity == 0).then_some(1)),
+                classes,
+                lists,
+                multi_plane,
+                levels: tasks.0,
+                scrubs: tasks.1,
+                hints: tasks.2,
+                tolerated,
+                pages_per_unit: pages.0,
+                pages_per_block: pages.1 * pages.0 as u32,
+                more_blocks: pages.2,
+                failures,
+            }
         },
     )
 }

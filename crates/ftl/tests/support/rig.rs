@@ -5,7 +5,7 @@ use outlast_ftl::{Cause, Ftl, Stream};
 use outlast_media::Unit;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Lpn, Ppn, SuperblockId};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What a page is, as far as anyone may know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,10 @@ pub(crate) struct Rig {
     pub(crate) floor: BTreeMap<Lpn, u32>,
     /// Program units on their way to flash, lane by lane.
     pub(crate) queues: Vec<VecDeque<u32>>,
+    /// Superblocks whose data has moved, to be erased when what moved is on flash.
+    pub(crate) formers: Vec<SuperblockId>,
+    /// Program units that cannot be read.
+    pub(crate) broken: BTreeSet<u32>,
     pub(crate) dead: u16,
     pub(crate) failed: u32,
     pub(crate) rebuilt: u32,
@@ -47,6 +51,8 @@ impl Rig {
             durable,
             floor,
             queues: vec![VecDeque::new(); lanes],
+            formers: Vec::new(),
+            broken: BTreeSet::new(),
             dead: 0,
             failed: 0,
             rebuilt: 0,
@@ -87,9 +93,12 @@ impl Rig {
 
     pub(crate) fn write(&mut self, hint: u8, lpn: Lpn) {
         if self.ftl.needs_gc() {
-            self.collect(1.0);
+            self.collect(Cause::Gc, 1.0);
         }
-        let stream = self.ftl.host_stream(0, hint % self.ftl.classes());
+        let stream = self.ftl.host_stream(hint / 3, hint % self.ftl.classes());
+        if !self.ftl.can_append(stream) {
+            self.flush();
+        }
         if self.ftl.is_read_only() || !self.ftl.can_append(stream) {
             return;
         }
@@ -192,6 +201,8 @@ impl Rig {
                 }
             }
         }
+        self.erase_formers();
+        assert!(self.formers.is_empty(), "nothing is in the buffer, and {:?} are pinned", self.formers);
     }
 
     /// Protects what the open stripe of `stream` holds.
@@ -205,91 +216,5 @@ impl Rig {
             self.queue(pu);
         }
         self.queue_parity(stream);
-    }
-
-    /// Relocates a victim; gives up after a share of its program units, unless that is all.
-    pub(crate) fn collect(&mut self, share: f64) {
-        let Some(victim) = self.ftl.choose_victim().or_else(|| self.ftl.choose_broken()) else { return };
-        let stream = self.ftl.gc_stream(self.ftl.class_of_superblock(victim));
-        let pus = self.ftl.layout().pus_per_superblock();
-        self.ftl.begin_relocation(victim, stream, Cause::Gc);
-        for within in 0..(f64::from(pus) * share) as u32 {
-            self.relocate(stream, victim, within);
-        }
-        if self.ftl.valid_count(victim) != 0 {
-            self.ftl.give_up_relocation(victim, stream);
-            return;
-        }
-        if self.kind.late {
-            self.flush();
-            assert!(self.ftl.may_erase(victim), "nothing is in the buffer, and {victim} is pinned");
-        }
-        let bad = self.rng.below(self.kind.failures) == 0;
-        let blocks: Vec<u32> = self.ftl.block_indices(victim).collect();
-        let block = blocks[self.rng.below(blocks.len() as u64) as usize];
-        self.ftl.erased_but(victim, |at| bad && at == block);
-    }
-
-    pub(crate) fn relocate(&mut self, stream: Stream, victim: SuperblockId, within: u32) {
-        let pu = victim.0 * self.ftl.layout().pus_per_superblock() + within;
-        let mut mask = self.ftl.valid_units(victim, within);
-        for (unit, slot) in self.slots(pu).enumerate() {
-            if mask >> unit & 1 == 1 && self.ftl.is_dead_lane(pu) && !self.comes_back(slot) {
-                let lost = self.ftl.lose(slot);
-                self.is_lost(lost);
-                mask &= !(1 << unit);
-            }
-        }
-        while mask != 0 && self.ftl.can_append(stream) {
-            let relocated = self.ftl.relocate_units(stream, pu, mask);
-            mask = relocated.rest;
-            if let Some(pu) = relocated.completed {
-                self.queue_full(stream, pu);
-            }
-        }
-    }
-
-    /// Power fails: some program operations are under way, at most one on each lane.
-    pub(crate) fn cut(&mut self) {
-        self.ftl.power_failed();
-        if !self.kind.late {
-            // The buffer has survived, and what was on its way follows.
-            return;
-        }
-        let (mut started, mut queued) = (Vec::new(), Vec::new());
-        for queue in &mut self.queues {
-            let begun = usize::from(self.rng.below(2) == 0).min(queue.len());
-            started.extend(queue.drain(..begun));
-            queued.extend(queue.drain(..));
-        }
-        self.lose_buffer(&started, &queued);
-    }
-
-    pub(crate) fn lose_buffer(&mut self, started: &[u32], queued: &[u32]) {
-        let mut after = self.ftl.lose_buffer(started, queued);
-        after.read.extend(self.ftl.stripes_under_way());
-        self.newest = self.durable.clone();
-        for &pu in &after.read {
-            for (unit, slot) in (0..).zip(self.slots(pu)) {
-                let is_broken = |other: u32| self.ftl.is_dead_lane(other);
-                if is_broken(pu) && !self.ftl.cover_gives(pu, unit, is_broken) {
-                    let lost = self.ftl.lose_uncovered(slot);
-                    self.is_lost(lost);
-                }
-            }
-        }
-        self.ftl.recompute_parity(&after.fill);
-        after.fill.into_iter().for_each(|pu| self.queue(pu));
-        self.streams().for_each(|stream| self.queue_parity(stream));
-    }
-
-    /// A die fails, or a plane of it.
-    pub(crate) fn fail_die(&mut self, plane: Option<u16>) {
-        if self.dead == 2 {
-            return;
-        }
-        self.ftl.give_up_die(self.dead, plane);
-        self.dead += 1;
-        self.streams().for_each(|stream| self.queue_parity(stream));
     }
 }

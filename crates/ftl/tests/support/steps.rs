@@ -2,7 +2,7 @@
 
 use super::kind::{DIES, UNITS};
 use super::rig::{Page, Rig};
-use outlast_ftl::{Axis, CodeConfig, Member, Stream};
+use outlast_ftl::{Axis, Cause, CodeConfig, Member, Stream};
 use outlast_units::{Lpn, Ppn};
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ impl Rig {
             0..=29 => {
                 for _ in 0..=number % 9 {
                     let other = Lpn(self.rng.below(UNITS) as u32);
-                    self.write(step % 3, if step < 9 { lpn } else { other });
+                    self.write(step % 6, if step < 9 { lpn } else { other });
                 }
             }
             30..=32 => self.trim(lpn),
@@ -24,8 +24,8 @@ impl Rig {
                 }
             }
             46 => self.flush(),
-            47..=48 => self.collect(1.0),
-            49 => self.collect(0.5),
+            47..=48 => self.collect(Cause::Gc, 1.0),
+            49 => self.collect(Cause::Gc, 0.5),
             50..=52 => self.cover(Stream(number as u8 % self.ftl.streams())),
             53..=54 => self.cut(),
             55 => {
@@ -36,8 +36,12 @@ impl Rig {
                 let _ = self.ftl.set_code(step % self.ftl.classes(), code);
             }
             56 if number.is_multiple_of(8) => self.fail_die(number.is_multiple_of(3).then_some(1)),
+            57 if self.kind.levels => self.collect(Cause::WearLeveling, 1.0),
+            58 if self.kind.scrubs => self.collect(Cause::Scrub, 1.0),
+            59 => self.lose_cache(),
             _ => {}
         }
+        self.erase_formers();
     }
 
     /// Whether the unit in `slot`, on flash, can be rebuilt; along every way that suffices it is as it was written.
@@ -51,7 +55,7 @@ impl Rig {
                 match member {
                     Member::Empty => known += 1,
                     Member::Buffered(pu) => had.push(pu),
-                    Member::OnFlash(pu) if !self.ftl.is_dead_lane(pu) => unread.push(pu),
+                    Member::OnFlash(pu) if !self.is_unreadable(pu) => unread.push(pu),
                     Member::OnFlash(_) | Member::Gone => {}
                 }
             }
