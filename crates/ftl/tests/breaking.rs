@@ -4,8 +4,8 @@
 mod support;
 
 use outlast_ftl::{Cause, CodeConfig};
-use outlast_units::Lpn;
 use outlast_units::rng::SplitMix;
+use outlast_units::{Lpn, Pu};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use support::kind::{Kind, SOUND, UNITS, kinds};
@@ -97,7 +97,7 @@ fn a_stream_has_no_say_in_what_a_superblock_holds_after_it() {
 fn what_is_filled_after_a_loss_of_power_may_fail() {
     let mut rig = Rig::new(Kind { late: true, ..SOUND }, 1).expect("it fits");
     (0..4).for_each(|lpn| rig.write(0, Lpn(lpn)));
-    let data: Vec<u32> = [0, 2].map(|lpn| rig.ftl.layout().pu_of(rig.ftl.lookup(Lpn(lpn))).0).to_vec();
+    let data: Vec<Pu> = [0, 2].map(|lpn| rig.ftl.layout().pu_of(rig.ftl.lookup(Lpn(lpn))).0).to_vec();
     for lane in 0..rig.queues.len() {
         if rig.queues[lane].front().is_some_and(|pu| !data.contains(pu)) {
             rig.program(lane);
@@ -106,7 +106,7 @@ fn what_is_filled_after_a_loss_of_power_may_fail() {
     rig.queues.iter_mut().for_each(VecDeque::clear);
     rig.ftl.power_failed();
     rig.lose_buffer(&[], &data);
-    assert_eq!(rig.queues.iter().flatten().copied().collect::<Vec<u32>>(), data);
+    assert_eq!(rig.queues.iter().flatten().copied().collect::<Vec<Pu>>(), data);
     rig.queues.iter_mut().for_each(VecDeque::clear);
     for &pu in &data {
         rig.fail(pu);

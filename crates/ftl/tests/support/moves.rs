@@ -2,7 +2,7 @@
 
 use super::rig::Rig;
 use outlast_ftl::{Cause, PartialPlace, State, Stream};
-use outlast_units::SuperblockId;
+use outlast_units::{Pu, PuWithin, SuperblockId};
 
 impl Rig {
     /// The superblock that a task moves next, and to which stream.
@@ -29,7 +29,7 @@ impl Rig {
         let Some((victim, stream)) = self.victim(cause) else { return };
         let pus = self.ftl.layout().pus_per_superblock();
         self.ftl.begin_relocation(victim, stream, cause);
-        for within in 0..(f64::from(pus) * share) as u32 {
+        for within in (0..(f64::from(pus) * share) as u32).map(PuWithin) {
             self.relocate(stream, victim, within);
         }
         if self.ftl.valid_count(victim) != 0 {
@@ -53,12 +53,12 @@ impl Rig {
             let block = blocks[self.rng.below(blocks.len() as u64) as usize];
             self.ftl.erased_but(victim, |at| bad && at == block);
             let pus = self.ftl.layout().pus_per_superblock();
-            self.broken.retain(|pu| pu / pus != victim.0);
+            self.broken.retain(|pu| pu.0 / pus != victim.0);
         }
     }
 
-    pub(crate) fn relocate(&mut self, stream: Stream, victim: SuperblockId, within: u32) {
-        let pu = victim.0 * self.ftl.layout().pus_per_superblock() + within;
+    pub(crate) fn relocate(&mut self, stream: Stream, victim: SuperblockId, within: PuWithin) {
+        let pu = self.ftl.layout().pu_at(victim, within);
         let mut mask = self.ftl.valid_units(victim, within);
         for (unit, slot) in self.slots(pu).enumerate() {
             if mask >> unit & 1 == 1 && self.is_unreadable(pu) && !self.comes_back(slot) {
@@ -95,7 +95,7 @@ impl Rig {
         self.lose_buffer(&started, &queued);
     }
 
-    pub(crate) fn lose_buffer(&mut self, started: &[u32], queued: &[u32]) {
+    pub(crate) fn lose_buffer(&mut self, started: &[Pu], queued: &[Pu]) {
         let mut after = self.ftl.lose_buffer(started, queued);
         after.read.extend(self.ftl.stripes_under_way());
         self.newest = self.durable.clone();
@@ -106,7 +106,7 @@ impl Rig {
     }
 
     /// Program units are read so that the parity of their stripes is known again; `covered`: what covers the stripes has survived.
-    fn read_for_parity(&mut self, read: &[u32], covered: bool) {
+    fn read_for_parity(&mut self, read: &[Pu], covered: bool) {
         for &pu in read {
             if !self.is_unreadable(pu) {
                 continue;
@@ -128,7 +128,7 @@ impl Rig {
         }
     }
 
-    pub(crate) fn is_unreadable(&self, pu: u32) -> bool {
+    pub(crate) fn is_unreadable(&self, pu: Pu) -> bool {
         self.ftl.is_dead_lane(pu) || self.broken.contains(&pu)
     }
 

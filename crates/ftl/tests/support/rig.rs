@@ -4,7 +4,7 @@ use super::kind::Kind;
 use outlast_ftl::{Cause, Ftl, Stream};
 use outlast_media::Unit;
 use outlast_units::rng::SplitMix;
-use outlast_units::{Lpn, Ppn, SuperblockId};
+use outlast_units::{Lpn, Ppn, Pu, SuperblockId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What a page is, as far as anyone may know.
@@ -27,11 +27,11 @@ pub(crate) struct Rig {
     /// Writes of a page up to this one count no more, even if they come to flash: it has been trimmed or lost since.
     pub(crate) floor: BTreeMap<Lpn, u32>,
     /// Program units on their way to flash, lane by lane.
-    pub(crate) queues: Vec<VecDeque<u32>>,
+    pub(crate) queues: Vec<VecDeque<Pu>>,
     /// Superblocks whose data has moved, to be erased when what moved is on flash.
     pub(crate) formers: Vec<SuperblockId>,
     /// Program units that cannot be read.
-    pub(crate) broken: BTreeSet<u32>,
+    pub(crate) broken: BTreeSet<Pu>,
     pub(crate) dead: u16,
     pub(crate) failed: u32,
     pub(crate) rebuilt: u32,
@@ -63,13 +63,12 @@ impl Rig {
         (0..self.ftl.streams()).map(Stream)
     }
 
-    pub(crate) fn slots(&self, pu: u32) -> impl Iterator<Item = Ppn> + use<> {
-        let units = self.ftl.layout().units_per_pu();
-        (pu * units..(pu + 1) * units).map(Ppn)
+    pub(crate) fn slots(&self, pu: Pu) -> impl Iterator<Item = Ppn> + use<> {
+        Ppn::each(self.ftl.layout().slots_of(pu))
     }
 
-    pub(crate) fn queue(&mut self, pu: u32) {
-        let lane = pu as usize % self.queues.len();
+    pub(crate) fn queue(&mut self, pu: Pu) {
+        let lane = pu.0 as usize % self.queues.len();
         self.queues[lane].push_back(pu);
     }
 
@@ -80,7 +79,7 @@ impl Rig {
     }
 
     /// Program unit `pu` of `stream` is full.
-    pub(crate) fn queue_full(&mut self, stream: Stream, pu: u32) {
+    pub(crate) fn queue_full(&mut self, stream: Stream, pu: Pu) {
         self.queue(pu);
         self.queue_parity(stream);
     }
@@ -158,7 +157,7 @@ impl Rig {
     }
 
     /// The program operation of `pu` fails; its units are written again where there is room.
-    pub(crate) fn fail(&mut self, pu: u32) {
+    pub(crate) fn fail(&mut self, pu: Pu) {
         self.failed += 1;
         let own = self.ftl.stream_of(self.ftl.layout().place(pu).superblock);
         self.ftl.program_failed(pu);

@@ -77,11 +77,55 @@ impl Dirty {
     #[inline]
     fn take(&mut self) -> Option<Due> {
         if self.now == 0 {
+            if self.then == 0 {
+                return None;
+            }
             self.now = std::mem::take(&mut self.then);
         }
-        let first = *Due::ALL.get(self.now.trailing_zeros() as usize)?;
+        let first = Due::ALL[self.now.trailing_zeros() as usize % Due::ALL.len()];
         self.now &= self.now - 1;
         Some(first)
+    }
+}
+
+/// What waits for its turn, first come first: a list that begins anew at its end, so that taking the first moves nothing.
+#[derive(Clone, Debug)]
+struct Turns<T> {
+    items: Vec<T>,
+    taken: usize,
+}
+
+impl<T> Default for Turns<T> {
+    fn default() -> Self {
+        Self { items: Vec::new(), taken: 0 }
+    }
+}
+
+impl<T: Copy> Turns<T> {
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    #[inline]
+    fn first(&self) -> Option<T> {
+        self.items.get(self.taken).copied()
+    }
+
+    #[inline]
+    fn push(&mut self, item: T) {
+        self.items.push(item);
+    }
+
+    /// The first has had its turn.
+    #[inline]
+    fn pass(&mut self) {
+        debug_assert!(self.taken < self.items.len(), "nothing waits for its turn");
+        self.taken += 1;
+        if self.taken == self.items.len() {
+            self.items.clear();
+            self.taken = 0;
+        }
     }
 }
 
@@ -89,9 +133,9 @@ impl Dirty {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unsettled {
     /// The flash cores of which something is due, in the order in which they came to it.
-    cores: Vec<u16>,
+    cores: Turns<u16>,
     /// What idle dies have asked for that turned out to be stale: they look again when it is known what comes of that.
-    asks: Vec<(DieId, Ask)>,
+    asks: Turns<(DieId, Ask)>,
     /// Whether dies that wait to start an internal operation may go on.
     leave: bool,
     /// While they do: internal operations that were under way when the last one did, and how many dies are left to be asked.
@@ -121,7 +165,10 @@ impl Unsettled {
     #[inline]
     fn list(&mut self, core: usize, dirty: &mut Dirty) {
         if !dirty.listed {
-            debug_assert!(!self.cores.contains(&(core as u16)), "core {core} is listed twice");
+            debug_assert!(
+                !self.cores.items[self.cores.taken..].contains(&(core as u16)),
+                "core {core} is listed twice"
+            );
             dirty.listed = true;
             self.cores.push(core as u16);
         }
@@ -151,13 +198,15 @@ impl Unsettled {
     /// The next die that looks again, when nothing is due on any core.
     #[inline]
     pub(crate) fn take_ask(&mut self) -> Option<(DieId, Ask)> {
-        if self.asks.is_empty() { None } else { Some(self.asks.remove(0)) }
+        let first = self.asks.first()?;
+        self.asks.pass();
+        Some(first)
     }
 
     /// The first core of which something is due.
     #[inline]
     pub(crate) fn first(&self) -> Option<usize> {
-        self.cores.first().map(|&core| usize::from(core))
+        self.cores.first().map(usize::from)
     }
 
     /// What is looked at next on the first core, of which `dirty` says what is due; with nothing left, the next core is the first.
@@ -167,7 +216,7 @@ impl Unsettled {
         let due = dirty.take();
         if due.is_none() {
             dirty.listed = false;
-            self.cores.remove(0);
+            self.cores.pass();
         }
         due
     }
@@ -183,7 +232,7 @@ mod tests {
         unsettled.add_then(3, &mut dirty, Due::GcVictim);
         unsettled.add(3, &mut dirty, Due::Admit);
         unsettled.add(3, &mut dirty, Due::Collect);
-        assert_eq!(unsettled.cores, [3], "a core is listed once");
+        assert_eq!(unsettled.cores.items, [3], "a core is listed once");
         let mut seen = Vec::new();
         while let Some(due) = unsettled.take(&mut dirty) {
             seen.push(due);

@@ -8,14 +8,14 @@ use super::{CoreCells, Reliability};
 use crate::op::OpKind;
 use outlast_ftl::{Ftl, PuPlace};
 use outlast_media::{CalmSensing, Faults, Sensing};
-use outlast_units::{BlockIndex, Group, Nanos, Ppn, Row};
+use outlast_units::{BlockIndex, Group, Nanos, Ppn, Pu, Row};
 
 /// A read at the moment of a sensing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attempt {
     pub(crate) kind: OpKind,
     /// Program unit, and those of its units that have not been got, one bit each.
-    pub(crate) pu: u32,
+    pub(crate) pu: Pu,
     pub(crate) wanted: u64,
     /// Step: 0 is the plain read, every re-read is one further.
     pub(crate) step: u16,
