@@ -12,7 +12,7 @@ use support::kind::{Kind, SOUND, UNITS, kinds};
 use support::rig::Rig;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
     fn what_breaks_gives_the_truth_or_nothing(

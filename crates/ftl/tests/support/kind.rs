@@ -121,7 +121,7 @@ pub(crate) fn kinds() -> impl Strategy<Value = Kind> {
     let code = (0u8..3, prop::option::of(1u16..3));
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let tasks = (any::<bool>(), any::<bool>(), 1u8..3);
-    let failures = prop::sample::select(vec![6u64, 25, 200]);
+    let failures = prop::sample::select(vec![6u64, 25, 200, u64::MAX]);
     let pages = (prop::sample::select(vec![1u64, 2]), 4u32..8, 0u32..16);
     (place, code, flags, tasks, failures, pages, 0u16..2).prop_map(
         |(place, (parity, block), (late, classes, lists, multi_plane), tasks, failures, pages, tolerated)| {
