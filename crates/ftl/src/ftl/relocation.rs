@@ -6,7 +6,7 @@ use crate::policy::{self, NO_CANDIDATE, WorkedOut};
 use crate::streams::{Cause, Stream};
 use crate::superblocks::State;
 use crate::table::Mapping;
-use outlast_units::{Ppn, Pu, PuWithin, SuperblockId};
+use outlast_units::{Ppn, Pu, PuWithin, SuperblockId, count_few};
 
 /// Units of a stretch of slots, a bit each, and how many they are.
 #[derive(Clone, Copy, Debug)]
@@ -51,8 +51,7 @@ impl Ftl {
         if self.frontiers[stream].is_full() {
             self.open(stream);
         }
-        // Bits are counted once: without an instruction for it that takes fifteen.
-        let (valid_count, left) = (valid.count_ones(), self.frontiers[stream].left_in_pu());
+        let (valid_count, left) = (count_few(valid), self.frontiers[stream].left_in_pu());
         let moved =
             if valid_count <= left { Run(valid, valid_count) } else { Run(lowest(valid, left), left) };
         let cause = self.superblocks.moved_for(superblock);

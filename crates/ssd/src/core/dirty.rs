@@ -102,9 +102,8 @@ impl<T> Default for Turns<T> {
 }
 
 impl<T: Copy> Turns<T> {
-    #[inline]
-    fn is_empty(&self) -> bool {
-        self.items.is_empty()
+    fn left(&self) -> usize {
+        self.items.len() - self.taken
     }
 
     #[inline]
@@ -136,7 +135,9 @@ pub(crate) struct Unsettled {
     cores: Turns<u16>,
     /// What idle dies have asked for that turned out to be stale: they look again when it is known what comes of that.
     asks: Turns<(DieId, Ask)>,
-    /// Whether dies that wait to start an internal operation may go on.
+    /// How many cores and asks there are, and one more while dies that wait to start an internal operation may go on: one look tells
+    /// whether anything is due.
+    pending: u32,
     leave: bool,
     /// While they do: internal operations that were under way when the last one did, and how many dies are left to be asked.
     last_leave: Option<(u32, usize)>,
@@ -145,7 +146,12 @@ pub(crate) struct Unsettled {
 impl Unsettled {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.cores.is_empty() && !self.leave && self.asks.is_empty()
+        debug_assert!(
+            self.pending as usize == self.cores.left() + self.asks.left() + usize::from(self.leave),
+            "{} are said to be pending in {self:?}",
+            self.pending
+        );
+        self.pending == 0
     }
 
     /// `due` is due on core `core`, of which `dirty` says what is.
@@ -170,6 +176,7 @@ impl Unsettled {
                 "core {core} is listed twice"
             );
             dirty.listed = true;
+            self.pending += 1;
             self.cores.push(core as u16);
         }
     }
@@ -177,6 +184,7 @@ impl Unsettled {
     /// An internal operation has ended, or relocated data has left the buffer: dies that waited for that may go on.
     #[inline]
     pub(crate) fn add_leave(&mut self) {
+        self.pending += u32::from(!self.leave);
         self.leave = true;
     }
 
@@ -184,14 +192,17 @@ impl Unsettled {
     /// of them has begun another.
     #[inline]
     pub(crate) fn take_leave(&mut self, internal: u32, waiting: usize) -> bool {
+        debug_assert!(self.leave, "dies go on that may not");
         let (before, left) = self.last_leave.unwrap_or((internal, waiting));
         self.leave = before == internal && left != 0;
+        self.pending -= u32::from(!self.leave);
         self.last_leave = self.leave.then(|| (internal, left - 1));
         self.leave
     }
 
     /// Die `die` has asked for something that turned out to be stale.
     pub(crate) fn add_ask(&mut self, die: DieId, ask: Ask) {
+        self.pending += 1;
         self.asks.push((die, ask));
     }
 
@@ -199,6 +210,7 @@ impl Unsettled {
     #[inline]
     pub(crate) fn take_ask(&mut self) -> Option<(DieId, Ask)> {
         let first = self.asks.first()?;
+        self.pending -= 1;
         self.asks.pass();
         Some(first)
     }
@@ -216,6 +228,7 @@ impl Unsettled {
         let due = dirty.take();
         if due.is_none() {
             dirty.listed = false;
+            self.pending -= 1;
             self.cores.pass();
         }
         due

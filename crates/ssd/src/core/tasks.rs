@@ -3,7 +3,7 @@
 use super::victim::{Former, ReadList, Victim, work_until_gain};
 use crate::op::Task;
 use outlast_ftl::{Ftl, Stream};
-use outlast_units::{Pu, SuperblockId};
+use outlast_units::{Pu, SuperblockId, count_few};
 
 /// What an internal task has under way.
 #[derive(Clone, Debug, Default)]
@@ -155,7 +155,7 @@ impl Tasks {
             debug_assert!(victim.erasing.is_none(), "a victim is read that is being erased");
             victim.reads_in_flight += 1;
             // Room is kept from the start of the read, so that data read always has a place to go.
-            self.relocating += mask.count_ones();
+            self.relocating += count_few(mask);
             return NextRead::Read { pu: ftl.layout().pu_at(victim.superblock, within), mask };
         }
         if is_stale && victim.is_moved() { NextRead::Stale } else { NextRead::None }

@@ -182,10 +182,9 @@ impl Ssd {
                 return Next::Nothing;
             }
             NextRead::Read { pu, mask } => {
-                let units = mask.count_ones();
                 let cost = self.config.controller.relocation_cost;
                 if cost != Nanos::ZERO {
-                    cpu.occupy(now, Nanos(cost.0 * u64::from(units)));
+                    cpu.occupy(now, Nanos(cost.0 * u64::from(mask.count_ones())));
                 }
                 let (_, place) = place_of_pu(ftl.layout(), pu);
                 let read = outlast_flash::Op::read(place, mask, Purpose::relocation_read(ask.task(), pu));
