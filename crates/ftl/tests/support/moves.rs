@@ -2,7 +2,7 @@
 
 use super::rig::Rig;
 use outlast_ftl::{Cause, PartialPlace, State, Stream};
-use outlast_units::{Pu, PuWithin, SuperblockId};
+use outlast_units::{BlockIndex, LocalDie, Pu, PuWithin, SuperblockId};
 
 impl Rig {
     /// The superblock that a task moves next, and to which stream.
@@ -49,7 +49,7 @@ impl Rig {
                 continue;
             }
             let bad = self.rng.below(self.kind.failures) == 0;
-            let blocks: Vec<u32> = self.ftl.block_indices(victim).collect();
+            let blocks: Vec<BlockIndex> = self.ftl.block_indices(victim).collect();
             let block = blocks[self.rng.below(blocks.len() as u64) as usize];
             self.ftl.erased_but(victim, |at| bad && at == block);
             let pus = self.ftl.layout().pus_per_superblock();
@@ -137,7 +137,7 @@ impl Rig {
         if self.dead == 2 {
             return;
         }
-        self.ftl.give_up_die(self.dead, plane);
+        self.ftl.give_up_die(LocalDie(self.dead), plane);
         self.dead += 1;
         self.streams().for_each(|stream| self.queue_parity(stream));
     }
