@@ -23,7 +23,8 @@ fn server() -> Server {
         contexts: Context::ALL.into_iter().collect(),
         tls_only: false,
     };
-    Server::new(vec![export], Tls::Off, Limits::default()).expect("a plain export")
+    let limits = Limits { read_ahead: Bytes::kib(4), requests: 4, ..Limits::default() };
+    Server::new(vec![export], Tls::Off, limits).expect("a plain export")
 }
 
 /// Flags, the form of replies, both contexts, `NBD_OPT_GO`.
