@@ -6,14 +6,16 @@ use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
 use outlast_nbd::{
-    BlockSizes, Connection, Context, ErrorCode, Event, Export, Extent, Features, Limits, Op, Part, RequestId, Server, Tls,
+    BlockSizes, Connection, Context, ErrorCode, Event, Export, Extent, Features, Limits, Op, Part, RequestId,
+    Server, Tls,
 };
 use outlast_units::Bytes;
 
 const SIZE: u64 = 1 << 20;
 
 fn server() -> Server {
-    let features = Features::FLUSH | Features::FUA | Features::TRIM | Features::WRITE_ZEROES | Features::CACHE;
+    let features =
+        Features::FLUSH | Features::FUA | Features::TRIM | Features::WRITE_ZEROES | Features::CACHE;
     let export = Export {
         name: "a".to_owned(),
         description: String::new(),
