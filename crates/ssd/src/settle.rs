@@ -6,18 +6,18 @@
 use crate::core::Due;
 use crate::op::Task;
 use crate::ssd::Ssd;
-use outlast_units::Nanos;
+use outlast_units::{CoreId, Nanos};
 
 impl Ssd {
     /// `due` is due on core `core`.
     #[inline]
-    pub(crate) fn make_due(&mut self, core: usize, due: Due) {
+    pub(crate) fn make_due(&mut self, core: CoreId, due: Due) {
         self.unsettled.add(core, &mut self.cores[core].dirty, due);
     }
 
     /// `due` is due on core `core` after all else that is, and what comes of it.
     #[inline]
-    pub(crate) fn make_due_then(&mut self, core: usize, due: Due) {
+    pub(crate) fn make_due_then(&mut self, core: CoreId, due: Due) {
         self.unsettled.add_then(core, &mut self.cores[core].dirty, due);
     }
 
@@ -52,7 +52,7 @@ impl Ssd {
 
     /// Whether something is due that comes before the next write enters the buffer of core `core`.
     #[inline]
-    pub(crate) fn is_due_before_admission(&self, core: usize) -> bool {
+    pub(crate) fn is_due_before_admission(&self, core: CoreId) -> bool {
         self.cores[core].dirty.is_before_admission() || self.is_command_due()
     }
 

@@ -64,7 +64,7 @@ impl CoreCells {
     /// Brings the cells into the state in which the run begins: the blocks of `ftl` are as worn as it says, and what it has written is as old
     /// as `reliability` says.
     pub(crate) fn begin(&mut self, ftl: &Ftl, reliability: &ReliabilityConfig) {
-        self.cells.begin(ftl.blocks().all_cycles(), &reliability.initial, Nanos::ZERO);
+        self.cells.begin(ftl.blocks().all_cycles().as_slice(), &reliability.initial, Nanos::ZERO);
         self.rereads.as_mut_slice().fill(0);
         self.steps.as_mut_slice().fill(0);
         let layout = ftl.layout();

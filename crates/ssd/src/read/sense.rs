@@ -85,14 +85,14 @@ impl Reliability {
             if number != last {
                 last = number;
                 (page.block, page.row) = block_and_row(ftl, &place, number);
-                if let Some(calm) = own.cells.sense_calm(page.block, page.row, Group(group), at) {
+                if let Some(calm) = own.cells.sense_calm(page.block, page.row, group, at) {
                     page.calm = calm;
                     page.is_told = sums != Sums::None;
                     if page.is_told {
                         page.ln_rber = own.cells.ln_rber_of_calm(page.block, page.row, calm);
                     }
                 } else {
-                    let sensing = self.sense_restless(own, page.block, page.row, Group(group), at);
+                    let sensing = self.sense_restless(own, page.block, page.row, group, at);
                     (page.calm.luck, page.calm.p_most) = (sensing.luck, f64::INFINITY);
                     (page.ln_rber, page.is_told) = (sensing.ln_rber, true);
                 }
@@ -166,7 +166,7 @@ impl Reliability {
                     last = page;
                     let row;
                     (block, row) = block_and_row(ftl, &place, page);
-                    sensing = own.cells.sense(block, row, Group(group), at);
+                    sensing = own.cells.sense(block, row, group, at);
                     if is_first && self.has_history && unit == read.wanted.trailing_zeros() {
                         step = own.step(block);
                     }

@@ -15,7 +15,7 @@ impl Ssd {
     pub(crate) fn sense(&mut self, now: Nanos, die: DieId, op: OpId) {
         let operation = self.flash.op(op);
         let (tag, wanted, units) = (operation.tag, operation.mask(), operation.units());
-        let index = self.places[die].core.index();
+        let index = self.places[die].core;
         let core = &mut self.cores[index];
         let (at, retries) = (now + self.schedule.aged(), self.ladder.retries());
         let mut read = Attempt { kind: tag.kind, pu: tag.pu, wanted, step: 0, is_first: true };
