@@ -17,7 +17,7 @@ impl Ssd {
         let (tag, wanted, units) = (operation.tag, operation.mask(), operation.units());
         let index = self.places[die].core.index();
         let core = &mut self.cores[index];
-        let (at, retries) = (now + self.schedule.aged(), self.ladder.retries());
+        let at = now + self.schedule.aged();
         let mut read = Attempt { kind: tag.kind, pu: tag.pu, wanted, step: 0, is_first: true };
         if tag.has_record {
             let record = &self.reads[tag.cookie];
@@ -29,29 +29,39 @@ impl Ssd {
         let mut sensed = Sensed { failing: 0, step: read.step };
         if let (Some(own), Some(reliability)) = (&mut core.cells, &mut self.reliability) {
             if core.faults.is_none() && reliability.is_plain(read.kind) {
-                sensed.failing = reliability.sense_small(&core.ftl, own, read, at, retries);
+                sensed.failing = reliability.sense_small(&core.ftl, own, &read, at);
             } else {
-                sensed = reliability.sense_any(&core.ftl, own, core.faults.as_ref(), &read, at, retries);
+                sensed = reliability.sense_any(&core.ftl, own, core.faults.as_ref(), &read, at);
             }
             has_alarm = own.cells.has_alarm();
         }
         if let Some(faults) = &mut core.faults {
             sensed.failing |= faulty_units(&core.ftl, faults, read.pu, wanted);
         }
-        let Sensed { failing, step } = sensed;
-        debug_assert!(failing & !wanted == 0, "a unit fails that was not wanted");
-        if tag.has_record {
-            let record = &mut self.reads[tag.cookie];
-            (record.failing, record.step) = (failing, step);
-        } else if failing != 0 {
-            let record = Op { failing, step, ..Op::of_tag(tag, index, units, wanted) };
-            let cookie = self.reads.insert(record);
-            *self.flash.tag_mut(op) = Purpose { cookie, has_record: true, ..tag };
+        let mut failed = 0;
+        if sensed.failing != 0 || tag.has_record {
+            debug_assert!(sensed.failing & !wanted == 0, "a unit fails that was not wanted");
+            failed = sensed.failing.count_ones();
+            self.keep(op, index, sensed);
         }
-        let failed = if failing == 0 { 0 } else { failing.count_ones() };
         self.corrections.sensed(read.kind, read.is_first, u64::from(units - failed));
         if has_alarm {
             self.look_at_alarms(now, index);
+        }
+    }
+
+    /// Keeps what a sensing of the read `op` came to in its record, which it may have none of yet.
+    #[inline(never)]
+    fn keep(&mut self, op: OpId, core: usize, Sensed { failing, step }: Sensed) {
+        let operation = self.flash.op(op);
+        let tag = operation.tag;
+        if tag.has_record {
+            let record = &mut self.reads[tag.cookie];
+            (record.failing, record.step) = (failing, step);
+        } else {
+            let record = Op { failing, step, ..Op::of_tag(tag, core, operation.units(), operation.mask()) };
+            let cookie = self.reads.insert(record);
+            *self.flash.tag_mut(op) = Purpose { cookie, has_record: true, ..tag };
         }
     }
 }
