@@ -51,28 +51,30 @@ impl Cells {
         self.law.ln_rber(&self.blocks[block], row, age.0, reads - 1).min(LN_SATURATED)
     }
 
-    /// Makes a block calm, where it can be: until it has been read some more, or its data, now of age `age`, has aged some more. The
+    /// Makes a block that has just been sensed calm, where it can be: until it has been read some more, or its data, now of age `age`, has aged some more. The
     /// probability that sensings of it tell meanwhile is that of `table` at the end of this spell. Where reads disturb only their page, or
-    /// the error rate would reach 0.5, no block is calm.
+    /// the error rate would reach 0.5, no block is calm. Returns that probability, which is none less of the sensing that has just been made;
+    /// infinity where the block is not calm.
     #[cold]
-    pub fn expect_calm(&mut self, block: BlockIndex, age: Age, table: &FailTable) {
+    pub fn expect_calm(&mut self, block: BlockIndex, age: Age, table: &FailTable) -> f64 {
         /// At least so many more reads, and so many more ticks of age: a minute.
         const LEAST: (u32, u32) = (64, 600);
         let record = &mut self.blocks[block];
         // Of a block that could not be calm it is asked again only now and then.
         if record.calm_reads == 0 && !record.reads.is_multiple_of(LEAST.0) && record.reads > LEAST.0 {
-            return;
+            return f64::INFINITY;
         }
         record.calm_reads = 0;
         let reads = record.reads.saturating_add(LEAST.0.max(record.reads / 8));
         let age = age.0.saturating_add(LEAST.1.max(age.0 / 8));
         let ln_rber = self.law.worst_ln_rber(record, age, reads) + MARGIN;
         if !self.row_reads.is_empty() || ln_rber >= LN_SATURATED {
-            return;
+            return f64::INFINITY;
         }
         // An alarm goes off at a sensing that counts as read number `alarm`: that one is not calm.
         (record.calm_reads, record.calm_age) = (reads.min(record.alarm.saturating_sub(1)), age);
         record.p_most = table.p_at_most(ln_rber);
+        record.p_most
     }
 }
 
@@ -137,8 +139,8 @@ mod tests {
                     (told, sensing.luck, sensing.p_most)
                 } else {
                     let sensing = calm.sense(block, row, group, now);
-                    calm.expect_calm(block, age, &table);
-                    (sensing.ln_rber, sensing.luck, 1.0)
+                    let p_most = calm.expect_calm(block, age, &table);
+                    (sensing.ln_rber, sensing.luck, p_most)
                 };
                 assert_eq!(
                     calm.ln_rber_sensed(block, row, age).to_bits(),
@@ -163,7 +165,7 @@ mod tests {
         let mut cells = cells(ReadScope::Page, &InitialState::default());
         let table = FailTable::new(&Ecc { strength: Some(75), ..Ecc::default() }, 8);
         let age = cells.age(Group(0), Nanos::ZERO);
-        cells.expect_calm(BlockIndex(1), age, &table);
+        assert_eq!(cells.expect_calm(BlockIndex(1), age, &table), f64::INFINITY);
         assert_eq!(cells.sense_calm(BlockIndex(1), Row(0), age, true), None);
         assert_eq!(cells.reads(BlockIndex(1)), 0);
         // What a sensing saw counts the reads of its row only, before itself.

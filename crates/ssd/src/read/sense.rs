@@ -118,7 +118,7 @@ impl Reliability {
         failing
     }
 
-    /// A die senses a page of a block that is not calm, or not yet: any of its units may fail.
+    /// A die senses a page of a block that is not calm, or not yet.
     #[cold]
     #[inline(never)]
     fn sense_restless(
@@ -130,8 +130,8 @@ impl Reliability {
         at: Nanos,
     ) -> CalmSensing {
         let Sensing { ln_rber, luck } = own.cells.sense(block, row, group, at);
-        own.cells.expect_calm(block, own.cells.age(group, at), self.ladder.table());
-        CalmSensing { p_most: f64::INFINITY, luck, ln_rber }
+        let p_most = own.cells.expect_calm(block, own.cells.age(group, at), self.ladder.table());
+        CalmSensing { p_most, luck, ln_rber }
     }
 
     /// Whether a unit of bad luck `u` of a page of age `age` that has just been sensed fails.

@@ -1,7 +1,8 @@
 //! What dies sense.
 
+use crate::core::Core;
 use crate::op::{Op, Purpose, Rung};
-use crate::read::{Attempt, Sensed, faulty_units};
+use crate::read::{Attempt, Reliability, Sensed, faulty_units};
 use crate::ssd::Ssd;
 use outlast_flash::OpId;
 use outlast_units::{DieId, Nanos};
@@ -25,19 +26,13 @@ impl Ssd {
             read.step = record.step;
             read.is_first = record.rereads == 0 && record.rung == Rung::Rereads;
         }
-        let mut has_alarm = false;
-        let mut sensed = Sensed { failing: 0, step: read.step };
-        if let (Some(own), Some(reliability)) = (&mut core.cells, &mut self.reliability) {
-            if core.faults.is_none() && reliability.is_plain(read.kind) {
-                sensed.failing = reliability.sense_small(&core.ftl, own, &read, at);
-            } else {
-                sensed = reliability.sense_any(&core.ftl, own, core.faults.as_ref(), &read, at);
+        let sensed = match (&mut core.cells, &mut self.reliability) {
+            (Some(own), Some(reliability)) if core.faults.is_none() && reliability.is_plain(read.kind) => {
+                Sensed { failing: reliability.sense_small(&core.ftl, own, &read, at), step: read.step }
             }
-            has_alarm = own.cells.has_alarm();
-        }
-        if let Some(faults) = &mut core.faults {
-            sensed.failing |= faulty_units(&core.ftl, faults, read.pu, wanted);
-        }
+            (_, reliability) => sense_apart(core, reliability.as_deref_mut(), &read, at),
+        };
+        let has_alarm = core.cells.as_ref().is_some_and(|own| own.cells.has_alarm());
         let mut failed = 0;
         if sensed.failing != 0 || tag.has_record {
             debug_assert!(sensed.failing & !wanted == 0, "a unit fails that was not wanted");
@@ -64,4 +59,18 @@ impl Ssd {
             *self.flash.tag_mut(op) = Purpose { cookie, has_record: true, ..tag };
         }
     }
+}
+
+/// A read that [`Reliability::sense_small`] does not do for, of a drive with faults, or whose flash errs, or both.
+#[inline(never)]
+fn sense_apart(core: &mut Core, reliability: Option<&mut Reliability>, read: &Attempt, at: Nanos) -> Sensed {
+    let Core { ftl, cells, faults, .. } = core;
+    let mut sensed = match (cells, reliability) {
+        (Some(own), Some(reliability)) => reliability.sense_any(ftl, own, faults.as_ref(), read, at),
+        _ => Sensed { failing: 0, step: read.step },
+    };
+    if let Some(faults) = faults {
+        sensed.failing |= faulty_units(ftl, faults, read.pu, read.wanted);
+    }
+    sensed
 }
