@@ -148,15 +148,28 @@ impl<T: Copy> Flash<T> {
         &self.ops[op.0]
     }
 
+    /// The read whose units `die` is sensing.
+    #[inline]
+    pub fn sensed(&self, die: DieId) -> OpId {
+        let state = &self.dies[die];
+        debug_assert!(state.phase == Phase::Sensing, "die {die} senses nothing");
+        OpId(state.current)
+    }
+
     /// As [`Flash::op`], to change its tag.
     #[inline]
     pub fn tag_mut(&mut self, op: OpId) -> &mut T {
         &mut self.ops[op.0].tag
     }
 
-    /// Queues `op` on `die`, of whose core `demands` tells what it demands, and which takes it up at once if it is idle; a read may interrupt what the die does. Reads of a command that is
-    /// being gathered are queued only.
-    #[inline]
+    /// Queues `op` on `die`, of whose core `demands` tells what it demands, and which takes it up at once if it is idle; a read may
+    /// interrupt what the die does. Reads of a command that is being gathered are queued only.
+    #[allow(
+        clippy::inline_always,
+        reason = "called with an operation in memory, its fields just written one by one, copying it waits until all stores before are in \
+                  the cache: a miss for each unit that collection has moved"
+    )]
+    #[inline(always)]
     pub fn submit(
         &mut self,
         now: Nanos,
@@ -166,9 +179,29 @@ impl<T: Copy> Flash<T> {
         demands: impl Fn(CoreId) -> Demand,
     ) -> Next {
         let op = self.enqueue(die, queue, op);
-        if queue != Queue::Reads {
-            return self.wake(now, die, demands);
+        if queue == Queue::Reads {
+            self.read_submitted(now, die, op, demands)
+        } else {
+            self.wake(now, die, demands)
         }
+    }
+
+    /// Queues `op`; the die does not look at it before it is next woken.
+    #[allow(clippy::inline_always, reason = "as Flash::submit")]
+    #[inline(always)]
+    pub fn enqueue(&mut self, die: DieId, queue: Queue, op: Op<T>) -> u32 {
+        let op = self.ops.insert(op);
+        self.dies[die].list(queue).push(&mut self.ops, op);
+        op
+    }
+
+    fn read_submitted(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        op: u32,
+        demands: impl Fn(CoreId) -> Demand,
+    ) -> Next {
         if !self.gathering {
             return self.look_up(now, die, demands);
         }
@@ -178,14 +211,6 @@ impl<T: Copy> Flash<T> {
             self.gathered.push(die);
         }
         Next::Nothing
-    }
-
-    /// Queues `op`; the die does not look at it before it is next woken.
-    #[inline]
-    pub fn enqueue(&mut self, die: DieId, queue: Queue, op: Op<T>) -> u32 {
-        let op = self.ops.insert(op);
-        self.dies[die].list(queue).push(&mut self.ops, op);
-        op
     }
 
     /// Has a read that waits on `die`, and of which `is_same` says that it is of the same program unit and for the same command, sense

@@ -2,7 +2,7 @@
 //!
 //! The room knows no mapping, no request and no policy. What an operation is for stands in its tag, which the room never looks at.
 //! It calls nobody: what a die comes to is the value [`Next`], by which the room also asks for the next read that an internal task wants
-//! of an idle die ([`Next::Asks`], answered with [`Flash::answer`]).
+//! of an idle die ([`Next::Asks`]: [`Flash::give`], or [`Flash::answer`]).
 //!
 //! Order of calls: [`Flash::submit`] queues an operation, and the die may begin it at once. When [`Flash::next_event`] is due and its
 //! source is a die, [`Flash::event`] does what is due there; an operation that ends is handed back by value, and its die is free. The

@@ -1,9 +1,9 @@
 //! What a die comes to, what it asks, and what it may be answered.
 
-use crate::op::{Op, OpId, Task};
+use crate::op::Task;
 
 /// What a flash core demands of its dies. Asked of the caller whenever an idle die looks for work.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Demand {
     /// Collection goes before host programs, and every so often before reads.
     pub urgent: bool,
@@ -12,47 +12,80 @@ pub struct Demand {
 }
 
 /// What a die that looked for work came to.
+///
+/// Two words, so that the caller gets it in registers: fields written one by one into memory and read back as wider words would have to
+/// wait until every store before them is in the cache.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub enum Next {
     /// It needs nothing: it is at work, or at rest.
     Nothing,
-    /// It has begun to sense the units of a read, which lie on so many pages.
-    Sensing {
-        /// The read.
-        op: OpId,
-        /// Pages sensed.
-        pages: u32,
-    },
-    /// It has to know what a task wants to read before it can choose: answer with [`Flash::answer`](crate::Flash::answer).
+    /// It has begun to sense the units of a [read](crate::Flash::sensed), which lie on so many pages.
+    Sensing(u32),
+    /// It has to know what a task wants to read before it can choose: [give](crate::Flash::give) it the read, or
+    /// [answer](crate::Flash::answer).
     Asks(Ask),
 }
 
 /// A die, idle, asks for the next read that a task wants of it.
-#[derive(Clone, Copy, Debug)]
-pub struct Ask {
+///
+/// One word, as [`Next`] has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ask(u32);
+
+impl Ask {
+    const TASK: u32 = 0b11;
+    const MAY_START: u32 = 1 << 2;
+    const POINT: u32 = 3;
+
+    #[inline]
+    pub(crate) fn new(task: Task, may_start: bool, point: Point) -> Self {
+        let point = match point {
+            Point::Overdue(_) => 0,
+            Point::Urgent => 1,
+            Point::Collection => 2,
+            Point::Background => 3,
+        };
+        Self(task as u32 | u32::from(may_start) * Self::MAY_START | point << Self::POINT)
+    }
+
     /// The task.
-    pub task: Task,
-    /// Whether one more internal operation may start; else there is nothing to be answered but [`Answer::Nothing`] or [`Answer::Later`].
-    pub may_start: bool,
-    pub(crate) point: Point,
+    #[inline]
+    pub fn task(self) -> Task {
+        Task::ALL[(self.0 & Self::TASK) as usize]
+    }
+
+    /// Whether one more internal operation may start; else there is no read to be [given](crate::Flash::give).
+    #[inline]
+    pub fn may_start(self) -> bool {
+        self.0 & Self::MAY_START != 0
+    }
+
+    /// Why the die has asked; `demand` is what its core demands now.
+    #[inline]
+    pub(crate) fn point(self, demand: Demand) -> Point {
+        match self.0 >> Self::POINT {
+            0 => Point::Overdue(demand),
+            1 => Point::Urgent,
+            2 => Point::Collection,
+            _ => Point::Background,
+        }
+    }
 }
 
-/// The answer to [`Next::Asks`].
-#[derive(Clone, Copy, Debug)]
-pub enum Answer<T> {
+/// The answer to [`Next::Asks`] where the die is not [given](crate::Flash::give) a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
     /// The task wants nothing more of this die.
     Nothing,
     /// It does, but not now: the die waits until an internal operation has ended.
     Later,
     /// There was nothing to be read where something was expected, and dealing with that may have queued operations: the die looks again.
     Again,
-    /// This read.
-    Read(Op<T>),
 }
 
 /// For which of its reasons a die has turned to internal work.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Point {
     /// A background task has waited for its turn; this is what the core demands if there is nothing for the die to do for it.
     Overdue(Demand),
@@ -62,4 +95,22 @@ pub(crate) enum Point {
     Collection,
     /// Nothing else waits.
     Background,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ask_gives_back_what_it_was_made_of() {
+        let demand = Demand { urgent: true, background: false };
+        for task in Task::ALL {
+            for may_start in [false, true] {
+                for point in [Point::Overdue(demand), Point::Urgent, Point::Collection, Point::Background] {
+                    let ask = Ask::new(task, may_start, point);
+                    assert_eq!((ask.task(), ask.may_start(), ask.point(demand)), (task, may_start, point));
+                }
+            }
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Flash operations and the queues in which they wait for a die.
 
 use outlast_units::slab::{NIL, Slab};
-use outlast_units::{BlockId, Row};
+use outlast_units::{BlockId, Row, count_few};
 
 /// What a die does for an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl<T> Op<T> {
     #[inline]
     pub fn read(place: Place, mask: u64, tag: T) -> Self {
         debug_assert!(mask != 0, "a read of nothing");
-        Self::new(Kind::Read, place, mask, mask.count_ones(), tag)
+        Self::new(Kind::Read, place, mask, count_few(mask), tag)
     }
 
     /// The program of the program unit at `place`, `units` of whose units carry data.

@@ -89,17 +89,15 @@ impl<T: Copy> Flash<T> {
 
     /// Starts what waits in the queue of `task`, or asks for a read.
     fn attempt(&mut self, now: Nanos, die: DieId, point: Point, task: Task) -> Next {
-        if let Some(next) = self.start_queued(now, die, task) {
-            self.note_begun(die, point);
-            return next;
-        }
-        self.ask(now, die, point, task)
+        let Some(op) = self.take_queued(die, task) else { return self.ask(now, die, point, task) };
+        self.note_begun(die, point);
+        self.start(now, die, op)
     }
 
     #[inline]
     fn ask(&mut self, now: Nanos, die: DieId, point: Point, task: Task) -> Next {
         if self.dies[die].wanted >> task as u8 & 1 == 1 {
-            return Next::Asks(Ask { task, may_start: self.internal < self.internal_max, point });
+            return Next::Asks(Ask::new(task, self.internal < self.internal_max, point));
         }
         self.pass(now, die, point, task)
     }
@@ -110,13 +108,10 @@ impl<T: Copy> Flash<T> {
         now: Nanos,
         die: DieId,
         ask: Ask,
-        answer: Answer<T>,
+        answer: Answer,
         demands: impl Fn(CoreId) -> Demand,
     ) -> Next {
-        let Ask { task, mut point, .. } = ask;
-        if let Point::Overdue(demand) = &mut point {
-            *demand = demands(self.dies[die].core);
-        }
+        let (task, point) = (ask.task(), ask.point(demands(self.dies[die].core)));
         match answer {
             Answer::Nothing => self.dies[die].wanted &= !(1 << task as u8),
             Answer::Later => self.wait(die),
@@ -128,16 +123,20 @@ impl<T: Copy> Flash<T> {
                 self.note_begun(die, point);
                 return Next::Nothing;
             }
-            Answer::Read(op) => {
-                debug_assert!(ask.may_start, "more internal operations than there may be");
-                debug_assert!(self.dies[die].phase == Phase::Idle, "die {die} has not waited for the answer");
-                self.internal += 1;
-                self.note_begun(die, point);
-                let op = self.ops.insert(op);
-                return self.start_read(now, die, op);
-            }
         }
         self.pass(now, die, point, task)
+    }
+
+    /// Gives die `die`, which has not been woken since, the read that it asked for.
+    #[allow(clippy::inline_always, reason = "as Flash::submit")]
+    #[inline(always)]
+    pub fn give(&mut self, now: Nanos, die: DieId, ask: Ask, read: Op<T>) -> Next {
+        debug_assert!(ask.may_start(), "more internal operations than there may be");
+        debug_assert!(self.dies[die].phase == Phase::Idle, "die {die} has not waited for the answer");
+        let op = self.ops.insert(read);
+        self.internal += 1;
+        self.note_begun(die, ask.point(Demand::default()));
+        self.start_read(now, die, op)
     }
 
     /// Internal work has begun.
@@ -180,9 +179,9 @@ impl<T: Copy> Flash<T> {
         }
     }
 
-    /// Starts the first operation in the queue of `task`, if there is one and it may.
+    /// Takes the first operation from the queue of `task`, if there is one and it may start now.
     #[inline]
-    fn start_queued(&mut self, now: Nanos, die: DieId, task: Task) -> Option<Next> {
+    fn take_queued(&mut self, die: DieId, task: Task) -> Option<u32> {
         let list = *self.dies[die].list(Queue::Internal(task));
         if list.is_empty() {
             return None;
@@ -197,7 +196,7 @@ impl<T: Copy> Flash<T> {
         }
         let op = self.dies[die].list(Queue::Internal(task)).pop(&mut self.ops);
         self.internal += 1;
-        Some(self.start(now, die, op))
+        Some(op)
     }
 
     /// Whether a read waits for data of the block that `erase` is about to erase: translated before its data moved, it must still find

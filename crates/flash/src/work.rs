@@ -4,7 +4,7 @@ use crate::die::{Phase, Suspended};
 use crate::events::Source;
 use crate::flash::Flash;
 use crate::next::Next;
-use crate::op::{Kind, Op, OpId};
+use crate::op::{Kind, Op};
 use outlast_units::{DieId, Nanos};
 
 impl<T: Copy> Flash<T> {
@@ -68,7 +68,7 @@ impl<T: Copy> Flash<T> {
         state.phase = Phase::Sensing;
         let start = self.channels[state.channel].interleave(now, self.timing.command());
         self.events.set(Source::Die(die), start + sense);
-        Next::Sensing { op: OpId(op), pages: pages as u32 }
+        Next::Sensing(pages as u32)
     }
 
     pub(crate) fn start_program(&mut self, now: Nanos, die: DieId, op: u32) {

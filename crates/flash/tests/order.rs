@@ -179,7 +179,7 @@ fn the_units_of_a_command_are_sensed_once() {
     let dies = caller.room.end_gathering();
     assert_eq!(dies, [DieId(0)]);
     for &die in &dies {
-        assert!(matches!(caller.room.look_up(Nanos::ZERO, die, |_| Demand::default()), Next::Sensing { .. }));
+        assert!(matches!(caller.room.look_up(Nanos::ZERO, die, |_| Demand::default()), Next::Sensing(_)));
     }
     caller.room.gathered(dies);
     assert_eq!(caller.run(), read_time(3));

@@ -184,7 +184,9 @@ pub(crate) fn data_units(layout: &Layout, code: Option<&Stripes>, gaps: Option<&
     let data = match (code, gaps) {
         (None, None) => pus,
         (None, Some(gaps)) => pus - gaps.len() * layout.data_superpages(),
-        (Some(code), gaps) => (0..pus).filter(|&pu| code.role(pu, gaps) == Role::Data).count() as u32,
+        (Some(code), gaps) => {
+            layout.pus_within().filter(|&pu| code.role(pu, gaps) == Role::Data).count() as u32
+        }
     };
     debug_assert!(data <= pus, "more program units hold data than there are");
     data * layout.units_per_pu()

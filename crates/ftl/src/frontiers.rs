@@ -29,11 +29,11 @@ enum Way {
 pub(crate) struct Frontier {
     superblock: SuperblockId,
     /// Next slot.
-    next: u32,
+    next: Ppn,
     /// First slot of the next program unit.
-    pu_end: u32,
+    pu_end: Ppn,
     /// First slot beyond those of data; equal to `next` when no superblock is open.
-    end: u32,
+    end: Ppn,
     way: Way,
     due: DueParity,
     /// Program units of lists that have been looked at, in allocation order.
@@ -47,9 +47,9 @@ impl Default for Frontier {
     fn default() -> Self {
         Self {
             superblock: SuperblockId::default(),
-            next: 0,
-            pu_end: 0,
-            end: 0,
+            next: Ppn(0),
+            pu_end: Ppn(0),
+            end: Ppn(0),
             way: Way::Straight,
             due: DueParity::default(),
             lists: 0,
@@ -60,7 +60,7 @@ impl Default for Frontier {
 
 impl Frontier {
     /// At slot `first`, the first of `superblock`, of which the `data` slots up to the lists hold data, `units` in a program unit.
-    pub(crate) fn at_start(superblock: SuperblockId, first: u32, data: u32, units: u32) -> Self {
+    pub(crate) fn at_start(superblock: SuperblockId, first: Ppn, data: u32, units: u32) -> Self {
         debug_assert!(
             data.is_multiple_of(units),
             "{data} slots are no whole number of program units of {units}"
@@ -77,7 +77,7 @@ impl Frontier {
     /// The next slot.
     #[inline]
     pub(crate) fn next(&self) -> Ppn {
-        Ppn(self.next)
+        self.next
     }
 
     /// Whether no slot is left: the next unit opens a superblock.
@@ -88,11 +88,11 @@ impl Frontier {
 
     /// Whether a superblock was ever opened, and all its data slots are taken.
     pub(crate) fn has_filled(&self) -> bool {
-        self.is_full() && self.end != 0
+        self.is_full() && self.end != Ppn(0)
     }
 
     /// First slot beyond those of data.
-    pub(crate) fn end(&self) -> u32 {
+    pub(crate) fn end(&self) -> Ppn {
         self.end
     }
 
@@ -136,10 +136,10 @@ impl Frontier {
         debug_assert!(count <= self.left_in_pu(), "{count} slots taken, {} left", self.left_in_pu());
         debug_assert!(!self.is_full(), "slots taken beyond the superblock");
         debug_assert!(self.next + count <= self.end, "slots taken beyond the data of the superblock");
-        self.next += count;
+        self.next = self.next + count;
         let filled = self.next == self.pu_end;
         if filled {
-            self.pu_end += units;
+            self.pu_end = self.pu_end + units;
         }
         filled
     }
@@ -147,16 +147,16 @@ impl Frontier {
     /// Takes the next `count` slots, which follow one another over any number of program units, the next of which ends at `pu_end`
     /// then.
     #[inline]
-    pub(crate) fn take_over(&mut self, count: u32, pu_end: u32) {
+    pub(crate) fn take_over(&mut self, count: u32, pu_end: Ppn) {
         debug_assert!(count <= self.stretch(), "{count} slots taken, {} left", self.stretch());
-        self.next += count;
+        self.next = self.next + count;
         self.pu_end = pu_end;
         debug_assert!(self.next < self.pu_end, "no slot is left of the program unit under way");
     }
 
     /// From now on data follows only here and there: `later` slots after the program unit under way.
     pub(crate) fn break_off(&mut self, later: u32) {
-        debug_assert!(later <= self.end, "{later} slots come, of {}", self.end);
+        debug_assert!(later <= self.end.0, "{later} slots come, of {}", self.end);
         self.way = Way::Broken(later);
     }
 
@@ -180,7 +180,7 @@ impl Frontier {
     }
 
     /// On to the program unit that begins with slot `first`, which holds data, or to the end.
-    pub(crate) fn move_to(&mut self, first: u32, units: u32) {
+    pub(crate) fn move_to(&mut self, first: Ppn, units: u32) {
         self.next = first;
         self.pu_end = first + units;
         if !self.is_full() {
@@ -263,7 +263,7 @@ impl Frontiers {
     /// The first frontier that does not.
     pub(crate) fn check(&self, slots: u32, units: u32, room: impl Fn(Stream) -> u32) -> Result<(), String> {
         for (stream, frontier) in self.0.iter_indexed().filter(|(_, frontier)| !frontier.is_full()) {
-            let first = frontier.superblock.0 * slots;
+            let first = Ppn(frontier.superblock.0 * slots);
             if frontier.next < first || frontier.end > first + slots || frontier.next > frontier.end {
                 return Err(format!(
                     "stream {}: slot {} lies outside the superblock",
@@ -308,7 +308,7 @@ mod tests {
 
     /// Superblock 3 of 24 slots, the last four for lists; four units to a program unit.
     fn frontier() -> Frontier {
-        Frontier::at_start(SuperblockId(3), 72, 20, 4)
+        Frontier::at_start(SuperblockId(3), Ppn(72), 20, 4)
     }
 
     #[test]
@@ -319,7 +319,7 @@ mod tests {
         assert_eq!((frontier.room(), frontier.begun(4), frontier.left_in_pu()), (17, 3, 1));
         assert!(frontier.take(1, 4));
         assert_eq!((frontier.room(), frontier.begun(4), frontier.next()), (16, 0, Ppn(76)));
-        frontier.take_over(16, 96);
+        frontier.take_over(16, Ppn(96));
         assert!(frontier.is_full() && frontier.has_filled());
         assert_eq!((frontier.room(), frontier.begun(4)), (0, 0));
         assert!(!Frontier::default().has_filled() && Frontier::default().is_full());
@@ -334,12 +334,12 @@ mod tests {
         frontier.lose_later(8);
         assert_eq!(frontier.room(), 10);
         assert!(frontier.take(2, 4));
-        frontier.move_to(84, 4);
+        frontier.move_to(Ppn(84), 4);
         assert_eq!((frontier.room(), frontier.next()), (8, Ppn(84)));
         frontier.take(4, 4);
-        frontier.move_to(88, 4);
+        frontier.move_to(Ppn(88), 4);
         frontier.take(4, 4);
-        frontier.move_to(92, 4);
+        frontier.move_to(Ppn(92), 4);
         assert!(frontier.is_full());
     }
 

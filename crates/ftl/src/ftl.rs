@@ -40,7 +40,7 @@ use crate::superblocks::Superblocks;
 use crate::table::{FlatMap, Mapping};
 use outlast_media::{Blocks, ConfigError, Contents, DefectConfig, Geometry, Unit};
 use outlast_units::rng::{SplitMix, mix};
-use outlast_units::{DieId, Lpn, Ppn};
+use outlast_units::{DieId, Lpn, Ppn, Pu};
 
 /// Where a unit was put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,7 +249,7 @@ impl Ftl {
     }
 
     /// Fills the program unit that `stream` has begun with empty slots; returns it, or `None` when none is begun.
-    pub fn pad(&mut self, stream: Stream) -> Option<u32> {
+    pub fn pad(&mut self, stream: Stream) -> Option<Pu> {
         let units = self.layout.units_per_pu();
         let frontier = &mut self.frontiers[stream];
         if frontier.begun(units) == 0 {
@@ -281,7 +281,7 @@ impl Ftl {
     /// # Panics
     /// If its pages were not the next ones of their blocks.
     #[inline]
-    pub fn programmed(&mut self, pu: u32) -> bool {
+    pub fn programmed(&mut self, pu: Pu) -> bool {
         if self.origins.is_some() {
             self.release_origins(pu);
         }
@@ -294,7 +294,7 @@ impl Ftl {
     /// [`Ftl::programmed`] of `count` program units of one superblock, at most 64, from `first` on. Whoever calls it knows that they
     /// are of no cover and release no origin.
     #[inline]
-    fn programmed_run(&mut self, first: u32, count: u32) -> bool {
+    fn programmed_run(&mut self, first: Pu, count: u32) -> bool {
         let (superblock, within) = self.layout.within_superblock(first);
         self.physical.program(&self.layout, superblock, within, count);
         self.counts.programmed(count);

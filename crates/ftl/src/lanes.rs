@@ -1,7 +1,7 @@
 //! Lanes that are gone: dies that have failed or are not there yet, bad blocks that nothing replaces, program operations that failed.
 
 use crate::stripes::LaneSet;
-use outlast_units::{IndexVec, SuperblockId};
+use outlast_units::{IndexVec, Pu, SuperblockId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Lanes of a superblock that hold nothing, or nothing more.
@@ -25,7 +25,7 @@ pub(crate) struct Lanes {
     /// Gaps of superblocks that have such, and of those in which each program unit's own bit says what is on flash.
     gaps: IndexVec<SuperblockId, Option<Box<Gaps>>>,
     /// Program units whose program operation failed after their stripe's parity was computed.
-    failed: BTreeSet<u32>,
+    failed: BTreeSet<Pu>,
     /// Whether a program operation has ever failed, or power has.
     shaken: bool,
 }
@@ -172,17 +172,17 @@ impl Lanes {
     }
 
     /// The program operation of `pu` failed after the parity of its stripe was computed.
-    pub(crate) fn note_failed(&mut self, pu: u32) {
+    pub(crate) fn note_failed(&mut self, pu: Pu) {
         self.failed.insert(pu);
     }
 
     /// Whether it did.
-    pub(crate) fn has_failed(&self, pu: u32) -> bool {
+    pub(crate) fn has_failed(&self, pu: Pu) -> bool {
         !self.failed.is_empty() && self.failed.contains(&pu)
     }
 
     /// `superblock`, of program units `pus`, has been erased.
-    pub(crate) fn erased(&mut self, superblock: SuperblockId, pus: std::ops::Range<u32>) {
+    pub(crate) fn erased(&mut self, superblock: SuperblockId, pus: std::ops::Range<Pu>) {
         self.gaps[superblock] = None;
         if !self.failed.is_empty() {
             self.failed.retain(|pu| !pus.contains(pu));
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(lanes.erasable(ONE).count(), 68);
         assert_eq!(lanes.check(|_| false), Ok(()));
         assert!(lanes.check(|superblock| superblock == ONE).unwrap_err().contains("erased and has gaps"));
-        lanes.erased(ONE, 70..140);
+        lanes.erased(ONE, Pu(70)..Pu(140));
         assert_eq!(lanes.opened(ONE), None);
     }
 
@@ -289,10 +289,10 @@ mod tests {
     #[test]
     fn failed_program_units_are_known_until_they_are_erased() {
         let mut lanes = Lanes::new(2, 3);
-        lanes.note_failed(9);
-        lanes.erased(SuperblockId(0), 0..8);
-        assert!(lanes.has_failed(9));
-        lanes.erased(ONE, 8..16);
-        assert!(!lanes.has_failed(9));
+        lanes.note_failed(Pu(9));
+        lanes.erased(SuperblockId(0), Pu(0)..Pu(8));
+        assert!(lanes.has_failed(Pu(9)));
+        lanes.erased(ONE, Pu(8)..Pu(16));
+        assert!(!lanes.has_failed(Pu(9)));
     }
 }

@@ -4,7 +4,8 @@ use crate::config::{AllocationLevel, FtlConfig};
 use crate::divider::Divider;
 use crate::shape::Shape;
 use outlast_media::{ConfigError, Geometry, ProgramUnit};
-use outlast_units::{DieId, Ppn, SuperblockId};
+use outlast_units::{DieId, Ppn, Pu, PuWithin, SuperblockId};
+use std::ops::Range;
 
 /// One target of a program operation: a die, or one plane of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,16 +230,52 @@ impl Layout {
     }
     /// The first slot of a superblock.
     #[inline]
-    pub fn first_slot(&self, superblock: SuperblockId) -> u32 {
+    pub(crate) fn first_slot(&self, superblock: SuperblockId) -> Ppn {
         debug_assert!(superblock.0 <= self.superblocks, "superblock {superblock} of {}", self.superblocks);
-        superblock.0 * self.units_per_superblock()
+        Ppn(superblock.0 * self.units_per_superblock())
+    }
+    /// The first slot of a program unit; of the one after the last, the end of all slots.
+    #[inline]
+    pub fn first_slot_of(&self, pu: Pu) -> Ppn {
+        debug_assert!(
+            pu.0 <= self.superblocks * self.pus_per_superblock(),
+            "program unit {pu} lies beyond the core"
+        );
+        Ppn(pu.0 * self.units_per_pu)
+    }
+    /// The slots of a program unit.
+    #[inline]
+    pub fn slots_of(&self, pu: Pu) -> Range<Ppn> {
+        let first = self.first_slot_of(pu);
+        first..first + self.units_per_pu
+    }
+    /// The program units of a superblock.
+    #[inline]
+    pub(crate) fn pus_of(&self, superblock: SuperblockId) -> Range<Pu> {
+        self.pu_at(superblock, PuWithin(0))..self.pu_at(superblock, PuWithin(self.pus_per_superblock()))
+    }
+    /// The program units of any superblock, counted within it.
+    pub fn pus_within(&self) -> impl DoubleEndedIterator<Item = PuWithin> + Clone {
+        PuWithin::each(PuWithin(0)..PuWithin(self.pus_per_superblock()))
+    }
+    /// Program unit `within` of `superblock`; after its last one comes the first one of the next superblock.
+    #[inline]
+    pub fn pu_at(&self, superblock: SuperblockId, within: PuWithin) -> Pu {
+        debug_assert!(within.0 <= self.pus_per_superblock(), "program unit {within} of a superblock");
+        Pu(superblock.0 * self.pus_per_superblock() + within.0)
+    }
+    /// The program unit of a superblock in which slot `slot` lies, be it the slot after the last one.
+    #[inline]
+    pub(crate) fn within_of(&self, superblock: SuperblockId, slot: Ppn) -> PuWithin {
+        PuWithin(self.by_pu.quotient(slot - self.first_slot(superblock)))
     }
     /// The program unit of a slot, numbered over the core, and the slot's place in it.
     #[inline]
-    pub fn pu_of(&self, slot: Ppn) -> (u32, u32) {
+    pub fn pu_of(&self, slot: Ppn) -> (Pu, u32) {
         // The slot after the last one ends the last program unit.
         debug_assert!(slot.0 <= self.slots(), "slot {slot} lies beyond the {} of the core", self.slots());
-        self.by_pu.divide(slot.0)
+        let (pu, unit) = self.by_pu.divide(slot.0);
+        (Pu(pu), unit)
     }
     /// The page (or, where a unit spans pages, the unit) that holds a slot, numbered over the core in write order.
     #[inline]
@@ -251,18 +288,18 @@ impl Layout {
     }
     /// The lane of program unit `pu`.
     #[inline]
-    pub fn lane_of_pu(&self, pu: u32) -> Lane {
+    pub fn lane_of_pu(&self, pu: Pu) -> Lane {
         // A superblock holds a whole number of superpages, so the lane follows from the number over the core.
-        self.lanes[self.by_lane.divide(pu).1 as usize]
+        self.lanes[self.by_lane.divide(pu.0).1 as usize]
     }
     /// The superpage of program unit `pu`, numbered over the core.
     #[inline]
-    pub fn group_of_pu(&self, pu: u32) -> u32 {
-        self.by_lane.quotient(pu)
+    pub fn group_of_pu(&self, pu: Pu) -> u32 {
+        self.by_lane.quotient(pu.0)
     }
     /// The pages of a program unit over which its unit `unit` lies: plane by plane, then row by row.
     #[inline]
-    pub fn pages_of_unit(&self, unit: u32) -> std::ops::Range<u32> {
+    pub fn pages_of_unit(&self, unit: u32) -> Range<u32> {
         debug_assert!(unit < self.units_per_pu, "unit {unit} of a program unit of {}", self.units_per_pu);
         let first = self.by_page.quotient(unit) * self.pages_per_unit;
         first..first + self.pages_per_unit
@@ -278,22 +315,22 @@ impl Layout {
     }
     /// The first page row of program unit `pu` in its blocks.
     #[inline]
-    pub fn first_page(&self, pu: u32) -> u32 {
-        let within = self.pus_per_superblock.divide(pu).1;
+    pub fn first_page(&self, pu: Pu) -> u32 {
+        let within = self.pus_per_superblock.divide(pu.0).1;
         self.by_lane.quotient(within) * self.rows_per_pu
     }
     /// The superblock of program unit `pu`, and the number of `pu` within it.
     #[inline]
-    pub(crate) fn within_superblock(&self, pu: u32) -> (SuperblockId, u32) {
-        let (superblock, within) = self.pus_per_superblock.divide(pu);
+    pub(crate) fn within_superblock(&self, pu: Pu) -> (SuperblockId, PuWithin) {
+        let (superblock, within) = self.pus_per_superblock.divide(pu.0);
         debug_assert!(superblock < self.superblocks, "program unit {pu} lies beyond the core");
-        (SuperblockId(superblock), within)
+        (SuperblockId(superblock), PuWithin(within))
     }
     /// Superpage and lane of a program unit, all counted within the superblock.
     #[inline]
-    pub(crate) fn row_and_lane(&self, pu_within: u32) -> (u32, u32) {
-        debug_assert!(pu_within < self.pus_per_superblock(), "program unit {pu_within} of a superblock");
-        self.by_lane.divide(pu_within)
+    pub(crate) fn row_and_lane(&self, pu_within: PuWithin) -> (u32, u32) {
+        debug_assert!(pu_within.0 < self.pus_per_superblock(), "program unit {pu_within} of a superblock");
+        self.by_lane.divide(pu_within.0)
     }
     /// Pages that the slots in bit mask `units` lie on; the first slot is the first one of a page.
     #[inline]
@@ -326,13 +363,13 @@ impl Layout {
     }
     /// Where program unit `pu` lies.
     #[inline]
-    pub fn place(&self, pu: u32) -> PuPlace {
+    pub fn place(&self, pu: Pu) -> PuPlace {
         self.place_and_group(pu).0
     }
     /// Where program unit `pu` lies, and its superpage, numbered over the core.
     #[inline]
-    pub fn place_and_group(&self, pu: u32) -> (PuPlace, u32) {
-        let (group, position) = self.by_lane.divide(pu);
+    pub fn place_and_group(&self, pu: Pu) -> (PuPlace, u32) {
+        let (group, position) = self.by_lane.divide(pu.0);
         let (superblock, superpage) = self.by_superpage.divide(group);
         let place = PuPlace {
             superblock: SuperblockId(superblock),

@@ -31,5 +31,4 @@ pub use config::{
 pub use ftl::{Aftermath, Axis, Ftl, FtlOptions, Full, ListRead, Member, Relocated, Slot, Tables};
 pub use layout::{Lane, Layout, PuPlace};
 pub use streams::{Cause, Stream};
-pub use stripes::{Role, Stripes};
 pub use superblocks::State;

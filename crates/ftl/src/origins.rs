@@ -5,7 +5,7 @@
 //! therefore always comes to a copy on flash, if there ever was one, and never to an erased slot.
 
 use crate::layout::Layout;
-use outlast_units::{IndexVec, Ppn, SuperblockId};
+use outlast_units::{IndexVec, Ppn, Pu, SuperblockId};
 
 /// In place of an origin: the data had been lost when it was written again.
 pub(crate) const LOST: Ppn = Ppn(u32::MAX - 1);
@@ -69,22 +69,22 @@ impl Origins {
     }
 
     /// The origins of the units of program unit `pu`, if its superblock is open.
-    pub(crate) fn of_pu(&self, layout: &Layout, pu: u32) -> Option<&[Ppn]> {
+    pub(crate) fn of_pu(&self, layout: &Layout, pu: Pu) -> Option<&[Ppn]> {
         let (superblock, units) = (layout.within_superblock(pu).0, layout.units_per_pu());
-        let first = (pu * units - layout.first_slot(superblock)) as usize;
+        let first = (layout.first_slot_of(pu) - layout.first_slot(superblock)) as usize;
         self.table(superblock).map(|table| &table[first..first + units as usize])
     }
 
     /// The origin of a slot of an open superblock.
     pub(crate) fn of(&self, layout: &Layout, slot: Ppn) -> Option<Ppn> {
         let superblock = layout.superblock_of(slot);
-        self.table(superblock).map(|table| table[(slot.0 - layout.first_slot(superblock)) as usize])
+        self.table(superblock).map(|table| table[(slot - layout.first_slot(superblock)) as usize])
     }
 
     /// Sets the origin of a slot; true if its superblock is open.
     pub(crate) fn set(&mut self, layout: &Layout, slot: Ppn, origin: Ppn) -> bool {
         let superblock = layout.superblock_of(slot);
-        let within = (slot.0 - layout.first_slot(superblock)) as usize;
+        let within = (slot - layout.first_slot(superblock)) as usize;
         let table = self.tables.get_mut(self.table_of[superblock] as usize);
         table.map(|table| table[within] = origin).is_some()
     }
@@ -114,9 +114,9 @@ impl Origins {
     }
 
     /// Program unit `pu` is on flash: what its units superseded is needed no more.
-    pub(crate) fn release(&mut self, layout: &Layout, pu: u32) {
+    pub(crate) fn release(&mut self, layout: &Layout, pu: Pu) {
         let (superblock, units) = (layout.within_superblock(pu).0, layout.units_per_pu());
-        let first = (pu * units - layout.first_slot(superblock)) as usize;
+        let first = (layout.first_slot_of(pu) - layout.first_slot(superblock)) as usize;
         let Some(table) = self.tables.get(self.table_of[superblock] as usize) else { return };
         for &origin in &table[first..first + units as usize] {
             if is_copy(origin) {
@@ -171,7 +171,7 @@ impl Origins {
             if !is_open(superblock) {
                 return Err(format!("superblock {superblock} is not open and has a table of origins"));
             }
-            let slots = (layout.first_slot(superblock)..).map(Ppn);
+            let slots = (layout.first_slot(superblock).0..).map(Ppn);
             for (&origin, slot) in table.iter().zip(slots).filter(|&(&origin, _)| is_copy(origin)) {
                 let pinned = layout.superblock_of(origin);
                 if is_programmed(slot) {
@@ -230,7 +230,7 @@ mod tests {
         origins.pin(&layout, Ppn(3));
         assert!(origins.set(&layout, Ppn(17), Ppn(3)) && !origins.set(&layout, Ppn(3), Ppn(1)));
         assert_eq!(
-            (origins.of(&layout, Ppn(17)), origins.of_pu(&layout, 8)),
+            (origins.of(&layout, Ppn(17)), origins.of_pu(&layout, Pu(8))),
             (Some(Ppn(3)), Some(&[Ppn::NONE, Ppn(3)][..]))
         );
         let check = |origins: &Origins, on_flash: bool| {
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(check(&origins, false), Ok(()));
         assert!(check(&origins, true).unwrap_err().contains("pinned 0 times, its count says 1"));
         assert!(origins.is_pinned(old));
-        origins.release(&layout, 8);
+        origins.release(&layout, Pu(8));
         assert!(!origins.is_pinned(old));
         assert_eq!(check(&origins, true), Ok(()));
         origins.sealed(new);

@@ -3,7 +3,7 @@
 use crate::bits::Bits;
 use crate::config::PartialPlace;
 use crate::streams::Stream;
-use outlast_units::{IndexVec, SuperblockId};
+use outlast_units::{IndexVec, Pu, PuWithin, SuperblockId};
 use std::collections::{BTreeMap, VecDeque};
 
 /// An open stripe: its superblock and its number there.
@@ -13,9 +13,9 @@ pub(crate) type OpenStripe = (SuperblockId, u32);
 #[derive(Clone, Debug)]
 pub(crate) struct Cover {
     /// Data of the stripe before this program unit (counted within the superblock) is covered.
-    pub(crate) until: u32,
+    pub(crate) until: PuWithin,
     /// Where the parity is, in the order of the code.
-    pub(crate) pus: Vec<u32>,
+    pub(crate) pus: Vec<Pu>,
 }
 
 /// A cover that is on its way to flash.
@@ -49,7 +49,7 @@ pub(crate) struct Partials {
     place: Option<PartialPlace>,
     /// One bit for each program unit that holds partial parity within a stripe, or that its stripe left out.
     spent: Bits,
-    queue: VecDeque<u32>,
+    queue: VecDeque<Pu>,
     covers: BTreeMap<OpenStripe, Cover>,
     coming: Vec<Coming>,
     log: Log,
@@ -87,21 +87,21 @@ impl Partials {
 
     /// Whether program unit `pu` holds partial parity within a stripe, or was left out by its stripe.
     #[inline]
-    pub(crate) fn is_spent(&self, pu: u32) -> bool {
-        !self.spent.is_empty() && self.spent.get(pu)
+    pub(crate) fn is_spent(&self, pu: Pu) -> bool {
+        !self.spent.is_empty() && self.spent.get(pu.0)
     }
 
     /// Program unit `pu` holds no data of its stripe.
-    pub(crate) fn spend(&mut self, pu: u32) {
+    pub(crate) fn spend(&mut self, pu: Pu) {
         debug_assert!(self.place == Some(PartialPlace::Inline), "no parity goes into open stripes");
-        debug_assert!(!self.spent.get(pu), "program unit {pu} takes partial parity twice");
-        self.spent.set(pu);
+        debug_assert!(!self.spent.get(pu.0), "program unit {pu} takes partial parity twice");
+        self.spent.set(pu.0);
     }
 
     /// Program units `pus` have been erased.
-    pub(crate) fn forget(&mut self, pus: std::ops::Range<u32>) {
+    pub(crate) fn forget(&mut self, pus: std::ops::Range<Pu>) {
         if !self.spent.is_empty() {
-            self.spent.clear_range(pus.start, pus.end - pus.start);
+            self.spent.clear_range(pus.start.0, pus.end - pus.start);
         }
     }
 
@@ -122,7 +122,7 @@ impl Partials {
     }
 
     /// Stripes with a cover of which a program unit lies in `pus`.
-    pub(crate) fn stripes_covered_in(&self, pus: &std::ops::Range<u32>) -> Vec<OpenStripe> {
+    pub(crate) fn stripes_covered_in(&self, pus: &std::ops::Range<Pu>) -> Vec<OpenStripe> {
         let covers = self.covers.iter().filter(|(_, cover)| cover.pus.iter().any(|pu| pus.contains(pu)));
         covers.map(|(&stripe, _)| stripe).collect()
     }
@@ -133,12 +133,12 @@ impl Partials {
     }
 
     /// Program units `pus` are to be programmed, in this order.
-    pub(crate) fn queue(&mut self, pus: &[u32]) {
+    pub(crate) fn queue(&mut self, pus: &[Pu]) {
         self.queue.extend(pus);
     }
 
     /// The next program unit to be programmed.
-    pub(crate) fn take_queued(&mut self) -> Option<u32> {
+    pub(crate) fn take_queued(&mut self) -> Option<Pu> {
         self.queue.pop_front()
     }
 
@@ -152,7 +152,7 @@ impl Partials {
 
     /// Program unit `pu` is on flash; whether it may have been of a cover.
     #[inline]
-    pub(crate) fn programmed(&mut self, pu: u32) -> bool {
+    pub(crate) fn programmed(&mut self, pu: Pu) -> bool {
         if self.coming.is_empty() {
             return false;
         }
@@ -170,7 +170,7 @@ impl Partials {
     }
 
     /// Program unit `pu` could not be programmed: a cover that it was to be of never comes.
-    pub(crate) fn failed(&mut self, pu: u32) {
+    pub(crate) fn failed(&mut self, pu: Pu) {
         self.coming.retain(|coming| !coming.cover.pus.contains(&pu));
     }
 
@@ -208,10 +208,10 @@ impl Partials {
     pub(crate) fn take_from_log(
         &mut self,
         lanes: &[u32],
-        first: u32,
+        first: Pu,
         count: u32,
         rows: u32,
-    ) -> Option<Vec<u32>> {
+    ) -> Option<Vec<Pu>> {
         let log = &mut self.log;
         if lanes.iter().any(|&lane| log.next[lane as usize] >= rows) {
             return None;
@@ -219,9 +219,9 @@ impl Partials {
         let take = |&lane: &u32| {
             let row = &mut log.next[lane as usize];
             *row += 1;
-            first + (*row - 1) * count + lane
+            first + ((*row - 1) * count + lane)
         };
-        let pus: Vec<u32> = lanes.iter().map(take).collect();
+        let pus: Vec<Pu> = lanes.iter().map(take).collect();
         self.log.used += pus.len() as u32;
         Some(pus)
     }
@@ -246,7 +246,7 @@ impl Partials {
     }
 
     fn is_needed(&self, superblock: SuperblockId, pus: u32) -> bool {
-        let within = |pu: &u32| pu / pus == superblock.0;
+        let within = |pu: &Pu| pu.0 / pus == superblock.0;
         self.covers.values().any(|cover| cover.pus.iter().any(within))
             || self.coming.iter().any(|coming| coming.cover.pus.iter().any(within))
     }
@@ -296,8 +296,8 @@ mod tests {
         let mut partials = Partials::new(Some(PartialPlace::Blocks), 64, 2, 1);
         partials.set_exposed(Stream(0), 3);
         assert_eq!(partials.open_log(SuperblockId(1), 8, 0), None);
-        let pus = partials.take_from_log(&[0, 1], 8, 2, 1).unwrap();
-        partials.send(Stream(0), STRIPE, Cover { until: 7, pus });
+        let pus = partials.take_from_log(&[0, 1], Pu(8), 2, 1).unwrap();
+        partials.send(Stream(0), STRIPE, Cover { until: PuWithin(7), pus });
         partials
     }
 
@@ -307,13 +307,13 @@ mod tests {
         partials.set_exposed(Stream(0), 4);
         assert_eq!(
             [partials.take_queued(), partials.take_queued(), partials.take_queued()],
-            [Some(8), Some(9), None]
+            [Some(Pu(8)), Some(Pu(9)), None]
         );
-        assert!(partials.programmed(8) && partials.is_coming(Stream(0)));
+        assert!(partials.programmed(Pu(8)) && partials.is_coming(Stream(0)));
         assert!(partials.cover(STRIPE.0, STRIPE.1).is_none());
-        partials.programmed(9);
-        assert_eq!(partials.cover(STRIPE.0, STRIPE.1).map(|cover| cover.until), Some(7));
-        assert_eq!((partials.exposed(Stream(0)), partials.programmed(9)), (1, false));
+        partials.programmed(Pu(9));
+        assert_eq!(partials.cover(STRIPE.0, STRIPE.1).map(|cover| cover.until), Some(PuWithin(7)));
+        assert_eq!((partials.exposed(Stream(0)), partials.programmed(Pu(9))), (1, false));
         assert_eq!(partials.check(|superblock| superblock == STRIPE.0), Ok(()));
         assert!(partials.check(|_| false).unwrap_err().contains("is erased"));
     }
@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn a_full_superblock_of_the_log_is_closed_when_nothing_there_is_needed() {
         let mut partials = sent();
-        assert_eq!(partials.take_from_log(&[0], 8, 2, 1), None);
+        assert_eq!(partials.take_from_log(&[0], Pu(8), 2, 1), None);
         assert_eq!(partials.open_log(SuperblockId(3), 8, 0), Some(SuperblockId(1)));
         assert_eq!(partials.take_closed(8), None);
         partials.drop_before(STRIPE.0, STRIPE.1);
@@ -333,7 +333,7 @@ mod tests {
     #[test]
     fn a_cover_that_fails_never_comes() {
         let mut partials = sent();
-        partials.failed(9);
+        partials.failed(Pu(9));
         assert!(!partials.is_coming(Stream(0)) && !partials.drop_stripe(STRIPE));
         assert_eq!(partials.exposed(Stream(0)), 3);
         partials = sent();

@@ -3,7 +3,7 @@
 use crate::block_table::BlockTable;
 use crate::layout::Layout;
 use outlast_media::{BlockAddress, Blocks, ConfigError, DefectConfig, Geometry, ProgramOrder};
-use outlast_units::SuperblockId;
+use outlast_units::{PuWithin, SuperblockId};
 
 /// The blocks of a flash core.
 #[derive(Clone, Debug)]
@@ -120,9 +120,15 @@ impl Physical {
     /// # Panics
     /// If one is not the next of its lane.
     #[inline]
-    pub(crate) fn program(&mut self, layout: &Layout, superblock: SuperblockId, within: u32, count: u32) {
+    pub(crate) fn program(
+        &mut self,
+        layout: &Layout,
+        superblock: SuperblockId,
+        within: PuWithin,
+        count: u32,
+    ) {
         debug_assert!(
-            within + count <= layout.pus_per_superblock(),
+            within.0 + count <= layout.pus_per_superblock(),
             "program units beyond superblock {superblock}"
         );
         let (row, lane) = layout.row_and_lane(within);
@@ -250,9 +256,9 @@ mod tests {
     #[test]
     fn a_run_of_program_units_goes_round_the_lanes() {
         let (layout, mut physical) = physical(0, None);
-        physical.program(&layout, ONE, 0, 3);
+        physical.program(&layout, ONE, PuWithin(0), 3);
         assert_eq!([0, 1].map(|lane| physical.programmed(&layout, ONE, lane)), [2, 1]);
-        physical.program(&layout, ONE, 3, 3);
+        physical.program(&layout, ONE, PuWithin(3), 3);
         assert_eq!([0, 1].map(|lane| physical.programmed(&layout, ONE, lane)), [3, 3]);
         let erased = physical.erase(&layout, ONE, [0].into_iter(), |_| false);
         assert_eq!((erased.cycles, erased.gone), (1, vec![]));

@@ -4,6 +4,7 @@ use crate::config::CodeConfig;
 use crate::layout::Layout;
 use outlast_codes::Code;
 use outlast_media::ConfigError;
+use outlast_units::{IndexVec, PuWithin};
 use std::ops::Range;
 
 /// A set of lanes: one bit each.
@@ -35,7 +36,7 @@ impl LaneSet {
 
 /// What a program unit of a superblock is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub(crate) enum Role {
     /// It holds units of data.
     Data,
     /// It holds the parity of its stripe.
@@ -61,7 +62,7 @@ pub enum Role {
 /// With a code within blocks, too, superpages go in groups, the last superpage of which holds, on every lane, the parity of what
 /// the group has on that lane. Stripes do not cross from one group into the next, and the last superpage belongs to none.
 #[derive(Clone, Debug)]
-pub struct Stripes {
+pub(crate) struct Stripes {
     /// Of the dies; absent where there is only one within blocks.
     code: Option<Code>,
     /// Within blocks.
@@ -73,15 +74,15 @@ pub struct Stripes {
     /// Superpages that stripes may lie in.
     rows: u32,
     /// The program units of each stripe.
-    ranges: Vec<Range<u32>>,
+    ranges: Vec<Range<PuWithin>>,
     /// The stripe after the last one of each group.
     group_ends: Vec<u32>,
     /// Where the parity of each stripe begins, counted from its first program unit.
     first_parity: Vec<u16>,
     /// Stripe of each program unit of a superblock.
-    stripe_of: Vec<u32>,
+    stripe_of: IndexVec<PuWithin, u32>,
     /// What each program unit is for, where no lane is gone.
-    roles: Vec<Role>,
+    roles: IndexVec<PuWithin, Role>,
 }
 
 impl Stripes {
@@ -92,7 +93,7 @@ impl Stripes {
     ///
     /// # Panics
     /// If stripes overlap: a bug.
-    pub fn new(code: CodeConfig, layout: &Layout) -> Result<Option<Self>, ConfigError> {
+    pub(crate) fn new(code: CodeConfig, layout: &Layout) -> Result<Option<Self>, ConfigError> {
         let CodeConfig { data, parity, block } = code;
         if parity == 0 && block.is_none() {
             return Ok(None);
@@ -128,8 +129,8 @@ impl Stripes {
             ranges: Vec::new(),
             group_ends: Vec::new(),
             first_parity: Vec::new(),
-            stripe_of: vec![0; pus as usize],
-            roles: vec![Role::Gap; pus as usize],
+            stripe_of: IndexVec::filled(0, pus as usize),
+            roles: IndexVec::filled(Role::Gap, pus as usize),
         };
         for first in (0..rows).step_by(group_rows as usize) {
             let end = rows.min(first + group_rows);
@@ -150,8 +151,9 @@ impl Stripes {
             }
             stripes.group_ends.push(group);
             if block.is_some() {
-                stripes.roles[(last * lanes) as usize..(end * lanes) as usize].fill(Role::BlockParity);
-                stripes.stripe_of[(last * lanes) as usize..(end * lanes) as usize].fill(group - 1);
+                let row = (last * lanes) as usize..(end * lanes) as usize;
+                stripes.roles.as_mut_slice()[row.clone()].fill(Role::BlockParity);
+                stripes.stripe_of.as_mut_slice()[row].fill(group - 1);
             }
         }
         if stripes.ranges.is_empty() {
@@ -160,7 +162,7 @@ impl Stripes {
             );
             return Err(ConfigError::new("device.protection.data", data, limit));
         }
-        stripes.roles[layout.data_pus() as usize..].fill(Role::List);
+        stripes.roles.as_mut_slice()[layout.data_pus() as usize..].fill(Role::List);
         stripes.place_parity();
         assert!(
             stripes.code.is_none() || stripes.ranges.iter().all(|range| range.end - range.start <= lanes),
@@ -186,14 +188,14 @@ impl Stripes {
         assert!(used <= length && (count == 0) == (used == 0), "{count} stripes over {used} of {length}");
         for stripe in 0..count {
             let bound = |i: u32| pus.start + (u64::from(i) * u64::from(used) / u64::from(count)) as u32;
-            let members = bound(stripe)..bound(stripe + 1);
+            let (from, to) = (bound(stripe), bound(stripe + 1));
             let number = self.ranges.len() as u32;
-            self.stripe_of[members.start as usize..members.end as usize].fill(number);
-            self.roles[members.start as usize..members.end as usize].fill(Role::Data);
-            self.ranges.push(members);
+            self.stripe_of.as_mut_slice()[from as usize..to as usize].fill(number);
+            self.roles.as_mut_slice()[from as usize..to as usize].fill(Role::Data);
+            self.ranges.push(PuWithin(from)..PuWithin(to));
         }
         let last = (self.ranges.len() as u32).saturating_sub(1);
-        self.stripe_of[(pus.start + used) as usize..pus.end as usize].fill(last);
+        self.stripe_of.as_mut_slice()[(pus.start + used) as usize..pus.end as usize].fill(last);
         length - used
     }
 
@@ -203,34 +205,34 @@ impl Stripes {
         for stripe in 0..self.ranges.len() as u32 {
             let Range { start, end } = self.members(stripe);
             // Turning the search with the superpage keeps ties from always falling on the first lanes.
-            let turned = (0..end - start).map(|i| (start / lanes + i) % (end - start));
-            let least = turned.min_by_key(|offset| load[((start + offset) % lanes) as usize]).unwrap_or(0);
+            let turned = (0..end - start).map(|i| (start.0 / lanes + i) % (end - start));
+            let least = turned.min_by_key(|offset| load[((start.0 + offset) % lanes) as usize]).unwrap_or(0);
             self.first_parity.push(least as u16);
-            let places: Vec<u32> = self.parity_of(stripe, None).collect();
+            let places: Vec<PuWithin> = self.parity_of(stripe, None).collect();
             for parity in places {
-                load[(parity % lanes) as usize] += 1;
-                self.roles[parity as usize] = Role::Parity;
+                load[(parity.0 % lanes) as usize] += 1;
+                self.roles[parity] = Role::Parity;
             }
         }
     }
 
     /// The code over dies that makes parity; none where there is only one within blocks.
-    pub fn code(&self) -> Option<&Code> {
+    pub(crate) fn code(&self) -> Option<&Code> {
         self.code.as_ref()
     }
 
     /// The code within blocks.
-    pub fn block_code(&self) -> Option<&Code> {
+    pub(crate) fn block_code(&self) -> Option<&Code> {
         self.block_code.as_ref()
     }
 
     /// Most data program units of a stripe; zero without a code over dies.
-    pub fn data(&self) -> usize {
+    pub(crate) fn data(&self) -> usize {
         self.code.as_ref().map_or(0, Code::data_shards)
     }
 
     /// Parity program units of a stripe.
-    pub fn parity(&self) -> u32 {
+    pub(crate) fn parity(&self) -> u32 {
         self.parity
     }
 
@@ -241,60 +243,60 @@ impl Stripes {
 
     /// The stripe of a program unit (both counted within the superblock).
     #[inline]
-    pub fn stripe_of(&self, pu: u32) -> u32 {
-        self.stripe_of[pu as usize]
+    pub(crate) fn stripe_of(&self, pu: PuWithin) -> u32 {
+        self.stripe_of[pu]
     }
 
     /// All program units of a stripe.
     #[inline]
-    pub fn members(&self, stripe: u32) -> Range<u32> {
+    pub(crate) fn members(&self, stripe: u32) -> Range<PuWithin> {
         self.ranges[stripe as usize].clone()
     }
 
     /// The parity within blocks that is due when `stripe` is complete: one program unit for each lane, if the stripe is the last of
     /// its group.
-    pub(crate) fn block_parity_after(&self, stripe: u32) -> Range<u32> {
+    pub(crate) fn block_parity_after(&self, stripe: u32) -> Range<PuWithin> {
         if self.block_code.is_none() {
-            return 0..0;
+            return PuWithin(0)..PuWithin(0);
         }
         match self.group_ends.binary_search(&(stripe + 1)) {
             Ok(_) => {
                 let row = self.group_of(self.members(stripe).start).end - 1;
-                row * self.lanes..(row + 1) * self.lanes
+                PuWithin(row * self.lanes)..PuWithin((row + 1) * self.lanes)
             }
-            Err(_) => 0..0,
+            Err(_) => PuWithin(0)..PuWithin(0),
         }
     }
 
     /// The superpages of the group of program unit `pu`, its parity's the last.
-    pub(crate) fn group_of(&self, pu: u32) -> Range<u32> {
+    pub(crate) fn group_of(&self, pu: PuWithin) -> Range<u32> {
         let rows = self.rows;
-        let first = pu / self.lanes / self.group_rows * self.group_rows;
+        let first = pu.0 / self.lanes / self.group_rows * self.group_rows;
         debug_assert!(first < self.rows, "program unit {pu} lies beyond the stripes");
         first..rows.min(first + self.group_rows)
     }
 
     /// The program units that hold a stripe's parity, given the lanes that were gone when the superblock was opened: the preferred
     /// place, or the next ones with a lane. Fewer where so few lanes are left that there would be no data.
-    pub(crate) fn parity_of(&self, stripe: u32, gaps: Option<&LaneSet>) -> impl Iterator<Item = u32> {
+    pub(crate) fn parity_of(&self, stripe: u32, gaps: Option<&LaneSet>) -> impl Iterator<Item = PuWithin> {
         let members = self.members(stripe);
         let width = members.end - members.start;
         let first = u32::from(self.first_parity[stripe as usize]);
-        let live = move |pu: u32| gaps.is_none_or(|gaps| !gaps.contains(pu % self.lanes));
-        let most = (members.clone().filter(|&pu| live(pu)).count() as u32).saturating_sub(1);
+        let live = move |pu: PuWithin| gaps.is_none_or(|gaps| !gaps.contains(pu.0 % self.lanes));
+        let most = (PuWithin::each(members.clone()).filter(|&pu| live(pu)).count() as u32).saturating_sub(1);
         (0..width)
-            .map(move |i| members.start + (first + i) % width)
+            .map(move |i| members.start + ((first + i) % width))
             .filter(move |&pu| live(pu))
             .take(self.parity.min(most) as usize)
     }
 
     /// What program unit `pu` is for, given the lanes that were gone when its superblock was opened.
     #[inline]
-    pub(crate) fn role(&self, pu: u32, gaps: Option<&LaneSet>) -> Role {
-        let role = self.roles[pu as usize];
+    pub(crate) fn role(&self, pu: PuWithin, gaps: Option<&LaneSet>) -> Role {
+        let role = self.roles[pu];
         match gaps {
             None => role,
-            Some(gaps) if gaps.contains(pu % self.lanes) => Role::Gap,
+            Some(gaps) if gaps.contains(pu.0 % self.lanes) => Role::Gap,
             Some(_) if matches!(role, Role::BlockParity | Role::Gap | Role::List) => role,
             Some(gaps) if self.parity_of(self.stripe_of(pu), Some(gaps)).any(|parity| parity == pu) => {
                 Role::Parity
@@ -389,30 +391,29 @@ mod tests {
                 for stripe in 0..stripes.count() {
                     let members = stripes.members(stripe);
                     let width = members.end - members.start;
-                    for pu in members.clone() {
-                        proptest::prop_assert!(!std::mem::replace(&mut covered[pu as usize], true));
+                    for pu in PuWithin::each(members.clone()) {
+                        proptest::prop_assert!(!std::mem::replace(&mut covered[pu.index()], true));
                         proptest::prop_assert_eq!(stripes.stripe_of(pu), stripe);
                     }
-                    let roles: Vec<Role> = members.clone().map(|pu| stripes.role(pu, gaps)).collect();
+                    let roles: Vec<Role> = PuWithin::each(members.clone()).map(|pu| stripes.role(pu, gaps)).collect();
                     let count = |role| roles.iter().filter(|&&r| r == role).count() as u32;
                     if parity != 0 {
                         proptest::prop_assert!(width <= u32::from(data) + u32::from(parity));
-                        let on: BTreeSet<u32> = members.clone().map(|pu| pu % lanes).collect();
+                        let on: BTreeSet<u32> = PuWithin::each(members.clone()).map(|pu| pu.0 % lanes).collect();
                         proptest::prop_assert_eq!(on.len() as u32, width);
                     }
                     let live = width - count(Role::Gap);
                     let expected = u32::from(parity).min(live.saturating_sub(1));
                     proptest::prop_assert_eq!(count(Role::Parity), expected);
-                    for pu in stripes.block_parity_after(stripe) {
+                    for pu in PuWithin::each(stripes.block_parity_after(stripe)) {
                         // It comes after all that it protects.
                         proptest::prop_assert!(pu >= members.end && stripes.stripe_of(pu) == stripe);
                         let role = stripes.role(pu, gaps);
                         proptest::prop_assert!(role == Role::BlockParity || role == Role::Gap);
-                        covered[pu as usize] = true;
+                        covered[pu.index()] = true;
                     }
                 }
-                let left = (0..layout.pus_per_superblock()).filter(|&pu| !covered[pu as usize]);
-                let left: Vec<u32> = left.collect();
+                let left: Vec<PuWithin> = layout.pus_within().filter(|pu| !covered[pu.index()]).collect();
                 proptest::prop_assert!(left.iter().all(|&pu| stripes.role(pu, gaps) == Role::Gap));
                 let groups = block.map_or(1, |block| pages.div_ceil(u32::from(block) + 1));
                 // A last superpage by itself protects nothing and is not used.
@@ -429,8 +430,8 @@ mod tests {
             let config = CodeConfig { data, parity: 1, block: None };
             let stripes = Stripes::new(config, &layout).unwrap().unwrap();
             let mut by_lane = [0u32; 8];
-            for pu in 0..layout.pus_per_superblock() {
-                by_lane[(pu % 8) as usize] += u32::from(stripes.role(pu, None) == Role::Parity);
+            for pu in layout.pus_within() {
+                by_lane[(pu.0 % 8) as usize] += u32::from(stripes.role(pu, None) == Role::Parity);
             }
             let (least, most) = (by_lane.iter().min().unwrap(), by_lane.iter().max().unwrap());
             assert!(most - least <= 2, "{by_lane:?}");

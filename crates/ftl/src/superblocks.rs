@@ -3,7 +3,7 @@
 use crate::bits::Bits;
 use crate::policy::{Counts, NO_CANDIDATE, View};
 use crate::streams::{Cause, Stream};
-use outlast_units::{IndexVec, SuperblockId};
+use outlast_units::{IndexVec, Pu, SuperblockId};
 
 /// State of a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,8 +167,8 @@ impl Superblocks {
 
     /// Whether program unit `pu`, numbered over the core, has been programmed.
     #[inline]
-    pub(crate) fn is_programmed(&self, pu: u32) -> bool {
-        self.programmed.get(pu)
+    pub(crate) fn is_programmed(&self, pu: Pu) -> bool {
+        self.programmed.get(pu.0)
     }
 
     /// Free ones.
@@ -213,22 +213,16 @@ impl Superblocks {
     /// `count` program units of `superblock`, at most 64, from `first` on (numbered over the core) have been programmed; whether those
     /// were the last.
     #[inline]
-    pub(crate) fn programmed(
-        &mut self,
-        superblock: SuperblockId,
-        first: u32,
-        count: u32,
-        clock: u64,
-    ) -> bool {
+    pub(crate) fn programmed(&mut self, superblock: SuperblockId, first: Pu, count: u32, clock: u64) -> bool {
         debug_assert!(
-            first / self.pus == superblock.0,
+            first.0 / self.pus == superblock.0,
             "program unit {first} is not of superblock {superblock}"
         );
         debug_assert!(
-            self.programmed.mask(first, count) == 0,
+            self.programmed.mask(first.0, count) == 0,
             "program unit {first} or one after it is programmed twice"
         );
-        self.programmed.set_run(first, count);
+        self.programmed.set_run(first.0, count);
         self.settle(superblock, count, clock)
     }
 
@@ -427,7 +421,7 @@ mod tests {
         assert_eq!(superblocks.take_free(Pick::LeastWorn), ID);
         superblocks.open(ID, Stream(2));
         (0..units).for_each(|_| superblocks.unit_valid(ID));
-        assert!(!superblocks.programmed(ID, 4, 3, 7));
+        assert!(!superblocks.programmed(ID, Pu(4), 3, 7));
         assert!(superblocks.settle(ID, 1, 7));
         superblocks
     }
@@ -437,7 +431,7 @@ mod tests {
         let mut superblocks = filled(2);
         assert_eq!((superblocks.state(ID), superblocks.seal_of(ID)), (State::Sealed, Some(0)));
         assert_eq!(superblocks.candidates().collect::<Vec<_>>(), [(ID, 2)]);
-        assert_eq!([4, 5, 6, 7].map(|pu| superblocks.is_programmed(pu)), [true, true, true, false]);
+        assert_eq!([4, 5, 6, 7].map(|pu| superblocks.is_programmed(Pu(pu))), [true, true, true, false]);
         superblocks.begin_collecting(ID, Cause::Scrub);
         assert_eq!((superblocks.candidates().count(), superblocks.moved_for(ID)), (0, Cause::Scrub));
         superblocks.unit_stale(ID);

@@ -30,8 +30,8 @@ pub(crate) trait Mapping {
     /// There is no copy of `lpn` any more. Returns the slot that is stale thereby, or [`Ppn::NONE`].
     fn unmap(&mut self, lpn: Lpn) -> Ppn;
 
-    /// The units in those slots from `first` on that are set in `moved`, all of them valid, go to the slots from `to` on, in order.
-    fn relocate(&mut self, first: Ppn, moved: u64, to: Ppn);
+    /// The `count` units in those slots from `first` on that are set in `moved`, all of them valid, go to the slots from `to` on, in order.
+    fn relocate(&mut self, first: Ppn, moved: u64, count: u32, to: Ppn);
 
     /// The `count` slots from `first` on, none of them valid, hold no logical page.
     fn disown(&mut self, first: Ppn, count: u32);
@@ -130,16 +130,13 @@ impl Mapping for FlatMap {
     }
 
     #[inline]
-    fn relocate(&mut self, first: Ppn, moved: u64, to: Ppn) {
+    fn relocate(&mut self, first: Ppn, moved: u64, count: u32, to: Ppn) {
+        debug_assert!(moved.count_ones() == count, "{count} units move, of {moved:b}");
         debug_assert!(
             moved & !self.valid.mask(first.0, 64 - moved.leading_zeros()) == 0,
             "a stale unit moves"
         );
-        debug_assert!(
-            self.valid.mask(to.0, moved.count_ones()) == 0,
-            "slot {to} or one after it holds a page"
-        );
-        let count = moved.count_ones();
+        debug_assert!(self.valid.mask(to.0, count) == 0, "slot {to} or one after it holds a page");
         let (slots, owners) = (self.slots.as_mut_slice(), self.owners.as_mut_slice());
         if count < GATHERED {
             let (mut rest, mut at) = (moved, to);
@@ -250,7 +247,7 @@ mod tests {
                         let moved = mask & map.valid_in(Ppn(slot), count);
                         let to = SLOTS - 64;
                         if moved != 0 && (to..SLOTS).all(|slot| is_free(&plain, slot)) {
-                            map.relocate(Ppn(slot), moved, Ppn(to));
+                            map.relocate(Ppn(slot), moved, moved.count_ones(), Ppn(to));
                             let from = (0..count).filter(|bit| moved >> bit & 1 == 1).map(|bit| slot + bit);
                             for (at, from) in (to..).zip(from) {
                                 *plain.values_mut().find(|used| **used == from).unwrap() = at;

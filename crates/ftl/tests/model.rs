@@ -3,7 +3,7 @@
 use outlast_ftl::{Cause, Ftl, FtlConfig, FtlOptions, State, Stream};
 use outlast_media::{DefectConfig, Geometry, Unit};
 use outlast_units::rng::SplitMix;
-use outlast_units::{Bytes, DieId, Lpn, Ppn, SuperblockId};
+use outlast_units::{Bytes, DieId, Lpn, Ppn, Pu, PuWithin, SuperblockId};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -34,7 +34,7 @@ struct Rig {
     /// Writes of a page up to this one count no more, even if they come to flash: it has been trimmed or lost since.
     floor: BTreeMap<Lpn, u32>,
     /// Program units that are full and on their way to flash.
-    pending: VecDeque<u32>,
+    pending: VecDeque<Pu>,
     /// Of so many erasures one finds a block bad.
     bad_every: u64,
     dead: u16,
@@ -120,9 +120,8 @@ impl Rig {
         }
     }
 
-    fn slots(&self, pu: u32) -> impl Iterator<Item = Ppn> + use<> {
-        let units = self.ftl.layout().units_per_pu();
-        (pu * units..(pu + 1) * units).map(Ppn)
+    fn slots(&self, pu: Pu) -> impl Iterator<Item = Ppn> + use<> {
+        Ppn::each(self.ftl.layout().slots_of(pu))
     }
 
     /// Ends the `count` oldest program operations.
@@ -155,7 +154,7 @@ impl Rig {
     }
 
     /// The program operation of `pu` fails; its units are written again where there is room.
-    fn fail(&mut self, pu: u32) {
+    fn fail(&mut self, pu: Pu) {
         self.ftl.program_failed(pu);
         for slot in self.slots(pu) {
             let mut streams = (0..self.ftl.streams()).map(Stream);
@@ -189,7 +188,7 @@ impl Rig {
         let pus = self.ftl.layout().pus_per_superblock();
         let valid = self.ftl.begin_relocation(victim, stream, Cause::Gc);
         assert_eq!(valid, self.ftl.valid_count(victim));
-        for within in 0..(f64::from(pus) * share) as u32 {
+        for within in (0..(f64::from(pus) * share) as u32).map(PuWithin) {
             self.relocate(stream, victim, within);
         }
         if self.ftl.valid_count(victim) != 0 {
@@ -206,8 +205,8 @@ impl Rig {
         assert!(matches!(self.ftl.state(victim), State::Free | State::Retired));
     }
 
-    fn relocate(&mut self, stream: Stream, victim: SuperblockId, within: u32) {
-        let pu = victim.0 * self.ftl.layout().pus_per_superblock() + within;
+    fn relocate(&mut self, stream: Stream, victim: SuperblockId, within: PuWithin) {
+        let pu = self.ftl.layout().pu_at(victim, within);
         let mut mask = self.ftl.valid_units(victim, within);
         if self.ftl.is_dead_lane(pu) {
             let slots = self.slots(pu).enumerate().filter(|&(unit, _)| mask >> unit & 1 == 1);
@@ -229,7 +228,7 @@ impl Rig {
         let lanes = self.ftl.layout().lanes().len() as u32;
         let (mut started, mut queued, mut busy) = (Vec::new(), Vec::new(), vec![false; lanes as usize]);
         for pu in self.pending.drain(..) {
-            let lane = &mut busy[(pu % lanes) as usize];
+            let lane = &mut busy[(pu.0 % lanes) as usize];
             let first = !std::mem::replace(lane, true);
             if first && self.rng.below(2) == 0 { started.push(pu) } else { queued.push(pu) }
         }

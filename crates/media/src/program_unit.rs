@@ -1,5 +1,7 @@
 //! How mapping units lie on the pages that one program operation writes.
 
+use outlast_units::count_few;
+
 /// The shape of a program unit: page rows on the planes of a lane, and units over them, plane by plane, then row by row. Units and
 /// pages divide each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +30,7 @@ impl ProgramUnit {
         if self.rows == 1 && units.is_power_of_two() {
             (u64::from(self.pages_per_unit), 1)
         } else if self.rows == 1 && self.units_per_page == 1 {
-            (u64::from(units.count_ones() * self.pages_per_unit), 1)
+            (u64::from(count_few(units) * self.pages_per_unit), 1)
         } else {
             self.sensed_slowly(units)
         }

@@ -3,7 +3,7 @@
 use crate::op::{Op, OpKind, Task};
 use crate::ssd::Ssd;
 use outlast_ftl::{Cause, Stream};
-use outlast_units::{Nanos, Ppn};
+use outlast_units::{Nanos, Ppn, Pu};
 
 impl Ssd {
     /// Whether the program operation that has just ended failed.
@@ -58,9 +58,9 @@ impl Ssd {
         self.program_parity(now, core, own);
         let mut stranded = 0;
         if op.units != 0 {
-            for slot in op.pu * units..(op.pu + 1) * units {
-                self.note_superseded(core, op, Ppn(slot));
-                stranded += u64::from(!self.write_again(now, core, own, Ppn(slot), op));
+            for slot in Ppn::each(self.cores[core].ftl.layout().slots_of(op.pu)) {
+                self.note_superseded(core, op, slot);
+                stranded += u64::from(!self.write_again(now, core, own, slot, op));
             }
         }
         self.counters.lost_units += stranded;
@@ -150,7 +150,7 @@ impl Ssd {
     }
 
     /// Programs `pu` of `stream` for whoever waits for operation `op`, which failed.
-    fn program_of(&mut self, now: Nanos, core: usize, stream: Stream, pu: u32, units: u32, op: &Op) {
+    fn program_of(&mut self, now: Nanos, core: usize, stream: Stream, pu: Pu, units: u32, op: &Op) {
         // All program units of a stream go through one queue, so that none overtakes another.
         let task = match self.cores[core].ftl.cause_of(stream) {
             Cause::Host if op.kind == OpKind::HostProgram => {

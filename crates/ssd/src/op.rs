@@ -1,8 +1,8 @@
 //! What a flash operation is for.
 
 use outlast_ftl::ReadCause;
-use outlast_units::DieId;
 use outlast_units::slab::NIL;
+use outlast_units::{DieId, Pu};
 
 pub(crate) use outlast_flash::Task;
 
@@ -56,7 +56,7 @@ pub(crate) struct UnitWork {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Purpose {
     /// Program unit (number over the core).
-    pub(crate) pu: u32,
+    pub(crate) pu: Pu,
     /// Of a program: its flush epoch, or its victim's. Of a read with a `record`: where it stands. Of a host read without: the request.
     pub(crate) cookie: u32,
     pub(crate) kind: OpKind,
@@ -68,14 +68,14 @@ pub(crate) struct Purpose {
 impl Purpose {
     /// The program of `pu`, for flush epoch or victim `epoch`.
     #[inline]
-    pub(crate) fn program(kind: OpKind, task: Task, pu: u32, epoch: u32) -> Self {
+    pub(crate) fn program(kind: OpKind, task: Task, pu: Pu, epoch: u32) -> Self {
         debug_assert!(matches!(kind, OpKind::HostProgram | OpKind::RelocationProgram), "{kind:?}");
         Self { pu, cookie: epoch, kind, task, has_record: false }
     }
 
     /// A read for `task` of valid units of victim's program unit `pu`.
     #[inline]
-    pub(crate) fn relocation_read(task: Task, pu: u32) -> Self {
+    pub(crate) fn relocation_read(task: Task, pu: Pu) -> Self {
         Self { pu, cookie: 0, kind: OpKind::RelocationRead, task, has_record: false }
     }
 }
@@ -90,7 +90,7 @@ pub(crate) struct Op {
     /// Units that carry data: of a program, how many host or relocated units; of a read, how many are wanted.
     pub(crate) units: u16,
     /// Program unit (number over the core).
-    pub(crate) pu: u32,
+    pub(crate) pu: Pu,
     /// Bit mask of units read.
     pub(crate) mask: u64,
     /// Of these, the ones that the last sensing did not get; before it, all.
@@ -112,7 +112,7 @@ pub(crate) struct Op {
 
 impl Op {
     /// An operation of no command's unit, carrying nothing yet.
-    pub(crate) fn new(kind: OpKind, task: Task, core: usize, pu: u32) -> Self {
+    pub(crate) fn new(kind: OpKind, task: Task, core: usize, pu: Pu) -> Self {
         let work = UnitWork { request: NIL, lpn: NIL, first: 0, sectors: 0 };
         Self {
             kind,

@@ -2,7 +2,7 @@
 
 use outlast_flash::Place;
 use outlast_ftl::Layout;
-use outlast_units::{BlockId, CoreId, DieId, LocalDie, Row};
+use outlast_units::{BlockId, CoreId, DieId, LocalDie, Pu, Row};
 
 /// The flash core that owns a die, and the die's number there.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ pub(crate) struct DiePlace {
 
 /// Where program unit `pu` lies: its die, and its place there.
 #[inline]
-pub(crate) fn place_of_pu(layout: &Layout, pu: u32) -> (DieId, Place) {
+pub(crate) fn place_of_pu(layout: &Layout, pu: Pu) -> (DieId, Place) {
     let place = layout.place(pu);
     let on_die = Place { block: BlockId(place.superblock.0), row: Row(place.first_page) };
     (place.lane.die, on_die)

@@ -24,6 +24,14 @@ impl Ssd {
     /// Does what is due until nothing is; what that makes due in turn included.
     #[inline]
     pub(crate) fn settle(&mut self, now: Nanos) {
+        if !self.unsettled.is_empty() || self.is_command_due() {
+            self.settle_all(now);
+        }
+    }
+
+    /// Not inlined: where nothing is due [`Ssd::settle`] is to be a few comparisons.
+    #[inline(never)]
+    fn settle_all(&mut self, now: Nanos) {
         while !self.unsettled.is_empty() || self.is_command_due() {
             self.settle_next(now);
         }
@@ -41,8 +49,7 @@ impl Ssd {
         self.cores[core].dirty.is_before_admission() || self.is_command_due()
     }
 
-    /// Not inlined: where nothing is due, which is the most frequent, [`Ssd::settle`] is to be a few comparisons.
-    #[inline(never)]
+    #[inline]
     fn settle_next(&mut self, now: Nanos) {
         let core = self.unsettled.first();
         if self.is_command_due() && core.is_none_or(|core| !self.cores[core].dirty.is_before_admission()) {
@@ -57,16 +64,20 @@ impl Ssd {
                 None => self.wake_waiting(now),
             };
         };
-        match self.unsettled.take(&mut self.cores[core].dirty) {
-            Some(Due::Formers) => self.look_at_formers(now, core),
-            Some(Due::GcVictim) => self.look_at_victim(now, core, Task::Gc),
-            Some(Due::WearVictim) => self.look_at_victim(now, core, Task::WearLeveling),
-            Some(Due::ScrubVictim) => self.look_at_victim(now, core, Task::Scrub),
-            Some(Due::Wear) => self.level_wear(now, core),
-            Some(Due::Collect) => self.collect(now, core),
-            Some(Due::Scrub) => self.maybe_scrub(now, core),
-            Some(Due::Admit) => self.admit_waiting(now, core),
-            None => {}
+        while let Some(due) = self.unsettled.take(&mut self.cores[core].dirty) {
+            match due {
+                Due::Formers => self.look_at_formers(now, core),
+                Due::GcVictim => self.look_at_victim(now, core, Task::Gc),
+                Due::WearVictim => self.look_at_victim(now, core, Task::WearLeveling),
+                Due::ScrubVictim => self.look_at_victim(now, core, Task::Scrub),
+                Due::Wear => self.level_wear(now, core),
+                Due::Collect => self.collect(now, core),
+                Due::Scrub => self.maybe_scrub(now, core),
+                Due::Admit => self.admit_waiting(now, core),
+            }
+            if self.is_command_due() {
+                return;
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 //! controller (`CoreId`, `Epoch`).
 
 use serde::{Deserialize, Serialize};
+use std::ops::{Add, Range, Sub};
 
 /// Bytes in one host sector: the unit in which an [`Lba`] counts. `NVMe` and SCSI drives, and every trace format that
 /// Outlast reads, address in 512-byte sectors or can be converted to them exactly.
@@ -19,6 +20,32 @@ macro_rules! index {
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
+            }
+
+            /// The addresses from `range.start` on, up to `range.end` and not including it.
+            pub fn each(range: Range<Self>) -> impl DoubleEndedIterator<Item = Self> + Clone {
+                (range.start.0..range.end.0).map(Self)
+            }
+        }
+
+        /// The address that comes so many after another.
+        impl Add<$repr> for $name {
+            type Output = Self;
+
+            #[inline]
+            fn add(self, distance: $repr) -> Self {
+                Self(self.0 + distance)
+            }
+        }
+
+        /// How far an address lies after another.
+        impl Sub for $name {
+            type Output = $repr;
+
+            #[inline]
+            fn sub(self, earlier: Self) -> $repr {
+                debug_assert!(earlier <= self, "{self} lies before {earlier}");
+                self.0 - earlier.0
             }
         }
 

@@ -4,6 +4,7 @@
 
 mod address;
 mod bytes;
+mod few;
 mod index_vec;
 mod nanos;
 mod rate;
@@ -17,6 +18,7 @@ pub use address::{
     PuWithin, Row, SECTOR_BYTES, SuperblockId,
 };
 pub use bytes::Bytes;
+pub use few::count_few;
 pub use index_vec::{Idx, IndexVec};
 pub use nanos::Nanos;
 pub use rate::ByteRate;

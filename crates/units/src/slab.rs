@@ -18,7 +18,8 @@ impl<T> Default for Slab<T> {
 
 impl<T> Slab<T> {
     /// Keeps `entry`; returns its number until it is given up.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "an entry is made in its place, not made and copied")]
+    #[inline(always)]
     pub fn insert(&mut self, entry: T) -> u32 {
         if let Some(index) = self.free.pop() {
             self.entries[index as usize] = entry;

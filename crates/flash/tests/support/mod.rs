@@ -190,19 +190,19 @@ impl Caller {
         loop {
             match next {
                 Next::Nothing => return,
-                Next::Sensing { pages, .. } => {
+                Next::Sensing(pages) => {
                     self.pages += u64::from(pages);
                     return;
                 }
                 Next::Asks(ask) => {
-                    let wanted = self.wanted.entry((die.0, ask.task as u8)).or_default();
-                    let answer = match wanted.front() {
-                        None => Answer::Nothing,
-                        Some(_) if !ask.may_start => Answer::Later,
-                        Some(_) => Answer::Read(wanted.pop_front().expect("looked at above")),
-                    };
+                    let wanted = self.wanted.entry((die.0, ask.task() as u8)).or_default();
+                    let answer = if wanted.is_empty() { Answer::Nothing } else { Answer::Later };
+                    let read = if ask.may_start() { wanted.pop_front() } else { None };
                     let demands = &self.demands;
-                    next = self.room.answer(self.now, die, ask, answer, |core| demands[core.index()]);
+                    next = match read {
+                        Some(read) => self.room.give(self.now, die, ask, read),
+                        None => self.room.answer(self.now, die, ask, answer, |core| demands[core.index()]),
+                    };
                 }
             }
         }

@@ -4,7 +4,7 @@ use super::Ftl;
 use crate::streams::Stream;
 use crate::superblocks::State;
 use crate::table::Mapping;
-use outlast_units::{Ppn, SuperblockId};
+use outlast_units::{Ppn, PuWithin, SuperblockId};
 
 impl Ftl {
     /// Checks every invariant, in time proportional to the device: what each part says of itself, then what they say of each other.
@@ -47,7 +47,8 @@ impl Ftl {
     /// Valid slots of `superblock`, as the mapping has it.
     fn mapped_in(&self, superblock: SuperblockId) -> u32 {
         let units = self.layout.units_per_superblock();
-        let (first, end) = (self.layout.first_slot(superblock), self.layout.first_slot(superblock) + units);
+        let first = self.layout.first_slot(superblock).0;
+        let end = first + units;
         let strides = (first..end).step_by(64);
         strides.map(|at| self.map.valid_in(Ppn(at), (end - at).min(64)).count_ones()).sum()
     }
@@ -57,14 +58,14 @@ impl Ftl {
         let frontier = &self.frontiers[stream];
         let superblock = frontier.superblock();
         let under_way = self.layout.within_superblock(self.layout.pu_of(frontier.next()).0).1;
-        let later = (under_way + 1..self.layout.data_pus()).filter(|&pu| self.takes_data(superblock, pu));
+        let all = under_way + 1..PuWithin(self.layout.data_pus());
+        let later = PuWithin::each(all).filter(|&pu| self.takes_data(superblock, pu));
         frontier.left_in_pu() + later.count() as u32 * self.layout.units_per_pu()
     }
 
     /// Checks what is on flash of `superblock` against the order in which its lanes were programmed.
     fn check_programs(&self, superblock: SuperblockId) -> Result<(), String> {
-        let (state, pus) = (self.superblocks.state(superblock), self.pus_of(superblock));
-        let lanes = self.layout.lanes().len();
+        let state = self.superblocks.state(superblock);
         for lane in self.lanes.erasable(superblock) {
             let rows = self.physical.programmed(&self.layout, superblock, lane);
             if state == State::Free && rows != 0 {
@@ -73,8 +74,8 @@ impl Ftl {
             if matches!(state, State::Free | State::Retired) {
                 continue;
             }
-            let of_lane = (pus.start + lane..pus.end).step_by(lanes).skip(rows as usize);
-            if let Some(pu) = of_lane.into_iter().find(|&pu| self.superblocks.is_programmed(pu)) {
+            let mut of_lane = self.pus_on(superblock, lane).skip(rows as usize);
+            if let Some(pu) = of_lane.find(|&pu| self.superblocks.is_programmed(pu)) {
                 return Err(format!("program unit {pu} is on flash, its lane is programmed to row {rows}"));
             }
         }

@@ -6,13 +6,13 @@ use crate::streams::Stream;
 use crate::stripes::Role;
 use crate::superblocks::State;
 use crate::table::Mapping;
-use outlast_units::{Lpn, Ppn, SuperblockId};
+use outlast_units::{Lpn, Ppn, Pu, SuperblockId};
 
 impl Ftl {
     /// Reports that programming `pu` failed: nothing is on flash there, and its blocks take no more data until they have been
     /// replaced. Its valid units, still in the controller's memory, are to be written again ([`Ftl::rewrite`]).
     /// Returns whether that ends the filling of its superblock.
-    pub fn program_failed(&mut self, pu: u32) -> bool {
+    pub fn program_failed(&mut self, pu: Pu) -> bool {
         let (superblock, within) = self.within_superblock(pu);
         let lane = self.lane_position(within);
         debug_assert!(!self.superblocks.is_programmed(pu), "program unit {pu} fails after it was programmed");
@@ -42,15 +42,15 @@ impl Ftl {
 
     /// The content of a program unit that failed before its stripe got its parity no longer counts in the stripe; until it has
     /// been written elsewhere it is in the controller's hand.
-    pub(super) fn take_in_hand(&mut self, pu: u32) {
-        let units = self.layout.units_per_pu();
+    pub(super) fn take_in_hand(&mut self, pu: Pu) {
+        let slots = self.layout.slots_of(pu);
         let Some(contents) = self.contents.as_mut().filter(|contents| contents.keeps_stale()) else { return };
-        for slot in pu * units..(pu + 1) * units {
-            if let Some(unit) = contents.raw(slot) {
-                self.losses.keep(Ppn(slot), unit.clone());
+        for slot in Ppn::each(slots.clone()) {
+            if let Some(unit) = contents.raw(slot.0) {
+                self.losses.keep(slot, unit.clone());
             }
         }
-        contents.erase(pu * units, units);
+        contents.erase(slots.start.0, slots.end - slots.start);
     }
 
     /// To be called when the units of a failed program unit have been written again.
@@ -67,7 +67,7 @@ impl Ftl {
         }
         let lpn = self.map.owner(slot);
         let to = self.advance(stream);
-        self.map.relocate(slot, 1, to.ppn);
+        self.map.relocate(slot, 1, 1, to.ppn);
         if let Some(contents) = &mut self.contents {
             match self.losses.take(slot) {
                 Some(unit) => contents.write(to.ppn.0, unit),
@@ -111,13 +111,13 @@ impl Ftl {
     }
 
     /// Whether the block of program unit `pu` takes no more data before it has been erased.
-    pub fn is_given_up(&self, pu: u32) -> bool {
+    pub fn is_given_up(&self, pu: Pu) -> bool {
         let (superblock, within) = self.within_superblock(pu);
         self.is_skipped(superblock, within)
     }
 
     /// Whether nothing can be programmed or erased on the lane of program unit `pu`.
-    pub fn is_dead_lane(&self, pu: u32) -> bool {
+    pub fn is_dead_lane(&self, pu: Pu) -> bool {
         self.lanes.is_dead(self.lane_position(self.within_superblock(pu).1))
     }
 
@@ -172,7 +172,7 @@ impl Ftl {
             return;
         }
         let first = self.layout.first_slot(superblock);
-        let (pus, units) = (self.layout.pus_per_superblock(), self.layout.units_per_pu());
+        let units = self.layout.units_per_pu();
         let end = first + self.layout.data_pus() * units;
         let filler = self.frontiers.streams().find(|&stream| {
             let frontier = &self.frontiers[stream];
@@ -184,14 +184,14 @@ impl Ftl {
         };
         // Program units that nothing was put into yet: after the one begun.
         let frontier = &self.frontiers[stream];
-        let at = (frontier.next().0 - first) / units;
+        let at = self.layout.within_of(superblock, frontier.next());
         let begun = frontier.begun(units) != 0;
         let due = frontier.due().stripe;
         let from = at + u32::from(begun);
         let (mut gone, mut data) = (0, 0);
-        for pu in (0..pus).filter(|&pu| self.lane_position(pu) == lane) {
+        for pu in self.layout.pus_within().filter(|&pu| self.lane_position(pu) == lane) {
             match self.role(superblock, pu) {
-                Role::Data if pu >= from && !self.is_used_up(first / units + pu) => {
+                Role::Data if pu >= from && !self.is_used_up(self.layout.pu_at(superblock, pu)) => {
                     gone += 1;
                     data += 1;
                 }
@@ -201,7 +201,7 @@ impl Ftl {
                     gone += 1;
                 }
                 // Lists come when all data has.
-                Role::List if !self.is_used_up(first / units + pu) => gone += 1,
+                Role::List if !self.is_used_up(self.layout.pu_at(superblock, pu)) => gone += 1,
                 _ => {}
             }
         }

@@ -5,7 +5,7 @@ use crate::config::CodeConfig;
 use crate::streams::{Cause, Stream};
 use crate::superblocks::State;
 use outlast_media::ConfigError;
-use outlast_units::SuperblockId;
+use outlast_units::{Pu, SuperblockId};
 
 impl Ftl {
     /// The code that class `class` has now.
@@ -14,7 +14,7 @@ impl Ftl {
     }
 
     /// The code that the superblock of program unit `pu` was opened with.
-    pub fn code_of_pu(&self, pu: u32) -> CodeConfig {
+    pub fn code_of_pu(&self, pu: Pu) -> CodeConfig {
         self.codes.config_of(self.layout.within_superblock(pu).0)
     }
 

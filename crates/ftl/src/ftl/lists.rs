@@ -12,22 +12,22 @@ use crate::streams::{Cause, Stream};
 use crate::stripes::Role;
 use crate::superblocks::State;
 use crate::table::Mapping;
-use outlast_units::{Lpn, Ppn, SuperblockId};
+use outlast_units::{Lpn, Ppn, Pu, PuWithin, SuperblockId};
 
 /// Reading what lists the owners of a failed die's units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListRead {
     /// The program unit to be read.
-    pub pu: u32,
+    pub pu: Pu,
     /// Of the program units that it lists, the first; the others follow at distances of a superpage.
-    pub listed: u32,
+    pub listed: Pu,
     /// How many it lists.
     pub count: u32,
 }
 
 impl Ftl {
     /// The next program unit of lists of a superblock that `stream` has filled; they go round all lanes that are there.
-    pub(super) fn take_list(&mut self, stream: Stream) -> Option<u32> {
+    pub(super) fn take_list(&mut self, stream: Stream) -> Option<Pu> {
         let rows = self.layout.list_rows();
         if rows == 0 || !self.frontiers[stream].has_filled() {
             return None;
@@ -38,9 +38,8 @@ impl Ftl {
         }
         let count = rows * self.layout.lanes().len() as u32;
         while self.frontiers[stream].lists() < count {
-            let within = self.layout.data_pus() + self.frontiers[stream].take_list();
-            debug_assert!(within < self.layout.pus_per_superblock(), "lists beyond the superblock");
-            let pu = superblock.0 * self.layout.pus_per_superblock() + within;
+            let within = PuWithin(self.layout.data_pus() + self.frontiers[stream].take_list());
+            let pu = self.layout.pu_at(superblock, within);
             let is_taken = self.lanes.is_irregular(superblock)
                 && (self.is_skipped(superblock, within) || self.is_used_up(pu));
             if self.role(superblock, within) == Role::List && !is_taken {
@@ -98,12 +97,12 @@ impl Ftl {
         reads: &mut Vec<ListRead>,
     ) -> Option<()> {
         let (lanes, rows) = (self.layout.lanes().len() as u32, self.layout.data_superpages());
-        let first = superblock.0 * self.layout.pus_per_superblock();
+        let first = self.layout.pu_at(superblock, PuWithin(0));
         let parts = if by_page { rows } else { self.layout.list_rows() };
         let each = rows.div_ceil(parts.max(1));
         for part in 0..parts {
             let row = if by_page { part } else { rows + part };
-            let (pu, listed) = (first + row * lanes + held, first + part * each * lanes + own);
+            let (pu, listed) = (first + (row * lanes + held), first + (part * each * lanes + own));
             let count = each.min(rows.saturating_sub(part * each));
             if !self.is_on_flash(superblock, pu) {
                 let listed = (0..count).map(|row| listed + row * lanes);
@@ -142,22 +141,26 @@ impl Ftl {
         (0..read.count).flat_map(move |row| self.current_in(read.listed + row * lanes))
     }
 
+    /// The program units of a superblock that lie on lane `lane`.
+    pub(super) fn pus_on(&self, superblock: SuperblockId, lane: u32) -> impl Iterator<Item = Pu> + use<> {
+        let all = self.layout.pus_of(superblock);
+        Pu::each(all.start + lane..all.end).step_by(self.layout.lanes().len())
+    }
+
     /// Pages whose current copy lies on flash in program unit `pu`.
-    fn current_in(&self, pu: u32) -> impl Iterator<Item = Lpn> {
-        let units = self.layout.units_per_pu();
-        let slots = (pu * units..(pu + 1) * units).map(Ppn);
+    fn current_in(&self, pu: Pu) -> impl Iterator<Item = Lpn> {
+        let slots = Ppn::each(self.layout.slots_of(pu));
         slots.filter(|&slot| self.map.is_valid(slot) && self.is_programmed(slot)).map(|slot| self.owner(slot))
     }
 
     /// Whether a full superblock holds current pages on die `local_die`.
     pub fn holds_on(&self, superblock: SuperblockId, local_die: u16) -> bool {
-        let (pus, lanes) = (self.layout.pus_per_superblock(), self.layout.lanes().len() as u32);
-        let all = superblock.0 * pus..(superblock.0 + 1) * pus;
         self.superblocks.state(superblock) == State::Sealed
-            && self.layout.lanes_of_die(local_die).iter().any(|&lane| {
-                let mut own = (all.start + lane..all.end).step_by(lanes as usize);
-                own.any(|pu| self.current_in(pu).next().is_some())
-            })
+            && self
+                .layout
+                .lanes_of_die(local_die)
+                .iter()
+                .any(|&lane| self.pus_on(superblock, lane).any(|pu| self.current_in(pu).next().is_some()))
     }
 
     /// Pages whose current copy lies on flash of die `local_die`; `open`: only those of superblocks that are not full, whose owners the
@@ -169,13 +172,9 @@ impl Ftl {
             State::Sealed | State::Collecting => !open,
             State::Free | State::Retired => false,
         };
-        let (pus, lanes) = (self.layout.pus_per_superblock(), self.layout.lanes().len() as u32);
         superblocks.filter(holds).flat_map(move |superblock| {
             let own = self.layout.lanes_of_die(local_die).iter();
-            own.flat_map(move |lane| {
-                (superblock.0 * pus + lane..(superblock.0 + 1) * pus).step_by(lanes as usize)
-            })
-            .flat_map(move |pu| self.current_in(pu))
+            own.flat_map(move |&lane| self.pus_on(superblock, lane)).flat_map(move |pu| self.current_in(pu))
         })
     }
 }

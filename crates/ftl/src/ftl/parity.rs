@@ -5,7 +5,7 @@ use crate::stripes::{Role, Stripes};
 use crate::superblocks::State;
 use outlast_codes::Code;
 use outlast_media::Unit;
-use outlast_units::{Ppn, SuperblockId};
+use outlast_units::{Ppn, Pu, PuWithin, SuperblockId};
 
 /// Along which program units a code goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,18 +34,21 @@ pub(super) struct Line {
 
 impl Ftl {
     /// The bytes of a parity program unit, owners of the data included.
-    pub(super) fn compute_parity(&mut self, superblock: SuperblockId, axis: Axis, parity_pu: u32) {
+    pub(super) fn compute_parity(&mut self, superblock: SuperblockId, axis: Axis, parity_pu: Pu) {
         let units = self.layout.units_per_pu();
         self.disown(parity_pu);
         if self.contents.is_none() {
             return;
         }
         let Some(line) = self.line(parity_pu, axis) else { return };
-        let members: Vec<(u32, usize)> = self.members(line).collect();
+        let members: Vec<(Pu, usize)> = self.members(line).collect();
         let Some(&(_, index)) = members.iter().find(|&&(pu, _)| pu == parity_pu) else { return };
         for unit in 0..units {
             let Some(mut sums) = self.sums(superblock, line, &members, unit) else { return };
-            self.write_parity(parity_pu * units + unit, sums.swap_remove(index - line.data));
+            self.write_parity(
+                self.layout.first_slot_of(parity_pu) + unit,
+                sums.swap_remove(index - line.data),
+            );
         }
     }
 
@@ -54,18 +57,18 @@ impl Ftl {
         let Some(line) = self.stripe_line(superblock, stripe).filter(|_| self.contents.is_some()) else {
             return;
         };
-        let members: Vec<(u32, usize)> = self.members(line).collect();
-        let first = superblock.0 * self.layout.pus_per_superblock();
+        let members: Vec<(Pu, usize)> = self.members(line).collect();
+        let first = self.layout.pu_at(superblock, PuWithin(0));
         let parity = members
             .iter()
             .copied()
-            .filter(|&(pu, index)| index >= line.data && !self.is_skipped(superblock, pu - first));
-        let parity: Vec<(u32, usize)> = parity.collect();
+            .filter(|&(pu, index)| index >= line.data && !self.is_skipped(superblock, PuWithin(pu - first)));
+        let parity: Vec<(Pu, usize)> = parity.collect();
         for unit in 0..self.layout.units_per_pu() {
             let Some(sums) = self.sums(superblock, line, &members, unit) else { return };
             for (sum, index) in sums.into_iter().zip(line.data..) {
                 if let Some(&(pu, _)) = parity.iter().find(|&&(_, other)| other == index) {
-                    self.write_parity(pu * self.layout.units_per_pu() + unit, sum);
+                    self.write_parity(self.layout.first_slot_of(pu) + unit, sum);
                 }
             }
         }
@@ -81,20 +84,20 @@ impl Ftl {
         let Some(line) = self.stripe_line(superblock, stripe).filter(|_| self.contents.is_some()) else {
             return;
         };
-        let end = superblock.0 * self.layout.pus_per_superblock() + cover.until;
-        let members: Vec<(u32, usize)> =
+        let end = self.layout.pu_at(superblock, cover.until);
+        let members: Vec<(Pu, usize)> =
             self.members(line).filter(|&(pu, index)| index < line.data && pu < end).collect();
         for unit in 0..self.layout.units_per_pu() {
             let Some(sums) = self.sums(superblock, line, &members, unit) else { return };
             for (&pu, sum) in cover.pus.iter().zip(sums) {
-                self.write_parity(pu * self.layout.units_per_pu() + unit, sum);
+                self.write_parity(self.layout.first_slot_of(pu) + unit, sum);
             }
         }
     }
 
-    fn write_parity(&mut self, slot: u32, sum: Unit) {
+    fn write_parity(&mut self, slot: Ppn, sum: Unit) {
         if let Some(contents) = &mut self.contents {
-            contents.write_parity(slot, sum);
+            contents.write_parity(slot.0, sum);
         }
     }
 
@@ -106,7 +109,7 @@ impl Ftl {
     }
 
     /// The line of program unit `pu` along `axis`; `None` where it has no parity that way.
-    pub(super) fn line(&self, pu: u32, axis: Axis) -> Option<Line> {
+    pub(super) fn line(&self, pu: Pu, axis: Axis) -> Option<Line> {
         let (superblock, within) = self.within_superblock(pu);
         let code = self.code_of(superblock)?;
         let role = code.role(within, self.opened_gaps(superblock));
@@ -117,7 +120,7 @@ impl Ftl {
             Axis::Block if role != Role::Gap => {
                 let data = code.block_code()?.data_shards();
                 let lanes = self.layout.lanes().len() as u32;
-                let number = code.group_of(within).start * lanes + within % lanes;
+                let number = code.group_of(within).start * lanes + within.0 % lanes;
                 Some(Line { superblock, axis, number, data })
             }
             _ => None,
@@ -132,24 +135,25 @@ impl Ftl {
     }
 
     /// The program units of a line, each with its number in the code: data in order, then parity.
-    pub(super) fn members(&self, line: Line) -> impl Iterator<Item = (u32, usize)> {
+    pub(super) fn members(&self, line: Line) -> impl Iterator<Item = (Pu, usize)> {
         let (superblock, axis, number, most) = (line.superblock, line.axis, line.number, line.data);
-        let first = superblock.0 * self.layout.pus_per_superblock();
+        let first = self.layout.pu_at(superblock, PuWithin(0));
         let gaps = self.opened_gaps(superblock);
         let code = self.code_of(superblock).expect("a line is of a superblock with a code");
         let stripe = (axis == Axis::Dies).then(|| {
-            let data =
-                code.members(number).filter(move |&pu| self.role(superblock, pu) == Role::Data).enumerate();
+            let data = PuWithin::each(code.members(number))
+                .filter(move |&pu| self.role(superblock, pu) == Role::Data)
+                .enumerate();
             let parity = code.parity_of(number, gaps).enumerate().map(move |(index, pu)| (index + most, pu));
-            data.chain(parity).map(move |(index, pu)| (first + pu, index))
+            data.chain(parity).map(move |(index, pu)| (self.layout.pu_at(superblock, pu), index))
         });
         let block = (axis == Axis::Block).then(|| {
             let lanes = self.layout.lanes().len() as u32;
-            let rows = code.group_of(number);
+            let rows = code.group_of(PuWithin(number));
             let count = rows.end - rows.start;
             (0..count).map(move |row| {
                 let index = if row + 1 == count { most } else { row as usize };
-                (first + number + row * lanes, index)
+                (first + (number + row * lanes), index)
             })
         });
         stripe.into_iter().flatten().chain(block.into_iter().flatten())
@@ -160,7 +164,7 @@ impl Ftl {
         &mut self,
         superblock: SuperblockId,
         line: Line,
-        members: &[(u32, usize)],
+        members: &[(Pu, usize)],
         unit: u32,
     ) -> Option<Vec<Unit>> {
         let code = Self::code_of_line(line, self.code_of(superblock)?)?;
@@ -177,16 +181,16 @@ impl Ftl {
         &self,
         superblock: SuperblockId,
         line: Line,
-        members: &[(u32, usize)],
+        members: &[(Pu, usize)],
         unit: u32,
         parity: &mut [&mut [u8]],
     ) -> Option<()> {
         let contents = self.contents.as_ref()?;
         let code = Self::code_of_line(line, self.code_of(superblock)?)?;
-        let units = self.layout.units_per_pu();
         let data = members.iter().filter(|&&(_, index)| index < line.data);
-        let written =
-            |&(pu, index): &(u32, usize)| Some((index, contents.raw(pu * units + unit)?.with_tag()));
+        let written = |&(pu, index): &(Pu, usize)| {
+            Some((index, contents.raw((self.layout.first_slot_of(pu) + unit).0)?.with_tag()))
+        };
         let data: Vec<(usize, &[u8])> = data.filter_map(written).collect();
         if data.len() == code.data_shards() && data.iter().zip(0..).all(|(&(index, _), place)| index == place)
         {
@@ -208,7 +212,7 @@ impl Ftl {
         &self,
         superblock: SuperblockId,
         line: Line,
-        members: &[(u32, usize)],
+        members: &[(Pu, usize)],
         unit: u32,
     ) -> Option<Vec<Vec<u8>>> {
         let code = Self::code_of_line(line, self.code_of(superblock)?)?;
@@ -221,14 +225,13 @@ impl Ftl {
     /// The unit of slot `slot` rebuilt along `axis` from other members: those in `had` (program units that
     /// were read, or were in the controller's memory when the recovery began), and those that are not on flash. For drives that
     /// keep bytes. `None` if no bytes are kept, the slot has no parity that way, or these members do not suffice.
-    pub fn rebuild(&self, slot: Ppn, axis: Axis, had: &[u32]) -> Option<Unit> {
+    pub fn rebuild(&self, slot: Ppn, axis: Axis, had: &[Pu]) -> Option<Unit> {
         let (pu, unit) = self.layout.pu_of(slot);
         let (superblock, _) = self.within_superblock(pu);
         let line = self.line(pu, axis)?;
         let code = self.code_of(superblock).and_then(|code| Self::code_of_line(line, code))?;
         let contents = self.contents.as_ref()?;
-        let units = self.layout.units_per_pu();
-        let members: Vec<(u32, usize)> = self.members(line).collect();
+        let members: Vec<(Pu, usize)> = self.members(line).collect();
         let wanted = members.iter().find(|&&(other, _)| other == pu)?.1;
         // The parity of a stripe that is not complete is in the controller's memory.
         let in_memory = self.encoded(superblock, line, &members, unit)?;
@@ -241,7 +244,10 @@ impl Ftl {
             present = present.with(index);
         }
         for &(other, index) in members.iter().filter(|&&(other, _)| other != pu) {
-            let (on_flash, raw) = (self.is_on_flash(superblock, other), contents.raw(other * units + unit));
+            let (on_flash, raw) = (
+                self.is_on_flash(superblock, other),
+                contents.raw((self.layout.first_slot_of(other) + unit).0),
+            );
             let gone = self.lanes.has_failed(other);
             if (gone || on_flash) && !had.contains(&other) {
                 continue;
@@ -249,9 +255,7 @@ impl Ftl {
             match raw {
                 Some(raw) => bytes[index] = raw.with_tag(),
                 None if index < line.data => {}
-                None if self
-                    .is_skipped(superblock, other - superblock.0 * self.layout.pus_per_superblock()) =>
-                {
+                None if self.is_skipped(superblock, self.within_superblock(other).1) => {
                     continue;
                 }
                 None => bytes[index] = &in_memory[index - line.data],
@@ -271,14 +275,11 @@ impl Ftl {
         if self.contents.is_none() {
             return Ok(());
         }
-        let pus = self.layout.pus_per_superblock();
         for superblock in self.superblocks.ids() {
             let Some(code) = self.code_of(superblock) else { continue };
             for stripe in 0..code.count() {
-                let lane_lines = code.block_parity_after(stripe).filter_map(|pu| {
-                    let line = self.line(superblock.0 * pus + pu, Axis::Block)?;
-                    Some(line)
-                });
+                let lane_lines = PuWithin::each(code.block_parity_after(stripe))
+                    .filter_map(|pu| self.line(self.layout.pu_at(superblock, pu), Axis::Block));
                 for line in self.stripe_line(superblock, stripe).into_iter().chain(lane_lines) {
                     self.check_line(superblock, line)?;
                 }
@@ -290,11 +291,11 @@ impl Ftl {
     fn check_line(&self, superblock: SuperblockId, line: Line) -> Result<(), String> {
         let Some(contents) = self.contents.as_ref() else { return Ok(()) };
         let units = self.layout.units_per_pu();
-        let members: Vec<(u32, usize)> = self.members(line).collect();
+        let members: Vec<(Pu, usize)> = self.members(line).collect();
         for unit in 0..units {
             let sums = self.encoded(superblock, line, &members, unit).unwrap_or_default();
             for &(pu, index) in members.iter().filter(|&&(_, index)| index >= line.data) {
-                let written = contents.raw(pu * units + unit);
+                let written = contents.raw((self.layout.first_slot_of(pu) + unit).0);
                 if written.is_some_and(|written| written.with_tag() != sums[index - line.data]) {
                     return Err(format!(
                         "line {} ({:?}) of superblock {superblock}: parity of unit {unit} is off",
@@ -315,17 +316,17 @@ impl Ftl {
     /// Where bytes are kept: the cover gives back what was written.
     pub(super) fn check_cover_gives(
         &self,
-        pu: u32,
+        pu: Pu,
         unit: u32,
         cover: &crate::partials::Cover,
         had: &[bool],
-        missing: &[u32],
+        missing: &[Pu],
     ) {
         let Some(contents) = self.contents.as_ref() else { return };
         let (superblock, _) = self.within_superblock(pu);
         let Some(line) = self.line(pu, Axis::Dies) else { return };
         let Some(code) = self.code_of(superblock).and_then(Stripes::code) else { return };
-        let (units, first) = (self.layout.units_per_pu(), superblock.0 * self.layout.pus_per_superblock());
+        let end = self.layout.pu_at(superblock, cover.until);
         let length = self.config.mapping_unit.0 as usize + OWNER;
         let zero = vec![0; length];
         let mut bytes: Vec<&[u8]> = vec![&zero; code.shards()];
@@ -339,13 +340,13 @@ impl Ftl {
             if missing.contains(&other) {
                 present = present.without(index);
             } else if let Some(raw) =
-                contents.raw(other * units + unit).filter(|_| other < first + cover.until)
+                contents.raw((self.layout.first_slot_of(other) + unit).0).filter(|_| other < end)
             {
                 bytes[index] = raw.with_tag();
             }
         }
         for (index, (&parity, _)) in cover.pus.iter().zip(had).enumerate().filter(|(_, (_, had))| **had) {
-            if let Some(raw) = contents.raw(parity * units + unit) {
+            if let Some(raw) = contents.raw((self.layout.first_slot_of(parity) + unit).0) {
                 bytes[line.data + index] = raw.with_tag();
                 present = present.with(line.data + index);
             }
@@ -356,7 +357,8 @@ impl Ftl {
         let sources: Vec<&[u8]> = decoder.sources().iter().map(|&index| bytes[index]).collect();
         let mut rebuilt = zero.clone();
         decoder.rebuild(&sources, &mut [&mut rebuilt]).expect("shards of one length");
-        let written = contents.raw(pu * units + unit).map_or(zero.as_slice(), Unit::with_tag);
+        let written =
+            contents.raw((self.layout.first_slot_of(pu) + unit).0).map_or(zero.as_slice(), Unit::with_tag);
         assert!(rebuilt == written, "the cover of program unit {pu} gave other bytes than were written");
     }
 
@@ -365,20 +367,20 @@ impl Ftl {
         &self,
         superblock: SuperblockId,
         line: Line,
-        members: &[(u32, usize)],
+        members: &[(Pu, usize)],
         cover: &crate::partials::Cover,
     ) -> Result<(), String> {
         let Some(contents) = self.contents.as_ref() else { return Ok(()) };
-        let (units, first) = (self.layout.units_per_pu(), superblock.0 * self.layout.pus_per_superblock());
-        let covered: Vec<(u32, usize)> = members
-            .iter()
-            .copied()
-            .filter(|&(pu, index)| index < line.data && pu < first + cover.until)
-            .collect();
+        let (units, end) = (self.layout.units_per_pu(), self.layout.pu_at(superblock, cover.until));
+        let covered: Vec<(Pu, usize)> =
+            members.iter().copied().filter(|&(pu, index)| index < line.data && pu < end).collect();
         for unit in 0..units {
             let sums = self.encoded(superblock, line, &covered, unit).unwrap_or_default();
             for (&pu, sum) in cover.pus.iter().zip(&sums) {
-                if contents.raw(pu * units + unit).is_none_or(|written| written.with_tag() != *sum) {
+                if contents
+                    .raw((self.layout.first_slot_of(pu) + unit).0)
+                    .is_none_or(|written| written.with_tag() != *sum)
+                {
                     return Err(format!(
                         "stripe {} of superblock {superblock}: its cover is off",
                         line.number

@@ -10,7 +10,7 @@ use crate::partials::{Cover, OpenStripe};
 use crate::streams::{Cause, Stream};
 use crate::stripes::Role;
 use crate::table::Mapping;
-use outlast_units::{Ppn, SuperblockId};
+use outlast_units::{Pu, PuWithin, SuperblockId};
 
 impl Ftl {
     /// What protects a stripe that is not yet full; `None` in a drive without parity.
@@ -63,18 +63,18 @@ impl Ftl {
     }
 
     /// The next program unit of partial parity to be programmed, as the caller programs host data.
-    pub fn take_cover(&mut self) -> Option<u32> {
+    pub fn take_cover(&mut self) -> Option<Pu> {
         self.partials.take_queued()
     }
 
     /// The open stripe of `stream`, and the program unit that comes next in it, counted within the superblock.
-    fn open_stripe(&self, stream: Stream) -> Option<(SuperblockId, u32, u32)> {
+    fn open_stripe(&self, stream: Stream) -> Option<(SuperblockId, u32, PuWithin)> {
         let frontier = &self.frontiers[stream];
         if frontier.is_full() {
             return None;
         }
         let superblock = frontier.superblock();
-        let at = (frontier.next().0 - self.layout.first_slot(superblock)) / self.layout.units_per_pu();
+        let at = self.layout.within_of(superblock, frontier.next());
         // Opened when its class had no parity over dies yet, it has none to be covered by.
         let code = self.code_of(superblock).filter(|code| code.parity() != 0)?;
         Some((superblock, code.stripe_of(at), at))
@@ -84,20 +84,19 @@ impl Ftl {
         let Some((superblock, stripe, at)) = self.open_stripe(stream) else { return false };
         let Some(code) = self.code_of(superblock) else { return false };
         let (parity, end) = (code.parity() as usize, code.members(stripe).end);
-        let free: Vec<u32> = (at..end)
+        let free: Vec<PuWithin> = PuWithin::each(at..end)
             .filter(|&pu| self.role(superblock, pu) == Role::Data && !self.is_skipped(superblock, pu))
             .collect();
         let ends = free.len() <= parity;
         let spent = if ends { &free[..] } else { &free[..parity] };
         debug_assert!(spent.first() == Some(&at), "partial parity goes where data would have gone next");
-        let first = superblock.0 * self.layout.pus_per_superblock();
         let units = self.layout.units_per_pu();
-        for &pu in spent {
-            self.partials.spend(first + pu);
+        let pus: Vec<Pu> = spent.iter().map(|&pu| self.layout.pu_at(superblock, pu)).collect();
+        for &pu in &pus {
+            self.partials.spend(pu);
         }
         // The program unit under way is not counted among those that come later; `seek` takes the next one out.
         self.frontiers[stream].lose_later((spent.len() as u32 - 1) * units);
-        let pus: Vec<u32> = spent.iter().map(|pu| first + pu).collect();
         if ends {
             // Programmed all the same: the pages of a block are programmed in order, without leaving any out.
             for &pu in &pus {
@@ -120,7 +119,7 @@ impl Ftl {
     }
 
     /// Program units of the log for the parity of a stripe.
-    fn room_in_log(&mut self, superblock: SuperblockId, stripe: u32) -> Option<Vec<u32>> {
+    fn room_in_log(&mut self, superblock: SuperblockId, stripe: u32) -> Option<Vec<Pu>> {
         // The last superpage stays empty, so that the superblock is not sealed before it is wholly stale.
         let rows = self.layout.superpages() - 1;
         // What moves into a superblock just opened may fill it already: then there is no room now.
@@ -130,7 +129,7 @@ impl Ftl {
                 if lanes.is_empty() {
                     return None;
                 }
-                let first = open.0 * self.layout.pus_per_superblock();
+                let first = self.layout.pu_at(open, PuWithin(0));
                 let count = self.layout.lanes().len() as u32;
                 if let Some(pus) = self.partials.take_from_log(&lanes, first, count, rows) {
                     return Some(pus);
@@ -146,7 +145,7 @@ impl Ftl {
         let gaps = self.opened_gaps(log);
         let usable = |&lane: &u32| {
             !self.lanes.is_dead(lane)
-                && !self.is_skipped(log, lane)
+                && !self.is_skipped(log, PuWithin(lane))
                 && !gaps.is_some_and(|gaps| gaps.contains(lane))
         };
         let parity = self.code_of(superblock).into_iter();
@@ -177,7 +176,7 @@ impl Ftl {
 
     /// Writes the covers in `superblock` again, into the superblock now open.
     fn move_covers(&mut self, superblock: SuperblockId) {
-        let stripes: Vec<OpenStripe> = self.partials.stripes_covered_in(&self.pus_of(superblock));
+        let stripes: Vec<OpenStripe> = self.partials.stripes_covered_in(&self.layout.pus_of(superblock));
         for (number, stripe) in stripes {
             let is_open = |stream: &Stream| {
                 self.open_stripe(*stream).is_some_and(|(open, at, _)| (open, at) == (number, stripe))
@@ -201,27 +200,26 @@ impl Ftl {
     }
 
     /// The slots of program unit `pu` hold no logical page.
-    pub(super) fn disown(&mut self, pu: u32) {
-        let units = self.layout.units_per_pu();
-        self.map.disown(Ppn(pu * units), units);
+    pub(super) fn disown(&mut self, pu: Pu) {
+        self.map.disown(self.layout.first_slot_of(pu), self.layout.units_per_pu());
     }
 
     /// A program unit is on flash: is it of partial parity?
     #[inline]
-    pub(super) fn note_cover(&mut self, pu: u32) {
+    pub(super) fn note_cover(&mut self, pu: Pu) {
         if self.partials.programmed(pu) {
             self.settle_log();
         }
     }
 
     /// A program unit of partial parity could not be programmed: its stripe is as exposed as before.
-    pub(super) fn cover_failed(&mut self, pu: u32) {
+    pub(super) fn cover_failed(&mut self, pu: Pu) {
         self.partials.failed(pu);
         self.settle_log();
     }
 
     /// The data of program unit `within` leaves its stripe, which is not full: a cover that counts it is worth nothing any more.
-    pub(super) fn expose(&mut self, superblock: SuperblockId, within: u32) {
+    pub(super) fn expose(&mut self, superblock: SuperblockId, within: PuWithin) {
         let Some(stripe) = self.code_of(superblock).map(|code| code.stripe_of(within)) else { return };
         let open = (superblock, stripe);
         if self.partials.drop_stripe(open) {
@@ -236,9 +234,10 @@ impl Ftl {
     /// Counts the data program units of the open stripe of `stream` that nothing covers.
     pub(super) fn count_exposed(&mut self, stream: Stream) {
         let exposed = self.open_stripe(stream).map_or(0, |(superblock, stripe, at)| {
-            let members = self.code_of(superblock).map_or(0..0, |code| code.members(stripe));
+            let members =
+                self.code_of(superblock).map_or(PuWithin(0)..PuWithin(0), |code| code.members(stripe));
             let covered = self.partials.cover(superblock, stripe).map_or(members.start, |cover| cover.until);
-            (covered..at).filter(|&pu| self.role(superblock, pu) == Role::Data).count() as u32
+            PuWithin::each(covered..at).filter(|&pu| self.role(superblock, pu) == Role::Data).count() as u32
         });
         let cached = self.partials.place() == Some(PartialPlace::Cache);
         self.partials.set_exposed(stream, if cached { 0 } else { exposed });
@@ -256,16 +255,14 @@ impl Ftl {
     ///
     /// # Panics
     /// If bytes are kept and the cover gives others than were written.
-    pub fn cover_gives(&self, pu: u32, unit: u32, is_broken: impl Fn(u32) -> bool) -> bool {
+    pub fn cover_gives(&self, pu: Pu, unit: u32, is_broken: impl Fn(Pu) -> bool) -> bool {
         let (superblock, within) = self.within_superblock(pu);
         let Some(code) = self.code_of(superblock) else { return false };
         let stripe = code.stripe_of(within);
-        let first = superblock.0 * self.layout.pus_per_superblock();
-        let data = |until: u32| {
-            let members = code.members(stripe).start..until;
-            members
+        let data = |until: PuWithin| {
+            PuWithin::each(code.members(stripe).start..until)
                 .filter(|&other| self.role(superblock, other) == Role::Data)
-                .map(move |other| first + other)
+                .map(|other| self.layout.pu_at(superblock, other))
         };
         if self.partials.place() == Some(PartialPlace::Cache) {
             let missing = data(code.members(stripe).end).filter(|&other| is_broken(other)).count();
@@ -275,7 +272,7 @@ impl Ftl {
             return false;
         };
         let had: Vec<bool> = cover.pus.iter().map(|&parity| !is_broken(parity)).collect();
-        let missing: Vec<u32> = data(cover.until).filter(|&other| is_broken(other)).collect();
+        let missing: Vec<Pu> = data(cover.until).filter(|&other| is_broken(other)).collect();
         let gives = missing.len() <= had.iter().filter(|&&had| had).count();
         if gives {
             self.check_cover_gives(pu, unit, cover, &had, &missing);

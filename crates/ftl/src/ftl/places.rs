@@ -6,7 +6,7 @@ use crate::streams::{Cause, Stream};
 use crate::superblocks::State;
 use crate::table::Mapping;
 use outlast_media::Unit;
-use outlast_units::{Lpn, Ppn, SuperblockId};
+use outlast_units::{Lpn, Ppn, Pu, SuperblockId};
 
 impl Ftl {
     /// The arithmetic of slots.
@@ -103,7 +103,7 @@ impl Ftl {
     }
 
     /// Whether program unit `pu` is of a superblock that `stream` opened.
-    pub fn is_of(&self, pu: u32, stream: Stream) -> bool {
+    pub fn is_of(&self, pu: Pu, stream: Stream) -> bool {
         self.superblocks.opened_by(self.layout.within_superblock(pu).0) == stream
     }
 
@@ -159,7 +159,7 @@ impl Ftl {
     }
 
     /// The program unit that `stream` has begun and not filled.
-    pub fn begun_pu(&self, stream: Stream) -> Option<u32> {
+    pub fn begun_pu(&self, stream: Stream) -> Option<Pu> {
         (self.begun_units(stream) != 0).then(|| self.layout.pu_of(self.frontiers[stream].next()).0)
     }
 

@@ -8,7 +8,7 @@ use crate::streams::{Cause, Stream};
 use crate::stripes::Role;
 use crate::superblocks::State;
 use crate::table::Mapping;
-use outlast_units::{Lpn, Ppn, SuperblockId};
+use outlast_units::{Lpn, Ppn, Pu, PuWithin, SuperblockId};
 
 /// What a loss of power leaves to be done.
 #[derive(Clone, Debug, Default)]
@@ -19,9 +19,9 @@ pub struct Aftermath {
     pub sealed: Vec<SuperblockId>,
     /// Program units that no data came to: they are to be filled, in this order, before anything else is programmed. What holds
     /// parity gets it anew from [`Ftl::recompute_parity`].
-    pub fill: Vec<u32>,
+    pub fill: Vec<Pu>,
     /// Program units that must be read to compute parity anew.
-    pub read: Vec<u32>,
+    pub read: Vec<Pu>,
     /// Program units in which the newest copies had to be looked for: those of superblocks that were not filled.
     pub scanned: u64,
 }
@@ -73,7 +73,7 @@ impl Ftl {
 
     /// Program unit `pu` is on flash: what its units superseded is needed no more.
     #[inline(never)]
-    pub(super) fn release_origins(&mut self, pu: u32) {
+    pub(super) fn release_origins(&mut self, pu: Pu) {
         if let Some(origins) = &mut self.origins {
             origins.release(&self.layout, pu);
         }
@@ -82,10 +82,9 @@ impl Ftl {
     /// Program unit `pu` will never be on flash. What superseded one of its stale units now goes back to that unit's own origin; the
     /// origins of its valid ones are kept until those have been written again.
     #[cold]
-    pub(super) fn hand_on_origins(&mut self, pu: u32) {
+    pub(super) fn hand_on_origins(&mut self, pu: Pu) {
         let Some(mut origins) = self.origins.take() else { return };
-        let units = self.layout.units_per_pu();
-        for slot in (pu * units..(pu + 1) * units).map(Ppn) {
+        for slot in Ppn::each(self.layout.slots_of(pu)) {
             let Some(origin) = origins.of(&self.layout, slot) else { continue };
             origins.set(&self.layout, slot, Ppn::NONE);
             let lpn = self.map.owner(slot);
@@ -136,14 +135,14 @@ impl Ftl {
     }
 
     /// Whether program unit `pu` has been programmed, or has failed on the way, since its blocks were erased.
-    pub(super) fn is_used_up(&self, pu: u32) -> bool {
+    pub(super) fn is_used_up(&self, pu: Pu) -> bool {
         let (superblock, within) = self.within_superblock(pu);
         let (row, lane) = self.layout.row_and_lane(within);
         row < self.physical.programmed(&self.layout, superblock, lane)
     }
 
     /// The pages of `pu` hold garbage until they are erased, and are passed over.
-    fn use_up(&mut self, pu: u32) {
+    fn use_up(&mut self, pu: Pu) {
         let (superblock, within) = self.within_superblock(pu);
         if self.is_skipped(superblock, within) || self.lanes.is_dead(self.lane_position(within)) {
             return;
@@ -163,7 +162,7 @@ impl Ftl {
     }
 
     /// Whether the parity of the stripe of program unit `pu` has been handed out.
-    pub(super) fn is_stripe_complete(&self, pu: u32) -> bool {
+    pub(super) fn is_stripe_complete(&self, pu: Pu) -> bool {
         let (superblock, within) = self.within_superblock(pu);
         self.code_of(superblock).is_some_and(|code| {
             let due = self.filler(superblock).map(|stream| self.frontiers[stream].due().stripe);
@@ -174,10 +173,10 @@ impl Ftl {
     /// Power failed and the buffer is empty. `started` are the program units whose programming was under way, `queued` those that
     /// were full and waited for it. Every logical page goes back to its newest copy on flash; program units that nothing was
     /// programmed to are filled anew by their stream, as far as it still stands in their superblock.
-    pub fn lose_buffer(&mut self, started: &[u32], queued: &[u32]) -> Aftermath {
+    pub fn lose_buffer(&mut self, started: &[Pu], queued: &[Pu]) -> Aftermath {
         self.begin_origins();
         let mut after = Aftermath::default();
-        let mut gone: Vec<(u32, bool)> = Vec::with_capacity(started.len() + queued.len());
+        let mut gone: Vec<(Pu, bool)> = Vec::with_capacity(started.len() + queued.len());
         gone.extend(started.iter().map(|&pu| (pu, true)));
         gone.extend(queued.iter().map(|&pu| (pu, false)));
         for stream in self.frontiers.streams() {
@@ -208,11 +207,10 @@ impl Ftl {
     }
 
     /// The units of `pu`, which are lost, are superseded by the copies before them. Returns how many were current.
-    fn fall_back(&mut self, pu: u32) -> u64 {
+    fn fall_back(&mut self, pu: Pu) -> u64 {
         let Some(origins) = self.origins.take() else { return 0 };
-        let units = self.layout.units_per_pu();
         let mut lost = 0;
-        for slot in (pu * units..(pu + 1) * units).map(Ppn) {
+        for slot in Ppn::each(self.layout.slots_of(pu)) {
             let lpn = self.map.owner(slot);
             if !lpn.is_some() || self.lookup(lpn) != slot {
                 continue;
@@ -242,9 +240,9 @@ impl Ftl {
     }
 
     /// What was on its way to the open superblock `superblock` is gone.
-    fn empty_open(&mut self, superblock: SuperblockId, gone: &[(u32, bool)], after: &mut Aftermath) {
+    fn empty_open(&mut self, superblock: SuperblockId, gone: &[(Pu, bool)], after: &mut Aftermath) {
         let pus = self.layout.pus_per_superblock();
-        let first = superblock.0 * pus;
+        let first = self.layout.pu_at(superblock, PuWithin(0));
         after.scanned += u64::from(pus - self.superblocks.to_come(superblock));
         let from = gone.partition_point(|&(pu, _)| pu < first);
         let to = gone.partition_point(|&(pu, _)| pu < first + pus);
@@ -259,7 +257,7 @@ impl Ftl {
             if !is_list && self.is_stripe_complete(pu) {
                 let stripe = self.stripe_number(pu);
                 let end = first + self.layout.data_pus();
-                let same = |&&(pu, _): &&(u32, bool)| pu < end && self.stripe_number(pu) == stripe;
+                let same = |&&(pu, _): &&(Pu, bool)| pu < end && self.stripe_number(pu) == stripe;
                 let count = gone.iter().take_while(same).count();
                 settled += self.empty_stripe(superblock, stripe, &gone[..count], after);
                 gone = &gone[count..];
@@ -296,7 +294,7 @@ impl Ftl {
         }
     }
 
-    fn stripe_number(&self, pu: u32) -> u32 {
+    fn stripe_number(&self, pu: Pu) -> u32 {
         let (superblock, within) = self.within_superblock(pu);
         self.code_of(superblock).map_or(0, |code| code.stripe_of(within))
     }
@@ -307,11 +305,11 @@ impl Ftl {
         &mut self,
         superblock: SuperblockId,
         stripe: u32,
-        gone: &[(u32, bool)],
+        gone: &[(Pu, bool)],
         after: &mut Aftermath,
     ) -> u32 {
         let members = self.stripe_members(superblock, stripe);
-        let is_parity = |ftl: &Self, pu: u32| {
+        let is_parity = |ftl: &Self, pu: Pu| {
             matches!(ftl.role(superblock, ftl.within_superblock(pu).1), Role::Parity | Role::BlockParity)
         };
         let on_flash = members.iter().any(|&pu| is_parity(self, pu) && self.is_on_flash(superblock, pu));
@@ -364,18 +362,18 @@ impl Ftl {
     }
 
     /// The program units of a stripe.
-    fn stripe_members(&self, superblock: SuperblockId, stripe: u32) -> Vec<u32> {
-        let first = superblock.0 * self.layout.pus_per_superblock();
+    fn stripe_members(&self, superblock: SuperblockId, stripe: u32) -> Vec<Pu> {
+        let at = |within| self.layout.pu_at(superblock, within);
         self.code_of(superblock)
-            .map(|code| code.members(stripe).map(|pu| first + pu).collect())
+            .map(|code| PuWithin::each(code.members(stripe)).map(at).collect())
             .unwrap_or_default()
     }
 
-    fn drop_content(&mut self, pu: u32) {
+    fn drop_content(&mut self, pu: Pu) {
         self.disown(pu);
         let units = self.layout.units_per_pu();
         if let Some(contents) = &mut self.contents {
-            contents.erase(pu * units, units);
+            contents.erase(self.layout.first_slot_of(pu).0, units);
         }
     }
 
@@ -389,14 +387,14 @@ impl Ftl {
             return;
         }
         self.lanes.mark_irregular(superblock);
-        let pus = self.layout.data_pus();
+        let pus = PuWithin(self.layout.data_pus());
         let due = self.frontiers[stream].due().stripe;
         let from = match self.code_of(superblock) {
             Some(code) if due >= code.count() => pus,
             Some(code) => code.members(due).start,
-            None => 0,
+            None => PuWithin(0),
         };
-        let left = (from..pus).filter(|&pu| self.takes_data(superblock, pu)).count() as u32;
+        let left = PuWithin::each(from..pus).filter(|&pu| self.takes_data(superblock, pu)).count() as u32;
         let frontier = &mut self.frontiers[stream];
         // Lists that are on flash, or never will be, are passed over.
         frontier.restart_lists();
@@ -405,8 +403,8 @@ impl Ftl {
     }
 
     /// Whether program unit `pu_within` of an open superblock can still be programmed with data.
-    pub(super) fn takes_data(&self, superblock: SuperblockId, pu_within: u32) -> bool {
-        let pu = superblock.0 * self.layout.pus_per_superblock() + pu_within;
+    pub(super) fn takes_data(&self, superblock: SuperblockId, pu_within: PuWithin) -> bool {
+        let pu = self.layout.pu_at(superblock, pu_within);
         self.role(superblock, pu_within) == Role::Data
             && !self.is_skipped(superblock, pu_within)
             && !(self.lanes.is_irregular(superblock) && self.is_used_up(pu))
@@ -414,7 +412,7 @@ impl Ftl {
 
     /// The program units on flash of the stripes that are under way: after a loss of power they are read, so that the parity that is
     /// still to come is known again.
-    pub fn stripes_under_way(&self) -> Vec<u32> {
+    pub fn stripes_under_way(&self) -> Vec<Pu> {
         let mut members = Vec::new();
         for stream in self.frontiers.streams() {
             let frontier = &self.frontiers[stream];
@@ -446,7 +444,7 @@ impl Ftl {
     }
 
     /// Computes the parity of those program units in `fill` that hold it anew.
-    pub fn recompute_parity(&mut self, fill: &[u32]) {
+    pub fn recompute_parity(&mut self, fill: &[Pu]) {
         for &pu in fill {
             let (superblock, within) = self.within_superblock(pu);
             if self.role(superblock, within) == Role::Parity && !self.lanes.has_failed(pu) {

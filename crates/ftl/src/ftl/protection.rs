@@ -9,7 +9,7 @@ use crate::streams::{Cause, Stream};
 use crate::stripes::{LaneSet, Role, Stripes};
 use crate::superblocks::State;
 use outlast_media::BlockAddress;
-use outlast_units::SuperblockId;
+use outlast_units::{Pu, PuWithin, SuperblockId};
 
 /// Where the unit of one member of a stripe is to be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,9 +17,9 @@ pub enum Member {
     /// Nothing was ever written there: zeroes, free to use.
     Empty,
     /// In the controller's memory: data not programmed yet, or the parity of a stripe that is not complete.
-    Buffered(u32),
+    Buffered(Pu),
     /// On flash, in this program unit.
-    OnFlash(u32),
+    OnFlash(Pu),
     /// Nowhere: its program operation failed.
     Gone,
 }
@@ -33,30 +33,26 @@ impl Ftl {
         self.lanes.opened(superblock)
     }
 
-    pub(super) fn lane_position(&self, pu_within: u32) -> u32 {
-        pu_within % self.layout.lanes().len() as u32
+    pub(super) fn lane_position(&self, pu_within: PuWithin) -> u32 {
+        pu_within.0 % self.layout.lanes().len() as u32
     }
 
-    pub(super) fn is_skipped(&self, superblock: SuperblockId, pu_within: u32) -> bool {
+    pub(super) fn is_skipped(&self, superblock: SuperblockId, pu_within: PuWithin) -> bool {
         self.lanes.is_given_up(superblock, self.lane_position(pu_within))
     }
 
     /// What program unit `pu_within` of `superblock` is for.
-    pub(super) fn role(&self, superblock: SuperblockId, pu_within: u32) -> Role {
+    pub(super) fn role(&self, superblock: SuperblockId, pu_within: PuWithin) -> Role {
         let gaps = self.opened_gaps(superblock);
         match self.code_of(superblock) {
             Some(code) => match code.role(pu_within, gaps) {
-                Role::Data
-                    if self
-                        .partials
-                        .is_spent(superblock.0 * self.layout.pus_per_superblock() + pu_within) =>
-                {
+                Role::Data if self.partials.is_spent(self.layout.pu_at(superblock, pu_within)) => {
                     Role::Partial
                 }
                 role => role,
             },
             None if gaps.is_some_and(|gaps| gaps.contains(self.lane_position(pu_within))) => Role::Gap,
-            None if pu_within >= self.layout.data_pus() => Role::List,
+            None if pu_within.0 >= self.layout.data_pus() => Role::List,
             None => Role::Data,
         }
     }
@@ -97,8 +93,8 @@ impl Ftl {
     pub(super) fn open_irregular(&mut self, stream: Stream) {
         let superblock = self.frontiers[stream].superblock();
         self.lanes.open(superblock);
-        let pus = 0..self.layout.pus_per_superblock();
-        let gone = pus.filter(|&pu| self.role(superblock, pu) == Role::Gap).count() as u32;
+        let gone =
+            self.layout.pus_within().filter(|&pu| self.role(superblock, pu) == Role::Gap).count() as u32;
         self.settle_pus(superblock, gone);
         let data = match self.lanes.missing_of(superblock) {
             None => self.codes.data_units(stream),
@@ -110,22 +106,21 @@ impl Ftl {
             "program units hold data wholly or not"
         );
         self.frontiers[stream].break_off(data);
-        self.seek(stream, 0);
+        self.seek(stream, PuWithin(0));
     }
 
     /// The program unit under way is full: on to the next one that holds data; stripes left behind are due their parity.
     #[cold]
     pub(super) fn skip(&mut self, stream: Stream) {
         let frontier = &self.frontiers[stream];
-        let first = self.layout.first_slot(frontier.superblock());
-        let from = (frontier.next().0 - first) / self.layout.units_per_pu();
+        let from = self.layout.within_of(frontier.superblock(), frontier.next());
         self.partials.set_exposed(stream, self.partials.exposed(stream) + 1);
         self.go_on(stream, from);
     }
 
     /// On to the first program unit from `from` on that holds data. Where that is in another stripe, the ones before are not
     /// exposed any more.
-    pub(super) fn go_on(&mut self, stream: Stream, from: u32) {
+    pub(super) fn go_on(&mut self, stream: Stream, from: PuWithin) {
         let before = self.frontiers[stream].due().end;
         self.seek(stream, from);
         let frontier = &self.frontiers[stream];
@@ -141,22 +136,22 @@ impl Ftl {
     }
 
     /// Puts the frontier at the first program unit from `from` on that holds data.
-    pub(super) fn seek(&mut self, stream: Stream, from: u32) {
+    pub(super) fn seek(&mut self, stream: Stream, from: PuWithin) {
         let superblock = self.frontiers[stream].superblock();
-        let (pus, units) = (self.layout.data_pus(), self.layout.units_per_pu());
+        let (pus, units) = (PuWithin(self.layout.data_pus()), self.layout.units_per_pu());
         debug_assert!(from <= pus, "program unit {from} lies beyond the data");
-        let pu = (from..pus).find(|&pu| self.takes_data(superblock, pu)).unwrap_or(pus);
+        let pu = PuWithin::each(from..pus).find(|&pu| self.takes_data(superblock, pu)).unwrap_or(pus);
         if let Some(code) = self.codes.of(superblock) {
             let reached = if pu == pus { code.count() } else { code.stripe_of(pu) };
             self.frontiers[stream].due_mut().end = reached;
         }
-        let first = self.layout.first_slot(superblock);
-        self.frontiers[stream].move_to(first + pu * units, units);
+        let first = self.layout.first_slot_of(self.layout.pu_at(superblock, pu));
+        self.frontiers[stream].move_to(first, units);
     }
 
     /// The next program unit of parity that can be programmed now, as the data of its stripe is complete, or of lists, as that of the
     /// superblock is. To be asked for after every program unit that is full, until there is none.
-    pub fn take_parity(&mut self, stream: Stream) -> Option<u32> {
+    pub fn take_parity(&mut self, stream: Stream) -> Option<Pu> {
         loop {
             let frontier = &self.frontiers[stream];
             let (due, superblock) = (frontier.due(), frontier.superblock());
@@ -167,7 +162,10 @@ impl Ftl {
             let code = self.code_of(superblock)?;
             let within = code
                 .parity_of(due.stripe, gaps)
-                .chain(code.block_parity_after(due.stripe).filter(|&pu| code.role(pu, gaps) != Role::Gap))
+                .chain(
+                    PuWithin::each(code.block_parity_after(due.stripe))
+                        .filter(|&pu| code.role(pu, gaps) != Role::Gap),
+                )
                 .nth(due.handed_out as usize);
             let Some(within) = within else {
                 let next = DueParity { stripe: due.stripe + 1, end: due.end, handed_out: 0 };
@@ -182,7 +180,7 @@ impl Ftl {
             if self.is_skipped(superblock, within) {
                 continue;
             }
-            let pu = superblock.0 * self.layout.pus_per_superblock() + within;
+            let pu = self.layout.pu_at(superblock, within);
             if axis == Axis::Dies {
                 self.disown(pu);
             } else {
@@ -202,14 +200,14 @@ impl Ftl {
 
     /// How many members of the line of program unit `pu` along `axis` it takes to rebuild another; `None` where it has no parity
     /// that way.
-    pub fn line_needs(&self, pu: u32, axis: Axis) -> Option<u32> {
+    pub fn line_needs(&self, pu: Pu, axis: Axis) -> Option<u32> {
         let line = self.line(pu, axis)?;
         Some(self.members(line).filter(|&(_, index)| index < line.data).count() as u32)
     }
 
     /// The other members of the line of program unit `pu` along `axis`, and where each is to be found; none where it has no parity
     /// that way.
-    pub fn line_of(&self, pu: u32, axis: Axis) -> impl Iterator<Item = Member> {
+    pub fn line_of(&self, pu: Pu, axis: Axis) -> impl Iterator<Item = Member> {
         let line = self.line(pu, axis);
         line.into_iter().flat_map(move |line| {
             self.members(line)
@@ -218,7 +216,7 @@ impl Ftl {
         })
     }
 
-    fn member(&self, line: Line, pu: u32, index: usize) -> Member {
+    fn member(&self, line: Line, pu: Pu, index: usize) -> Member {
         let (superblock, within) = self.within_superblock(pu);
         // Along a block all but its parity was there to be covered, or is nothing but zeroes.
         let is_parity = index >= line.data;
@@ -238,11 +236,11 @@ impl Ftl {
         }
     }
 
-    pub(super) fn within_superblock(&self, pu: u32) -> (SuperblockId, u32) {
+    pub(super) fn within_superblock(&self, pu: Pu) -> (SuperblockId, PuWithin) {
         self.layout.within_superblock(pu)
     }
 
-    pub(super) fn is_on_flash(&self, superblock: SuperblockId, pu: u32) -> bool {
+    pub(super) fn is_on_flash(&self, superblock: SuperblockId, pu: Pu) -> bool {
         let regular = self.superblocks.to_come(superblock) == 0 && !self.lanes.is_irregular(superblock);
         regular || self.superblocks.is_programmed(pu)
     }

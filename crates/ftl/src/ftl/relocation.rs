@@ -6,7 +6,11 @@ use crate::policy::{self, NO_CANDIDATE, WorkedOut};
 use crate::streams::{Cause, Stream};
 use crate::superblocks::State;
 use crate::table::Mapping;
-use outlast_units::{Ppn, SuperblockId};
+use outlast_units::{Ppn, Pu, PuWithin, SuperblockId, count_few};
+
+/// Units of a stretch of slots, a bit each, and how many they are.
+#[derive(Clone, Copy, Debug)]
+struct Run(u64, u32);
 
 /// What [`Ftl::relocate_units`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,18 +20,18 @@ pub struct Relocated {
     /// Units of those asked for that are still to be looked at.
     pub rest: u64,
     /// The program unit that the last unit moved has filled; it can be programmed now.
-    pub completed: Option<u32>,
+    pub completed: Option<Pu>,
 }
 
 impl Ftl {
     /// Which slots of program unit `pu`, of a superblock being relocated, are valid, as a bit mask.
     #[inline]
-    pub fn valid_units(&self, superblock: SuperblockId, pu_within: u32) -> u64 {
+    pub fn valid_units(&self, superblock: SuperblockId, pu_within: PuWithin) -> u64 {
         if self.superblocks.state(superblock) != State::Collecting {
             return 0;
         }
         let units = self.layout.units_per_pu();
-        self.map.valid_in(Ppn(self.layout.first_slot(superblock) + pu_within * units), units)
+        self.map.valid_in(self.layout.first_slot(superblock) + pu_within.0 * units, units)
     }
 
     /// Moves those units of program unit `pu`, of a superblock being relocated, that are set in bit mask `units` and still valid to the
@@ -37,7 +41,7 @@ impl Ftl {
     /// # Panics
     /// If the stream cannot take a unit.
     #[inline]
-    pub fn relocate_units(&mut self, stream: Stream, pu: u32, units: u64) -> Relocated {
+    pub fn relocate_units(&mut self, stream: Stream, pu: Pu, units: u64) -> Relocated {
         debug_assert!(units != 0, "no unit is to be moved");
         let (superblock, within) = self.layout.within_superblock(pu);
         let valid = units & self.valid_units(superblock, within);
@@ -47,37 +51,50 @@ impl Ftl {
         if self.frontiers[stream].is_full() {
             self.open(stream);
         }
-        let moved = lowest(valid, self.frontiers[stream].left_in_pu());
+        let (valid_count, left) = (count_few(valid), self.frontiers[stream].left_in_pu());
+        let moved =
+            if valid_count <= left { Run(valid, valid_count) } else { Run(lowest(valid, left), left) };
         let cause = self.superblocks.moved_for(superblock);
-        let to = self.move_units(stream, Ppn(pu * self.layout.units_per_pu()), moved, cause);
+        let to = self.move_units(stream, superblock, self.layout.first_slot_of(pu), moved, cause);
+        let Run(moved, count) = moved;
         let frontier = &mut self.frontiers[stream];
-        let filled = frontier.take(moved.count_ones(), self.layout.units_per_pu());
+        let filled = frontier.take(count, self.layout.units_per_pu());
         if filled && frontier.is_broken() {
             self.skip(stream);
         }
         // What lies above the unit that fills a program unit has not been looked at, be it valid or stale.
         debug_assert!(filled || moved == valid, "units are left over, and so is room");
         let looked_at = if filled { units & ones(64 - moved.leading_zeros()) } else { units };
+        let stale = looked_at & !moved;
         Relocated {
-            stale: (looked_at & !moved).count_ones(),
+            stale: if stale == 0 { 0 } else { stale.count_ones() },
             rest: units & !looked_at,
             completed: filled.then(|| self.layout.pu_of(to).0),
         }
     }
 
-    /// Moves the units in those slots from `first` on that are set in `moved`, all valid and of one superblock, to the slots at the
-    /// frontier of `stream`, which is then to be set on. Returns the first of these slots.
+    /// Moves the units in those slots of `superblock` from `first` on that are set in `moved`, all valid, to the slots at the frontier of
+    /// `stream`, which is then to be set on. Returns the first of these slots.
     #[inline]
-    fn move_units(&mut self, stream: Stream, first: Ppn, moved: u64, cause: Cause) -> Ppn {
+    fn move_units(
+        &mut self,
+        stream: Stream,
+        superblock: SuperblockId,
+        first: Ppn,
+        moved: Run,
+        cause: Cause,
+    ) -> Ppn {
+        debug_assert!(self.layout.superblock_of(first) == superblock, "slot {first} is not of {superblock}");
+        let Run(units, count) = moved;
+        debug_assert!(units.count_ones() == count, "{count} units move, of {units:b}");
         let frontier = &self.frontiers[stream];
         let (to, target) = (frontier.next(), frontier.superblock());
-        self.map.relocate(first, moved, to);
+        self.map.relocate(first, units, count, to);
         if self.contents.is_some() || self.origins.is_some() {
-            self.carry(first, moved, to);
+            self.carry(first, units, to);
         }
-        let count = moved.count_ones();
         debug_assert!(self.map.is_valid(to), "the first unit that moved is not where it went");
-        self.superblocks.units_moved(self.layout.superblock_of(first), target, count);
+        self.superblocks.units_moved(superblock, target, count);
         self.counts.add(cause.moved(), count);
         to
     }
@@ -101,6 +118,7 @@ impl Ftl {
     /// programs what they complete.
     pub(super) fn relocate_at_once(&mut self, stream: Stream, first: Ppn, units: u64) {
         let cause = self.cause_of(stream);
+        let superblock = self.layout.superblock_of(first);
         let mut rest = units;
         while rest != 0 {
             if self.frontiers[stream].is_full() {
@@ -110,18 +128,19 @@ impl Ftl {
             let (left, broken) = (frontier.left_in_pu(), frontier.is_broken());
             let moved = lowest(rest, frontier.stretch());
             rest &= !moved;
-            let to = self.move_units(stream, first, moved, cause);
             let count = moved.count_ones();
+            let to = self.move_units(stream, superblock, first, Run(moved, count), cause);
             if count < left {
                 self.frontiers[stream].take(count, self.layout.units_per_pu());
                 continue;
             }
-            let next = to.0 + count;
+            let next = to + count;
             let (filled, _) = self.layout.pu_of(to);
-            let (begun, units) = self.layout.pu_of(Ppn(next));
-            self.frontiers[stream].take_over(count, next - units + self.layout.units_per_pu());
+            let (begun, units) = self.layout.pu_of(next);
+            let pu_end = Ppn(next.0 - units) + self.layout.units_per_pu();
+            self.frontiers[stream].take_over(count, pu_end);
             if self.partials.are_on_flash() || self.origins.is_some() {
-                for pu in filled..begun {
+                for pu in Pu::each(filled..begun) {
                     self.programmed(pu);
                 }
             } else {

@@ -5,7 +5,7 @@ use crate::codes::data_units;
 use crate::stripes::LaneSet;
 use crate::table::Mapping;
 use outlast_media::{ConfigError, Geometry};
-use outlast_units::{Lpn, Ppn, SuperblockId};
+use outlast_units::{Lpn, Pu, SuperblockId};
 
 impl Ftl {
     /// Free superblocks held back for relocation.
@@ -195,8 +195,8 @@ impl Ftl {
         if self.has_parity(superblock) {
             return 0;
         }
-        let dead = self.pus_of(superblock).filter(|&pu| self.is_dead_lane(pu));
+        let dead = Pu::each(self.layout.pus_of(superblock)).filter(|&pu| self.is_dead_lane(pu));
         let units = self.layout.units_per_pu();
-        dead.map(|pu| self.map.valid_in(Ppn(pu * units), units).count_ones()).sum()
+        dead.map(|pu| self.map.valid_in(self.layout.first_slot_of(pu), units).count_ones()).sum()
     }
 }

@@ -103,7 +103,7 @@ impl Ftl {
 
     /// What was known about the content of `superblock` ends with its erasure.
     fn forget(&mut self, superblock: SuperblockId) {
-        let pus = self.pus_of(superblock);
+        let pus = self.layout.pus_of(superblock);
         self.codes.erased(superblock);
         self.lanes.erased(superblock, pus.clone());
         self.partials.forget(pus);
@@ -112,14 +112,8 @@ impl Ftl {
         }
         let (first, count) = (self.layout.first_slot(superblock), self.layout.units_per_superblock());
         if let Some(contents) = &mut self.contents {
-            contents.erase(first, count);
+            contents.erase(first.0, count);
         }
-    }
-
-    /// The program units of a superblock, numbered over the core.
-    pub(super) fn pus_of(&self, superblock: SuperblockId) -> std::ops::Range<u32> {
-        let pus = self.layout.pus_per_superblock();
-        superblock.0 * pus..(superblock.0 + 1) * pus
     }
 
     /// Superblocks that had been given up for bad blocks which turn out to be those of a failed die can be used without that die;

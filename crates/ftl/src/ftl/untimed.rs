@@ -86,7 +86,7 @@ impl Ftl {
     fn collect(&mut self, victim: SuperblockId, to: Stream) {
         debug_assert!(self.cause_of(to) != Cause::Host, "relocated data goes to a stream of its own");
         self.superblocks.begin_collecting(victim, self.cause_of(to));
-        let first = self.layout.first_slot(victim);
+        let first = self.layout.first_slot(victim).0;
         let (end, stride) = (first + self.layout.units_per_superblock(), self.layout.mask_stride());
         let mut reads = 0;
         for at in (first..end).step_by(stride as usize) {

@@ -38,11 +38,21 @@ impl Ssd {
     }
 
     /// Keeps account of when host writes wait for collection, and sees that collection then runs.
+    #[inline]
     fn note_blocked(&mut self, now: Nanos, core: usize) {
         let state = &mut self.cores[core];
         let Some(first) = state.buffer.first_waiting() else { return };
         state.buffer.note_blocked(now);
-        if state.tasks.is_pinned() {
+        // Else the first waits for a program or for collection's work, and their ends come back here.
+        if state.tasks.is_pinned() || !state.ftl.can_append(first.stream) {
+            self.see_to_room(now, core, first);
+        }
+    }
+
+    /// A write that waits needs what is pinned programmed, or collection.
+    #[inline(never)]
+    fn see_to_room(&mut self, now: Nanos, core: usize, first: WaitingWrite) {
+        if self.cores[core].tasks.is_pinned() {
             self.hurry_pinned(now, core);
         }
         if !self.cores[core].ftl.can_append(first.stream) {
@@ -55,11 +65,14 @@ impl Ssd {
     }
 
     /// Whether a write that finds no room never will, not even from collection, which is started for it.
+    #[inline]
     fn is_hopeless(&mut self, now: Nanos, core: usize, write: WaitingWrite) -> bool {
+        !self.cores[core].ftl.can_append(write.stream) && self.has_no_room_ever(now, core, write)
+    }
+
+    #[inline(never)]
+    fn has_no_room_ever(&mut self, now: Nanos, core: usize, write: WaitingWrite) -> bool {
         let ftl = &self.cores[core].ftl;
-        if ftl.can_append(write.stream) {
-            return false;
-        }
         let (awaits, is_read_only) = (self.awaits_room(core), ftl.is_read_only());
         let may_end = awaits || self.redirection.is_some();
         (is_read_only && !awaits)

@@ -4,7 +4,7 @@ use crate::config::SsdConfig;
 use crate::op::UnitWork;
 use outlast_ftl::{Ftl, Stream};
 use outlast_media::ConfigError;
-use outlast_units::{Bytes, Nanos};
+use outlast_units::{Bytes, Nanos, Pu};
 use std::collections::VecDeque;
 
 /// Credit is counted in 2^-16 units.
@@ -38,7 +38,7 @@ pub(crate) struct Buffer {
     blocked_since: Option<Nanos>,
     /// Program units of relocated data that hold host data, too, since its own program operation failed; and the flush epochs that
     /// wait for them. Only where the buffer is not protected.
-    moved_in: Vec<(u32, u32)>,
+    moved_in: Vec<(Pu, u32)>,
 }
 
 impl Buffer {
@@ -169,7 +169,7 @@ impl Buffer {
     }
 
     /// Flush epoch `epoch` waits for program unit `pu`, among relocated data; false if it does already.
-    pub(crate) fn note_moved_in(&mut self, pu: u32, epoch: u32) -> bool {
+    pub(crate) fn note_moved_in(&mut self, pu: Pu, epoch: u32) -> bool {
         let is_new = !self.moved_in.contains(&(pu, epoch));
         if is_new {
             self.moved_in.push((pu, epoch));
@@ -178,7 +178,7 @@ impl Buffer {
     }
 
     /// The flush epochs that wait for program unit `pu`.
-    pub(crate) fn moved_in(&self, pu: u32) -> impl Iterator<Item = u32> {
+    pub(crate) fn moved_in(&self, pu: Pu) -> impl Iterator<Item = u32> {
         self.moved_in.iter().filter(move |&&(other, _)| other == pu).map(|&(_, epoch)| epoch)
     }
 
@@ -195,7 +195,7 @@ impl Buffer {
 
     /// Program unit `pu` is on flash, or its units are elsewhere: returns the flush epochs that waited for it.
     #[cold]
-    pub(crate) fn take_moved_in(&mut self, pu: u32) -> Vec<u32> {
+    pub(crate) fn take_moved_in(&mut self, pu: Pu) -> Vec<u32> {
         let ended = self.moved_in(pu).collect();
         self.moved_in.retain(|&(other, _)| other != pu);
         ended
@@ -275,10 +275,10 @@ mod tests {
     #[test]
     fn an_epoch_waits_once_for_a_program_unit() {
         let mut own = buffer(1);
-        assert!(own.note_moved_in(3, 0) && own.note_moved_in(3, 1) && own.note_moved_in(4, 0));
-        assert!(!own.note_moved_in(3, 1));
-        assert_eq!(own.take_moved_in(3), [0, 1]);
-        assert_eq!(own.take_moved_in(3), [0u32; 0]);
+        assert!(own.note_moved_in(Pu(3), 0) && own.note_moved_in(Pu(3), 1) && own.note_moved_in(Pu(4), 0));
+        assert!(!own.note_moved_in(Pu(3), 1));
+        assert_eq!(own.take_moved_in(Pu(3)), [0, 1]);
+        assert_eq!(own.take_moved_in(Pu(3)), [0u32; 0]);
         assert!(own.any_moved_in());
     }
 }

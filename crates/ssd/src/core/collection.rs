@@ -7,7 +7,7 @@ use crate::health::Reason;
 use crate::op::{Op, OpKind, Task};
 use crate::ssd::Ssd;
 use outlast_ftl::Stream;
-use outlast_units::{DieId, Nanos, Ppn, SuperblockId};
+use outlast_units::{DieId, Nanos, PuWithin, SuperblockId};
 
 impl Ssd {
     /// Starts garbage collection on `core` if it is needed and not under way.
@@ -66,7 +66,7 @@ impl Ssd {
         self.flash.internal_ended();
         let state = &mut self.cores[core];
         let stream = state.tasks.stream(op.task);
-        let first = op.pu * state.ftl.layout().units_per_pu();
+        let first = state.ftl.layout().first_slot_of(op.pu);
         let mut mask = op.mask;
         while mask != 0 {
             let unit = mask.trailing_zeros();
@@ -74,7 +74,7 @@ impl Ssd {
             if lost >> unit & 1 == 1 {
                 mask &= mask - 1;
                 state.tasks.leave(1);
-                self.counters.lost_units += u64::from(state.ftl.lose(Ppn(first + unit)).is_some());
+                self.counters.lost_units += u64::from(state.ftl.lose(first + unit).is_some());
                 continue;
             }
             if self.fallible && !state.ftl.can_append(stream) {
@@ -164,7 +164,7 @@ impl Ssd {
     }
 
     fn queue_erasures(&mut self, now: Nanos, core: usize, task: Task, superblock: SuperblockId) {
-        let first_pu = superblock.0 * self.cores[core].ftl.layout().pus_per_superblock();
+        let first_pu = self.cores[core].ftl.layout().pu_at(superblock, PuWithin(0));
         let lanes: Vec<u32> = self.cores[core].ftl.erasable_lanes(superblock).collect();
         for lane in lanes {
             let op = Op::new(OpKind::Erase, task, core, first_pu + lane);

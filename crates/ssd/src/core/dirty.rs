@@ -77,11 +77,54 @@ impl Dirty {
     #[inline]
     fn take(&mut self) -> Option<Due> {
         if self.now == 0 {
+            if self.then == 0 {
+                return None;
+            }
             self.now = std::mem::take(&mut self.then);
         }
-        let first = *Due::ALL.get(self.now.trailing_zeros() as usize)?;
+        let first = Due::ALL[self.now.trailing_zeros() as usize % Due::ALL.len()];
         self.now &= self.now - 1;
         Some(first)
+    }
+}
+
+/// What waits for its turn, first come first: a list that begins anew at its end, so that taking the first moves nothing.
+#[derive(Clone, Debug)]
+struct Turns<T> {
+    items: Vec<T>,
+    taken: usize,
+}
+
+impl<T> Default for Turns<T> {
+    fn default() -> Self {
+        Self { items: Vec::new(), taken: 0 }
+    }
+}
+
+impl<T: Copy> Turns<T> {
+    fn left(&self) -> usize {
+        self.items.len() - self.taken
+    }
+
+    #[inline]
+    fn first(&self) -> Option<T> {
+        self.items.get(self.taken).copied()
+    }
+
+    #[inline]
+    fn push(&mut self, item: T) {
+        self.items.push(item);
+    }
+
+    /// The first has had its turn.
+    #[inline]
+    fn pass(&mut self) {
+        debug_assert!(self.taken < self.items.len(), "nothing waits for its turn");
+        self.taken += 1;
+        if self.taken == self.items.len() {
+            self.items.clear();
+            self.taken = 0;
+        }
     }
 }
 
@@ -89,10 +132,12 @@ impl Dirty {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unsettled {
     /// The flash cores of which something is due, in the order in which they came to it.
-    cores: Vec<u16>,
+    cores: Turns<u16>,
     /// What idle dies have asked for that turned out to be stale: they look again when it is known what comes of that.
-    asks: Vec<(DieId, Ask)>,
-    /// Whether dies that wait to start an internal operation may go on.
+    asks: Turns<(DieId, Ask)>,
+    /// How many cores and asks there are, and one more while dies that wait to start an internal operation may go on: one look tells
+    /// whether anything is due.
+    pending: u32,
     leave: bool,
     /// While they do: internal operations that were under way when the last one did, and how many dies are left to be asked.
     last_leave: Option<(u32, usize)>,
@@ -101,7 +146,12 @@ pub(crate) struct Unsettled {
 impl Unsettled {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.cores.is_empty() && !self.leave && self.asks.is_empty()
+        debug_assert!(
+            self.pending as usize == self.cores.left() + self.asks.left() + usize::from(self.leave),
+            "{} are said to be pending in {self:?}",
+            self.pending
+        );
+        self.pending == 0
     }
 
     /// `due` is due on core `core`, of which `dirty` says what is.
@@ -121,8 +171,12 @@ impl Unsettled {
     #[inline]
     fn list(&mut self, core: usize, dirty: &mut Dirty) {
         if !dirty.listed {
-            debug_assert!(!self.cores.contains(&(core as u16)), "core {core} is listed twice");
+            debug_assert!(
+                !self.cores.items[self.cores.taken..].contains(&(core as u16)),
+                "core {core} is listed twice"
+            );
             dirty.listed = true;
+            self.pending += 1;
             self.cores.push(core as u16);
         }
     }
@@ -130,6 +184,7 @@ impl Unsettled {
     /// An internal operation has ended, or relocated data has left the buffer: dies that waited for that may go on.
     #[inline]
     pub(crate) fn add_leave(&mut self) {
+        self.pending += u32::from(!self.leave);
         self.leave = true;
     }
 
@@ -137,27 +192,33 @@ impl Unsettled {
     /// of them has begun another.
     #[inline]
     pub(crate) fn take_leave(&mut self, internal: u32, waiting: usize) -> bool {
+        debug_assert!(self.leave, "dies go on that may not");
         let (before, left) = self.last_leave.unwrap_or((internal, waiting));
         self.leave = before == internal && left != 0;
+        self.pending -= u32::from(!self.leave);
         self.last_leave = self.leave.then(|| (internal, left - 1));
         self.leave
     }
 
     /// Die `die` has asked for something that turned out to be stale.
     pub(crate) fn add_ask(&mut self, die: DieId, ask: Ask) {
+        self.pending += 1;
         self.asks.push((die, ask));
     }
 
     /// The next die that looks again, when nothing is due on any core.
     #[inline]
     pub(crate) fn take_ask(&mut self) -> Option<(DieId, Ask)> {
-        if self.asks.is_empty() { None } else { Some(self.asks.remove(0)) }
+        let first = self.asks.first()?;
+        self.pending -= 1;
+        self.asks.pass();
+        Some(first)
     }
 
     /// The first core of which something is due.
     #[inline]
     pub(crate) fn first(&self) -> Option<usize> {
-        self.cores.first().map(|&core| usize::from(core))
+        self.cores.first().map(usize::from)
     }
 
     /// What is looked at next on the first core, of which `dirty` says what is due; with nothing left, the next core is the first.
@@ -167,7 +228,8 @@ impl Unsettled {
         let due = dirty.take();
         if due.is_none() {
             dirty.listed = false;
-            self.cores.remove(0);
+            self.pending -= 1;
+            self.cores.pass();
         }
         due
     }
@@ -183,7 +245,7 @@ mod tests {
         unsettled.add_then(3, &mut dirty, Due::GcVictim);
         unsettled.add(3, &mut dirty, Due::Admit);
         unsettled.add(3, &mut dirty, Due::Collect);
-        assert_eq!(unsettled.cores, [3], "a core is listed once");
+        assert_eq!(unsettled.cores.items, [3], "a core is listed once");
         let mut seen = Vec::new();
         while let Some(due) = unsettled.take(&mut dirty) {
             seen.push(due);

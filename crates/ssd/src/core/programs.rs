@@ -6,17 +6,17 @@ use crate::op::{Op, OpKind, Purpose, Task};
 use crate::ssd::Ssd;
 use outlast_flash::Queue;
 use outlast_ftl::{Cause, Stream};
-use outlast_units::Nanos;
+use outlast_units::{Nanos, Pu};
 
 impl Ssd {
-    pub(crate) fn program_host(&mut self, now: Nanos, core: usize, pu: u32, units: u32) {
+    pub(crate) fn program_host(&mut self, now: Nanos, core: usize, pu: Pu, units: u32) {
         let epoch = self.host.flushes.open_epoch();
         self.program_host_in(now, core, pu, units, epoch);
     }
 
     /// [`Ssd::program_host`] as a part of a flush epoch that has not ended.
     #[inline]
-    pub(crate) fn program_host_in(&mut self, now: Nanos, core: usize, pu: u32, units: u32, epoch: u32) {
+    pub(crate) fn program_host_in(&mut self, now: Nanos, core: usize, pu: Pu, units: u32, epoch: u32) {
         debug_assert!(units <= self.cores[core].ftl.layout().units_per_pu(), "program unit {pu} is too full");
         self.host.flushes.count_in(epoch);
         let purpose = Purpose::program(OpKind::HostProgram, Task::Gc, pu, epoch);
@@ -50,7 +50,7 @@ impl Ssd {
 
     /// Program unit `pu` is on flash, or its units are elsewhere: the flush epochs of host data in it go on.
     #[cold]
-    fn end_moved_in(&mut self, now: Nanos, core: usize, pu: u32) {
+    fn end_moved_in(&mut self, now: Nanos, core: usize, pu: Pu) {
         for epoch in self.cores[core].buffer.take_moved_in(pu) {
             self.count_out(now, epoch);
         }
@@ -73,7 +73,7 @@ impl Ssd {
     }
 
     /// Programs `pu` of `stream`, through the queue that is the stream's.
-    pub(crate) fn program_in(&mut self, now: Nanos, core: usize, stream: Stream, pu: u32, units: u32) {
+    pub(crate) fn program_in(&mut self, now: Nanos, core: usize, stream: Stream, pu: Pu, units: u32) {
         match self.cores[core].ftl.cause_of(stream) {
             Cause::Host | Cause::Partial => self.program_host(now, core, pu, units),
             Cause::Gc => self.program_relocated(now, core, Task::Gc, pu, units),
@@ -82,7 +82,7 @@ impl Ssd {
         }
     }
 
-    pub(crate) fn program_relocated(&mut self, now: Nanos, core: usize, task: Task, pu: u32, units: u32) {
+    pub(crate) fn program_relocated(&mut self, now: Nanos, core: usize, task: Task, pu: Pu, units: u32) {
         let epoch = self.cores[core].tasks.epoch(task);
         self.program_relocated_in(now, core, task, pu, units, epoch);
     }
@@ -94,7 +94,7 @@ impl Ssd {
         now: Nanos,
         core: usize,
         task: Task,
-        pu: u32,
+        pu: Pu,
         units: u32,
         epoch: u32,
     ) {

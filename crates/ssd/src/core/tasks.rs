@@ -3,7 +3,7 @@
 use super::victim::{Former, ReadList, Victim, work_until_gain};
 use crate::op::Task;
 use outlast_ftl::{Ftl, Stream};
-use outlast_units::SuperblockId;
+use outlast_units::{Pu, SuperblockId, count_few};
 
 /// What an internal task has under way.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +41,7 @@ pub(crate) enum NextRead {
     /// Program unit `pu` of the core, of which `mask` are valid.
     Read {
         /// The program unit.
-        pu: u32,
+        pu: Pu,
         /// Its valid units, a bit each.
         mask: u64,
     },
@@ -155,11 +155,8 @@ impl Tasks {
             debug_assert!(victim.erasing.is_none(), "a victim is read that is being erased");
             victim.reads_in_flight += 1;
             // Room is kept from the start of the read, so that data read always has a place to go.
-            self.relocating += mask.count_ones();
-            return NextRead::Read {
-                pu: victim.superblock.0 * ftl.layout().pus_per_superblock() + within,
-                mask,
-            };
+            self.relocating += count_few(mask);
+            return NextRead::Read { pu: ftl.layout().pu_at(victim.superblock, within), mask };
         }
         if is_stale && victim.is_moved() { NextRead::Stale } else { NextRead::None }
     }
@@ -244,7 +241,7 @@ impl Tasks {
 
     /// The program of `task` with that epoch, of program unit `pu`, has ended.
     #[inline]
-    pub(crate) fn program_ended(&mut self, task: Task, epoch: u32, pu: u32) {
+    pub(crate) fn program_ended(&mut self, task: Task, epoch: u32, pu: Pu) {
         let own = &mut self.under_way[task as usize];
         if let Some(former) = &mut own.former {
             debug_assert!(former.epoch != epoch || former.programs != 0, "a program of {task:?} ends twice");

@@ -7,7 +7,7 @@
 //! ```
 
 use outlast_ftl::{Ftl, Stream};
-use outlast_units::SuperblockId;
+use outlast_units::{Pu, PuWithin, SuperblockId};
 
 /// The victim that a task moves, or erases: read valid units, write them to a stream, erase.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub(super) struct Former {
     pub(super) epoch: u32,
     pub(super) programs: u32,
     /// The program unit that its last data has begun, until it is programmed.
-    pub(super) begun: Option<u32>,
+    pub(super) begun: Option<Pu>,
     /// Lanes still to be erased, once that has begun.
     pub(super) erasing: Option<u32>,
 }
@@ -57,7 +57,7 @@ impl Former {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReadList {
     /// Program units (counted within the superblock) that held valid data when it was chosen: a stretch of equal length for each die.
-    pus: Vec<u32>,
+    pus: Vec<PuWithin>,
     /// Next entry of `pus`, and the end, for each die; equal when the die has nothing more to read.
     cursors: Vec<(u32, u32)>,
     /// Dies that have something more to read.
@@ -70,10 +70,10 @@ impl ReadList {
         let layout = ftl.layout();
         let stretch = layout.pus_per_superblock() / u32::from(layout.dies());
         self.pus.clear();
-        self.pus.resize(layout.pus_per_superblock() as usize, 0);
+        self.pus.resize(layout.pus_per_superblock() as usize, PuWithin(0));
         self.cursors.clear();
         self.cursors.extend((0..u32::from(layout.dies())).map(|die| (die * stretch, die * stretch)));
-        let mut pu = 0;
+        let mut pu = PuWithin(0);
         for _ in 0..layout.superpages() {
             for (position, lane) in (0u32..).zip(layout.lanes()) {
                 if ftl.valid_units(superblock, pu) != 0 && (only.is_empty() || only.contains(&position)) {
@@ -85,7 +85,7 @@ impl ReadList {
                     self.pus[*end as usize] = pu;
                     *end += 1;
                 }
-                pu += 1;
+                pu = pu + 1;
             }
         }
         self.dies_left = self.cursors.iter().filter(|(next, end)| next != end).count() as u32;
@@ -100,7 +100,7 @@ impl ReadList {
 
     /// The next program unit on die `local`, which has one.
     #[inline]
-    pub(super) fn take(&mut self, local: u16) -> u32 {
+    pub(super) fn take(&mut self, local: u16) -> PuWithin {
         let (next, end) = &mut self.cursors[usize::from(local)];
         debug_assert!(next < end, "die {local} has nothing more to read");
         let pu = self.pus[*next as usize];

@@ -11,7 +11,7 @@ use super::units;
 use crate::op::{Op, OpKind, Rung, UnitWork};
 use outlast_ftl::Axis;
 use outlast_units::slab::{NIL, Slab};
-use outlast_units::{Lpn, Ppn};
+use outlast_units::{Lpn, Ppn, Pu};
 
 /// How deep recoveries of members for the recovery of another may nest, where data has parity along two axes.
 const MOST_NESTED: u8 = 3;
@@ -24,7 +24,7 @@ pub(crate) enum LadderEffect {
     /// The same, once more, of units that were sensed before.
     Reread(Op),
     /// A unit has been rebuilt from the units of `members`: where bytes are kept, they are put together.
-    Rebuilt { op: Op, axis: Axis, unit: u32, owner: Option<Lpn>, members: Vec<u32> },
+    Rebuilt { op: Op, axis: Axis, unit: u32, owner: Option<Lpn>, members: Vec<Pu> },
     /// Combining so many members takes flash core `core` time, which the host's request, if it is for one, waits for.
     Combine { core: u16, members: u64, request: Option<u32> },
     /// A read has come to its end: it has given all of its units but those in the mask.
@@ -66,8 +66,8 @@ impl Ladder {
     /// Read `op`, of no member of another's line, has ended, and re-reads did not give its units in `op.failing`.
     pub(crate) fn failed(&mut self, lines: &impl Lines, mut op: Op, effects: &mut Vec<LadderEffect>) {
         assert!(op.kind != OpKind::StripeRead, "members of lines end elsewhere");
-        let first = op.pu * lines.units_per_pu();
-        let owners = units(op.failing).map(|unit| lines.owner(Ppn(first + unit))).collect();
+        let first = lines.first_slot_of(op.pu);
+        let owners = units(op.failing).map(|unit| lines.owner(first + unit)).collect();
         let owners = drop_stale(lines, &mut op, owners, effects);
         let has_line = Axis::ALL.iter().any(|&axis| lines.needs(op.pu, axis).is_some());
         if op.failing == 0 || op.rung == Rung::LastRereads || !has_line {
@@ -272,12 +272,12 @@ fn drop_stale(
     owners: Vec<Lpn>,
     effects: &mut Vec<LadderEffect>,
 ) -> Vec<Lpn> {
-    let first = op.pu * lines.units_per_pu();
+    let first = lines.first_slot_of(op.pu);
     let mut left = Vec::with_capacity(owners.len());
     for (unit, lpn) in units(op.failing).zip(owners) {
         let current = if lpn.is_some() { lines.lookup(lpn) } else { Ppn::NONE };
         // Or it has been given up since, by a relocation that could not read it either.
-        if current == Ppn(first + unit) || (!current.is_some() && lpn.is_some() && lines.is_lost(lpn)) {
+        if current == first + unit || (!current.is_some() && lpn.is_some() && lines.is_lost(lpn)) {
             left.push(lpn);
             continue;
         }

@@ -1,20 +1,20 @@
 //! What the ladder sees: lines of members from which units are rebuilt, and where pages are by now.
 
 use outlast_ftl::{Axis, Member};
-use outlast_units::{Lpn, Ppn};
+use outlast_units::{Lpn, Ppn, Pu};
 
 /// What the ladder sees of a flash core.
 pub(crate) trait Lines {
-    /// Units of a program unit.
-    fn units_per_pu(&self) -> u32;
+    /// The first slot of a program unit.
+    fn first_slot_of(&self, pu: Pu) -> Ppn;
     /// Members that it takes to rebuild one of the line of program unit `pu` along `axis`; `None` where there is no such line.
-    fn needs(&self, pu: u32, axis: Axis) -> Option<u32>;
+    fn needs(&self, pu: Pu, axis: Axis) -> Option<u32>;
     /// The other members of that line.
-    fn members(&self, pu: u32, axis: Axis) -> impl Iterator<Item = Member>;
+    fn members(&self, pu: Pu, axis: Axis) -> impl Iterator<Item = Member>;
     /// Whether what lies on the die of program unit `pu` is beyond reach, as far as firmware knows.
-    fn is_out_of_reach(&self, pu: u32) -> bool;
+    fn is_out_of_reach(&self, pu: Pu) -> bool;
     /// The units in `mask` of program unit `pu` that lie on flash broken for good: no re-read helps.
-    fn broken_units(&self, pu: u32, mask: u64) -> u64;
+    fn broken_units(&self, pu: Pu, mask: u64) -> u64;
     /// Which page a slot was written for.
     fn owner(&self, slot: Ppn) -> Lpn;
     /// The current copy of a page.
@@ -24,5 +24,5 @@ pub(crate) trait Lines {
     /// Whether a slot is on flash.
     fn is_programmed(&self, slot: Ppn) -> bool;
     /// The program unit of a slot, and the slot's place in it.
-    fn pu_of(&self, slot: Ppn) -> (u32, u32);
+    fn pu_of(&self, slot: Ppn) -> (Pu, u32);
 }

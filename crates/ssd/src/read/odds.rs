@@ -4,7 +4,7 @@ use super::places::{block_and_row, broken_units};
 use outlast_ftl::{Axis, Ftl, Member};
 use outlast_media::reliability::ReadLadder;
 use outlast_media::{Cells, Faults};
-use outlast_units::{Group, Nanos};
+use outlast_units::{Group, Nanos, Pu};
 
 /// A flash core whose flash errs, at a moment.
 #[derive(Clone, Copy)]
@@ -22,7 +22,7 @@ impl LineOdds<'_> {
     /// ln of the probability that unit `unit` of program unit `pu`, itself unreadable, can be rebuilt neither from its stripe nor from its
     /// block: in each of them, more other members are unreadable than it has parities to spare. The members' error rates are taken as they
     /// are; given these, members fail independently.
-    pub(super) fn ln_fail(self, pu: u32, unit: u32) -> f64 {
+    pub(super) fn ln_fail(self, pu: Pu, unit: u32) -> f64 {
         let needs = |axis: Axis| self.ftl.line_needs(pu, axis);
         match (needs(Axis::Dies), needs(Axis::Block)) {
             (Some(across), Some(within)) => {
@@ -41,8 +41,8 @@ impl LineOdds<'_> {
     }
 
     /// ln of the probability that so many members of the line of a unit, other than it, are unreadable that fewer than `needed` are left.
-    fn ln_line_fails(self, pu: u32, unit: u32, axis: Axis, needed: u32) -> f64 {
-        let (mut others, mut members) = (0u32, [0; MOST_MEMBERS]);
+    fn ln_line_fails(self, pu: Pu, unit: u32, axis: Axis, needed: u32) -> f64 {
+        let (mut others, mut members) = (0u32, [Pu(0); MOST_MEMBERS]);
         let mut on_flash = 0;
         for member in self.ftl.line_of(pu, axis) {
             let pu = match member {
@@ -70,7 +70,7 @@ impl LineOdds<'_> {
     }
 
     /// Has what [`LineOdds::ln_fails`] looks up brought into the processor's cache: members are nowhere near each other.
-    fn prefetch(self, pu: u32, unit: u32) {
+    fn prefetch(self, pu: Pu, unit: u32) {
         let layout = self.ftl.layout();
         let (place, group) = layout.place_and_group(pu);
         let (block, _) = block_and_row(self.ftl, &place, layout.pages_of_unit(unit).start);
@@ -80,32 +80,32 @@ impl LineOdds<'_> {
     /// With parity along both axes what is lost with the unit is lost in a rectangle: as many others of its stripe as there are
     /// parities, one other row of its block, and the same members there. The sum over all rectangles is the probability up to terms
     /// of the next order in the members' own, which peeling would need; that of each axis alone is to cap it.
-    fn ln_product_fails(self, pu: u32, unit: u32) -> f64 {
+    fn ln_product_fails(self, pu: Pu, unit: u32) -> f64 {
         let lanes = self.ftl.layout().lanes().len() as u32;
         let parity = usize::from(self.ftl.code_of_pu(pu).parity);
-        let of = |pu: u32| if self.is_broken(pu, unit) { 0.0 } else { self.ln_fails(pu, unit) };
+        let of = |pu: Pu| if self.is_broken(pu, unit) { 0.0 } else { self.ln_fails(pu, unit) };
         let on_flash = |member: Member| match member {
             Member::OnFlash(pu) => Some((pu, of(pu))),
             Member::Gone | Member::Empty | Member::Buffered(_) => None,
         };
-        let row: Vec<(u32, f64)> = self.ftl.line_of(pu, Axis::Dies).filter_map(on_flash).collect();
+        let row: Vec<(Pu, f64)> = self.ftl.line_of(pu, Axis::Dies).filter_map(on_flash).collect();
         let mut total = f64::NEG_INFINITY;
         for (below, ln_below) in self.ftl.line_of(pu, Axis::Block).filter_map(on_flash) {
             // The same lanes, in the row of `below`.
-            let offset = below / lanes * lanes;
+            let offset = Pu(below.0 / lanes * lanes);
             let pairs: Vec<f64> =
-                row.iter().map(|&(right, ln_right)| ln_right + of(offset + right % lanes)).collect();
+                row.iter().map(|&(right, ln_right)| ln_right + of(offset + right.0 % lanes)).collect();
             total = ln_add(total, ln_below + ln_products(&pairs, parity));
         }
         total
     }
 
-    fn is_broken(self, pu: u32, unit: u32) -> bool {
+    fn is_broken(self, pu: Pu, unit: u32) -> bool {
         broken_units(self.ftl, self.faults, pu, 1 << unit) != 0
     }
 
     /// ln of the probability that a unit cannot be read.
-    fn ln_fails(self, pu: u32, unit: u32) -> f64 {
+    fn ln_fails(self, pu: Pu, unit: u32) -> f64 {
         let layout = self.ftl.layout();
         let (place, group) = layout.place_and_group(pu);
         layout.pages_of_unit(unit).fold(f64::NEG_INFINITY, |sum, page| {

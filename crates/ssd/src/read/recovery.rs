@@ -4,7 +4,7 @@ use super::lines::Lines;
 use super::units;
 use crate::op::Op;
 use outlast_ftl::{Axis, Member};
-use outlast_units::Lpn;
+use outlast_units::{Lpn, Pu};
 
 /// Units of one read that are being rebuilt from the other members of their line.
 #[derive(Clone, Debug)]
@@ -22,9 +22,9 @@ pub(super) struct Recovery {
     /// Reads of members under way, those that are being rebuilt themselves included.
     left: u32,
     /// Program units of members that have not been read yet, the next one last.
-    unread: Vec<u32>,
+    unread: Vec<Pu>,
     /// Those that have been read, or were in the controller's memory, with the units that they did not give.
-    read: Vec<(u32, u64)>,
+    read: Vec<(Pu, u64)>,
     /// Logical page of each unit of `op.failing`, in order; of a member of another's line, none.
     pub(super) owners: Vec<Lpn>,
 }
@@ -64,7 +64,7 @@ impl Recovery {
     }
 
     /// The members to be read next, as many as are lacking; none where none is lacking, or none is left. They count as under way.
-    pub(super) fn take_members(&mut self) -> Vec<u32> {
+    pub(super) fn take_members(&mut self) -> Vec<Pu> {
         debug_assert!(self.left == 0, "more members are read when those before have ended");
         let lacking = units(self.op.failing).map(|unit| self.lacking(unit)).max().unwrap_or(0) as usize;
         let rest = self.unread.len().saturating_sub(lacking);
@@ -75,7 +75,7 @@ impl Recovery {
     }
 
     /// A member has been read, and did not give its units in `bad`. Whether it was the last one under way.
-    pub(super) fn member_ended(&mut self, pu: u32, bad: u64) -> bool {
+    pub(super) fn member_ended(&mut self, pu: Pu, bad: u64) -> bool {
         assert!(self.left != 0, "program unit {pu} is read for a recovery that does not wait for it");
         self.left -= 1;
         self.read.push((pu, bad));
@@ -88,7 +88,7 @@ impl Recovery {
     }
 
     /// The members that have given `unit`.
-    pub(super) fn given(&self, unit: u32) -> Vec<u32> {
+    pub(super) fn given(&self, unit: u32) -> Vec<Pu> {
         self.read.iter().filter(|(_, bad)| bad >> unit & 1 == 0).map(|&(pu, _)| pu).collect()
     }
 

@@ -7,14 +7,14 @@ use super::{CoreCells, Reliability};
 use crate::op::OpKind;
 use outlast_ftl::{Ftl, PuPlace};
 use outlast_media::{Age, CalmSensing, Faults, Sensing};
-use outlast_units::{BlockIndex, Group, Nanos, Ppn, Row};
+use outlast_units::{BlockIndex, Group, Nanos, Ppn, Pu, Row};
 
 /// A read at the moment of a sensing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attempt {
     pub(crate) kind: OpKind,
     /// Program unit, and those of its units that have not been got, one bit each.
-    pub(crate) pu: u32,
+    pub(crate) pu: Pu,
     pub(crate) wanted: u64,
     /// Step: 0 is the plain read, every re-read is one further.
     pub(crate) step: u16,
@@ -142,7 +142,7 @@ impl Reliability {
 
     /// Adds the probabilities of a unit with parity, within a page, whose first read saw `ln_rber`.
     #[inline(never)]
-    fn add_striped(&mut self, ftl: &Ftl, own: &CoreCells, (pu, unit): (u32, u32), ln_rber: f64, at: Nanos) {
+    fn add_striped(&mut self, ftl: &Ftl, own: &CoreCells, (pu, unit): (Pu, u32), ln_rber: f64, at: Nanos) {
         let mut tail = UnitTail::default();
         tail.add(&self.ladder, ln_rber, 0);
         let (cells, ladder, limit) = (&own.cells, &self.ladder, self.retries.first(true));

@@ -3,7 +3,7 @@
 use super::{Corrections, Ladder, LadderEffect, Lines, Retries};
 use crate::op::{Op, OpKind, Rung, Task};
 use outlast_ftl::{Axis, Member};
-use outlast_units::{Lpn, Ppn};
+use outlast_units::{Lpn, Ppn, Pu};
 use proptest::prelude::*;
 
 const LANES: u32 = 4;
@@ -19,32 +19,32 @@ struct Grid {
     /// Units of each program unit that cannot be read.
     broken: Vec<u64>,
     /// Program units whose die is dead.
-    dead: Vec<u32>,
+    dead: Vec<Pu>,
     /// Pages that have moved to another slot.
     moved: Vec<(u32, u32)>,
 }
 
 /// The other members of the line of program unit `pu` along `axis`.
-fn line(pu: u32, axis: Axis) -> Vec<u32> {
-    let (row, lane) = (pu / LANES, pu % LANES);
+fn line(pu: Pu, axis: Axis) -> Vec<Pu> {
+    let (row, lane) = (pu.0 / LANES, pu.0 % LANES);
     let all: Vec<u32> = match axis {
         Axis::Dies => (0..LANES).map(|other| row * LANES + other).collect(),
         Axis::Block => (0..ROWS).map(|other| other * LANES + lane).collect(),
     };
-    all.into_iter().filter(|&other| other != pu).collect()
+    all.into_iter().map(Pu).filter(|&other| other != pu).collect()
 }
 
 impl Grid {
-    fn is_broken(&self, pu: u32, unit: u32) -> bool {
-        self.dead.contains(&pu) || self.broken[pu as usize] >> unit & 1 == 1
+    fn is_broken(&self, pu: Pu, unit: u32) -> bool {
+        self.dead.contains(&pu) || self.broken[pu.index()] >> unit & 1 == 1
     }
 
     /// Whether the line of program unit `pu` along `axis` gives its unit `unit`, members being rebuilt along their other line up to
     /// `nested` deep. A member on a dead die is not asked for.
-    fn gives(&self, pu: u32, unit: u32, axis: Axis, nested: u32) -> bool {
+    fn gives(&self, pu: Pu, unit: u32, axis: Axis, nested: u32) -> bool {
         let Some(needed) = self.needs(pu, axis) else { return false };
         let other = if axis == Axis::Dies { Axis::Block } else { Axis::Dies };
-        let is_given = |&member: &u32| {
+        let is_given = |&member: &Pu| {
             !self.dead.contains(&member)
                 && (!self.is_broken(member, unit)
                     || (nested != 0 && self.gives(member, unit, other, nested - 1)))
@@ -54,22 +54,22 @@ impl Grid {
 }
 
 impl Lines for Grid {
-    fn units_per_pu(&self) -> u32 {
-        UNITS
+    fn first_slot_of(&self, pu: Pu) -> Ppn {
+        Ppn(pu.0 * UNITS)
     }
-    fn needs(&self, _pu: u32, axis: Axis) -> Option<u32> {
+    fn needs(&self, _pu: Pu, axis: Axis) -> Option<u32> {
         match axis {
             Axis::Dies => self.across.map(|parity| LANES - parity),
             Axis::Block => self.within.then_some(ROWS - 1),
         }
     }
-    fn members(&self, pu: u32, axis: Axis) -> impl Iterator<Item = Member> {
+    fn members(&self, pu: Pu, axis: Axis) -> impl Iterator<Item = Member> {
         line(pu, axis).into_iter().map(Member::OnFlash)
     }
-    fn is_out_of_reach(&self, pu: u32) -> bool {
+    fn is_out_of_reach(&self, pu: Pu) -> bool {
         self.dead.contains(&pu)
     }
-    fn broken_units(&self, pu: u32, mask: u64) -> u64 {
+    fn broken_units(&self, pu: Pu, mask: u64) -> u64 {
         if self.dead.contains(&pu) { mask } else { 0 }
     }
     fn owner(&self, slot: Ppn) -> Lpn {
@@ -84,13 +84,13 @@ impl Lines for Grid {
     fn is_programmed(&self, _slot: Ppn) -> bool {
         true
     }
-    fn pu_of(&self, slot: Ppn) -> (u32, u32) {
-        (slot.0 / UNITS, slot.0 % UNITS)
+    fn pu_of(&self, slot: Ppn) -> (Pu, u32) {
+        (Pu(slot.0 / UNITS), slot.0 % UNITS)
     }
 }
 
 /// The read of all units of program unit `pu`, those in `failing` not given.
-fn read(kind: OpKind, pu: u32, failing: u64) -> Op {
+fn read(kind: OpKind, pu: Pu, failing: u64) -> Op {
     Op { mask: (1 << UNITS) - 1, units: UNITS as u16, failing, ..Op::new(kind, Task::Gc, 0, pu) }
 }
 
@@ -100,7 +100,7 @@ struct Outcome {
     done: Option<(Op, u64)>,
     rebuilt: Vec<(u32, Axis)>,
     again: Vec<Op>,
-    elsewhere: Vec<(u32, u64)>,
+    elsewhere: Vec<(Pu, u64)>,
     members_read: u32,
 }
 
@@ -117,7 +117,7 @@ fn run(ladder: &mut Ladder, grid: &Grid, op: Op, order: &[usize]) -> Outcome {
                 LadderEffect::Rebuilt { op: of, unit, axis, owner, members } => {
                     assert!(members.iter().all(|member| line(of.pu, axis).contains(member)));
                     if of.kind != OpKind::StripeRead {
-                        assert_eq!(owner, Some(Lpn(of.pu * UNITS + unit)));
+                        assert_eq!(owner, Some(Lpn(of.pu.0 * UNITS + unit)));
                         outcome.rebuilt.push((unit, axis));
                     }
                 }
@@ -152,13 +152,13 @@ proptest! {
         across in prop::option::of(1u32..3),
         within: bool,
         broken in prop::collection::vec(prop_oneof![3 => Just(0u64), 1 => 0u64..4], (LANES * ROWS) as usize),
-        dead in prop::collection::vec(0..LANES * ROWS, 0..3),
-        pu in 0..LANES * ROWS,
+        dead in prop::collection::vec((0..LANES * ROWS).prop_map(Pu), 0..3),
+        pu in (0..LANES * ROWS).prop_map(Pu),
         failing in 1u64..4,
         order in prop::collection::vec(0usize..100, 1..40),
     ) {
         let mut grid = Grid { across, within, broken, dead, moved: Vec::new() };
-        grid.broken[pu as usize] = failing;
+        grid.broken[pu.index()] = failing;
         let mut ladder = Ladder::new(Retries::new(Some(3), None));
         let outcome = run(&mut ladder, &grid, read(OpKind::RelocationRead, pu, failing), &order);
         let (_, lost) = outcome.done.expect("every read comes to its end");
@@ -182,15 +182,15 @@ fn grid(across: Option<u32>, within: bool) -> Grid {
 #[test]
 fn without_lines_a_read_ends_at_once_and_with_one_it_reads_no_more_members_than_it_takes() {
     let mut ladder = Ladder::new(Retries::new(Some(3), None));
-    let outcome = run(&mut ladder, &grid(None, false), read(OpKind::HostRead, 5, 2), &[0]);
+    let outcome = run(&mut ladder, &grid(None, false), read(OpKind::HostRead, Pu(5), 2), &[0]);
     assert!(matches!(outcome.done, Some((_, 2))));
     assert_eq!(ladder.counted().stripe_attempts, 0);
     // Two parities: two members do.
-    let outcome = run(&mut ladder, &grid(Some(2), false), read(OpKind::RmwRead, 5, 3), &[0]);
+    let outcome = run(&mut ladder, &grid(Some(2), false), read(OpKind::RmwRead, Pu(5), 3), &[0]);
     assert!(matches!(outcome.done, Some((_, 0))));
     assert_eq!(outcome.members_read, 2);
     // Dies work at the same time, so that the stripe goes before the block.
-    let outcome = run(&mut ladder, &grid(Some(1), true), read(OpKind::RmwRead, 5, 1), &[0]);
+    let outcome = run(&mut ladder, &grid(Some(1), true), read(OpKind::RmwRead, Pu(5), 1), &[0]);
     assert_eq!(outcome.rebuilt, [(0, Axis::Dies)]);
     ladder.reset();
     assert_eq!(ladder.counted(), Corrections::default());
@@ -200,7 +200,7 @@ fn without_lines_a_read_ends_at_once_and_with_one_it_reads_no_more_members_than_
 fn re_reads_that_were_left_out_come_after_the_stripe() {
     let mut ladder = Ladder::new(Retries::new(Some(5), Some(1)));
     let mut lines = grid(Some(1), false);
-    let first = Op { step: 1, ..read(OpKind::MoveRead, 5, 1) };
+    let first = Op { step: 1, ..read(OpKind::MoveRead, Pu(5), 1) };
     assert!(!ladder.wants_reread(&lines, &first, true) && ladder.wants_reread(&lines, &first, false));
     assert!(!ladder.wants_reread(&lines, &Op { kind: OpKind::PatrolRead, step: 0, ..first }, true));
     lines.broken[6] = 1;
@@ -211,7 +211,7 @@ fn re_reads_that_were_left_out_come_after_the_stripe() {
     assert!(ladder.wants_reread(&lines, &again, true));
     assert!(!ladder.wants_reread(&lines, &Op { step: 5, ..again }, true));
     // On a dead die no re-read helps, before the stripe or after it.
-    lines.dead.push(5);
+    lines.dead.push(Pu(5));
     assert!(!ladder.wants_reread(&lines, &again, true));
     let outcome = run(&mut ladder, &lines, first, &[0]);
     assert!(matches!(outcome.done, Some((_, 1))) && outcome.again.is_empty());
@@ -225,13 +225,13 @@ fn a_unit_that_has_moved_is_read_where_it_is_now() {
     let mut ladder = Ladder::new(Retries::new(Some(1), None));
     let mut lines = grid(Some(1), false);
     lines.moved = vec![(10, 31)];
-    let outcome = run(&mut ladder, &lines, read(OpKind::HostRead, 5, 3), &[0]);
-    assert_eq!(outcome.elsewhere, [(15, 2)]);
+    let outcome = run(&mut ladder, &lines, read(OpKind::HostRead, Pu(5), 3), &[0]);
+    assert_eq!(outcome.elsewhere, [(Pu(15), 2)]);
     let (op, lost) = outcome.done.unwrap();
     // The other unit has been rebuilt, and is all that this read still stands for.
     assert_eq!((op.units, lost, outcome.rebuilt), (1, 0, vec![(1, Axis::Dies)]));
     // Relocation has no use for a copy that somebody else made.
-    let outcome = run(&mut ladder, &lines, read(OpKind::RelocationRead, 5, 1), &[0]);
+    let outcome = run(&mut ladder, &lines, read(OpKind::RelocationRead, Pu(5), 1), &[0]);
     assert!(outcome.elsewhere.is_empty() && matches!(outcome.done, Some((_, 0))));
 }
 
@@ -239,7 +239,7 @@ fn a_unit_that_has_moved_is_read_where_it_is_now() {
 fn a_loss_of_power_forgets_all_recoveries() {
     let mut ladder = Ladder::new(Retries::new(Some(1), None));
     let mut effects = Vec::new();
-    ladder.failed(&grid(Some(1), true), read(OpKind::HostRead, 5, 1), &mut effects);
+    ladder.failed(&grid(Some(1), true), read(OpKind::HostRead, Pu(5), 1), &mut effects);
     assert!(ladder.self_check(std::iter::empty()).is_err(), "members are waited for that nobody reads");
     ladder.power_failed();
     ladder.self_check(std::iter::empty()).unwrap();

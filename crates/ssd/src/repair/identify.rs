@@ -6,7 +6,7 @@
 use crate::config::{Identifier, Rebuild, RepairConfig, SsdConfig};
 use outlast_ftl::{Axis, Ftl};
 use outlast_media::TimingTable;
-use outlast_units::{Bytes, CoreId, IndexVec, Nanos};
+use outlast_units::{Bytes, CoreId, IndexVec, Nanos, Pu};
 use std::collections::BTreeMap;
 
 impl Identifier {
@@ -95,7 +95,7 @@ impl Search {
 }
 
 /// Whether the drive itself rebuilds what was in program unit `pu`, where its stripes can: see [`Rebuild`].
-pub(crate) fn rebuilds(config: &SsdConfig, timing: &TimingTable, ftl: &Ftl, pu: u32) -> bool {
+pub(crate) fn rebuilds(config: &SsdConfig, timing: &TimingTable, ftl: &Ftl, pu: Pu) -> bool {
     let Some(repair) = &config.repair else { return false };
     match repair.rebuild {
         Rebuild::Host => false,

@@ -187,12 +187,13 @@ impl Lists {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use outlast_units::Pu;
     use proptest::prelude::*;
 
     const DIES: u16 = 4;
 
     fn read(die: u16, number: u32) -> ListRead {
-        ListRead { pu: u32::from(die) * 100 + number, listed: number, count: 1 }
+        ListRead { pu: Pu(u32::from(die) * 100 + number), listed: Pu(number), count: 1 }
     }
 
     #[derive(Clone, Copy, Debug)]

@@ -14,7 +14,7 @@ use outlast_device::PowerCycle;
 use outlast_flash::{Outstanding, Queue};
 use outlast_ftl::{Aftermath, Cause, PartialPlace, Stream};
 use outlast_units::slab::Slab;
-use outlast_units::{DieId, Nanos, Ppn, SuperblockId};
+use outlast_units::{DieId, Nanos, Pu, SuperblockId};
 
 impl PowerCycle for Ssd {
     fn power_cut(&mut self, now: Nanos) {
@@ -117,7 +117,7 @@ impl Ssd {
     /// The buffer is empty.
     fn lose_buffers(&mut self, now: Nanos, outstanding: &[Outstanding<Purpose>]) {
         for core in 0..self.cores.len() {
-            let of = |wanted: bool| -> Vec<u32> {
+            let of = |wanted: bool| -> Vec<Pu> {
                 let own = outstanding.iter().filter(|one| self.places[one.die].core.index() == core);
                 own.filter(|one| one.started == wanted).map(|one| one.op.tag.pu).collect()
             };
@@ -148,18 +148,18 @@ impl Ssd {
 
     /// The program units in `read` are read so that the parity of their stripes is known again. What cannot be read is lost, unless what
     /// covers the stripe gives it, where `covered` says that this has survived.
-    pub(crate) fn read_for_parity(&mut self, core: usize, read: &[u32], covered: bool) {
+    pub(crate) fn read_for_parity(&mut self, core: usize, read: &[Pu], covered: bool) {
         let state = &mut self.cores[core];
         let mask = u64::MAX >> (64 - state.ftl.layout().units_per_pu());
         for &pu in read {
-            let first = pu * state.ftl.layout().units_per_pu();
+            let first = state.ftl.layout().first_slot_of(pu);
             for unit in units(broken_units(&state.ftl, state.faults.as_ref(), pu, mask)) {
                 let is_broken =
-                    |other: u32| broken_units(&state.ftl, state.faults.as_ref(), other, 1 << unit) != 0;
+                    |other: Pu| broken_units(&state.ftl, state.faults.as_ref(), other, 1 << unit) != 0;
                 if covered && state.ftl.cover_gives(pu, unit, is_broken) {
                     continue;
                 }
-                let gone = state.ftl.lose_uncovered(Ppn(first + unit)).is_some();
+                let gone = state.ftl.lose_uncovered(first + unit).is_some();
                 self.counters.lost_units += u64::from(gone);
             }
         }

@@ -6,7 +6,7 @@ use crate::read::units;
 use crate::repair::RepairRecord;
 use crate::ssd::Ssd;
 use outlast_device::{Notice, NoticeKind};
-use outlast_units::{BlockIndex, CoreId, DieId, Nanos};
+use outlast_units::{BlockIndex, CoreId, DieId, Nanos, PuWithin};
 
 impl Ssd {
     /// A read has ended that did not give its units in `op.failing`.
@@ -113,7 +113,7 @@ impl Ssd {
         let on_page = |&unit: &u32| layout.pages_of_unit(unit).contains(&page);
         let mask = (0..layout.units_per_pu()).filter(on_page).fold(0u64, |mask, unit| mask | 1 << unit);
         debug_assert!(mask != 0, "some unit lies on the first page of every block");
-        let pu = superblock.0 * layout.pus_per_superblock() + lane;
+        let pu = layout.pu_at(superblock, PuWithin(lane));
         let op = Op::new(OpKind::ProbeRead, Task::Gc, core, pu);
         self.queue_read(now, Op { units: mask.count_ones() as u16, mask, ..op });
     }

@@ -4,9 +4,9 @@ use crate::core::{Core, Due, NextRead, WaitingWrite};
 use crate::op::{Op, OpKind, Purpose, Task, UnitWork};
 use crate::places::{DiePlace, place_of_pu};
 use crate::ssd::Ssd;
-use outlast_flash::{Answer, Ask, Demand, Event, Next, OpId, Queue};
+use outlast_flash::{Answer, Ask, Demand, Event, Next, Queue};
 use outlast_units::slab::NIL;
-use outlast_units::{CoreId, DieId, Group, Nanos};
+use outlast_units::{CoreId, DieId, Group, Nanos, Pu};
 
 /// What the cores demand of their dies.
 #[inline]
@@ -22,7 +22,7 @@ impl Ssd {
         now: Nanos,
         core: usize,
         kind: OpKind,
-        (pu, unit): (u32, u32),
+        (pu, unit): (Pu, u32),
         work: UnitWork,
     ) {
         let (die, place) = place_of_pu(self.cores[core].ftl.layout(), pu);
@@ -60,7 +60,8 @@ impl Ssd {
     }
 
     /// Submits the program of a program unit, `units` of whose units carry data.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as Flash::submit")]
+    #[inline(always)]
     pub(crate) fn submit_program(
         &mut self,
         now: Nanos,
@@ -136,19 +137,27 @@ impl Ssd {
 
     /// Deals with what a die came to, and answers what it asks.
     #[inline]
-    fn follow(&mut self, now: Nanos, die: DieId, mut next: Next) {
+    fn follow(&mut self, now: Nanos, die: DieId, next: Next) {
+        if !matches!(next, Next::Nothing) {
+            self.follow_on(now, die, next);
+        }
+    }
+
+    #[inline(never)]
+    fn follow_on(&mut self, now: Nanos, die: DieId, mut next: Next) {
         loop {
             match next {
                 Next::Nothing => return,
-                Next::Sensing { op, pages } => return self.sensing(now, die, op, pages),
+                Next::Sensing(pages) => return self.sensing(now, die, pages),
                 Next::Asks(ask) => next = self.answer(now, die, ask),
             }
         }
     }
 
-    /// A die has begun to sense the units of `op`, on so many pages.
+    /// Die `die` has begun to sense the units of a read, on so many pages.
     #[inline]
-    fn sensing(&mut self, now: Nanos, die: DieId, op: OpId, pages: u32) {
+    fn sensing(&mut self, now: Nanos, die: DieId, pages: u32) {
+        let op = self.flash.sensed(die);
         let sensed = self.flash.op(op);
         let Purpose { kind, task, cookie, has_record, .. } = sensed.tag;
         let cause = if has_record { self.reads[cookie].cause() } else { kind.cause(task) };
@@ -163,26 +172,26 @@ impl Ssd {
         let DiePlace { core: owner, local } = self.places[die];
         let core = owner.index();
         let Core { tasks, ftl, cpu, .. } = &mut self.cores[core];
-        let next = match tasks.next_read(ask.task, local.0, ftl, ask.may_start) {
+        let answer = match tasks.next_read(ask.task(), local.0, ftl, ask.may_start()) {
             NextRead::None => Answer::Nothing,
             NextRead::Later => Answer::Later,
             NextRead::Stale => {
                 // Answered when it is known what becomes of the victim.
-                self.make_due(core, Due::victim(ask.task));
+                self.make_due(core, Due::victim(ask.task()));
                 self.unsettled.add_ask(die, ask);
                 return Next::Nothing;
             }
             NextRead::Read { pu, mask } => {
-                let units = mask.count_ones();
                 let cost = self.config.controller.relocation_cost;
                 if cost != Nanos::ZERO {
-                    cpu.occupy(now, Nanos(cost.0 * u64::from(units)));
+                    cpu.occupy(now, Nanos(cost.0 * u64::from(mask.count_ones())));
                 }
                 let (_, place) = place_of_pu(ftl.layout(), pu);
-                Answer::Read(outlast_flash::Op::read(place, mask, Purpose::relocation_read(ask.task, pu)))
+                let read = outlast_flash::Op::read(place, mask, Purpose::relocation_read(ask.task(), pu));
+                return self.flash.give(now, die, ask, read);
             }
         };
-        self.flash.answer(now, die, ask, next, demands(&self.cores))
+        self.flash.answer(now, die, ask, answer, demands(&self.cores))
     }
 
     /// Something that a die did has ended.

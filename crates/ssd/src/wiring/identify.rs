@@ -8,7 +8,7 @@ use crate::repair::{ListStep, Search, rebuilds};
 use crate::ssd::Ssd;
 use outlast_device::{Command, LbaRun, Tag};
 use outlast_ftl::{Axis, ListRead, Member, State};
-use outlast_units::{CoreId, DieId, IndexVec, Lba, Lpn, Nanos, SuperblockId};
+use outlast_units::{CoreId, DieId, IndexVec, Lba, Lpn, Nanos, Pu};
 
 impl Ssd {
     /// The master core has received a query.
@@ -43,7 +43,7 @@ impl Ssd {
         let (cores, places) = (&self.cores, &self.places);
         let is_there = |die: DieId, read: &ListRead| {
             let ftl = &cores[places[die].core.index()].ftl;
-            let superblock = SuperblockId(read.pu / ftl.layout().pus_per_superblock());
+            let superblock = ftl.layout().place(read.pu).superblock;
             matches!(ftl.state(superblock), State::Sealed | State::Collecting)
         };
         self.watch.as_mut()?.lists.next(is_there)
@@ -253,7 +253,7 @@ impl Ssd {
     }
 
     /// Whether the stripes of the drive can give what was in program unit `pu`, as far as firmware knows.
-    fn stripe_gives(&self, core: usize, pu: u32) -> bool {
+    fn stripe_gives(&self, core: usize, pu: Pu) -> bool {
         let ftl = &self.cores[core].ftl;
         let is_there = |member: &Member| match member {
             Member::Empty | Member::Buffered(_) => true,

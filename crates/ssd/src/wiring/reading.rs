@@ -8,7 +8,7 @@ use outlast_device::Outcome;
 use outlast_ftl::{Axis, Ftl, Member};
 use outlast_media::Faults;
 use outlast_units::slab::NIL;
-use outlast_units::{Lpn, Nanos, Ppn};
+use outlast_units::{Lpn, Nanos, Ppn, Pu};
 
 /// A flash core as the ladder sees it.
 struct CoreLines<'a> {
@@ -18,24 +18,24 @@ struct CoreLines<'a> {
 }
 
 impl Lines for CoreLines<'_> {
-    fn units_per_pu(&self) -> u32 {
-        self.ftl.layout().units_per_pu()
+    fn first_slot_of(&self, pu: Pu) -> Ppn {
+        self.ftl.layout().first_slot_of(pu)
     }
 
-    fn needs(&self, pu: u32, axis: Axis) -> Option<u32> {
+    fn needs(&self, pu: Pu, axis: Axis) -> Option<u32> {
         self.ftl.line_needs(pu, axis)
     }
 
-    fn members(&self, pu: u32, axis: Axis) -> impl Iterator<Item = Member> {
+    fn members(&self, pu: Pu, axis: Axis) -> impl Iterator<Item = Member> {
         self.ftl.line_of(pu, axis)
     }
 
-    fn is_out_of_reach(&self, pu: u32) -> bool {
+    fn is_out_of_reach(&self, pu: Pu) -> bool {
         let die = self.ftl.layout().lane_of_pu(pu).die;
         self.ftl.is_dead_lane(pu) && !self.watch.is_some_and(|watch| watch.is_leaving(die))
     }
 
-    fn broken_units(&self, pu: u32, mask: u64) -> u64 {
+    fn broken_units(&self, pu: Pu, mask: u64) -> u64 {
         broken_units(self.ftl, self.faults, pu, mask)
     }
 
@@ -55,7 +55,7 @@ impl Lines for CoreLines<'_> {
         self.ftl.is_programmed(slot)
     }
 
-    fn pu_of(&self, slot: Ppn) -> (u32, u32) {
+    fn pu_of(&self, slot: Ppn) -> (Pu, u32) {
         self.ftl.layout().pu_of(slot)
     }
 }
@@ -68,7 +68,7 @@ impl Ssd {
     }
 
     /// Whether what lies on the die of program unit `pu` is beyond reach, as far as firmware knows.
-    pub(crate) fn is_out_of_reach(&self, core: usize, pu: u32) -> bool {
+    pub(crate) fn is_out_of_reach(&self, core: usize, pu: Pu) -> bool {
         self.lines(core as u16).is_out_of_reach(pu)
     }
 
@@ -154,10 +154,10 @@ impl Ssd {
     }
 
     /// Where bytes are kept: what the line gave must be what was written, and is what the host gets.
-    fn take_rebuilt(&mut self, op: &Op, axis: Axis, lpn: Option<Lpn>, unit: u32, members: &[u32]) {
+    fn take_rebuilt(&mut self, op: &Op, axis: Axis, lpn: Option<Lpn>, unit: u32, members: &[Pu]) {
         let core = usize::from(op.core);
         let ftl = &self.cores[core].ftl;
-        let slot = Ppn(op.pu * ftl.layout().units_per_pu() + unit);
+        let slot = ftl.layout().first_slot_of(op.pu) + unit;
         if lpn.is_some_and(|lpn| ftl.lookup(lpn) != slot) {
             return;
         }

@@ -102,9 +102,9 @@ impl Ssd {
     fn start_patrol_read(&mut self, now: Nanos, core: usize, pu: Pu) {
         let layout = self.cores[core].ftl.layout();
         let units = layout.units_per_pu();
-        debug_assert!(!self.cores[core].ftl.is_dead_lane(pu.0), "nothing answers on a dead die");
+        debug_assert!(!self.cores[core].ftl.is_dead_lane(pu), "nothing answers on a dead die");
         let mask = u64::MAX >> (64 - units);
-        let op = Op { units: units as u16, mask, ..Op::new(OpKind::PatrolRead, Task::Scrub, core, pu.0) };
+        let op = Op { units: units as u16, mask, ..Op::new(OpKind::PatrolRead, Task::Scrub, core, pu) };
         self.queue_internal(now, &op);
     }
 

@@ -6,7 +6,7 @@ use crate::read::CoreCells;
 use crate::repair::{Watch, rebuilds};
 use outlast_ftl::{Ftl, State};
 use outlast_media::{Cells, TimingTable};
-use outlast_units::{BlockIndex, DieId, Group, Nanos, Pu, SuperblockId};
+use outlast_units::{BlockIndex, DieId, Group, Nanos, Pu, PuWithin, SuperblockId};
 
 /// A flash core as its scrubbing sees it.
 pub(super) struct CoreView<'a> {
@@ -96,7 +96,7 @@ impl View for CoreView<'_> {
     }
 
     fn rebuilds(&self, superblock: SuperblockId) -> bool {
-        let first = superblock.0 * self.ftl.layout().pus_per_superblock();
+        let first = self.ftl.layout().pu_at(superblock, PuWithin(0));
         self.ftl.has_parity(superblock) && rebuilds(self.config, self.timing, self.ftl, first)
     }
 
@@ -116,7 +116,7 @@ impl View for CoreView<'_> {
     }
 
     fn is_dead(&self, pu: Pu) -> bool {
-        self.ftl.is_dead_lane(pu.0)
+        self.ftl.is_dead_lane(pu)
     }
 
     fn superblock_of(&self, block: BlockIndex) -> Option<SuperblockId> {
