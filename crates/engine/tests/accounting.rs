@@ -114,11 +114,11 @@ fn pages_on_flash(ssd: &Ssd) -> u64 {
     let geometry = &ssd.config().geometry;
     let mut pages = 0;
     for ftl in ssd.ftls() {
-        for die in 0..ftl.layout().dies() {
+        for die in ftl.layout().local_dies() {
             for plane in 0..geometry.planes_per_die {
                 for block in 0..geometry.blocks_per_plane {
                     let at = BlockAddress { die, plane, block: BlockId(block) };
-                    pages += u64::from(ftl.programmed_rows(ftl.blocks().index(at) as u32));
+                    pages += u64::from(ftl.programmed_rows(ftl.blocks().index(at)));
                 }
             }
         }
@@ -132,11 +132,9 @@ fn rows_over_planes(ssd: &Ssd) -> u64 {
     let geometry = &ssd.config().geometry;
     let mut rows = 0;
     for ftl in ssd.ftls() {
-        for die in 0..ftl.layout().dies() {
+        for die in ftl.layout().local_dies() {
             for block in (0..geometry.blocks_per_plane).map(BlockId) {
-                let of = |plane| {
-                    ftl.programmed_rows(ftl.blocks().index(BlockAddress { die, plane, block }) as u32)
-                };
+                let of = |plane| ftl.programmed_rows(ftl.blocks().index(BlockAddress { die, plane, block }));
                 let mut planes: Vec<u32> = (0..geometry.planes_per_die).map(of).collect();
                 planes.sort_unstable();
                 // Rows that at least two planes have.

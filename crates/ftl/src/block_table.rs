@@ -1,7 +1,7 @@
 //! Which physical block of each plane stands in for each superblock, and the spare blocks that replace bad ones.
 
 use outlast_media::{BlockAddress, Blocks, ConfigError, Geometry};
-use outlast_units::{BlockId, SuperblockId};
+use outlast_units::{BlockId, LocalDie, SuperblockId};
 
 /// Superblock `s` consists of block `s` of every plane, except where a spare block replaces a bad one.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ impl BlockTable {
         let planes_per_die = geometry.planes_per_die;
         let planes = usize::from(dies) * usize::from(planes_per_die);
         let at = |plane: usize, block: u32| BlockAddress {
-            die: (plane / usize::from(planes_per_die)) as u16,
+            die: LocalDie((plane / usize::from(planes_per_die)) as u16),
             plane: (plane % usize::from(planes_per_die)) as u16,
             block: BlockId(block),
         };
@@ -92,14 +92,14 @@ impl BlockTable {
 
     /// The block of `superblock` in plane `plane` of die `local_die`.
     #[inline]
-    pub(crate) fn block(&self, superblock: SuperblockId, local_die: u16, plane: u16) -> BlockAddress {
-        let column = usize::from(local_die) * usize::from(self.planes_per_die) + usize::from(plane);
+    pub(crate) fn block(&self, superblock: SuperblockId, local_die: LocalDie, plane: u16) -> BlockAddress {
+        let column = local_die.index() * usize::from(self.planes_per_die) + usize::from(plane);
         BlockAddress { die: local_die, plane, block: self.blocks[superblock.index() * self.planes + column] }
     }
 
     /// Replaces the block of `superblock` in that plane by a spare one; false when the plane has none left.
-    pub(crate) fn replace(&mut self, superblock: SuperblockId, local_die: u16, plane: u16) -> bool {
-        let column = usize::from(local_die) * usize::from(self.planes_per_die) + usize::from(plane);
+    pub(crate) fn replace(&mut self, superblock: SuperblockId, local_die: LocalDie, plane: u16) -> bool {
+        let column = local_die.index() * usize::from(self.planes_per_die) + usize::from(plane);
         match self.spares[column].pop() {
             Some(spare) => {
                 debug_assert!(

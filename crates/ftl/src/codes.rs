@@ -197,7 +197,7 @@ mod tests {
     use super::*;
     use crate::config::FtlConfig;
     use outlast_media::Geometry;
-    use outlast_units::{Bytes, DieId};
+    use outlast_units::{Bytes, DieId, LaneIndex};
 
     const FREE: SuperblockId = SuperblockId(1);
 
@@ -257,7 +257,7 @@ mod tests {
     fn lanes_that_are_gone_hold_nothing() {
         let (layout, _, mut codes) = codes();
         let mut dead = LaneSet::new(4);
-        dead.insert(2);
+        dead.insert(LaneIndex(2));
         codes.count_data_units(&layout, Some(&dead));
         assert_eq!(codes.most_data_units(), 9);
     }

@@ -40,7 +40,7 @@ use crate::superblocks::Superblocks;
 use crate::table::{FlatMap, Mapping};
 use outlast_media::{Blocks, ConfigError, Contents, DefectConfig, Geometry, Unit};
 use outlast_units::rng::{SplitMix, mix};
-use outlast_units::{DieId, Lpn, Ppn, Pu};
+use outlast_units::{DieId, LocalDie, Lpn, Ppn, Pu};
 
 /// Where a unit was put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub struct FtlOptions {
     /// then needs a superblock more: the next victim is begun before the last one is erased.
     pub erases_late: bool,
     /// Dies, numbered within the core, that are not there yet ([`Ftl::add_die`]).
-    pub absent: Vec<u16>,
+    pub absent: Vec<LocalDie>,
     /// Seed of factory bad blocks and of random victims.
     pub seed: u64,
     /// Which tables are made.

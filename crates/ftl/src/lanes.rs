@@ -1,7 +1,7 @@
 //! Lanes that are gone: dies that have failed or are not there yet, bad blocks that nothing replaces, program operations that failed.
 
 use crate::stripes::LaneSet;
-use outlast_units::{IndexVec, Pu, SuperblockId};
+use outlast_units::{IndexVec, LaneIndex, Pu, SuperblockId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Lanes of a superblock that hold nothing, or nothing more.
@@ -45,7 +45,7 @@ impl Lanes {
 
     /// Whether a lane is gone in all superblocks.
     #[inline]
-    pub(crate) fn is_dead(&self, lane: u32) -> bool {
+    pub(crate) fn is_dead(&self, lane: LaneIndex) -> bool {
         self.dead.contains(lane)
     }
 
@@ -59,21 +59,29 @@ impl Lanes {
         self.dead.len()
     }
 
+    /// All lanes, be they there or gone.
+    fn all(&self) -> impl Iterator<Item = LaneIndex> + use<> {
+        LaneIndex::each(LaneIndex(0)..LaneIndex(self.count))
+    }
+
     /// Lanes that are not gone.
-    pub(crate) fn live(&self) -> impl Iterator<Item = u32> {
-        (0..self.count).filter(|&lane| !self.dead.contains(lane))
+    pub(crate) fn live(&self) -> impl Iterator<Item = LaneIndex> {
+        self.all().filter(|&lane| !self.dead.contains(lane))
     }
 
     /// A lane is gone from now on.
-    pub(crate) fn kill(&mut self, lane: u32) {
-        debug_assert!(lane < self.count && !self.dead.contains(lane), "lane {lane} fails twice, or is none");
+    pub(crate) fn kill(&mut self, lane: LaneIndex) {
+        debug_assert!(
+            lane.0 < self.count && !self.dead.contains(lane),
+            "lane {lane} fails twice, or is none"
+        );
         self.dead.insert(lane);
     }
 
     /// A lane that was not there is, from now on.
-    pub(crate) fn add(&mut self, lane: u32) {
+    pub(crate) fn add(&mut self, lane: LaneIndex) {
         debug_assert!(
-            lane < self.count && self.dead.contains(lane),
+            lane.0 < self.count && self.dead.contains(lane),
             "lane {lane} is there already, or is none"
         );
         self.dead.remove(lane);
@@ -81,7 +89,7 @@ impl Lanes {
 
     /// Whether a lane of `superblock` has a bad block that nothing replaces.
     #[inline]
-    pub(crate) fn is_missing(&self, superblock: SuperblockId, lane: u32) -> bool {
+    pub(crate) fn is_missing(&self, superblock: SuperblockId, lane: LaneIndex) -> bool {
         self.missing_of(superblock).is_some_and(|missing| missing.contains(lane))
     }
 
@@ -97,7 +105,7 @@ impl Lanes {
     }
 
     /// A lane of `superblock` has a bad block, and nothing replaces it.
-    pub(crate) fn leave_out(&mut self, superblock: SuperblockId, lane: u32) {
+    pub(crate) fn leave_out(&mut self, superblock: SuperblockId, lane: LaneIndex) {
         debug_assert!(!self.dead.contains(lane), "a block of a failed die is missed");
         self.missing.entry(superblock).or_insert_with(|| LaneSet::new(self.count as usize)).insert(lane);
     }
@@ -105,13 +113,13 @@ impl Lanes {
     /// Bad blocks of lanes that are gone are not missed beside those.
     pub(crate) fn forget_missing_of_dead(&mut self) {
         for missing in self.missing.values_mut() {
-            (0..self.count).filter(|&lane| self.dead.contains(lane)).for_each(|lane| missing.remove(lane));
+            missing.remove_all(&self.dead);
         }
         self.missing.retain(|_, missing| !missing.is_empty());
     }
 
     /// The lanes on which `superblock` has blocks to be erased: those that are neither gone nor left out of it.
-    pub(crate) fn erasable(&self, superblock: SuperblockId) -> impl Iterator<Item = u32> {
+    pub(crate) fn erasable(&self, superblock: SuperblockId) -> impl Iterator<Item = LaneIndex> {
         self.live().filter(move |&lane| !self.is_missing(superblock, lane))
     }
 
@@ -129,7 +137,7 @@ impl Lanes {
             return 0;
         }
         let mut opened = self.dead.clone();
-        let own = (0..self.count).filter(|&lane| missing.is_some_and(|missing| missing.contains(lane)));
+        let own = self.all().filter(|&lane| missing.is_some_and(|missing| missing.contains(lane)));
         own.for_each(|lane| opened.insert(lane));
         let gone = opened.len();
         debug_assert!(gone < self.count, "superblock {superblock} is opened without a lane");
@@ -144,12 +152,12 @@ impl Lanes {
     }
 
     /// Whether nothing more is programmed on a lane of `superblock`, which had it when it was opened.
-    pub(crate) fn is_given_up(&self, superblock: SuperblockId, lane: u32) -> bool {
+    pub(crate) fn is_given_up(&self, superblock: SuperblockId, lane: LaneIndex) -> bool {
         self.gaps[superblock].as_ref().is_some_and(|gaps| gaps.since.contains(lane))
     }
 
     /// Nothing more is programmed on a lane of `superblock`; false if that was so before.
-    pub(crate) fn give_up(&mut self, superblock: SuperblockId, lane: u32) -> bool {
+    pub(crate) fn give_up(&mut self, superblock: SuperblockId, lane: LaneIndex) -> bool {
         self.mark_irregular(superblock);
         let gaps = self.gaps[superblock].as_mut().expect("it has just been marked");
         if gaps.opened.contains(lane) || gaps.since.contains(lane) {
@@ -213,8 +221,7 @@ impl Lanes {
     /// The first disagreement.
     pub(crate) fn check(&self, is_erased: impl Fn(SuperblockId) -> bool) -> Result<(), String> {
         for (&superblock, missing) in &self.missing {
-            if missing.is_empty()
-                || (0..self.count).any(|lane| missing.contains(lane) && self.dead.contains(lane))
+            if missing.is_empty() || self.all().any(|lane| missing.contains(lane) && self.dead.contains(lane))
             {
                 return Err(format!("superblock {superblock} misses no lane, or one that is gone anyway"));
             }
@@ -224,7 +231,7 @@ impl Lanes {
             if is_erased(superblock) {
                 return Err(format!("superblock {superblock} is erased and has gaps"));
             }
-            if (0..self.count).any(|lane| gaps.opened.contains(lane) && gaps.since.contains(lane)) {
+            if self.all().any(|lane| gaps.opened.contains(lane) && gaps.since.contains(lane)) {
                 return Err(format!("superblock {superblock} gave up a lane that it never had"));
             }
         }
@@ -242,10 +249,14 @@ mod tests {
     fn a_superblock_is_opened_without_what_is_gone() {
         let mut lanes = Lanes::new(70, 3);
         assert_eq!((lanes.open(ONE), lanes.is_irregular(ONE)), (0, false));
-        lanes.kill(66);
-        lanes.leave_out(ONE, 2);
+        lanes.kill(LaneIndex(66));
+        lanes.leave_out(ONE, LaneIndex(2));
         assert_eq!(lanes.open(ONE), 2);
-        assert!(lanes.opened(ONE).is_some_and(|opened| opened.contains(66) && opened.contains(2)));
+        assert!(
+            lanes
+                .opened(ONE)
+                .is_some_and(|opened| opened.contains(LaneIndex(66)) && opened.contains(LaneIndex(2)))
+        );
         assert_eq!(lanes.erasable(ONE).count(), 68);
         assert_eq!(lanes.check(|_| false), Ok(()));
         assert!(lanes.check(|superblock| superblock == ONE).unwrap_err().contains("erased and has gaps"));
@@ -256,24 +267,28 @@ mod tests {
     #[test]
     fn a_lane_is_given_up_once() {
         let mut lanes = Lanes::new(4, 3);
-        lanes.kill(0);
+        lanes.kill(LaneIndex(0));
         lanes.open(ONE);
-        assert!(!lanes.give_up(ONE, 0) && lanes.give_up(ONE, 3) && !lanes.give_up(ONE, 3));
-        assert!(lanes.is_given_up(ONE, 3) && !lanes.is_given_up(ONE, 0));
+        assert!(
+            !lanes.give_up(ONE, LaneIndex(0))
+                && lanes.give_up(ONE, LaneIndex(3))
+                && !lanes.give_up(ONE, LaneIndex(3))
+        );
+        assert!(lanes.is_given_up(ONE, LaneIndex(3)) && !lanes.is_given_up(ONE, LaneIndex(0)));
     }
 
     #[test]
     fn bad_blocks_of_a_failed_die_are_not_missed() {
         let mut lanes = Lanes::new(4, 3);
-        lanes.leave_out(ONE, 2);
-        lanes.leave_out(ONE, 3);
+        lanes.leave_out(ONE, LaneIndex(2));
+        lanes.leave_out(ONE, LaneIndex(3));
         assert!(lanes.is_usable(ONE, 2) && !lanes.is_usable(ONE, 1));
-        lanes.kill(2);
+        lanes.kill(LaneIndex(2));
         assert!(lanes.check(|_| false).unwrap_err().contains("gone anyway"));
         lanes.forget_missing_of_dead();
         assert_eq!((lanes.missing_count(), lanes.check(|_| false)), (1, Ok(())));
         assert!(lanes.is_usable(ONE, 1));
-        lanes.kill(3);
+        lanes.kill(LaneIndex(3));
         lanes.forget_missing_of_dead();
         assert!(lanes.is_usable(ONE, 0) && lanes.lacks_any());
     }
@@ -281,8 +296,8 @@ mod tests {
     #[test]
     fn one_without_a_lane_is_of_no_use() {
         let mut lanes = Lanes::new(2, 3);
-        lanes.leave_out(ONE, 0);
-        lanes.leave_out(ONE, 1);
+        lanes.leave_out(ONE, LaneIndex(0));
+        lanes.leave_out(ONE, LaneIndex(1));
         assert!(!lanes.is_usable(ONE, 2));
     }
 

@@ -4,7 +4,7 @@ use crate::config::{AllocationLevel, FtlConfig};
 use crate::divider::Divider;
 use crate::shape::Shape;
 use outlast_media::{ConfigError, Geometry, ProgramUnit};
-use outlast_units::{DieId, Ppn, Pu, PuWithin, SuperblockId};
+use outlast_units::{DieId, Group, Idx, IndexVec, LaneIndex, LocalDie, Ppn, Pu, PuWithin, Row, SuperblockId};
 use std::ops::Range;
 
 /// One target of a program operation: a die, or one plane of it.
@@ -13,7 +13,7 @@ pub struct Lane {
     /// The die, numbered over the drive.
     pub die: DieId,
     /// The die, numbered within the core.
-    pub local_die: u16,
+    pub local_die: LocalDie,
     /// First plane of the lane.
     pub first_plane: u16,
     /// Planes that work together.
@@ -30,9 +30,8 @@ pub struct Lane {
 /// `ppn = ((superblock · superpages + superpage) · lanes + lane) · units_per_pu + unit`
 #[derive(Clone, Debug)]
 pub struct Layout {
-    lanes: Vec<Lane>,
-    /// Lanes of each local die, as positions in `lanes`.
-    lanes_of_die: Vec<Vec<u32>>,
+    lanes: IndexVec<LaneIndex, Lane>,
+    lanes_of_die: IndexVec<LocalDie, Vec<LaneIndex>>,
     units_per_pu: u32,
     rows_per_pu: u32,
     pages_per_unit: u32,
@@ -59,7 +58,7 @@ pub struct PuPlace {
     /// Its lane.
     pub lane: Lane,
     /// Its first page row in the block.
-    pub first_page: u32,
+    pub first_page: Row,
 }
 
 /// What a unit takes in a list: the number of its owner.
@@ -98,13 +97,13 @@ impl Layout {
             );
             return Err(ConfigError::new("device.ftl.mapping_unit", config.mapping_unit, limit));
         }
-        let mut lanes_of_die = vec![Vec::new(); dies.len()];
-        for (position, lane) in lanes.iter().enumerate() {
-            lanes_of_die[usize::from(lane.local_die)].push(position as u32);
+        let mut lanes_of_die: IndexVec<LocalDie, Vec<LaneIndex>> = IndexVec::filled(Vec::new(), dies.len());
+        for (position, lane) in lanes.iter_indexed() {
+            lanes_of_die[lane.local_die].push(position);
         }
         assert!(!lanes.is_empty(), "a flash core has at least one die");
         assert!(
-            lanes_of_die.iter().all(|own| own.len() == lanes_of_die[0].len()),
+            lanes_of_die.iter().all(|own| own.len() == lanes_of_die[LocalDie(0)].len()),
             "dies have different numbers of lanes"
         );
         Ok(Self {
@@ -180,11 +179,11 @@ impl Layout {
     }
     /// Pages of a program unit.
     pub fn pages_per_pu(&self) -> u32 {
-        u32::from(self.lanes[0].planes) * self.rows_per_pu
+        u32::from(self.lanes[LaneIndex(0)].planes) * self.rows_per_pu
     }
     /// Planes of a lane, which program together.
     pub fn planes_per_lane(&self) -> u16 {
-        self.lanes[0].planes
+        self.lanes[LaneIndex(0)].planes
     }
 
     /// Page rows of a program unit.
@@ -213,13 +212,17 @@ impl Layout {
     pub fn dies(&self) -> u16 {
         self.lanes_of_die.len() as u16
     }
+    /// The dies of the core.
+    pub fn local_dies(&self) -> impl ExactSizeIterator<Item = LocalDie> + use<> {
+        self.lanes_of_die.indices()
+    }
     /// The lanes in allocation order.
-    pub fn lanes(&self) -> &[Lane] {
+    pub fn lanes(&self) -> &IndexVec<LaneIndex, Lane> {
         &self.lanes
     }
     /// The positions of a die's lanes in allocation order.
-    pub fn lanes_of_die(&self, local_die: u16) -> &[u32] {
-        &self.lanes_of_die[usize::from(local_die)]
+    pub fn lanes_of_die(&self, local_die: LocalDie) -> &[LaneIndex] {
+        &self.lanes_of_die[local_die]
     }
 
     /// The superblock of a slot.
@@ -290,12 +293,12 @@ impl Layout {
     #[inline]
     pub fn lane_of_pu(&self, pu: Pu) -> Lane {
         // A superblock holds a whole number of superpages, so the lane follows from the number over the core.
-        self.lanes[self.by_lane.divide(pu.0).1 as usize]
+        self.lanes[LaneIndex(self.by_lane.divide(pu.0).1)]
     }
     /// The superpage of program unit `pu`, numbered over the core.
     #[inline]
-    pub fn group_of_pu(&self, pu: Pu) -> u32 {
-        self.by_lane.quotient(pu.0)
+    pub fn group_of_pu(&self, pu: Pu) -> Group {
+        Group(self.by_lane.quotient(pu.0))
     }
     /// The pages of a program unit over which its unit `unit` lies: plane by plane, then row by row.
     #[inline]
@@ -307,7 +310,7 @@ impl Layout {
     /// Plane of the die and row of the block of page `page` (counted as by [`Layout::pages_of_unit`]) of the program unit at
     /// `place`.
     #[inline]
-    pub fn page_place(&self, place: PuPlace, page: u32) -> (u16, u32) {
+    pub fn page_place(&self, place: PuPlace, page: u32) -> (u16, Row) {
         debug_assert!(page < self.pages_per_pu(), "page {page} of a program unit of {}", self.pages_per_pu());
         let planes = u32::from(place.lane.planes);
         let (row, plane) = if page < planes { (0, page) } else { (page / planes, page % planes) };
@@ -315,9 +318,9 @@ impl Layout {
     }
     /// The first page row of program unit `pu` in its blocks.
     #[inline]
-    pub fn first_page(&self, pu: Pu) -> u32 {
+    pub fn first_page(&self, pu: Pu) -> Row {
         let within = self.pus_per_superblock.divide(pu.0).1;
-        self.by_lane.quotient(within) * self.rows_per_pu
+        Row(self.by_lane.quotient(within) * self.rows_per_pu)
     }
     /// The superblock of program unit `pu`, and the number of `pu` within it.
     #[inline]
@@ -328,9 +331,10 @@ impl Layout {
     }
     /// Superpage and lane of a program unit, all counted within the superblock.
     #[inline]
-    pub(crate) fn row_and_lane(&self, pu_within: PuWithin) -> (u32, u32) {
+    pub(crate) fn row_and_lane(&self, pu_within: PuWithin) -> (u32, LaneIndex) {
         debug_assert!(pu_within.0 < self.pus_per_superblock(), "program unit {pu_within} of a superblock");
-        self.by_lane.divide(pu_within.0)
+        let (row, lane) = self.by_lane.divide(pu_within.0);
+        (row, LaneIndex(lane))
     }
     /// Pages that the slots in bit mask `units` lie on; the first slot is the first one of a page.
     #[inline]
@@ -368,21 +372,21 @@ impl Layout {
     }
     /// Where program unit `pu` lies, and its superpage, numbered over the core.
     #[inline]
-    pub fn place_and_group(&self, pu: Pu) -> (PuPlace, u32) {
+    pub fn place_and_group(&self, pu: Pu) -> (PuPlace, Group) {
         let (group, position) = self.by_lane.divide(pu.0);
         let (superblock, superpage) = self.by_superpage.divide(group);
         let place = PuPlace {
             superblock: SuperblockId(superblock),
-            lane: self.lanes[position as usize],
-            first_page: superpage * self.rows_per_pu,
+            lane: self.lanes[LaneIndex(position)],
+            first_page: Row(superpage * self.rows_per_pu),
         };
-        (place, group)
+        (place, Group(group))
     }
 
     /// The shape of a program unit.
     pub fn program_unit(&self) -> ProgramUnit {
         ProgramUnit {
-            planes: u32::from(self.lanes[0].planes),
+            planes: u32::from(self.lanes[LaneIndex(0)].planes),
             rows: self.rows_per_pu,
             pages_per_unit: self.pages_per_unit,
             units_per_page: self.units_per_page,
@@ -390,7 +394,7 @@ impl Layout {
     }
 }
 
-fn lanes_in_order(geometry: &Geometry, config: &FtlConfig, dies: &[DieId]) -> Vec<Lane> {
+fn lanes_in_order(geometry: &Geometry, config: &FtlConfig, dies: &[DieId]) -> IndexVec<LaneIndex, Lane> {
     let planes = if config.multi_plane { geometry.planes_per_die } else { 1 };
     let mut lanes: Vec<Lane> = dies
         .iter()
@@ -398,7 +402,7 @@ fn lanes_in_order(geometry: &Geometry, config: &FtlConfig, dies: &[DieId]) -> Ve
         .flat_map(|(local, &die)| {
             (0..geometry.planes_per_die).step_by(usize::from(planes)).map(move |first_plane| Lane {
                 die,
-                local_die: local as u16,
+                local_die: LocalDie::from_index(local),
                 first_plane,
                 planes,
             })
@@ -416,7 +420,7 @@ fn lanes_in_order(geometry: &Geometry, config: &FtlConfig, dies: &[DieId]) -> Ve
         key.reverse();
         key
     });
-    lanes
+    lanes.into()
 }
 
 #[cfg(test)]

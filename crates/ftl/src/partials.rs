@@ -3,7 +3,7 @@
 use crate::bits::Bits;
 use crate::config::PartialPlace;
 use crate::streams::Stream;
-use outlast_units::{IndexVec, Pu, PuWithin, SuperblockId};
+use outlast_units::{IndexVec, LaneIndex, Pu, PuWithin, SuperblockId};
 use std::collections::{BTreeMap, VecDeque};
 
 /// An open stripe: its superblock and its number there.
@@ -36,7 +36,7 @@ struct Coming {
 struct Log {
     open: Option<SuperblockId>,
     /// Next superpage of each lane.
-    next: Vec<u32>,
+    next: IndexVec<LaneIndex, u32>,
     /// Program units handed out.
     used: u32,
     /// Superblocks that are full on some lane, with the program units left over: sealed when nothing in them is needed any more.
@@ -68,7 +68,7 @@ impl Partials {
             queue: VecDeque::new(),
             covers: BTreeMap::new(),
             coming: Vec::new(),
-            log: Log { next: vec![0; lanes], ..Log::default() },
+            log: Log { next: IndexVec::filled(0, lanes), ..Log::default() },
             exposed: IndexVec::filled(0, streams),
             moved: 0,
         }
@@ -207,19 +207,19 @@ impl Partials {
     /// has `rows` superpages for this; `None` when one of the lanes is full.
     pub(crate) fn take_from_log(
         &mut self,
-        lanes: &[u32],
+        lanes: &[LaneIndex],
         first: Pu,
         count: u32,
         rows: u32,
     ) -> Option<Vec<Pu>> {
         let log = &mut self.log;
-        if lanes.iter().any(|&lane| log.next[lane as usize] >= rows) {
+        if lanes.iter().any(|&lane| log.next[lane] >= rows) {
             return None;
         }
-        let take = |&lane: &u32| {
-            let row = &mut log.next[lane as usize];
+        let take = |&lane: &LaneIndex| {
+            let row = &mut log.next[lane];
             *row += 1;
-            first + ((*row - 1) * count + lane)
+            first + ((*row - 1) * count + lane.0)
         };
         let pus: Vec<Pu> = lanes.iter().map(take).collect();
         self.log.used += pus.len() as u32;
@@ -231,7 +231,7 @@ impl Partials {
         assert!(self.log.used <= pus && gone <= pus, "more of the log is used than there is");
         let before = self.log.open.replace(superblock);
         let used = std::mem::replace(&mut self.log.used, gone);
-        self.log.next.fill(0);
+        self.log.next.as_mut_slice().fill(0);
         if let Some(before) = before {
             self.log.closing.push((before, pus - used));
         }
@@ -296,7 +296,7 @@ mod tests {
         let mut partials = Partials::new(Some(PartialPlace::Blocks), 64, 2, 1);
         partials.set_exposed(Stream(0), 3);
         assert_eq!(partials.open_log(SuperblockId(1), 8, 0), None);
-        let pus = partials.take_from_log(&[0, 1], Pu(8), 2, 1).unwrap();
+        let pus = partials.take_from_log(&[LaneIndex(0), LaneIndex(1)], Pu(8), 2, 1).unwrap();
         partials.send(Stream(0), STRIPE, Cover { until: PuWithin(7), pus });
         partials
     }
@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn a_full_superblock_of_the_log_is_closed_when_nothing_there_is_needed() {
         let mut partials = sent();
-        assert_eq!(partials.take_from_log(&[0], Pu(8), 2, 1), None);
+        assert_eq!(partials.take_from_log(&[LaneIndex(0)], Pu(8), 2, 1), None);
         assert_eq!(partials.open_log(SuperblockId(3), 8, 0), Some(SuperblockId(1)));
         assert_eq!(partials.take_closed(8), None);
         partials.drop_before(STRIPE.0, STRIPE.1);

@@ -3,7 +3,7 @@
 use crate::block_table::BlockTable;
 use crate::layout::Layout;
 use outlast_media::{BlockAddress, Blocks, ConfigError, DefectConfig, Geometry, ProgramOrder};
-use outlast_units::{PuWithin, SuperblockId};
+use outlast_units::{BlockIndex, LaneIndex, LocalDie, PuWithin, SuperblockId};
 
 /// The blocks of a flash core.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct Erased {
     /// P/E cycles of the blocks that it consists of now: the mean.
     pub(crate) cycles: u32,
     /// Lanes that have lost a block which nothing replaces.
-    pub(crate) gone: Vec<u32>,
+    pub(crate) gone: Vec<LaneIndex>,
 }
 
 impl Physical {
@@ -64,7 +64,7 @@ impl Physical {
 
     /// The block of a superblock in one plane of a die.
     #[inline]
-    pub(crate) fn block(&self, superblock: SuperblockId, local_die: u16, plane: u16) -> BlockAddress {
+    pub(crate) fn block(&self, superblock: SuperblockId, local_die: LocalDie, plane: u16) -> BlockAddress {
         self.members.block(superblock, local_die, plane)
     }
 
@@ -73,9 +73,9 @@ impl Physical {
         &self,
         layout: &Layout,
         superblock: SuperblockId,
-        lane: u32,
+        lane: LaneIndex,
     ) -> impl Iterator<Item = BlockAddress> {
-        let place = layout.lanes()[lane as usize];
+        let place = layout.lanes()[lane];
         let planes = place.first_plane..place.first_plane + place.planes;
         planes.map(move |plane| self.members.block(superblock, place.local_die, plane))
     }
@@ -96,7 +96,7 @@ impl Physical {
         &self,
         layout: &Layout,
         superblock: SuperblockId,
-        lanes: impl Iterator<Item = u32>,
+        lanes: impl Iterator<Item = LaneIndex>,
     ) -> u32 {
         let cycles = self.good(layout, superblock, lanes).map(|block| u64::from(self.blocks.cycles(block)));
         let (sum, count) = cycles.fold((0, 0), |(sum, count), cycles| (sum + cycles, count + 1));
@@ -108,7 +108,7 @@ impl Physical {
         &self,
         layout: &Layout,
         superblock: SuperblockId,
-        lanes: impl Iterator<Item = u32>,
+        lanes: impl Iterator<Item = LaneIndex>,
     ) -> impl Iterator<Item = BlockAddress> {
         lanes
             .flat_map(move |lane| self.blocks_of(layout, superblock, lane))
@@ -135,10 +135,10 @@ impl Physical {
         let lanes = layout.lanes().len();
         let first = superblock.index() * lanes;
         if count == 1 {
-            self.order.program(first + lane as usize, row);
+            self.order.program(first + lane.index(), row);
             return;
         }
-        let (mut row, mut lane, mut left) = (row, lane as usize, count as usize);
+        let (mut row, mut lane, mut left) = (row, lane.index(), count as usize);
         while left != 0 {
             let end = lanes.min(lane + left);
             self.order.program_all(first + lane..first + end, row);
@@ -149,8 +149,8 @@ impl Physical {
 
     /// Program units of lane `lane` of `superblock` that have been programmed, or spoilt on the way, since it was erased.
     #[inline]
-    pub(crate) fn programmed(&self, layout: &Layout, superblock: SuperblockId, lane: u32) -> u32 {
-        self.order.programmed(superblock.index() * layout.lanes().len() + lane as usize)
+    pub(crate) fn programmed(&self, layout: &Layout, superblock: SuperblockId, lane: LaneIndex) -> u32 {
+        self.order.programmed(superblock.index() * layout.lanes().len() + lane.index())
     }
 
     /// Erases the blocks of `superblock` on `lanes`, retires those that are bad or have worn out and puts spare ones in their place.
@@ -158,18 +158,18 @@ impl Physical {
         &mut self,
         layout: &Layout,
         superblock: SuperblockId,
-        lanes: impl Iterator<Item = u32>,
-        is_bad: impl Fn(u32) -> bool,
+        lanes: impl Iterator<Item = LaneIndex>,
+        is_bad: impl Fn(BlockIndex) -> bool,
     ) -> Erased {
         let mut gone = Vec::new();
         let (mut wear, mut count) = (0, 0);
         for lane in lanes {
-            let place = layout.lanes()[lane as usize];
-            self.order.erase(superblock.index() * layout.lanes().len() + lane as usize);
+            let place = layout.lanes()[lane];
+            self.order.erase(superblock.index() * layout.lanes().len() + lane.index());
             for plane in place.first_plane..place.first_plane + place.planes {
                 let block = self.members.block(superblock, place.local_die, plane);
                 self.blocks.erase(block);
-                if is_bad(self.blocks.index(block) as u32)
+                if is_bad(self.blocks.index(block))
                     || self.endurance.is_some_and(|limit| self.blocks.cycles(block) >= limit)
                 {
                     self.blocks.retire(block);
@@ -192,7 +192,9 @@ impl Physical {
 
     /// Resident bytes.
     pub(crate) fn bytes(&self) -> usize {
-        size_of_val(self.blocks.all_cycles()) / 4 * 5 + self.members.heap_bytes() + self.order.bytes()
+        self.blocks.all_cycles().len() * (size_of::<u32>() + size_of::<bool>())
+            + self.members.heap_bytes()
+            + self.order.bytes()
     }
 
     /// What [`Physical::bytes`] will be when built.
@@ -211,7 +213,7 @@ impl Physical {
         &self,
         layout: &Layout,
         superblock: SuperblockId,
-        lanes: impl Iterator<Item = u32>,
+        lanes: impl Iterator<Item = LaneIndex>,
     ) -> Result<(), String> {
         let mut own = lanes.flat_map(|lane| self.blocks_of(layout, superblock, lane));
         match own.find(|&block| self.blocks.is_bad(block)) {
@@ -233,6 +235,7 @@ mod tests {
     use outlast_units::{Bytes, DieId};
 
     const ONE: SuperblockId = SuperblockId(1);
+    const LANES: [LaneIndex; 2] = [LaneIndex(0), LaneIndex(1)];
 
     fn physical(spare_blocks: u32, endurance: Option<u32>) -> (Layout, Physical) {
         let geometry = Geometry {
@@ -257,25 +260,27 @@ mod tests {
     fn a_run_of_program_units_goes_round_the_lanes() {
         let (layout, mut physical) = physical(0, None);
         physical.program(&layout, ONE, PuWithin(0), 3);
-        assert_eq!([0, 1].map(|lane| physical.programmed(&layout, ONE, lane)), [2, 1]);
+        assert_eq!(LANES.map(|lane| physical.programmed(&layout, ONE, lane)), [2, 1]);
         physical.program(&layout, ONE, PuWithin(3), 3);
-        assert_eq!([0, 1].map(|lane| physical.programmed(&layout, ONE, lane)), [3, 3]);
-        let erased = physical.erase(&layout, ONE, [0].into_iter(), |_| false);
+        assert_eq!(LANES.map(|lane| physical.programmed(&layout, ONE, lane)), [3, 3]);
+        let erased = physical.erase(&layout, ONE, [LANES[0]].into_iter(), |_| false);
         assert_eq!((erased.cycles, erased.gone), (1, vec![]));
-        assert_eq!([0, 1].map(|lane| physical.programmed(&layout, ONE, lane)), [0, 3]);
+        assert_eq!(LANES.map(|lane| physical.programmed(&layout, ONE, lane)), [0, 3]);
     }
 
     #[test]
     fn a_worn_block_is_replaced_while_there_are_spare_ones() {
         let (layout, mut physical) = physical(1, Some(1));
-        let before = physical.block(ONE, 0, 1);
+        let before = physical.block(ONE, LocalDie(0), 1);
         assert_eq!(physical.superblock_of(&layout, before), Some(ONE));
-        let erased = physical.erase(&layout, ONE, 0..2, |_| false);
+        let erased = physical.erase(&layout, ONE, LANES.into_iter(), |_| false);
         assert_eq!((erased.cycles, erased.gone, physical.spares_left()), (0, vec![], 0));
         assert_eq!(physical.superblock_of(&layout, before), None);
-        assert_eq!(physical.check(&layout, ONE, 0..2), Ok(()));
-        let erased = physical.erase(&layout, SuperblockId(0), [1].into_iter(), |_| false);
-        assert_eq!(erased.gone, vec![1, 1]);
-        assert!(physical.check(&layout, SuperblockId(0), 0..2).unwrap_err().contains("which is bad"));
+        assert_eq!(physical.check(&layout, ONE, LANES.into_iter()), Ok(()));
+        let erased = physical.erase(&layout, SuperblockId(0), [LANES[1]].into_iter(), |_| false);
+        assert_eq!(erased.gone, vec![LANES[1], LANES[1]]);
+        assert!(
+            physical.check(&layout, SuperblockId(0), LANES.into_iter()).unwrap_err().contains("which is bad")
+        );
     }
 }

@@ -4,7 +4,7 @@ use crate::config::CodeConfig;
 use crate::layout::Layout;
 use outlast_codes::Code;
 use outlast_media::ConfigError;
-use outlast_units::{IndexVec, PuWithin};
+use outlast_units::{IndexVec, LaneIndex, LocalDie, PuWithin};
 use std::ops::Range;
 
 /// A set of lanes: one bit each.
@@ -15,16 +15,20 @@ impl LaneSet {
     pub(crate) fn new(lanes: usize) -> Self {
         Self(vec![0; lanes.div_ceil(64)])
     }
-    pub(crate) fn insert(&mut self, lane: u32) {
-        debug_assert!(lane as usize / 64 < self.0.len(), "lane {lane} of {} words", self.0.len());
-        self.0[lane as usize / 64] |= 1 << (lane % 64);
+    pub(crate) fn insert(&mut self, lane: LaneIndex) {
+        debug_assert!(lane.index() / 64 < self.0.len(), "lane {lane} of {} words", self.0.len());
+        self.0[lane.index() / 64] |= 1 << (lane.0 % 64);
     }
-    pub(crate) fn remove(&mut self, lane: u32) {
-        self.0[lane as usize / 64] &= !(1 << (lane % 64));
+    pub(crate) fn remove(&mut self, lane: LaneIndex) {
+        self.0[lane.index() / 64] &= !(1 << (lane.0 % 64));
+    }
+    pub(crate) fn remove_all(&mut self, lanes: &Self) {
+        assert!(self.0.len() == lanes.0.len(), "sets of lanes of different cores");
+        self.0.iter_mut().zip(&lanes.0).for_each(|(own, gone)| *own &= !gone);
     }
     #[inline]
-    pub(crate) fn contains(&self, lane: u32) -> bool {
-        self.0[lane as usize / 64] >> (lane % 64) & 1 == 1
+    pub(crate) fn contains(&self, lane: LaneIndex) -> bool {
+        self.0[lane.index() / 64] >> (lane.0 % 64) & 1 == 1
     }
     pub(crate) fn is_empty(&self) -> bool {
         self.0.iter().all(|&word| word == 0)
@@ -201,16 +205,16 @@ impl Stripes {
 
     fn place_parity(&mut self) {
         let lanes = self.lanes;
-        let mut load = vec![0u32; lanes as usize];
+        let mut load: IndexVec<LaneIndex, u32> = IndexVec::filled(0, lanes as usize);
         for stripe in 0..self.ranges.len() as u32 {
             let Range { start, end } = self.members(stripe);
             // Turning the search with the superpage keeps ties from always falling on the first lanes.
             let turned = (0..end - start).map(|i| (start.0 / lanes + i) % (end - start));
-            let least = turned.min_by_key(|offset| load[((start.0 + offset) % lanes) as usize]).unwrap_or(0);
+            let least = turned.min_by_key(|offset| load[self.lane_of(start + *offset)]).unwrap_or(0);
             self.first_parity.push(least as u16);
             let places: Vec<PuWithin> = self.parity_of(stripe, None).collect();
             for parity in places {
-                load[(parity.0 % lanes) as usize] += 1;
+                load[self.lane_of(parity)] += 1;
                 self.roles[parity] = Role::Parity;
             }
         }
@@ -276,13 +280,19 @@ impl Stripes {
         first..rows.min(first + self.group_rows)
     }
 
+    /// The lane of a program unit.
+    #[inline]
+    fn lane_of(&self, pu: PuWithin) -> LaneIndex {
+        LaneIndex(pu.0 % self.lanes)
+    }
+
     /// The program units that hold a stripe's parity, given the lanes that were gone when the superblock was opened: the preferred
     /// place, or the next ones with a lane. Fewer where so few lanes are left that there would be no data.
     pub(crate) fn parity_of(&self, stripe: u32, gaps: Option<&LaneSet>) -> impl Iterator<Item = PuWithin> {
         let members = self.members(stripe);
         let width = members.end - members.start;
         let first = u32::from(self.first_parity[stripe as usize]);
-        let live = move |pu: PuWithin| gaps.is_none_or(|gaps| !gaps.contains(pu.0 % self.lanes));
+        let live = move |pu: PuWithin| gaps.is_none_or(|gaps| !gaps.contains(self.lane_of(pu)));
         let most = (PuWithin::each(members.clone()).filter(|&pu| live(pu)).count() as u32).saturating_sub(1);
         (0..width)
             .map(move |i| members.start + ((first + i) % width))
@@ -296,7 +306,7 @@ impl Stripes {
         let role = self.roles[pu];
         match gaps {
             None => role,
-            Some(gaps) if gaps.contains(pu.0 % self.lanes) => Role::Gap,
+            Some(gaps) if gaps.contains(self.lane_of(pu)) => Role::Gap,
             Some(_) if matches!(role, Role::BlockParity | Role::Gap | Role::List) => role,
             Some(gaps) if self.parity_of(self.stripe_of(pu), Some(gaps)).any(|parity| parity == pu) => {
                 Role::Parity
@@ -308,7 +318,7 @@ impl Stripes {
 
 /// Refuses stripes that are wider than the dies, or whose members share a die.
 fn check_width(CodeConfig { data, parity, .. }: CodeConfig, layout: &Layout) -> Result<(), ConfigError> {
-    let lanes = layout.lanes();
+    let lanes = layout.lanes().as_slice();
     let width = u32::from(data) + u32::from(parity);
     if width > u32::from(layout.dies()) {
         let limit =
@@ -318,7 +328,7 @@ fn check_width(CodeConfig { data, parity, .. }: CodeConfig, layout: &Layout) -> 
     // Every stretch of so many neighbours, round the end.
     let shared = (0..lanes.len()).find(|&first| {
         let stretch = (0..width as usize).map(|i| lanes[(first + i) % lanes.len()].local_die);
-        let mut dies: Vec<u16> = stretch.collect();
+        let mut dies: Vec<LocalDie> = stretch.collect();
         dies.sort_unstable();
         dies.windows(2).any(|pair| pair[0] == pair[1])
     });
@@ -385,7 +395,7 @@ mod tests {
             };
             let lanes = u32::from(dies);
             let mut gaps = LaneSet::new(lanes as usize);
-            (0..lanes).filter(|lane| gone >> (lane % 32) & gone.rotate_left(7) >> (lane % 32) & 1 == 1).for_each(|lane| gaps.insert(lane));
+            (0..lanes).filter(|lane| gone >> (lane % 32) & gone.rotate_left(7) >> (lane % 32) & 1 == 1).for_each(|lane| gaps.insert(LaneIndex(lane)));
             for gaps in [None, Some(&gaps)] {
                 let mut covered = vec![false; layout.pus_per_superblock() as usize];
                 for stripe in 0..stripes.count() {

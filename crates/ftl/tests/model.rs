@@ -3,7 +3,7 @@
 use outlast_ftl::{Cause, Ftl, FtlConfig, FtlOptions, State, Stream};
 use outlast_media::{DefectConfig, Geometry, Unit};
 use outlast_units::rng::SplitMix;
-use outlast_units::{Bytes, DieId, Lpn, Ppn, Pu, PuWithin, SuperblockId};
+use outlast_units::{Bytes, DieId, LaneIndex, LocalDie, Lpn, Ppn, Pu, PuWithin, SuperblockId};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -243,13 +243,13 @@ impl Rig {
 
     /// A die fails, if enough are left.
     fn fail_die(&mut self) {
-        let die = self.dead;
+        let die = LocalDie(self.dead);
         if self.dead == 1 {
             return;
         }
         self.dead += 1;
         self.ftl.give_up_die(die, None);
-        let lanes: Vec<u32> = self.ftl.layout().lanes_of_die(die).to_vec();
+        let lanes: Vec<LaneIndex> = self.ftl.layout().lanes_of_die(die).to_vec();
         assert!(self.ftl.is_dead_die(die) && self.ftl.live_lanes().all(|lane| !lanes.contains(&lane)));
         let all = self.pending.len();
         self.program(all);

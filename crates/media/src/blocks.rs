@@ -1,8 +1,8 @@
 //! The state of every physical block: wear, whether it is bad.
 
 use crate::{ConfigError, Geometry};
-use outlast_units::BlockId;
 use outlast_units::rng::SplitMix;
+use outlast_units::{BlockId, BlockIndex, IndexVec, LocalDie};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,7 @@ impl DefectConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockAddress {
     /// Its die, counted within the set.
-    pub die: u16,
+    pub die: LocalDie,
     /// Its plane in the die.
     pub plane: u16,
     /// Its place in the plane.
@@ -52,8 +52,8 @@ pub struct Blocks {
     planes_per_die: usize,
     per_plane: usize,
     /// P/E cycles.
-    cycles: Vec<u32>,
-    bad: Vec<bool>,
+    cycles: IndexVec<BlockIndex, u32>,
+    bad: IndexVec<BlockIndex, bool>,
     erases: u64,
     max_cycles: u32,
 }
@@ -77,8 +77,8 @@ impl Blocks {
         Self {
             planes_per_die: usize::from(geometry.planes_per_die),
             per_plane: geometry.blocks_per_plane as usize,
-            cycles: Vec::new(),
-            bad: Vec::new(),
+            cycles: IndexVec::default(),
+            bad: IndexVec::default(),
             erases: 0,
             max_cycles: 0,
         }
@@ -92,7 +92,7 @@ impl Blocks {
         Self {
             planes_per_die: usize::from(geometry.planes_per_die),
             per_plane: geometry.blocks_per_plane as usize,
-            cycles: vec![0; count],
+            cycles: IndexVec::filled(0, count),
             bad,
             erases: 0,
             max_cycles: 0,
@@ -101,16 +101,22 @@ impl Blocks {
 
     /// The number of a block: its place in [`Blocks::all_cycles`].
     #[inline]
-    pub fn index(&self, at: BlockAddress) -> usize {
-        (usize::from(at.die) * self.planes_per_die + usize::from(at.plane)) * self.per_plane
-            + at.block.index()
+    pub fn index(&self, at: BlockAddress) -> BlockIndex {
+        debug_assert!(
+            at.block.index() < self.per_plane,
+            "block {} of a plane of {}",
+            at.block,
+            self.per_plane
+        );
+        let plane = at.die.index() * self.planes_per_die + usize::from(at.plane);
+        BlockIndex((plane * self.per_plane + at.block.index()) as u32)
     }
 
     /// The block of that number: the inverse of [`Blocks::index`].
-    pub fn address(&self, index: u32) -> BlockAddress {
-        let (plane, block) = (index as usize / self.per_plane, index as usize % self.per_plane);
+    pub fn address(&self, index: BlockIndex) -> BlockAddress {
+        let (plane, block) = (index.index() / self.per_plane, index.index() % self.per_plane);
         BlockAddress {
-            die: (plane / self.planes_per_die) as u16,
+            die: LocalDie((plane / self.planes_per_die) as u16),
             plane: (plane % self.planes_per_die) as u16,
             block: BlockId(block as u32),
         }
@@ -121,7 +127,7 @@ impl Blocks {
     /// # Panics
     /// If there is not one number for each block.
     pub fn set_cycles(&mut self, cycles: &[u32]) {
-        self.cycles.copy_from_slice(cycles);
+        self.cycles.as_mut_slice().copy_from_slice(cycles);
         self.max_cycles = cycles.iter().copied().max().unwrap_or(0);
     }
 
@@ -178,7 +184,7 @@ impl Blocks {
     }
 
     /// P/E cycles of every block: planes in order of die, then plane; blocks in order within.
-    pub fn all_cycles(&self) -> &[u32] {
+    pub fn all_cycles(&self) -> &IndexVec<BlockIndex, u32> {
         &self.cycles
     }
 
@@ -211,7 +217,7 @@ mod tests {
         }
     }
 
-    const AT: BlockAddress = BlockAddress { die: 1, plane: 1, block: BlockId(7) };
+    const AT: BlockAddress = BlockAddress { die: LocalDie(1), plane: 1, block: BlockId(7) };
 
     #[test]
     fn erasing_counts_cycles() {

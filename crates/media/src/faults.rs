@@ -8,6 +8,7 @@ pub use spec::{FaultKind, FaultSpec};
 
 use crate::Geometry;
 use outlast_units::rng::{mix, sub_seed};
+use outlast_units::{BlockIndex, DieId, LocalDie, Row};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -77,15 +78,15 @@ pub struct Faults {
     /// By die, then plane.
     dead_planes: Vec<bool>,
     /// Ranges of broken rows by block.
-    broken_rows: BTreeMap<u32, Vec<Range<u32>>>,
+    broken_rows: BTreeMap<BlockIndex, Vec<Range<Row>>>,
     /// Blocks to be retired though no row is broken: a program or erasure failed.
-    worn_out: BTreeSet<u32>,
+    worn_out: BTreeSet<BlockIndex>,
     /// Blocks whose next program, or erasure, fails.
-    program_next: BTreeSet<u32>,
-    erase_next: BTreeSet<u32>,
+    program_next: BTreeSet<BlockIndex>,
+    erase_next: BTreeSet<BlockIndex>,
     /// Sensings that are still to fail, by die and by block.
-    transient_dies: BTreeMap<u32, u32>,
-    transient_blocks: BTreeMap<u32, u32>,
+    transient_dies: BTreeMap<LocalDie, u32>,
+    transient_blocks: BTreeMap<BlockIndex, u32>,
     /// Whether any sensing can fail transiently.
     transient: bool,
     transient_read: Chance,
@@ -103,14 +104,14 @@ impl Faults {
     pub fn new(
         geometry: &Geometry,
         dies: u16,
-        first_die: u16,
+        first_die: DieId,
         pages_per_wordline: u32,
         hazards: &HazardConfig,
         seed: u64,
     ) -> Self {
         assert!(pages_per_wordline > 0, "a wordline has at least one page");
         let chance = |name, probability| {
-            Chance::new(mix(sub_seed(seed, name) ^ mix(u64::from(first_die))), probability)
+            Chance::new(mix(sub_seed(seed, name) ^ mix(u64::from(first_die.0))), probability)
         };
         Self {
             planes_per_die: geometry.planes_per_die,
@@ -136,7 +137,7 @@ impl Faults {
     ///
     /// # Panics
     /// If the place is not in the set: validation refuses such specifications.
-    pub fn inject(&mut self, die: u16, damage: Damage) {
+    pub fn inject(&mut self, die: LocalDie, damage: Damage) {
         let rows = self.pages_per_block;
         match damage {
             Damage::Page { plane, block, page } => self.break_rows(die, plane, block, page..page + 1),
@@ -159,7 +160,7 @@ impl Faults {
                     Some((plane, block)) => {
                         self.transient_blocks.entry(self.block_index(die, plane, block)).or_default()
                     }
-                    None => self.transient_dies.entry(u32::from(die)).or_default(),
+                    None => self.transient_dies.entry(die).or_default(),
                 };
                 *left = left.saturating_add(reads);
                 self.transient = true;
@@ -176,21 +177,21 @@ impl Faults {
 
     /// Whether a row of a block can be sensed at all.
     #[inline]
-    pub fn is_readable(&self, block: u32, row: u32) -> bool {
+    pub fn is_readable(&self, block: BlockIndex, row: Row) -> bool {
         !self.broken || !self.is_broken(block, row)
     }
 
     /// Whether this sensing of a block fails although its data are whole. Ask once for each sensing, a re-read included: the
     /// answer is a pure function of seed and the number of times asked, except for injected failures, which are used up.
     #[inline]
-    pub fn sense_fails_transiently(&mut self, block: u32) -> bool {
+    pub fn sense_fails_transiently(&mut self, block: BlockIndex) -> bool {
         self.transient && self.draw_transient(block)
     }
 
     /// Whether this program of a row fails: its row is broken or its plane dead, or it was to fail once, or by chance. After
     /// the latter two the block must be retired.
     #[inline]
-    pub fn program_fails(&mut self, block: u32, row: u32) -> bool {
+    pub fn program_fails(&mut self, block: BlockIndex, row: Row) -> bool {
         if !self.is_readable(block, row) {
             return true;
         }
@@ -204,8 +205,8 @@ impl Faults {
 
     /// Whether this erasure of a block fails: its plane is dead, or it was to fail once, or by chance. It must then be retired.
     #[inline]
-    pub fn erase_fails(&mut self, block: u32) -> bool {
-        if self.broken && self.dead_planes[(block / self.blocks_per_plane) as usize] {
+    pub fn erase_fails(&mut self, block: BlockIndex) -> bool {
+        if self.broken && self.dead_planes[(block.0 / self.blocks_per_plane) as usize] {
             return true;
         }
         let by_chance = self.erase_failure.draw();
@@ -219,18 +220,18 @@ impl Faults {
     /// Whether a block must be retired instead of being used after its next erasure: a row of it is broken, a program or erasure
     /// of it has failed, or its plane is dead.
     #[inline]
-    pub fn block_must_retire(&self, block: u32) -> bool {
+    pub fn block_must_retire(&self, block: BlockIndex) -> bool {
         (self.broken && self.has_broken_rows(block))
             || (!self.worn_out.is_empty() && self.worn_out.contains(&block))
     }
 
     /// Whether every operation of a plane fails.
-    pub fn plane_is_dead(&self, die: u16, plane: u16) -> bool {
+    pub fn plane_is_dead(&self, die: LocalDie, plane: u16) -> bool {
         self.dead_planes[self.plane_index(die, plane)]
     }
 
     /// Whether every operation of a die fails: all its planes are dead.
-    pub fn die_is_dead(&self, die: u16) -> bool {
+    pub fn die_is_dead(&self, die: LocalDie) -> bool {
         (0..self.planes_per_die).all(|plane| self.plane_is_dead(die, plane))
     }
 
@@ -239,21 +240,21 @@ impl Faults {
         self.broken
     }
 
-    fn plane_index(&self, die: u16, plane: u16) -> usize {
+    fn plane_index(&self, die: LocalDie, plane: u16) -> usize {
         assert!(plane < self.planes_per_die, "no plane {plane}");
-        let index = usize::from(die) * usize::from(self.planes_per_die) + usize::from(plane);
+        let index = die.index() * usize::from(self.planes_per_die) + usize::from(plane);
         assert!(index < self.dead_planes.len(), "no die {die} in the set");
         index
     }
 
-    fn block_index(&self, die: u16, plane: u16, block: u32) -> u32 {
+    fn block_index(&self, die: LocalDie, plane: u16, block: u32) -> BlockIndex {
         assert!(block < self.blocks_per_plane, "no block {block}");
-        self.plane_index(die, plane) as u32 * self.blocks_per_plane + block
+        BlockIndex(self.plane_index(die, plane) as u32 * self.blocks_per_plane + block)
     }
 
-    fn break_rows(&mut self, die: u16, plane: u16, block: u32, rows: Range<u32>) {
+    fn break_rows(&mut self, die: LocalDie, plane: u16, block: u32, rows: Range<u32>) {
         assert!(rows.end <= self.pages_per_block && !rows.is_empty(), "no pages {rows:?}");
-        let block = self.block_index(die, plane, block);
+        let (block, rows) = (self.block_index(die, plane, block), Row(rows.start)..Row(rows.end));
         let broken = self.broken_rows.entry(block).or_default();
         // Hazards may strike a block for ever: what is broken already takes no more room.
         if !broken.iter().any(|other| other.start <= rows.start && rows.end <= other.end) {
@@ -264,19 +265,19 @@ impl Faults {
     }
 
     #[cold]
-    fn is_broken(&self, block: u32, row: u32) -> bool {
-        self.dead_planes[(block / self.blocks_per_plane) as usize]
+    fn is_broken(&self, block: BlockIndex, row: Row) -> bool {
+        self.dead_planes[(block.0 / self.blocks_per_plane) as usize]
             || self.broken_rows.get(&block).is_some_and(|rows| rows.iter().any(|rows| rows.contains(&row)))
     }
 
     #[cold]
-    fn has_broken_rows(&self, block: u32) -> bool {
-        self.dead_planes[(block / self.blocks_per_plane) as usize] || self.broken_rows.contains_key(&block)
+    fn has_broken_rows(&self, block: BlockIndex) -> bool {
+        self.dead_planes[(block.0 / self.blocks_per_plane) as usize] || self.broken_rows.contains_key(&block)
     }
 
-    fn draw_transient(&mut self, block: u32) -> bool {
+    fn draw_transient(&mut self, block: BlockIndex) -> bool {
         let by_chance = self.transient_read.draw();
-        let die = block / self.blocks_per_plane / u32::from(self.planes_per_die);
+        let die = LocalDie((block.0 / self.blocks_per_plane / u32::from(self.planes_per_die)) as u16);
         let injected = use_up(&mut self.transient_blocks, block) || use_up(&mut self.transient_dies, die);
         self.transient = self.transient_read.threshold > 0
             || !self.transient_blocks.is_empty()
@@ -286,7 +287,7 @@ impl Faults {
 }
 
 /// Takes one from the count of `key`; whether there was one.
-fn use_up(counts: &mut BTreeMap<u32, u32>, key: u32) -> bool {
+fn use_up<K: Copy + Ord>(counts: &mut BTreeMap<K, u32>, key: K) -> bool {
     let Some(left) = counts.get_mut(&key) else { return false };
     let any = *left > 0;
     *left = left.saturating_sub(1);

@@ -4,7 +4,7 @@ use outlast_media::{
     BlockAddress, Blocks, Damage, DefectConfig, Fault, FaultKind, FaultSpec, Faults, Geometry, HazardClock,
     HazardConfig,
 };
-use outlast_units::{BlockId, Bytes, DieId, Nanos};
+use outlast_units::{BlockId, BlockIndex, Bytes, DieId, LocalDie, Nanos, Row};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,13 +28,13 @@ fn geometry() -> Geometry {
 }
 
 fn faults(hazards: &HazardConfig, seed: u64) -> Faults {
-    Faults::new(&geometry(), DIES, 0, WORDLINE, hazards, seed)
+    Faults::new(&geometry(), DIES, DieId(0), WORDLINE, hazards, seed)
 }
 
 /// Number of a block, by the books that the FTL keeps.
-fn number(die: u16, plane: u16, block: u32) -> u32 {
+fn number(die: u16, plane: u16, block: u32) -> BlockIndex {
     let blocks = Blocks::new(&geometry(), DIES, &DefectConfig::default(), 0);
-    blocks.index(BlockAddress { die, plane, block: BlockId(block) }) as u32
+    blocks.index(BlockAddress { die: LocalDie(die), plane, block: BlockId(block) })
 }
 
 /// Everything that can fail, spelled out.
@@ -154,25 +154,25 @@ proptest! {
         let mut model = Model::default();
         for (damage, question, at @ (die, plane, block), row) in steps {
             if let Some(damage) = damage {
-                faults.inject(die, damage);
+                faults.inject(LocalDie(die), damage);
                 model.inject(die, damage);
             }
             let index = number(die, plane, block);
             match question {
-                0 => prop_assert_eq!(faults.program_fails(index, row), model.program(at, row)),
+                0 => prop_assert_eq!(faults.program_fails(index, Row(row)), model.program(at, row)),
                 1 => prop_assert_eq!(faults.erase_fails(index), model.erase(at)),
                 _ => prop_assert_eq!(faults.sense_fails_transiently(index), model.transient(at)),
             }
-            prop_assert_eq!(faults.is_readable(index, row), model.readable(at, row));
+            prop_assert_eq!(faults.is_readable(index, Row(row)), model.readable(at, row));
             prop_assert_eq!(faults.block_must_retire(index), model.must_retire(at));
-            prop_assert_eq!(faults.plane_is_dead(die, plane), model.dead.contains(&(die, plane)));
+            prop_assert_eq!(faults.plane_is_dead(LocalDie(die), plane), model.dead.contains(&(die, plane)));
             let dead = (0..PLANES).all(|plane| model.dead.contains(&(die, plane)));
-            prop_assert_eq!(faults.die_is_dead(die), dead);
+            prop_assert_eq!(faults.die_is_dead(LocalDie(die)), dead);
             prop_assert_eq!(faults.any_broken(), !model.dead.is_empty() || !model.broken.is_empty());
         }
         for die in 0..DIES {
             for (plane, block, row) in (0..PLANES).flat_map(|p| (0..BLOCKS).flat_map(move |b| (0..ROWS).map(move |r| (p, b, r)))) {
-                let readable = faults.is_readable(number(die, plane, block), row);
+                let readable = faults.is_readable(number(die, plane, block), Row(row));
                 prop_assert_eq!(readable, model.readable((die, plane, block), row));
             }
         }
@@ -188,12 +188,12 @@ fn single_operations_fail_as_often_as_set_and_the_same_each_time() {
         ..HazardConfig::default()
     };
     let run = |seed, first_die| {
-        let mut faults = Faults::new(&geometry(), DIES, first_die, WORDLINE, &hazards, seed);
+        let mut faults = Faults::new(&geometry(), DIES, DieId(first_die), WORDLINE, &hazards, seed);
         (0..100_000u32)
             .map(|turn| {
-                let block = turn % 80;
+                let block = BlockIndex(turn % 80);
                 [
-                    faults.program_fails(block, 0),
+                    faults.program_fails(block, Row(0)),
                     faults.erase_fails(block),
                     faults.sense_fails_transiently(block),
                 ]
@@ -301,10 +301,10 @@ fn a_chip_is_all_its_dies() {
     let fault = spec.resolve("faults[0]", &geometry()).unwrap();
     assert_eq!(fault.dies(&geometry()), 6..8);
     let mut faults = faults(&HazardConfig::default(), 1);
-    fault.dies(&geometry()).for_each(|die| faults.inject(die, fault.damage));
+    fault.dies(&geometry()).for_each(|die| faults.inject(LocalDie(die), fault.damage));
     for die in 0..DIES {
         let chip = geometry().locate(DieId(die));
-        assert_eq!(faults.die_is_dead(die), chip.channel.0 == 1 && chip.chip == 1, "die {die}");
+        assert_eq!(faults.die_is_dead(LocalDie(die)), chip.channel.0 == 1 && chip.chip == 1, "die {die}");
     }
     let die = FaultSpec { die: Some(5), ..FaultSpec::new(Nanos::ZERO, FaultKind::Die) };
     assert_eq!(die.resolve("faults[0]", &geometry()).unwrap().dies(&geometry()), 5..6);

@@ -4,7 +4,7 @@
 use crate::ssd::Ssd;
 use outlast_device::Op;
 use outlast_ftl::{Ftl, Stream};
-use outlast_units::Lpn;
+use outlast_units::{CoreId, IndexVec, Lpn};
 
 /// Units looked up together before the first of them is written: enough loads in flight to hide each miss of the cache behind the others.
 const LOOKED_UP: usize = 64;
@@ -50,10 +50,10 @@ impl Ssd {
         if !self.can_be_divided(units.len()) {
             return self.write_in_order(units);
         }
-        let mut shares: Vec<Vec<Lpn>> = vec![Vec::new(); self.cores.len()];
+        let mut shares: IndexVec<CoreId, Vec<Lpn>> = IndexVec::filled(Vec::new(), self.cores.len());
         for &unit in units {
             let (core, lpn) = self.core_of(unit);
-            shares[core].push(Lpn(lpn));
+            shares[core].push(lpn);
         }
         let ftls = self.cores.iter_mut().map(|core| &mut core.ftl).zip(shares);
         let mut shares: Vec<_> = ftls

@@ -1,7 +1,7 @@
 //! A drive is put together: its flash cores over its dies, and the parts beside them.
 
 use crate::config::{Identifier, SsdConfig, WriteCache};
-use crate::core::{Core, Processor, Unsettled};
+use crate::core::{Core, Cores, Processor, Unsettled};
 use crate::counters::{Counters, PowerCuts, Totals};
 use crate::health::{Changes, Decisions, DieLayout, FaultSchedule, Timer};
 use crate::host::HostSide;
@@ -48,7 +48,7 @@ impl Ssd {
         let flash_cores = u64::from(config.controller.flash_cores);
         let (cores, places) = cores_of(&config, seed, tables, units)?;
         if let Some(protection) = &config.protection {
-            let ftl = &cores[0].ftl;
+            let ftl = &cores[CoreId(0)].ftl;
             let parities = ftl.open_parities() * flash_cores;
             protection.check_cache(geometry, parities, u64::from(ftl.layout().units_per_pu()) * unit.0)?;
         }
@@ -58,7 +58,7 @@ impl Ssd {
             geometry,
             timing: &config.timing,
             unit_size: unit,
-            program_unit: cores[0].ftl.layout().program_unit(),
+            program_unit: cores[CoreId(0)].ftl.layout().program_unit(),
             cores: &owners,
             program_every: config.controller.program_every,
             background_every: config.controller.background_every,
@@ -73,7 +73,7 @@ impl Ssd {
         let hazards = HazardClock::new(&config.hazards, geometry, Nanos::ZERO, seed);
         let mut ssd = Self {
             fallible: reliability.is_some(),
-            striped: config.protection.is_some() || cores[0].ftl.layout().list_rows() != 0,
+            striped: config.protection.is_some() || cores[CoreId(0)].ftl.layout().list_rows() != 0,
             absent: config.absent_dies.iter().map(|&die| DieId(die)).collect(),
             classifier: Classifier::new(&config, if whole { units * u64::from(sectors_per_unit) } else { 0 })
                 .map(Box::new),
@@ -132,7 +132,7 @@ fn cores_of(
     seed: u64,
     tables: Tables,
     units: u64,
-) -> Result<(Vec<Core>, IndexVec<DieId, DiePlace>), ConfigError> {
+) -> Result<(Cores, IndexVec<DieId, DiePlace>), ConfigError> {
     let geometry = &config.geometry;
     let flash_cores = u64::from(config.controller.flash_cores);
     let shares = dies_of_cores(geometry, config.controller.flash_cores);
@@ -161,14 +161,14 @@ fn cores_of(
         };
         cores.push(Core { cells, ..Core::new(ftl, share, config)? });
     }
-    Ok((cores, places))
+    Ok((cores.into(), places))
 }
 
 /// The blocks of the dies of a drive, of which a die may have `most_bad` bad ones.
-fn die_layout(cores: &[Core], geometry: &Geometry, most_bad: u32) -> DieLayout {
-    let layout = cores[0].ftl.layout();
+fn die_layout(cores: &Cores, geometry: &Geometry, most_bad: u32) -> DieLayout {
+    let layout = cores[CoreId(0)].ftl.layout();
     let planes_per_die = u32::from(layout.planes_per_die());
-    let ids = |core: &Core| core.dies.iter().copied().map(DieId).collect();
+    let ids = |core: &Core| core.dies.iter().copied().collect();
     DieLayout {
         dies_of_cores: cores.iter().map(ids).collect(),
         blocks_per_die: geometry.blocks_per_plane * planes_per_die,
@@ -193,8 +193,13 @@ fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
 }
 
 /// The dies of a core's share that are not there yet, numbered within it.
-fn absent_of(absent: &[u16], share: &[DieId]) -> Vec<u16> {
-    (0u16..).zip(share).filter(|(_, die)| absent.contains(&die.0)).map(|(local, _)| local).collect()
+fn absent_of(absent: &[u16], share: &[DieId]) -> Vec<LocalDie> {
+    (0..)
+        .map(LocalDie)
+        .zip(share)
+        .filter(|(_, die)| absent.contains(&die.0))
+        .map(|(local, _)| local)
+        .collect()
 }
 
 /// The dies of each flash core: whole channels where they divide evenly, else every N-th die, so that each core has dies on

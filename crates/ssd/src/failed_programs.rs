@@ -3,13 +3,13 @@
 use crate::op::{Op, OpKind, Task};
 use crate::ssd::Ssd;
 use outlast_ftl::{Cause, Stream};
-use outlast_units::{Nanos, Ppn, Pu};
+use outlast_units::{CoreId, Nanos, Ppn, Pu, Row};
 
 impl Ssd {
     /// Whether the program operation that has just ended failed.
     #[inline(never)]
     pub(crate) fn program_fails(&mut self, op: &Op) -> bool {
-        let state = &mut self.cores[usize::from(op.core)];
+        let state = &mut self.cores[op.core];
         let Some(faults) = &mut state.faults else { return false };
         let layout = state.ftl.layout();
         let place = layout.place(op.pu);
@@ -17,7 +17,7 @@ impl Ssd {
         let mut fails = state.ftl.is_given_up(op.pu);
         for plane in place.lane.first_plane..place.lane.first_plane + place.lane.planes {
             let block = state.ftl.block_index(place.superblock, place.lane.local_die, plane);
-            for row in place.first_page..place.first_page + layout.rows_per_pu() {
+            for row in Row::each(place.first_page..place.first_page + layout.rows_per_pu()) {
                 fails |= faults.program_fails(block, row);
             }
         }
@@ -35,7 +35,7 @@ impl Ssd {
         );
         self.counters.program_failures += 1;
         self.note_failed_write(now, op);
-        let core = usize::from(op.core);
+        let core = op.core;
         let ftl = &mut self.cores[core].ftl;
         let superblock = ftl.layout().place(op.pu).superblock;
         let own = ftl.stream_of(superblock);
@@ -51,7 +51,7 @@ impl Ssd {
     }
 
     /// Writes the units of operation `op` of stream `own`, which failed, again.
-    fn move_failed(&mut self, now: Nanos, core: usize, own: Stream, op: &Op) {
+    fn move_failed(&mut self, now: Nanos, core: CoreId, own: Stream, op: &Op) {
         let units = self.cores[core].ftl.layout().units_per_pu();
         assert!(u32::from(op.units) <= units, "{} units in a program unit of {units}", op.units);
         // A stripe may have ended where its lane would have come next; its parity goes before all that follows.
@@ -76,7 +76,7 @@ impl Ssd {
     }
 
     /// Puts a unit of a failed program at the frontier again; false where no stream has room, so that the unit is lost.
-    pub(crate) fn write_again(&mut self, now: Nanos, core: usize, own: Stream, slot: Ppn, op: &Op) -> bool {
+    pub(crate) fn write_again(&mut self, now: Nanos, core: CoreId, own: Stream, slot: Ppn, op: &Op) -> bool {
         let gc = self.cores[core].ftl.gc_stream(self.cores[core].ftl.class_of(own));
         let any = (0..self.cores[core].ftl.streams()).map(Stream);
         for stream in [own, gc].into_iter().chain(any) {
@@ -102,7 +102,7 @@ impl Ssd {
     }
 
     /// Pads and programs what `stream` has begun, where something waits for the failed operation's data to be on flash.
-    fn fill_up(&mut self, now: Nanos, core: usize, stream: Stream, op: &Op) {
+    fn fill_up(&mut self, now: Nanos, core: CoreId, stream: Stream, op: &Op) {
         if self.write_cache() == crate::config::WriteCache::Protected {
             return;
         }
@@ -114,7 +114,7 @@ impl Ssd {
 
     /// The unit in `slot`, which never came to flash, may have been superseded by a newer one that is not on flash yet: a flush that
     /// waited for the old one now waits for the new one.
-    fn note_superseded(&mut self, core: usize, op: &Op, slot: Ppn) {
+    fn note_superseded(&mut self, core: CoreId, op: &Op, slot: Ppn) {
         let ftl = &self.cores[core].ftl;
         let lpn = ftl.owner(slot);
         let current = if lpn.is_some() { ftl.lookup(lpn) } else { Ppn::NONE };
@@ -129,7 +129,7 @@ impl Ssd {
 
     /// The unit of a failed operation has gone to slot `to`: where that is among relocated data, flushes that waited for the failed
     /// operation wait for the program unit of `to`, too.
-    fn note_moved_in(&mut self, core: usize, op: &Op, to: Ppn, host: bool) {
+    fn note_moved_in(&mut self, core: CoreId, op: &Op, to: Ppn, host: bool) {
         if self.write_cache() == crate::config::WriteCache::Protected {
             return;
         }
@@ -143,14 +143,14 @@ impl Ssd {
         }
     }
 
-    fn has_moved_in(&self, core: usize, stream: Stream) -> bool {
+    fn has_moved_in(&self, core: CoreId, stream: Stream) -> bool {
         let state = &self.cores[core];
         state.buffer.any_moved_in()
             && state.ftl.begun_pu(stream).is_some_and(|begun| state.buffer.moved_in(begun).next().is_some())
     }
 
     /// Programs `pu` of `stream` for whoever waits for operation `op`, which failed.
-    fn program_of(&mut self, now: Nanos, core: usize, stream: Stream, pu: Pu, units: u32, op: &Op) {
+    fn program_of(&mut self, now: Nanos, core: CoreId, stream: Stream, pu: Pu, units: u32, op: &Op) {
         // All program units of a stream go through one queue, so that none overtakes another.
         let task = match self.cores[core].ftl.cause_of(stream) {
             Cause::Host if op.kind == OpKind::HostProgram => {
@@ -171,7 +171,7 @@ impl Ssd {
     /// Whether the erasure of a lane of a victim, which has just ended, failed.
     #[inline(never)]
     pub(crate) fn note_erase_failure(&mut self, op: &Op) -> bool {
-        let state = &mut self.cores[usize::from(op.core)];
+        let state = &mut self.cores[op.core];
         let Some(faults) = &mut state.faults else { return false };
         let place = state.ftl.layout().place(op.pu);
         let mut failed = false;

@@ -5,7 +5,7 @@ use crate::read::{Corrections, ExactTails};
 use crate::ssd::Ssd;
 use outlast_ftl::State;
 use outlast_media::Saturation;
-use outlast_units::{BlockIndex, Nanos, Row, SuperblockId};
+use outlast_units::{LocalDie, Nanos, Row, SuperblockId};
 
 /// The distribution of the raw bit error rate over blocks that hold data.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -99,11 +99,12 @@ impl Ssd {
                 if !matches!(core.ftl.state(superblock), State::Sealed | State::Collecting) {
                     continue;
                 }
-                let (die, plane) = ((plane / planes_per_die) as u16, (plane % planes_per_die) as u16);
+                let (die, plane) =
+                    (LocalDie((plane / planes_per_die) as u16), (plane % planes_per_die) as u16);
                 let block = core.ftl.block_index(superblock, die, plane);
                 // Rows in turn, so that every page type has its share.
                 let row = Row((rates.len() % self.config.geometry.pages_per_block as usize) as u32);
-                rates.push(own.cells.ln_rber(BlockIndex(block), row, own.oldest(superblock), at).exp());
+                rates.push(own.cells.ln_rber(block, row, own.oldest(superblock), at).exp());
             }
         }
         rates.sort_unstable_by(f64::total_cmp);

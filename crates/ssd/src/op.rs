@@ -2,7 +2,7 @@
 
 use outlast_ftl::ReadCause;
 use outlast_units::slab::NIL;
-use outlast_units::{DieId, Pu};
+use outlast_units::{CoreId, DieId, Lpn, Pu};
 
 pub(crate) use outlast_flash::Task;
 
@@ -46,7 +46,7 @@ pub(crate) enum Rung {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnitWork {
     pub(crate) request: u32,
-    pub(crate) lpn: u32,
+    pub(crate) lpn: Lpn,
     /// First sector within the unit, and how many.
     pub(crate) first: u16,
     pub(crate) sectors: u16,
@@ -86,7 +86,7 @@ impl Purpose {
 pub(crate) struct Op {
     pub(crate) kind: OpKind,
     pub(crate) task: Task,
-    pub(crate) core: u16,
+    pub(crate) core: CoreId,
     /// Units that carry data: of a program, how many host or relocated units; of a read, how many are wanted.
     pub(crate) units: u16,
     /// Program unit (number over the core).
@@ -112,12 +112,12 @@ pub(crate) struct Op {
 
 impl Op {
     /// An operation of no command's unit, carrying nothing yet.
-    pub(crate) fn new(kind: OpKind, task: Task, core: usize, pu: Pu) -> Self {
-        let work = UnitWork { request: NIL, lpn: NIL, first: 0, sectors: 0 };
+    pub(crate) fn new(kind: OpKind, task: Task, core: CoreId, pu: Pu) -> Self {
+        let work = UnitWork { request: NIL, lpn: Lpn::NONE, first: 0, sectors: 0 };
         Self {
             kind,
             task,
-            core: core as u16,
+            core,
             units: 0,
             pu,
             mask: 0,
@@ -134,7 +134,7 @@ impl Op {
 
     /// What `tag` says of an operation of `core` without a record, whose `units` carry data.
     #[inline]
-    pub(crate) fn of_tag(tag: Purpose, core: usize, units: u32, mask: u64) -> Self {
+    pub(crate) fn of_tag(tag: Purpose, core: CoreId, units: u32, mask: u64) -> Self {
         let mut op = Self { units: units as u16, mask, ..Self::new(tag.kind, tag.task, core, tag.pu) };
         if tag.kind == OpKind::HostRead {
             op.work.request = tag.cookie;

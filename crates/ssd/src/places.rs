@@ -2,7 +2,7 @@
 
 use outlast_flash::Place;
 use outlast_ftl::Layout;
-use outlast_units::{BlockId, CoreId, DieId, LocalDie, Pu, Row};
+use outlast_units::{BlockId, CoreId, DieId, LocalDie, Pu};
 
 /// The flash core that owns a die, and the die's number there.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,6 @@ pub(crate) struct DiePlace {
 #[inline]
 pub(crate) fn place_of_pu(layout: &Layout, pu: Pu) -> (DieId, Place) {
     let place = layout.place(pu);
-    let on_die = Place { block: BlockId(place.superblock.0), row: Row(place.first_page) };
+    let on_die = Place { block: BlockId(place.superblock.0), row: place.first_page };
     (place.lane.die, on_die)
 }

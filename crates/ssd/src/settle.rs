@@ -6,33 +6,40 @@
 use crate::core::Due;
 use crate::op::Task;
 use crate::ssd::Ssd;
-use outlast_units::Nanos;
+use outlast_units::{CoreId, Nanos};
 
 impl Ssd {
     /// `due` is due on core `core`.
     #[inline]
-    pub(crate) fn make_due(&mut self, core: usize, due: Due) {
+    pub(crate) fn make_due(&mut self, core: CoreId, due: Due) {
         self.unsettled.add(core, &mut self.cores[core].dirty, due);
     }
 
     /// `due` is due on core `core` after all else that is, and what comes of it.
     #[inline]
-    pub(crate) fn make_due_then(&mut self, core: usize, due: Due) {
+    pub(crate) fn make_due_then(&mut self, core: CoreId, due: Due) {
         self.unsettled.add_then(core, &mut self.cores[core].dirty, due);
     }
 
     /// Does what is due until nothing is; what that makes due in turn included.
     #[inline]
     pub(crate) fn settle(&mut self, now: Nanos) {
-        if !self.unsettled.is_empty() || self.is_command_due() {
+        if !self.is_settled() {
             self.settle_all(now);
         }
+    }
+
+    /// Whether nothing is due. Then what a handler is about to make due will meet the state as it is now: what would find nothing to do
+    /// need not be made due.
+    #[inline]
+    pub(crate) fn is_settled(&self) -> bool {
+        self.unsettled.is_empty() && !self.is_command_due()
     }
 
     /// Not inlined: where nothing is due [`Ssd::settle`] is to be a few comparisons.
     #[inline(never)]
     fn settle_all(&mut self, now: Nanos) {
-        while !self.unsettled.is_empty() || self.is_command_due() {
+        while !self.is_settled() {
             self.settle_next(now);
         }
     }
@@ -45,7 +52,7 @@ impl Ssd {
 
     /// Whether something is due that comes before the next write enters the buffer of core `core`.
     #[inline]
-    pub(crate) fn is_due_before_admission(&self, core: usize) -> bool {
+    pub(crate) fn is_due_before_admission(&self, core: CoreId) -> bool {
         self.cores[core].dirty.is_before_admission() || self.is_command_due()
     }
 

@@ -1,7 +1,7 @@
 //! The drive: a machine of host commands, flash cores, dies and channels.
 
 use crate::config::{SsdConfig, WriteCache};
-use crate::core::{Core, Processor, Unsettled};
+use crate::core::{Cores, Processor, Unsettled};
 use crate::counters::{Counters, PowerCuts, Totals};
 use crate::health::{Changes, Decisions, FaultSchedule, Timer};
 use crate::host::HostSide;
@@ -14,7 +14,7 @@ use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Op a
 use outlast_flash::{Flash, Source};
 use outlast_ftl::{Ftl, UnitsWritten};
 use outlast_units::slab::Slab;
-use outlast_units::{Bytes, DieId, IndexVec, Lpn, Nanos, SECTOR_BYTES};
+use outlast_units::{Bytes, CoreId, DieId, IndexVec, LocalDie, Lpn, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
 
 /// A simulated solid-state drive: a machine made of parts.
@@ -45,7 +45,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub struct Ssd {
     pub(crate) config: SsdConfig,
-    pub(crate) cores: Vec<Core>,
+    pub(crate) cores: Cores,
     /// Dies, channels, and what is due.
     pub(crate) flash: Flash<Purpose>,
     /// The flash core of each die.
@@ -87,7 +87,7 @@ pub struct Ssd {
     /// Which units live in another core than when the drive was new; absent where none do.
     pub(crate) redirection: Option<Box<Redirection>>,
     /// Failed dies for which space has been adjusted.
-    pub(crate) adjusted: Vec<u16>,
+    pub(crate) adjusted: Vec<DieId>,
     pub(crate) moves: Moves,
     /// What is known about the health of dies; absent where nobody cares.
     pub(crate) watch: Option<Box<Watch>>,
@@ -114,9 +114,9 @@ impl Ssd {
 
     /// The flash core that unit `unit` belongs to, and its number there.
     #[inline]
-    pub(crate) fn core_of(&self, unit: u64) -> (usize, u32) {
+    pub(crate) fn core_of(&self, unit: u64) -> (CoreId, Lpn) {
         if self.cores.len() == 1 {
-            return (0, unit as u32);
+            return (CoreId(0), Lpn(unit as u32));
         }
         let (core, number) = self.former_core_of(unit);
         match &self.redirection {
@@ -137,9 +137,9 @@ impl Ssd {
     }
 
     /// The flash core that owns die `die`, and the die's number there.
-    pub(crate) fn core_of_die(&self, die: u16) -> (usize, u16) {
-        let DiePlace { core, local } = self.places[DieId(die)];
-        (core.index(), local.0)
+    pub(crate) fn core_of_die(&self, die: DieId) -> (CoreId, LocalDie) {
+        let DiePlace { core, local } = self.places[die];
+        (core, local)
     }
     /// The translation layers, by flash core.
     pub fn ftls(&self) -> impl ExactSizeIterator<Item = &Ftl> {
@@ -147,7 +147,7 @@ impl Ssd {
     }
 
     /// The dies (numbers over the drive) that flash core `core` owns, in the order of its own numbering.
-    pub fn dies_of_core(&self, core: usize) -> &[u16] {
+    pub fn dies_of_core(&self, core: CoreId) -> &IndexVec<LocalDie, DieId> {
         &self.cores[core].dies
     }
 
@@ -189,7 +189,7 @@ impl Ssd {
         debug_assert!(at <= now, "an event of the future handled now");
         match self.flash.next_source() {
             Source::Die(die) => self.die_event(at, die),
-            Source::Core(core) => self.cpu_event(at, core.index()),
+            Source::Core(core) => self.cpu_event(at, core),
             Source::Master => self.master_event(at),
             Source::Link => self.link_event(at),
             Source::Housekeeping => self.house_event(at),
@@ -254,11 +254,11 @@ impl Device for Ssd {
     fn hint(&self, upcoming: &[Command]) {
         /// Reads at once: as many as the processor's cache can well await.
         const MOST: usize = 64;
-        for (index, core) in self.cores.iter().enumerate() {
+        for (index, core) in self.cores.iter_indexed() {
             let own = |written: bool| {
                 let some = upcoming.iter().filter(move |command| (command.op == HostOp::Write) == written);
                 let places = some.map(|command| self.core_of(self.unit_of(command.lba.0).0));
-                places.filter(move |&(owner, _)| owner == index).map(|(_, lpn)| Lpn(lpn))
+                places.filter(move |&(owner, _)| owner == index).map(|(_, lpn)| lpn)
             };
             let (mut read, mut reads) = (own(false), [Lpn(0); MOST]);
             loop {
@@ -307,7 +307,7 @@ impl Device for Ssd {
     }
 
     fn self_check(&self) -> Result<(), String> {
-        for (index, core) in self.cores.iter().enumerate() {
+        for (index, core) in self.cores.iter_indexed() {
             core.ftl.self_check().map_err(|error| format!("core {index}: {error}"))?;
         }
         self.check_health()?;

@@ -3,7 +3,7 @@
 use crate::ssd::Ssd;
 use outlast_device::{Command, Op, Outcome, StreamId};
 use outlast_ftl::{Cause, ReadCause, Stream};
-use outlast_units::{Lpn, Nanos, SECTOR_BYTES};
+use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
 
 impl Ssd {
     /// Writes one whole mapping unit at once, with all that follows from it. Only while the drive is idle.
@@ -44,7 +44,7 @@ impl Ssd {
     }
 
     #[inline]
-    fn put_at(&mut self, unit: u64, core: usize, lpn: u32, command: &Command) -> Result<(), Outcome> {
+    fn put_at(&mut self, unit: u64, core: CoreId, lpn: Lpn, command: &Command) -> Result<(), Outcome> {
         let class = match &mut self.classifier {
             None => 0,
             Some(classifier) => {
@@ -55,7 +55,7 @@ impl Ssd {
         };
         let ftl = &mut self.cores[core].ftl;
         let stream = ftl.host_stream(command.stream.0, class);
-        match ftl.write_untimed(stream, Lpn(lpn)) {
+        match ftl.write_untimed(stream, lpn) {
             Ok(_) => Ok(()),
             Err(outlast_ftl::Full) => Err(Outcome::ReadOnly),
         }
@@ -86,7 +86,7 @@ impl Ssd {
             let (core, lpn) = self.core_of(unit);
             let (holder, number) = self.place_of(unit);
             let ftl = &self.cores[holder].ftl;
-            let slot = ftl.lookup(Lpn(number));
+            let slot = ftl.lookup(number);
             let page = slot.is_some().then(|| (holder, ftl.layout().page_of(slot)));
             let pages = u64::from(ftl.layout().pages_per_unit());
             match command.op {
@@ -112,7 +112,7 @@ impl Ssd {
                     self.counters.host_bytes_written += u64::from(sectors) * SECTOR_BYTES;
                 }
                 Op::Trim if sectors == self.sectors_per_unit => {
-                    self.cores[core].ftl.trim(Lpn(lpn));
+                    self.cores[core].ftl.trim(lpn);
                     if self.redirection.is_some() {
                         self.drop_former(core, lpn);
                     }

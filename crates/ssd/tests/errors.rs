@@ -157,7 +157,7 @@ fn wear_levelling_knows_the_wear_that_blocks_came_with() {
         let ftl = ssd.ftls().next().unwrap();
         let cycles: Vec<u32> = ftl
             .block_indices(outlast_units::SuperblockId(superblock))
-            .map(|block| ftl.blocks().all_cycles()[block as usize])
+            .map(|block| ftl.blocks().all_cycles()[block])
             .collect();
         f64::from(cycles.iter().sum::<u32>()) / cycles.len() as f64
     };
@@ -172,7 +172,7 @@ fn wear_levelling_knows_the_wear_that_blocks_came_with() {
         ftl.block_indices(outlast_units::SuperblockId(superblock)).collect::<Vec<_>>()
     });
     let ftl = ssd.ftls().next().unwrap();
-    let truth = in_use.map(|block| ftl.blocks().all_cycles()[block as usize]).min().unwrap();
+    let truth = in_use.map(|block| ftl.blocks().all_cycles()[block]).min().unwrap();
     assert_eq!(ftl.least_cycles(), truth);
     // What is written first goes to the least worn.
     ssd.write_unit_untimed(0, 0).unwrap();
@@ -197,7 +197,7 @@ fn a_replaced_block_makes_its_superblock_younger() {
     let ftl = ssd.ftls().next().unwrap();
     let least = (0..40)
         .flat_map(|superblock| ftl.block_indices(outlast_units::SuperblockId(superblock)).collect::<Vec<_>>())
-        .map(|block| ftl.blocks().all_cycles()[block as usize])
+        .map(|block| ftl.blocks().all_cycles()[block])
         .min()
         .unwrap();
     assert!(least < 5, "no block is new: {least}");

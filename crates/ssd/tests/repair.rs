@@ -10,7 +10,7 @@ use outlast_ftl::{ClassConfig, PartialConfig, PartialPlace, ProgramCause, Protec
 use outlast_media::{Damage, Fault};
 use outlast_ssd::{Migration, RepairConfig, RepairScheme, Ssd, SsdConfig};
 use outlast_units::rng::SplitMix;
-use outlast_units::{Bytes, Nanos};
+use outlast_units::{Bytes, CoreId, Nanos};
 use proptest::prelude::*;
 use support::model::Model;
 use support::tiny;
@@ -101,7 +101,11 @@ impl Life {
 
     /// A die that works fails, if possible of the core `of`.
     fn fail(&mut self, of: Option<usize>) {
-        let own = |die: &&u16| of.is_none_or(|core| self.model.ssd.dies_of_core(core).contains(die));
+        let own = |die: &&u16| {
+            of.is_none_or(|core| {
+                self.model.ssd.dies_of_core(CoreId(core as u16)).iter().any(|own| own.0 == **die)
+            })
+        };
         let candidates: Vec<u16> = self.dies.iter().filter(own).copied().collect();
         let die = candidates[self.below(candidates.len())];
         self.dies.retain(|&other| other != die);
@@ -467,7 +471,7 @@ proptest! {
         life.fill();
         for core in failures {
             life.work(300, cuts);
-            let left = |core: usize| life.model.ssd.dies_of_core(core).iter().filter(|die| life.dies.contains(die)).count();
+            let left = |core: usize| life.model.ssd.dies_of_core(CoreId(core as u16)).iter().filter(|die| life.dies.contains(&die.0)).count();
             let core = core.map(|core| core % usize::from(cores)).filter(|&core| left(core) != 0);
             life.fail(core);
             life.work(300, cuts);

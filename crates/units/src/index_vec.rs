@@ -62,6 +62,11 @@ impl<I: Idx, T> IndexVec<I, T> {
         I::from_index(self.entries.len() - 1)
     }
 
+    /// Removes all entries; what was allocated stays.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+    }
+
     /// The entry, if there is one with that address.
     #[inline]
     pub fn get(&self, index: I) -> Option<&T> {
@@ -86,6 +91,11 @@ impl<I: Idx, T> IndexVec<I, T> {
     /// All entries, to be changed.
     pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
         self.entries.iter_mut()
+    }
+
+    /// All entries with their addresses, in order, to be changed.
+    pub fn iter_mut_indexed(&mut self) -> impl ExactSizeIterator<Item = (I, &mut T)> {
+        self.entries.iter_mut().enumerate().map(|(index, entry)| (I::from_index(index), entry))
     }
 
     /// The entries as a slice, for work in bulk.
@@ -113,6 +123,12 @@ impl<I, T> From<Vec<T>> for IndexVec<I, T> {
     }
 }
 
+impl<I, T> Extend<T> for IndexVec<I, T> {
+    fn extend<A: IntoIterator<Item = T>>(&mut self, iter: A) {
+        self.entries.extend(iter);
+    }
+}
+
 impl<I, T> FromIterator<T> for IndexVec<I, T> {
     fn from_iter<A: IntoIterator<Item = T>>(entries: A) -> Self {
         Self::from(entries.into_iter().collect::<Vec<T>>())
@@ -132,6 +148,15 @@ impl<I: Idx, T> IndexMut<I> for IndexVec<I, T> {
     #[inline]
     fn index_mut(&mut self, index: I) -> &mut T {
         &mut self.entries[index.to_index()]
+    }
+}
+
+impl<I, T> IntoIterator for IndexVec<I, T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.into_iter()
     }
 }
 

@@ -4,6 +4,7 @@ use crate::drives::Drives;
 use crate::member::Member;
 use crate::table::{Column, Table};
 use outlast_ssd::Ssd;
+use outlast_units::CoreId;
 use serde::Serialize;
 
 /// Blocks of a drive up to which the wear table is made.
@@ -59,21 +60,18 @@ pub(crate) fn wear_table(drives: &Drives<'_>) -> Option<Table> {
 
 fn wear_rows(ssd: &Ssd, device: u64, columns: &mut [Vec<u64>; 8]) {
     let geometry = &ssd.config().geometry;
-    let per_plane = geometry.blocks_per_plane as usize;
-    for (core, ftl) in ssd.ftls().enumerate() {
-        let planes = usize::from(geometry.planes_per_die);
-        for (index, (&cycles, bad)) in
-            ftl.blocks().all_cycles().iter().zip(ftl.blocks().all_bad()).enumerate()
-        {
-            let plane = index / per_plane;
-            let die = ssd.dies_of_core(core)[plane / planes];
-            let channel = geometry.locate(outlast_units::DieId(die)).channel.0;
+    for (core, ftl) in (0..).map(CoreId).zip(ssd.ftls()) {
+        let blocks = ftl.blocks();
+        for ((index, &cycles), bad) in blocks.all_cycles().iter_indexed().zip(blocks.all_bad()) {
+            let at = blocks.address(index);
+            let die = ssd.dies_of_core(core)[at.die];
+            let channel = geometry.locate(die).channel.0;
             let row = [
-                core as u64,
-                u64::from(die),
+                u64::from(core.0),
+                u64::from(die.0),
                 u64::from(channel),
-                (plane % planes) as u64,
-                (index % per_plane) as u64,
+                u64::from(at.plane),
+                u64::from(at.block.0),
                 u64::from(cycles),
                 u64::from(bad),
                 device,

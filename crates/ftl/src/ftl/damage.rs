@@ -6,7 +6,7 @@ use crate::streams::Stream;
 use crate::stripes::Role;
 use crate::superblocks::State;
 use crate::table::Mapping;
-use outlast_units::{Lpn, Ppn, Pu, SuperblockId};
+use outlast_units::{LaneIndex, LocalDie, Lpn, Ppn, Pu, SuperblockId};
 
 impl Ftl {
     /// Reports that programming `pu` failed: nothing is on flash there, and its blocks take no more data until they have been
@@ -122,10 +122,10 @@ impl Ftl {
     }
 
     /// Die `local_die` (or only `plane` of it) has failed for good: from now on no superblock uses its lanes.
-    pub fn give_up_die(&mut self, local_die: u16, plane: Option<u16>) {
-        let lanes: Vec<u32> = self.layout.lanes_of_die(local_die).to_vec();
+    pub fn give_up_die(&mut self, local_die: LocalDie, plane: Option<u16>) {
+        let lanes: Vec<LaneIndex> = self.layout.lanes_of_die(local_die).to_vec();
         for lane in lanes {
-            let planes = self.layout.lanes()[lane as usize];
+            let planes = self.layout.lanes()[lane];
             let hit = plane.is_none_or(|plane| {
                 (planes.first_plane..planes.first_plane + planes.planes).contains(&plane)
             });
@@ -145,7 +145,7 @@ impl Ftl {
     }
 
     /// `dies` are not there yet.
-    pub(super) fn leave_out_dies(&mut self, dies: &[u16]) {
+    pub(super) fn leave_out_dies(&mut self, dies: &[LocalDie]) {
         for &lane in dies.iter().flat_map(|&die| self.layout.lanes_of_die(die)) {
             self.lanes.kill(lane);
         }
@@ -153,7 +153,7 @@ impl Ftl {
 
     /// Die `local_die`, absent until now, is there: superblocks opened from now on lie on it, too. Those that are open or full do not
     /// until they have been moved ([`Ftl::is_narrow`]).
-    pub fn add_die(&mut self, local_die: u16) {
+    pub fn add_die(&mut self, local_die: LocalDie) {
         for &lane in self.layout.lanes_of_die(local_die) {
             self.lanes.add(lane);
         }
@@ -164,7 +164,7 @@ impl Ftl {
 
     /// Nothing more is programmed on `lane` of the open superblock `superblock`. Program units already begun or full are still
     /// to be reported as programmed or failed.
-    fn give_up_lane(&mut self, superblock: SuperblockId, lane: u32) {
+    fn give_up_lane(&mut self, superblock: SuperblockId, lane: LaneIndex) {
         if self.superblocks.state(superblock) != State::Open {
             return;
         }

@@ -74,8 +74,8 @@ impl Ftl {
     pub fn is_narrow(&self, superblock: SuperblockId) -> bool {
         self.superblocks.state(superblock) == State::Sealed
             && self.opened_gaps(superblock).is_some_and(|gaps| {
-                let lanes = 0..self.layout.lanes().len() as u32;
-                lanes.into_iter().any(|lane| gaps.contains(lane) && !self.lanes.is_missing(superblock, lane))
+                let mut lanes = self.layout.lanes().indices();
+                lanes.any(|lane| gaps.contains(lane) && !self.lanes.is_missing(superblock, lane))
             })
     }
 
@@ -85,7 +85,7 @@ impl Ftl {
             return 0;
         }
         let opened = self.opened_gaps(superblock);
-        let lanes = 0..self.layout.lanes().len() as u32;
+        let lanes = self.layout.lanes().indices();
         lanes
             .filter(|&lane| self.lanes.is_dead(lane) && !opened.is_some_and(|gaps| gaps.contains(lane)))
             .count() as u32

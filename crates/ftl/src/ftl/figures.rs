@@ -10,7 +10,7 @@ use crate::superblocks::State;
 use crate::superblocks::Superblocks;
 use crate::table::Mapping;
 use outlast_media::Blocks;
-use outlast_units::SuperblockId;
+use outlast_units::{BlockIndex, SuperblockId};
 
 impl Ftl {
     /// Units written so far, by cause.
@@ -63,12 +63,12 @@ impl Ftl {
     }
 
     /// Page rows of a block, numbered as by [`Blocks::index`], that have been programmed since it was erased: the first ones.
-    pub fn programmed_rows(&self, block: u32) -> u32 {
+    pub fn programmed_rows(&self, block: BlockIndex) -> u32 {
         let at = self.physical.blocks().address(block);
         // A spare block has not been programmed, and one that is bad was erased last.
         let Some(superblock) = self.superblock_of_block(block) else { return 0 };
         let own = self.layout.lanes_of_die(at.die).iter().find(|&&lane| {
-            let lane = self.layout.lanes()[lane as usize];
+            let lane = self.layout.lanes()[lane];
             (lane.first_plane..lane.first_plane + lane.planes).contains(&at.plane)
         });
         let pus = own.map_or(0, |&lane| self.physical.programmed(&self.layout, superblock, lane));

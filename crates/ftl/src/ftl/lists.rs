@@ -12,7 +12,7 @@ use crate::streams::{Cause, Stream};
 use crate::stripes::Role;
 use crate::superblocks::State;
 use crate::table::Mapping;
-use outlast_units::{Lpn, Ppn, Pu, PuWithin, SuperblockId};
+use outlast_units::{LaneIndex, LocalDie, Lpn, Ppn, Pu, PuWithin, SuperblockId};
 
 /// Reading what lists the owners of a failed die's units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Ftl {
 
     /// What has to be read to know the owners of all units on die `local_die`, which has failed: of the superblocks that are full,
     /// every page of the neighbour (`by_page`), or those with its lists. `None` where a list that is needed is gone, too.
-    pub fn list_reads(&self, local_die: u16, by_page: bool) -> Option<Vec<ListRead>> {
+    pub fn list_reads(&self, local_die: LocalDie, by_page: bool) -> Option<Vec<ListRead>> {
         let mut reads = Vec::new();
         for superblock in self.superblocks.ids() {
             if !matches!(self.superblocks.state(superblock), State::Sealed | State::Collecting)
@@ -91,8 +91,8 @@ impl Ftl {
     fn add_reads(
         &self,
         superblock: SuperblockId,
-        own: u32,
-        held: u32,
+        own: LaneIndex,
+        held: LaneIndex,
         by_page: bool,
         reads: &mut Vec<ListRead>,
     ) -> Option<()> {
@@ -102,7 +102,7 @@ impl Ftl {
         let each = rows.div_ceil(parts.max(1));
         for part in 0..parts {
             let row = if by_page { part } else { rows + part };
-            let (pu, listed) = (first + (row * lanes + held), first + (part * each * lanes + own));
+            let (pu, listed) = (first + (row * lanes + held.0), first + (part * each * lanes + own.0));
             let count = each.min(rows.saturating_sub(part * each));
             if !self.is_on_flash(superblock, pu) {
                 let listed = (0..count).map(|row| listed + row * lanes);
@@ -118,13 +118,13 @@ impl Ftl {
 
     /// The die that keeps the lists of die `local_die` in `superblock`: the one before it in allocation order, of those that were there
     /// when the superblock was opened.
-    fn list_holder(&self, superblock: SuperblockId, local_die: u16) -> Option<u16> {
+    fn list_holder(&self, superblock: SuperblockId, local_die: LocalDie) -> Option<LocalDie> {
         let gaps = self.opened_gaps(superblock);
-        let is_there = |die: u16| {
+        let is_there = |die: LocalDie| {
             let lanes = self.layout.lanes_of_die(die);
             lanes.iter().all(|&lane| gaps.is_none_or(|gaps| !gaps.contains(lane)))
         };
-        let mut order: Vec<u16> = Vec::with_capacity(usize::from(self.layout.dies()));
+        let mut order: Vec<LocalDie> = Vec::with_capacity(usize::from(self.layout.dies()));
         for lane in self.layout.lanes() {
             if !order.contains(&lane.local_die) {
                 order.push(lane.local_die);
@@ -142,9 +142,13 @@ impl Ftl {
     }
 
     /// The program units of a superblock that lie on lane `lane`.
-    pub(super) fn pus_on(&self, superblock: SuperblockId, lane: u32) -> impl Iterator<Item = Pu> + use<> {
+    pub(super) fn pus_on(
+        &self,
+        superblock: SuperblockId,
+        lane: LaneIndex,
+    ) -> impl Iterator<Item = Pu> + use<> {
         let all = self.layout.pus_of(superblock);
-        Pu::each(all.start + lane..all.end).step_by(self.layout.lanes().len())
+        Pu::each(all.start + lane.0..all.end).step_by(self.layout.lanes().len())
     }
 
     /// Pages whose current copy lies on flash in program unit `pu`.
@@ -154,7 +158,7 @@ impl Ftl {
     }
 
     /// Whether a full superblock holds current pages on die `local_die`.
-    pub fn holds_on(&self, superblock: SuperblockId, local_die: u16) -> bool {
+    pub fn holds_on(&self, superblock: SuperblockId, local_die: LocalDie) -> bool {
         self.superblocks.state(superblock) == State::Sealed
             && self
                 .layout
@@ -165,7 +169,7 @@ impl Ftl {
 
     /// Pages whose current copy lies on flash of die `local_die`; `open`: only those of superblocks that are not full, whose owners the
     /// controller has in its memory.
-    pub fn pages_on(&self, local_die: u16, open: bool) -> impl Iterator<Item = Lpn> {
+    pub fn pages_on(&self, local_die: LocalDie, open: bool) -> impl Iterator<Item = Lpn> {
         let superblocks = self.superblocks.ids();
         let holds = move |superblock: &SuperblockId| match self.superblocks.state(*superblock) {
             State::Open => true,

@@ -10,7 +10,7 @@ use crate::partials::{Cover, OpenStripe};
 use crate::streams::{Cause, Stream};
 use crate::stripes::Role;
 use crate::table::Mapping;
-use outlast_units::{Pu, PuWithin, SuperblockId};
+use outlast_units::{LaneIndex, Pu, PuWithin, SuperblockId};
 
 impl Ftl {
     /// What protects a stripe that is not yet full; `None` in a drive without parity.
@@ -141,11 +141,11 @@ impl Ftl {
     }
 
     /// The lanes of superblock `log` on which the parity of a stripe will lie, as far as they are there.
-    fn cover_lanes(&self, superblock: SuperblockId, stripe: u32, log: SuperblockId) -> Vec<u32> {
+    fn cover_lanes(&self, superblock: SuperblockId, stripe: u32, log: SuperblockId) -> Vec<LaneIndex> {
         let gaps = self.opened_gaps(log);
-        let usable = |&lane: &u32| {
+        let usable = |&lane: &LaneIndex| {
             !self.lanes.is_dead(lane)
-                && !self.is_skipped(log, PuWithin(lane))
+                && !self.is_skipped(log, PuWithin(lane.0))
                 && !gaps.is_some_and(|gaps| gaps.contains(lane))
         };
         let parity = self.code_of(superblock).into_iter();

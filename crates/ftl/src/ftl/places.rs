@@ -6,7 +6,7 @@ use crate::streams::{Cause, Stream};
 use crate::superblocks::State;
 use crate::table::Mapping;
 use outlast_media::Unit;
-use outlast_units::{Lpn, Ppn, Pu, SuperblockId};
+use outlast_units::{BlockIndex, LocalDie, Lpn, Ppn, Pu, SuperblockId};
 
 impl Ftl {
     /// The arithmetic of slots.
@@ -114,20 +114,20 @@ impl Ftl {
 
     /// The block of a superblock in one plane of a die, numbered as by [`Blocks::index`].
     #[inline]
-    pub fn block_index(&self, superblock: SuperblockId, local_die: u16, plane: u16) -> u32 {
-        self.physical.blocks().index(self.physical.block(superblock, local_die, plane)) as u32
+    pub fn block_index(&self, superblock: SuperblockId, local_die: LocalDie, plane: u16) -> BlockIndex {
+        self.physical.blocks().index(self.physical.block(superblock, local_die, plane))
     }
 
     /// All blocks of a superblock, except for those whose lane is gone, numbered as by [`Blocks::index`].
-    pub fn block_indices(&self, superblock: SuperblockId) -> impl Iterator<Item = u32> {
+    pub fn block_indices(&self, superblock: SuperblockId) -> impl Iterator<Item = BlockIndex> {
         self.lanes
             .live()
             .flat_map(move |lane| self.physical.blocks_of(&self.layout, superblock, lane))
-            .map(|at| self.physical.blocks().index(at) as u32)
+            .map(|at| self.physical.blocks().index(at))
     }
 
     /// The superblock that a block, numbered as by [`Blocks::index`], belongs to; `None` of a spare or bad one.
-    pub fn superblock_of_block(&self, block: u32) -> Option<SuperblockId> {
+    pub fn superblock_of_block(&self, block: BlockIndex) -> Option<SuperblockId> {
         self.physical.superblock_of(&self.layout, self.physical.blocks().address(block))
     }
 

@@ -9,7 +9,7 @@ use crate::streams::{Cause, Stream};
 use crate::stripes::{LaneSet, Role, Stripes};
 use crate::superblocks::State;
 use outlast_media::BlockAddress;
-use outlast_units::{Pu, PuWithin, SuperblockId};
+use outlast_units::{LaneIndex, Pu, PuWithin, SuperblockId};
 
 /// Where the unit of one member of a stripe is to be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +33,8 @@ impl Ftl {
         self.lanes.opened(superblock)
     }
 
-    pub(super) fn lane_position(&self, pu_within: PuWithin) -> u32 {
-        pu_within.0 % self.layout.lanes().len() as u32
+    pub(super) fn lane_position(&self, pu_within: PuWithin) -> LaneIndex {
+        LaneIndex(pu_within.0 % self.layout.lanes().len() as u32)
     }
 
     pub(super) fn is_skipped(&self, superblock: SuperblockId, pu_within: PuWithin) -> bool {
@@ -246,17 +246,17 @@ impl Ftl {
     }
 
     /// The lanes that are not gone for good, as positions in allocation order.
-    pub fn live_lanes(&self) -> impl Iterator<Item = u32> {
+    pub fn live_lanes(&self) -> impl Iterator<Item = LaneIndex> {
         self.lanes.live()
     }
 
     /// The lanes on which `superblock` has blocks to be erased: those that are not gone, nor left out of it.
-    pub fn erasable_lanes(&self, superblock: SuperblockId) -> impl Iterator<Item = u32> {
+    pub fn erasable_lanes(&self, superblock: SuperblockId) -> impl Iterator<Item = LaneIndex> {
         self.lanes.erasable(superblock)
     }
 
     /// The physical blocks of lane `lane` of `superblock`.
-    pub fn blocks_of(&self, superblock: SuperblockId, lane: u32) -> impl Iterator<Item = BlockAddress> {
+    pub fn blocks_of(&self, superblock: SuperblockId, lane: LaneIndex) -> impl Iterator<Item = BlockAddress> {
         self.physical.blocks_of(&self.layout, superblock, lane)
     }
 }

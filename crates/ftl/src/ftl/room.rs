@@ -5,7 +5,7 @@ use crate::codes::data_units;
 use crate::stripes::LaneSet;
 use crate::table::Mapping;
 use outlast_media::{ConfigError, Geometry};
-use outlast_units::{Lpn, Pu, SuperblockId};
+use outlast_units::{LocalDie, Lpn, Pu, SuperblockId};
 
 impl Ftl {
     /// Free superblocks held back for relocation.
@@ -122,7 +122,7 @@ impl Ftl {
     }
 
     /// Whether `units` units could be taken for ever if die `without` were not there either.
-    pub fn could_hold(&self, units: u64, without: Option<u16>) -> bool {
+    pub fn could_hold(&self, units: u64, without: Option<LocalDie>) -> bool {
         let mut dead = self.lanes.dead().cloned().unwrap_or_else(|| LaneSet::new(self.layout.lanes().len()));
         for &lane in without.map_or(&[][..], |die| self.layout.lanes_of_die(die)) {
             dead.insert(lane);
@@ -135,7 +135,7 @@ impl Ftl {
     }
 
     /// Whether all of a die has failed.
-    pub fn is_dead_die(&self, local_die: u16) -> bool {
+    pub fn is_dead_die(&self, local_die: LocalDie) -> bool {
         self.layout.lanes_of_die(local_die).iter().all(|&lane| self.lanes.is_dead(lane))
     }
 

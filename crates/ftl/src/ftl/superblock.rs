@@ -5,7 +5,7 @@ use crate::frontiers::Frontier;
 use crate::streams::{Cause, Stream};
 use crate::superblocks::Pick;
 use crate::superblocks::State;
-use outlast_units::SuperblockId;
+use outlast_units::{BlockIndex, SuperblockId};
 
 impl Ftl {
     /// Whether `stream` may open a superblock.
@@ -81,7 +81,7 @@ impl Ftl {
     ///
     /// # Panics
     /// As [`Ftl::erased`].
-    pub fn erased_but(&mut self, superblock: SuperblockId, is_bad: impl Fn(u32) -> bool) {
+    pub fn erased_but(&mut self, superblock: SuperblockId, is_bad: impl Fn(BlockIndex) -> bool) {
         assert!(
             self.may_erase(superblock),
             "superblock {superblock} is erased, and the buffer goes back to it"

@@ -6,19 +6,35 @@ use crate::op::Task;
 use crate::ssd::Ssd;
 use outlast_device::Outcome;
 use outlast_ftl::Stream;
-use outlast_units::{Lpn, Nanos, SECTOR_BYTES};
+use outlast_units::{CoreId, Nanos, SECTOR_BYTES};
 
 impl Core {
     #[inline]
     fn may_admit(&self, write: WaitingWrite) -> bool {
         self.buffer.admits(write, &self.ftl, self.tasks.runs(Task::Gc))
     }
+
+    /// Whether [`Ssd::admit_waiting`] would change nothing, as things are, and something waits.
+    #[inline]
+    pub(crate) fn admits_nothing(&self) -> bool {
+        self.buffer.first_waiting().is_some_and(|first| {
+            self.buffer.would_wait_on(self.tasks.runs(Task::Gc))
+                && !self.tasks.is_pinned()
+                && self.ftl.can_append(first.stream)
+        })
+    }
+
+    /// Whether [`Ssd::collect`] would change nothing, as things are.
+    #[inline]
+    pub(crate) fn collects_nothing(&self) -> bool {
+        self.tasks.runs(Task::Gc) || !self.ftl.needs_gc()
+    }
 }
 
 impl Ssd {
     /// A write that needs no (more) old data enters the buffer, or waits its turn.
     #[inline]
-    pub(crate) fn queue_write(&mut self, now: Nanos, core: usize, write: WaitingWrite) {
+    pub(crate) fn queue_write(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) {
         if !self.cores[core].buffer.any_waits() && self.cores[core].may_admit(write) {
             self.admit(now, core, write);
         } else {
@@ -28,7 +44,7 @@ impl Ssd {
     }
 
     /// A write enters the buffer before all that wait.
-    pub(crate) fn queue_first(&mut self, now: Nanos, core: usize, write: WaitingWrite) {
+    pub(crate) fn queue_first(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) {
         if self.cores[core].may_admit(write) {
             self.admit(now, core, write);
         } else {
@@ -39,7 +55,7 @@ impl Ssd {
 
     /// Keeps account of when host writes wait for collection, and sees that collection then runs.
     #[inline]
-    fn note_blocked(&mut self, now: Nanos, core: usize) {
+    fn note_blocked(&mut self, now: Nanos, core: CoreId) {
         let state = &mut self.cores[core];
         let Some(first) = state.buffer.first_waiting() else { return };
         state.buffer.note_blocked(now);
@@ -51,7 +67,7 @@ impl Ssd {
 
     /// A write that waits needs what is pinned programmed, or collection.
     #[inline(never)]
-    fn see_to_room(&mut self, now: Nanos, core: usize, first: WaitingWrite) {
+    fn see_to_room(&mut self, now: Nanos, core: CoreId, first: WaitingWrite) {
         if self.cores[core].tasks.is_pinned() {
             self.hurry_pinned(now, core);
         }
@@ -66,12 +82,12 @@ impl Ssd {
 
     /// Whether a write that finds no room never will, not even from collection, which is started for it.
     #[inline]
-    fn is_hopeless(&mut self, now: Nanos, core: usize, write: WaitingWrite) -> bool {
+    fn is_hopeless(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) -> bool {
         !self.cores[core].ftl.can_append(write.stream) && self.has_no_room_ever(now, core, write)
     }
 
     #[inline(never)]
-    fn has_no_room_ever(&mut self, now: Nanos, core: usize, write: WaitingWrite) -> bool {
+    fn has_no_room_ever(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) -> bool {
         let ftl = &self.cores[core].ftl;
         let (awaits, is_read_only) = (self.awaits_room(core), ftl.is_read_only());
         let may_end = awaits || self.redirection.is_some();
@@ -83,7 +99,7 @@ impl Ssd {
     }
 
     /// Lets waiting writes in as far as there is room, or until one of them has made something due that comes first.
-    pub(crate) fn admit_waiting(&mut self, now: Nanos, core: usize) {
+    pub(crate) fn admit_waiting(&mut self, now: Nanos, core: CoreId) {
         while let Some(write) = self.cores[core].buffer.first_waiting() {
             if self.cores[core].may_admit(write) {
                 self.cores[core].buffer.stop_waiting();
@@ -105,7 +121,7 @@ impl Ssd {
     }
 
     #[inline]
-    fn admit(&mut self, now: Nanos, core: usize, write: WaitingWrite) {
+    fn admit(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) {
         debug_assert!(self.cores[core].may_admit(write), "a write enters for which there is no room");
         self.counters.blocked_ns += self.cores[core].buffer.unblock(now).0;
         let WaitingWrite { work, stream } = write;
@@ -120,7 +136,7 @@ impl Ssd {
         }
         let unit = if self.config.bytes { self.merged(core, work) } else { None };
         let state = &mut self.cores[core];
-        let slot = state.ftl.append(stream, Lpn(work.lpn));
+        let slot = state.ftl.append(stream, work.lpn);
         state.buffer.enter(state.tasks.runs(Task::Gc));
         if let Some(unit) = unit {
             state.ftl.store(slot.ppn, unit);
@@ -146,7 +162,7 @@ impl Ssd {
     /// every program issued so far.
     pub(crate) fn begin_barrier(&mut self, now: Nanos, request: u32) {
         assert!(self.write_cache() != WriteCache::Protected, "a protected buffer needs no barrier");
-        for core in 0..self.cores.len() {
+        for core in self.cores.indices() {
             for stream in (0..self.cores[core].ftl.host_streams()).map(Stream) {
                 let units = self.cores[core].ftl.begun_units(stream);
                 if let Some(pu) = self.cores[core].ftl.pad(stream) {

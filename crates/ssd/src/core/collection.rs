@@ -7,18 +7,18 @@ use crate::health::Reason;
 use crate::op::{Op, OpKind, Task};
 use crate::ssd::Ssd;
 use outlast_ftl::Stream;
-use outlast_units::{DieId, Nanos, PuWithin, SuperblockId};
+use outlast_units::{CoreId, LaneIndex, Nanos, PuWithin, SuperblockId};
 
 impl Ssd {
     /// Starts garbage collection on `core` if it is needed and not under way.
     #[inline]
-    pub(crate) fn collect(&mut self, now: Nanos, core: usize) {
-        if self.cores[core].ftl.needs_gc() && !self.cores[core].tasks.runs(Task::Gc) {
+    pub(crate) fn collect(&mut self, now: Nanos, core: CoreId) {
+        if !self.cores[core].collects_nothing() {
             self.start_gc(now, core);
         }
     }
 
-    fn start_gc(&mut self, now: Nanos, core: usize) {
+    fn start_gc(&mut self, now: Nanos, core: CoreId) {
         // No victim yet: the stale units are in superblocks still being programmed. Every program that ends asks again.
         let ftl = &mut self.cores[core].ftl;
         if let Some(victim) = ftl.choose_victim().or_else(|| ftl.choose_broken()) {
@@ -31,7 +31,7 @@ impl Ssd {
     pub(crate) fn start_relocation(
         &mut self,
         now: Nanos,
-        core: usize,
+        core: CoreId,
         task: Task,
         superblock: SuperblockId,
         stream: Stream,
@@ -45,14 +45,13 @@ impl Ssd {
         let Core { ftl, tasks, dies, .. } = &mut self.cores[core];
         let valid = ftl.begin_relocation(superblock, stream, reason.cause());
         let has_reads = tasks.begin(task, ftl, superblock, stream, &leaving, valid);
-        for (local, &die) in (0u16..).zip(&*dies) {
+        for (local, &die) in dies.iter_indexed() {
             if tasks.has_reads(task, local) {
-                self.flash.want_reads(DieId(die), task);
+                self.flash.want_reads(die, task);
             }
         }
-        let dies = dies.len();
-        for local in 0..dies {
-            self.wake(now, DieId(self.cores[core].dies[local]));
+        for local in dies.indices() {
+            self.wake(now, self.cores[core].dies[local]);
         }
         if !has_reads {
             self.make_due(core, Due::victim(task));
@@ -62,7 +61,7 @@ impl Ssd {
     /// Valid units of a victim have been read, except for those in `lost`: they go to the frontier of the relocation's stream.
     pub(crate) fn relocation_read(&mut self, now: Nanos, op: &Op, lost: u64) {
         debug_assert!(lost & !op.mask == 0, "a unit of program unit {} is lost that was not read", op.pu);
-        let core = usize::from(op.core);
+        let core = op.core;
         self.flash.internal_ended();
         let state = &mut self.cores[core];
         let stream = state.tasks.stream(op.task);
@@ -99,7 +98,9 @@ impl Ssd {
         let is_moved = self.cores[core].tasks.read_ended(op.task);
         if op.task == Task::Gc {
             self.grant_credit(core, u32::from(op.units));
-            if self.cores[core].buffer.any_waits() {
+            if self.cores[core].buffer.any_waits()
+                && !(self.is_settled() && self.cores[core].admits_nothing())
+            {
                 self.make_due(core, Due::Admit);
             }
         }
@@ -107,11 +108,11 @@ impl Ssd {
             // After the writes for which there is credit now.
             self.make_due_then(core, Due::victim(op.task));
         }
-        self.unsettled.add_leave();
+        self.let_waiting_go();
     }
 
     /// Collection has dealt with `units` units of its victim: the host may write its share. A sixteenth of a superblock is kept back.
-    fn grant_credit(&mut self, core: usize, units: u32) {
+    fn grant_credit(&mut self, core: CoreId, units: u32) {
         let Core { ftl, tasks, buffer, .. } = &mut self.cores[core];
         let Some(work) = tasks.worked(units) else { return };
         // Of all streams together: one that is full waits for itself, and the others need not wait with it.
@@ -120,7 +121,7 @@ impl Ssd {
     }
 
     /// Sees what becomes of the victim of `task`.
-    pub(crate) fn look_at_victim(&mut self, now: Nanos, core: usize, task: Task) {
+    pub(crate) fn look_at_victim(&mut self, now: Nanos, core: CoreId, task: Task) {
         let protected = self.write_cache() == WriteCache::Protected;
         let Core { tasks, ftl, .. } = &mut self.cores[core];
         match tasks.look_at_victim(task, ftl, protected) {
@@ -151,7 +152,7 @@ impl Ssd {
     }
 
     /// Begins to erase the victims that have waited for their data to be on flash, where it is.
-    pub(crate) fn look_at_formers(&mut self, now: Nanos, core: usize) {
+    pub(crate) fn look_at_formers(&mut self, now: Nanos, core: CoreId) {
         self.cores[core].tasks.take_pinned();
         for task in Task::ALL {
             let Core { tasks, ftl, .. } = &mut self.cores[core];
@@ -163,17 +164,17 @@ impl Ssd {
         }
     }
 
-    fn queue_erasures(&mut self, now: Nanos, core: usize, task: Task, superblock: SuperblockId) {
+    fn queue_erasures(&mut self, now: Nanos, core: CoreId, task: Task, superblock: SuperblockId) {
         let first_pu = self.cores[core].ftl.layout().pu_at(superblock, PuWithin(0));
-        let lanes: Vec<u32> = self.cores[core].ftl.erasable_lanes(superblock).collect();
+        let lanes: Vec<LaneIndex> = self.cores[core].ftl.erasable_lanes(superblock).collect();
         for lane in lanes {
-            let op = Op::new(OpKind::Erase, task, core, first_pu + lane);
+            let op = Op::new(OpKind::Erase, task, core, first_pu + lane.0);
             self.queue_internal(now, &op);
         }
     }
 
     /// Has the blocks of victim `superblock` erased, on all lanes that it still has.
-    pub(crate) fn begin_erasing(&mut self, now: Nanos, core: usize, task: Task, superblock: SuperblockId) {
+    pub(crate) fn begin_erasing(&mut self, now: Nanos, core: CoreId, task: Task, superblock: SuperblockId) {
         if self.cores[core].ftl.erasable_lanes(superblock).next().is_some() {
             self.queue_erasures(now, core, task, superblock);
         } else {
@@ -183,7 +184,7 @@ impl Ssd {
     }
 
     pub(crate) fn relocation_erased(&mut self, now: Nanos, op: &Op) {
-        let core = usize::from(op.core);
+        let core = op.core;
         self.flash.internal_ended();
         if self.note_erase_failure(op) {
             self.note_failed_write(now, op);
@@ -193,11 +194,11 @@ impl Ssd {
         if state.tasks.lane_erased(op.task, superblock) {
             self.victim_erased(now, core, op.task, superblock);
         }
-        self.unsettled.add_leave();
+        self.let_waiting_go();
     }
 
     /// The blocks of victim `superblock` of `task` have been erased, or have failed to be.
-    fn victim_erased(&mut self, now: Nanos, core: usize, task: Task, superblock: SuperblockId) {
+    fn victim_erased(&mut self, now: Nanos, core: CoreId, task: Task, superblock: SuperblockId) {
         let state = &mut self.cores[core];
         state.tasks.erased(task, superblock);
         match (&state.faults, &self.watch) {
@@ -220,7 +221,7 @@ impl Ssd {
     }
 
     /// Starts wear levelling on `core` if it has something to move and is not under way.
-    pub(crate) fn level_wear(&mut self, now: Nanos, core: usize) {
+    pub(crate) fn level_wear(&mut self, now: Nanos, core: CoreId) {
         let state = &mut self.cores[core];
         if !state.tasks.runs(Task::WearLeveling)
             && let Some(cold) = state.ftl.choose_cold()

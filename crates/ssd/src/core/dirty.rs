@@ -2,7 +2,7 @@
 
 use crate::op::Task;
 use outlast_flash::Ask;
-use outlast_units::DieId;
+use outlast_units::{CoreId, DieId};
 
 /// Something that an event may have made due on a flash core; in the order in which it is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -132,7 +132,7 @@ impl<T: Copy> Turns<T> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unsettled {
     /// The flash cores of which something is due, in the order in which they came to it.
-    cores: Turns<u16>,
+    cores: Turns<CoreId>,
     /// What idle dies have asked for that turned out to be stale: they look again when it is known what comes of that.
     asks: Turns<(DieId, Ask)>,
     /// How many cores and asks there are, and one more while dies that wait to start an internal operation may go on: one look tells
@@ -156,28 +156,28 @@ impl Unsettled {
 
     /// `due` is due on core `core`, of which `dirty` says what is.
     #[inline]
-    pub(crate) fn add(&mut self, core: usize, dirty: &mut Dirty, due: Due) {
+    pub(crate) fn add(&mut self, core: CoreId, dirty: &mut Dirty, due: Due) {
         dirty.now |= due.bit();
         self.list(core, dirty);
     }
 
     /// `due` is due on core `core` when nothing else is left that is due now, or that comes of it.
     #[inline]
-    pub(crate) fn add_then(&mut self, core: usize, dirty: &mut Dirty, due: Due) {
+    pub(crate) fn add_then(&mut self, core: CoreId, dirty: &mut Dirty, due: Due) {
         dirty.then |= due.bit();
         self.list(core, dirty);
     }
 
     #[inline]
-    fn list(&mut self, core: usize, dirty: &mut Dirty) {
+    fn list(&mut self, core: CoreId, dirty: &mut Dirty) {
         if !dirty.listed {
             debug_assert!(
-                !self.cores.items[self.cores.taken..].contains(&(core as u16)),
+                !self.cores.items[self.cores.taken..].contains(&core),
                 "core {core} is listed twice"
             );
             dirty.listed = true;
             self.pending += 1;
-            self.cores.push(core as u16);
+            self.cores.push(core);
         }
     }
 
@@ -217,8 +217,8 @@ impl Unsettled {
 
     /// The first core of which something is due.
     #[inline]
-    pub(crate) fn first(&self) -> Option<usize> {
-        self.cores.first().map(usize::from)
+    pub(crate) fn first(&self) -> Option<CoreId> {
+        self.cores.first()
     }
 
     /// What is looked at next on the first core, of which `dirty` says what is due; with nothing left, the next core is the first.
@@ -242,16 +242,16 @@ mod tests {
     #[test]
     fn what_is_due_comes_in_its_order_and_what_follows_comes_after_what_it_led_to() {
         let (mut unsettled, mut dirty) = (Unsettled::default(), Dirty::default());
-        unsettled.add_then(3, &mut dirty, Due::GcVictim);
-        unsettled.add(3, &mut dirty, Due::Admit);
-        unsettled.add(3, &mut dirty, Due::Collect);
-        assert_eq!(unsettled.cores.items, [3], "a core is listed once");
+        unsettled.add_then(CoreId(3), &mut dirty, Due::GcVictim);
+        unsettled.add(CoreId(3), &mut dirty, Due::Admit);
+        unsettled.add(CoreId(3), &mut dirty, Due::Collect);
+        assert_eq!(unsettled.cores.items, [CoreId(3)], "a core is listed once");
         let mut seen = Vec::new();
         while let Some(due) = unsettled.take(&mut dirty) {
             seen.push(due);
             if seen.len() == 2 {
                 // Admission made space short.
-                unsettled.add(3, &mut dirty, Due::Collect);
+                unsettled.add(CoreId(3), &mut dirty, Due::Collect);
                 assert!(dirty.is_before_admission());
             }
         }

@@ -21,7 +21,10 @@ use crate::read::CoreCells;
 use outlast_flash::Demand;
 use outlast_ftl::Ftl;
 use outlast_media::{ConfigError, Faults};
-use outlast_units::{DieId, Nanos};
+use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Nanos};
+
+/// The flash cores of a drive.
+pub(crate) type Cores = IndexVec<CoreId, Core>;
 
 /// A flash core.
 #[derive(Clone, Debug)]
@@ -37,7 +40,7 @@ pub(crate) struct Core {
     pub(crate) scrub: Option<Scrub>,
     pub(crate) covers: Covers,
     /// First die (over the drive) of each local die.
-    pub(crate) dies: Vec<u16>,
+    pub(crate) dies: IndexVec<LocalDie, DieId>,
     /// What is to be looked at before the next event.
     pub(crate) dirty: Dirty,
 }
@@ -61,7 +64,7 @@ impl Core {
                 Scrub::new(&own, ftl.layout().superblocks(), cores, config.ftl.mapping_unit)
             }),
             covers: Covers::new(ftl.streams(), cover_after(config)),
-            dies: dies.iter().map(|die| die.0).collect(),
+            dies: dies.iter().copied().collect(),
             dirty: Dirty::default(),
             ftl,
         })

@@ -6,17 +6,17 @@ use crate::op::{Op, OpKind, Purpose, Task};
 use crate::ssd::Ssd;
 use outlast_flash::Queue;
 use outlast_ftl::{Cause, Stream};
-use outlast_units::{Nanos, Pu};
+use outlast_units::{CoreId, Nanos, Pu};
 
 impl Ssd {
-    pub(crate) fn program_host(&mut self, now: Nanos, core: usize, pu: Pu, units: u32) {
+    pub(crate) fn program_host(&mut self, now: Nanos, core: CoreId, pu: Pu, units: u32) {
         let epoch = self.host.flushes.open_epoch();
         self.program_host_in(now, core, pu, units, epoch);
     }
 
     /// [`Ssd::program_host`] as a part of a flush epoch that has not ended.
     #[inline]
-    pub(crate) fn program_host_in(&mut self, now: Nanos, core: usize, pu: Pu, units: u32, epoch: u32) {
+    pub(crate) fn program_host_in(&mut self, now: Nanos, core: CoreId, pu: Pu, units: u32, epoch: u32) {
         debug_assert!(units <= self.cores[core].ftl.layout().units_per_pu(), "program unit {pu} is too full");
         self.host.flushes.count_in(epoch);
         let purpose = Purpose::program(OpKind::HostProgram, Task::Gc, pu, epoch);
@@ -26,7 +26,7 @@ impl Ssd {
     /// A host program has ended: its units leave the buffer.
     pub(crate) fn host_programmed(&mut self, now: Nanos, op: &Op) {
         debug_assert!(op.kind == OpKind::HostProgram, "{:?} ends as a host program", op.kind);
-        let core = usize::from(op.core);
+        let core = op.core;
         self.cores[core].buffer.leave(u32::from(op.units));
         self.count_out(now, op.epoch);
         if self.cores[core].buffer.any_moved_in() {
@@ -37,7 +37,7 @@ impl Ssd {
             // Writes that now fit enter before it is seen whether space is short.
             self.make_due(core, Due::Admit);
             self.make_due_then(core, Due::Collect);
-        } else {
+        } else if !(self.is_settled() && self.cores[core].collects_nothing()) {
             self.make_due(core, Due::Collect);
         }
     }
@@ -50,7 +50,7 @@ impl Ssd {
 
     /// Program unit `pu` is on flash, or its units are elsewhere: the flush epochs of host data in it go on.
     #[cold]
-    fn end_moved_in(&mut self, now: Nanos, core: usize, pu: Pu) {
+    fn end_moved_in(&mut self, now: Nanos, core: CoreId, pu: Pu) {
         for epoch in self.cores[core].buffer.take_moved_in(pu) {
             self.count_out(now, epoch);
         }
@@ -58,14 +58,14 @@ impl Ssd {
 
     /// Programs the parity of the stripes that `stream` has completed.
     #[inline]
-    pub(crate) fn program_parity(&mut self, now: Nanos, core: usize, stream: Stream) {
+    pub(crate) fn program_parity(&mut self, now: Nanos, core: CoreId, stream: Stream) {
         if self.striped {
             self.program_due_parity(now, core, stream);
         }
     }
 
     #[inline(never)]
-    fn program_due_parity(&mut self, now: Nanos, core: usize, stream: Stream) {
+    fn program_due_parity(&mut self, now: Nanos, core: CoreId, stream: Stream) {
         while let Some(pu) = self.cores[core].ftl.take_parity(stream) {
             self.program_in(now, core, stream, pu, 0);
         }
@@ -73,7 +73,7 @@ impl Ssd {
     }
 
     /// Programs `pu` of `stream`, through the queue that is the stream's.
-    pub(crate) fn program_in(&mut self, now: Nanos, core: usize, stream: Stream, pu: Pu, units: u32) {
+    pub(crate) fn program_in(&mut self, now: Nanos, core: CoreId, stream: Stream, pu: Pu, units: u32) {
         match self.cores[core].ftl.cause_of(stream) {
             Cause::Host | Cause::Partial => self.program_host(now, core, pu, units),
             Cause::Gc => self.program_relocated(now, core, Task::Gc, pu, units),
@@ -82,7 +82,7 @@ impl Ssd {
         }
     }
 
-    pub(crate) fn program_relocated(&mut self, now: Nanos, core: usize, task: Task, pu: Pu, units: u32) {
+    pub(crate) fn program_relocated(&mut self, now: Nanos, core: CoreId, task: Task, pu: Pu, units: u32) {
         let epoch = self.cores[core].tasks.epoch(task);
         self.program_relocated_in(now, core, task, pu, units, epoch);
     }
@@ -92,7 +92,7 @@ impl Ssd {
     pub(crate) fn program_relocated_in(
         &mut self,
         now: Nanos,
-        core: usize,
+        core: CoreId,
         task: Task,
         pu: Pu,
         units: u32,
@@ -106,7 +106,7 @@ impl Ssd {
 
     pub(crate) fn relocation_programmed(&mut self, now: Nanos, op: &Op) {
         debug_assert!(op.kind == OpKind::RelocationProgram, "{:?} ends as one of relocation", op.kind);
-        let core = usize::from(op.core);
+        let core = op.core;
         self.flash.internal_ended();
         let state = &mut self.cores[core];
         state.tasks.leave(u32::from(op.units));
@@ -118,13 +118,15 @@ impl Ssd {
             self.make_due(core, Due::Formers);
             self.make_due(core, Due::victim(op.task));
         }
-        self.make_due_then(core, Due::Collect);
-        self.unsettled.add_leave();
+        if !(self.is_settled() && self.cores[core].collects_nothing()) {
+            self.make_due_then(core, Due::Collect);
+        }
+        self.let_waiting_go();
     }
 
     /// Data has come to flash: victims may be erased that waited for what superseded their units.
     #[inline]
-    fn mark_pinned(&mut self, core: usize) {
+    fn mark_pinned(&mut self, core: CoreId) {
         if self.cores[core].tasks.take_pinned() {
             self.make_due(core, Due::Formers);
         }

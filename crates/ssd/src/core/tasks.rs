@@ -3,7 +3,7 @@
 use super::victim::{Former, ReadList, Victim, work_until_gain};
 use crate::op::Task;
 use outlast_ftl::{Ftl, Stream};
-use outlast_units::{Pu, SuperblockId, count_few};
+use outlast_units::{LaneIndex, LocalDie, Pu, SuperblockId, count_few};
 
 /// What an internal task has under way.
 #[derive(Clone, Debug, Default)]
@@ -115,7 +115,7 @@ impl Tasks {
         ftl: &Ftl,
         superblock: SuperblockId,
         stream: Stream,
-        only: &[u32],
+        only: &[LaneIndex],
         valid: u32,
     ) -> bool {
         let own = &mut self.under_way[task as usize];
@@ -138,7 +138,7 @@ impl Tasks {
     /// What die `local` reads next for `task`, if it `may_start` now. Room is kept for what is read, and the read is under way, until
     /// [`Tasks::read_ended`].
     #[inline]
-    pub(crate) fn next_read(&mut self, task: Task, local: u16, ftl: &Ftl, may_start: bool) -> NextRead {
+    pub(crate) fn next_read(&mut self, task: Task, local: LocalDie, ftl: &Ftl, may_start: bool) -> NextRead {
         let Some(victim) = &mut self.under_way[task as usize].victim else { return NextRead::None };
         let mut is_stale = false;
         while victim.list.has_more(local) {
@@ -162,7 +162,7 @@ impl Tasks {
     }
 
     /// Whether die `local` has something to read for `task`.
-    pub(crate) fn has_reads(&self, task: Task, local: u16) -> bool {
+    pub(crate) fn has_reads(&self, task: Task, local: LocalDie) -> bool {
         self.under_way[task as usize].victim.as_ref().is_some_and(|victim| victim.list.has_more(local))
     }
 

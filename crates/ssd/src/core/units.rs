@@ -6,14 +6,13 @@ use crate::ssd::Ssd;
 use outlast_device::{Op as HostOp, Outcome};
 use outlast_ftl::Stream;
 use outlast_media::Unit;
-use outlast_units::{Lpn, Nanos, SECTOR_BYTES};
+use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
 
 impl Ssd {
     /// A flash core acts on one unit of a command.
-    pub(crate) fn execute(&mut self, now: Nanos, core: usize, work: UnitWork) {
+    pub(crate) fn execute(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
         debug_assert!(
-            work.lpn == outlast_units::slab::NIL
-                || u32::from(work.first) + u32::from(work.sectors) <= self.sectors_per_unit,
+            work.lpn == Lpn::NONE || u32::from(work.first) + u32::from(work.sectors) <= self.sectors_per_unit,
             "work of more than a unit"
         );
         // A die may have failed, or data have moved, since the master core sent it here.
@@ -26,7 +25,7 @@ impl Ssd {
             HostOp::Trim => {
                 // A unit trimmed in part keeps its data: deallocation is advice (NVMe 2.0, Dataset Management).
                 if u32::from(work.sectors) == self.sectors_per_unit {
-                    self.cores[core].ftl.trim(Lpn(work.lpn));
+                    self.cores[core].ftl.trim(work.lpn);
                     self.make_due(core, Due::Collect);
                     if self.redirection.is_some() {
                         self.drop_superseded(core, work.lpn);
@@ -39,11 +38,11 @@ impl Ssd {
     }
 
     #[inline]
-    fn read_unit(&mut self, now: Nanos, core: usize, work: UnitWork) {
+    fn read_unit(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
         let ftl = &self.cores[core].ftl;
-        let slot = ftl.lookup(Lpn(work.lpn));
+        let slot = ftl.lookup(work.lpn);
         if !slot.is_some() {
-            if ftl.is_lost(Lpn(work.lpn)) {
+            if ftl.is_lost(work.lpn) {
                 self.end_in_error(now, work);
                 return;
             }
@@ -68,7 +67,7 @@ impl Ssd {
 
     /// What a flash core takes to bring a unit into the parity that covers it: of its stripe, of its block, and of the blocks in
     /// which the stripe's parity lies.
-    pub(crate) fn encode_time(&self, core: usize, work: UnitWork) -> Nanos {
+    pub(crate) fn encode_time(&self, core: CoreId, work: UnitWork) -> Nanos {
         let ftl = &self.cores[core].ftl;
         let stream = self.stream_of_write(core, work);
         if !ftl.is_protected(stream) {
@@ -82,7 +81,7 @@ impl Ssd {
 
     /// The stream of a unit that the host writes.
     #[inline]
-    pub(crate) fn stream_of_write(&self, core: usize, work: UnitWork) -> Stream {
+    pub(crate) fn stream_of_write(&self, core: CoreId, work: UnitWork) -> Stream {
         let command = self.host.requests.command(work.request);
         let class = match &self.classifier {
             None => 0,
@@ -91,7 +90,7 @@ impl Ssd {
         self.cores[core].ftl.host_stream(command.stream.0, class)
     }
 
-    fn write_unit(&mut self, now: Nanos, core: usize, work: UnitWork) {
+    fn write_unit(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
         if self.classifier.is_some() {
             let sector = self.first_sector(core, work.lpn);
             if let Some(classifier) = &mut self.classifier {
@@ -115,7 +114,7 @@ impl Ssd {
             }
             let (core, work) = self.holder_of_rest(core, work);
             let ftl = &self.cores[core].ftl;
-            let slot = ftl.lookup(Lpn(work.lpn));
+            let slot = ftl.lookup(work.lpn);
             if slot.is_some() && ftl.is_programmed(slot) {
                 // The read's time is spent now; its content is merged when the write enters the buffer, with what is
                 // current then, so that two partial writes of one unit cannot lose each other's sectors.
@@ -129,10 +128,10 @@ impl Ssd {
 
     /// Whether a write covers only a part of a unit the rest of which cannot be read: nothing whole could be written.
     #[inline]
-    pub(super) fn is_rest_lost(&self, core: usize, work: UnitWork) -> bool {
+    pub(super) fn is_rest_lost(&self, core: CoreId, work: UnitWork) -> bool {
         u32::from(work.sectors) != self.sectors_per_unit && {
             let (core, work) = self.holder_of_rest(core, work);
-            self.cores[core].ftl.is_lost(Lpn(work.lpn))
+            self.cores[core].ftl.is_lost(work.lpn)
         }
     }
 
@@ -145,31 +144,31 @@ impl Ssd {
         self.finish_parts(now, work.request, 1);
     }
 
-    fn copy_out(&mut self, core: usize, work: UnitWork) {
+    fn copy_out(&mut self, core: CoreId, work: UnitWork) {
         let (start, command) = (self.first_sector(core, work.lpn), *self.host.requests.command(work.request));
         let ftl = &self.cores[core].ftl;
-        let Some(unit) = ftl.load(ftl.lookup(Lpn(work.lpn))) else { return };
+        let Some(unit) = ftl.load(ftl.lookup(work.lpn)) else { return };
         self.host.bytes.copy_out(&command, start, work, unit.bytes());
     }
 
     /// Puts the bytes of a unit, rebuilt from its stripe, where the read that asked for it returns them.
-    pub(crate) fn deliver(&mut self, request: u32, core: usize, lpn: Lpn, unit: &[u8]) {
-        let (start, command) = (self.first_sector(core, lpn.0), *self.host.requests.command(request));
+    pub(crate) fn deliver(&mut self, request: u32, core: CoreId, lpn: Lpn, unit: &[u8]) {
+        let (start, command) = (self.first_sector(core, lpn), *self.host.requests.command(request));
         self.host.bytes.deliver(&command, request, start, unit);
     }
 
     /// The unit's new content: the old one under the sectors written. What comes without bytes leaves the unit as it is.
-    pub(super) fn merged(&mut self, core: usize, work: UnitWork) -> Option<Unit> {
+    pub(super) fn merged(&mut self, core: CoreId, work: UnitWork) -> Option<Unit> {
         let (holder, old) = self.holder_of_rest(core, work);
         let ftl = &self.cores[holder].ftl;
-        let slot = ftl.lookup(Lpn(old.lpn));
+        let slot = ftl.lookup(old.lpn);
         let old = if slot.is_some() { ftl.load(slot).cloned() } else { None };
         let (start, command) = (self.first_sector(core, work.lpn), self.host.requests.command(work.request));
         let new = self.host.bytes.part(command, start, work);
-        if let Some(old) = old.as_ref().filter(|old| new.is_none() && old.tag() == work.lpn) {
+        if let Some(old) = old.as_ref().filter(|old| new.is_none() && old.tag() == work.lpn.0) {
             return Some(old.clone());
         }
-        self.cores[core].ftl.make_unit(Lpn(work.lpn), |unit| {
+        self.cores[core].ftl.make_unit(work.lpn, |unit| {
             let is_whole = new.is_some_and(|(_, new)| new.len() == unit.len());
             match old {
                 _ if is_whole => {}
@@ -183,7 +182,7 @@ impl Ssd {
     }
 
     /// The first host sector of the unit that core `core` knows by number `lpn`.
-    fn first_sector(&self, core: usize, lpn: u32) -> u64 {
+    fn first_sector(&self, core: CoreId, lpn: Lpn) -> u64 {
         self.unit_at(core, lpn) * u64::from(self.sectors_per_unit)
     }
 }

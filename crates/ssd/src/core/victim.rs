@@ -7,7 +7,7 @@
 //! ```
 
 use outlast_ftl::{Ftl, Stream};
-use outlast_units::{Pu, PuWithin, SuperblockId};
+use outlast_units::{IndexVec, LaneIndex, LocalDie, Pu, PuWithin, SuperblockId};
 
 /// The victim that a task moves, or erases: read valid units, write them to a stream, erase.
 #[derive(Clone, Debug)]
@@ -59,14 +59,14 @@ pub(super) struct ReadList {
     /// Program units (counted within the superblock) that held valid data when it was chosen: a stretch of equal length for each die.
     pus: Vec<PuWithin>,
     /// Next entry of `pus`, and the end, for each die; equal when the die has nothing more to read.
-    cursors: Vec<(u32, u32)>,
+    cursors: IndexVec<LocalDie, (u32, u32)>,
     /// Dies that have something more to read.
     pub(super) dies_left: u32,
 }
 
 impl ReadList {
     /// Lists what `superblock` holds, of the lanes in `only` if any are given.
-    pub(super) fn fill(&mut self, ftl: &Ftl, superblock: SuperblockId, only: &[u32]) {
+    pub(super) fn fill(&mut self, ftl: &Ftl, superblock: SuperblockId, only: &[LaneIndex]) {
         let layout = ftl.layout();
         let stretch = layout.pus_per_superblock() / u32::from(layout.dies());
         self.pus.clear();
@@ -75,11 +75,11 @@ impl ReadList {
         self.cursors.extend((0..u32::from(layout.dies())).map(|die| (die * stretch, die * stretch)));
         let mut pu = PuWithin(0);
         for _ in 0..layout.superpages() {
-            for (position, lane) in (0u32..).zip(layout.lanes()) {
+            for (position, lane) in layout.lanes().iter_indexed() {
                 if ftl.valid_units(superblock, pu) != 0 && (only.is_empty() || only.contains(&position)) {
-                    let (_, end) = &mut self.cursors[usize::from(lane.local_die)];
+                    let (_, end) = &mut self.cursors[lane.local_die];
                     debug_assert!(
-                        *end < (u32::from(lane.local_die) + 1) * stretch,
+                        *end < (u32::from(lane.local_die.0) + 1) * stretch,
                         "a die has more than its share"
                     );
                     self.pus[*end as usize] = pu;
@@ -93,15 +93,15 @@ impl ReadList {
 
     /// Whether die `local` has something more to read.
     #[inline]
-    pub(super) fn has_more(&self, local: u16) -> bool {
-        let (next, end) = self.cursors[usize::from(local)];
+    pub(super) fn has_more(&self, local: LocalDie) -> bool {
+        let (next, end) = self.cursors[local];
         next != end
     }
 
     /// The next program unit on die `local`, which has one.
     #[inline]
-    pub(super) fn take(&mut self, local: u16) -> PuWithin {
-        let (next, end) = &mut self.cursors[usize::from(local)];
+    pub(super) fn take(&mut self, local: LocalDie) -> PuWithin {
+        let (next, end) = &mut self.cursors[local];
         debug_assert!(next < end, "die {local} has nothing more to read");
         let pu = self.pus[*next as usize];
         *next += 1;

@@ -2,7 +2,7 @@
 
 use crate::op::UnitWork;
 use outlast_device::{Command, LbaRun, Tag};
-use outlast_units::SECTOR_BYTES;
+use outlast_units::{Lpn, SECTOR_BYTES};
 use std::collections::BTreeMap;
 
 /// What commands carry beside their addresses.
@@ -52,7 +52,7 @@ impl HostBytes {
         let end = (command.lba.0 + u64::from(command.sectors)).min(unit_start + sectors);
         if start < end {
             let (first, sectors) = ((start - unit_start) as u16, (end - start) as u16);
-            self.copy_out(command, unit_start, UnitWork { request, lpn: 0, first, sectors }, unit);
+            self.copy_out(command, unit_start, UnitWork { request, lpn: Lpn::NONE, first, sectors }, unit);
         }
     }
 

@@ -115,7 +115,7 @@ impl Ssd {
 
     /// Hands `work` to flash core `core`, which takes `cost` before it acts on it.
     #[inline]
-    pub(crate) fn hand_over(&mut self, now: Nanos, core: usize, cost: Nanos, work: UnitWork) {
+    pub(crate) fn hand_over(&mut self, now: Nanos, core: CoreId, cost: Nanos, work: UnitWork) {
         if cost == Nanos::ZERO && self.cores[core].cpu.is_free(now) {
             self.execute(now, core, work);
         } else {
@@ -130,14 +130,14 @@ impl Ssd {
 
     /// Sees that flash core `core` acts when it has done the first piece of its work.
     #[inline]
-    pub(crate) fn schedule_core(&mut self, core: usize) {
+    pub(crate) fn schedule_core(&mut self, core: CoreId) {
         let next = self.cores[core].cpu.next();
-        self.flash.schedule(Source::Core(CoreId(core as u16)), next);
+        self.flash.schedule(Source::Core(core), next);
     }
 
     /// Whether `work` reads the unit after those that core `core` was given last, in the same program unit: firmware looks up all
     /// that a command wants of a page, then has the page read.
-    fn is_of_page_before(&self, core: usize, work: UnitWork) -> bool {
+    fn is_of_page_before(&self, core: CoreId, work: UnitWork) -> bool {
         let Some(&CoreWork::Units { first: before, units }) = self.cores[core].cpu.last() else {
             return false;
         };
@@ -149,11 +149,11 @@ impl Ssd {
             return false;
         }
         let ftl = &self.cores[core].ftl;
-        let (last, this) = (ftl.lookup(Lpn(work.lpn - 1)), ftl.lookup(Lpn(work.lpn)));
+        let (last, this) = (ftl.lookup(Lpn(work.lpn.0 - 1)), ftl.lookup(work.lpn));
         last.is_some() && this.is_some() && ftl.layout().pu_of(last).0 == ftl.layout().pu_of(this).0
     }
 
-    pub(crate) fn cpu_event(&mut self, now: Nanos, core: usize) {
+    pub(crate) fn cpu_event(&mut self, now: Nanos, core: CoreId) {
         let work = self.cores[core].cpu.done().expect("a processor's event has work");
         self.schedule_core(core);
         match work {
@@ -168,13 +168,13 @@ impl Ssd {
     }
 
     /// A flash core acts on neighbouring units of a read that lie in one program unit.
-    fn execute_page(&mut self, now: Nanos, core: usize, first: UnitWork, units: u32) {
+    fn execute_page(&mut self, now: Nanos, core: CoreId, first: UnitWork, units: u32) {
         debug_assert!(units > 1, "a page of one unit");
         let command = self.host.requests.command(first.request);
         let end = command.lba.0 + u64::from(command.sectors);
         self.flash.begin_gathering();
         self.execute(now, core, first);
-        for lpn in first.lpn + 1..first.lpn + units {
+        for lpn in Lpn::each(first.lpn + 1..first.lpn + units) {
             let start = self.unit_at(core, lpn) * u64::from(self.sectors_per_unit);
             let sectors = u64::from(self.sectors_per_unit).min(end - start) as u16;
             self.execute(now, core, UnitWork { lpn, first: 0, sectors, ..first });

@@ -65,7 +65,7 @@ impl CoreCells {
     /// Brings the cells into the state in which the run begins: the blocks of `ftl` are as worn as it says, and what it has written is as old
     /// as `reliability` says.
     pub(crate) fn begin(&mut self, ftl: &Ftl, reliability: &ReliabilityConfig) {
-        self.cells.begin(ftl.blocks().all_cycles(), &reliability.initial, Nanos::ZERO);
+        self.cells.begin(ftl.blocks().all_cycles().as_slice(), &reliability.initial, Nanos::ZERO);
         self.rereads.as_mut_slice().fill(0);
         self.steps.as_mut_slice().fill(0);
         let layout = ftl.layout();
@@ -94,7 +94,7 @@ impl CoreCells {
                 let (pu, unit) = layout.pu_of(slot);
                 let (place, group) = layout.place_and_group(pu);
                 let (block, _) = block_and_row(ftl, &place, layout.pages_of_unit(unit).start);
-                self.cells.prefetch(block, Group(group));
+                self.cells.prefetch(block, group);
             }
         }
     }

@@ -11,7 +11,7 @@ use super::units;
 use crate::op::{Op, OpKind, Rung, UnitWork};
 use outlast_ftl::Axis;
 use outlast_units::slab::{NIL, Slab};
-use outlast_units::{Lpn, Ppn, Pu};
+use outlast_units::{CoreId, Lpn, Ppn, Pu};
 
 /// How deep recoveries of members for the recovery of another may nest, where data has parity along two axes.
 const MOST_NESTED: u8 = 3;
@@ -26,7 +26,7 @@ pub(crate) enum LadderEffect {
     /// A unit has been rebuilt from the units of `members`: where bytes are kept, they are put together.
     Rebuilt { op: Op, axis: Axis, unit: u32, owner: Option<Lpn>, members: Vec<Pu> },
     /// Combining so many members takes flash core `core` time, which the host's request, if it is for one, waits for.
-    Combine { core: u16, members: u64, request: Option<u32> },
+    Combine { core: CoreId, members: u64, request: Option<u32> },
     /// A read has come to its end: it has given all of its units but those in the mask.
     Done(Op, u64),
 }
@@ -141,7 +141,7 @@ impl Ladder {
                 mask: op.failing,
                 units: op.failing.count_ones() as u16,
                 recovery: index,
-                ..Op::new(OpKind::StripeRead, op.task, usize::from(op.core), pu)
+                ..Op::new(OpKind::StripeRead, op.task, op.core, pu)
             };
             effects.extend(members.into_iter().map(|pu| LadderEffect::Read(read(pu))));
             return;
@@ -287,8 +287,8 @@ fn drop_stale(
             // under way.
             op.units -= 1;
             let (pu, unit) = lines.pu_of(current);
-            let work = UnitWork { lpn: lpn.0, ..op.work };
-            let read = Op::new(OpKind::HostRead, op.task, usize::from(op.core), pu);
+            let work = UnitWork { lpn, ..op.work };
+            let read = Op::new(OpKind::HostRead, op.task, op.core, pu);
             effects.push(LadderEffect::Read(Op { mask: 1 << unit, units: 1, work, ..read }));
         }
     }

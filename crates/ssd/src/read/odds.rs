@@ -4,7 +4,7 @@ use super::places::{block_and_row, broken_units};
 use outlast_ftl::{Axis, Ftl, Member};
 use outlast_media::reliability::ReadLadder;
 use outlast_media::{Cells, Faults};
-use outlast_units::{Group, Nanos, Pu};
+use outlast_units::{Nanos, Pu};
 
 /// A flash core whose flash errs, at a moment.
 #[derive(Clone, Copy)]
@@ -74,7 +74,7 @@ impl LineOdds<'_> {
         let layout = self.ftl.layout();
         let (place, group) = layout.place_and_group(pu);
         let (block, _) = block_and_row(self.ftl, &place, layout.pages_of_unit(unit).start);
-        self.cells.prefetch(block, Group(group));
+        self.cells.prefetch(block, group);
     }
 
     /// With parity along both axes what is lost with the unit is lost in a rectangle: as many others of its stripe as there are
@@ -110,7 +110,7 @@ impl LineOdds<'_> {
         let (place, group) = layout.place_and_group(pu);
         layout.pages_of_unit(unit).fold(f64::NEG_INFINITY, |sum, page| {
             let (block, row) = block_and_row(self.ftl, &place, page);
-            let ln_rber = self.cells.ln_rber(block, row, Group(group), self.at);
+            let ln_rber = self.cells.ln_rber(block, row, group, self.at);
             ln_or(sum, self.ladder.log_p_fail_after(ln_rber, self.limit))
         })
     }

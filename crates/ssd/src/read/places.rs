@@ -13,7 +13,7 @@ pub(crate) fn faulty_units(ftl: &Ftl, faults: &mut Faults, pu: Pu, wanted: u64) 
     for unit in units(wanted) {
         for page in layout.pages_of_unit(unit) {
             let (block, row) = block_and_row(ftl, &place, page);
-            if !faults.is_readable(block.0, row.0) || faults.sense_fails_transiently(block.0) {
+            if !faults.is_readable(block, row) || faults.sense_fails_transiently(block) {
                 failing |= 1 << unit;
             }
         }
@@ -29,7 +29,7 @@ pub(crate) fn broken_units(ftl: &Ftl, faults: Option<&Faults>, pu: Pu, mask: u64
     let is_broken = |&unit: &u32| {
         layout.pages_of_unit(unit).any(|page| {
             let (block, row) = block_and_row(ftl, &place, page);
-            !faults.is_readable(block.0, row.0)
+            !faults.is_readable(block, row)
         })
     };
     units(mask).filter(is_broken).fold(0, |broken, unit| broken | 1 << unit)
@@ -39,7 +39,7 @@ pub(crate) fn broken_units(ftl: &Ftl, faults: Option<&Faults>, pu: Pu, mask: u64
 #[inline]
 pub(super) fn block_and_row(ftl: &Ftl, place: &PuPlace, page: u32) -> (BlockIndex, Row) {
     let (plane, row) = ftl.layout().page_place(*place, page);
-    (BlockIndex(ftl.block_index(place.superblock, place.lane.local_die, plane)), Row(row))
+    (ftl.block_index(place.superblock, place.lane.local_die, plane), row)
 }
 
 /// The units in bit mask `mask`.

@@ -92,11 +92,11 @@ impl Reliability {
         let layout = ftl.layout();
         let (place, group) = layout.place_and_group(read.pu);
         let (block, row) = block_and_row(ftl, &place, layout.page_of(Ppn(wanted.trailing_zeros())));
-        let (sums, age) = (Sums::of(ftl, read, &place), own.cells.age(Group(group), at));
+        let (sums, age) = (Sums::of(ftl, read, &place), own.cells.age(group, at));
         let CalmSensing { p_most, luck, ln_rber } =
             match own.cells.sense_calm(block, row, age, sums != Sums::None) {
                 Some(seen) => seen,
-                None => self.sense_restless(own, block, row, Group(group), at),
+                None => self.sense_restless(own, block, row, group, at),
             };
         let (mut rest, mut failing) = (wanted, 0);
         while rest != 0 {
@@ -174,7 +174,7 @@ impl Reliability {
                     last = page;
                     let row;
                     (block, row) = block_and_row(ftl, &place, page);
-                    sensing = own.cells.sense(block, row, Group(group), at);
+                    sensing = own.cells.sense(block, row, group, at);
                     if is_first && self.has_history && unit == read.wanted.trailing_zeros() {
                         step = own.step(block);
                     }

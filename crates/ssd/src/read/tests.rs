@@ -3,7 +3,7 @@
 use super::{Corrections, Ladder, LadderEffect, Lines, Retries};
 use crate::op::{Op, OpKind, Rung, Task};
 use outlast_ftl::{Axis, Member};
-use outlast_units::{Lpn, Ppn, Pu};
+use outlast_units::{CoreId, Lpn, Ppn, Pu};
 use proptest::prelude::*;
 
 const LANES: u32 = 4;
@@ -91,7 +91,7 @@ impl Lines for Grid {
 
 /// The read of all units of program unit `pu`, those in `failing` not given.
 fn read(kind: OpKind, pu: Pu, failing: u64) -> Op {
-    Op { mask: (1 << UNITS) - 1, units: UNITS as u16, failing, ..Op::new(kind, Task::Gc, 0, pu) }
+    Op { mask: (1 << UNITS) - 1, units: UNITS as u16, failing, ..Op::new(kind, Task::Gc, CoreId(0), pu) }
 }
 
 /// What the ladder does with a read: how it ends, what was rebuilt, and what was read once more or elsewhere.

@@ -6,7 +6,7 @@
 use crate::config::{Identifier, Rebuild, RepairConfig, SsdConfig};
 use outlast_ftl::{Axis, Ftl};
 use outlast_media::TimingTable;
-use outlast_units::{Bytes, CoreId, IndexVec, Nanos, Pu};
+use outlast_units::{Bytes, CoreId, IndexVec, Nanos, Pu, Row};
 use std::collections::BTreeMap;
 
 impl Identifier {
@@ -105,7 +105,7 @@ pub(crate) fn rebuilds(config: &SsdConfig, timing: &TimingTable, ftl: &Ftl, pu: 
             let needs = Axis::ALL.into_iter().filter_map(|axis| ftl.line_needs(pu, axis)).min();
             let layout = ftl.layout();
             let rows = layout.first_page(pu)..layout.first_page(pu) + layout.rows_per_pu();
-            let sense = rows.fold(Nanos::ZERO, |sum, row| sum + timing.read(row));
+            let sense = Row::each(rows).fold(Nanos::ZERO, |sum, row| sum + timing.read(row.0));
             let each = sense + timing.transfer(layout.units_per_pu());
             let dies = ftl.live_lanes().count() as u64;
             let inside = u64::from(needs.unwrap_or(1)) * each.0 / dies.max(1);

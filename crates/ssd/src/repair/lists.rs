@@ -289,8 +289,8 @@ mod tests {
         let mut lists = Lists::new(2, 2);
         lists.begin(DieId(1), CoreId(1), Some(Vec::new()), 130);
         lists.mark(CoreId(1), &[Lpn(64), Lpn(129), Lpn(1000)]);
-        let marked: Vec<u32> = (0..2000).filter(|&lpn| lists.is_marked(CoreId(1), Lpn(lpn))).collect();
-        assert_eq!(marked, [64, 129]);
-        assert!(!(0..2000).any(|lpn| lists.is_marked(CoreId(0), Lpn(lpn))));
+        let marked: Vec<Lpn> = (0..2000).map(Lpn).filter(|&lpn| lists.is_marked(CoreId(1), lpn)).collect();
+        assert_eq!(marked, [Lpn(64), Lpn(129)]);
+        assert!(!(0..2000).map(Lpn).any(|lpn| lists.is_marked(CoreId(0), lpn)));
     }
 }

@@ -67,8 +67,8 @@ impl Watch {
     }
 
     /// Whether a block, just erased, is to be replaced; `failed`: its operations said so.
-    pub(crate) fn must_retire(&self, core: usize, block: u32, failed: bool) -> bool {
-        self.detector.must_retire(CoreId(core as u16), BlockIndex(block), failed)
+    pub(crate) fn must_retire(&self, core: CoreId, block: BlockIndex, failed: bool) -> bool {
+        self.detector.must_retire(core, block, failed)
     }
 
     /// The records of die `die`.

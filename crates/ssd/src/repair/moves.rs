@@ -4,14 +4,14 @@
 //! finds each unit in one place or the other: so moves begin anew after it, and look through all cores again.
 
 use outlast_device::Outcome;
-use outlast_units::CoreId;
+use outlast_units::{CoreId, Lpn};
 use std::collections::VecDeque;
 
 /// What is to be done about moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NextMove {
     /// Move this unit of the core, which counts as under way from now on, and ask again.
-    Start { victim: CoreId, number: u32 },
+    Start { victim: CoreId, number: Lpn },
     /// Nothing is under way and nothing is left: writes that hoped for the room that moves make have nothing more to hope for.
     AtRest,
     /// Wait for a move under way.
@@ -22,7 +22,7 @@ pub(crate) enum NextMove {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Moves {
     /// Cores whose units are to be looked through, each from a number on.
-    todo: VecDeque<(CoreId, u32)>,
+    todo: VecDeque<(CoreId, Lpn)>,
     in_flight: u32,
     /// Whether it is to be asked what is next.
     due: bool,
@@ -35,7 +35,7 @@ impl Moves {
     /// The units redirected from core `victim` are to be moved, those included that an earlier failure had left.
     pub(crate) fn begin(&mut self, victim: CoreId) {
         self.todo.retain(|&(core, _)| core != victim);
-        self.todo.push_back((victim, 0));
+        self.todo.push_back((victim, Lpn(0)));
         self.due = true;
     }
 
@@ -49,7 +49,7 @@ impl Moves {
 
     fn look_through_all(&mut self, cores: usize) {
         debug_assert!(self.in_flight == 0, "all cores are looked through when nothing is under way");
-        let todo = (0..cores as u16).map(|core| (CoreId(core), 0)).collect();
+        let todo = (0..cores as u16).map(|core| (CoreId(core), Lpn(0))).collect();
         *self = Self { todo, due: true, ..Self::default() };
     }
 
@@ -71,7 +71,7 @@ impl Moves {
 
     /// What is next, in a drive of `cores` cores. `find` gives the first number from the given one on of a unit of the core that is still in
     /// its former place.
-    pub(crate) fn next(&mut self, cores: usize, find: impl Fn(CoreId, u32) -> Option<u32>) -> NextMove {
+    pub(crate) fn next(&mut self, cores: usize, find: impl Fn(CoreId, Lpn) -> Option<Lpn>) -> NextMove {
         self.due = false;
         if self.in_flight as usize >= cores {
             return NextMove::Wait;
@@ -133,14 +133,14 @@ mod tests {
             cut_after in prop::option::of(0usize..40),
         ) {
             let (mut units, mut moves) = (units, Moves::default());
-            let (mut under_way, mut moved, mut turn) = (Vec::<(CoreId, u32)>::new(), 0u32, 0);
+            let (mut under_way, mut moved, mut turn) = (Vec::<(CoreId, Lpn)>::new(), 0u32, 0);
             for core in 0..CORES as u16 {
                 moves.begin(CoreId(core));
             }
             loop {
                 prop_assert_eq!(moves.in_flight() as usize, under_way.len());
                 prop_assert!(under_way.len() <= CORES);
-                let find = |core: CoreId, from: u32| units[core.index()].range(from..).next().copied();
+                let find = |core: CoreId, from: Lpn| units[core.index()].range(from.0..).next().copied().map(Lpn);
                 if moves.are_due() {
                     match moves.next(CORES, find) {
                         NextMove::Start { victim, number } => under_way.push((victim, number)),
@@ -160,7 +160,7 @@ mod tests {
                 }
                 let (core, number) = under_way.remove(order[turn % order.len()].index(under_way.len()));
                 if moved < room + moved / gain_every {
-                    units[core.index()].remove(&number);
+                    units[core.index()].remove(&number.0);
                     moved += 1;
                     moves.count_made();
                     moves.ended(Outcome::Ok);
@@ -177,7 +177,10 @@ mod tests {
     fn a_loss_of_power_ends_all_moves() {
         let mut moves = Moves::default();
         moves.begin(CoreId(1));
-        assert_eq!(moves.next(2, |_, from| Some(from)), NextMove::Start { victim: CoreId(1), number: 0 });
+        assert_eq!(
+            moves.next(2, |_, from| Some(from)),
+            NextMove::Start { victim: CoreId(1), number: Lpn(0) }
+        );
         moves.power_failed(None);
         assert!(moves.is_idle() && !moves.are_due());
         assert_eq!(moves.next(2, |_, _| panic!("nothing is to be looked through")), NextMove::AtRest);

@@ -2,6 +2,7 @@
 
 use crate::op::OpKind;
 use crate::ssd::Ssd;
+use outlast_units::CoreId;
 use outlast_units::slab::NIL;
 
 impl Ssd {
@@ -25,7 +26,7 @@ impl Ssd {
         let counted = self.host.flushes.outstanding();
         let programs =
             |core| self.programs_in_flight(core).filter(|op| op.tag.kind == OpKind::HostProgram).count();
-        let of_host: u64 = (0..self.cores.len()).map(|core| programs(core) as u64).sum();
+        let of_host: u64 = self.cores.indices().map(|core| programs(core) as u64).sum();
         let moved_in: u64 = self.cores.iter().map(|core| core.buffer.epochs_moved_in()).sum();
         if counted != of_host + moved_in {
             return Err(format!(
@@ -52,7 +53,7 @@ impl Ssd {
     }
 
     pub(crate) fn check_buffers(&self) -> Result<(), String> {
-        for (index, core) in self.cores.iter().enumerate() {
+        for (index, core) in self.cores.iter_indexed() {
             let kept = core.ftl.buffered_units();
             let padding = self.padding_in_flight(index);
             let counted = u64::from(core.buffer.held()) + u64::from(core.tasks.relocating()) + padding
@@ -68,8 +69,8 @@ impl Ssd {
     }
 
     /// Units for which room is kept while they are being read from a victim.
-    fn units_being_relocated(&self, core: usize) -> u64 {
-        let reads = self.flash.reads_under_way().filter(|(die, _)| self.places[*die].core.index() == core);
+    fn units_being_relocated(&self, core: CoreId) -> u64 {
+        let reads = self.flash.reads_under_way().filter(|(die, _)| self.places[*die].core == core);
         let relocations = reads.filter(|(_, op)| op.tag.kind == OpKind::RelocationRead);
         let units = relocations.map(|(_, op)| {
             if !op.tag.has_record {
@@ -82,7 +83,7 @@ impl Ssd {
         units.map(u64::from).sum()
     }
 
-    fn padding_in_flight(&self, core: usize) -> u64 {
+    fn padding_in_flight(&self, core: CoreId) -> u64 {
         let per_pu = u64::from(self.cores[core].ftl.layout().units_per_pu());
         self.programs_in_flight(core).map(|op| per_pu - u64::from(op.units())).sum()
     }

@@ -4,11 +4,12 @@ use crate::health::Scrub;
 use crate::op::OpKind;
 use crate::ssd::Ssd;
 use outlast_device::Op as HostOp;
+use outlast_units::CoreId;
 
 impl Ssd {
     /// Checks each part of the drive's health, and compares what the parts wait for with the operations under way.
     pub(crate) fn check_health(&self) -> Result<(), String> {
-        for (index, core) in self.cores.iter().enumerate() {
+        for (index, core) in self.cores.iter_indexed() {
             let scrub = core.scrub.as_ref().map_or(Ok(()), Scrub::self_check);
             scrub.map_err(|error| format!("core {index}: {error}"))?;
             let patrols = self.reads_of(OpKind::PatrolRead, index);
@@ -28,7 +29,7 @@ impl Ssd {
         let Some(watch) = &self.watch else { return Ok(()) };
         watch.detector.self_check()?;
         watch.lists.self_check()?;
-        let of_all = |kind| (0..self.cores.len()).map(|core| self.reads_of(kind, core)).sum::<usize>();
+        let of_all = |kind| self.cores.indices().map(|core| self.reads_of(kind, core)).sum::<usize>();
         // A die may have been given up while it was being read.
         let (probes, lists) = (of_all(OpKind::ProbeRead), of_all(OpKind::ListRead));
         if (watch.detector.reads_under_way() as usize) > probes
@@ -48,7 +49,7 @@ impl Ssd {
     }
 
     /// Reads of one kind of core `core`, waiting or under way.
-    fn reads_of(&self, kind: OpKind, core: usize) -> usize {
-        self.reads.live().filter(|op| op.kind == kind && usize::from(op.core) == core).count()
+    fn reads_of(&self, kind: OpKind, core: CoreId) -> usize {
+        self.reads.live().filter(|op| op.kind == kind && op.core == core).count()
     }
 }

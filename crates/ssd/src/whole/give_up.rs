@@ -4,7 +4,7 @@
 use crate::core::Due;
 use crate::ssd::Ssd;
 use outlast_media::{Damage, Fault, Faults};
-use outlast_units::{DieId, Nanos};
+use outlast_units::{CoreId, DieId, LocalDie, Nanos};
 
 impl Ssd {
     /// From now on operations may fail.
@@ -15,7 +15,7 @@ impl Ssd {
         for core in &mut self.cores {
             core.faults.get_or_insert_with(|| {
                 let dies = core.dies.len() as u16;
-                let first = core.dies[0];
+                let first = core.dies[LocalDie(0)];
                 Faults::new(&self.config.geometry, dies, first, wordline, &self.config.hazards, self.seed)
             });
         }
@@ -40,7 +40,7 @@ impl Ssd {
         self.expect_faults();
         for die in fault.dies(&self.config.geometry) {
             assert!(usize::from(die) < self.places.len(), "die {die} breaks, of {}", self.places.len());
-            let (core, local) = self.core_of_die(die);
+            let (core, local) = self.core_of_die(DieId(die));
             let state = &mut self.cores[core];
             if let Some(faults) = &mut state.faults {
                 faults.inject(local, fault.damage);
@@ -61,8 +61,8 @@ impl Ssd {
     }
 
     /// Core `core` uses its die `local`, or only `plane` of it, no more.
-    pub(crate) fn give_up(&mut self, now: Nanos, core: usize, local: u16, plane: Option<u16>) {
-        assert!(usize::from(local) < self.cores[core].dies.len(), "core {core} has no die {local}");
+    pub(crate) fn give_up(&mut self, now: Nanos, core: CoreId, local: LocalDie, plane: Option<u16>) {
+        assert!(local.index() < self.cores[core].dies.len(), "core {core} has no die {local}");
         self.cores[core].ftl.give_up_die(local, plane);
         debug_assert!(
             plane.is_some() || self.cores[core].ftl.is_dead_die(local),

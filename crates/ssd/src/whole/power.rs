@@ -14,7 +14,7 @@ use outlast_device::PowerCycle;
 use outlast_flash::{Outstanding, Queue};
 use outlast_ftl::{Aftermath, Cause, PartialPlace, Stream};
 use outlast_units::slab::Slab;
-use outlast_units::{DieId, Nanos, Pu, SuperblockId};
+use outlast_units::{CoreId, IndexVec, Nanos, Pu, SuperblockId};
 
 impl PowerCycle for Ssd {
     fn power_cut(&mut self, now: Nanos) {
@@ -48,24 +48,22 @@ impl Ssd {
         self.forget_queries(now);
         self.ladder.power_failed();
         self.master.forget(now);
-        let mut abandoned = Vec::new();
-        for core in 0..self.cores.len() {
-            abandoned.push(self.stop_core(now, core));
-        }
+        let cores = self.cores.indices();
+        let abandoned: IndexVec<CoreId, _> = cores.map(|core| self.stop_core(now, core)).collect();
         if self.write_cache() == WriteCache::Protected {
             self.issue_again(&outstanding);
         } else {
             self.lose_buffers(now, &outstanding);
         }
-        for (core, abandoned) in abandoned.into_iter().enumerate() {
-            self.mount(now, core, &abandoned);
+        for (core, abandoned) in abandoned.iter_indexed() {
+            self.mount(now, core, abandoned);
         }
         self.move_again();
         self.settle(now);
     }
 
     /// Core `core` forgets the host's commands and the tasks under way. Returns the superblocks whose relocation is abandoned.
-    fn stop_core(&mut self, now: Nanos, core: usize) -> Vec<SuperblockId> {
+    fn stop_core(&mut self, now: Nanos, core: CoreId) -> Vec<SuperblockId> {
         let state = &mut self.cores[core];
         state.cpu.forget(now);
         self.counters.blocked_ns += state.buffer.forget(now).0;
@@ -84,9 +82,9 @@ impl Ssd {
     /// those that had not begun follow.
     fn issue_again(&mut self, outstanding: &[Outstanding<Purpose>]) {
         let epoch = self.host.flushes.open_epoch();
-        for core in 0..self.cores.len() {
+        for core in self.cores.indices() {
             let state = &mut self.cores[core];
-            let own = outstanding.iter().filter(|one| self.places[one.die].core.index() == core);
+            let own = outstanding.iter().filter(|one| self.places[one.die].core == core);
             let (mut host, mut relocated) = (0, 0);
             for one in own {
                 let units = one.op.units();
@@ -106,7 +104,7 @@ impl Ssd {
                     (Queue::Programs, epoch)
                 }
                 (_, task) => {
-                    self.cores[self.places[die].core.index()].tasks.program_begins(task, 0);
+                    self.cores[self.places[die].core].tasks.program_begins(task, 0);
                     (Queue::Internal(task), 0)
                 }
             };
@@ -116,9 +114,9 @@ impl Ssd {
 
     /// The buffer is empty.
     fn lose_buffers(&mut self, now: Nanos, outstanding: &[Outstanding<Purpose>]) {
-        for core in 0..self.cores.len() {
+        for core in self.cores.indices() {
             let of = |wanted: bool| -> Vec<Pu> {
-                let own = outstanding.iter().filter(|one| self.places[one.die].core.index() == core);
+                let own = outstanding.iter().filter(|one| self.places[one.die].core == core);
                 own.filter(|one| one.started == wanted).map(|one| one.op.tag.pu).collect()
             };
             let (started, queued) = (of(true), of(false));
@@ -148,7 +146,7 @@ impl Ssd {
 
     /// The program units in `read` are read so that the parity of their stripes is known again. What cannot be read is lost, unless what
     /// covers the stripe gives it, where `covered` says that this has survived.
-    pub(crate) fn read_for_parity(&mut self, core: usize, read: &[Pu], covered: bool) {
+    pub(crate) fn read_for_parity(&mut self, core: CoreId, read: &[Pu], covered: bool) {
         let state = &mut self.cores[core];
         let mask = u64::MAX >> (64 - state.ftl.layout().units_per_pu());
         for &pu in read {
@@ -168,7 +166,7 @@ impl Ssd {
     /// The parity cache has lost its contents.
     pub(crate) fn lose_parity_cache(&mut self) {
         let cached = |core: &Core| core.ftl.partial_place() == Some(PartialPlace::Cache);
-        for core in 0..self.cores.len() {
+        for core in self.cores.indices() {
             if cached(&self.cores[core]) {
                 let read = self.cores[core].ftl.stripes_under_way();
                 self.read_for_parity(core, &read, false);
@@ -177,7 +175,7 @@ impl Ssd {
     }
 
     /// Core `core` goes on: erasures that were under way are begun anew, parity that has become due is programmed.
-    fn mount(&mut self, now: Nanos, core: usize, abandoned: &[SuperblockId]) {
+    fn mount(&mut self, now: Nanos, core: CoreId, abandoned: &[SuperblockId]) {
         let ftl = &self.cores[core].ftl;
         let superblocks = (0..ftl.layout().superblocks()).map(SuperblockId);
         let filled = superblocks.filter(|&at| ftl.state(at) == outlast_ftl::State::Sealed).count() as u64;
@@ -195,8 +193,8 @@ impl Ssd {
             self.arm(now, core, superblock);
         }
         self.look_at_alarms(now, core);
-        for local in 0..self.cores[core].dies.len() {
-            self.wake(now, DieId(self.cores[core].dies[local]));
+        for local in self.cores[core].dies.indices() {
+            self.wake(now, self.cores[core].dies[local]);
         }
         self.make_due(core, Due::Collect);
         self.make_due(core, Due::Scrub);
@@ -206,7 +204,7 @@ impl Ssd {
     /// A victim cannot be erased before what superseded its units is on flash. Where host writes wait for its space, what they would
     /// have to fill first is padded.
     #[cold]
-    pub(crate) fn hurry_pinned(&mut self, now: Nanos, core: usize) {
+    pub(crate) fn hurry_pinned(&mut self, now: Nanos, core: CoreId) {
         if !self.cores[core].buffer.is_blocked() {
             return;
         }

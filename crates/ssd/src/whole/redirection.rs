@@ -10,56 +10,56 @@ use crate::ssd::Ssd;
 use outlast_device::{Notice, NoticeKind, Op as HostOp};
 use outlast_ftl::{ProgramCause, UnitsWritten};
 use outlast_media::ConfigError;
-use outlast_units::{CoreId, Lpn, Nanos};
+use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Lpn, Nanos};
 
 impl Ssd {
     /// The core that unit `unit` had when the drive was new, and its number there.
     #[inline]
-    pub(crate) fn former_core_of(&self, unit: u64) -> (usize, u32) {
+    pub(crate) fn former_core_of(&self, unit: u64) -> (CoreId, Lpn) {
         let cores = self.cores.len() as u64;
-        ((unit % cores) as usize, (unit / cores) as u32)
+        (CoreId((unit % cores) as u16), Lpn((unit / cores) as u32))
     }
 
     /// The unit that core `core` knows by number `lpn`, be it there at home or formerly.
     #[inline]
-    pub(crate) fn unit_at(&self, core: usize, lpn: u32) -> u64 {
+    pub(crate) fn unit_at(&self, core: CoreId, lpn: Lpn) -> u64 {
         let (core, number) = match &self.redirection {
             None => (core, lpn),
             Some(redirection) => redirection.origin(core, lpn),
         };
-        u64::from(number) * self.cores.len() as u64 + core as u64
+        u64::from(number.0) * self.cores.len() as u64 + u64::from(core.0)
     }
 
     /// Where the data of unit `unit` is: at its home, unless it was written before it was redirected and not since. Of a unit without
     /// data, its home.
     #[inline]
-    pub(crate) fn place_of(&self, unit: u64) -> (usize, u32) {
+    pub(crate) fn place_of(&self, unit: u64) -> (CoreId, Lpn) {
         let home = self.core_of(unit);
         if self.redirection.is_some() { self.place_of_redirected(unit, home) } else { home }
     }
 
     #[inline(never)]
-    fn place_of_redirected(&self, unit: u64, home: (usize, u32)) -> (usize, u32) {
+    fn place_of_redirected(&self, unit: u64, home: (CoreId, Lpn)) -> (CoreId, Lpn) {
         debug_assert!(self.redirection.is_some(), "without redirection units are at home");
         let former = self.former_core_of(unit);
         let ftl = &self.cores[former.0].ftl;
-        let is_there = ftl.lookup(Lpn(former.1)).is_some() || ftl.is_lost(Lpn(former.1));
+        let is_there = ftl.lookup(former.1).is_some() || ftl.is_lost(former.1);
         if is_there { former } else { home }
     }
 
     /// The former place of a unit whose data can still be read there, though it is to live elsewhere: what Reparo calls a fake failure.
     /// `None` also where that data is gone, since then the failure is a real one.
-    pub(crate) fn left_behind(&self, unit: u64) -> Option<(usize, Lpn)> {
+    pub(crate) fn left_behind(&self, unit: u64) -> Option<(CoreId, Lpn)> {
         self.redirection.as_ref()?;
         let place = self.place_of(unit);
-        let is_left = place != self.core_of(unit) && !self.cores[place.0].ftl.is_gone(Lpn(place.1));
-        is_left.then_some((place.0, Lpn(place.1)))
+        let is_left = place != self.core_of(unit) && !self.cores[place.0].ftl.is_gone(place.1);
+        is_left.then_some((place.0, place.1))
     }
 
     /// Units whose data lies in a core that they do not belong to any more. In time proportional to the units redirected.
     pub fn left_behind_units(&self) -> impl Iterator<Item = u64> {
         let victims = self.redirection.iter().flat_map(move |redirection| {
-            (0..self.cores.len()).flat_map(move |victim| {
+            self.cores.indices().flat_map(move |victim| {
                 redirection.redirected(victim, 0).map(move |number| self.unit_at(victim, number))
             })
         });
@@ -71,12 +71,12 @@ impl Ssd {
     pub fn extended_address(&self, unit: u64) -> Option<u64> {
         let home = self.core_of(unit);
         let is_redirected = home != self.former_core_of(unit);
-        is_redirected.then(|| u64::from(home.1) * self.cores.len() as u64 + home.0 as u64)
+        is_redirected.then(|| u64::from(home.1.0) * self.cores.len() as u64 + u64::from(home.0.0))
     }
 
     /// Where work on a unit is to be done, if not at (`core`, `work.lpn`): the unit has been redirected, or its data has moved, since.
     #[cold]
-    pub(crate) fn rerouted(&self, core: usize, work: UnitWork) -> Option<(usize, UnitWork)> {
+    pub(crate) fn rerouted(&self, core: CoreId, work: UnitWork) -> Option<(CoreId, UnitWork)> {
         let unit = self.unit_at(core, work.lpn);
         let is_read = self.host.requests.command(work.request).op == HostOp::Read;
         let place = if is_read { self.place_of(unit) } else { self.core_of(unit) };
@@ -85,7 +85,7 @@ impl Ssd {
 
     /// Where the data is that a partial write of `work` at its home completes.
     #[inline]
-    pub(crate) fn holder_of_rest(&self, core: usize, work: UnitWork) -> (usize, UnitWork) {
+    pub(crate) fn holder_of_rest(&self, core: CoreId, work: UnitWork) -> (CoreId, UnitWork) {
         if self.redirection.is_none() {
             return (core, work);
         }
@@ -95,25 +95,25 @@ impl Ssd {
 
     /// The unit that lives at (`core`, `lpn`) has been written or trimmed there: what its former place holds is out of date.
     #[cold]
-    pub(crate) fn drop_former(&mut self, core: usize, lpn: u32) -> Option<usize> {
+    pub(crate) fn drop_former(&mut self, core: CoreId, lpn: Lpn) -> Option<CoreId> {
         let former = self.former_core_of(self.unit_at(core, lpn));
-        (former != (core, lpn) && self.cores[former.0].ftl.trim(Lpn(former.1))).then_some(former.0)
+        (former != (core, lpn) && self.cores[former.0].ftl.trim(former.1)).then_some(former.0)
     }
 
     /// [`Ssd::drop_former`] with what follows from it.
     #[cold]
-    pub(crate) fn drop_superseded(&mut self, core: usize, lpn: u32) {
+    pub(crate) fn drop_superseded(&mut self, core: CoreId, lpn: Lpn) {
         if let Some(former) = self.drop_former(core, lpn) {
             self.make_due(former, Due::Collect);
         }
     }
 
     /// Die `die` has failed, as far as its core's translation layer is concerned: the host is told, and room is made.
-    pub(crate) fn repair_die(&mut self, now: Nanos, die: u16) {
+    pub(crate) fn repair_die(&mut self, now: Nanos, die: DieId) {
         if self.config.repair.is_none() {
             return;
         }
-        self.notices.push_back(Notice { at: now, kind: NoticeKind::DieFailed { die } });
+        self.notices.push_back(Notice { at: now, kind: NoticeKind::DieFailed { die: die.0 } });
         self.adjust_space(now, die);
         self.note_prospects(now, die);
     }
@@ -121,7 +121,7 @@ impl Ssd {
     /// Die `die` has failed and its core has given it up: where the scheme is cooperative, a part of the core's units goes to the other
     /// cores. Once for each die. Nothing changes where that would leave some core too little room; then all depends on whether the core
     /// can go on alone ([`Ssd::prospects`]).
-    pub(crate) fn adjust_space(&mut self, now: Nanos, die: u16) {
+    pub(crate) fn adjust_space(&mut self, now: Nanos, die: DieId) {
         let Some(repair) = &self.config.repair else { return };
         if repair.scheme != RepairScheme::Cooperative || self.adjusted.contains(&die) {
             return;
@@ -130,9 +130,9 @@ impl Ssd {
         let moves_itself = repair.migration == Migration::Device;
         let (victim, _) = self.core_of_die(die);
         let Some(next) = self.redirected_once_more(victim, None) else { return };
-        let held: u64 = (0..self.cores.len()).map(|core| next.logical(core)).sum();
+        let held: u64 = self.cores.indices().map(|core| next.logical(core)).sum();
         assert!(held == self.units, "the cores are to hold {held} units of {}", self.units);
-        for (index, core) in self.cores.iter_mut().enumerate() {
+        for (index, core) in self.cores.iter_mut_indexed() {
             core.ftl.set_logical(u64::from(next.end(index)), next.logical(index));
         }
         self.redirection = Some(Box::new(next));
@@ -147,22 +147,20 @@ impl Ssd {
         }
         self.make_due(victim, Due::Admit);
         if moves_itself {
-            self.moves.begin(CoreId(victim as u16));
+            self.moves.begin(victim);
         }
     }
 
     /// Whether core `core` has given up a die whose share of units has not been handed over yet: it may lack room that it is about to get.
     #[cold]
-    pub(crate) fn awaits_room(&self, core: usize) -> bool {
+    pub(crate) fn awaits_room(&self, core: CoreId) -> bool {
         let shares =
             self.config.repair.as_ref().is_some_and(|repair| repair.scheme == RepairScheme::Cooperative);
         let state = &self.cores[core];
-        let is_new = |(local, &die): (u16, &u16)| {
-            state.ftl.is_dead_die(local)
-                && !self.adjusted.contains(&die)
-                && !self.absent.contains(&outlast_units::DieId(die))
+        let is_new = |(local, &die): (LocalDie, &DieId)| {
+            state.ftl.is_dead_die(local) && !self.adjusted.contains(&die) && !self.absent.contains(&die)
         };
-        shares && (0u16..).zip(&state.dies).any(is_new)
+        shares && state.dies.iter_indexed().any(is_new)
     }
 
     /// Dies that failed and were repaired before there was any data: they are left out, and where the scheme is cooperative their core has
@@ -173,9 +171,9 @@ impl Ssd {
     pub(crate) fn begin_repaired(&mut self) -> Result<(), ConfigError> {
         let dies = self.config.repair.as_ref().map_or_else(Vec::new, |repair| repair.repaired_dies.clone());
         for (index, &die) in dies.iter().enumerate() {
-            let (core, local) = self.core_of_die(die);
+            let (core, local) = self.core_of_die(DieId(die));
             self.cores[core].ftl.give_up_die(local, None);
-            self.adjust_space(Nanos::ZERO, die);
+            self.adjust_space(Nanos::ZERO, DieId(die));
             if self.prospects() == Prospects::Beyond {
                 let limit = "leaves too little room for the data";
                 return Err(ConfigError::new(&format!("device.repair.repaired_dies[{index}]"), die, limit));
@@ -186,15 +184,15 @@ impl Ssd {
 
     /// How units would be redirected after one more failure on core `victim`, `die` being the one that fails where it has not yet;
     /// `None` where that cannot be, or leaves some core too little room.
-    fn redirected_once_more(&self, victim: usize, die: Option<u16>) -> Option<Redirection> {
+    fn redirected_once_more(&self, victim: CoreId, die: Option<LocalDie>) -> Option<Redirection> {
         let dies = (self.places.len() - self.config.absent_dies.len()) as u32;
         let none = || Redirection::new(self.units, self.cores.len() as u32, dies);
         let mut next = self.redirection.as_deref().map_or_else(none, Redirection::clone);
-        let fits = |core: usize, next: &Redirection| {
+        let fits = |core: CoreId, next: &Redirection| {
             let without = die.filter(|_| core == victim);
             self.cores[core].ftl.could_hold(next.logical(core), without)
         };
-        (next.take_window(victim) && (0..self.cores.len()).all(|core| fits(core, &next))).then_some(next)
+        (next.take_window(victim) && self.cores.indices().all(|core| fits(core, &next))).then_some(next)
     }
 
     /// Whether the drive goes on after what has failed, and would after one failure more.
@@ -203,23 +201,23 @@ impl Ssd {
         if self.cores.iter().any(|core| core.ftl.is_read_only()) {
             return Prospects::Beyond;
         }
-        let bears = |index: usize| {
+        let bears = |index: CoreId| {
             let ftl = &self.cores[index].ftl;
             // All dies of a core are alike: the first that works will do.
-            let die = (0..ftl.layout().dies()).find(|&local| !ftl.is_dead_die(local));
+            let die = ftl.layout().local_dies().find(|&local| !ftl.is_dead_die(local));
             let alone = ftl.could_hold(ftl.logical_units(), die);
             let shares = repair.scheme == RepairScheme::Cooperative;
             alone || (shares && self.redirected_once_more(index, die).is_some())
         };
-        if (0..self.cores.len()).all(bears) { Prospects::More } else { Prospects::Last }
+        if self.cores.indices().all(bears) { Prospects::More } else { Prospects::Last }
     }
 
     /// Tells the host if die `die`, which has failed, was the last one that may, or one too many.
-    pub(crate) fn note_prospects(&mut self, now: Nanos, die: u16) {
+    pub(crate) fn note_prospects(&mut self, now: Nanos, die: DieId) {
         let kind = match self.prospects() {
             Prospects::More => return,
-            Prospects::Last => NoticeKind::LastRepair { die },
-            Prospects::Beyond => NoticeKind::BeyondRepair { die },
+            Prospects::Last => NoticeKind::LastRepair { die: die.0 },
+            Prospects::Beyond => NoticeKind::BeyondRepair { die: die.0 },
         };
         self.notices.push_back(Notice { at: now, kind });
     }
@@ -256,12 +254,14 @@ impl Ssd {
     /// Checks that every unit has one home, that no page is used by two, and that no unit has data in two places.
     pub(crate) fn check_redirection(&self) -> Result<(), String> {
         let Some(redirection) = &self.redirection else { return Ok(()) };
-        let ends: Vec<u64> = (0..self.cores.len()).map(|core| u64::from(redirection.end(core))).collect();
-        let mut seen: Vec<Vec<bool>> = ends.iter().map(|&end| vec![false; end as usize]).collect();
-        let mut held = vec![0u64; self.cores.len()];
+        let ends: IndexVec<CoreId, u64> =
+            self.cores.indices().map(|core| u64::from(redirection.end(core))).collect();
+        let mut seen: IndexVec<CoreId, Vec<bool>> =
+            ends.iter().map(|&end| vec![false; end as usize]).collect();
+        let mut held: IndexVec<CoreId, u64> = IndexVec::filled(0, self.cores.len());
         for unit in 0..self.units {
             let (home, former) = (self.core_of(unit), self.former_core_of(unit));
-            let used = seen[home.0].get_mut(home.1 as usize);
+            let used = seen[home.0].get_mut(home.1.index());
             if used.is_none_or(|used| std::mem::replace(used, true)) {
                 return Err(format!("unit {unit} lives at {home:?}, which is another's or does not exist"));
             }
@@ -269,15 +269,15 @@ impl Ssd {
                 return Err(format!("unit {unit} lives at {home:?}, which leads back elsewhere"));
             }
             held[home.0] += 1;
-            let holds = |place: (usize, u32)| {
+            let holds = |place: (CoreId, Lpn)| {
                 let ftl = &self.cores[place.0].ftl;
-                ftl.lookup(Lpn(place.1)).is_some() || ftl.is_lost(Lpn(place.1))
+                ftl.lookup(place.1).is_some() || ftl.is_lost(place.1)
             };
             if home != former && holds(home) && holds(former) {
                 return Err(format!("unit {unit} has data at {home:?} and at {former:?}"));
             }
         }
-        for (index, core) in self.cores.iter().enumerate() {
+        for (index, core) in self.cores.iter_indexed() {
             let (mapped, units) = (core.ftl.mapped_pages(), core.ftl.logical_units());
             if (mapped, units) != (ends[index], held[index]) {
                 return Err(format!(

@@ -4,11 +4,11 @@ use crate::core::Due;
 use crate::health::Look;
 use crate::ssd::Ssd;
 use outlast_ftl::{Cause, Stream};
-use outlast_units::Nanos;
+use outlast_units::{CoreId, Nanos};
 
 impl Ssd {
     /// A program unit of `stream` has been filled, or a stripe ended, or a cover has come.
-    pub(crate) fn note_exposed(&mut self, now: Nanos, core: usize, stream: Stream) {
+    pub(crate) fn note_exposed(&mut self, now: Nanos, core: CoreId, stream: Stream) {
         let state = &mut self.cores[core];
         let (ftl, exposed) = (&state.ftl, state.ftl.exposed(stream));
         if let Some(at) = state.covers.note_filled(now, stream, exposed, || ftl.takes_cover(stream)) {
@@ -17,7 +17,7 @@ impl Ssd {
     }
 
     /// Parity or partial parity of `stream` has come to flash.
-    pub(crate) fn note_covered(&mut self, now: Nanos, core: usize, stream: Stream) {
+    pub(crate) fn note_covered(&mut self, now: Nanos, core: CoreId, stream: Stream) {
         let state = &mut self.cores[core];
         // Partial parity of all streams lies in superblocks of one stream of its own.
         let streams = if state.ftl.cause_of(stream) == Cause::Partial {
@@ -31,7 +31,7 @@ impl Ssd {
     }
 
     /// Covers the open stripes that have not grown for a while; returns when to look again.
-    pub(crate) fn cover_what_is_due(&mut self, now: Nanos, core: usize) -> Nanos {
+    pub(crate) fn cover_what_is_due(&mut self, now: Nanos, core: CoreId) -> Nanos {
         let mut next = Nanos::MAX;
         if !self.striped {
             return next;
@@ -51,7 +51,7 @@ impl Ssd {
     }
 
     /// Covers what the open stripe of `stream` holds, the begun program unit included.
-    pub(crate) fn cover(&mut self, now: Nanos, core: usize, stream: Stream) {
+    pub(crate) fn cover(&mut self, now: Nanos, core: CoreId, stream: Stream) {
         let ftl = &mut self.cores[core].ftl;
         if !ftl.takes_cover(stream) || ftl.exposed(stream) == 0 {
             return;

@@ -6,7 +6,7 @@ use crate::read::units;
 use crate::repair::RepairRecord;
 use crate::ssd::Ssd;
 use outlast_device::{Notice, NoticeKind};
-use outlast_units::{BlockIndex, CoreId, DieId, Nanos, PuWithin};
+use outlast_units::{BlockIndex, CoreId, DieId, LaneIndex, Nanos, PuWithin, Row};
 
 impl Ssd {
     /// A read has ended that did not give its units in `op.failing`.
@@ -16,7 +16,7 @@ impl Ssd {
             return;
         }
         debug_assert!(op.failing != 0, "the read of {:?} has given all", op.kind);
-        let core = usize::from(op.core);
+        let core = op.core;
         let state = &self.cores[core];
         let layout = state.ftl.layout();
         let place = layout.place(op.pu);
@@ -49,7 +49,7 @@ impl Ssd {
     /// A program or an erasure has failed, or its blocks may not be written any more.
     #[cold]
     pub(crate) fn note_failed_write(&mut self, now: Nanos, op: &Op) {
-        let core = usize::from(op.core);
+        let core = op.core;
         let state = &self.cores[core];
         let (Some(faults), Some(_)) = (&state.faults, &self.watch) else { return };
         let place = state.ftl.layout().place(op.pu);
@@ -59,10 +59,10 @@ impl Ssd {
         self.note_bad(now, core, blocks);
     }
 
-    fn note_bad(&mut self, now: Nanos, core: usize, blocks: Vec<u32>) {
+    fn note_bad(&mut self, now: Nanos, core: CoreId, blocks: Vec<BlockIndex>) {
         let Some(watch) = &mut self.watch else { return };
         for block in blocks {
-            watch.detector.note_bad(CoreId(core as u16), BlockIndex(block));
+            watch.detector.note_bad(core, block);
         }
         self.call_housekeeping(now);
     }
@@ -85,9 +85,8 @@ impl Ssd {
 
     fn next_detected(&mut self, now: Nanos) -> Option<Detected> {
         let (cores, places) = (&self.cores, &self.places);
-        let in_use = |die: DieId, block: BlockIndex| {
-            cores[places[die].core.index()].ftl.superblock_of_block(block.0).is_some()
-        };
+        let in_use =
+            |die: DieId, block: BlockIndex| cores[places[die].core].ftl.superblock_of_block(block).is_some();
         self.watch.as_mut()?.detector.next(now, in_use)
     }
 
@@ -100,20 +99,20 @@ impl Ssd {
 
     /// Reads the first page of a block, whatever it holds.
     fn start_probe(&mut self, now: Nanos, die: DieId, block: BlockIndex) {
-        let (core, local) = self.core_of_die(die.0);
+        let (core, local) = self.core_of_die(die);
         let ftl = &self.cores[core].ftl;
         let layout = ftl.layout();
-        let plane = ftl.blocks().address(block.0).plane;
-        let lanes = layout.lanes_of_die(local).iter().map(|&lane| (lane, layout.lanes()[lane as usize]));
+        let plane = ftl.blocks().address(block).plane;
+        let lanes = layout.lanes_of_die(local).iter().map(|&lane| (lane, layout.lanes()[lane]));
         let mut holding =
             lanes.filter(|(_, lane)| (lane.first_plane..lane.first_plane + lane.planes).contains(&plane));
         let (lane, of_lane) = holding.next().expect("the lanes of a die cover its planes");
-        let superblock = ftl.superblock_of_block(block.0).expect("only blocks in use are probed");
+        let superblock = ftl.superblock_of_block(block).expect("only blocks in use are probed");
         let page = u32::from(plane - of_lane.first_plane);
         let on_page = |&unit: &u32| layout.pages_of_unit(unit).contains(&page);
         let mask = (0..layout.units_per_pu()).filter(on_page).fold(0u64, |mask, unit| mask | 1 << unit);
         debug_assert!(mask != 0, "some unit lies on the first page of every block");
-        let pu = layout.pu_at(superblock, PuWithin(lane));
+        let pu = layout.pu_at(superblock, PuWithin(lane.0));
         let op = Op::new(OpKind::ProbeRead, Task::Gc, core, pu);
         self.queue_read(now, Op { units: mask.count_ones() as u16, mask, ..op });
     }
@@ -121,12 +120,12 @@ impl Ssd {
     /// The first page of a block has been read, or could not be.
     pub(crate) fn probe_read(&mut self, now: Nanos, op: &Op) {
         let Some(watch) = &mut self.watch else { return };
-        let state = &self.cores[usize::from(op.core)];
+        let state = &self.cores[op.core];
         let ftl = &state.ftl;
         let is_bad = |block: BlockIndex| {
-            let is_broken = state.faults.as_ref().is_some_and(|faults| !faults.is_readable(block.0, 0));
+            let is_broken = state.faults.as_ref().is_some_and(|faults| !faults.is_readable(block, Row(0)));
             // An empty page has no bits to be wrong; a unit over several pages does not say which of them is.
-            let programmed = ftl.programmed_rows(block.0) != 0;
+            let programmed = ftl.programmed_rows(block) != 0;
             is_broken || (op.failing != 0 && programmed && ftl.layout().pages_per_unit() == 1)
         };
         watch.detector.probe_ended(ftl.layout().lane_of_pu(op.pu).die, is_bad);
@@ -135,14 +134,14 @@ impl Ssd {
 
     /// Die `die` has failed, as far as firmware knows: it is recorded, given up, and repaired.
     fn record_failure(&mut self, now: Nanos, die: DieId) {
-        let (core, local) = self.core_of_die(die.0);
+        let (core, local) = self.core_of_die(die);
         let failed_units = self.failed_units(die.0);
         let Some(watch) = &mut self.watch else { return };
         assert!(watch.detector.has_failed(die), "die {die} is recorded as failed before it is known to be");
         let finding = watch.detector.finding(die);
         watch.records.push(RepairRecord {
             die: die.0,
-            core: core as u16,
+            core: core.0,
             failed_at: finding.broken_at,
             first_bad_at: finding.first_bad_at,
             detected_at: now,
@@ -152,12 +151,12 @@ impl Ssd {
             ..RepairRecord::default()
         });
         self.give_up(now, core, local, None);
-        self.repair_die(now, die.0);
+        self.repair_die(now, die);
     }
 
     /// Die `die`, which is expected to fail, takes no more data, and what it holds is moved away, if its core has room without it.
     fn evacuate(&mut self, now: Nanos, die: DieId) {
-        let (core, local) = self.core_of_die(die.0);
+        let (core, local) = self.core_of_die(die);
         let ftl = &self.cores[core].ftl;
         if !ftl.could_hold(ftl.logical_units(), Some(local)) {
             return;
@@ -169,18 +168,18 @@ impl Ssd {
     }
 
     /// The lanes of core `core` whose data is moved away, or was until their die failed.
-    pub(crate) fn leaving_lanes(&self, core: usize) -> Vec<u32> {
+    pub(crate) fn leaving_lanes(&self, core: CoreId) -> Vec<LaneIndex> {
         let predictor = self.watch.as_ref().and_then(|watch| watch.predictor.as_ref());
         let Some(predictor) = predictor else { return Vec::new() };
         let state = &self.cores[core];
-        let dies = (0u16..).zip(&state.dies).filter(|&(_, &die)| predictor.is_leaving(DieId(die)));
+        let dies = state.dies.iter_indexed().filter(|&(_, &die)| predictor.is_leaving(die));
         dies.flat_map(|(local, _)| state.ftl.layout().lanes_of_die(local)).copied().collect()
     }
 
     /// Firmware looks at every die at once, without time: for drives that are used without it, where nothing would ever be noticed.
     pub fn detect_untimed(&mut self, now: Nanos) {
         for die in self.places.indices() {
-            let (core, local) = self.core_of_die(die.0);
+            let (core, local) = self.core_of_die(die);
             let faults = self.cores[core].faults.as_ref();
             let is_dead = faults.is_some_and(|faults| faults.die_is_dead(local));
             let Some(watch) = &mut self.watch else { return };

@@ -1,17 +1,17 @@
 //! The drive's side of the flash room: what is submitted, what dies ask, what becomes of operations that end.
 
-use crate::core::{Core, Due, NextRead, WaitingWrite};
+use crate::core::{Core, Cores, Due, NextRead, WaitingWrite};
 use crate::op::{Op, OpKind, Purpose, Task, UnitWork};
 use crate::places::{DiePlace, place_of_pu};
 use crate::ssd::Ssd;
 use outlast_flash::{Answer, Ask, Demand, Event, Next, Queue};
 use outlast_units::slab::NIL;
-use outlast_units::{CoreId, DieId, Group, Nanos, Pu};
+use outlast_units::{CoreId, DieId, Nanos, Pu};
 
 /// What the cores demand of their dies.
 #[inline]
-fn demands(cores: &[Core]) -> impl Fn(CoreId) -> Demand {
-    |core| cores[core.index()].demand()
+fn demands(cores: &Cores) -> impl Fn(CoreId) -> Demand {
+    |core| cores[core].demand()
 }
 
 impl Ssd {
@@ -20,7 +20,7 @@ impl Ssd {
     pub(crate) fn enqueue_read(
         &mut self,
         now: Nanos,
-        core: usize,
+        core: CoreId,
         kind: OpKind,
         (pu, unit): (Pu, u32),
         work: UnitWork,
@@ -65,7 +65,7 @@ impl Ssd {
     pub(crate) fn submit_program(
         &mut self,
         now: Nanos,
-        core: usize,
+        core: CoreId,
         queue: Queue,
         purpose: Purpose,
         units: u32,
@@ -79,7 +79,7 @@ impl Ssd {
     /// `op` as the flash room takes it, and its die.
     #[inline]
     pub(crate) fn resolved(&mut self, op: &Op) -> (DieId, outlast_flash::Op<Purpose>) {
-        let (die, place) = place_of_pu(self.cores[usize::from(op.core)].ftl.layout(), op.pu);
+        let (die, place) = place_of_pu(self.cores[op.core].ftl.layout(), op.pu);
         let tag = self.tag_of(op);
         let submitted = match op.kind {
             OpKind::HostProgram | OpKind::RelocationProgram => {
@@ -116,6 +116,15 @@ impl Ssd {
     pub(crate) fn wake(&mut self, now: Nanos, die: DieId) {
         let next = self.flash.wake(now, die, demands(&self.cores));
         self.follow(now, die, next);
+    }
+
+    /// An internal operation has ended or relocated data has left the buffer: dies that wait for that go on when all else is settled.
+    /// Where nothing else is due none can come to wait before.
+    #[inline]
+    pub(crate) fn let_waiting_go(&mut self) {
+        if !self.is_settled() || self.flash.dies_waiting() != 0 {
+            self.unsettled.add_leave();
+        }
     }
 
     /// An internal operation has ended or relocated data has left the buffer: the next of the dies that waited for that goes on, unless
@@ -170,9 +179,9 @@ impl Ssd {
     /// What a task wants to read next from an idle die.
     fn answer(&mut self, now: Nanos, die: DieId, ask: Ask) -> Next {
         let DiePlace { core: owner, local } = self.places[die];
-        let core = owner.index();
+        let core = owner;
         let Core { tasks, ftl, cpu, .. } = &mut self.cores[core];
-        let answer = match tasks.next_read(ask.task(), local.0, ftl, ask.may_start()) {
+        let answer = match tasks.next_read(ask.task(), local, ftl, ask.may_start()) {
             NextRead::None => Answer::Nothing,
             NextRead::Later => Answer::Later,
             NextRead::Stale => {
@@ -216,7 +225,7 @@ impl Ssd {
             self.reads.remove(tag.cookie);
             op
         } else {
-            Op::of_tag(tag, self.places[die].core.index(), ended.units(), ended.mask())
+            Op::of_tag(tag, self.places[die].core, ended.units(), ended.mask())
         };
         self.end_op(now, &op);
         self.settle(now);
@@ -275,7 +284,7 @@ impl Ssd {
 
     /// The old data of a partly written unit is in the controller.
     pub(crate) fn old_data_read(&mut self, now: Nanos, op: &Op) {
-        let (mut core, mut work) = (usize::from(op.core), op.work);
+        let (mut core, mut work) = (op.core, op.work);
         if self.redirection.is_some()
             && let Some(home) = self.rerouted(core, work)
         {
@@ -288,11 +297,11 @@ impl Ssd {
     /// A program unit is on flash.
     #[inline]
     fn flash_programmed(&mut self, now: Nanos, op: &Op) {
-        let core = usize::from(op.core);
+        let core = op.core;
         let state = &mut self.cores[core];
         let sealed = state.ftl.programmed(op.pu);
         if let Some(own) = &mut state.cells {
-            own.cells.programmed(Group(state.ftl.layout().group_of_pu(op.pu)), now + self.schedule.aged());
+            own.cells.programmed(state.ftl.layout().group_of_pu(op.pu), now + self.schedule.aged());
         }
         if sealed && state.scrub.is_some() {
             let superblock = state.ftl.layout().place(op.pu).superblock;
@@ -309,9 +318,9 @@ impl Ssd {
     /// Program operations waiting or under way on the dies of `core`.
     pub(crate) fn programs_in_flight(
         &self,
-        core: usize,
+        core: CoreId,
     ) -> impl Iterator<Item = &outlast_flash::Op<Purpose>> {
         let programs = self.flash.programs();
-        programs.filter(move |&(die, _)| self.places[die].core.index() == core).map(|(_, op)| op)
+        programs.filter(move |&(die, _)| self.places[die].core == core).map(|(_, op)| op)
     }
 }

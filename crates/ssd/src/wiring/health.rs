@@ -27,7 +27,7 @@ impl Ssd {
         self.watch_dies(now);
         self.settle(now);
         let mut next = self.schedule.next().min(self.changes.next());
-        for core in 0..self.cores.len() {
+        for core in self.cores.indices() {
             next = next.min(self.scrub_what_is_due(now, core)).min(self.cover_what_is_due(now, core));
             self.settle(now);
         }

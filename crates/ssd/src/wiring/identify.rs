@@ -42,7 +42,7 @@ impl Ssd {
     fn next_list_step(&mut self) -> Option<ListStep> {
         let (cores, places) = (&self.cores, &self.places);
         let is_there = |die: DieId, read: &ListRead| {
-            let ftl = &cores[places[die].core.index()].ftl;
+            let ftl = &cores[places[die].core].ftl;
             let superblock = ftl.layout().place(read.pu).superblock;
             matches!(ftl.state(superblock), State::Sealed | State::Collecting)
         };
@@ -50,12 +50,12 @@ impl Ssd {
     }
 
     fn begin_lists(&mut self, now: Nanos, die: DieId) {
-        let (core, local) = self.core_of_die(die.0);
+        let (core, local) = self.core_of_die(die);
         let (Some(watch), Some(repair)) = (&mut self.watch, &self.config.repair) else { return };
         let ftl = &self.cores[core].ftl;
         let reads = ftl.list_reads(local, repair.identifier == Identifier::P2lPage);
         let is_gone = reads.is_none();
-        watch.lists.begin(die, CoreId(core as u16), reads, ftl.mapped_pages());
+        watch.lists.begin(die, core, reads, ftl.mapped_pages());
         if is_gone {
             self.note_searched(die);
         } else {
@@ -73,7 +73,7 @@ impl Ssd {
     }
 
     fn start_list_read(&mut self, now: Nanos, die: DieId, read: ListRead) {
-        let (core, _) = self.core_of_die(die.0);
+        let (core, _) = self.core_of_die(die);
         let units = self.cores[core].ftl.layout().units_per_pu();
         let mask = u64::MAX >> (64 - units);
         let op = Op::new(OpKind::ListRead, Task::Gc, core, read.pu);
@@ -82,7 +82,7 @@ impl Ssd {
 
     /// A page with a list has been read, or could not be.
     pub(crate) fn list_read(&mut self, now: Nanos, op: &Op) {
-        let core = usize::from(op.core);
+        let core = op.core;
         let die = op.lists_of.expect("a read of lists is for a failed die");
         let Some(watch) = &mut self.watch else { return };
         if op.failing != 0 {
@@ -102,10 +102,10 @@ impl Ssd {
     }
 
     /// Core `core` marks pages that lists of die `die` name, which takes it time.
-    fn mark(&mut self, now: Nanos, die: DieId, core: usize, pages: &[Lpn]) {
+    fn mark(&mut self, now: Nanos, die: DieId, core: CoreId, pages: &[Lpn]) {
         let (Some(watch), Some(repair)) = (&mut self.watch, &self.config.repair) else { return };
         assert!(watch.detector.has_failed(die), "only units of failed dies are marked");
-        watch.lists.mark(CoreId(core as u16), pages);
+        watch.lists.mark(core, pages);
         for record in watch.records_of(die) {
             record.marked += pages.len() as u64;
         }
@@ -114,7 +114,7 @@ impl Ssd {
 
     /// All lists of die `die` have been read. Its core also marks the units left behind in it, if the host is told of them.
     fn mark_left_behind(&mut self, now: Nanos, die: DieId, request: u32) {
-        let (core, _) = self.core_of_die(die.0);
+        let (core, _) = self.core_of_die(die);
         let Some(repair) = &self.config.repair else { return };
         let left = if repair.migration == Migration::Host {
             self.left_behind_units().filter(|&unit| self.place_of(unit).0 == core).count() as u64
@@ -147,7 +147,7 @@ impl Ssd {
         for unit in units {
             if let Some((core, _)) = self.status_of(unit) {
                 found.push(unit);
-                search.found[CoreId(core as u16)] += 1;
+                search.found[core] += 1;
             }
         }
         for die in watch.detector.failed_dies() {
@@ -163,14 +163,14 @@ impl Ssd {
         }
         for (core, &cost) in costs.iter_indexed().filter(|&(_, &cost)| cost != Nanos::ZERO) {
             self.host.requests.add_part(request);
-            self.cores[core.index()].cpu.take(now, cost, CoreWork::Search { request });
-            self.schedule_core(core.index());
+            self.cores[core].cpu.take(now, cost, CoreWork::Search { request });
+            self.schedule_core(core);
         }
     }
 
     /// Core `core` has marked what was left of one of its failed dies, for the sake of `request`.
-    pub(crate) fn marked(&mut self, now: Nanos, core: usize, request: u32) {
-        let dies = self.cores[core].dies.iter().copied().map(DieId);
+    pub(crate) fn marked(&mut self, now: Nanos, core: CoreId, request: u32) {
+        let dies = self.cores[core].dies.iter().copied();
         if let Some(watch) = &mut self.watch {
             watch.lists.marked(dies);
         }
@@ -219,20 +219,17 @@ impl Ssd {
     }
 
     /// Whether the host is to write a unit again: then the core that has, or had, its data, and whether it can be read.
-    fn status_of(&self, unit: u64) -> Option<(usize, bool)> {
+    fn status_of(&self, unit: u64) -> Option<(CoreId, bool)> {
         let (core, lpn) = self.place_of(unit);
         let state = &self.cores[core];
-        let slot = state.ftl.lookup(Lpn(lpn));
+        let slot = state.ftl.lookup(lpn);
         if !slot.is_some() {
-            return state.ftl.is_lost(Lpn(lpn)).then_some((core, false));
+            return state.ftl.is_lost(lpn).then_some((core, false));
         }
         let (watch, repair) = (self.watch.as_ref()?, self.config.repair.as_ref()?);
         let (pu, own) = state.ftl.layout().pu_of(slot);
         let die = state.ftl.layout().lane_of_pu(pu).die;
-        if watch.detector.has_failed(die)
-            && state.ftl.is_programmed(slot)
-            && self.is_named(core, Lpn(lpn), die)
-        {
+        if watch.detector.has_failed(die) && state.ftl.is_programmed(slot) && self.is_named(core, lpn, die) {
             // Of a die that has failed in part the rest may still answer.
             let sound = broken_units(&state.ftl, state.faults.as_ref(), pu, 1 << own) == 0;
             let by_stripe = !sound && self.stripe_gives(core, pu);
@@ -245,15 +242,13 @@ impl Ssd {
     }
 
     /// Whether the search of the mapping table, or a list, leads to a page on failed die `die`.
-    fn is_named(&self, core: usize, lpn: Lpn, die: DieId) -> bool {
+    fn is_named(&self, core: CoreId, lpn: Lpn, die: DieId) -> bool {
         let (Some(watch), Some(repair)) = (&self.watch, &self.config.repair) else { return false };
-        !repair.identifier.reads_lists()
-            || watch.lists.is_gone(die)
-            || watch.lists.is_marked(CoreId(core as u16), lpn)
+        !repair.identifier.reads_lists() || watch.lists.is_gone(die) || watch.lists.is_marked(core, lpn)
     }
 
     /// Whether the stripes of the drive can give what was in program unit `pu`, as far as firmware knows.
-    fn stripe_gives(&self, core: usize, pu: Pu) -> bool {
+    fn stripe_gives(&self, core: CoreId, pu: Pu) -> bool {
         let ftl = &self.cores[core].ftl;
         let is_there = |member: &Member| match member {
             Member::Empty | Member::Buffered(_) => true,

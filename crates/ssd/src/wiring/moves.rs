@@ -23,18 +23,18 @@ impl Ssd {
     /// Begins one move more, if there is one and as many are not under way as may be.
     pub(crate) fn keep_moving(&mut self, now: Nanos) {
         let (cores, redirection) = (&self.cores, self.redirection.as_deref());
-        let find = |victim: CoreId, from: u32| {
-            let (ftl, redirection) = (&cores[victim.index()].ftl, redirection?);
+        let find = |victim: CoreId, from: Lpn| {
+            let (ftl, redirection) = (&cores[victim].ftl, redirection?);
             redirection
-                .redirected(victim.index(), redirection.unit_of(from))
+                .redirected(victim, redirection.unit_of(from))
                 .filter(|&number| number >= from)
-                .find(|&number| ftl.lookup(Lpn(number)).is_some() && !ftl.is_gone(Lpn(number)))
+                .find(|&number| ftl.lookup(number).is_some() && !ftl.is_gone(number))
         };
         match self.moves.next(cores.len(), find) {
-            NextMove::Start { victim, number } => self.start_move(now, victim.index(), number),
+            NextMove::Start { victim, number } => self.start_move(now, victim, number),
             NextMove::Wait => {}
             NextMove::AtRest => {
-                for core in 0..self.cores.len() {
+                for core in self.cores.indices() {
                     if self.cores[core].buffer.any_waits() {
                         self.make_due(core, Due::Admit);
                     }
@@ -43,7 +43,7 @@ impl Ssd {
         }
     }
 
-    fn start_move(&mut self, now: Nanos, victim: usize, number: u32) {
+    fn start_move(&mut self, now: Nanos, victim: CoreId, number: Lpn) {
         let unit = self.unit_at(victim, number);
         let command = Command {
             lba: Lba(unit * u64::from(self.sectors_per_unit)),
@@ -55,7 +55,7 @@ impl Ssd {
         let request = self.host.requests.begin(now, command, Tag(u32::MAX), Outcome::Ok, Then::MoveOn);
         let work = UnitWork { request, lpn: number, first: 0, sectors: 0 };
         let ftl = &self.cores[victim].ftl;
-        let slot = ftl.lookup(Lpn(number));
+        let slot = ftl.lookup(number);
         if !ftl.is_programmed(slot) {
             self.write_moved(now, victim, work);
             return;
@@ -73,12 +73,12 @@ impl Ssd {
             self.host.requests.fail(op.work.request, Outcome::MediumError);
             self.finish_parts(now, op.work.request, 1);
         } else {
-            self.write_moved(now, usize::from(op.core), op.work);
+            self.write_moved(now, op.core, op.work);
         }
-        self.unsettled.add_leave();
+        self.let_waiting_go();
     }
 
-    fn write_moved(&mut self, now: Nanos, victim: usize, work: UnitWork) {
+    fn write_moved(&mut self, now: Nanos, victim: CoreId, work: UnitWork) {
         let unit = self.unit_at(victim, work.lpn);
         let Some((_, number)) = self.left_behind(unit) else {
             self.finish_parts(now, work.request, 1);
@@ -105,13 +105,13 @@ impl Ssd {
 
     /// Whether `write`, about to enter the buffer, is a move of a unit that has been written or trimmed since.
     #[cold]
-    pub(crate) fn is_out_of_date(&self, core: usize, work: UnitWork) -> bool {
+    pub(crate) fn is_out_of_date(&self, core: CoreId, work: UnitWork) -> bool {
         work.sectors == 0 && self.left_behind(self.unit_at(core, work.lpn)).is_none()
     }
 
     /// A unit has been moved.
     #[cold]
-    pub(crate) fn count_move(&mut self, core: usize) {
+    pub(crate) fn count_move(&mut self, core: CoreId) {
         self.cores[core].ftl.count_as_migrated();
         self.moves.count_made();
     }
@@ -119,7 +119,7 @@ impl Ssd {
     /// Whether host writes of `core` that find no room never will: nothing is under way that could make some. A core that still holds
     /// what belongs to others may come to this, and leave it when that has gone.
     #[cold]
-    pub(crate) fn has_no_hope_of_room(&self, core: usize, write: WaitingWrite) -> bool {
+    pub(crate) fn has_no_hope_of_room(&self, core: CoreId, write: WaitingWrite) -> bool {
         let state = &self.cores[core];
         !state.ftl.can_append(write.stream)
             && (write.work.sectors == 0 || self.moves.is_idle())

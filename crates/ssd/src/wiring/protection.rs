@@ -1,11 +1,10 @@
 //! Changes of code and of dies while data is live.
 
 use crate::core::Due;
-use crate::places::DiePlace;
 use crate::ssd::Ssd;
 use outlast_ftl::{CodeConfig, Stream};
 use outlast_media::ConfigError;
-use outlast_units::{DieId, Nanos};
+use outlast_units::{CoreId, DieId, Nanos};
 
 impl Ssd {
     /// From now on data of class `class` is written with code `code`. What has the old one keeps it until it is moved: by collection,
@@ -21,7 +20,7 @@ impl Ssd {
 
     /// [`Ssd::set_code`] as an effect of an event, after which the drive settles.
     pub(crate) fn change_code(&mut self, now: Nanos, class: u8, code: CodeConfig) -> Result<(), ConfigError> {
-        let classes = self.cores[0].ftl.classes();
+        let classes = self.cores[CoreId(0)].ftl.classes();
         if self.config.protection.is_none() {
             let limit = "a drive without device.protection has no parity to change";
             return Err(ConfigError::new("class", class, limit));
@@ -30,10 +29,10 @@ impl Ssd {
             let limit = format!("must be below the number of classes, {classes}");
             return Err(ConfigError::new("class", class, limit));
         }
-        let before = self.cores[0].ftl.code(class);
-        for core in 0..self.cores.len() {
+        let before = self.cores[CoreId(0)].ftl.code(class);
+        for core in self.cores.indices() {
             if let Err(error) = self.cores[core].ftl.set_code(class, code) {
-                for done in &mut self.cores[..core] {
+                for done in self.cores.iter_mut().take(core.index()) {
                     // The class had this code a moment ago.
                     let restored = done.ftl.set_code(class, before);
                     debug_assert!(restored.is_ok(), "the code of before fits");
@@ -41,7 +40,7 @@ impl Ssd {
                 return Err(error);
             }
         }
-        for core in 0..self.cores.len() {
+        for core in self.cores.indices() {
             self.reprotect_all(now, core);
             self.make_due(core, Due::Collect);
         }
@@ -50,12 +49,12 @@ impl Ssd {
 
     /// The code that class `class` has now.
     pub fn code(&self, class: u8) -> CodeConfig {
-        self.cores[0].ftl.code(class)
+        self.cores[CoreId(0)].ftl.code(class)
     }
 
     /// Classes of protection; one where there are none.
     pub fn classes(&self) -> u8 {
-        self.cores[0].ftl.classes()
+        self.cores[CoreId(0)].ftl.classes()
     }
 
     /// Superblocks that still have a code which is no longer that of their class, and all that hold data.
@@ -104,8 +103,7 @@ impl Ssd {
             return Err(ConfigError::new("die", die.0, "is there already"));
         };
         self.absent.remove(place);
-        let DiePlace { core, local } = self.places[die];
-        let (core, local) = (core.index(), local.0);
+        let (core, local) = self.core_of_die(die);
         self.cores[core].ftl.add_die(local);
         self.reprotect_all(now, core);
         self.make_due(core, Due::Admit);
@@ -113,7 +111,7 @@ impl Ssd {
     }
 
     /// Stripes of any stream may have ended: their parity is programmed.
-    pub(crate) fn program_all_parity(&mut self, now: Nanos, core: usize) {
+    pub(crate) fn program_all_parity(&mut self, now: Nanos, core: CoreId) {
         for stream in 0..self.cores[core].ftl.streams() {
             self.program_parity(now, core, Stream(stream));
         }

@@ -8,7 +8,7 @@ use outlast_device::Outcome;
 use outlast_ftl::{Axis, Ftl, Member};
 use outlast_media::Faults;
 use outlast_units::slab::NIL;
-use outlast_units::{Lpn, Nanos, Ppn, Pu};
+use outlast_units::{CoreId, Lpn, Nanos, Ppn, Pu};
 
 /// A flash core as the ladder sees it.
 struct CoreLines<'a> {
@@ -62,14 +62,14 @@ impl Lines for CoreLines<'_> {
 
 impl Ssd {
     /// What the ladder sees of core `core`.
-    fn lines(&self, core: u16) -> CoreLines<'_> {
-        let state = &self.cores[usize::from(core)];
+    fn lines(&self, core: CoreId) -> CoreLines<'_> {
+        let state = &self.cores[core];
         CoreLines { ftl: &state.ftl, faults: state.faults.as_ref(), watch: self.watch.as_deref() }
     }
 
     /// Whether what lies on the die of program unit `pu` is beyond reach, as far as firmware knows.
-    pub(crate) fn is_out_of_reach(&self, core: usize, pu: Pu) -> bool {
-        self.lines(core as u16).is_out_of_reach(pu)
+    pub(crate) fn is_out_of_reach(&self, core: CoreId, pu: Pu) -> bool {
+        self.lines(core).is_out_of_reach(pu)
     }
 
     /// The data of a sensing has arrived and some of it cannot be corrected. Whether the die is to sense it again; then that is counted.
@@ -77,13 +77,13 @@ impl Ssd {
     pub(crate) fn reread(&mut self, now: Nanos, read: u32) -> bool {
         let op = self.reads[read];
         debug_assert!(op.failing & !op.mask == 0, "only units of the read are missing");
-        let ftl = &self.cores[usize::from(op.core)].ftl;
+        let ftl = &self.cores[op.core].ftl;
         let superblock = ftl.layout().place(op.pu).superblock;
         let is_protected = ftl.has_parity(superblock);
         if !self.ladder.wants_reread(&self.lines(op.core), &op, is_protected) {
             return false;
         }
-        self.count_reread(now, usize::from(op.core), superblock, op.failing);
+        self.count_reread(now, op.core, superblock, op.failing);
         let op = &mut self.reads[read];
         op.step = op.step.saturating_add(1);
         op.rereads = op.rereads.saturating_add(1);
@@ -98,7 +98,7 @@ impl Ssd {
         if op.recovery == NIL {
             op.recovery = 0;
             if op.kind == OpKind::RelocationRead {
-                self.cores[usize::from(op.core)].tasks.recovery_begins(u32::from(op.units));
+                self.cores[op.core].tasks.recovery_begins(u32::from(op.units));
             }
         }
         self.climb(now, op.core, |ladder, lines, effects| ladder.failed(lines, op, effects));
@@ -114,10 +114,10 @@ impl Ssd {
     fn climb(
         &mut self,
         now: Nanos,
-        core: u16,
+        core: CoreId,
         step: impl FnOnce(&mut Ladder, &CoreLines<'_>, &mut Vec<LadderEffect>),
     ) {
-        let state = &self.cores[usize::from(core)];
+        let state = &self.cores[core];
         let lines =
             CoreLines { ftl: &state.ftl, faults: state.faults.as_ref(), watch: self.watch.as_deref() };
         let mut effects = Vec::new();
@@ -126,7 +126,7 @@ impl Ssd {
             match effect {
                 LadderEffect::Read(op) => self.queue_read(now, op),
                 LadderEffect::Reread(op) => {
-                    let core = usize::from(op.core);
+                    let core = op.core;
                     let superblock = self.cores[core].ftl.layout().place(op.pu).superblock;
                     self.count_reread(now, core, superblock, op.failing);
                     self.queue_read(now, op);
@@ -142,11 +142,11 @@ impl Ssd {
     }
 
     /// Combining members takes a flash core time, which the host waits for.
-    fn combine(&mut self, now: Nanos, core: u16, members: u64, request: Option<u32>) {
+    fn combine(&mut self, now: Nanos, core: CoreId, members: u64, request: Option<u32>) {
         let cost = self.config.controller.decode_cost;
         debug_assert!(members != 0, "nothing is combined");
         if cost != Nanos::ZERO {
-            let done = self.cores[usize::from(core)].cpu.occupy(now, Nanos(cost.0 * members));
+            let done = self.cores[core].cpu.occupy(now, Nanos(cost.0 * members));
             if let Some(request) = request {
                 self.host.requests.not_before(request, done);
             }
@@ -155,7 +155,7 @@ impl Ssd {
 
     /// Where bytes are kept: what the line gave must be what was written, and is what the host gets.
     fn take_rebuilt(&mut self, op: &Op, axis: Axis, lpn: Option<Lpn>, unit: u32, members: &[Pu]) {
-        let core = usize::from(op.core);
+        let core = op.core;
         let ftl = &self.cores[core].ftl;
         let slot = ftl.layout().first_slot_of(op.pu) + unit;
         if lpn.is_some_and(|lpn| ftl.lookup(lpn) != slot) {
@@ -204,7 +204,7 @@ impl Ssd {
             }
             OpKind::RelocationRead => {
                 if op.recovery != NIL {
-                    self.cores[usize::from(op.core)].tasks.recovery_ended(u32::from(op.units));
+                    self.cores[op.core].tasks.recovery_ended(u32::from(op.units));
                 }
                 self.relocation_read(now, op, lost);
             }

@@ -2,7 +2,7 @@
 
 use crate::repair::RepairRecord;
 use crate::ssd::Ssd;
-use outlast_units::Lpn;
+use outlast_units::DieId;
 
 impl Ssd {
     /// The dies that have failed over the drive's life, as far as firmware knows, in order of detection; none without
@@ -13,7 +13,7 @@ impl Ssd {
 
     /// Units whose current copy is still on the failed die `die`. In time proportional to the die.
     pub fn failed_units(&self, die: u16) -> u64 {
-        let (core, local) = self.core_of_die(die);
+        let (core, local) = self.core_of_die(DieId(die));
         self.cores[core].ftl.pages_on(local, false).count() as u64
     }
 
@@ -22,7 +22,7 @@ impl Ssd {
     pub fn is_repaired(&self) -> bool {
         let lost = |unit: u64| {
             let (core, lpn) = self.place_of(unit);
-            self.cores[core].ftl.is_lost(Lpn(lpn))
+            self.cores[core].ftl.is_lost(lpn)
         };
         self.repairs().iter().all(|record| self.failed_units(record.die) == 0)
             && self.left_behind_units().next().is_none()

@@ -5,7 +5,7 @@ use crate::core::Core;
 use crate::health::{Decision, Reason, Scrub};
 use crate::op::{Op, OpKind, Task};
 use crate::ssd::Ssd;
-use outlast_units::{BlockIndex, Nanos, Pu, SuperblockId};
+use outlast_units::{CoreId, Nanos, Pu, SuperblockId};
 
 impl Ssd {
     /// Has the scrubbing of core `core`, if it scrubs, do something with its view of the core; then calls housekeeping if that is wanted.
@@ -13,7 +13,7 @@ impl Ssd {
     fn scrubbing<T>(
         &mut self,
         now: Nanos,
-        core: usize,
+        core: CoreId,
         act: impl FnOnce(&mut Scrub, &mut CoreView<'_>) -> T,
     ) -> Option<T> {
         let Core { ftl, cells, scrub, dies, .. } = &mut self.cores[core];
@@ -41,31 +41,31 @@ impl Ssd {
         if self.config.scrub.is_none() {
             return;
         }
-        for core in 0..self.cores.len() {
+        for core in self.cores.indices() {
             self.scrubbing(now, core, |scrub, view| scrub.begin(view));
         }
     }
 
     /// Sets the alarms of `superblock` anew.
-    pub(crate) fn arm(&mut self, now: Nanos, core: usize, superblock: SuperblockId) {
+    pub(crate) fn arm(&mut self, now: Nanos, core: CoreId, superblock: SuperblockId) {
         self.scrubbing(now, core, |scrub, view| scrub.arm(view, superblock));
     }
 
     /// Blocks may have been read as often as a policy waited for.
     #[inline]
-    pub(crate) fn look_at_alarms(&mut self, now: Nanos, core: usize) {
+    pub(crate) fn look_at_alarms(&mut self, now: Nanos, core: CoreId) {
         if self.cores[core].cells.as_ref().is_some_and(|own| own.cells.has_alarm()) {
             self.answer_alarms(now, core);
         }
     }
 
     #[cold]
-    fn answer_alarms(&mut self, now: Nanos, core: usize) {
+    fn answer_alarms(&mut self, now: Nanos, core: CoreId) {
         self.scrubbing(now, core, |scrub, view| scrub.answer_alarms(view));
     }
 
     /// Units of a program unit of `superblock` have been read again.
-    pub(crate) fn count_reread(&mut self, now: Nanos, core: usize, superblock: SuperblockId, units: u64) {
+    pub(crate) fn count_reread(&mut self, now: Nanos, core: CoreId, superblock: SuperblockId, units: u64) {
         let state = &mut self.cores[core];
         let (pages, _) = state.ftl.layout().program_unit().sensed(units);
         let Some(own) = &mut state.cells else { return };
@@ -74,7 +74,7 @@ impl Ssd {
     }
 
     /// Everything that scrubbing has to do by now; returns when there is more.
-    pub(crate) fn scrub_what_is_due(&mut self, now: Nanos, core: usize) -> Nanos {
+    pub(crate) fn scrub_what_is_due(&mut self, now: Nanos, core: CoreId) -> Nanos {
         let Some(patrol) = self.scrubbing(now, core, |scrub, view| scrub.tick(view)) else {
             return Nanos::MAX;
         };
@@ -87,7 +87,7 @@ impl Ssd {
 
     /// Starts moving a flagged superblock, if there is one and scrubbing may go on.
     #[inline(never)]
-    pub(crate) fn maybe_scrub(&mut self, now: Nanos, core: usize) {
+    pub(crate) fn maybe_scrub(&mut self, now: Nanos, core: CoreId) {
         if self.cores[core].tasks.runs(Task::Scrub) {
             return;
         }
@@ -99,7 +99,7 @@ impl Ssd {
         self.start_relocation(now, core, Task::Scrub, superblock, stream, reason);
     }
 
-    fn start_patrol_read(&mut self, now: Nanos, core: usize, pu: Pu) {
+    fn start_patrol_read(&mut self, now: Nanos, core: CoreId, pu: Pu) {
         let layout = self.cores[core].ftl.layout();
         let units = layout.units_per_pu();
         debug_assert!(!self.cores[core].ftl.is_dead_lane(pu), "nothing answers on a dead die");
@@ -113,25 +113,25 @@ impl Ssd {
     pub(crate) fn patrol_read(&mut self, now: Nanos, op: &Op) {
         assert!(op.kind == OpKind::PatrolRead, "a read of {:?} is no patrol", op.kind);
         self.flash.internal_ended();
-        let core = usize::from(op.core);
+        let core = op.core;
         let superblock = self.cores[core].ftl.layout().place(op.pu).superblock;
         self.scrubbing(now, core, |scrub, view| scrub.patrolled(view, superblock, op.failing != 0));
-        self.unsettled.add_leave();
+        self.let_waiting_go();
     }
 
     /// A superblock has been filled.
     #[cold]
-    pub(crate) fn sealed(&mut self, now: Nanos, core: usize, superblock: SuperblockId) {
+    pub(crate) fn sealed(&mut self, now: Nanos, core: CoreId, superblock: SuperblockId) {
         self.scrubbing(now, core, |scrub, view| scrub.sealed(view, superblock));
     }
 
     /// Dies have come or gone, or codes have changed.
-    pub(crate) fn reprotect_all(&mut self, now: Nanos, core: usize) {
+    pub(crate) fn reprotect_all(&mut self, now: Nanos, core: CoreId) {
         self.scrubbing(now, core, |scrub, view| scrub.reprotect_all(view));
     }
 
     /// A superblock has been erased: its cells are fresh, and what was known about it is past.
-    pub(crate) fn cells_erased(&mut self, core: usize, superblock: SuperblockId) {
+    pub(crate) fn cells_erased(&mut self, core: CoreId, superblock: SuperblockId) {
         let state = &mut self.cores[core];
         if let Some(scrub) = &mut state.scrub {
             scrub.erased(superblock);
@@ -139,14 +139,14 @@ impl Ssd {
         let Some(own) = &mut state.cells else { return };
         let cycles = state.ftl.blocks().all_cycles();
         let blocks = state.ftl.block_indices(superblock);
-        own.erased(superblock, blocks.map(|block| (BlockIndex(block), cycles[block as usize])));
+        own.erased(superblock, blocks.map(|block| (block, cycles[block])));
     }
 
     /// A relocation begins: what was known about the superblock then.
     pub(crate) fn note_decision(
         &mut self,
         now: Nanos,
-        core: usize,
+        core: CoreId,
         superblock: SuperblockId,
         reason: Reason,
     ) {
@@ -164,7 +164,7 @@ impl Ssd {
                 cells.as_ref().zip(bits).map(|(own, bits)| expected_errors(ftl, own, superblock, at, bits));
             Decision {
                 at: now,
-                core: core as u16,
+                core: core.0,
                 superblock,
                 reason,
                 valid: ftl.valid_count(superblock),

@@ -6,7 +6,7 @@ use crate::read::CoreCells;
 use crate::repair::{Watch, rebuilds};
 use outlast_ftl::{Ftl, State};
 use outlast_media::{Cells, TimingTable};
-use outlast_units::{BlockIndex, DieId, Group, Nanos, Pu, PuWithin, SuperblockId};
+use outlast_units::{BlockIndex, DieId, Group, IndexVec, LocalDie, Nanos, Pu, PuWithin, SuperblockId};
 
 /// A flash core as its scrubbing sees it.
 pub(super) struct CoreView<'a> {
@@ -16,7 +16,7 @@ pub(super) struct CoreView<'a> {
     pub(super) ftl: &'a Ftl,
     /// Absent where the flash never errs.
     pub(super) cells: Option<&'a mut CoreCells>,
-    pub(super) dies: &'a [u16],
+    pub(super) dies: &'a IndexVec<LocalDie, DieId>,
     pub(super) watch: Option<&'a Watch>,
     pub(super) config: &'a SsdConfig,
     pub(super) timing: &'a TimingTable,
@@ -80,7 +80,7 @@ impl View for CoreView<'_> {
         let Some(own) = &self.cells else { return Nanos::MAX };
         let (group, at) = (own.oldest(superblock), self.now + self.aged);
         let of = |block| own.cells.time_until(block, group, rber, at).unwrap_or(Nanos::MAX);
-        self.ftl.block_indices(superblock).map(BlockIndex).map(of).min().unwrap_or(Nanos::MAX)
+        self.ftl.block_indices(superblock).map(of).min().unwrap_or(Nanos::MAX)
     }
 
     fn is_scrubbed(&self, superblock: SuperblockId) -> bool {
@@ -110,9 +110,8 @@ impl View for CoreView<'_> {
 
     fn is_to_leave(&self, superblock: SuperblockId) -> bool {
         let Some(watch) = self.watch else { return false };
-        (0u16..)
-            .zip(self.dies)
-            .any(|(local, &die)| watch.is_leaving(DieId(die)) && self.ftl.holds_on(superblock, local))
+        let mut dies = self.dies.iter_indexed();
+        dies.any(|(local, &die)| watch.is_leaving(die) && self.ftl.holds_on(superblock, local))
     }
 
     fn is_dead(&self, pu: Pu) -> bool {
@@ -120,7 +119,7 @@ impl View for CoreView<'_> {
     }
 
     fn superblock_of(&self, block: BlockIndex) -> Option<SuperblockId> {
-        self.ftl.superblock_of_block(block.0)
+        self.ftl.superblock_of_block(block)
     }
 
     fn reads(&self, block: BlockIndex) -> u32 {
@@ -130,7 +129,7 @@ impl View for CoreView<'_> {
     fn set_alarms(&mut self, superblock: SuperblockId, alarm_at: impl Fn(&dyn Row) -> u32) {
         let Some(own) = &mut self.cells else { return };
         let group = own.oldest(superblock);
-        for block in self.ftl.block_indices(superblock).map(BlockIndex) {
+        for block in self.ftl.block_indices(superblock) {
             own.cells.set_alarms(block, |cells, row, reads| {
                 alarm_at(&CellRow { cells, block, row, group, reads })
             });
@@ -171,5 +170,5 @@ pub(super) fn expected_errors(
 ) -> f64 {
     let group = own.oldest(superblock);
     let of = |block| own.cells.worst_expected_errors(block, group, at, bits);
-    ftl.block_indices(superblock).map(BlockIndex).map(of).fold(0.0, f64::max)
+    ftl.block_indices(superblock).map(of).fold(0.0, f64::max)
 }

@@ -5,7 +5,7 @@ use crate::op::{Op, Purpose, Rung};
 use crate::read::{Attempt, Reliability, Sensed, faulty_units};
 use crate::ssd::Ssd;
 use outlast_flash::OpId;
-use outlast_units::{DieId, Nanos};
+use outlast_units::{CoreId, DieId, Nanos};
 
 impl Ssd {
     /// A die senses the units of `op`: the cells are disturbed, and it is decided which units the ECC gives. A read whose tag says it all
@@ -16,7 +16,7 @@ impl Ssd {
     pub(crate) fn sense(&mut self, now: Nanos, die: DieId, op: OpId) {
         let operation = self.flash.op(op);
         let (tag, wanted, units) = (operation.tag, operation.mask(), operation.units());
-        let index = self.places[die].core.index();
+        let index = self.places[die].core;
         let core = &mut self.cores[index];
         let at = now + self.schedule.aged();
         let mut read = Attempt { kind: tag.kind, pu: tag.pu, wanted, step: 0, is_first: true };
@@ -47,7 +47,7 @@ impl Ssd {
 
     /// Keeps what a sensing of the read `op` came to in its record, which it may have none of yet.
     #[inline(never)]
-    fn keep(&mut self, op: OpId, core: usize, Sensed { failing, step }: Sensed) {
+    fn keep(&mut self, op: OpId, core: CoreId, Sensed { failing, step }: Sensed) {
         let operation = self.flash.op(op);
         let tag = operation.tag;
         if tag.has_record {
