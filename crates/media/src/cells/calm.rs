@@ -165,7 +165,7 @@ mod tests {
         let mut cells = cells(ReadScope::Page, &InitialState::default());
         let table = FailTable::new(&Ecc { strength: Some(75), ..Ecc::default() }, 8);
         let age = cells.age(Group(0), Nanos::ZERO);
-        assert_eq!(cells.expect_calm(BlockIndex(1), age, &table), f64::INFINITY);
+        assert!(cells.expect_calm(BlockIndex(1), age, &table).is_infinite());
         assert_eq!(cells.sense_calm(BlockIndex(1), Row(0), age, true), None);
         assert_eq!(cells.reads(BlockIndex(1)), 0);
         // What a sensing saw counts the reads of its row only, before itself.
