@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 pub(crate) const DIES: u16 = 4;
 pub(crate) const UNITS: u64 = 40;
-const UNIT: u64 = 512;
+pub(crate) const UNIT: u64 = 512;
 
 /// What kind of drive breaks.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! A translation layer with parity, and what surrounds it: queues of lanes, programs that fail, losses of power.
 
-use super::kind::Kind;
+use super::kind::{Kind, UNIT};
 use outlast_ftl::{Cause, Ftl, Stream};
 use outlast_media::Unit;
 use outlast_units::rng::SplitMix;
@@ -104,10 +104,10 @@ impl Rig {
         self.writes += 1;
         let slot = self.ftl.append(stream, lpn);
         let (version, mut rng) = (self.writes, SplitMix::new(u64::from(self.writes), "bytes"));
-        let unit = self.ftl.make_unit(lpn, |bytes| {
-            bytes.chunks_mut(8).for_each(|chunk| chunk.copy_from_slice(&rng.next_u64().to_le_bytes()));
-            bytes[..4].copy_from_slice(&version.to_le_bytes());
-        });
+        let mut bytes: Vec<u8> =
+            (0..UNIT * self.kind.pages_per_unit / 8).flat_map(|_| rng.next_u64().to_le_bytes()).collect();
+        bytes[..4].copy_from_slice(&version.to_le_bytes());
+        let unit = self.ftl.make_unit(lpn, &bytes);
         self.ftl.store(slot.ppn, unit.expect("the layer keeps bytes"));
         self.newest.insert(lpn, Page::Written(version));
         if slot.completes_pu {
@@ -132,8 +132,11 @@ impl Rig {
 
     /// Which write put the bytes into `slot`; 0 where stale bytes are given up.
     pub(crate) fn version(&self, slot: Ppn) -> u32 {
-        let version =
-            |unit: &Unit| unit.bytes().first_chunk().map_or(0, |&version| u32::from_le_bytes(version));
+        let version = |unit: &Unit| {
+            let mut version = [0; 4];
+            unit.copy_to(0, &mut version);
+            u32::from_le_bytes(version)
+        };
         self.ftl.image(slot).map_or(0, version)
     }
 
