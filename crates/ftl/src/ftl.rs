@@ -6,20 +6,29 @@ mod encoding;
 mod figures;
 mod lists;
 mod parity;
+mod parity_view;
 mod partial;
 mod places;
 mod power;
 mod protection;
 mod relocation;
 mod room;
+mod space_view;
+mod stream_view;
 mod superblock;
+mod superblock_view;
 mod untimed;
 
+pub use figures::Figures;
 pub use lists::ListRead;
 pub use parity::Axis;
+pub use parity_view::ParityView;
 pub use power::Aftermath;
 pub use protection::Member;
 pub use relocation::Relocated;
+pub use space_view::SpaceView;
+pub use stream_view::StreamView;
+pub use superblock_view::SuperblockView;
 pub use untimed::Full;
 
 use crate::block_table::BlockTable;
@@ -170,9 +179,9 @@ impl Ftl {
         let mut ftl = Self {
             map: Map::new(mapped, slots),
             superblocks: Superblocks::new(rows, layout.pus_per_superblock(), whole),
-            frontiers: Frontiers::new(streams.count()),
-            codes: Codes::new(protected, streams.count(), rows),
-            partials: Partials::new(place, pus, lanes as usize, streams.count()),
+            frontiers: Frontiers::new(streams.count().into()),
+            codes: Codes::new(protected, streams.count().into(), rows),
+            partials: Partials::new(place, pus, lanes as usize, streams.count().into()),
             lanes: Lanes::new(lanes, rows),
             losses: Losses::default(),
             origins: (erases_late && whole).then(|| Box::new(Origins::new(&layout))),
@@ -207,7 +216,7 @@ impl Ftl {
     /// If the stream cannot take a unit ([`Ftl::can_append`]).
     #[inline]
     pub fn append(&mut self, stream: Stream, lpn: Lpn) -> Slot {
-        debug_assert!(self.cause_of(stream) == Cause::Host, "data of the host goes to stream {}", stream.0);
+        debug_assert!(self.streams.cause(stream) == Cause::Host, "data of the host goes to stream {}", stream.0);
         let slot = self.advance(stream);
         let old = self.map.put(lpn, slot.ppn);
         debug_assert!(old != slot.ppn, "page {lpn} supersedes itself");

@@ -105,11 +105,6 @@ impl Ftl {
         self.losses.is_lost(lpn)
     }
 
-    /// Logical pages whose data has been lost and that have been neither written nor trimmed since.
-    pub fn lost_units(&self) -> u64 {
-        self.losses.count()
-    }
-
     /// Whether the block of program unit `pu` takes no more data before it has been erased.
     pub fn is_given_up(&self, pu: Pu) -> bool {
         let (superblock, within) = self.within_superblock(pu);

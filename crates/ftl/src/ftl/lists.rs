@@ -58,7 +58,7 @@ impl Ftl {
 
     /// Bytes of the lists of superblocks that are open, one for each stream of data: they are in the controller's memory until the
     /// superblock is full.
-    pub fn list_buffer_bytes(&self) -> u64 {
+    pub(super) fn list_buffer_bytes(&self) -> u64 {
         let open = self.data_streams().count() as u64;
         open * self.layout.lanes().len() as u64 * self.units_per_lane() * LISTED_BYTES
     }
@@ -69,7 +69,7 @@ impl Ftl {
         let mut reads = Vec::new();
         for superblock in self.superblocks.ids() {
             if !matches!(self.superblocks.state(superblock), State::Sealed | State::Collecting)
-                || self.cause_of(self.superblocks.opened_by(superblock)) == Cause::Partial
+                || self.streams.cause(self.superblocks.opened_by(superblock)) == Cause::Partial
             {
                 continue;
             }
@@ -152,19 +152,9 @@ impl Ftl {
     }
 
     /// Pages whose current copy lies on flash in program unit `pu`.
-    fn current_in(&self, pu: Pu) -> impl Iterator<Item = Lpn> {
+    pub(super) fn current_in(&self, pu: Pu) -> impl Iterator<Item = Lpn> {
         let slots = Ppn::each(self.layout.slots_of(pu));
         slots.filter(|&slot| self.map.is_valid(slot) && self.is_programmed(slot)).map(|slot| self.owner(slot))
-    }
-
-    /// Whether a full superblock holds current pages on die `local_die`.
-    pub fn holds_on(&self, superblock: SuperblockId, local_die: LocalDie) -> bool {
-        self.superblocks.state(superblock) == State::Sealed
-            && self
-                .layout
-                .lanes_of_die(local_die)
-                .iter()
-                .any(|&lane| self.pus_on(superblock, lane).any(|pu| self.current_in(pu).next().is_some()))
     }
 
     /// Pages whose current copy lies on flash of die `local_die`; `open`: only those of superblocks that are not full, whose owners the

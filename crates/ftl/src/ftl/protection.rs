@@ -57,19 +57,14 @@ impl Ftl {
         }
     }
 
-    /// Whether the stripes of a superblock that `stream` opens have parity.
-    pub fn is_protected(&self, stream: Stream) -> bool {
-        self.codes.is_protected(stream)
-    }
-
     /// Whether the data of `superblock` has parity, or will when its stripes are full.
     #[inline]
-    pub fn has_parity(&self, superblock: SuperblockId) -> bool {
+    pub(super) fn has_parity(&self, superblock: SuperblockId) -> bool {
         self.codes.has_parity(superblock)
     }
 
     /// Data slots that a superblock has when `stream` opens it now.
-    pub fn data_units(&self, stream: Stream) -> u32 {
+    pub(super) fn data_units(&self, stream: Stream) -> u32 {
         self.codes.data_units(stream)
     }
 
@@ -80,7 +75,7 @@ impl Ftl {
 
     /// The streams that write data, not parity.
     pub(super) fn data_streams(&self) -> impl Iterator<Item = Stream> {
-        self.frontiers.streams().filter(|&stream| self.cause_of(stream) != Cause::Partial)
+        self.frontiers.streams().filter(|&stream| self.streams.cause(stream) != Cause::Partial)
     }
 
     /// To be called when lanes have come or gone.
@@ -186,7 +181,7 @@ impl Ftl {
             } else {
                 self.compute_parity(superblock, axis, pu);
             }
-            self.counts.add(self.cause_of(stream).parity(), self.layout.units_per_pu());
+            self.counts.add(self.streams.cause(stream).parity(), self.layout.units_per_pu());
             return Some(pu);
         }
     }
@@ -200,14 +195,14 @@ impl Ftl {
 
     /// How many members of the line of program unit `pu` along `axis` it takes to rebuild another; `None` where it has no parity
     /// that way.
-    pub fn line_needs(&self, pu: Pu, axis: Axis) -> Option<u32> {
+    pub(super) fn line_needs(&self, pu: Pu, axis: Axis) -> Option<u32> {
         let line = self.line(pu, axis)?;
         Some(self.members(line).filter(|&(_, index)| index < line.data).count() as u32)
     }
 
     /// The other members of the line of program unit `pu` along `axis`, and where each is to be found; none where it has no parity
     /// that way.
-    pub fn line_of(&self, pu: Pu, axis: Axis) -> impl Iterator<Item = Member> {
+    pub(super) fn line_of(&self, pu: Pu, axis: Axis) -> impl Iterator<Item = Member> {
         let line = self.line(pu, axis);
         line.into_iter().flat_map(move |line| {
             self.members(line)
@@ -248,11 +243,6 @@ impl Ftl {
     /// The lanes that are not gone for good, as positions in allocation order.
     pub fn live_lanes(&self) -> impl Iterator<Item = LaneIndex> {
         self.lanes.live()
-    }
-
-    /// The lanes on which `superblock` has blocks to be erased: those that are not gone, nor left out of it.
-    pub fn erasable_lanes(&self, superblock: SuperblockId) -> impl Iterator<Item = LaneIndex> {
-        self.lanes.erasable(superblock)
     }
 
     /// The physical blocks of lane `lane` of `superblock`.

@@ -63,7 +63,7 @@ impl Core {
                 let (own, cores) = (config.scrub.unwrap_or_default(), config.controller.flash_cores);
                 Scrub::new(&own, ftl.layout().superblocks(), cores, config.ftl.mapping_unit)
             }),
-            covers: Covers::new(ftl.streams(), cover_after(config)),
+            covers: Covers::new(ftl.streams().count(), cover_after(config)),
             dies: dies.iter().copied().collect(),
             dirty: Dirty::default(),
             ftl,

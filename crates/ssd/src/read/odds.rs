@@ -23,7 +23,7 @@ impl LineOdds<'_> {
     /// block: in each of them, more other members are unreadable than it has parities to spare. The members' error rates are taken as they
     /// are; given these, members fail independently.
     pub(super) fn ln_fail(self, pu: Pu, unit: u32) -> f64 {
-        let has = |axis: Axis| self.ftl.line_needs(pu, axis).is_some();
+        let has = |axis: Axis| self.ftl.parity().line_needs(pu, axis).is_some();
         match (has(Axis::Dies), has(Axis::Block)) {
             (true, true) => self.ln_product_fails(pu, unit),
             (true, false) => self.ln_line_fails(pu, unit, Axis::Dies),
@@ -34,10 +34,10 @@ impl LineOdds<'_> {
 
     /// ln of the probability that so many members of the line of a unit, other than it, are unreadable that it cannot be rebuilt.
     fn ln_line_fails(self, pu: Pu, unit: u32, axis: Axis) -> f64 {
-        let Some(needed) = self.ftl.line_needs(pu, axis) else { return 0.0 };
+        let Some(needed) = self.ftl.parity().line_needs(pu, axis) else { return 0.0 };
         let (mut others, mut ln_fail) = (0u32, [f64::NEG_INFINITY; MOST_MEMBERS]);
         let mut on_flash = 0;
-        for member in self.ftl.line_of(pu, axis) {
+        for member in self.ftl.parity().line_of(pu, axis) {
             let pu = match member {
                 Member::Gone => continue,
                 Member::Empty | Member::Buffered(_) => {
@@ -65,15 +65,15 @@ impl LineOdds<'_> {
     fn ln_product_fails(self, pu: Pu, unit: u32) -> f64 {
         let bound = self.ln_line_fails(pu, unit, Axis::Dies).min(self.ln_line_fails(pu, unit, Axis::Block));
         let lanes = self.ftl.layout().lanes().len() as u32;
-        let parity = usize::from(self.ftl.code_of_pu(pu).parity);
+        let parity = usize::from(self.ftl.parity().code_of_pu(pu).parity);
         let of = |pu: Pu| if self.is_broken(pu, unit) { 0.0 } else { self.ln_fails(pu, unit) };
         let on_flash = |member: Member| match member {
             Member::OnFlash(pu) => Some((pu, of(pu))),
             Member::Gone | Member::Empty | Member::Buffered(_) => None,
         };
-        let row: Vec<(Pu, f64)> = self.ftl.line_of(pu, Axis::Dies).filter_map(on_flash).collect();
+        let row: Vec<(Pu, f64)> = self.ftl.parity().line_of(pu, Axis::Dies).filter_map(on_flash).collect();
         let mut total = f64::NEG_INFINITY;
-        for (below, ln_below) in self.ftl.line_of(pu, Axis::Block).filter_map(on_flash) {
+        for (below, ln_below) in self.ftl.parity().line_of(pu, Axis::Block).filter_map(on_flash) {
             // The same lanes, in the row of `below`.
             let offset = Pu(below.0 / lanes * lanes);
             let pairs: Vec<f64> =

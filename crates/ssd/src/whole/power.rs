@@ -12,7 +12,7 @@ use crate::read::{broken_units, units};
 use crate::ssd::Ssd;
 use outlast_device::PowerCycle;
 use outlast_flash::{Outstanding, Queue};
-use outlast_ftl::{Aftermath, Cause, PartialPlace, Stream};
+use outlast_ftl::{Aftermath, Cause, PartialPlace};
 use outlast_units::slab::Slab;
 use outlast_units::{CoreId, IndexVec, Nanos, Pu, SuperblockId};
 
@@ -90,9 +90,9 @@ impl Ssd {
                 let units = one.op.units();
                 if one.op.tag.kind == OpKind::HostProgram { host += units } else { relocated += units }
             }
-            for stream in (0..state.ftl.streams()).map(Stream) {
-                let begun = state.ftl.begun_units(stream);
-                if state.ftl.cause_of(stream) == Cause::Host { host += begun } else { relocated += begun }
+            for stream in state.ftl.streams().all() {
+                let begun = state.ftl.stream(stream).begun_units();
+                if state.ftl.streams().cause(stream) == Cause::Host { host += begun } else { relocated += begun }
             }
             state.buffer.hold(host);
             state.tasks.hold(relocated);
@@ -138,7 +138,7 @@ impl Ssd {
             }
             for pu in fill {
                 let ftl = &self.cores[core].ftl;
-                let stream = ftl.stream_of(ftl.layout().place(pu).superblock);
+                let stream = ftl.superblock(ftl.layout().place(pu).superblock).stream();
                 self.program_in(now, core, stream, pu, 0);
             }
         }
@@ -154,7 +154,7 @@ impl Ssd {
             for unit in units(broken_units(&state.ftl, state.faults.as_ref(), pu, mask)) {
                 let is_broken =
                     |other: Pu| broken_units(&state.ftl, state.faults.as_ref(), other, 1 << unit) != 0;
-                if covered && state.ftl.cover_gives(pu, unit, is_broken) {
+                if covered && state.ftl.parity().cover_gives(pu, unit, is_broken) {
                     continue;
                 }
                 let gone = state.ftl.lose_uncovered(first + unit).is_some();
@@ -165,7 +165,7 @@ impl Ssd {
 
     /// The parity cache has lost its contents.
     pub(crate) fn lose_parity_cache(&mut self) {
-        let cached = |core: &Core| core.ftl.partial_place() == Some(PartialPlace::Cache);
+        let cached = |core: &Core| core.ftl.parity().partial_place() == Some(PartialPlace::Cache);
         for core in self.cores.indices() {
             if cached(&self.cores[core]) {
                 let read = self.cores[core].ftl.stripes_under_way();
@@ -178,9 +178,9 @@ impl Ssd {
     fn mount(&mut self, now: Nanos, core: CoreId, abandoned: &[SuperblockId]) {
         let ftl = &self.cores[core].ftl;
         let superblocks = (0..ftl.layout().superblocks()).map(SuperblockId);
-        let filled = superblocks.filter(|&at| ftl.state(at) == outlast_ftl::State::Sealed).count() as u64;
+        let filled = superblocks.filter(|&at| ftl.superblock(at).state() == outlast_ftl::State::Sealed).count() as u64;
         self.power_cuts.mount_pages += filled;
-        for stream in (0..self.cores[core].ftl.streams()).map(Stream) {
+        for stream in self.cores[core].ftl.streams().all() {
             self.program_parity(now, core, stream);
         }
         for task in Task::ALL {
@@ -210,10 +210,10 @@ impl Ssd {
         }
         let pinned: Vec<SuperblockId> = self.cores[core].tasks.formers().collect();
         for superblock in pinned {
-            for stream in (0..self.cores[core].ftl.streams()).map(Stream) {
+            for stream in self.cores[core].ftl.streams().all() {
                 let ftl = &mut self.cores[core].ftl;
-                let units = ftl.begun_units(stream);
-                if !ftl.begun_pins(stream, superblock) {
+                let units = ftl.stream(stream).begun_units();
+                if !ftl.stream(stream).begun_pins(superblock) {
                     continue;
                 }
                 let Some(pu) = ftl.pad(stream) else { continue };

@@ -85,10 +85,10 @@ impl Ssd {
             return;
         };
         let ftl = &self.cores[victim].ftl;
-        let class = ftl.class_of_superblock(ftl.layout().superblock_of(ftl.lookup(number)));
+        let class = ftl.superblock(ftl.layout().superblock_of(ftl.lookup(number))).class();
         let (core, lpn) = self.core_of(unit);
         let ftl = &self.cores[core].ftl;
-        let write = WaitingWrite { work: UnitWork { lpn, ..work }, stream: ftl.host_stream(0, class) };
+        let write = WaitingWrite { work: UnitWork { lpn, ..work }, stream: ftl.streams().host(0, class) };
         if ftl.is_read_only() {
             self.refuse_move(now, write);
         } else {
