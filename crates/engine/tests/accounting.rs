@@ -9,7 +9,7 @@ mod support;
 
 use outlast_device::Device;
 use outlast_engine::{Column, Latency, Scenario, Summary};
-use outlast_ftl::{ProgramCause, Programs, Reads, Stream};
+use outlast_ftl::{ProgramCause, Programs, Reads};
 use outlast_media::BlockAddress;
 use outlast_ssd::{Ssd, WriteCache};
 use outlast_units::{BlockId, Nanos};

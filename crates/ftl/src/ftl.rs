@@ -104,8 +104,11 @@ pub(crate) type Map = FlatMap;
 /// Each part owns its state and knows none of the others; the methods here say what follows for the others from a change in one.
 ///
 /// **Inputs:** [`append`](Ftl::append) (host data), [`relocate_units`](Ftl::relocate_units), [`pad`](Ftl::pad),
-/// [`trim`](Ftl::trim), [`programmed`](Ftl::programmed), [`erased`](Ftl::erased). **Decisions:**
-/// [`choose_victim`](Ftl::choose_victim), [`choose_cold`](Ftl::choose_cold). **Look-ups** change nothing.
+/// [`trim`](Ftl::trim), [`programmed`](Ftl::programmed), [`erased`](Ftl::erased), and what fails
+/// ([`program_failed`](Ftl::program_failed), [`lose`](Ftl::lose), [`give_up_die`](Ftl::give_up_die), [`lose_buffer`](Ftl::lose_buffer)).
+/// **Decisions:** [`choose_victim`](Ftl::choose_victim), [`choose_cold`](Ftl::choose_cold), [`choose_broken`](Ftl::choose_broken).
+/// **Look-ups** change nothing: [`lookup`](Ftl::lookup) and [`owner`](Ftl::owner), the arithmetic of the [`Layout`], and views of a
+/// [superblock](Ftl::superblock), a [stream](Ftl::stream), [space](Ftl::space), [parity](Ftl::parity) and [figures](Ftl::figures).
 ///
 /// **Relocation** of superblock `s`: `begin_relocation(s)`, then `relocate_units` of every program unit, then erase, then `erased(s)`.
 ///
@@ -216,7 +219,11 @@ impl Ftl {
     /// If the stream cannot take a unit ([`Ftl::can_append`]).
     #[inline]
     pub fn append(&mut self, stream: Stream, lpn: Lpn) -> Slot {
-        debug_assert!(self.streams.cause(stream) == Cause::Host, "data of the host goes to stream {}", stream.0);
+        debug_assert!(
+            self.streams.cause(stream) == Cause::Host,
+            "data of the host goes to stream {}",
+            stream.0
+        );
         let slot = self.advance(stream);
         let old = self.map.put(lpn, slot.ppn);
         debug_assert!(old != slot.ppn, "page {lpn} supersedes itself");

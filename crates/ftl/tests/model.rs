@@ -197,7 +197,10 @@ impl Rig {
         }
         if self.late {
             self.flush();
-            assert!(self.ftl.superblock(victim).may_be_erased(), "nothing is in the buffer, and {victim} is pinned");
+            assert!(
+                self.ftl.superblock(victim).may_be_erased(),
+                "nothing is in the buffer, and {victim} is pinned"
+            );
         }
         let bad = self.rng.below(self.bad_every) == 0;
         let block = self.ftl.superblock(victim).blocks().next();

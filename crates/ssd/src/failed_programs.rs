@@ -146,7 +146,11 @@ impl Ssd {
     fn has_moved_in(&self, core: CoreId, stream: Stream) -> bool {
         let state = &self.cores[core];
         state.buffer.any_moved_in()
-            && state.ftl.stream(stream).begun_pu().is_some_and(|begun| state.buffer.moved_in(begun).next().is_some())
+            && state
+                .ftl
+                .stream(stream)
+                .begun_pu()
+                .is_some_and(|begun| state.buffer.moved_in(begun).next().is_some())
     }
 
     /// Programs `pu` of `stream` for whoever waits for operation `op`, which failed.

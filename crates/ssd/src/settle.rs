@@ -24,15 +24,22 @@ impl Ssd {
     /// Does what is due until nothing is; what that makes due in turn included.
     #[inline]
     pub(crate) fn settle(&mut self, now: Nanos) {
-        if !self.unsettled.is_empty() || self.is_command_due() {
+        if !self.is_settled() {
             self.settle_all(now);
         }
+    }
+
+    /// Whether nothing is due. Then what a handler is about to make due will meet the state as it is now: what would find nothing to do
+    /// need not be made due.
+    #[inline]
+    pub(crate) fn is_settled(&self) -> bool {
+        self.unsettled.is_empty() && !self.is_command_due()
     }
 
     /// Not inlined: where nothing is due [`Ssd::settle`] is to be a few comparisons.
     #[inline(never)]
     fn settle_all(&mut self, now: Nanos) {
-        while !self.unsettled.is_empty() || self.is_command_due() {
+        while !self.is_settled() {
             self.settle_next(now);
         }
     }

@@ -156,7 +156,8 @@ fn wear_levelling_knows_the_wear_that_blocks_came_with() {
     let mean_of = |ssd: &Ssd, superblock: u32| {
         let ftl = ssd.ftls().next().unwrap();
         let cycles: Vec<u32> = ftl
-            .block_indices(outlast_units::SuperblockId(superblock))
+            .superblock(outlast_units::SuperblockId(superblock))
+            .blocks()
             .map(|block| ftl.blocks().all_cycles()[block])
             .collect();
         f64::from(cycles.iter().sum::<u32>()) / cycles.len() as f64
@@ -196,7 +197,9 @@ fn a_replaced_block_makes_its_superblock_younger() {
     }
     let ftl = ssd.ftls().next().unwrap();
     let least = (0..40)
-        .flat_map(|superblock| ftl.superblock(outlast_units::SuperblockId(superblock)).blocks().collect::<Vec<_>>())
+        .flat_map(|superblock| {
+            ftl.superblock(outlast_units::SuperblockId(superblock)).blocks().collect::<Vec<_>>()
+        })
         .map(|block| ftl.blocks().all_cycles()[block])
         .min()
         .unwrap();

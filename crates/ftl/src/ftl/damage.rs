@@ -147,7 +147,7 @@ impl Ftl {
     }
 
     /// Die `local_die`, absent until now, is there: superblocks opened from now on lie on it, too. Those that are open or full do not
-    /// until they have been moved ([`Ftl::is_narrow`]).
+    /// until they have been moved ([`SuperblockView::is_narrow`](super::SuperblockView::is_narrow)).
     pub fn add_die(&mut self, local_die: LocalDie) {
         for &lane in self.layout.lanes_of_die(local_die) {
             self.lanes.add(lane);

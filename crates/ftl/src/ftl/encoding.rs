@@ -14,7 +14,7 @@ impl Ftl {
     }
 
     /// From now on superblocks of class `class` get code `code`; those that it has keep theirs until they are moved
-    /// ([`Ftl::is_outdated`]).
+    /// ([`SuperblockView::is_outdated`](super::SuperblockView::is_outdated)).
     ///
     /// # Errors
     /// A code that does not suit the dies, or leaves too little room for the user data: then nothing has changed.

@@ -1,14 +1,9 @@
 //! Figures: what has been written, worn and used.
 
-use super::{Ftl, Map};
+use super::Ftl;
 use crate::causes::{PagesRead, UnitsWritten};
-use crate::codes::Codes;
 use crate::config::VictimPolicy;
-use crate::lanes::Lanes;
-use crate::physical::Physical;
 use crate::superblocks::State;
-use crate::superblocks::Superblocks;
-use crate::table::Mapping;
 use outlast_media::Blocks;
 use outlast_units::BlockIndex;
 
@@ -54,7 +49,6 @@ impl Ftl {
         }
     }
 
-
     /// The physical blocks.
     pub fn blocks(&self) -> &Blocks {
         self.physical.blocks()
@@ -98,22 +92,5 @@ impl Ftl {
     /// The victim policy in force.
     pub fn victim_policy(&self) -> VictimPolicy {
         self.config.gc.policy
-    }
-
-    /// What [`Ftl::heap_bytes`] will be when all tables are built.
-    pub(super) fn heap_bytes_when_built(&self, geometry: &outlast_media::Geometry) -> u64 {
-        let layout = &self.layout;
-        let superblocks = u64::from(layout.superblocks());
-        let pus = superblocks * u64::from(layout.pus_per_superblock());
-        Map::bytes_when_built(u64::from(layout.logical_units()), layout.slots())
-            + superblocks * (Superblocks::BYTES_EACH + Codes::BYTES_EACH + Lanes::BYTES_EACH) as u64
-            + pus.div_ceil(64) * size_of::<u64>() as u64
-            + Physical::bytes_when_built(geometry, layout)
-    }
-
-    /// Resident bytes of all tables. [`Ftl::new`] allocates them once; they grow only when the core takes over units of another.
-    pub(super) fn heap_bytes(&self) -> usize {
-        let others = self.superblocks.ids().len() * (Codes::BYTES_EACH + Lanes::BYTES_EACH);
-        self.map.bytes() + self.superblocks.bytes() + others + self.physical.bytes()
     }
 }

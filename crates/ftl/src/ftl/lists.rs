@@ -7,7 +7,6 @@
 
 use super::Ftl;
 use crate::causes::ProgramCause;
-use crate::layout::LISTED_BYTES;
 use crate::streams::{Cause, Stream};
 use crate::stripes::Role;
 use crate::superblocks::State;
@@ -54,13 +53,6 @@ impl Ftl {
     /// Data slots of a lane of a superblock.
     pub(super) fn units_per_lane(&self) -> u64 {
         u64::from(self.layout.data_superpages() * self.layout.units_per_pu())
-    }
-
-    /// Bytes of the lists of superblocks that are open, one for each stream of data: they are in the controller's memory until the
-    /// superblock is full.
-    pub(super) fn list_buffer_bytes(&self) -> u64 {
-        let open = self.data_streams().count() as u64;
-        open * self.layout.lanes().len() as u64 * self.units_per_lane() * LISTED_BYTES
     }
 
     /// What has to be read to know the owners of all units on die `local_die`, which has failed: of the superblocks that are full,

@@ -36,12 +36,11 @@ impl<'a> ParityView<'a> {
         self.ftl.frontiers.streams().map(of).sum()
     }
 
-    /// Superblocks whose code is [outdated](Ftl::is_outdated), and all that hold data.
+    /// Superblocks whose code is [outdated](super::SuperblockView::is_outdated), and all that hold data.
     pub fn outdated(self) -> (u32, u32) {
-        let sealed = self.ftl
-            .superblocks
-            .in_state(State::Sealed)
-            .filter(|&superblock| self.ftl.streams.cause(self.ftl.superblocks.opened_by(superblock)) != Cause::Partial);
+        let sealed = self.ftl.superblocks.in_state(State::Sealed).filter(|&superblock| {
+            self.ftl.streams.cause(self.ftl.superblocks.opened_by(superblock)) != Cause::Partial
+        });
         sealed.fold((0, 0), |(outdated, all), superblock| {
             (outdated + u32::from(self.ftl.is_outdated(superblock)), all + 1)
         })
@@ -55,13 +54,20 @@ impl<'a> ParityView<'a> {
     /// How many members of the line of program unit `pu` along `axis` it takes to rebuild another; `None` where it has no parity
     /// that way.
     pub fn line_needs(self, pu: Pu, axis: Axis) -> Option<u32> {
-        self.ftl.line_needs(pu, axis)
+        let line = self.ftl.line(pu, axis)?;
+        Some(self.ftl.members(line).filter(|&(_, index)| index < line.data).count() as u32)
     }
 
     /// The other members of the line of program unit `pu` along `axis`, and where each is to be found; none where it has no parity
     /// that way.
     pub fn line_of(self, pu: Pu, axis: Axis) -> impl Iterator<Item = Member> + use<'a> {
-        self.ftl.line_of(pu, axis)
+        let line = self.ftl.line(pu, axis);
+        line.into_iter().flat_map(move |line| {
+            self.ftl
+                .members(line)
+                .filter(move |&(other, _)| other != pu)
+                .map(move |(other, index)| self.ftl.member(line, other, index))
+        })
     }
 
     /// Whether the cover of the open stripe of program unit `pu` gives its unit `unit`, of members of which `is_broken` tells which

@@ -13,7 +13,6 @@ use crate::table::Mapping;
 use outlast_units::{LaneIndex, Pu, PuWithin, SuperblockId};
 
 impl Ftl {
-
     /// Data program units of the open stripe of `stream` that are full and that no parity on flash (or in a non-volatile cache)
     /// protects, though its code promises some.
     #[inline]

@@ -27,7 +27,11 @@ impl Ftl {
     /// One superblock.
     #[inline]
     pub fn superblock(&self, superblock: SuperblockId) -> SuperblockView<'_> {
-        debug_assert!(superblock.0 < self.layout.superblocks(), "superblock {superblock} of {}", self.layout.superblocks());
+        debug_assert!(
+            superblock.0 < self.layout.superblocks(),
+            "superblock {superblock} of {}",
+            self.layout.superblocks()
+        );
         SuperblockView { ftl: self, id: superblock }
     }
 
@@ -69,11 +73,6 @@ impl Ftl {
             let (pu, _) = self.layout.pu_of(slot);
             self.superblocks.is_programmed(pu)
         }
-    }
-
-    /// Whether program unit `pu` is of a superblock that `stream` opened.
-    pub fn is_of(&self, pu: Pu, stream: Stream) -> bool {
-        self.superblocks.opened_by(self.layout.within_superblock(pu).0) == stream
     }
 
     /// The block of a superblock in one plane of a die, numbered as by [`Blocks::index`].

@@ -8,7 +8,6 @@ use crate::frontiers::DueParity;
 use crate::streams::{Cause, Stream};
 use crate::stripes::{LaneSet, Role, Stripes};
 use crate::superblocks::State;
-use outlast_media::BlockAddress;
 use outlast_units::{LaneIndex, Pu, PuWithin, SuperblockId};
 
 /// Where the unit of one member of a stripe is to be found.
@@ -193,25 +192,7 @@ impl Ftl {
         }
     }
 
-    /// How many members of the line of program unit `pu` along `axis` it takes to rebuild another; `None` where it has no parity
-    /// that way.
-    pub(super) fn line_needs(&self, pu: Pu, axis: Axis) -> Option<u32> {
-        let line = self.line(pu, axis)?;
-        Some(self.members(line).filter(|&(_, index)| index < line.data).count() as u32)
-    }
-
-    /// The other members of the line of program unit `pu` along `axis`, and where each is to be found; none where it has no parity
-    /// that way.
-    pub(super) fn line_of(&self, pu: Pu, axis: Axis) -> impl Iterator<Item = Member> {
-        let line = self.line(pu, axis);
-        line.into_iter().flat_map(move |line| {
-            self.members(line)
-                .filter(move |&(other, _)| other != pu)
-                .map(move |(other, index)| self.member(line, other, index))
-        })
-    }
-
-    fn member(&self, line: Line, pu: Pu, index: usize) -> Member {
+    pub(super) fn member(&self, line: Line, pu: Pu, index: usize) -> Member {
         let (superblock, within) = self.within_superblock(pu);
         // Along a block all but its parity was there to be covered, or is nothing but zeroes.
         let is_parity = index >= line.data;
@@ -243,10 +224,5 @@ impl Ftl {
     /// The lanes that are not gone for good, as positions in allocation order.
     pub fn live_lanes(&self) -> impl Iterator<Item = LaneIndex> {
         self.lanes.live()
-    }
-
-    /// The physical blocks of lane `lane` of `superblock`.
-    pub fn blocks_of(&self, superblock: SuperblockId, lane: LaneIndex) -> impl Iterator<Item = BlockAddress> {
-        self.physical.blocks_of(&self.layout, superblock, lane)
     }
 }

@@ -164,10 +164,6 @@ impl Ftl {
     /// Whether there is a place to move the valid units of `superblock` to: they fit into the open superblock of `stream` and the free ones that are not promised
     /// to another.
     pub fn can_relocate(&self, superblock: SuperblockId, stream: Stream) -> bool {
-        self.fits(superblock, stream)
-    }
-
-    fn fits(&self, superblock: SuperblockId, stream: Stream) -> bool {
         let free = self.free_superblocks().saturating_sub(self.frontiers.promised_beside(stream));
         let room = u64::from(self.room(stream)) + u64::from(free) * u64::from(self.data_units(stream));
         u64::from(self.superblocks.valid(superblock)) <= room
@@ -186,7 +182,7 @@ impl Ftl {
             return Some(least);
         }
         let victim = self.pick_victim()?;
-        if !self.fits(victim, self.streams.gc(self.class_of_superblock(victim))) {
+        if !self.can_relocate(victim, self.streams.gc(self.class_of_superblock(victim))) {
             let damaged = self.is_damaged() || self.lanes.is_shaken() || self.is_mixed();
             assert!(damaged, "a superblock is held back for relocation unless the drive is worn or damaged");
             if let Some(least) = self.choose_least() {
@@ -244,7 +240,7 @@ impl Ftl {
             return valid;
         }
         let stream = self.streams.gc(self.class_of_superblock(superblock));
-        if !self.fits(superblock, stream) || (only_outdated && !self.is_outdated(superblock)) {
+        if !self.can_relocate(superblock, stream) || (only_outdated && !self.is_outdated(superblock)) {
             return valid | NO_CANDIDATE;
         }
         let units = self.data_units(stream).max(1);
@@ -260,7 +256,7 @@ impl Ftl {
         let worn = self.superblocks.free().iter().map(|&free| self.superblocks.cycles(free)).max()?;
         let stream = self.streams.wear_leveling(self.class_of_superblock(coldest));
         let ahead = worn.saturating_sub(self.superblocks.cycles(coldest));
-        (ahead > gap && self.fits(coldest, stream)).then_some(coldest)
+        (ahead > gap && self.can_relocate(coldest, stream)).then_some(coldest)
     }
 
     /// Takes `superblock` out of the candidates: its valid units are now to be relocated to `stream` and counted for `cause`. Returns

@@ -71,18 +71,6 @@ impl Ftl {
         self.frontiers.len() + self.reserve() + waiting + log + 1
     }
 
-    /// Superblocks that scrubbing keeps for itself, whether or not it moves anything (open, held back, or waiting for their
-    /// erasure), and all that hold no data of the host. Without scrubbing the first is 0.
-    pub(super) fn superblocks_for_scrubbing(&self) -> (u32, u32) {
-        let spare = self.layout.superblocks().saturating_sub(self.superblocks_for_data());
-        let held_back = self.room.held_back();
-        let own = self.frontiers.streams().filter(|&stream| self.streams.cause(stream) == super::Cause::Scrub);
-        match own.count() as u32 {
-            0 => (0, spare),
-            open => (open + held_back + (held_back - 1), spare),
-        }
-    }
-
     /// From now on pages 0 to `end`, exclusively, are mapped, and there must be room for `units` of them. The table never shrinks:
     /// pages that were mapped stay so.
     ///

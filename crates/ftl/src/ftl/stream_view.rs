@@ -25,8 +25,12 @@ impl<'a> StreamView<'a> {
 
     /// Whether a unit that `stream` has put into the program unit it has begun supersedes one of `superblock`.
     pub fn begun_pins(self, superblock: SuperblockId) -> bool {
-        let (Some(origins), Some(pu)) = (&self.ftl.origins, self.ftl.begun_pu(self.stream)) else { return false };
-        let begun = origins.of_pu(&self.ftl.layout, pu).map(|table| &table[..self.ftl.begun_units(self.stream) as usize]);
+        let (Some(origins), Some(pu)) = (&self.ftl.origins, self.ftl.begun_pu(self.stream)) else {
+            return false;
+        };
+        let begun = origins
+            .of_pu(&self.ftl.layout, pu)
+            .map(|table| &table[..self.ftl.begun_units(self.stream) as usize]);
         begun.is_some_and(|begun| {
             begun.iter().any(|&at| is_copy(at) && self.ftl.layout.superblock_of(at) == superblock)
         })

@@ -89,11 +89,9 @@ impl<'a> SuperblockView<'a> {
     /// Whether a full superblock holds current pages on die `local_die`.
     pub fn holds_on(self, local_die: LocalDie) -> bool {
         self.ftl.superblocks.state(self.id) == State::Sealed
-            && self.ftl
-                .layout
-                .lanes_of_die(local_die)
-                .iter()
-                .any(|&lane| self.ftl.pus_on(self.id, lane).any(|pu| self.ftl.current_in(pu).next().is_some()))
+            && self.ftl.layout.lanes_of_die(local_die).iter().any(|&lane| {
+                self.ftl.pus_on(self.id, lane).any(|pu| self.ftl.current_in(pu).next().is_some())
+            })
     }
 
     /// The lanes on which `superblock` has blocks to be erased: those that are not gone, nor left out of it.
@@ -103,7 +101,8 @@ impl<'a> SuperblockView<'a> {
 
     /// All blocks of a superblock, except for those whose lane is gone, numbered as by [`Blocks::index`].
     pub fn blocks(self) -> impl Iterator<Item = BlockIndex> + use<'a> {
-        self.ftl.lanes
+        self.ftl
+            .lanes
             .live()
             .flat_map(move |lane| self.ftl.physical.blocks_of(&self.ftl.layout, self.id, lane))
             .map(|at| self.ftl.physical.blocks().index(at))

@@ -12,6 +12,22 @@ impl Core {
     fn may_admit(&self, write: WaitingWrite) -> bool {
         self.buffer.admits(write, &self.ftl, self.tasks.runs(Task::Gc))
     }
+
+    /// Whether [`Ssd::admit_waiting`] would change nothing, as things are, and something waits.
+    #[inline]
+    pub(crate) fn admits_nothing(&self) -> bool {
+        self.buffer.first_waiting().is_some_and(|first| {
+            self.buffer.would_wait_on(self.tasks.runs(Task::Gc))
+                && !self.tasks.is_pinned()
+                && self.ftl.can_append(first.stream)
+        })
+    }
+
+    /// Whether [`Ssd::collect`] would change nothing, as things are.
+    #[inline]
+    pub(crate) fn collects_nothing(&self) -> bool {
+        self.tasks.runs(Task::Gc) || !self.ftl.needs_gc()
+    }
 }
 
 impl Ssd {

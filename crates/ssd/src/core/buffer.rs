@@ -156,6 +156,14 @@ impl Buffer {
         }
     }
 
+    /// Whether a write that waits and finds its stream open would wait on, and is accounted for: the buffer is full, or there is no credit for
+    /// it. `collects` is whether collection runs.
+    #[inline]
+    pub(crate) fn would_wait_on(&self, collects: bool) -> bool {
+        self.held >= self.capacity
+            || (collects && self.paces && self.credit < CREDIT_ONE && self.blocked_since.is_some())
+    }
+
     /// Whether host writes wait for collection.
     #[inline]
     pub(crate) fn is_blocked(&self) -> bool {

@@ -13,7 +13,7 @@ impl Ssd {
     /// Starts garbage collection on `core` if it is needed and not under way.
     #[inline]
     pub(crate) fn collect(&mut self, now: Nanos, core: CoreId) {
-        if self.cores[core].ftl.needs_gc() && !self.cores[core].tasks.runs(Task::Gc) {
+        if !self.cores[core].collects_nothing() {
             self.start_gc(now, core);
         }
     }
@@ -98,7 +98,9 @@ impl Ssd {
         let is_moved = self.cores[core].tasks.read_ended(op.task);
         if op.task == Task::Gc {
             self.grant_credit(core, u32::from(op.units));
-            if self.cores[core].buffer.any_waits() {
+            if self.cores[core].buffer.any_waits()
+                && !(self.is_settled() && self.cores[core].admits_nothing())
+            {
                 self.make_due(core, Due::Admit);
             }
         }
@@ -106,7 +108,7 @@ impl Ssd {
             // After the writes for which there is credit now.
             self.make_due_then(core, Due::victim(op.task));
         }
-        self.unsettled.add_leave();
+        self.let_waiting_go();
     }
 
     /// Collection has dealt with `units` units of its victim: the host may write its share. A sixteenth of a superblock is kept back.
@@ -192,7 +194,7 @@ impl Ssd {
         if state.tasks.lane_erased(op.task, superblock) {
             self.victim_erased(now, core, op.task, superblock);
         }
-        self.unsettled.add_leave();
+        self.let_waiting_go();
     }
 
     /// The blocks of victim `superblock` of `task` have been erased, or have failed to be.

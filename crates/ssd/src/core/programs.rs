@@ -37,7 +37,7 @@ impl Ssd {
             // Writes that now fit enter before it is seen whether space is short.
             self.make_due(core, Due::Admit);
             self.make_due_then(core, Due::Collect);
-        } else {
+        } else if !(self.is_settled() && self.cores[core].collects_nothing()) {
             self.make_due(core, Due::Collect);
         }
     }
@@ -118,8 +118,10 @@ impl Ssd {
             self.make_due(core, Due::Formers);
             self.make_due(core, Due::victim(op.task));
         }
-        self.make_due_then(core, Due::Collect);
-        self.unsettled.add_leave();
+        if !(self.is_settled() && self.cores[core].collects_nothing()) {
+            self.make_due_then(core, Due::Collect);
+        }
+        self.let_waiting_go();
     }
 
     /// Data has come to flash: victims may be erased that waited for what superseded their units.

@@ -120,7 +120,11 @@ impl Tasks {
     ) -> bool {
         let own = &mut self.under_way[task as usize];
         debug_assert!(own.victim.is_none(), "{task:?} has a victim");
-        debug_assert_eq!(valid, ftl.superblock(superblock).valid(), "superblock {superblock} holds something else");
+        debug_assert_eq!(
+            valid,
+            ftl.superblock(superblock).valid(),
+            "superblock {superblock} holds something else"
+        );
         let mut list = std::mem::take(&mut self.spare_list);
         list.fill(ftl, superblock, only);
         let has_reads = list.dies_left != 0;
@@ -284,7 +288,8 @@ impl Tasks {
             // The victim before this one waits for a program unit that this one's data did not fill either: between them
             // they gain so much that a padded one is little. Or its data went to another stream, which nothing may fill.
             Some(Former { begun: Some(waited), .. })
-                if Some(waited) == begun || !ftl.is_of(waited, stream) =>
+                if Some(waited) == begun
+                    || ftl.superblock(ftl.layout().place(waited).superblock).stream() != stream =>
             {
                 Next::Pad(ftl.superblock(ftl.layout().place(waited).superblock).stream())
             }

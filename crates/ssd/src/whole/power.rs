@@ -92,7 +92,11 @@ impl Ssd {
             }
             for stream in state.ftl.streams().all() {
                 let begun = state.ftl.stream(stream).begun_units();
-                if state.ftl.streams().cause(stream) == Cause::Host { host += begun } else { relocated += begun }
+                if state.ftl.streams().cause(stream) == Cause::Host {
+                    host += begun
+                } else {
+                    relocated += begun
+                }
             }
             state.buffer.hold(host);
             state.tasks.hold(relocated);
@@ -178,7 +182,8 @@ impl Ssd {
     fn mount(&mut self, now: Nanos, core: CoreId, abandoned: &[SuperblockId]) {
         let ftl = &self.cores[core].ftl;
         let superblocks = (0..ftl.layout().superblocks()).map(SuperblockId);
-        let filled = superblocks.filter(|&at| ftl.superblock(at).state() == outlast_ftl::State::Sealed).count() as u64;
+        let filled =
+            superblocks.filter(|&at| ftl.superblock(at).state() == outlast_ftl::State::Sealed).count() as u64;
         self.power_cuts.mount_pages += filled;
         for stream in self.cores[core].ftl.streams().all() {
             self.program_parity(now, core, stream);

@@ -225,8 +225,9 @@ impl Ssd {
     /// Each core's space utilisation (`U_i` of Reparo's section 5.2): the units that it is to hold by those that its remaining dies can,
     /// spare blocks aside.
     pub fn space_utilisation(&self) -> Vec<f64> {
-        let of =
-            |core: &crate::core::Core| core.ftl.space().logical_units() as f64 / core.ftl.space().physical_units() as f64;
+        let of = |core: &crate::core::Core| {
+            core.ftl.space().logical_units() as f64 / core.ftl.space().physical_units() as f64
+        };
         self.cores.iter().map(of).collect()
     }
 

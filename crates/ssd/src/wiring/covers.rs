@@ -11,7 +11,8 @@ impl Ssd {
     pub(crate) fn note_exposed(&mut self, now: Nanos, core: CoreId, stream: Stream) {
         let state = &mut self.cores[core];
         let (ftl, exposed) = (&state.ftl, state.ftl.stream(stream).exposed());
-        if let Some(at) = state.covers.note_filled(now, stream, exposed, || ftl.stream(stream).takes_cover()) {
+        if let Some(at) = state.covers.note_filled(now, stream, exposed, || ftl.stream(stream).takes_cover())
+        {
             self.call_housekeeping(at);
         }
     }

@@ -118,6 +118,15 @@ impl Ssd {
         self.follow(now, die, next);
     }
 
+    /// An internal operation has ended or relocated data has left the buffer: dies that wait for that go on when all else is settled.
+    /// Where nothing else is due none can come to wait before.
+    #[inline]
+    pub(crate) fn let_waiting_go(&mut self) {
+        if !self.is_settled() || self.flash.dies_waiting() != 0 {
+            self.unsettled.add_leave();
+        }
+    }
+
     /// An internal operation has ended or relocated data has left the buffer: the next of the dies that waited for that goes on, unless
     /// the one before it has begun an internal operation.
     pub(crate) fn wake_waiting(&mut self, now: Nanos) {
@@ -300,8 +309,10 @@ impl Ssd {
         }
         if self.striped && op.units == 0 {
             // Parity or partial parity has come: fewer may be exposed.
-            let stream =
-                self.cores[core].ftl.superblock(self.cores[core].ftl.layout().place(op.pu).superblock).stream();
+            let stream = self.cores[core]
+                .ftl
+                .superblock(self.cores[core].ftl.layout().place(op.pu).superblock)
+                .stream();
             self.note_covered(now, core, stream);
         }
     }

@@ -257,7 +257,9 @@ impl Ssd {
         };
         let gives = |axis: Axis| {
             let needed = ftl.parity().line_needs(pu, axis);
-            needed.is_some_and(|needed| ftl.parity().line_of(pu, axis).filter(is_there).count() as u32 >= needed)
+            needed.is_some_and(|needed| {
+                ftl.parity().line_of(pu, axis).filter(is_there).count() as u32 >= needed
+            })
         };
         Axis::ALL.into_iter().any(gives)
     }

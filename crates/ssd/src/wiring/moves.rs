@@ -75,7 +75,7 @@ impl Ssd {
         } else {
             self.write_moved(now, op.core, op.work);
         }
-        self.unsettled.add_leave();
+        self.let_waiting_go();
     }
 
     fn write_moved(&mut self, now: Nanos, victim: CoreId, work: UnitWork) {

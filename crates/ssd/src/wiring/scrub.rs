@@ -116,7 +116,7 @@ impl Ssd {
         let core = op.core;
         let superblock = self.cores[core].ftl.layout().place(op.pu).superblock;
         self.scrubbing(now, core, |scrub, view| scrub.patrolled(view, superblock, op.failing != 0));
-        self.unsettled.add_leave();
+        self.let_waiting_go();
     }
 
     /// A superblock has been filled.
