@@ -117,7 +117,7 @@ impl Fuzz {
             self.pick(&[0, 512, 1024, 4096, 65_536, 66_048])
         };
         let has_payload = match form {
-            Form::Extended => flags & PAYLOAD != 0 || command == WRITE && !self.hits(8),
+            Form::Extended => flags & PAYLOAD != 0 || command == WRITE,
             _ => command == WRITE,
         };
         let payload = if has_payload { self.bytes(length.min(1024)) } else { Vec::new() };

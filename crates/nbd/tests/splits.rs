@@ -39,7 +39,7 @@ fn asks(form: Form) -> impl Strategy<Value = Vec<Ask>> {
         (command, flags, range, any::<u8>()).prop_map(move |(command, flags, (offset, length), fill)| {
             let ask = Ask::new(command, 0, offset, length).flags(flags);
             let has_payload = match form {
-                Form::Extended => ask.flags & PAYLOAD != 0 || command == WRITE && flags != PAYLOAD | 1,
+                Form::Extended => ask.flags & PAYLOAD != 0 || command == WRITE,
                 Form::Simple | Form::Structured => command == WRITE,
             };
             let extra = if has_payload && form == Form::Extended { PAYLOAD } else { 0 };

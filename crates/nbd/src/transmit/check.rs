@@ -56,7 +56,7 @@ pub(crate) fn kind(export: &Export, agreed: Agreed, head: &Head) -> Result<Kind,
     if !is_offered(export, kind) {
         return Err(invalid("the export does not have this command"));
     }
-    payload(export, agreed, head, kind)?;
+    payload(export, head, kind)?;
     if kind == Kind::Flush {
         let is_zero = head.offset == 0 && head.length == 0;
         return if is_zero { Ok(kind) } else { Err(invalid("a flush has offset 0 and length 0")) };
@@ -104,14 +104,11 @@ fn is_offered(export: &Export, kind: Kind) -> bool {
     export.features.has(feature)
 }
 
-/// Whether there is a payload exactly where one belongs, of a length that it may have.
+/// Whether a payload has a length that it may have.
 #[inline]
-fn payload(export: &Export, agreed: Agreed, head: &Head, kind: Kind) -> Result<(), Refused> {
+fn payload(export: &Export, head: &Head, kind: Kind) -> Result<(), Refused> {
     let has_flag = head.flags & command_flag::PAYLOAD_LEN != 0;
     match kind {
-        Kind::Write { .. } if agreed.mode == Mode::Extended && !has_flag => {
-            Err(invalid("a write with extended headers has a payload"))
-        }
         Kind::Write { .. } if head.payload > export.blocks.maximum.0 => {
             Err(invalid("longer than the largest block size"))
         }

@@ -29,8 +29,9 @@ impl Head {
         }
         let (flags, command) = (u16_at(bytes, 4), u16_at(bytes, 6));
         let length = if is_extended { u64_at(bytes, 24) } else { u64::from(u32_at(bytes, 24)) };
-        let has_payload =
-            if is_extended { flags & command_flag::PAYLOAD_LEN != 0 } else { command == command::WRITE };
+        // A write has a payload with extended headers, too, whether or not it says so: QEMU's client (10.0) does not set the flag, and
+        // QEMU's server does not insist on it.
+        let has_payload = command == command::WRITE || is_extended && flags & command_flag::PAYLOAD_LEN != 0;
         let is_effect = !has_payload || command == command::WRITE;
         Ok(Self {
             flags,

@@ -6,6 +6,7 @@ pub(crate) mod client;
 pub(crate) mod disk;
 pub(crate) mod handshake;
 pub(crate) mod link;
+pub(crate) mod serve;
 pub(crate) mod session;
 
 use outlast_nbd::{BlockSizes, Context, Contexts, Export, Features, Limits, Server, Tls};
