@@ -17,7 +17,7 @@ pub struct SpaceView<'a> {
     pub(super) ftl: &'a Ftl,
 }
 
-impl<'a> SpaceView<'a> {
+impl SpaceView<'_> {
     /// Free superblocks.
     #[inline]
     pub fn free_superblocks(self) -> u32 {

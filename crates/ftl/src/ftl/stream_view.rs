@@ -12,7 +12,7 @@ pub struct StreamView<'a> {
     pub(super) stream: Stream,
 }
 
-impl<'a> StreamView<'a> {
+impl StreamView<'_> {
     /// Units that `stream` has put into a program unit that is not full yet.
     pub fn begun_units(self) -> u32 {
         self.ftl.begun_units(self.stream)

@@ -93,9 +93,9 @@ impl Ssd {
             for stream in state.ftl.streams().all() {
                 let begun = state.ftl.stream(stream).begun_units();
                 if state.ftl.streams().cause(stream) == Cause::Host {
-                    host += begun
+                    host += begun;
                 } else {
-                    relocated += begun
+                    relocated += begun;
                 }
             }
             state.buffer.hold(host);
