@@ -169,6 +169,10 @@ impl Ssd {
                     .sum()
             };
             let (host, relocated) = (begun(Cause::Host), begun(Cause::Gc));
+            assert!(
+                u64::from(host + relocated) == core.ftl.figures().buffered_units,
+                "without time all full program units are on flash"
+            );
             core.buffer.hold(host);
             core.tasks.hold(relocated);
         }

@@ -53,6 +53,10 @@ impl Core {
     }
 
     pub(crate) fn new(ftl: Ftl, dies: &[DieId], config: &SsdConfig) -> Result<Self, ConfigError> {
+        assert!(
+            dies.len() == usize::from(ftl.layout().dies()),
+            "a core's translation layer has all its dies"
+        );
         Ok(Self {
             cpu: Processor::default(),
             buffer: Buffer::new(&ftl, config)?,

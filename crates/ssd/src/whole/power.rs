@@ -98,6 +98,10 @@ impl Ssd {
                     relocated += begun;
                 }
             }
+            assert!(
+                u64::from(host + relocated) <= state.ftl.figures().buffered_units,
+                "core {core}: more is issued again than awaits programming"
+            );
             state.buffer.hold(host);
             state.tasks.hold(relocated);
         }
@@ -127,8 +131,15 @@ impl Ssd {
             let state = &mut self.cores[core];
             state.buffer.hold(0);
             state.tasks.hold(0);
+            let buffered = state.ftl.figures().buffered_units;
             let Aftermath { lost, sealed, fill, mut read, scanned } =
                 state.ftl.lose_buffer(&started, &queued);
+            assert!(lost <= buffered, "core {core}: {lost} units are lost of {buffered} in the buffer");
+            let filled = fill.len() as u64 * u64::from(state.ftl.layout().units_per_pu());
+            assert!(
+                state.ftl.figures().buffered_units == filled,
+                "core {core}: only what is filled up awaits programming after the buffer's loss"
+            );
             let pages = u64::from(state.ftl.layout().pages_per_pu());
             read.extend(state.ftl.stripes_under_way());
             self.power_cuts.torn += started.len() as u64;

@@ -135,6 +135,11 @@ impl Ssd {
         for (index, core) in self.cores.iter_mut_indexed() {
             core.ftl.set_logical(u64::from(next.end(index)), next.logical(index));
         }
+        assert!(
+            self.cores.iter().map(|core| core.ftl.space().logical_units()).sum::<u64>() == self.units,
+            "the cores make room for all {} units",
+            self.units
+        );
         self.redirection = Some(Box::new(next));
         // Writes that wait for room in the victim may have room where they belong now.
         let waiting = self.cores[victim].buffer.take_waiting();

@@ -58,6 +58,10 @@ impl Ssd {
             self.program_in(now, core, stream, pu, units);
             self.program_parity(now, core, stream);
         }
+        debug_assert!(
+            self.cores[core].ftl.stream(stream).begun_pu().is_none(),
+            "what is covered lies in full program units"
+        );
         let covered = self.cores[core].ftl.cover(stream);
         // What had been covered may have moved, whether or not this stripe found room.
         while let Some(pu) = self.cores[core].ftl.take_cover() {
