@@ -19,7 +19,8 @@ fn server(tls: Tls) -> Server {
         tls_only,
     };
     let exports = vec![export("a", false), export("b", tls != Tls::Off)];
-    Server::new(exports, tls, Limits::default()).expect("two plain exports")
+    let limits = Limits { read_ahead: Bytes::kib(4), ..Limits::default() };
+    Server::new(exports, tls, limits).expect("two plain exports")
 }
 
 fuzz_target!(|bytes: &[u8]| {

@@ -6,14 +6,16 @@ use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
 use outlast_nbd::{
-    BlockSizes, Connection, Context, ErrorCode, Event, Export, Extent, Features, Limits, Op, Part, RequestId, Server, Tls,
+    BlockSizes, Connection, Context, ErrorCode, Event, Export, Extent, Features, Limits, Op, Part, RequestId,
+    Server, Tls,
 };
 use outlast_units::Bytes;
 
 const SIZE: u64 = 1 << 20;
 
 fn server() -> Server {
-    let features = Features::FLUSH | Features::FUA | Features::TRIM | Features::WRITE_ZEROES | Features::CACHE;
+    let features =
+        Features::FLUSH | Features::FUA | Features::TRIM | Features::WRITE_ZEROES | Features::CACHE;
     let export = Export {
         name: "a".to_owned(),
         description: String::new(),
@@ -23,7 +25,8 @@ fn server() -> Server {
         contexts: Context::ALL.into_iter().collect(),
         tls_only: false,
     };
-    Server::new(vec![export], Tls::Off, Limits::default()).expect("a plain export")
+    let limits = Limits { read_ahead: Bytes::kib(4), requests: 4, ..Limits::default() };
+    Server::new(vec![export], Tls::Off, limits).expect("a plain export")
 }
 
 /// Flags, the form of replies, both contexts, `NBD_OPT_GO`.

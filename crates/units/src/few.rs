@@ -10,7 +10,7 @@ pub fn count_few(mask: u64) -> u32 {
     if rest == 0 {
         return u32::from(mask != 0);
     }
-    if rest & (rest - 1) == 0 { 2 } else { mask.count_ones() }
+    if rest.is_power_of_two() { 2 } else { mask.count_ones() }
 }
 
 #[cfg(test)]

@@ -178,8 +178,7 @@ impl Ssd {
 
     /// What a task wants to read next from an idle die.
     fn answer(&mut self, now: Nanos, die: DieId, ask: Ask) -> Next {
-        let DiePlace { core: owner, local } = self.places[die];
-        let core = owner;
+        let DiePlace { core, local } = self.places[die];
         let Core { tasks, ftl, cpu, .. } = &mut self.cores[core];
         let answer = match tasks.next_read(ask.task(), local, ftl, ask.may_start()) {
             NextRead::None => Answer::Nothing,
