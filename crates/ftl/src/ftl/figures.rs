@@ -54,7 +54,7 @@ impl Ftl {
         self.physical.blocks()
     }
 
-    /// Page rows of a block, numbered as by [`Blocks::index`], that have been programmed since it was erased: the first ones.
+    /// Page rows of a block that have been programmed since it was erased: the first ones.
     pub fn programmed_rows(&self, block: BlockIndex) -> u32 {
         let at = self.physical.blocks().address(block);
         // A spare block has not been programmed, and one that is bad was erased last.

@@ -75,18 +75,18 @@ impl Ftl {
         }
     }
 
-    /// The block of a superblock in one plane of a die, numbered as by [`Blocks::index`].
+    /// The block of a superblock in one plane of a die.
     #[inline]
     pub fn block_index(&self, superblock: SuperblockId, local_die: LocalDie, plane: u16) -> BlockIndex {
         self.physical.blocks().index(self.physical.block(superblock, local_die, plane))
     }
 
-    /// The superblock that a block, numbered as by [`Blocks::index`], belongs to; `None` of a spare or bad one.
+    /// The superblock that a block belongs to; `None` of a spare or bad one.
     pub fn superblock_of_block(&self, block: BlockIndex) -> Option<SuperblockId> {
         self.physical.superblock_of(&self.layout, self.physical.blocks().address(block))
     }
 
-    /// Gives the blocks the wear that they come with, in the order of [`Blocks::all_cycles`].
+    /// Gives the blocks the wear that they come with, in the order of [`Blocks::all_cycles`](outlast_media::Blocks::all_cycles).
     pub fn wear(&mut self, cycles: &[u32]) {
         self.physical.set_cycles(cycles);
         for superblock in self.superblocks.ids() {

@@ -76,7 +76,7 @@ impl Ftl {
         self.erased_but(superblock, |_| false);
     }
 
-    /// As [`Ftl::erased`], but blocks of which `is_bad` says so (numbered as by [`outlast_media::Blocks::index`]) are retired and
+    /// As [`Ftl::erased`], but blocks of which `is_bad` says so are retired and
     /// replaced by spare ones.
     ///
     /// # Panics

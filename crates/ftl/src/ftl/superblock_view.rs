@@ -99,7 +99,7 @@ impl<'a> SuperblockView<'a> {
         self.ftl.lanes.erasable(self.id)
     }
 
-    /// All blocks of a superblock, except for those whose lane is gone, numbered as by [`Blocks::index`].
+    /// All blocks of a superblock, except for those whose lane is gone.
     pub fn blocks(self) -> impl Iterator<Item = BlockIndex> + use<'a> {
         self.ftl
             .lanes
