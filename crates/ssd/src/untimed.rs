@@ -169,7 +169,7 @@ impl Ssd {
                     .sum()
             };
             let (host, relocated) = (begun(Cause::Host), begun(Cause::Gc));
-            assert!(
+            debug_assert!(
                 u64::from(host + relocated) == core.ftl.figures().buffered_units,
                 "without time all full program units are on flash"
             );
