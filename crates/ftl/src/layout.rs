@@ -352,6 +352,15 @@ impl Layout {
         }
         pages
     }
+    /// The units on page `page` of a program unit, counted as by [`Layout::pages_of_unit`], one bit each; no unit spans pages.
+    #[inline]
+    pub fn units_of_page(&self, page: u32) -> u64 {
+        debug_assert!(
+            self.pages_per_unit == 1 && page < self.pages_per_pu(),
+            "page {page} of a program unit"
+        );
+        crate::bits::ones(self.units_per_page) << (page * self.units_per_page)
+    }
     /// Slots of so many whole pages that a bit mask has room for them: the stride at which a superblock is looked through.
     pub(crate) fn mask_stride(&self) -> u32 {
         64 / self.units_per_page * self.units_per_page

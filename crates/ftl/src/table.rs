@@ -1,6 +1,7 @@
 //! Where a logical page is, whose page a slot holds, and which slots are valid.
 
 use crate::bits::Bits;
+use outlast_tables::prefetch;
 use outlast_units::{IndexVec, Lpn, Ppn};
 
 /// What the translation layer asks of its mapping. [`FlatMap`] keeps all of it in memory; a map that is paged on demand, or one whose
@@ -41,10 +42,10 @@ pub(crate) trait Mapping {
     /// Logical pages that are mapped.
     fn pages(&self) -> u64;
 
-    /// Brings the entries of pages that will soon be looked up into the processor's cache: loads that do not wait for each other.
+    /// Has the entries of pages that will soon be looked up brought into the processor's cache.
     fn touch(&self, lpns: impl Iterator<Item = Lpn>);
 
-    /// The same for pages that will soon be written, and so of the slots that they leave.
+    /// The same for pages that will soon be written, and so of the slots that they leave: loads that do not wait for each other.
     fn touch_written(&self, lpns: impl Iterator<Item = Lpn>);
 
     /// Resident bytes.
@@ -184,10 +185,7 @@ impl Mapping for FlatMap {
 
     #[inline]
     fn touch(&self, lpns: impl Iterator<Item = Lpn>) {
-        // And the bit of the slot that a write will make stale, which is nowhere near that of the last one.
-        let bit = |slot: Ppn| if slot.is_some() { u32::from(self.valid.get(slot.0)) } else { 0 };
-        let sum = lpns.fold(0u32, |sum, lpn| sum ^ self.slots.get(lpn).map_or(0, |&slot| slot.0 ^ bit(slot)));
-        std::hint::black_box(sum);
+        lpns.filter_map(|lpn| self.slots.get(lpn)).for_each(prefetch);
     }
 
     #[inline]

@@ -14,6 +14,7 @@ pub use initial::{AgeRange, InitialState};
 use crate::Geometry;
 use crate::reliability::{BlockVariation, PageTypes, RberModel, RberParts, SATURATED_RBER};
 use block::{Block, Law};
+use outlast_tables::{filled, prefetch};
 use outlast_units::rng::{mix, sub_seed};
 use outlast_units::{BlockIndex, Group, IndexVec, Nanos, Row};
 use schemars::JsonSchema;
@@ -102,6 +103,10 @@ pub struct Cells {
     variation: BlockVariation,
 }
 
+/// How long ago a group was written, in tenths of a second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Age(u32);
+
 /// The unit of program times.
 const TICK: Nanos = Nanos::millis(100);
 const DAYS_PER_TICK: f64 = 1.0 / 864_000.0;
@@ -153,8 +158,8 @@ impl Cells {
         };
         let mut cells = Self {
             model: config.model.clone(),
-            blocks: IndexVec::filled(Block::NEW, count),
-            programmed: IndexVec::filled(0, groups as usize),
+            blocks: IndexVec::from(filled(Block::NEW, count)),
+            programmed: IndexVec::from(filled(0, groups as usize)),
             before_zero: 0,
             law: Law::new(n, q, row_ln_factor),
             row_reads,
@@ -239,7 +244,7 @@ impl Cells {
     /// What a sensing of row `row` of a block sees; afterwards it counts as a read. `group` is the one that the row was written with.
     #[inline]
     pub fn sense(&mut self, block: BlockIndex, row: Row, group: Group, now: Nanos) -> Sensing {
-        let age = self.age(group, now);
+        let age = self.age(group, now).0;
         let record = &mut self.blocks[block];
         let mut reads = record.reads;
         record.reads = reads.saturating_add(1);
@@ -274,7 +279,7 @@ impl Cells {
     /// ln RBER that a sensing would see: a look that disturbs nothing.
     #[inline]
     pub fn ln_rber(&self, block: BlockIndex, row: Row, group: Group, now: Nanos) -> f64 {
-        let age = self.age(group, now);
+        let age = self.age(group, now).0;
         self.law.ln_rber(&self.blocks[block], row, age, self.row_reads(block, row)).min(LN_SATURATED)
     }
 
@@ -301,7 +306,7 @@ impl Cells {
     /// The greatest mean number of wrong bits among `bits` that a sensing of any row of a block would see.
     pub fn worst_expected_errors(&self, block: BlockIndex, group: Group, now: Nanos, bits: u32) -> f64 {
         let record = &self.blocks[block];
-        let age = self.age(group, now);
+        let age = self.age(group, now).0;
         let ln_rber =
             |row| self.law.ln_rber(record, row, age, self.most_reads(block, Some(row))).min(LN_SATURATED);
         let ln_worst = (0..self.types as u32).map(Row).map(ln_rber).fold(f64::NEG_INFINITY, f64::max);
@@ -336,13 +341,20 @@ impl Cells {
     /// Days since a group was written.
     #[inline]
     pub fn days(&self, group: Group, now: Nanos) -> f64 {
-        f64::from(self.age(group, now)) * DAYS_PER_TICK
+        f64::from(self.age(group, now).0) * DAYS_PER_TICK
     }
 
-    /// Ticks since a group was written.
+    /// The age of what a group holds.
     #[inline]
-    fn age(&self, group: Group, now: Nanos) -> u32 {
-        self.ticks(now).saturating_sub(self.programmed[group])
+    pub fn age(&self, group: Group, now: Nanos) -> Age {
+        Age(self.ticks(now).saturating_sub(self.programmed[group]))
+    }
+
+    /// Has what a sensing of a block and a group looks up brought into the processor's cache.
+    #[inline]
+    pub fn prefetch(&self, block: BlockIndex, group: Group) {
+        prefetch(&self.blocks[block]);
+        prefetch(&self.programmed[group]);
     }
 
     /// The latest time that is told from later ones: 2^32 tenths of a second (13.6 years) after the oldest initial age.

@@ -13,7 +13,7 @@ mod timing;
 
 pub use blocks::{BlockAddress, Blocks, DefectConfig};
 pub use cells::{
-    AgeRange, CalmSensing, Cells, CellsConfig, InitialState, ReadScope, RowLuck, Saturation, Sensing,
+    Age, AgeRange, CalmSensing, Cells, CellsConfig, InitialState, ReadScope, RowLuck, Saturation, Sensing,
 };
 pub use contents::{Contents, Unit};
 pub use error::ConfigError;

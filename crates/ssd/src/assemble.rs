@@ -65,9 +65,11 @@ impl Ssd {
             internal_operations: config.controller.internal_operations,
         })?;
         let sectors_per_unit = (unit.0 / SECTOR_BYTES) as u32;
-        let reliability = config.reliability.as_ref().map(|r| Box::new(Reliability::new(&config, r, seed)));
         let max = config.reliability.as_ref().map_or(Some(FAULT_RETRIES), |r| r.rereads.max_retries);
         let if_protected = config.reliability.as_ref().and_then(|r| r.rereads_if_protected);
+        let retries = Retries::new(max, if_protected);
+        let reliability =
+            config.reliability.as_ref().map(|r| Box::new(Reliability::new(&config, r, retries, seed)));
         let hazards = HazardClock::new(&config.hazards, geometry, Nanos::ZERO, seed);
         let mut ssd = Self {
             fallible: reliability.is_some(),
@@ -76,7 +78,7 @@ impl Ssd {
             classifier: Classifier::new(&config, if whole { units * u64::from(sectors_per_unit) } else { 0 })
                 .map(Box::new),
             reliability,
-            ladder: Ladder::new(Retries::new(max, if_protected)),
+            ladder: Ladder::new(retries),
             corrections: Corrections::default(),
             timer: Timer::default(),
             decisions: Decisions::default(),

@@ -107,7 +107,7 @@ impl Ssd {
                 rates.push(own.cells.ln_rber(block, row, own.oldest(superblock), at).exp());
             }
         }
-        rates.sort_by(f64::total_cmp);
+        rates.sort_unstable_by(f64::total_cmp);
         let last = rates.len().checked_sub(1)?;
         let at = |share: f64| rates[(last as f64 * share).round() as usize];
         Some(RberLevels {

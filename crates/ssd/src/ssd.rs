@@ -252,13 +252,29 @@ impl Device for Ssd {
     }
 
     fn hint(&self, upcoming: &[Command]) {
+        /// Reads at once: as many as the processor's cache can well await.
+        const MOST: usize = 64;
         for (index, core) in self.cores.iter_indexed() {
             let own = |written: bool| {
                 let some = upcoming.iter().filter(move |command| (command.op == HostOp::Write) == written);
                 let places = some.map(|command| self.core_of(self.unit_of(command.lba.0).0));
                 places.filter(move |&(owner, _)| owner == index).map(|(_, lpn)| lpn)
             };
-            core.ftl.touch(own(false));
+            let (mut read, mut reads) = (own(false), [Lpn(0); MOST]);
+            loop {
+                let mut count = 0;
+                for (place, lpn) in reads.iter_mut().zip(&mut read) {
+                    *place = lpn;
+                    count += 1;
+                }
+                if count == 0 {
+                    break;
+                }
+                core.ftl.touch(reads[..count].iter().copied());
+                if let Some(cells) = &core.cells {
+                    cells.touch(&core.ftl, &reads[..count]);
+                }
+            }
             core.ftl.touch_written(own(true));
         }
     }

@@ -51,6 +51,9 @@ pub(super) fn all() -> Vec<Case> {
         "mixed-errors-corrected",
         "mixed-errors-75-bit",
         "mixed-errors-stripes",
+        "read-errors-off",
+        "read-errors-corrected",
+        "read-errors-stripes",
     ]));
     let bytes = protection::all(true).into_iter().filter(named(&["bytes-off", "bytes-15-1"]));
     for case in peers.chain(errors).chain(bytes) {

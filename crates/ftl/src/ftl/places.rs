@@ -96,14 +96,13 @@ impl Ftl {
         }
     }
 
-    /// Brings the entries of logical pages that will soon be needed into the processor's cache: loads that do not wait for
-    /// each other.
+    /// Has the entries of logical pages that will soon be looked up brought into the processor's cache.
     #[inline]
     pub fn touch(&self, lpns: impl Iterator<Item = Lpn>) {
         self.map.touch(lpns);
     }
 
-    /// The same for logical pages that will soon be written.
+    /// The same for logical pages that will soon be written: loads that do not wait for each other.
     #[inline]
     pub fn touch_written(&self, lpns: impl Iterator<Item = Lpn>) {
         self.map.touch_written(lpns);

@@ -1,9 +1,9 @@
 //! Sensings of blocks that hardly ever fail, without working out their error rates.
 
 use super::block::RowLuck;
-use super::{Cells, LN_SATURATED};
+use super::{Age, Cells, LN_SATURATED};
 use crate::reliability::FailTable;
-use outlast_units::{BlockIndex, Group, Nanos, Row};
+use outlast_units::{BlockIndex, Row};
 
 /// What a sensing of a calm block sees.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -12,8 +12,8 @@ pub struct CalmSensing {
     pub p_most: f64,
     /// The luck of the row's units.
     pub luck: RowLuck,
-    age: u32,
-    reads: u32,
+    /// ln RBER, where it was asked for; else 0.
+    pub ln_rber: f64,
 }
 
 /// What is added to ln RBER at the far end of a calm spell: more than the tables behind it can be off from one end to the other.
@@ -21,55 +21,60 @@ const MARGIN: f64 = 1e-6;
 
 impl Cells {
     /// A sensing of a block that is calm, which counts as a read; `None`, and nothing counted, of a block that is not, for which
-    /// [`Cells::sense`] must do. A block becomes calm by [`Cells::expect_calm`], and ceases to be when it has been read or has aged too far,
-    /// when its alarm is due, and when it is erased.
+    /// [`Cells::sense`] must do. `age` is that of the group that the row was written with; `is_told`: whether ln RBER is asked for. A block
+    /// becomes calm by [`Cells::expect_calm`], and ceases to be when it has been read or has aged too far, when its alarm is due, and when it
+    /// is erased.
     #[inline]
     pub fn sense_calm(
         &mut self,
         block: BlockIndex,
         row: Row,
-        group: Group,
-        now: Nanos,
+        age: Age,
+        is_told: bool,
     ) -> Option<CalmSensing> {
-        let age = self.age(group, now);
         let record = &mut self.blocks[block];
         let reads = record.reads;
-        if reads >= record.calm_reads || age > record.calm_age {
+        if reads >= record.calm_reads || age.0 > record.calm_age {
             return None;
         }
         record.reads = reads + 1;
-        Some(CalmSensing { p_most: record.p_most, luck: record.luck_of_row(row), age, reads })
+        let ln_rber = if is_told { self.law.ln_rber(record, row, age.0, reads) } else { 0.0 };
+        Some(CalmSensing { p_most: record.p_most, luck: record.luck_of_row(row), ln_rber })
     }
 
-    /// ln RBER that a sensing of row `row` of calm block `block` saw.
-    #[inline]
-    pub fn ln_rber_of_calm(&self, block: BlockIndex, row: Row, sensing: CalmSensing) -> f64 {
-        self.law.ln_rber(&self.blocks[block], row, sensing.age, sensing.reads)
-    }
-
-    /// Makes a block calm, where it can be: until it has been read some more, or its data, now as old as `group`, has aged some more. The
-    /// probability that sensings of it tell meanwhile is that of `table` at the end of this spell. Where reads disturb only their page, or
-    /// the error rate would reach 0.5, no block is calm.
+    /// ln RBER that the last sensing of row `row` of a block saw, at age `age`: that sensing counts as a read and is not seen by itself.
     #[cold]
-    pub fn expect_calm(&mut self, block: BlockIndex, group: Group, now: Nanos, table: &FailTable) {
+    #[inline(never)]
+    pub fn ln_rber_sensed(&self, block: BlockIndex, row: Row, age: Age) -> f64 {
+        let reads = self.row_reads(block, row);
+        debug_assert!(reads > 0, "block {block} has not been sensed");
+        self.law.ln_rber(&self.blocks[block], row, age.0, reads - 1).min(LN_SATURATED)
+    }
+
+    /// Makes a block that has just been sensed calm, where it can be: until it has been read some more, or its data, now of age `age`, has aged some more. The
+    /// probability that sensings of it tell meanwhile is that of `table` at the end of this spell. Where reads disturb only their page, or
+    /// the error rate would reach 0.5, no block is calm. Returns that probability, which is none less of the sensing that has just been made;
+    /// infinity where the block is not calm.
+    #[cold]
+    pub fn expect_calm(&mut self, block: BlockIndex, age: Age, table: &FailTable) -> f64 {
         /// At least so many more reads, and so many more ticks of age: a minute.
         const LEAST: (u32, u32) = (64, 600);
-        let age = self.age(group, now);
         let record = &mut self.blocks[block];
         // Of a block that could not be calm it is asked again only now and then.
         if record.calm_reads == 0 && !record.reads.is_multiple_of(LEAST.0) && record.reads > LEAST.0 {
-            return;
+            return f64::INFINITY;
         }
         record.calm_reads = 0;
         let reads = record.reads.saturating_add(LEAST.0.max(record.reads / 8));
-        let age = age.saturating_add(LEAST.1.max(age / 8));
+        let age = age.0.saturating_add(LEAST.1.max(age.0 / 8));
         let ln_rber = self.law.worst_ln_rber(record, age, reads) + MARGIN;
         if !self.row_reads.is_empty() || ln_rber >= LN_SATURATED {
-            return;
+            return f64::INFINITY;
         }
         // An alarm goes off at a sensing that counts as read number `alarm`: that one is not calm.
         (record.calm_reads, record.calm_age) = (reads.min(record.alarm.saturating_sub(1)), age);
         record.p_most = table.p_at_most(ln_rber);
+        record.p_most
     }
 }
 
@@ -78,7 +83,7 @@ mod tests {
     use super::*;
     use crate::reliability::{BlockVariation, Ecc, PageTypes, chip};
     use crate::{AgeRange, CellsConfig, Geometry, InitialState, ReadScope};
-    use outlast_units::Bytes;
+    use outlast_units::{Bytes, Group, Nanos};
 
     fn cells(scope: ReadScope, initial: &InitialState) -> Cells {
         let geometry = Geometry {
@@ -124,14 +129,24 @@ mod tests {
                     calm.set_alarm(block, alarm);
                 }
                 let expected = usual.sense(block, row, group, now);
-                let (ln_rber, luck, p_most) = if let Some(sensing) = calm.sense_calm(block, row, group, now) {
+                let age = calm.age(group, now);
+                let (ln_rber, luck, p_most) = if let Some(sensing) =
+                    calm.sense_calm(block, row, age, turn % 3 != 0)
+                {
                     were_calm += 1;
-                    (calm.ln_rber_of_calm(block, row, sensing), sensing.luck, sensing.p_most)
+                    let told =
+                        if turn % 3 != 0 { sensing.ln_rber } else { calm.ln_rber_sensed(block, row, age) };
+                    (told, sensing.luck, sensing.p_most)
                 } else {
                     let sensing = calm.sense(block, row, group, now);
-                    calm.expect_calm(block, group, now, &table);
-                    (sensing.ln_rber, sensing.luck, 1.0)
+                    let p_most = calm.expect_calm(block, age, &table);
+                    (sensing.ln_rber, sensing.luck, p_most)
                 };
+                assert_eq!(
+                    calm.ln_rber_sensed(block, row, age).to_bits(),
+                    expected.ln_rber.to_bits(),
+                    "turn {turn}"
+                );
                 assert_eq!(ln_rber.to_bits(), expected.ln_rber.to_bits(), "turn {turn}");
                 assert!(table.p_fail(ln_rber) <= p_most, "turn {turn}: {} {p_most}", table.p_fail(ln_rber));
                 assert_eq!(luck, expected.luck);
@@ -149,8 +164,14 @@ mod tests {
     fn where_reads_disturb_their_page_no_block_is_calm() {
         let mut cells = cells(ReadScope::Page, &InitialState::default());
         let table = FailTable::new(&Ecc { strength: Some(75), ..Ecc::default() }, 8);
-        cells.expect_calm(BlockIndex(1), Group(0), Nanos::ZERO, &table);
-        assert_eq!(cells.sense_calm(BlockIndex(1), Row(0), Group(0), Nanos::ZERO), None);
+        let age = cells.age(Group(0), Nanos::ZERO);
+        assert!(cells.expect_calm(BlockIndex(1), age, &table).is_infinite());
+        assert_eq!(cells.sense_calm(BlockIndex(1), Row(0), age, true), None);
         assert_eq!(cells.reads(BlockIndex(1)), 0);
+        // What a sensing saw counts the reads of its row only, before itself.
+        for row in [Row(3), Row(3), Row(4)] {
+            let sensing = cells.sense(BlockIndex(1), row, Group(0), Nanos::ZERO);
+            assert_eq!(cells.ln_rber_sensed(BlockIndex(1), row, age).to_bits(), sensing.ln_rber.to_bits());
+        }
     }
 }

@@ -16,7 +16,7 @@ impl Cells {
         now: Nanos,
     ) -> Option<u32> {
         let record = &self.blocks[block];
-        let age = self.age(group, now);
+        let age = self.age(group, now).0;
         let target = self.of_mean_page(rber_limit, row);
         least(NEVER - 1, |reads| self.law.rber(record, age, reads) >= target)
     }

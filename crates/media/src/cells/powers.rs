@@ -28,8 +28,15 @@ impl Powers {
     pub(super) fn at(&self, count: u32) -> f64 {
         match self.listed.get(count as usize) {
             Some(&power) => power,
-            None => self.table.at(f64::from(count) * self.unit),
+            None => self.of_table(count),
         }
+    }
+
+    /// Apart: what looks up a listed power should not pay for the registers of this.
+    #[cold]
+    #[inline(never)]
+    fn of_table(&self, count: u32) -> f64 {
+        self.table.at(f64::from(count) * self.unit)
     }
 }
 

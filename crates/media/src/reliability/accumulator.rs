@@ -46,7 +46,8 @@ fn exp(x: f64) -> f64 {
     let shifted = x * std::f64::consts::LOG2_E + SHIFT;
     let n = shifted - SHIFT;
     let r = (x - n * LN_2_HIGH) - n * LN_2_LOW;
-    let sum = INVERSE_FACTORIALS.iter().fold(0.0, |sum, &c| sum * r + c);
+    let [first, rest @ ..] = INVERSE_FACTORIALS;
+    let sum = rest.iter().fold(first, |sum, &c| sum * r + c);
     f64::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << 52))
 }
 

@@ -1,9 +1,10 @@
 //! What one flash core keeps about its cells.
 
+use super::places::block_and_row;
 use crate::config::{ReliabilityConfig, SsdConfig};
 use outlast_ftl::{Ftl, Layout};
 use outlast_media::{Cells, CellsConfig, ConfigError, Geometry};
-use outlast_units::{BlockIndex, Group, IndexVec, Nanos, Ppn, SuperblockId};
+use outlast_units::{BlockIndex, Group, IndexVec, Lpn, Nanos, Ppn, SuperblockId};
 
 /// The cells of a flash core, and what the controller remembers of them.
 #[derive(Clone, Debug)]
@@ -80,6 +81,21 @@ impl CoreCells {
             // The first of equals: what is written later is younger.
             let oldest = self.groups(superblock).rev().max_by(|a, b| age(a).total_cmp(&age(b)));
             self.oldest[superblock] = oldest.unwrap_or(self.first_group(superblock));
+        }
+    }
+
+    /// Has what sensings of logical pages will look up brought into the processor's cache. The mapping's entries of them should be there, or on
+    /// their way.
+    pub(crate) fn touch(&self, ftl: &Ftl, lpns: &[Lpn]) {
+        let (layout, pages) = (ftl.layout(), ftl.space().mapped_pages());
+        for &lpn in lpns.iter().filter(|lpn| u64::from(lpn.0) < pages) {
+            let slot = ftl.lookup(lpn);
+            if slot.is_some() {
+                let (pu, unit) = layout.pu_of(slot);
+                let (place, group) = layout.place_and_group(pu);
+                let (block, _) = block_and_row(ftl, &place, layout.pages_of_unit(unit).start);
+                self.cells.prefetch(block, group);
+            }
         }
     }
 

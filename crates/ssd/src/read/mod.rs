@@ -38,11 +38,12 @@ use turns::Turns;
 #[derive(Clone, Debug)]
 pub(crate) struct Reliability {
     ladder: ReadLadder,
+    retries: Retries,
     ecc: Ecc,
     /// Whether reads of a block begin with the re-read that last worked on it.
     has_history: bool,
-    /// Whether every unit lies within a page.
-    has_small_units: bool,
+    /// Whether none do, and every unit lies within a page.
+    is_simple: bool,
     /// Which units patrol reads find bad.
     patrol: Option<FailTable>,
     tails: Tails,
@@ -50,7 +51,12 @@ pub(crate) struct Reliability {
 }
 
 impl Reliability {
-    pub(crate) fn new(config: &SsdConfig, reliability: &ReliabilityConfig, seed: u64) -> Self {
+    pub(crate) fn new(
+        config: &SsdConfig,
+        reliability: &ReliabilityConfig,
+        retries: Retries,
+        seed: u64,
+    ) -> Self {
         let (unit, page) = (config.ftl.mapping_unit.0, config.geometry.page_size.0);
         // What is decoded at once: a unit, or a page where a unit spans several.
         let codewords = (unit.min(page) * 8).div_ceil(u64::from(reliability.ecc.data_bits)) as u32;
@@ -67,9 +73,10 @@ impl Reliability {
         let samples = Turns::new(reliability.histogram_every, seed, "ssd.histogram");
         Self {
             ladder: ReadLadder::new(&reliability.rereads, table),
+            retries,
             ecc: reliability.ecc.clone(),
             has_history: reliability.reread_history,
-            has_small_units: unit <= page,
+            is_simple: unit <= page && !reliability.reread_history,
             patrol,
             tails: Tails::new(stripes),
             histogram: Histogram::new(samples, codewords, &reliability.ecc),

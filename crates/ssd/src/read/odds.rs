@@ -23,19 +23,26 @@ impl LineOdds<'_> {
     /// block: in each of them, more other members are unreadable than it has parities to spare. The members' error rates are taken as they
     /// are; given these, members fail independently.
     pub(super) fn ln_fail(self, pu: Pu, unit: u32) -> f64 {
-        let has = |axis: Axis| self.ftl.parity().line_needs(pu, axis).is_some();
-        match (has(Axis::Dies), has(Axis::Block)) {
-            (true, true) => self.ln_product_fails(pu, unit),
-            (true, false) => self.ln_line_fails(pu, unit, Axis::Dies),
-            (false, true) => self.ln_line_fails(pu, unit, Axis::Block),
-            (false, false) => 0.0,
+        let needs = |axis: Axis| self.ftl.parity().line_needs(pu, axis);
+        match (needs(Axis::Dies), needs(Axis::Block)) {
+            (Some(across), Some(within)) => {
+                let bound = self.ln_line_fails(pu, unit, Axis::Dies, across).min(self.ln_line_fails(
+                    pu,
+                    unit,
+                    Axis::Block,
+                    within,
+                ));
+                self.ln_product_fails(pu, unit).min(bound)
+            }
+            (Some(across), None) => self.ln_line_fails(pu, unit, Axis::Dies, across),
+            (None, Some(within)) => self.ln_line_fails(pu, unit, Axis::Block, within),
+            (None, None) => 0.0,
         }
     }
 
-    /// ln of the probability that so many members of the line of a unit, other than it, are unreadable that it cannot be rebuilt.
-    fn ln_line_fails(self, pu: Pu, unit: u32, axis: Axis) -> f64 {
-        let Some(needed) = self.ftl.parity().line_needs(pu, axis) else { return 0.0 };
-        let (mut others, mut ln_fail) = (0u32, [f64::NEG_INFINITY; MOST_MEMBERS]);
+    /// ln of the probability that so many members of the line of a unit, other than it, are unreadable that fewer than `needed` are left.
+    fn ln_line_fails(self, pu: Pu, unit: u32, axis: Axis, needed: u32) -> f64 {
+        let (mut others, mut members) = (0u32, [Pu(0); MOST_MEMBERS]);
         let mut on_flash = 0;
         for member in self.ftl.parity().line_of(pu, axis) {
             let pu = match member {
@@ -50,20 +57,30 @@ impl LineOdds<'_> {
                 continue;
             }
             others += 1;
-            ln_fail[on_flash] = self.ln_fails(pu, unit);
+            members[on_flash] = pu;
             on_flash += 1;
+            self.prefetch(pu, unit);
         }
         match others.checked_sub(needed) {
             None => 0.0,
-            Some(spare) => ln_more_than(spare as usize, &ln_fail[..on_flash]),
+            Some(spare) => {
+                ln_more_than(spare as usize, members[..on_flash].iter().map(|&pu| self.ln_fails(pu, unit)))
+            }
         }
+    }
+
+    /// Has what [`LineOdds::ln_fails`] looks up brought into the processor's cache: members are nowhere near each other.
+    fn prefetch(self, pu: Pu, unit: u32) {
+        let layout = self.ftl.layout();
+        let (place, group) = layout.place_and_group(pu);
+        let (block, _) = block_and_row(self.ftl, &place, layout.pages_of_unit(unit).start);
+        self.cells.prefetch(block, group);
     }
 
     /// With parity along both axes what is lost with the unit is lost in a rectangle: as many others of its stripe as there are
     /// parities, one other row of its block, and the same members there. The sum over all rectangles is the probability up to terms
-    /// of the next order in the members' own, which peeling would need; it is capped by that of each axis alone.
+    /// of the next order in the members' own, which peeling would need; that of each axis alone is to cap it.
     fn ln_product_fails(self, pu: Pu, unit: u32) -> f64 {
-        let bound = self.ln_line_fails(pu, unit, Axis::Dies).min(self.ln_line_fails(pu, unit, Axis::Block));
         let lanes = self.ftl.layout().lanes().len() as u32;
         let parity = usize::from(self.ftl.parity().code_of_pu(pu).parity);
         let of = |pu: Pu| if self.is_broken(pu, unit) { 0.0 } else { self.ln_fails(pu, unit) };
@@ -80,7 +97,7 @@ impl LineOdds<'_> {
                 row.iter().map(|&(right, ln_right)| ln_right + of(offset + right.0 % lanes)).collect();
             total = ln_add(total, ln_below + ln_products(&pairs, parity));
         }
-        total.min(bound)
+        total
     }
 
     fn is_broken(self, pu: Pu, unit: u32) -> bool {
@@ -134,7 +151,7 @@ pub(super) fn ln_or(a: f64, b: f64) -> f64 {
 
 /// ln P(more than `spare` of independent things happen), given ln of the probability of each. Sums of products of
 /// probabilities and nothing else: no digits are lost however small they are.
-fn ln_more_than(spare: usize, ln_each: &[f64]) -> f64 {
+fn ln_more_than(spare: usize, ln_each: impl Iterator<Item = f64>) -> f64 {
     if spare >= MOST_PARITIES {
         return f64::NEG_INFINITY;
     }
@@ -142,7 +159,7 @@ fn ln_more_than(spare: usize, ln_each: &[f64]) -> f64 {
     let mut exactly = [f64::NEG_INFINITY; MOST_PARITIES];
     exactly[0] = 0.0;
     let mut more = f64::NEG_INFINITY;
-    for &ln_p in ln_each.iter().filter(|&&ln_p| ln_p > f64::NEG_INFINITY) {
+    for ln_p in ln_each.filter(|&ln_p| ln_p > f64::NEG_INFINITY) {
         let not = if ln_p >= 0.0 { f64::NEG_INFINITY } else { (-ln_p.exp()).ln_1p() };
         more = ln_add(more, exactly[spare] + ln_p);
         for count in (0..=spare).rev() {
@@ -202,7 +219,7 @@ mod tests {
                 let of = |case: u32, i: usize| if case >> i & 1 == 1 { p[i] } else { 1.0 - p[i] };
                 let expected: f64 =
                     cases.map(|case| (0..members).map(|i| of(case, i)).product::<f64>()).sum();
-                let found = ln_more_than(spare, &ln_each[..members]).exp();
+                let found = ln_more_than(spare, ln_each[..members].iter().copied()).exp();
                 assert!(
                     (found - expected).abs() <= 1e-12 * expected,
                     "{members} {spare}: {found} {expected}"
@@ -210,6 +227,6 @@ mod tests {
             }
         }
         // Far below the range of numbers: three of four, each e^-500, are 4 e^-1500.
-        assert!((ln_more_than(2, &[-500.0; 4]) - (4f64.ln() - 1500.0)).abs() < 1e-10);
+        assert!((ln_more_than(2, [-500.0; 4].into_iter()) - (4f64.ln() - 1500.0)).abs() < 1e-10);
     }
 }

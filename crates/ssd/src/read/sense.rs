@@ -1,13 +1,12 @@
 //! One sensing: which units the ECC gives, and how likely each was to fail.
 
-use super::Retries;
 use super::odds::LineOdds;
 use super::places::{block_and_row, broken_units, units};
 use super::tails::UnitTail;
 use super::{CoreCells, Reliability};
 use crate::op::OpKind;
 use outlast_ftl::{Ftl, PuPlace};
-use outlast_media::{CalmSensing, Faults, Sensing};
+use outlast_media::{Age, CalmSensing, Faults, Sensing};
 use outlast_units::{BlockIndex, Group, Nanos, Ppn, Pu, Row};
 
 /// A read at the moment of a sensing.
@@ -60,60 +59,60 @@ impl Reliability {
     /// Whether [`Reliability::sense_small`] does for reads of kind `kind`, in a drive without faults: by far the most frequent case.
     #[inline]
     pub(crate) fn is_plain(&self, kind: OpKind) -> bool {
-        self.has_small_units && !self.has_history && kind != OpKind::PatrolRead
+        self.is_simple && kind != OpKind::PatrolRead
     }
 
     /// A die of a drive without faults, which keeps no history of steps, senses units within a page. Returns the units that fail.
     #[inline]
-    pub(crate) fn sense_small(
-        &mut self,
-        ftl: &Ftl,
-        own: &mut CoreCells,
-        read: Attempt,
-        at: Nanos,
-        retries: Retries,
-    ) -> u64 {
+    pub(crate) fn sense_small(&mut self, ftl: &Ftl, own: &mut CoreCells, read: &Attempt, at: Nanos) -> u64 {
+        if read.wanted.is_power_of_two() {
+            self.sense_page(ftl, own, read, read.wanted, at)
+        } else {
+            self.sense_pages(ftl, own, read, at)
+        }
+    }
+
+    /// [`Reliability::sense_small`] of several units.
+    #[inline(never)]
+    fn sense_pages(&mut self, ftl: &Ftl, own: &mut CoreCells, read: &Attempt, at: Nanos) -> u64 {
+        let layout = ftl.layout();
+        let (mut rest, mut failing) = (read.wanted, 0);
+        while rest != 0 {
+            let page = layout.units_of_page(layout.page_of(Ppn(rest.trailing_zeros())));
+            failing |= self.sense_page(ftl, own, read, rest & page, at);
+            rest &= !page;
+        }
+        failing
+    }
+
+    /// [`Reliability::sense_small`] of the units `wanted`, all of one page. Not inlined: what is live around it would be in its way.
+    #[inline(never)]
+    fn sense_page(&mut self, ftl: &Ftl, own: &mut CoreCells, read: &Attempt, wanted: u64, at: Nanos) -> u64 {
+        debug_assert!(wanted != 0 && wanted & !read.wanted == 0, "units are sensed that nobody wants");
         let layout = ftl.layout();
         let (place, group) = layout.place_and_group(read.pu);
-        let sums = Sums::of(ftl, &read, &place);
-        let (mut rest, mut failing) = (read.wanted, 0);
-        let (mut last, mut page) = (u32::MAX, SmallPage::default());
+        let (block, row) = block_and_row(ftl, &place, layout.page_of(Ppn(wanted.trailing_zeros())));
+        let (sums, age) = (Sums::of(ftl, read, &place), own.cells.age(group, at));
+        let CalmSensing { p_most, luck, ln_rber } =
+            match own.cells.sense_calm(block, row, age, sums != Sums::None) {
+                Some(seen) => seen,
+                None => self.sense_restless(own, block, row, group, at),
+            };
+        let (mut rest, mut failing) = (wanted, 0);
         while rest != 0 {
             let unit = rest.trailing_zeros();
             rest &= rest - 1;
-            let number = layout.page_of(Ppn(unit));
-            if number != last {
-                last = number;
-                (page.block, page.row) = block_and_row(ftl, &place, number);
-                if let Some(calm) = own.cells.sense_calm(page.block, page.row, group, at) {
-                    page.calm = calm;
-                    page.is_told = sums != Sums::None;
-                    if page.is_told {
-                        page.ln_rber = own.cells.ln_rber_of_calm(page.block, page.row, calm);
-                    }
-                } else {
-                    let sensing = self.sense_restless(own, page.block, page.row, group, at);
-                    (page.calm.luck, page.calm.p_most) = (sensing.luck, f64::INFINITY);
-                    (page.ln_rber, page.is_told) = (sensing.ln_rber, true);
-                }
-            }
-            let luck = page.calm.luck.of(unit);
-            if luck < page.calm.p_most {
-                failing |= u64::from(self.fails(own, page, luck, read.step)) << unit;
+            let u = luck.of(unit);
+            if u < p_most && self.fails(own, (block, row), age, u, read.step) {
+                failing |= 1 << unit;
             }
             match sums {
                 Sums::None => {}
-                Sums::Unstriped => self.tails.add_plain(&self.ladder, page.ln_rber),
-                Sums::Striped => {
-                    let mut tail = UnitTail::default();
-                    tail.add(&self.ladder, page.ln_rber, read.step);
-                    let (cells, ladder, limit) = (&own.cells, &self.ladder, retries.first(true));
-                    let lines = LineOdds { ftl, cells, faults: None, ladder, limit, at };
-                    self.tails.add_striped(&tail, || lines.ln_fail(read.pu, unit));
-                }
+                Sums::Unstriped => self.tails.add_plain(&self.ladder, ln_rber),
+                Sums::Striped => self.add_striped(ftl, own, (read.pu, unit), ln_rber, at),
             }
             if read.is_first && self.histogram.is_turn() {
-                self.histogram.sample(luck, page.told(own));
+                self.histogram.sample(u, own.cells.ln_rber_sensed(block, row, age));
             }
         }
         failing
@@ -129,16 +128,26 @@ impl Reliability {
         row: Row,
         group: Group,
         at: Nanos,
-    ) -> Sensing {
-        let sensing = own.cells.sense(block, row, group, at);
-        own.cells.expect_calm(block, group, at, self.ladder.table());
-        sensing
+    ) -> CalmSensing {
+        let Sensing { ln_rber, luck } = own.cells.sense(block, row, group, at);
+        let p_most = own.cells.expect_calm(block, own.cells.age(group, at), self.ladder.table());
+        CalmSensing { p_most, luck, ln_rber }
     }
 
-    /// Whether a unit of bad luck `luck` of a page fails.
+    /// Whether a unit of bad luck `u` of a page of age `age` that has just been sensed fails.
     #[inline(never)]
-    fn fails(&self, own: &CoreCells, page: SmallPage, luck: f64, step: u16) -> bool {
-        self.ladder.fails_at(luck, page.told(own), u32::from(step))
+    fn fails(&self, own: &CoreCells, (block, row): (BlockIndex, Row), age: Age, u: f64, step: u16) -> bool {
+        self.ladder.fails_at(u, own.cells.ln_rber_sensed(block, row, age), u32::from(step))
+    }
+
+    /// Adds the probabilities of a unit with parity, within a page, whose first read saw `ln_rber`.
+    #[inline(never)]
+    fn add_striped(&mut self, ftl: &Ftl, own: &CoreCells, (pu, unit): (Pu, u32), ln_rber: f64, at: Nanos) {
+        let mut tail = UnitTail::default();
+        tail.add(&self.ladder, ln_rber, 0);
+        let (cells, ladder, limit) = (&own.cells, &self.ladder, self.retries.first(true));
+        let lines = LineOdds { ftl, cells, faults: None, ladder, limit, at };
+        self.tails.add_striped(&tail, || lines.ln_fail(pu, unit));
     }
 
     /// Any read of any drive whose flash errs; what faults keep from it is not taken into account.
@@ -150,7 +159,6 @@ impl Reliability {
         faults: Option<&Faults>,
         read: &Attempt,
         at: Nanos,
-        retries: Retries,
     ) -> Sensed {
         let layout = ftl.layout();
         let (place, group) = layout.place_and_group(read.pu);
@@ -196,32 +204,12 @@ impl Reliability {
                 Sums::None => {}
                 Sums::Unstriped => self.tails.add_unstriped(&tail),
                 Sums::Striped => {
-                    let (cells, ladder, limit) = (&own.cells, &self.ladder, retries.first(true));
+                    let (cells, ladder, limit) = (&own.cells, &self.ladder, self.retries.first(true));
                     let lines = LineOdds { ftl, cells, faults, ladder, limit, at };
                     self.tails.add_striped(&tail, || lines.ln_fail(read.pu, unit));
                 }
             }
         }
         Sensed { failing, step }
-    }
-}
-
-/// A page that was sensed, in [`Reliability::sense_small`].
-#[derive(Clone, Copy, Default)]
-struct SmallPage {
-    block: BlockIndex,
-    row: Row,
-    /// What the sensing saw; of a block that was not calm, the luck only.
-    calm: CalmSensing,
-    /// ln RBER, if it has been told: where the block was not calm, or the probabilities are summed.
-    ln_rber: f64,
-    is_told: bool,
-}
-
-impl SmallPage {
-    /// ln RBER that the sensing saw.
-    #[inline]
-    fn told(self, own: &CoreCells) -> f64 {
-        if self.is_told { self.ln_rber } else { own.cells.ln_rber_of_calm(self.block, self.row, self.calm) }
     }
 }

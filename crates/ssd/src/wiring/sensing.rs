@@ -1,10 +1,11 @@
 //! What dies sense.
 
+use crate::core::Core;
 use crate::op::{Op, Purpose, Rung};
-use crate::read::{Attempt, Sensed, faulty_units};
+use crate::read::{Attempt, Reliability, Sensed, faulty_units};
 use crate::ssd::Ssd;
 use outlast_flash::OpId;
-use outlast_units::{DieId, Nanos};
+use outlast_units::{CoreId, DieId, Nanos};
 
 impl Ssd {
     /// A die senses the units of `op`: the cells are disturbed, and it is decided which units the ECC gives. A read whose tag says it all
@@ -17,7 +18,7 @@ impl Ssd {
         let (tag, wanted, units) = (operation.tag, operation.mask(), operation.units());
         let index = self.places[die].core;
         let core = &mut self.cores[index];
-        let (at, retries) = (now + self.schedule.aged(), self.ladder.retries());
+        let at = now + self.schedule.aged();
         let mut read = Attempt { kind: tag.kind, pu: tag.pu, wanted, step: 0, is_first: true };
         if tag.has_record {
             let record = &self.reads[tag.cookie];
@@ -25,33 +26,51 @@ impl Ssd {
             read.step = record.step;
             read.is_first = record.rereads == 0 && record.rung == Rung::Rereads;
         }
-        let mut has_alarm = false;
-        let mut sensed = Sensed { failing: 0, step: read.step };
-        if let (Some(own), Some(reliability)) = (&mut core.cells, &mut self.reliability) {
-            if core.faults.is_none() && reliability.is_plain(read.kind) {
-                sensed.failing = reliability.sense_small(&core.ftl, own, read, at, retries);
-            } else {
-                sensed = reliability.sense_any(&core.ftl, own, core.faults.as_ref(), &read, at, retries);
+        let sensed = match (&mut core.cells, &mut self.reliability) {
+            (Some(own), Some(reliability)) if core.faults.is_none() && reliability.is_plain(read.kind) => {
+                Sensed { failing: reliability.sense_small(&core.ftl, own, &read, at), step: read.step }
             }
-            has_alarm = own.cells.has_alarm();
+            (_, reliability) => sense_apart(core, reliability.as_deref_mut(), &read, at),
+        };
+        let has_alarm = core.cells.as_ref().is_some_and(|own| own.cells.has_alarm());
+        let mut failed = 0;
+        if sensed.failing != 0 || tag.has_record {
+            debug_assert!(sensed.failing & !wanted == 0, "a unit fails that was not wanted");
+            failed = sensed.failing.count_ones();
+            self.keep(op, index, sensed);
         }
-        if let Some(faults) = &mut core.faults {
-            sensed.failing |= faulty_units(&core.ftl, faults, read.pu, wanted);
-        }
-        let Sensed { failing, step } = sensed;
-        debug_assert!(failing & !wanted == 0, "a unit fails that was not wanted");
-        if tag.has_record {
-            let record = &mut self.reads[tag.cookie];
-            (record.failing, record.step) = (failing, step);
-        } else if failing != 0 {
-            let record = Op { failing, step, ..Op::of_tag(tag, index, units, wanted) };
-            let cookie = self.reads.insert(record);
-            *self.flash.tag_mut(op) = Purpose { cookie, has_record: true, ..tag };
-        }
-        let failed = if failing == 0 { 0 } else { failing.count_ones() };
         self.corrections.sensed(read.kind, read.is_first, u64::from(units - failed));
         if has_alarm {
             self.look_at_alarms(now, index);
         }
     }
+
+    /// Keeps what a sensing of the read `op` came to in its record, which it may have none of yet.
+    #[inline(never)]
+    fn keep(&mut self, op: OpId, core: CoreId, Sensed { failing, step }: Sensed) {
+        let operation = self.flash.op(op);
+        let tag = operation.tag;
+        if tag.has_record {
+            let record = &mut self.reads[tag.cookie];
+            (record.failing, record.step) = (failing, step);
+        } else {
+            let record = Op { failing, step, ..Op::of_tag(tag, core, operation.units(), operation.mask()) };
+            let cookie = self.reads.insert(record);
+            *self.flash.tag_mut(op) = Purpose { cookie, has_record: true, ..tag };
+        }
+    }
+}
+
+/// A read that [`Reliability::sense_small`] does not do for, of a drive with faults, or whose flash errs, or both.
+#[inline(never)]
+fn sense_apart(core: &mut Core, reliability: Option<&mut Reliability>, read: &Attempt, at: Nanos) -> Sensed {
+    let Core { ftl, cells, faults, .. } = core;
+    let mut sensed = match (cells, reliability) {
+        (Some(own), Some(reliability)) => reliability.sense_any(ftl, own, faults.as_ref(), read, at),
+        _ => Sensed { failing: 0, step: read.step },
+    };
+    if let Some(faults) = faults {
+        sensed.failing |= faulty_units(ftl, faults, read.pu, read.wanted);
+    }
+    sensed
 }
