@@ -56,6 +56,15 @@ def test_every_setting_that_names_a_file_is_part_of_the_key() -> None:
     assert set(fields(outlast.scenario_schema(), "file")) | set(fields(outlast.scenario_schema(), "path")) == KNOWN
 
 
+def test_the_number_of_threads_is_no_part_of_the_key(tiny: Path) -> None:
+    others = [{}, {"run": {"threads": 1}}, {"run": {"threads": 4}}]
+    assert len({key_of(api.resolve([tiny, other])) for other in others}) == 1
+    # Nor does it leave an empty table behind, where nothing else is set.
+    bare = {name: value for name, value in api.resolve([tiny]).items() if name != "run"}
+    assert len({key_of(bare | other) for other in others}) == 1
+    assert key_of(bare | {"run": {"warm_up": "1s"}}) != key_of(bare)
+
+
 def test_a_trace_counts_by_its_bytes_and_not_by_its_name(tiny: Path, tmp_path: Path) -> None:
     keys = []
     for name, kind in (("a.csv", "Read"), ("b.csv", "Read"), ("c.csv", "Write")):

@@ -2,6 +2,7 @@
 //! drives drawn at random: skews, spare spaces, victim policies and sizes.
 
 use outlast_engine::{Control, Simulation, parse_text};
+use outlast_ftl::VictimPolicy;
 use outlast_units::rng::SplitMix;
 use std::fmt;
 
@@ -12,13 +13,17 @@ const WITHIN: f64 = 0.05;
 /// Seed of the drives unless another is asked for with `--seed=`.
 const SEED: u64 = 1;
 
-const POLICIES: [&str; 4] = ["greedy", "d-choices", "fifo", "cost-benefit"];
+/// What a policy is called in a scenario.
+fn name(policy: VictimPolicy) -> String {
+    let value = serde_json::to_value(policy).ok();
+    value.and_then(|value| value.as_str().map(str::to_owned)).expect("every policy has a name")
+}
 
 /// A drive and what writes to it.
 struct Drive {
     skew: String,
     workload: String,
-    policy: &'static str,
+    policy: VictimPolicy,
     spare: f64,
     superblocks: u64,
     pages: u64,
@@ -41,7 +46,7 @@ impl Drive {
             4 | 5 => hot(0.1, 0.98),
             _ => (format!("zipf {theta:.3}"), format!("pattern = \"zipf\", zipf_theta = {theta}")),
         };
-        let policy = POLICIES[rng.below(POLICIES.len() as u64) as usize];
+        let policy = VictimPolicy::ALL[rng.below(VictimPolicy::ALL.len() as u64) as usize];
         let spare = 0.07 * (0.5f64 / 0.07).powf(rng.unit());
         let superblocks = if spare < 0.1 { 160 + rng.below(96) } else { 100 + rng.below(156) };
         let pages = if superblocks < 128 { 8 } else { 4 };
@@ -49,7 +54,8 @@ impl Drive {
     }
 
     fn scenario(&self, precondition: &str) -> String {
-        let Self { workload, policy, superblocks, pages, seed, .. } = self;
+        let Self { workload, superblocks, pages, seed, .. } = self;
+        let policy = name(self.policy);
         let capacity = ((superblocks * pages * 8) as f64 / (1.0 + self.spare)) as u64 * 4;
         format!(
             "seed = {seed}\nworkload.synthetic = {{ {workload}, read_percent = 0, size = \"4KiB\", requests = 1000000 }}\n\
@@ -67,7 +73,7 @@ impl Drive {
 impl fmt::Display for Drive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let spare = self.spare * 100.0;
-        write!(f, "{:<10} {spare:>4.1} % {:<12} {:>11}", self.skew, self.policy, self.superblocks)
+        write!(f, "{:<10} {spare:>4.1} % {:<14} {:>11}", self.skew, name(self.policy), self.superblocks)
     }
 }
 
@@ -134,9 +140,11 @@ impl fmt::Display for Sums {
 /// A drive that cannot run, or is called steady and is not.
 #[allow(clippy::print_stdout, reason = "a benchmark prints")]
 pub(crate) fn measure(quick: bool, seed: Option<u64>) -> Result<(), String> {
-    println!("skew       spare  policy       superblocks  reached  drive writes     WAF  WAF at 30    error");
+    println!(
+        "skew       spare  policy         superblocks  reached  drive writes     WAF  WAF at 30    error"
+    );
     let mut rng = SplitMix::new(seed.unwrap_or(SEED), "bench.steady");
-    let mut by_policy: [Sums; POLICIES.len()] = std::array::from_fn(|_| Sums::default());
+    let mut by_policy: Vec<Sums> = VictimPolicy::ALL.iter().map(|_| Sums::default()).collect();
     let mut all = Sums::default();
     for _ in 0..if quick { 20 } else { 200 } {
         let drive = Drive::draw(&mut rng);
@@ -146,7 +154,7 @@ pub(crate) fn measure(quick: bool, seed: Option<u64>) -> Result<(), String> {
         let truth = end(&drive.scenario(&long))?;
         let error = found.amplification / truth.amplification - 1.0;
         all.add(&found, error);
-        if let Some(sums) = POLICIES.iter().position(|&policy| policy == drive.policy) {
+        if let Some(sums) = VictimPolicy::ALL.iter().position(|&policy| policy == drive.policy) {
             by_policy[sums].add(&found, error);
         }
         println!(
@@ -158,10 +166,10 @@ pub(crate) fn measure(quick: bool, seed: Option<u64>) -> Result<(), String> {
             error * 100.0,
         );
     }
-    for (policy, sums) in POLICIES.into_iter().zip(by_policy) {
-        println!("{policy:<12} {sums}");
+    for (&policy, sums) in VictimPolicy::ALL.iter().zip(by_policy) {
+        println!("{:<14} {sums}", name(policy));
     }
-    println!("{:<12} {all}", "all");
+    println!("{:<14} {all}", "all");
     if all.missed == 0 {
         Ok(())
     } else {

@@ -91,11 +91,6 @@ impl Frontier {
         self.is_full() && self.end != Ppn(0)
     }
 
-    /// First slot beyond those of data.
-    pub(crate) fn end(&self) -> Ppn {
-        self.end
-    }
-
     /// Whether data follows the program unit under way only here and there.
     #[inline]
     pub(crate) fn is_broken(&self) -> bool {

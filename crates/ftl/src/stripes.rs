@@ -166,7 +166,20 @@ impl Stripes {
             );
             return Err(ConfigError::new("device.protection.data", data, limit));
         }
-        stripes.roles.as_mut_slice()[layout.data_pus() as usize..].fill(Role::List);
+        let data_pus = layout.data_pus() as usize;
+        let over = stripes.roles.as_slice()[..data_pus].iter().filter(|&&role| role == Role::Gap).count();
+        if over != 0 && layout.list_rows() != 0 {
+            // Nor may any be left out before the lists.
+            let limit = format!(
+                "leaves {over} of {data_pus} program units over before the lists of owners in the last page of a block: \
+                 change the code, or device.repair.identifier"
+            );
+            return Err(match block {
+                Some(block) => ConfigError::new("device.protection.block", block, limit),
+                None => ConfigError::new("device.protection.data", data, limit),
+            });
+        }
+        stripes.roles.as_mut_slice()[data_pus..].fill(Role::List);
         stripes.place_parity();
         assert!(
             stripes.code.is_none() || stripes.ranges.iter().all(|range| range.end - range.start <= lanes),

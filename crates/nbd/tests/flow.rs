@@ -132,3 +132,19 @@ fn a_callers_mistakes_are_noticed() {
     assert!(is_noticed(|connection| connection.filled(1 << 30)), "no such space");
     assert!(is_noticed(Connection::tls_started), "TLS was not asked for");
 }
+
+#[test]
+fn memory_follows_what_has_come_and_not_what_was_announced() {
+    for form in FORMS {
+        let limits = Limits { read_ahead: Bytes::kib(4), ..Limits::default() };
+        let mut link = opened_with(form, "disk", limits);
+        let bytes = Ask::write(form, 1, 0, vec![1; 1 << 20]).bytes(form);
+        for come in [32, 20_000, 300_000] {
+            link.send(&bytes[..come]);
+            let heap = link.connection.heap_bytes();
+            assert!(heap <= 2 * come + (8 << 10), "{heap} bytes for {come}");
+            link = opened_with(form, "disk", limits);
+        }
+        assert_eq!(ids(&link.send(&bytes)), [RequestId(0)]);
+    }
+}

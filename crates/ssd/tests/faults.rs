@@ -7,8 +7,7 @@ mod support;
 
 use outlast_device::{Command, Device, Op, StreamId, Tag};
 use outlast_ftl::{CodeConfig, WearLeveling};
-use outlast_media::reliability::{Ecc, Rereads};
-use outlast_media::{Damage, Fault, HazardConfig, InitialState};
+use outlast_media::{Damage, Fault, HazardConfig};
 use outlast_ssd::{ReliabilityConfig, ScrubConfig, Ssd, SsdConfig, WriteCache};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Lba, Nanos};
@@ -16,7 +15,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use support::host::Host;
 use support::protection::{choices, protected};
-use support::tiny;
+use support::{tiny, weak_flash};
 
 fn random_fault(rng: &mut SplitMix, config: &SsdConfig) -> Fault {
     let geometry = &config.geometry;
@@ -89,18 +88,6 @@ fn torture(mut config: SsdConfig, seed: u64, commands: u32, faults: u32) -> Host
     host.read_everything(commands);
     host.ssd.self_check().unwrap();
     host
-}
-
-fn weak_flash(retries: Option<u32>, if_protected: Option<u32>) -> ReliabilityConfig {
-    ReliabilityConfig {
-        chip: Some("tlc-72-layer".to_owned()),
-        // About one unit in a thousand fails its first read.
-        ecc: Ecc { strength: Some(96), ..Ecc::default() },
-        rereads: Rereads { scale_factor: 1.05, max_retries: retries },
-        rereads_if_protected: if_protected,
-        initial: InitialState { pe_cycles: 5000, pe_spread: 100.0, ..InitialState::default() },
-        ..ReliabilityConfig::default()
-    }
 }
 
 fn configurations() -> impl Strategy<Value = SsdConfig> {
@@ -230,4 +217,19 @@ fn writes_let_in_by_a_program_come_after_its_parity() {
     config.reliability = Some(ReliabilityConfig { reread_history: true, ..weak_flash(Some(1), None) });
     config.ftl.wear_leveling.static_gap = Some(3);
     torture(config, 11_417_519_396_159_431_698, 4000, 4);
+}
+
+/// A superblock is full and its programs are on their way; the frontier of another stream was left in it when it had fewer stripes. The
+/// data of one that fails stays in its stripe, whose parity was computed.
+#[test]
+fn a_stream_that_once_filled_a_superblock_has_no_say_in_it() {
+    let mut config = patched();
+    config.ftl.mapping_unit = Bytes::kib(16);
+    config.ftl.multi_plane = false;
+    config.controller.write_cache = WriteCache::Off;
+    let streams = outlast_ftl::ProtectedStreams::All;
+    config.protection = Some(protected((1, 0, streams, outlast_ftl::PartialPlace::Cache, Some(1), true), 1));
+    config.reliability = Some(ReliabilityConfig { reread_history: false, ..weak_flash(Some(1), None) });
+    config.scrub = Some(ScrubConfig { rereads_per_unit: Some(0.05), ..ScrubConfig::default() });
+    torture(config, 17_981_709_397_409_804_650, 4000, 0);
 }

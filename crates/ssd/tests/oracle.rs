@@ -59,12 +59,7 @@ fn drive(mut config: SsdConfig, seed: u64, commands: u32, depth: u32) -> Ssd {
 }
 
 fn configurations() -> impl Strategy<Value = SsdConfig> {
-    let policy = prop::sample::select(vec![
-        VictimPolicy::Greedy,
-        VictimPolicy::CostBenefit,
-        VictimPolicy::Fifo,
-        VictimPolicy::DChoices,
-    ]);
+    let policy = prop::sample::select(VictimPolicy::ALL);
     let cache = prop::sample::select(vec![WriteCache::Protected, WriteCache::Volatile, WriteCache::Off]);
     // Mapping unit and page: several units to a page, one, a unit over planes, a unit over page rows.
     let sizes = prop::sample::select(vec![(4, 4), (2, 4), (4, 16), (8, 4), (16, 4), (4, 2)]);

@@ -8,13 +8,13 @@ mod support;
 use outlast_device::{Device, Op, Outcome, Tag};
 use outlast_ftl::{CodeConfig, GcConfig, ProgramCause, ProtectionConfig, VictimPolicy, WearLeveling};
 use outlast_media::{Damage, Fault, HazardConfig, PageTimes, Suspend};
-use outlast_ssd::{Ssd, SsdConfig, WriteCache};
+use outlast_ssd::{ScrubConfig, Ssd, SsdConfig, WriteCache};
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos};
 use proptest::prelude::*;
 use support::model::Model;
 use support::protection::{choices, protected};
-use support::{command, tiny};
+use support::{command, tiny, weak_flash};
 
 /// How often power fails, and how often twice in a row.
 #[derive(Clone, Copy, Debug)]
@@ -31,10 +31,13 @@ fn random_fault(rng: &mut SplitMix, config: &SsdConfig) -> Fault {
     let die = below(u32::from(geometry.dies())) as u16;
     let plane = below(u32::from(geometry.planes_per_die)) as u16;
     let (block, page) = (below(geometry.blocks_per_plane), below(geometry.pages_per_block));
-    let damage = match below(16) {
+    let damage = match below(21) {
         0..6 => Damage::Page { plane, block, page },
         6..8 => Damage::Block { plane, block },
         8 => Damage::Die,
+        15 => Damage::Plane { plane },
+        16..19 => Damage::Wordline { plane, block, page },
+        19 => Damage::ParityCache,
         9..12 => Damage::TransientRead { block: None, reads: 1 + below(9) },
         12..15 => Damage::Program { plane, block },
         _ => Damage::Erase { plane, block },
@@ -106,12 +109,7 @@ fn torture(config: &SsdConfig, seed: u64, commands: u32, cuts: Cuts, faults: u64
 
 fn configurations() -> impl Strategy<Value = SsdConfig> {
     let cache = prop::sample::select(vec![WriteCache::Protected, WriteCache::Volatile, WriteCache::Off]);
-    let policy = prop::sample::select(vec![
-        VictimPolicy::Greedy,
-        VictimPolicy::CostBenefit,
-        VictimPolicy::Fifo,
-        VictimPolicy::DChoices,
-    ]);
+    let policy = prop::sample::select(VictimPolicy::ALL);
     let sizes = prop::sample::select(vec![(4, 4), (2, 4), (4, 16), (8, 4), (16, 4)]);
     let protection = prop::option::weighted(0.7, choices());
     let shape = (any::<bool>(), 1u8..4, prop::sample::select(vec![1u16, 2]), any::<bool>());
@@ -182,6 +180,7 @@ proptest! {
     #[test]
     fn a_breaking_drive_that_is_cut_off_returns_the_truth_or_an_error(
         mut config in configurations(), cuts in frequencies(), seed: u64, hazards: bool,
+        (errs, scrub) in (any::<bool>(), prop::option::of(0usize..3)),
     ) {
         config.geometry.blocks_per_plane += 16;
         config.ftl.spare_blocks = 8;
@@ -192,6 +191,18 @@ proptest! {
                 transient_read: 5e-3,
                 ..HazardConfig::default()
             };
+            // Spare blocks run out sooner than with the faults alone: then bad ones are left out.
+            config.ftl.tolerated_bad_blocks = 1;
+            config.ftl.spare_blocks = 3;
+        }
+        if errs {
+            config.reliability = Some(weak_flash(Some(1), None));
+            config.scrub = scrub.map(|which| ScrubConfig {
+                reprotect: which == 0,
+                reads: (which == 1).then_some(20),
+                rereads_per_unit: (which == 2).then_some(0.05),
+                ..ScrubConfig::default()
+            });
         }
         torture(&config, seed, 2000, cuts, 6);
     }

@@ -59,9 +59,11 @@ def key_of(scenario: Mapping[str, Any]) -> str:
 
 
 def _without(settings: Mapping[str, Any], path: Sequence[str]) -> dict[str, Any]:
+    """The settings without one of them, nor the tables that then have none."""
     first, *rest = path
     kept = {name: value for name, value in settings.items() if name != first}
-    return kept | {first: _without(settings[first], rest)} if rest and first in settings else kept
+    inner = _without(settings[first], rest) if rest and first in settings else {}
+    return kept | {first: inner} if inner else kept
 
 
 def measure(job: Job) -> Record:

@@ -16,16 +16,17 @@ impl Ftl {
         let (superblock, within) = self.within_superblock(pu);
         let lane = self.lane_position(within);
         debug_assert!(!self.superblocks.is_programmed(pu), "program unit {pu} fails after it was programmed");
+        // After a loss of power what has no data any more is programmed all the same, and may fail.
+        debug_assert!(
+            !self.lanes.has_failed(pu) || self.is_disowned(pu),
+            "program unit {pu} fails twice, with data in it"
+        );
         self.lanes.shake();
         self.hand_on_origins(pu);
         self.give_up_lane(superblock, lane);
         self.counts.failed();
         let role = self.role(superblock, within);
-        let complete = self.code_of(superblock).is_some_and(|code| {
-            let mut fillers = self.frontiers.streams().map(|stream| &self.frontiers[stream]);
-            let filler = fillers.find(|frontier| frontier.superblock() == superblock && frontier.is_broken());
-            filler.is_none_or(|frontier| code.stripe_of(within) < frontier.due().stripe)
-        });
+        let complete = self.is_stripe_complete(pu);
         if self.partials.are_on_flash() {
             self.cover_failed(pu);
             if role == Role::Data && !complete {
@@ -38,6 +39,10 @@ impl Ftl {
             self.take_in_hand(pu);
         }
         self.settle_pus(superblock, 1)
+    }
+
+    fn is_disowned(&self, pu: Pu) -> bool {
+        Ppn::each(self.layout.slots_of(pu)).all(|slot| !self.map.owner(slot).is_some())
     }
 
     /// The content of a program unit that failed before its stripe got its parity no longer counts in the stripe; until it has
@@ -171,14 +176,8 @@ impl Ftl {
         if !self.lanes.give_up(superblock, lane) {
             return;
         }
-        let first = self.layout.first_slot(superblock);
         let units = self.layout.units_per_pu();
-        let end = first + self.layout.data_pus() * units;
-        let filler = self.frontiers.streams().find(|&stream| {
-            let frontier = &self.frontiers[stream];
-            frontier.superblock() == superblock && frontier.end() == end && !frontier.is_full()
-        });
-        let Some(stream) = filler else {
+        let Some(stream) = self.filler(superblock).filter(|&stream| !self.frontiers[stream].is_full()) else {
             // All of its data is on the way to flash; parity that is still due would have been taken already.
             return;
         };

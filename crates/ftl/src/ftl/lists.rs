@@ -33,7 +33,7 @@ impl Ftl {
             return None;
         }
         let superblock = self.frontiers[stream].superblock();
-        if self.superblocks.state(superblock) != State::Open {
+        if self.filler(superblock) != Some(stream) {
             return None;
         }
         let count = rows * self.layout.lanes().len() as u32;

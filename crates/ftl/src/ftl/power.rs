@@ -150,8 +150,9 @@ impl Ftl {
         self.physical.program(&self.layout, superblock, within, 1);
     }
 
-    /// The stream that still fills `superblock`, or was the last to have filled it.
-    fn filler(&self, superblock: SuperblockId) -> Option<Stream> {
+    /// The stream whose frontier lies in `superblock`, which is open: that still fills it, or has filled it and no other since. Other
+    /// frontiers may have been left in it in an earlier life of the superblock.
+    pub(super) fn filler(&self, superblock: SuperblockId) -> Option<Stream> {
         let stream = self.superblocks.opened_by(superblock);
         if self.cause_of(stream) == Cause::Partial {
             // Superblocks of partial parity have no frontier.

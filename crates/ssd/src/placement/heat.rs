@@ -35,10 +35,10 @@ impl Heat {
         }
     }
 
-    /// Whether the place of `sector` has been written at least `times` times as often as the mean place.
+    /// Whether the place of `sector` has been written, and at least `times` times as often as the mean place.
     pub(super) fn is_above(&self, sector: u64, times: f64) -> bool {
-        let own = f64::from(self.writes[(sector / PLACE) as usize]);
-        own * self.writes.len() as f64 >= times * self.total as f64
+        let own = self.writes[(sector / PLACE) as usize];
+        own != 0 && f64::from(own) * self.writes.len() as f64 >= times * self.total as f64
     }
 }
 
@@ -62,5 +62,13 @@ mod tests {
             heat.note(8 * PLACE);
         }
         assert!(!heat.is_above(7 * PLACE, 1.0) && heat.is_above(8 * PLACE, 90.0));
+    }
+
+    #[test]
+    fn a_place_that_was_never_written_is_not_hot() {
+        let mut heat = Heat::new(100 * PLACE);
+        assert!((0..100).all(|place| !heat.is_above(place * PLACE, 0.01)), "nothing has been written");
+        heat.note(7 * PLACE);
+        assert!(heat.is_above(7 * PLACE, 100.0) && !heat.is_above(8 * PLACE, 0.01));
     }
 }

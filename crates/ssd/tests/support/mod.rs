@@ -7,8 +7,9 @@ pub(crate) mod protection;
 
 use outlast_device::{Command, Completion, Device, Op, Outcome, StreamId, Tag};
 use outlast_ftl::FtlConfig;
-use outlast_media::{DefectConfig, Geometry, PageTimes, Timing};
-use outlast_ssd::{ControllerConfig, Ssd, SsdConfig};
+use outlast_media::reliability::{Ecc, Rereads};
+use outlast_media::{DefectConfig, Geometry, InitialState, PageTimes, Timing};
+use outlast_ssd::{ControllerConfig, ReliabilityConfig, Ssd, SsdConfig};
 use outlast_units::{ByteRate, Bytes, Lba, Nanos};
 
 /// 2 channels × 2 dies × 2 planes × 16 blocks × 8 pages of 4 KiB: 4 MiB, 16 superblocks of 64 units.
@@ -43,6 +44,18 @@ pub(crate) fn tiny() -> SsdConfig {
         scrub: None,
         hazards: outlast_media::HazardConfig::default(),
         bytes: false,
+    }
+}
+
+/// Cells so worn that about one unit in a thousand fails its first read.
+pub(crate) fn weak_flash(retries: Option<u32>, if_protected: Option<u32>) -> ReliabilityConfig {
+    ReliabilityConfig {
+        chip: Some("tlc-72-layer".to_owned()),
+        ecc: Ecc { strength: Some(96), ..Ecc::default() },
+        rereads: Rereads { scale_factor: 1.05, max_retries: retries },
+        rereads_if_protected: if_protected,
+        initial: InitialState { pe_cycles: 5000, pe_spread: 100.0, ..InitialState::default() },
+        ..ReliabilityConfig::default()
     }
 }
 

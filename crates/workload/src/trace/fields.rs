@@ -106,14 +106,16 @@ pub(crate) fn whole(field: &'static str, text: &[u8]) -> Result<u64, Box<Fault>>
     }
 }
 
-/// The same of text with blanks around it, of twenty digits, or of what is none.
+/// The same of text with blanks around it, of twenty digits or more, or of what is none.
 #[cold]
 fn whole_with_care(field: &'static str, text: &[u8]) -> Result<u64, Box<Fault>> {
     let text = text.trim_ascii();
     if text.first() == Some(&b'-') {
         return Err(fault(field, text, "a number of at least 0"));
     }
-    let (head, last) = text.split_at(text.len().min(19));
+    // Zeros in front say nothing, except for one that is the last digit.
+    let zeros = text.iter().take(text.len().saturating_sub(1)).take_while(|&&byte| byte == b'0').count();
+    let (head, last) = text[zeros..].split_at((text.len() - zeros).min(19));
     let last = match last {
         [] => return digits(head).ok_or_else(|| fault(field, text, "a whole number below 2^64")),
         [digit @ b'0'..=b'9'] => Some(u64::from(digit - b'0')),
@@ -219,6 +221,8 @@ mod tests {
     #[test]
     fn faults_say_what_is_wrong() {
         assert_eq!(whole("size", b"18446744073709551615"), Ok(u64::MAX));
+        assert_eq!(whole("size", b"000000000000000000000000000512"), Ok(512));
+        assert_eq!(whole("size", b"000000000000000000000000000000"), Ok(0));
         for text in ["18446744073709551616", "99999999999999999999", "118446744073709551615", "", "1a", "+1"]
         {
             assert!(whole("size", text.as_bytes()).is_err(), "{text}");

@@ -1,0 +1,135 @@
+//! Does protected data come back as it was written, or not at all, whatever fails, in whatever order? Programs that fail, dies that fail,
+//! bad blocks left out, covers of open stripes, changes of code, losses of power: stripes are checked after every step.
+
+mod support;
+
+use outlast_ftl::{Cause, CodeConfig};
+use outlast_units::rng::SplitMix;
+use outlast_units::{Lpn, Pu};
+use proptest::prelude::*;
+use std::collections::VecDeque;
+use support::kind::{Kind, SOUND, UNITS, kinds};
+use support::rig::Rig;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_breaks_gives_the_truth_or_nothing(
+        kind in kinds(),
+        steps in prop::collection::vec((0u8..=59, any::<u32>()), 1..400),
+        seed: u64,
+    ) {
+        let Some(mut rig) = Rig::new(kind, seed) else { return Ok(()) };
+        for (step, number) in steps {
+            rig.step(step, number);
+            rig.check()?;
+        }
+        rig.flush();
+        rig.check()?;
+    }
+}
+
+/// The random test above would be worth little if hardly anything failed, or nothing were rebuilt.
+#[test]
+fn what_breaks_is_reached() {
+    for late in [false, true] {
+        let kind = Kind { late, classes: true, tolerated: 1, pages_per_block: 6, failures: 25, ..SOUND };
+        let mut rig = Rig::new(kind, 7).expect("it fits");
+        let mut rng = SplitMix::new(3, "test");
+        for _ in 0..1000 {
+            // No die fails, so that the drive stays in use.
+            rig.step(rng.below(56) as u8, rng.below(1 << 20) as u32);
+            rig.check().expect("the model holds");
+        }
+        assert!(
+            rig.failed > 100 && rig.rebuilt > 3000 && rig.writes > 1000,
+            "{} {} {}",
+            rig.failed,
+            rig.rebuilt,
+            rig.writes
+        );
+        assert!(rig.ftl.victims().0 > 50, "{:?}", rig.ftl.victims());
+    }
+}
+
+/// A stream has filled a superblock of fewer stripes, and written nothing since. The superblock is opened again by another stream, filled
+/// and left: a program that fails then fails after the parity of its stripe was computed, however few stripes the first stream saw.
+#[test]
+fn a_stream_has_no_say_in_what_a_superblock_holds_after_it() {
+    let mut rig = Rig::new(Kind { classes: true, parity: 0, block: Some(1), ..SOUND }, 1).expect("it fits");
+    rig.ftl.set_code(2, CodeConfig { data: 2, parity: 2, block: None }).expect("room");
+    let fill = |rig: &mut Rig, hint: u8| {
+        let before = rig.ftl.data_units(rig.ftl.host_stream(0, hint));
+        (0..before).for_each(|lpn| rig.write(hint, Lpn(lpn)));
+        rig.ftl.layout().superblock_of(rig.ftl.lookup(Lpn(0)))
+    };
+    let first = fill(&mut rig, 1);
+    rig.flush();
+    // Until the other stream comes to the same superblock.
+    while fill(&mut rig, 2) != first {
+        rig.flush();
+        (0..8).for_each(|lpn| rig.trim(Lpn(lpn)));
+        while rig.ftl.choose_victim().is_some() {
+            rig.collect(Cause::Gc, 1.0);
+        }
+    }
+    rig.write(2, Lpn(9));
+    let last = rig.ftl.lookup(Lpn(7));
+    assert_eq!(rig.ftl.layout().superblock_of(last), first);
+    let (pu, lanes) = (rig.ftl.layout().pu_of(last).0, rig.queues.len());
+    for lane in 0..lanes {
+        while let Some(&next) = rig.queues[lane].front() {
+            if next == pu {
+                rig.queues[lane].pop_front();
+                rig.fail(pu);
+            } else {
+                rig.program(lane);
+            }
+        }
+    }
+    rig.check().expect("the parity covers what failed");
+}
+
+/// The parity of a stripe is on flash when power fails, its data is not: that is programmed with nothing in it, so that the pages of its
+/// blocks follow one another. It may fail to be programmed like anything else.
+#[test]
+fn what_is_filled_after_a_loss_of_power_may_fail() {
+    let mut rig = Rig::new(Kind { late: true, ..SOUND }, 1).expect("it fits");
+    (0..4).for_each(|lpn| rig.write(0, Lpn(lpn)));
+    let data: Vec<Pu> = [0, 2].map(|lpn| rig.ftl.layout().pu_of(rig.ftl.lookup(Lpn(lpn))).0).to_vec();
+    for lane in 0..rig.queues.len() {
+        if rig.queues[lane].front().is_some_and(|pu| !data.contains(pu)) {
+            rig.program(lane);
+        }
+    }
+    rig.queues.iter_mut().for_each(VecDeque::clear);
+    rig.ftl.power_failed();
+    rig.lose_buffer(&[], &data);
+    assert_eq!(rig.queues.iter().flatten().copied().collect::<Vec<Pu>>(), data);
+    rig.queues.iter_mut().for_each(VecDeque::clear);
+    for &pu in &data {
+        rig.fail(pu);
+    }
+    rig.check().expect("nothing is there, and nothing is owed");
+    (0..UNITS as u32).for_each(|lpn| rig.write(0, Lpn(lpn)));
+    rig.flush();
+    rig.check().expect("the stripes after it are whole");
+}
+
+/// Pages of a block are programmed in order: a code that leaves some out before the lists of owners would have the lists programmed out
+/// of order.
+#[test]
+fn a_code_that_leaves_pages_out_before_the_lists_is_refused() {
+    let lists = |block, pages_per_block| Kind {
+        parity: 0,
+        block: Some(block),
+        lists: true,
+        pages_per_block,
+        ..SOUND
+    };
+    // Groups of three pages, and one page is over.
+    let ftl = |kind: Kind| kind.sized(40, 1);
+    assert!(ftl(lists(2, 5)).is_none() && ftl(lists(2, 4)).is_some() && ftl(lists(2, 6)).is_some());
+    assert!(ftl(Kind { lists: false, ..lists(2, 5) }).is_some());
+}

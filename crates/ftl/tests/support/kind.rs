@@ -1,0 +1,147 @@
+//! Protected translation layers of many kinds, on few superblocks.
+
+use outlast_ftl::{
+    ClassConfig, Ftl, FtlConfig, FtlOptions, PartialConfig, PartialPlace, ProtectionConfig, WearLeveling,
+};
+use outlast_media::{DefectConfig, Geometry};
+use outlast_units::{Bytes, DieId};
+use proptest::prelude::*;
+
+pub(crate) const DIES: u16 = 4;
+pub(crate) const UNITS: u64 = 40;
+const UNIT: u64 = 512;
+
+/// What kind of drive breaks.
+#[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "independent choices")]
+pub(crate) struct Kind {
+    /// Whether a loss of power takes the buffer.
+    pub(crate) late: bool,
+    pub(crate) place: PartialPlace,
+    /// Parity of all classes to begin with; and the code within blocks.
+    pub(crate) parity: u8,
+    pub(crate) block: Option<u16>,
+    pub(crate) classes: bool,
+    pub(crate) lists: bool,
+    pub(crate) multi_plane: bool,
+    /// Whether static wear levelling and scrubbing move data, too, and how many streams the host has for each class.
+    pub(crate) levels: bool,
+    pub(crate) scrubs: bool,
+    pub(crate) hints: u8,
+    pub(crate) tolerated: u16,
+    pub(crate) pages_per_unit: u64,
+    pub(crate) pages_per_block: u32,
+    /// Blocks beyond the fewest that are enough.
+    pub(crate) more_blocks: u32,
+    /// Of so many program operations one fails, and of so many erasures.
+    pub(crate) failures: u64,
+}
+
+impl Kind {
+    /// A translation layer of this kind with as few superblocks as it takes, so that each soon comes to another stream, and some more.
+    pub(crate) fn ftl(&self, seed: u64) -> Option<Ftl> {
+        let least = (8..120).find(|&blocks| self.sized(blocks, seed).is_some())?;
+        self.sized(least + self.more_blocks, seed)
+    }
+
+    pub(crate) fn sized(&self, blocks_per_plane: u32, seed: u64) -> Option<Ftl> {
+        let geometry = Geometry {
+            channels: 1,
+            chips_per_channel: DIES,
+            dies_per_chip: 1,
+            planes_per_die: 2,
+            blocks_per_plane,
+            pages_per_block: self.pages_per_block,
+            page_size: Bytes(UNIT),
+            spare_per_page: Bytes(0),
+        };
+        let config = FtlConfig {
+            mapping_unit: Bytes(UNIT * self.pages_per_unit),
+            capacity: Some(Bytes(1)),
+            spare_blocks: 4,
+            tolerated_bad_blocks: self.tolerated,
+            multi_plane: self.multi_plane,
+            streams: self.hints,
+            wear_leveling: WearLeveling { dynamic: true, static_gap: self.levels.then_some(2) },
+            ..FtlConfig::default()
+        };
+        let class = |parity: u8| ClassConfig {
+            data: Some(DIES - u16::from(parity)),
+            parity: Some(parity),
+            hints: vec![parity],
+            ..ClassConfig::default()
+        };
+        let protection = ProtectionConfig {
+            data: DIES - u16::from(self.parity),
+            parity: self.parity,
+            block: self.block,
+            partial: PartialConfig { place: self.place, ..PartialConfig::default() },
+            classes: if self.classes { vec![class(0), class(1), class(2)] } else { Vec::new() },
+            ..ProtectionConfig::default()
+        };
+        let dies: Vec<DieId> = (0..DIES).map(DieId).collect();
+        let options = FtlOptions {
+            keep_bytes: true,
+            protection: Some(protection),
+            lists: self.lists,
+            scrub: self.scrubs,
+            erases_late: self.late,
+            seed,
+            ..FtlOptions::default()
+        };
+        Ftl::new(&geometry, &config, &DefectConfig::default(), &dies, UNITS, options).ok()
+    }
+}
+
+pub(crate) const SOUND: Kind = Kind {
+    late: false,
+    place: PartialPlace::None,
+    parity: 2,
+    block: None,
+    classes: false,
+    lists: false,
+    multi_plane: true,
+    levels: false,
+    scrubs: false,
+    hints: 1,
+    tolerated: 0,
+    pages_per_unit: 1,
+    pages_per_block: 2,
+    more_blocks: 8,
+    failures: u64::MAX,
+};
+
+pub(crate) fn kinds() -> impl Strategy<Value = Kind> {
+    let place = prop::sample::select(vec![
+        PartialPlace::None,
+        PartialPlace::Inline,
+        PartialPlace::Blocks,
+        PartialPlace::Cache,
+    ]);
+    let code = (0u8..3, prop::option::of(1u16..3));
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    let tasks = (any::<bool>(), any::<bool>(), 1u8..3);
+    let failures = prop::sample::select(vec![6u64, 25, 200, u64::MAX]);
+    let pages = (prop::sample::select(vec![1u64, 2]), 4u32..8, 0u32..16);
+    (place, code, flags, tasks, failures, pages, 0u16..2).prop_map(
+        |(place, (parity, block), (late, classes, lists, multi_plane), tasks, failures, pages, tolerated)| {
+            Kind {
+                late,
+                place,
+                parity,
+                block: block.or((parity == 0).then_some(1)),
+                classes,
+                lists,
+                multi_plane,
+                levels: tasks.0,
+                scrubs: tasks.1,
+                hints: tasks.2,
+                tolerated,
+                pages_per_unit: pages.0,
+                pages_per_block: pages.1 * pages.0 as u32,
+                more_blocks: pages.2,
+                failures,
+            }
+        },
+    )
+}

@@ -1,0 +1,219 @@
+//! A translation layer with parity, and what surrounds it: queues of lanes, programs that fail, losses of power.
+
+use super::kind::Kind;
+use outlast_ftl::{Cause, Ftl, Stream};
+use outlast_media::Unit;
+use outlast_units::rng::SplitMix;
+use outlast_units::{Lpn, Ppn, Pu, SuperblockId};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// What a page is, as far as anyone may know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Page {
+    /// Its data is that of this write.
+    Written(u32),
+    Lost,
+}
+
+/// A translation layer with what surrounds it, and the maps that it is compared with.
+pub(crate) struct Rig {
+    pub(crate) ftl: Ftl,
+    pub(crate) kind: Kind,
+    pub(crate) rng: SplitMix,
+    pub(crate) writes: u32,
+    /// What the host would read, and what a loss of power would leave.
+    pub(crate) newest: BTreeMap<Lpn, Page>,
+    pub(crate) durable: BTreeMap<Lpn, Page>,
+    /// Writes of a page up to this one count no more, even if they come to flash: it has been trimmed or lost since.
+    pub(crate) floor: BTreeMap<Lpn, u32>,
+    /// Program units on their way to flash, lane by lane.
+    pub(crate) queues: Vec<VecDeque<Pu>>,
+    /// Superblocks whose data has moved, to be erased when what moved is on flash.
+    pub(crate) formers: Vec<SuperblockId>,
+    /// Program units that cannot be read.
+    pub(crate) broken: BTreeSet<Pu>,
+    pub(crate) dead: u16,
+    pub(crate) failed: u32,
+    pub(crate) rebuilt: u32,
+}
+
+impl Rig {
+    pub(crate) fn new(kind: Kind, seed: u64) -> Option<Self> {
+        let ftl = kind.ftl(seed)?;
+        let lanes = ftl.layout().lanes().len();
+        let (newest, durable, floor) = Default::default();
+        Some(Self {
+            ftl,
+            kind,
+            rng: SplitMix::new(seed, "test"),
+            writes: 0,
+            newest,
+            durable,
+            floor,
+            queues: vec![VecDeque::new(); lanes],
+            formers: Vec::new(),
+            broken: BTreeSet::new(),
+            dead: 0,
+            failed: 0,
+            rebuilt: 0,
+        })
+    }
+
+    pub(crate) fn streams(&self) -> impl Iterator<Item = Stream> + use<> {
+        (0..self.ftl.streams()).map(Stream)
+    }
+
+    pub(crate) fn slots(&self, pu: Pu) -> impl Iterator<Item = Ppn> + use<> {
+        Ppn::each(self.ftl.layout().slots_of(pu))
+    }
+
+    pub(crate) fn queue(&mut self, pu: Pu) {
+        let lane = pu.0 as usize % self.queues.len();
+        self.queues[lane].push_back(pu);
+    }
+
+    pub(crate) fn queue_parity(&mut self, stream: Stream) {
+        while let Some(pu) = self.ftl.take_parity(stream) {
+            self.queue(pu);
+        }
+    }
+
+    /// Program unit `pu` of `stream` is full.
+    pub(crate) fn queue_full(&mut self, stream: Stream, pu: Pu) {
+        self.queue(pu);
+        self.queue_parity(stream);
+    }
+
+    pub(crate) fn pad(&mut self, stream: Stream) {
+        if let Some(pu) = self.ftl.pad(stream) {
+            self.queue_full(stream, pu);
+        }
+    }
+
+    pub(crate) fn write(&mut self, hint: u8, lpn: Lpn) {
+        if self.ftl.needs_gc() {
+            self.collect(Cause::Gc, 1.0);
+        }
+        let stream = self.ftl.host_stream(hint / 3, hint % self.ftl.classes());
+        if !self.ftl.can_append(stream) {
+            self.flush();
+        }
+        if self.ftl.is_read_only() || !self.ftl.can_append(stream) {
+            return;
+        }
+        self.writes += 1;
+        let slot = self.ftl.append(stream, lpn);
+        let (version, mut rng) = (self.writes, SplitMix::new(u64::from(self.writes), "bytes"));
+        let unit = self.ftl.make_unit(lpn, |bytes| {
+            bytes.chunks_mut(8).for_each(|chunk| chunk.copy_from_slice(&rng.next_u64().to_le_bytes()));
+            bytes[..4].copy_from_slice(&version.to_le_bytes());
+        });
+        self.ftl.store(slot.ppn, unit.expect("the layer keeps bytes"));
+        self.newest.insert(lpn, Page::Written(version));
+        if slot.completes_pu {
+            self.queue_full(stream, self.ftl.layout().pu_of(slot.ppn).0);
+        }
+    }
+
+    pub(crate) fn trim(&mut self, lpn: Lpn) {
+        let had = matches!(self.newest.remove(&lpn), Some(Page::Written(_)));
+        assert_eq!(self.ftl.trim(lpn), had);
+        self.durable.remove(&lpn);
+        self.floor.insert(lpn, self.writes);
+    }
+
+    pub(crate) fn is_lost(&mut self, lpn: Option<Lpn>) {
+        if let Some(lpn) = lpn {
+            self.newest.insert(lpn, Page::Lost);
+            self.durable.insert(lpn, Page::Lost);
+            self.floor.insert(lpn, self.writes);
+        }
+    }
+
+    /// Which write put the bytes into `slot`; 0 where stale bytes are given up.
+    pub(crate) fn version(&self, slot: Ppn) -> u32 {
+        let version =
+            |unit: &Unit| unit.bytes().first_chunk().map_or(0, |&version| u32::from_le_bytes(version));
+        self.ftl.image(slot).map_or(0, version)
+    }
+
+    /// The oldest program operation of a lane comes to its end.
+    pub(crate) fn program(&mut self, lane: usize) {
+        let Some(pu) = self.queues[lane].pop_front() else { return };
+        if self.ftl.is_given_up(pu) || self.ftl.is_dead_lane(pu) || self.rng.below(self.kind.failures) == 0 {
+            return self.fail(pu);
+        }
+        self.ftl.programmed(pu);
+        for slot in self.slots(pu).filter(|&slot| self.ftl.owner(slot).is_some()) {
+            let (lpn, version) = (self.ftl.owner(slot), self.version(slot));
+            let is_old = match self.durable.get(&lpn) {
+                Some(&Page::Written(known)) => known > version,
+                _ => false,
+            };
+            if !is_old && self.floor.get(&lpn).is_none_or(|&floor| version > floor) {
+                self.durable.insert(lpn, Page::Written(version));
+            }
+        }
+    }
+
+    /// The program operation of `pu` fails; its units are written again where there is room.
+    pub(crate) fn fail(&mut self, pu: Pu) {
+        self.failed += 1;
+        let own = self.ftl.stream_of(self.ftl.layout().place(pu).superblock);
+        self.ftl.program_failed(pu);
+        self.queue_parity(own);
+        for slot in self.slots(pu) {
+            let first = [own, self.ftl.gc_stream(self.ftl.class_of(own))];
+            let mut streams = first.into_iter().chain(self.streams());
+            let to = streams.find_map(|stream| Some((stream, self.ftl.rewrite(stream, slot)?)));
+            match to {
+                Some((stream, to)) if to.completes_pu => {
+                    self.queue_full(stream, self.ftl.layout().pu_of(to.ppn).0);
+                }
+                Some(_) => {}
+                None => {
+                    let lost = self.ftl.lose(slot);
+                    self.is_lost(lost);
+                }
+            }
+        }
+        self.ftl.drop_failed();
+        if self.kind.late {
+            self.pad(own);
+        }
+        self.queue_parity(own);
+    }
+
+    /// Everything that is begun is filled and programmed.
+    pub(crate) fn flush(&mut self) {
+        loop {
+            for stream in self.streams() {
+                self.pad(stream);
+            }
+            if self.queues.iter().all(VecDeque::is_empty) {
+                break;
+            }
+            // A program operation that fails begins another program unit.
+            for lane in 0..self.queues.len() {
+                while !self.queues[lane].is_empty() {
+                    self.program(lane);
+                }
+            }
+        }
+        self.erase_formers();
+        assert!(self.formers.is_empty(), "nothing is in the buffer, and {:?} are pinned", self.formers);
+    }
+
+    /// Protects what the open stripe of `stream` holds.
+    pub(crate) fn cover(&mut self, stream: Stream) {
+        if !self.ftl.takes_cover(stream) || self.ftl.exposed(stream) == 0 {
+            return;
+        }
+        self.pad(stream);
+        self.ftl.cover(stream);
+        while let Some(pu) = self.ftl.take_cover() {
+            self.queue(pu);
+        }
+        self.queue_parity(stream);
+    }
+}
