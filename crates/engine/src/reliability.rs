@@ -186,7 +186,7 @@ pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
     }
     if ssd.config().scrub.is_some() {
         let sum = |(held, spare), (own, all)| (held + own, spare + all);
-        let (held, spare) = ssd.ftls().map(outlast_ftl::Ftl::superblocks_for_scrubbing).fold((0, 0), sum);
+        let (held, spare) = ssd.ftls().map(|ftl| ftl.space().superblocks_for_scrubbing()).fold((0, 0), sum);
         if held * LEAST_HELD >= spare {
             notes.push(format!(
                 "Scrubbing keeps {held} of the {spare} spare superblocks for itself, whether or not it moves anything: collection \

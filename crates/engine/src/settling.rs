@@ -34,11 +34,11 @@ impl Sums {
     fn of<M: Machine>(machine: &M) -> Self {
         let mut sums = Self::default();
         machine.each_ftl(&mut |ftl| {
-            let written = ftl.written();
-            sums.host += written[ProgramCause::Host];
-            sums.total += written.total();
-            sums.unwritten += ftl.unwritten_units();
-            sums.victims += ftl.victims().0;
+            let figures = ftl.figures();
+            sums.host += figures.written[ProgramCause::Host];
+            sums.total += figures.written.total();
+            sums.unwritten += ftl.space().unwritten_units();
+            sums.victims += figures.victims;
         });
         sums
     }
@@ -105,11 +105,11 @@ impl Settling {
         machine.each_ftl(&mut |ftl| {
             let all = || (0..ftl.layout().superblocks()).map(SuperblockId);
             superblocks += u64::from(ftl.layout().superblocks());
-            capacity += ftl.physical_units();
-            valid += all().map(|superblock| u64::from(ftl.valid_count(superblock))).sum::<u64>();
+            capacity += ftl.space().physical_units();
+            valid += all().map(|superblock| u64::from(ftl.superblock(superblock).valid())).sum::<u64>();
             let first = |superblock| {
-                let seal = ftl.seal_of(superblock)?;
-                Some(First { superblock, seal, valid: ftl.valid_count(superblock) })
+                let seal = ftl.superblock(superblock).seal()?;
+                Some(First { superblock, seal, valid: ftl.superblock(superblock).valid() })
             };
             marked.push(all().filter_map(first).collect());
         });
@@ -135,10 +135,10 @@ impl Settling {
 
 /// Drops those of `own` that have been erased; returns the units of the others that went stale.
 fn stale_in(own: &mut Vec<First>, ftl: &Ftl) -> u64 {
-    own.retain(|first| ftl.seal_of(first.superblock) == Some(first.seal));
+    own.retain(|first| ftl.superblock(first.superblock).seal() == Some(first.seal));
     own.iter_mut()
         .map(|first| {
-            let valid = ftl.valid_count(first.superblock);
+            let valid = ftl.superblock(first.superblock).valid();
             u64::from(std::mem::replace(&mut first.valid, valid).saturating_sub(valid))
         })
         .sum()

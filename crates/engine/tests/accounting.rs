@@ -9,7 +9,7 @@ mod support;
 
 use outlast_device::Device;
 use outlast_engine::{Column, Latency, Scenario, Summary};
-use outlast_ftl::{ProgramCause, Programs, Reads, Stream};
+use outlast_ftl::{ProgramCause, Programs, Reads};
 use outlast_media::BlockAddress;
 use outlast_ssd::{Ssd, WriteCache};
 use outlast_units::{BlockId, Nanos};
@@ -148,7 +148,7 @@ fn rows_over_planes(ssd: &Ssd) -> u64 {
 /// Units in program units that are begun and not full: all that an idle drive holds back.
 fn begun(ssd: &Ssd) -> u64 {
     ssd.ftls()
-        .map(|ftl| (0..ftl.streams()).map(|stream| u64::from(ftl.begun_units(Stream(stream)))).sum::<u64>())
+        .map(|ftl| ftl.streams().all().map(|stream| u64::from(ftl.stream(stream).begun_units())).sum::<u64>())
         .sum()
 }
 

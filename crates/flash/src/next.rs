@@ -46,7 +46,7 @@ impl Ask {
             Point::Collection => 2,
             Point::Background => 3,
         };
-        Self(task as u32 | u32::from(may_start) * Self::MAY_START | point << Self::POINT)
+        Self(task as u32 | (u32::from(may_start) * Self::MAY_START) | (point << Self::POINT))
     }
 
     /// The task.

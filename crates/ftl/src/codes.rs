@@ -215,7 +215,7 @@ mod tests {
         let config = FtlConfig::default();
         let layout = Layout::new(&geometry, &config, &[0, 1, 2, 3].map(DieId), 1).unwrap();
         let streams = Streams::new(&config, 2, false, false).unwrap();
-        let mut codes = Codes::new(ProtectedStreams::Gathered, streams.count(), 8);
+        let mut codes = Codes::new(ProtectedStreams::Gathered, streams.count().into(), 8);
         let raid = CodeConfig { data: 3, parity: 1, block: None };
         codes.assign(&[NO_PARITY, raid], &layout, &streams, None).unwrap();
         (layout, streams, codes)
@@ -224,17 +224,16 @@ mod tests {
     #[test]
     fn gathered_data_gets_the_code_of_its_class() {
         let (_, streams, codes) = codes();
-        let protected = |stream: Option<Stream>| codes.is_protected(stream.unwrap());
         assert!(!codes.is_protected(streams.host(0, 1)));
-        assert!(!protected(streams.relocated(Cause::Gc, 0)) && protected(streams.relocated(Cause::Gc, 1)));
+        assert!(!codes.is_protected(streams.gc(0)) && codes.is_protected(streams.gc(1)));
         assert_eq!((codes.count(), codes.most_data_units()), (1, 12));
-        assert_eq!(codes.data_units(streams.relocated(Cause::Gc, 1).unwrap()), 9);
+        assert_eq!(codes.data_units(streams.gc(1)), 9);
     }
 
     #[test]
     fn a_superblock_keeps_the_code_that_it_was_opened_with() {
         let (layout, streams, mut codes) = codes();
-        let stream = streams.relocated(Cause::Gc, 1).unwrap();
+        let stream = streams.gc(1);
         codes.opened(FREE, stream);
         let other = CodeConfig { data: 2, parity: 2, block: None };
         codes.assign(&[NO_PARITY, other], &layout, &streams, None).unwrap();

@@ -6,6 +6,7 @@ mod encoding;
 mod figures;
 mod lists;
 mod parity;
+mod parity_view;
 mod partial;
 mod places;
 mod power;
@@ -13,14 +14,22 @@ mod protection;
 mod relocation;
 mod room;
 mod shards;
+mod space_view;
+mod stream_view;
 mod superblock;
+mod superblock_view;
 mod untimed;
 
+pub use figures::Figures;
 pub use lists::ListRead;
 pub use parity::Axis;
+pub use parity_view::ParityView;
 pub use power::Aftermath;
 pub use protection::Member;
 pub use relocation::Relocated;
+pub use space_view::SpaceView;
+pub use stream_view::StreamView;
+pub use superblock_view::SuperblockView;
 pub use untimed::Full;
 
 use crate::block_table::BlockTable;
@@ -96,8 +105,11 @@ pub(crate) type Map = FlatMap;
 /// Each part owns its state and knows none of the others; the methods here say what follows for the others from a change in one.
 ///
 /// **Inputs:** [`append`](Ftl::append) (host data), [`relocate_units`](Ftl::relocate_units), [`pad`](Ftl::pad),
-/// [`trim`](Ftl::trim), [`programmed`](Ftl::programmed), [`erased`](Ftl::erased). **Decisions:**
-/// [`choose_victim`](Ftl::choose_victim), [`choose_cold`](Ftl::choose_cold). **Look-ups** change nothing.
+/// [`trim`](Ftl::trim), [`programmed`](Ftl::programmed), [`erased`](Ftl::erased), and what fails
+/// ([`program_failed`](Ftl::program_failed), [`lose`](Ftl::lose), [`give_up_die`](Ftl::give_up_die), [`lose_buffer`](Ftl::lose_buffer)).
+/// **Decisions:** [`choose_victim`](Ftl::choose_victim), [`choose_cold`](Ftl::choose_cold), [`choose_broken`](Ftl::choose_broken).
+/// **Look-ups** change nothing: [`lookup`](Ftl::lookup) and [`owner`](Ftl::owner), the arithmetic of the [`Layout`], and views of a
+/// [superblock](Ftl::superblock), a [stream](Ftl::stream), [space](Ftl::space), [parity](Ftl::parity) and [figures](Ftl::figures).
 ///
 /// **Relocation** of superblock `s`: `begin_relocation(s)`, then `relocate_units` of every program unit, then erase, then `erased(s)`.
 ///
@@ -171,9 +183,9 @@ impl Ftl {
         let mut ftl = Self {
             map: Map::new(mapped, slots),
             superblocks: Superblocks::new(rows, layout.pus_per_superblock(), whole),
-            frontiers: Frontiers::new(streams.count()),
-            codes: Codes::new(protected, streams.count(), rows),
-            partials: Partials::new(place, pus, lanes as usize, streams.count()),
+            frontiers: Frontiers::new(streams.count().into()),
+            codes: Codes::new(protected, streams.count().into(), rows),
+            partials: Partials::new(place, pus, lanes as usize, streams.count().into()),
             lanes: Lanes::new(lanes, rows),
             losses: Losses::default(),
             origins: (erases_late && whole).then(|| Box::new(Origins::new(&layout))),
@@ -208,7 +220,11 @@ impl Ftl {
     /// If the stream cannot take a unit ([`Ftl::can_append`]).
     #[inline]
     pub fn append(&mut self, stream: Stream, lpn: Lpn) -> Slot {
-        debug_assert!(self.cause_of(stream) == Cause::Host, "data of the host goes to stream {}", stream.0);
+        debug_assert!(
+            self.streams.cause(stream) == Cause::Host,
+            "data of the host goes to stream {}",
+            stream.0
+        );
         let slot = self.advance(stream);
         let old = self.map.put(lpn, slot.ppn);
         debug_assert!(old != slot.ppn, "page {lpn} supersedes itself");

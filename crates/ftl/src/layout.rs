@@ -72,7 +72,7 @@ impl Layout {
     ///
     /// # Panics
     /// If there are no dies.
-    pub fn new(
+    pub(crate) fn new(
         geometry: &Geometry,
         config: &FtlConfig,
         dies: &[DieId],
@@ -151,12 +151,12 @@ impl Layout {
     }
     /// Superpages of a superblock that are not.
     #[inline]
-    pub fn data_superpages(&self) -> u32 {
+    pub(crate) fn data_superpages(&self) -> u32 {
         self.superpages - self.list_rows
     }
     /// Program units of a superblock that are not kept for lists: the first ones.
     #[inline]
-    pub fn data_pus(&self) -> u32 {
+    pub(crate) fn data_pus(&self) -> u32 {
         self.data_superpages() * self.lanes.len() as u32
     }
 
@@ -182,7 +182,7 @@ impl Layout {
         u32::from(self.lanes[LaneIndex(0)].planes) * self.rows_per_pu
     }
     /// Planes of a lane, which program together.
-    pub fn planes_per_lane(&self) -> u16 {
+    pub(crate) fn planes_per_lane(&self) -> u16 {
         self.lanes[LaneIndex(0)].planes
     }
 
@@ -258,7 +258,7 @@ impl Layout {
         self.pu_at(superblock, PuWithin(0))..self.pu_at(superblock, PuWithin(self.pus_per_superblock()))
     }
     /// The program units of any superblock, counted within it.
-    pub fn pus_within(&self) -> impl DoubleEndedIterator<Item = PuWithin> + Clone {
+    pub(crate) fn pus_within(&self) -> impl DoubleEndedIterator<Item = PuWithin> + Clone {
         PuWithin::each(PuWithin(0)..PuWithin(self.pus_per_superblock()))
     }
     /// Program unit `within` of `superblock`; after its last one comes the first one of the next superblock.

@@ -28,7 +28,10 @@ pub use config::{
     Allocation, AllocationLevel, ClassConfig, CodeConfig, FtlConfig, GcConfig, PartialConfig, PartialPlace,
     ProtectedStreams, ProtectionConfig, RangeConfig, VictimPolicy, WearLeveling,
 };
-pub use ftl::{Aftermath, Axis, Ftl, FtlOptions, Full, ListRead, Member, Relocated, Slot, Tables};
+pub use ftl::{
+    Aftermath, Axis, Figures, Ftl, FtlOptions, Full, ListRead, Member, ParityView, Relocated, Slot,
+    SpaceView, StreamView, SuperblockView, Tables,
+};
 pub use layout::{Lane, Layout, PuPlace};
-pub use streams::{Cause, Stream};
+pub use streams::{Cause, Stream, Streams};
 pub use superblocks::State;

@@ -78,7 +78,7 @@ const MOST_HOST_STREAMS: u32 = 16;
 /// The streams of a flash core: those of the host's data, one for each class and stream hint; those of relocated data, one for each
 /// task and class; and one of partial parity, if that has superblocks of its own.
 #[derive(Clone, Debug)]
-pub(crate) struct Streams {
+pub struct Streams {
     hints: u8,
     classes: u8,
     /// Cause and class of each stream.
@@ -109,15 +109,27 @@ impl Streams {
         Ok(Self { hints: config.streams, classes, of, tasks })
     }
 
-    pub(crate) fn count(&self) -> usize {
-        self.of.len()
+    /// All streams.
+    #[inline]
+    pub fn all(&self) -> impl ExactSizeIterator<Item = Stream> + Clone + use<> {
+        (0..self.count()).map(Stream)
     }
 
-    pub(crate) fn hosts(&self) -> u8 {
-        self.hints * self.classes
+    /// Number of streams.
+    #[inline]
+    pub fn count(&self) -> u8 {
+        self.of.len() as u8
     }
 
-    pub(crate) fn classes(&self) -> u8 {
+    /// The streams of host data: the first ones.
+    #[inline]
+    pub fn hosts(&self) -> impl ExactSizeIterator<Item = Stream> + use<> {
+        (0..self.hints * self.classes).map(Stream)
+    }
+
+    /// Number of classes.
+    #[inline]
+    pub fn classes(&self) -> u8 {
         self.classes
     }
 
@@ -126,15 +138,42 @@ impl Streams {
         self.tasks.len() as u32
     }
 
+    /// The stream of host data of class `class` with stream hint `hint`.
     #[inline]
-    pub(crate) fn host(&self, hint: u8, class: u8) -> Stream {
+    pub fn host(&self, hint: u8, class: u8) -> Stream {
         let hint = if self.hints == 1 { 0 } else { hint % self.hints };
         Stream(class * self.hints + hint)
     }
 
-    pub(crate) fn relocated(&self, task: Cause, class: u8) -> Option<Stream> {
+    /// The stream of data of class `class` moved by garbage collection.
+    ///
+    /// # Panics
+    /// If there is no such class.
+    #[inline]
+    pub fn gc(&self, class: u8) -> Stream {
+        self.relocated(Cause::Gc, class).expect("garbage collection has a stream for each class")
+    }
+
+    /// The stream of data of class `class` moved by static wear levelling.
+    ///
+    /// # Panics
+    /// If static wear levelling is off.
+    pub fn wear_leveling(&self, class: u8) -> Stream {
+        self.relocated(Cause::WearLeveling, class).expect("static wear levelling is on")
+    }
+
+    /// The stream of data of class `class` moved by scrubbing.
+    ///
+    /// # Panics
+    /// If there is no scrubbing.
+    pub fn scrub(&self, class: u8) -> Stream {
+        self.relocated(Cause::Scrub, class).expect("scrubbing is on")
+    }
+
+    fn relocated(&self, task: Cause, class: u8) -> Option<Stream> {
+        debug_assert!(class < self.classes, "class {class} of {}", self.classes);
         let task = self.tasks.iter().position(|&own| own == task)?;
-        Some(Stream(self.hosts() + task as u8 * self.classes + class))
+        Some(Stream(self.hints * self.classes + task as u8 * self.classes + class))
     }
 
     pub(crate) fn partial(&self) -> Option<Stream> {
@@ -142,13 +181,15 @@ impl Streams {
         (self.of[last].0 == Cause::Partial).then_some(Stream(last as u8))
     }
 
+    /// Why units of `stream` are written.
     #[inline]
-    pub(crate) fn cause(&self, stream: Stream) -> Cause {
+    pub fn cause(&self, stream: Stream) -> Cause {
         self.of[usize::from(stream.0)].0
     }
 
+    /// The class of what `stream` writes.
     #[inline]
-    pub(crate) fn class(&self, stream: Stream) -> u8 {
+    pub fn class(&self, stream: Stream) -> u8 {
         self.of[usize::from(stream.0)].1
     }
 }

@@ -315,11 +315,6 @@ impl Superblocks {
         self.retired
     }
 
-    /// Superblocks sealed so far.
-    pub(crate) fn seals(&self) -> u64 {
-        self.seals
-    }
-
     /// Which of all seals that of a superblock was; `None` unless it is sealed.
     pub(crate) fn seal_of(&self, superblock: SuperblockId) -> Option<u64> {
         (self.state[superblock] == State::Sealed).then(|| self.sealed_order[superblock])

@@ -49,7 +49,7 @@ fn what_breaks_is_reached() {
             rig.rebuilt,
             rig.writes
         );
-        assert!(rig.ftl.victims().0 > 50, "{:?}", rig.ftl.victims());
+        assert!(rig.ftl.figures().victims > 50, "{:?}", rig.ftl.figures());
     }
 }
 
@@ -60,7 +60,7 @@ fn a_stream_has_no_say_in_what_a_superblock_holds_after_it() {
     let mut rig = Rig::new(Kind { classes: true, parity: 0, block: Some(1), ..SOUND }, 1).expect("it fits");
     rig.ftl.set_code(2, CodeConfig { data: 2, parity: 2, block: None }).expect("room");
     let fill = |rig: &mut Rig, hint: u8| {
-        let before = rig.ftl.data_units(rig.ftl.host_stream(0, hint));
+        let before = rig.ftl.stream(rig.ftl.streams().host(0, hint)).data_units();
         (0..before).for_each(|lpn| rig.write(hint, Lpn(lpn)));
         rig.ftl.layout().superblock_of(rig.ftl.lookup(Lpn(0)))
     };

@@ -158,7 +158,7 @@ impl Rig {
     fn fail(&mut self, pu: Pu) {
         self.ftl.program_failed(pu);
         for slot in self.slots(pu) {
-            let mut streams = (0..self.ftl.streams()).map(Stream);
+            let mut streams = self.ftl.streams().all();
             match streams.find_map(|stream| self.ftl.rewrite(stream, slot)) {
                 Some(to) if to.completes_pu => self.pending.push_back(self.ftl.layout().pu_of(to.ppn).0),
                 Some(_) => {}
@@ -171,7 +171,7 @@ impl Rig {
     /// Everything that is begun is filled and programmed.
     fn flush(&mut self) {
         loop {
-            for stream in (0..self.ftl.streams()).map(Stream) {
+            for stream in self.ftl.streams().all() {
                 self.pending.extend(self.ftl.pad(stream));
             }
             if self.pending.is_empty() {
@@ -185,25 +185,28 @@ impl Rig {
     /// Relocates a victim; gives up after a share of its program units, unless that is all.
     fn collect(&mut self, share: f64) {
         let Some(victim) = self.ftl.choose_victim().or_else(|| self.ftl.choose_broken()) else { return };
-        let stream = self.ftl.gc_stream(0);
+        let stream = self.ftl.streams().gc(0);
         let pus = self.ftl.layout().pus_per_superblock();
         let valid = self.ftl.begin_relocation(victim, stream, Cause::Gc);
-        assert_eq!(valid, self.ftl.valid_count(victim));
+        assert_eq!(valid, self.ftl.superblock(victim).valid());
         for within in (0..(f64::from(pus) * share) as u32).map(PuWithin) {
             self.relocate(stream, victim, within);
         }
-        if self.ftl.valid_count(victim) != 0 {
+        if self.ftl.superblock(victim).valid() != 0 {
             self.ftl.give_up_relocation(victim, stream);
             return;
         }
         if self.late {
             self.flush();
-            assert!(self.ftl.may_erase(victim), "nothing is in the buffer, and {victim} is pinned");
+            assert!(
+                self.ftl.superblock(victim).may_be_erased(),
+                "nothing is in the buffer, and {victim} is pinned"
+            );
         }
         let bad = self.rng.below(self.bad_every) == 0;
-        let block = self.ftl.block_indices(victim).next();
+        let block = self.ftl.superblock(victim).blocks().next();
         self.ftl.erased_but(victim, |at| bad && Some(at) == block);
-        assert!(matches!(self.ftl.state(victim), State::Free | State::Retired));
+        assert!(matches!(self.ftl.superblock(victim).state(), State::Free | State::Retired));
     }
 
     fn relocate(&mut self, stream: Stream, victim: SuperblockId, within: PuWithin) {
@@ -263,7 +266,7 @@ impl Rig {
                 let (hint, count) = ((step % 2), 1 + u64::from(step) / 3);
                 for _ in 0..count {
                     let other = Lpn(self.rng.below(self.units) as u32);
-                    self.write(self.ftl.host_stream(hint, 0), if step < 12 { lpn } else { other });
+                    self.write(self.ftl.streams().host(hint, 0), if step < 12 { lpn } else { other });
                 }
             }
             30..=33 => self.trim(lpn),
@@ -302,7 +305,7 @@ impl Rig {
             }
         }
         let held: u64 = (0..self.ftl.layout().superblocks())
-            .map(|superblock| u64::from(self.ftl.valid_count(SuperblockId(superblock))))
+            .map(|superblock| u64::from(self.ftl.superblock(SuperblockId(superblock)).valid()))
             .sum();
         let written = self.newest.values().filter(|&&page| page != Page::Lost).count();
         prop_assert_eq!(held, written as u64);
@@ -351,5 +354,5 @@ fn the_model_reaches_what_it_is_for() {
         rig.cuts,
         rig.writes
     );
-    assert!(rig.ftl.victims().0 > 100, "{:?}", rig.ftl.victims());
+    assert!(rig.ftl.figures().victims > 100, "{:?}", rig.ftl.figures());
 }

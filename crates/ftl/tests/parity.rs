@@ -39,9 +39,9 @@ fn all_come_back(ftl: &Ftl, rng: &mut SplitMix) -> Result<u32, TestCaseError> {
         }
         let (pu, _) = ftl.layout().pu_of(slot);
         for axis in Axis::ALL {
-            let Some(needed) = ftl.line_needs(pu, axis) else { continue };
+            let Some(needed) = ftl.parity().line_needs(pu, axis) else { continue };
             let (mut known, mut others) = (0, Vec::new());
-            for member in ftl.line_of(pu, axis) {
+            for member in ftl.parity().line_of(pu, axis) {
                 match member {
                     Member::OnFlash(pu) => others.push(pu),
                     Member::Empty | Member::Buffered(_) => known += 1,
@@ -51,7 +51,7 @@ fn all_come_back(ftl: &Ftl, rng: &mut SplitMix) -> Result<u32, TestCaseError> {
             while known + others.len() as u32 > needed && !others.is_empty() {
                 others.swap_remove(rng.below(others.len() as u64) as usize);
             }
-            let unit = ftl.rebuild(slot, axis, &others).expect("enough members");
+            let unit = ftl.parity().rebuild(slot, axis, &others).expect("enough members");
             prop_assert_eq!(unit.tag(), lpn.0);
             prop_assert_eq!(Some(&unit), ftl.load(slot));
             rebuilt += 1;
@@ -93,7 +93,7 @@ proptest! {
         let mut ftl = ftl(protection, seed).expect("it fits");
         let mut rng = SplitMix::new(seed, "test");
         for (step, class) in steps {
-            let stream = ftl.host_stream(0, class);
+            let stream = ftl.streams().host(0, class);
             match step {
                 0 => {
                     if let Some(pu) = ftl.pad(stream) {
@@ -102,7 +102,7 @@ proptest! {
                     while let Some(pu) = ftl.take_parity(stream) {
                         ftl.programmed(pu);
                     }
-                    let exposed = ftl.exposed(stream);
+                    let exposed = ftl.stream(stream).exposed();
                     let covered = ftl.cover(stream);
                     // In superblocks of their own, covers must wait for a free one.
                     prop_assert!(covered == (exposed != 0) || !inline);
@@ -112,7 +112,7 @@ proptest! {
                     while let Some(pu) = ftl.take_parity(stream) {
                         ftl.programmed(pu);
                     }
-                    prop_assert!(ftl.exposed(stream) == 0 || !covered);
+                    prop_assert!(ftl.stream(stream).exposed() == 0 || !covered);
                 }
                 1 => {
                     let _ = ftl.set_code(class, outlast_ftl::CodeConfig { data: 3, parity, block: None });
@@ -138,9 +138,9 @@ fn a_code_that_leaves_no_room_is_refused_and_nothing_changes() {
         let error =
             ftl.set_code(0, outlast_ftl::CodeConfig { data: 1, parity: 5, block: Some(1) }).unwrap_err();
         assert!(error.to_string().contains("superblocks would be needed"), "{error}");
-        assert_eq!(ftl.code(0).parity, 0);
+        assert_eq!(ftl.parity().code(0).parity, 0);
     }
-    assert_eq!(ftl.data_units(ftl.host_stream(0, 0)), 30);
+    assert_eq!(ftl.stream(ftl.streams().host(0, 0)).data_units(), 30);
     let wide = ftl.set_code(0, outlast_ftl::CodeConfig { data: 5, parity: 2, block: None }).unwrap_err();
     assert!(wide.to_string().contains("7 dies wide"), "{wide}");
 }

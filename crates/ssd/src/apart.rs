@@ -55,9 +55,13 @@ impl Ssd {
             let (core, lpn) = self.core_of(unit);
             shares[core].push(lpn);
         }
+        debug_assert!(
+            shares.iter().map(Vec::len).sum::<usize>() == units.len(),
+            "each unit is in one core's share"
+        );
         let ftls = self.cores.iter_mut().map(|core| &mut core.ftl).zip(shares);
         let mut shares: Vec<_> = ftls
-            .map(|(ftl, units)| CoreShare { stream: ftl.host_stream(0, 0), ftl, units, written: 0 })
+            .map(|(ftl, units)| CoreShare { stream: ftl.streams().host(0, 0), ftl, units, written: 0 })
             .collect();
         run(&mut shares);
         let written = shares.iter().map(|share| share.written).sum();

@@ -49,7 +49,7 @@ impl Ssd {
         let (cores, places) = cores_of(&config, seed, tables, units)?;
         if let Some(protection) = &config.protection {
             let ftl = &cores[CoreId(0)].ftl;
-            let parities = ftl.open_parities() * flash_cores;
+            let parities = ftl.parity().open_units() * flash_cores;
             protection.check_cache(geometry, parities, u64::from(ftl.layout().units_per_pu()) * unit.0)?;
         }
         assert!(places.len() == usize::from(geometry.dies()), "every die has a flash core");

@@ -38,7 +38,7 @@ impl Ssd {
         let core = op.core;
         let ftl = &mut self.cores[core].ftl;
         let superblock = ftl.layout().place(op.pu).superblock;
-        let own = ftl.stream_of(superblock);
+        let own = ftl.superblock(superblock).stream();
         let sealed = ftl.program_failed(op.pu);
         self.move_failed(now, core, own, op);
         match op.kind {
@@ -67,7 +67,7 @@ impl Ssd {
         self.cores[core].ftl.drop_failed();
         // Of the other streams, those whose open program unit took units of a failed operation are filled up: who waited for the first
         // attempt must not wait for the host to fill the second.
-        for stream in (0..self.cores[core].ftl.streams()).map(Stream) {
+        for stream in self.cores[core].ftl.streams().all() {
             if stream == own || self.has_moved_in(core, stream) {
                 self.fill_up(now, core, stream, op);
                 self.program_parity(now, core, stream);
@@ -77,12 +77,12 @@ impl Ssd {
 
     /// Puts a unit of a failed program at the frontier again; false where no stream has room, so that the unit is lost.
     pub(crate) fn write_again(&mut self, now: Nanos, core: CoreId, own: Stream, slot: Ppn, op: &Op) -> bool {
-        let gc = self.cores[core].ftl.gc_stream(self.cores[core].ftl.class_of(own));
-        let any = (0..self.cores[core].ftl.streams()).map(Stream);
+        let gc = self.cores[core].ftl.streams().gc(self.cores[core].ftl.streams().class(own));
+        let any = self.cores[core].ftl.streams().all();
         for stream in [own, gc].into_iter().chain(any) {
             let ftl = &mut self.cores[core].ftl;
             if let Some(to) = ftl.rewrite(stream, slot) {
-                let host = ftl.cause_of(stream) == Cause::Host;
+                let host = ftl.streams().cause(stream) == Cause::Host;
                 self.note_moved_in(core, op, to.ppn, host);
                 if host {
                     self.cores[core].buffer.enter_again();
@@ -106,7 +106,7 @@ impl Ssd {
         if self.write_cache() == crate::config::WriteCache::Protected {
             return;
         }
-        let units = self.cores[core].ftl.begun_units(stream);
+        let units = self.cores[core].ftl.stream(stream).begun_units();
         if let Some(pu) = self.cores[core].ftl.pad(stream) {
             self.program_of(now, core, stream, pu, units, op);
         }
@@ -146,13 +146,17 @@ impl Ssd {
     fn has_moved_in(&self, core: CoreId, stream: Stream) -> bool {
         let state = &self.cores[core];
         state.buffer.any_moved_in()
-            && state.ftl.begun_pu(stream).is_some_and(|begun| state.buffer.moved_in(begun).next().is_some())
+            && state
+                .ftl
+                .stream(stream)
+                .begun_pu()
+                .is_some_and(|begun| state.buffer.moved_in(begun).next().is_some())
     }
 
     /// Programs `pu` of `stream` for whoever waits for operation `op`, which failed.
     fn program_of(&mut self, now: Nanos, core: CoreId, stream: Stream, pu: Pu, units: u32, op: &Op) {
         // All program units of a stream go through one queue, so that none overtakes another.
-        let task = match self.cores[core].ftl.cause_of(stream) {
+        let task = match self.cores[core].ftl.streams().cause(stream) {
             Cause::Host if op.kind == OpKind::HostProgram => {
                 return self.program_host_in(now, core, pu, units, op.epoch);
             }

@@ -64,7 +64,7 @@ impl Ssd {
 
     /// Units whose data is lost and that have been neither written nor trimmed since.
     pub fn lost_units(&self) -> u64 {
-        self.cores.iter().map(|core| core.ftl.lost_units()).sum()
+        self.cores.iter().map(|core| core.ftl.figures().lost_units).sum()
     }
 
     /// Superblocks that scrubbing had written and moved again, since the last reset.
@@ -96,7 +96,7 @@ impl Ssd {
             let blocks = core.ftl.layout().superblocks() as usize * planes;
             for index in (0..blocks).step_by(step) {
                 let (superblock, plane) = (SuperblockId((index / planes) as u32), index % planes);
-                if !matches!(core.ftl.state(superblock), State::Sealed | State::Collecting) {
+                if !matches!(core.ftl.superblock(superblock).state(), State::Sealed | State::Collecting) {
                     continue;
                 }
                 let (die, plane) =

@@ -11,15 +11,15 @@ use outlast_units::Nanos;
 impl Ssd {
     fn totals(&self) -> Totals {
         let of = |ftl: &Ftl| {
-            let (victims, victim_units) = ftl.victims();
+            let figures = ftl.figures();
             Totals {
-                written: ftl.written(),
-                programs: ftl.pages_programmed(),
-                multi_plane_programs: ftl.multi_plane_programs(),
+                written: figures.written,
+                programs: figures.pages_programmed,
+                multi_plane_programs: figures.multi_plane_programs,
                 erases: ftl.blocks().erases(),
-                untimed_reads: ftl.untimed_reads(),
-                victims,
-                victim_units,
+                untimed_reads: figures.untimed_reads,
+                victims: figures.victims,
+                victim_units: figures.victim_units,
             }
         };
         self.ftls().map(of).sum()
@@ -64,7 +64,7 @@ impl Ssd {
         }
         self.reset_exposed(now);
         self.base = self.totals();
-        self.base_by_core = self.cores.iter().map(|core| core.ftl.written()).collect();
+        self.base_by_core = self.cores.iter().map(|core| core.ftl.figures().written).collect();
         self.flash.reset_figures(now);
     }
 
@@ -81,7 +81,7 @@ impl Ssd {
     pub fn bytes_when_built(&self) -> u64 {
         let geometry = &self.config.geometry;
         let layers = || self.cores.iter().map(|core| &core.ftl);
-        let tables: u64 = layers().map(|ftl| ftl.heap_bytes_when_built(geometry)).sum();
+        let tables: u64 = layers().map(|ftl| ftl.space().bytes_when_built(geometry)).sum();
         let cells: u64 = if let Some(reliability) = &self.config.reliability {
             layers().map(|ftl| CoreCells::bytes(geometry, reliability, ftl.layout())).sum()
         } else {
@@ -108,7 +108,7 @@ impl Ssd {
 
     /// Resident bytes of the mapping and superblock tables.
     pub fn table_bytes(&self) -> usize {
-        self.cores.iter().map(|core| core.ftl.heap_bytes()).sum()
+        self.cores.iter().map(|core| core.ftl.space().bytes()).sum()
     }
 }
 

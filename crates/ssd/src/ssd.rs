@@ -160,7 +160,7 @@ impl Ssd {
 
     /// Free superblocks, over all cores.
     pub fn free_superblocks(&self) -> u32 {
-        self.cores.iter().map(|core| core.ftl.free_superblocks()).sum()
+        self.cores.iter().map(|core| core.ftl.space().free_superblocks()).sum()
     }
 
     /// Whether nothing is under way: no command, no flash operation, no internal task. Housekeeping may be waiting for its time.

@@ -2,7 +2,7 @@
 
 use crate::ssd::Ssd;
 use outlast_device::{Command, Op, Outcome, StreamId};
-use outlast_ftl::{Cause, ReadCause, Stream};
+use outlast_ftl::{Cause, ReadCause};
 use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
 
 impl Ssd {
@@ -54,7 +54,7 @@ impl Ssd {
             }
         };
         let ftl = &mut self.cores[core].ftl;
-        let stream = ftl.host_stream(command.stream.0, class);
+        let stream = ftl.streams().host(command.stream.0, class);
         match ftl.write_untimed(stream, lpn) {
             Ok(_) => Ok(()),
             Err(outlast_ftl::Full) => Err(Outcome::ReadOnly),
@@ -161,13 +161,18 @@ impl Ssd {
     pub fn end_untimed(&mut self) {
         for core in &mut self.cores {
             let begun = |cause: Cause| -> u32 {
-                (0..core.ftl.streams())
-                    .map(Stream)
-                    .filter(|&stream| (core.ftl.cause_of(stream) == Cause::Host) == (cause == Cause::Host))
-                    .map(|stream| core.ftl.begun_units(stream))
+                let streams = core.ftl.streams();
+                streams
+                    .all()
+                    .filter(|&stream| (streams.cause(stream) == Cause::Host) == (cause == Cause::Host))
+                    .map(|stream| core.ftl.stream(stream).begun_units())
                     .sum()
             };
             let (host, relocated) = (begun(Cause::Host), begun(Cause::Gc));
+            debug_assert!(
+                u64::from(host + relocated) == core.ftl.figures().buffered_units,
+                "without time all full program units are on flash"
+            );
             core.buffer.hold(host);
             core.tasks.hold(relocated);
         }

@@ -156,7 +156,8 @@ fn wear_levelling_knows_the_wear_that_blocks_came_with() {
     let mean_of = |ssd: &Ssd, superblock: u32| {
         let ftl = ssd.ftls().next().unwrap();
         let cycles: Vec<u32> = ftl
-            .block_indices(outlast_units::SuperblockId(superblock))
+            .superblock(outlast_units::SuperblockId(superblock))
+            .blocks()
             .map(|block| ftl.blocks().all_cycles()[block])
             .collect();
         f64::from(cycles.iter().sum::<u32>()) / cycles.len() as f64
@@ -169,7 +170,7 @@ fn wear_levelling_knows_the_wear_that_blocks_came_with() {
     assert!(high - low > 500, "{low} to {high}");
     let in_use = (0..60).flat_map(|superblock| {
         let ftl = ssd.ftls().next().unwrap();
-        ftl.block_indices(outlast_units::SuperblockId(superblock)).collect::<Vec<_>>()
+        ftl.superblock(outlast_units::SuperblockId(superblock)).blocks().collect::<Vec<_>>()
     });
     let ftl = ssd.ftls().next().unwrap();
     let truth = in_use.map(|block| ftl.blocks().all_cycles()[block]).min().unwrap();
@@ -196,7 +197,9 @@ fn a_replaced_block_makes_its_superblock_younger() {
     }
     let ftl = ssd.ftls().next().unwrap();
     let least = (0..40)
-        .flat_map(|superblock| ftl.block_indices(outlast_units::SuperblockId(superblock)).collect::<Vec<_>>())
+        .flat_map(|superblock| {
+            ftl.superblock(outlast_units::SuperblockId(superblock)).blocks().collect::<Vec<_>>()
+        })
         .map(|block| ftl.blocks().all_cycles()[block])
         .min()
         .unwrap();

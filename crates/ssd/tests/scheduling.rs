@@ -176,7 +176,7 @@ fn the_host_leaves_one_superblock_to_each_task() {
             });
             config.scrub = Some(ScrubConfig { reads: Some(1000), ..ScrubConfig::default() });
         }
-        Ssd::new(config, 1).unwrap().ftls().next().unwrap().reserve()
+        Ssd::new(config, 1).unwrap().ftls().next().unwrap().space().reserve()
     };
     for (cache, each) in [(WriteCache::Protected, 1), (WriteCache::Volatile, 2), (WriteCache::Off, 2)] {
         assert_eq!(reserve(cache, false, false), each, "{cache:?}: collection");

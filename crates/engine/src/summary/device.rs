@@ -42,9 +42,9 @@ pub(crate) fn device_facts(ssd: &Drives<'_>) -> DeviceFacts {
     let usable: f64 = drive
         .ftls()
         .map(|ftl| {
-            let lost = f64::from(ftl.reserve()) + 0.5 * f64::from(ftl.streams());
+            let lost = f64::from(ftl.space().reserve()) + 0.5 * f64::from(ftl.streams().count());
             (f64::from(ftl.layout().superblocks()) - lost)
-                * f64::from(ftl.data_units(ftl.gc_stream(0)))
+                * f64::from(ftl.stream(ftl.streams().gc(0)).data_units())
                 * unit
         })
         .sum();

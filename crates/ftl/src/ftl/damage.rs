@@ -110,11 +110,6 @@ impl Ftl {
         self.losses.is_lost(lpn)
     }
 
-    /// Logical pages whose data has been lost and that have been neither written nor trimmed since.
-    pub fn lost_units(&self) -> u64 {
-        self.losses.count()
-    }
-
     /// Whether the block of program unit `pu` takes no more data before it has been erased.
     pub fn is_given_up(&self, pu: Pu) -> bool {
         let (superblock, within) = self.within_superblock(pu);
@@ -157,7 +152,7 @@ impl Ftl {
     }
 
     /// Die `local_die`, absent until now, is there: superblocks opened from now on lie on it, too. Those that are open or full do not
-    /// until they have been moved ([`Ftl::is_narrow`]).
+    /// until they have been moved ([`SuperblockView::is_narrow`](super::SuperblockView::is_narrow)).
     pub fn add_die(&mut self, local_die: LocalDie) {
         for &lane in self.layout.lanes_of_die(local_die) {
             self.lanes.add(lane);

@@ -1,60 +1,52 @@
 //! Figures: what has been written, worn and used.
 
-use super::{Ftl, Map};
+use super::Ftl;
 use crate::causes::{PagesRead, UnitsWritten};
-use crate::codes::Codes;
 use crate::config::VictimPolicy;
-use crate::lanes::Lanes;
-use crate::physical::Physical;
 use crate::superblocks::State;
-use crate::superblocks::Superblocks;
-use crate::table::Mapping;
 use outlast_media::Blocks;
-use outlast_units::{BlockIndex, SuperblockId};
+use outlast_units::BlockIndex;
+
+/// What a translation layer has counted since the beginning, and what it counts now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Figures {
+    /// Units written, by cause.
+    pub written: UnitsWritten,
+    /// Pages programmed.
+    pub pages_programmed: u64,
+    /// Program operations that used several planes at once. A program unit takes all planes of its lane, one operation for each of
+    /// its rows.
+    pub multi_plane_programs: u64,
+    /// Pages read by relocation in [untimed](Ftl::write_untimed) writes.
+    pub untimed_reads: PagesRead,
+    /// Superblocks relocated, and the valid units they held.
+    pub victims: u64,
+    /// See `victims`.
+    pub victim_units: u64,
+    /// Units of partial parity written again, in superblocks of their own, because the one that they were in was full.
+    pub covers_moved: u64,
+    /// Units written but still in the buffer: in program units begun, or full and not yet reported as programmed.
+    pub buffered_units: u64,
+    /// Logical pages whose data has been lost and that have been neither written nor trimmed since.
+    pub lost_units: u64,
+}
 
 impl Ftl {
-    /// Units written so far, by cause.
-    pub fn written(&self) -> UnitsWritten {
-        self.counts.written()
-    }
-
-    /// Pages programmed so far.
-    pub fn pages_programmed(&self) -> u64 {
-        self.counts.pus_programmed() * u64::from(self.layout.pages_per_pu())
-    }
-
-    /// Program operations so far that used several planes at once. A program unit takes all planes of its lane, one operation for
-    /// each of its rows.
-    pub fn multi_plane_programs(&self) -> u64 {
-        let operations = self.counts.pus_programmed() * u64::from(self.layout.rows_per_pu());
-        if self.layout.planes_per_lane() > 1 { operations } else { 0 }
-    }
-
-    /// Pages read so far by relocation in [untimed](Ftl::write_untimed) writes.
-    pub fn untimed_reads(&self) -> PagesRead {
-        self.counts.untimed_reads()
-    }
-
-    /// Superblocks relocated so far, and the valid units they held.
-    pub fn victims(&self) -> (u64, u64) {
-        self.superblocks.victims()
-    }
-
-    /// Superblocks sealed so far: what [`Ftl::seal_of`] of a superblock sealed from now on will be at least.
-    pub fn seals(&self) -> u64 {
-        self.superblocks.seals()
-    }
-
-    /// Which of all seals that of a superblock was; `None` unless it is sealed. Another number than before means that the superblock
-    /// was erased and filled in between.
-    pub fn seal_of(&self, superblock: SuperblockId) -> Option<u64> {
-        self.superblocks.seal_of(superblock)
-    }
-
-    /// Data units that can be written before anything more must be erased: in free superblocks and in those that streams have open.
-    pub fn unwritten_units(&self) -> u64 {
-        let free = u64::from(self.free_superblocks()) * u64::from(self.data_units(self.gc_stream(0)));
-        free + self.frontiers.streams().map(|stream| u64::from(self.room(stream))).sum::<u64>()
+    /// What has been counted.
+    pub fn figures(&self) -> Figures {
+        let (programmed, rows) = (self.counts.pus_programmed(), u64::from(self.layout.rows_per_pu()));
+        let (victims, victim_units) = self.superblocks.victims();
+        Figures {
+            written: self.counts.written(),
+            pages_programmed: programmed * u64::from(self.layout.pages_per_pu()),
+            multi_plane_programs: if self.layout.planes_per_lane() > 1 { programmed * rows } else { 0 },
+            untimed_reads: self.counts.untimed_reads(),
+            victims,
+            victim_units,
+            covers_moved: self.partials.moved(),
+            buffered_units: self.counts.buffered(self.layout.units_per_pu()),
+            lost_units: self.losses.count(),
+        }
     }
 
     /// The physical blocks.
@@ -62,7 +54,7 @@ impl Ftl {
         self.physical.blocks()
     }
 
-    /// Page rows of a block, numbered as by [`Blocks::index`], that have been programmed since it was erased: the first ones.
+    /// Page rows of a block that have been programmed since it was erased: the first ones.
     pub fn programmed_rows(&self, block: BlockIndex) -> u32 {
         let at = self.physical.blocks().address(block);
         // A spare block has not been programmed, and one that is bad was erased last.
@@ -78,11 +70,6 @@ impl Ftl {
     /// Spare blocks left.
     pub fn spare_blocks_left(&self) -> u64 {
         self.physical.spares_left()
-    }
-
-    /// Whether the live bytes are kept.
-    pub fn keeps_bytes(&self) -> bool {
-        self.contents.is_some()
     }
 
     /// P/E cycles of the least-worn block of the superblocks in use; spare blocks, which nothing has used, do not count.
@@ -105,27 +92,5 @@ impl Ftl {
     /// The victim policy in force.
     pub fn victim_policy(&self) -> VictimPolicy {
         self.config.gc.policy
-    }
-
-    /// What [`Ftl::heap_bytes`] will be when all tables are built.
-    pub fn heap_bytes_when_built(&self, geometry: &outlast_media::Geometry) -> u64 {
-        let layout = &self.layout;
-        let superblocks = u64::from(layout.superblocks());
-        let pus = superblocks * u64::from(layout.pus_per_superblock());
-        Map::bytes_when_built(u64::from(layout.logical_units()), layout.slots())
-            + superblocks * (Superblocks::BYTES_EACH + Codes::BYTES_EACH + Lanes::BYTES_EACH) as u64
-            + pus.div_ceil(64) * size_of::<u64>() as u64
-            + Physical::bytes_when_built(geometry, layout)
-    }
-
-    /// Resident bytes of all tables. [`Ftl::new`] allocates them once; they grow only when the core takes over units of another.
-    pub fn heap_bytes(&self) -> usize {
-        let others = self.superblocks.ids().len() * (Codes::BYTES_EACH + Lanes::BYTES_EACH);
-        self.map.bytes() + self.superblocks.bytes() + others + self.physical.bytes()
-    }
-
-    /// Units written but still in the buffer: in program units begun, or full and not yet reported as programmed.
-    pub fn buffered_units(&self) -> u64 {
-        self.counts.buffered(self.layout.units_per_pu())
     }
 }

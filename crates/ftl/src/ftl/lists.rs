@@ -7,7 +7,6 @@
 
 use super::Ftl;
 use crate::causes::ProgramCause;
-use crate::layout::LISTED_BYTES;
 use crate::streams::{Cause, Stream};
 use crate::stripes::Role;
 use crate::superblocks::State;
@@ -56,20 +55,13 @@ impl Ftl {
         u64::from(self.layout.data_superpages() * self.layout.units_per_pu())
     }
 
-    /// Bytes of the lists of superblocks that are open, one for each stream of data: they are in the controller's memory until the
-    /// superblock is full.
-    pub fn list_buffer_bytes(&self) -> u64 {
-        let open = self.data_streams().count() as u64;
-        open * self.layout.lanes().len() as u64 * self.units_per_lane() * LISTED_BYTES
-    }
-
     /// What has to be read to know the owners of all units on die `local_die`, which has failed: of the superblocks that are full,
     /// every page of the neighbour (`by_page`), or those with its lists. `None` where a list that is needed is gone, too.
     pub fn list_reads(&self, local_die: LocalDie, by_page: bool) -> Option<Vec<ListRead>> {
         let mut reads = Vec::new();
         for superblock in self.superblocks.ids() {
             if !matches!(self.superblocks.state(superblock), State::Sealed | State::Collecting)
-                || self.cause_of(self.superblocks.opened_by(superblock)) == Cause::Partial
+                || self.streams.cause(self.superblocks.opened_by(superblock)) == Cause::Partial
             {
                 continue;
             }
@@ -152,19 +144,9 @@ impl Ftl {
     }
 
     /// Pages whose current copy lies on flash in program unit `pu`.
-    fn current_in(&self, pu: Pu) -> impl Iterator<Item = Lpn> {
+    pub(super) fn current_in(&self, pu: Pu) -> impl Iterator<Item = Lpn> {
         let slots = Ppn::each(self.layout.slots_of(pu));
         slots.filter(|&slot| self.map.is_valid(slot) && self.is_programmed(slot)).map(|slot| self.owner(slot))
-    }
-
-    /// Whether a full superblock holds current pages on die `local_die`.
-    pub fn holds_on(&self, superblock: SuperblockId, local_die: LocalDie) -> bool {
-        self.superblocks.state(superblock) == State::Sealed
-            && self
-                .layout
-                .lanes_of_die(local_die)
-                .iter()
-                .any(|&lane| self.pus_on(superblock, lane).any(|pu| self.current_in(pu).next().is_some()))
     }
 
     /// Pages whose current copy lies on flash of die `local_die`; `open`: only those of superblocks that are not full, whose owners the

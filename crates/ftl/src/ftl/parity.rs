@@ -200,7 +200,7 @@ impl Ftl {
     /// The unit of slot `slot` rebuilt along `axis` from other members: those in `had` (program units that
     /// were read, or were in the controller's memory when the recovery began), and those that are not on flash. For drives that
     /// keep bytes. `None` if no bytes are kept, the slot has no parity that way, or these members do not suffice.
-    pub fn rebuild(&self, slot: Ppn, axis: Axis, had: &[Pu]) -> Option<Unit> {
+    pub(super) fn rebuild(&self, slot: Ppn, axis: Axis, had: &[Pu]) -> Option<Unit> {
         let (pu, unit) = self.layout.pu_of(slot);
         let (superblock, _) = self.within_superblock(pu);
         let line = self.line(pu, axis)?;

@@ -13,28 +13,18 @@ use crate::table::Mapping;
 use outlast_units::{LaneIndex, Pu, PuWithin, SuperblockId};
 
 impl Ftl {
-    /// What protects a stripe that is not yet full; `None` in a drive without parity.
-    pub fn partial_place(&self) -> Option<PartialPlace> {
-        self.partials.place()
-    }
-
     /// Data program units of the open stripe of `stream` that are full and that no parity on flash (or in a non-volatile cache)
     /// protects, though its code promises some.
     #[inline]
-    pub fn exposed(&self, stream: Stream) -> u32 {
+    pub(super) fn exposed(&self, stream: Stream) -> u32 {
         self.partials.exposed(stream)
     }
 
-    /// Units of partial parity written again, in superblocks of their own, because the one that they were in was full.
-    pub fn covers_moved(&self) -> u64 {
-        self.partials.moved()
-    }
-
     /// Whether the open stripe of `stream` is to be covered while it is not full.
-    pub fn takes_cover(&self, stream: Stream) -> bool {
+    pub(super) fn takes_cover(&self, stream: Stream) -> bool {
         let across = || self.open_stripe(stream).is_some();
         match self.partials.place() {
-            Some(PartialPlace::Inline) => self.cause_of(stream) == Cause::Host && across(),
+            Some(PartialPlace::Inline) => self.streams.cause(stream) == Cause::Host && across(),
             Some(PartialPlace::Blocks) => across(),
             _ => false,
         }
@@ -255,7 +245,7 @@ impl Ftl {
     ///
     /// # Panics
     /// If bytes are kept and the cover gives others than were written.
-    pub fn cover_gives(&self, pu: Pu, unit: u32, is_broken: impl Fn(Pu) -> bool) -> bool {
+    pub(super) fn cover_gives(&self, pu: Pu, unit: u32, is_broken: impl Fn(Pu) -> bool) -> bool {
         let (superblock, within) = self.within_superblock(pu);
         let Some(code) = self.code_of(superblock) else { return false };
         let stripe = code.stripe_of(within);

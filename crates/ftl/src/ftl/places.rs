@@ -1,9 +1,8 @@
 //! Look-ups: where things are, and what they are for.
 
-use super::Ftl;
+use super::{Ftl, ParityView, SpaceView, StreamView, SuperblockView};
 use crate::layout::Layout;
-use crate::streams::{Cause, Stream};
-use crate::superblocks::State;
+use crate::streams::{Stream, Streams};
 use crate::table::Mapping;
 use outlast_media::Unit;
 use outlast_units::{BlockIndex, LocalDie, Lpn, Ppn, Pu, SuperblockId};
@@ -14,60 +13,45 @@ impl Ftl {
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
-    /// The stream of host data of class `class` with stream hint `hint`.
+    /// The streams, and what each is for.
     #[inline]
-    pub fn host_stream(&self, hint: u8, class: u8) -> Stream {
-        self.streams.host(hint, class)
-    }
-    /// Number of streams of host data; they are the first ones.
-    #[inline]
-    pub fn host_streams(&self) -> u8 {
-        self.streams.hosts()
-    }
-    /// Number of classes.
-    pub fn classes(&self) -> u8 {
-        self.streams.classes()
-    }
-    /// The stream of data of class `class` moved by garbage collection.
-    ///
-    /// # Panics
-    /// If there is no such class.
-    #[inline]
-    pub fn gc_stream(&self, class: u8) -> Stream {
-        self.streams.relocated(Cause::Gc, class).expect("garbage collection has a stream for each class")
-    }
-    /// The stream of data of class `class` moved by static wear levelling.
-    ///
-    /// # Panics
-    /// If static wear levelling is off.
-    pub fn wear_leveling_stream(&self, class: u8) -> Stream {
-        self.streams.relocated(Cause::WearLeveling, class).expect("static wear levelling is on")
-    }
-    /// The stream of data of class `class` moved by scrubbing.
-    ///
-    /// # Panics
-    /// If there is no scrubbing.
-    pub fn scrub_stream(&self, class: u8) -> Stream {
-        self.streams.relocated(Cause::Scrub, class).expect("scrubbing is on")
-    }
-    /// Why units of `stream` are written.
-    #[inline]
-    pub fn cause_of(&self, stream: Stream) -> Cause {
-        self.streams.cause(stream)
-    }
-    /// The class of what `stream` writes.
-    #[inline]
-    pub fn class_of(&self, stream: Stream) -> u8 {
-        self.streams.class(stream)
+    pub fn streams(&self) -> &Streams {
+        &self.streams
     }
     /// The class of what a superblock holds.
     #[inline]
-    pub fn class_of_superblock(&self, superblock: SuperblockId) -> u8 {
+    pub(super) fn class_of_superblock(&self, superblock: SuperblockId) -> u8 {
         self.streams.class(self.superblocks.opened_by(superblock))
     }
-    /// Number of streams.
-    pub fn streams(&self) -> u8 {
-        self.streams.count() as u8
+
+    /// One superblock.
+    #[inline]
+    pub fn superblock(&self, superblock: SuperblockId) -> SuperblockView<'_> {
+        debug_assert!(
+            superblock.0 < self.layout.superblocks(),
+            "superblock {superblock} of {}",
+            self.layout.superblocks()
+        );
+        SuperblockView { ftl: self, id: superblock }
+    }
+
+    /// One stream.
+    #[inline]
+    pub fn stream(&self, stream: Stream) -> StreamView<'_> {
+        debug_assert!(stream.0 < self.streams.count(), "stream {} of {}", stream.0, self.streams.count());
+        StreamView { ftl: self, stream }
+    }
+
+    /// Room.
+    #[inline]
+    pub fn space(&self) -> SpaceView<'_> {
+        SpaceView { ftl: self }
+    }
+
+    /// Parity.
+    #[inline]
+    pub fn parity(&self) -> ParityView<'_> {
+        ParityView { ftl: self }
     }
 
     /// The slot of a logical page; [`Ppn::NONE`] where nothing is written.
@@ -91,47 +75,18 @@ impl Ftl {
         }
     }
 
-    /// The state of a superblock.
-    #[inline]
-    pub fn state(&self, superblock: SuperblockId) -> State {
-        self.superblocks.state(superblock)
-    }
-
-    /// The stream that opened a superblock last.
-    pub fn stream_of(&self, superblock: SuperblockId) -> Stream {
-        self.superblocks.opened_by(superblock)
-    }
-
-    /// Whether program unit `pu` is of a superblock that `stream` opened.
-    pub fn is_of(&self, pu: Pu, stream: Stream) -> bool {
-        self.superblocks.opened_by(self.layout.within_superblock(pu).0) == stream
-    }
-
-    /// Whether what a superblock holds was put there by scrubbing.
-    pub fn is_scrubbed(&self, superblock: SuperblockId) -> bool {
-        self.cause_of(self.superblocks.opened_by(superblock)) == Cause::Scrub
-    }
-
-    /// The block of a superblock in one plane of a die, numbered as by [`Blocks::index`].
+    /// The block of a superblock in one plane of a die.
     #[inline]
     pub fn block_index(&self, superblock: SuperblockId, local_die: LocalDie, plane: u16) -> BlockIndex {
         self.physical.blocks().index(self.physical.block(superblock, local_die, plane))
     }
 
-    /// All blocks of a superblock, except for those whose lane is gone, numbered as by [`Blocks::index`].
-    pub fn block_indices(&self, superblock: SuperblockId) -> impl Iterator<Item = BlockIndex> {
-        self.lanes
-            .live()
-            .flat_map(move |lane| self.physical.blocks_of(&self.layout, superblock, lane))
-            .map(|at| self.physical.blocks().index(at))
-    }
-
-    /// The superblock that a block, numbered as by [`Blocks::index`], belongs to; `None` of a spare or bad one.
+    /// The superblock that a block belongs to; `None` of a spare or bad one.
     pub fn superblock_of_block(&self, block: BlockIndex) -> Option<SuperblockId> {
         self.physical.superblock_of(&self.layout, self.physical.blocks().address(block))
     }
 
-    /// Gives the blocks the wear that they come with, in the order of [`Blocks::all_cycles`].
+    /// Gives the blocks the wear that they come with, in the order of [`Blocks::all_cycles`](outlast_media::Blocks::all_cycles).
     pub fn wear(&mut self, cycles: &[u32]) {
         self.physical.set_cycles(cycles);
         for superblock in self.superblocks.ids() {
@@ -154,30 +109,24 @@ impl Ftl {
     }
 
     /// Units that `stream` has put into a program unit that is not full yet.
-    pub fn begun_units(&self, stream: Stream) -> u32 {
+    pub(super) fn begun_units(&self, stream: Stream) -> u32 {
         self.frontiers[stream].begun(self.layout.units_per_pu())
     }
 
     /// The program unit that `stream` has begun and not filled.
-    pub fn begun_pu(&self, stream: Stream) -> Option<Pu> {
+    pub(super) fn begun_pu(&self, stream: Stream) -> Option<Pu> {
         (self.begun_units(stream) != 0).then(|| self.layout.pu_of(self.frontiers[stream].next()).0)
     }
 
     /// Data slots left in the open superblock of `stream`.
     #[inline]
-    pub fn room(&self, stream: Stream) -> u32 {
+    pub(super) fn room(&self, stream: Stream) -> u32 {
         self.frontiers[stream].room()
-    }
-
-    /// Valid units of a superblock.
-    #[inline]
-    pub fn valid_count(&self, superblock: SuperblockId) -> u32 {
-        self.superblocks.valid(superblock)
     }
 
     /// Free superblocks.
     #[inline]
-    pub fn free_superblocks(&self) -> u32 {
+    pub(super) fn free_superblocks(&self) -> u32 {
         self.superblocks.free().len() as u32
     }
 

@@ -48,17 +48,8 @@ impl Ftl {
 
     /// Whether all that superseded units of `superblock` is on flash, or safe in the buffer: it may be erased.
     #[inline]
-    pub fn may_erase(&self, superblock: SuperblockId) -> bool {
+    pub(super) fn may_erase(&self, superblock: SuperblockId) -> bool {
         self.origins.as_ref().is_none_or(|origins| !origins.is_pinned(superblock))
-    }
-
-    /// Whether a unit that `stream` has put into the program unit it has begun supersedes one of `superblock`.
-    pub fn begun_pins(&self, stream: Stream, superblock: SuperblockId) -> bool {
-        let (Some(origins), Some(pu)) = (&self.origins, self.begun_pu(stream)) else { return false };
-        let begun = origins.of_pu(&self.layout, pu).map(|table| &table[..self.begun_units(stream) as usize]);
-        begun.is_some_and(|begun| {
-            begun.iter().any(|&at| is_copy(at) && self.layout.superblock_of(at) == superblock)
-        })
     }
 
     /// The unit in `slot` supersedes the one in `origin`.
@@ -154,7 +145,7 @@ impl Ftl {
     /// frontiers may have been left in it in an earlier life of the superblock.
     pub(super) fn filler(&self, superblock: SuperblockId) -> Option<Stream> {
         let stream = self.superblocks.opened_by(superblock);
-        if self.cause_of(stream) == Cause::Partial {
+        if self.streams.cause(stream) == Cause::Partial {
             // Superblocks of partial parity have no frontier.
             return None;
         }
@@ -457,7 +448,7 @@ impl Ftl {
     /// The sealed superblock with the fewest valid units, if there is a place to move them to.
     pub(super) fn choose_least(&self) -> Option<SuperblockId> {
         let (least, valid) = self.superblocks.candidates().min_by_key(|&(_, valid)| valid)?;
-        let stream = self.gc_stream(self.class_of_superblock(least));
+        let stream = self.streams.gc(self.class_of_superblock(least));
         (valid < self.data_units(stream) && self.can_relocate(least, stream)).then_some(least)
     }
 

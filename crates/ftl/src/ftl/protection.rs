@@ -8,7 +8,6 @@ use crate::frontiers::DueParity;
 use crate::streams::{Cause, Stream};
 use crate::stripes::{LaneSet, Role, Stripes};
 use crate::superblocks::State;
-use outlast_media::BlockAddress;
 use outlast_units::{LaneIndex, Pu, PuWithin, SuperblockId};
 
 /// Where the unit of one member of a stripe is to be found.
@@ -57,19 +56,14 @@ impl Ftl {
         }
     }
 
-    /// Whether the stripes of a superblock that `stream` opens have parity.
-    pub fn is_protected(&self, stream: Stream) -> bool {
-        self.codes.is_protected(stream)
-    }
-
     /// Whether the data of `superblock` has parity, or will when its stripes are full.
     #[inline]
-    pub fn has_parity(&self, superblock: SuperblockId) -> bool {
+    pub(super) fn has_parity(&self, superblock: SuperblockId) -> bool {
         self.codes.has_parity(superblock)
     }
 
     /// Data slots that a superblock has when `stream` opens it now.
-    pub fn data_units(&self, stream: Stream) -> u32 {
+    pub(super) fn data_units(&self, stream: Stream) -> u32 {
         self.codes.data_units(stream)
     }
 
@@ -80,7 +74,7 @@ impl Ftl {
 
     /// The streams that write data, not parity.
     pub(super) fn data_streams(&self) -> impl Iterator<Item = Stream> {
-        self.frontiers.streams().filter(|&stream| self.cause_of(stream) != Cause::Partial)
+        self.frontiers.streams().filter(|&stream| self.streams.cause(stream) != Cause::Partial)
     }
 
     /// To be called when lanes have come or gone.
@@ -186,7 +180,7 @@ impl Ftl {
             } else {
                 self.compute_parity(superblock, axis, pu);
             }
-            self.counts.add(self.cause_of(stream).parity(), self.layout.units_per_pu());
+            self.counts.add(self.streams.cause(stream).parity(), self.layout.units_per_pu());
             return Some(pu);
         }
     }
@@ -198,25 +192,7 @@ impl Ftl {
         }
     }
 
-    /// How many members of the line of program unit `pu` along `axis` it takes to rebuild another; `None` where it has no parity
-    /// that way.
-    pub fn line_needs(&self, pu: Pu, axis: Axis) -> Option<u32> {
-        let line = self.line(pu, axis)?;
-        Some(self.members(line).filter(|&(_, index)| index < line.data).count() as u32)
-    }
-
-    /// The other members of the line of program unit `pu` along `axis`, and where each is to be found; none where it has no parity
-    /// that way.
-    pub fn line_of(&self, pu: Pu, axis: Axis) -> impl Iterator<Item = Member> {
-        let line = self.line(pu, axis);
-        line.into_iter().flat_map(move |line| {
-            self.members(line)
-                .filter(move |&(other, _)| other != pu)
-                .map(move |(other, index)| self.member(line, other, index))
-        })
-    }
-
-    fn member(&self, line: Line, pu: Pu, index: usize) -> Member {
+    pub(super) fn member(&self, line: Line, pu: Pu, index: usize) -> Member {
         let (superblock, within) = self.within_superblock(pu);
         // Along a block all but its parity was there to be covered, or is nothing but zeroes.
         let is_parity = index >= line.data;
@@ -248,15 +224,5 @@ impl Ftl {
     /// The lanes that are not gone for good, as positions in allocation order.
     pub fn live_lanes(&self) -> impl Iterator<Item = LaneIndex> {
         self.lanes.live()
-    }
-
-    /// The lanes on which `superblock` has blocks to be erased: those that are not gone, nor left out of it.
-    pub fn erasable_lanes(&self, superblock: SuperblockId) -> impl Iterator<Item = LaneIndex> {
-        self.lanes.erasable(superblock)
-    }
-
-    /// The physical blocks of lane `lane` of `superblock`.
-    pub fn blocks_of(&self, superblock: SuperblockId, lane: LaneIndex) -> impl Iterator<Item = BlockAddress> {
-        self.physical.blocks_of(&self.layout, superblock, lane)
     }
 }

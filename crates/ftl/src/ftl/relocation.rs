@@ -117,7 +117,7 @@ impl Ftl {
     /// [`Ftl::relocate_units`] without time: moves the units in all slots from `first` on that are set in `units`, which are valid, and
     /// programs what they complete.
     pub(super) fn relocate_at_once(&mut self, stream: Stream, first: Ppn, units: u64) {
-        let cause = self.cause_of(stream);
+        let cause = self.streams.cause(stream);
         let superblock = self.layout.superblock_of(first);
         let mut rest = units;
         while rest != 0 {
@@ -164,10 +164,6 @@ impl Ftl {
     /// Whether there is a place to move the valid units of `superblock` to: they fit into the open superblock of `stream` and the free ones that are not promised
     /// to another.
     pub fn can_relocate(&self, superblock: SuperblockId, stream: Stream) -> bool {
-        self.fits(superblock, stream)
-    }
-
-    fn fits(&self, superblock: SuperblockId, stream: Stream) -> bool {
         let free = self.free_superblocks().saturating_sub(self.frontiers.promised_beside(stream));
         let room = u64::from(self.room(stream)) + u64::from(free) * u64::from(self.data_units(stream));
         u64::from(self.superblocks.valid(superblock)) <= room
@@ -186,7 +182,7 @@ impl Ftl {
             return Some(least);
         }
         let victim = self.pick_victim()?;
-        if !self.fits(victim, self.gc_stream(self.class_of_superblock(victim))) {
+        if !self.can_relocate(victim, self.streams.gc(self.class_of_superblock(victim))) {
             let damaged = self.is_damaged() || self.lanes.is_shaken() || self.is_mixed();
             assert!(damaged, "a superblock is held back for relocation unless the drive is worn or damaged");
             if let Some(least) = self.choose_least() {
@@ -207,7 +203,7 @@ impl Ftl {
     /// Whether classes, or superblocks of one class, have different codes.
     #[inline]
     fn is_mixed(&self) -> bool {
-        self.codes.count() > 1 || self.classes() > 1
+        self.codes.count() > 1 || self.streams.classes() > 1
     }
 
     fn pick_victim(&mut self) -> Option<SuperblockId> {
@@ -215,7 +211,7 @@ impl Ftl {
             return self.pick_mixed();
         }
         let gc = &self.config.gc;
-        let units = self.data_units(self.gc_stream(0));
+        let units = self.data_units(self.streams.gc(0));
         let view = self.superblocks.view(self.superblocks.counts(), self.counts.clock(), units);
         policy::choose(gc.policy, gc.choices, &view, &mut self.rng)
     }
@@ -243,8 +239,8 @@ impl Ftl {
         if valid & NO_CANDIDATE != 0 {
             return valid;
         }
-        let stream = self.gc_stream(self.class_of_superblock(superblock));
-        if !self.fits(superblock, stream) || (only_outdated && !self.is_outdated(superblock)) {
+        let stream = self.streams.gc(self.class_of_superblock(superblock));
+        if !self.can_relocate(superblock, stream) || (only_outdated && !self.is_outdated(superblock)) {
             return valid | NO_CANDIDATE;
         }
         let units = self.data_units(stream).max(1);
@@ -258,9 +254,9 @@ impl Ftl {
         let candidates = self.superblocks.candidates();
         let (coldest, _) = candidates.min_by_key(|&(superblock, _)| self.superblocks.cycles(superblock))?;
         let worn = self.superblocks.free().iter().map(|&free| self.superblocks.cycles(free)).max()?;
-        let stream = self.wear_leveling_stream(self.class_of_superblock(coldest));
+        let stream = self.streams.wear_leveling(self.class_of_superblock(coldest));
         let ahead = worn.saturating_sub(self.superblocks.cycles(coldest));
-        (ahead > gap && self.fits(coldest, stream)).then_some(coldest)
+        (ahead > gap && self.can_relocate(coldest, stream)).then_some(coldest)
     }
 
     /// Takes `superblock` out of the candidates: its valid units are now to be relocated to `stream` and counted for `cause`. Returns
@@ -270,7 +266,7 @@ impl Ftl {
     /// If it is not sealed.
     pub fn begin_relocation(&mut self, superblock: SuperblockId, stream: Stream, cause: Cause) -> u32 {
         self.superblocks.begin_collecting(superblock, cause);
-        debug_assert!(self.cause_of(stream) != Cause::Host, "relocated data goes to streams of its own");
+        debug_assert!(self.streams.cause(stream) != Cause::Host, "relocated data goes to streams of its own");
         let valid = self.superblocks.valid(superblock);
         let promised = valid > self.room(stream);
         self.frontiers[stream].promise(promised);

@@ -1,15 +1,13 @@
 //! Room: how much data the core is to hold, and whether it can.
 
 use super::Ftl;
-use crate::codes::data_units;
-use crate::stripes::LaneSet;
 use crate::table::Mapping;
 use outlast_media::{ConfigError, Geometry};
 use outlast_units::{LocalDie, Lpn, Pu, SuperblockId};
 
 impl Ftl {
     /// Free superblocks held back for relocation.
-    pub fn reserve(&self) -> u32 {
+    pub(super) fn reserve(&self) -> u32 {
         self.streams.tasks() * self.room.held_back()
     }
 
@@ -73,18 +71,6 @@ impl Ftl {
         self.frontiers.len() + self.reserve() + waiting + log + 1
     }
 
-    /// Superblocks that scrubbing keeps for itself, whether or not it moves anything (open, held back, or waiting for their
-    /// erasure), and all that hold no data of the host. Without scrubbing the first is 0.
-    pub fn superblocks_for_scrubbing(&self) -> (u32, u32) {
-        let spare = self.layout.superblocks().saturating_sub(self.superblocks_for_data());
-        let held_back = self.room.held_back();
-        let own = self.frontiers.streams().filter(|&stream| self.cause_of(stream) == super::Cause::Scrub);
-        match own.count() as u32 {
-            0 => (0, spare),
-            open => (open + held_back + (held_back - 1), spare),
-        }
-    }
-
     /// From now on pages 0 to `end`, exclusively, are mapped, and there must be room for `units` of them. The table never shrinks:
     /// pages that were mapped stay so.
     ///
@@ -98,40 +84,10 @@ impl Ftl {
         self.review_room();
     }
 
-    /// Units that there must be room for.
-    pub fn logical_units(&self) -> u64 {
-        self.room.logical_units()
-    }
-
-    /// Pages that are mapped: those of [`Ftl::logical_units`], and those that are another core's by now.
-    pub fn mapped_pages(&self) -> u64 {
-        self.map.pages()
-    }
-
     /// Units that the dies which are left can hold, parity included.
-    pub fn physical_units(&self) -> u64 {
+    pub(super) fn physical_units(&self) -> u64 {
         let lanes = self.layout.lanes().len() as u64 - u64::from(self.lanes.dead_count());
         lanes * self.units_per_lane() * u64::from(self.layout.superblocks())
-    }
-
-    /// As [`Ftl::physical_units`] while no die has failed.
-    pub fn physical_units_when_new(&self) -> u64 {
-        let lanes = self.layout.lanes().len() as u64;
-        let left = lanes - u64::from(self.lanes.dead_count());
-        (self.physical_units() * lanes).checked_div(left).unwrap_or(0)
-    }
-
-    /// Whether `units` units could be taken for ever if die `without` were not there either.
-    pub fn could_hold(&self, units: u64, without: Option<LocalDie>) -> bool {
-        let mut dead = self.lanes.dead().cloned().unwrap_or_else(|| LaneSet::new(self.layout.lanes().len()));
-        for &lane in without.map_or(&[][..], |die| self.layout.lanes_of_die(die)) {
-            dead.insert(lane);
-        }
-        let gaps: Option<&LaneSet> = Some(&dead).filter(|dead| !dead.is_empty());
-        let data =
-            self.data_streams().map(|stream| data_units(&self.layout, self.codes.of_stream(stream), gaps));
-        let needed = self.superblocks_for(units, data.min().unwrap_or(0)) + self.superblocks_beside();
-        self.layout.superblocks() - self.superblocks.retired() >= needed
     }
 
     /// Whether all of a die has failed.
@@ -176,7 +132,7 @@ impl Ftl {
     pub fn choose_broken(&self) -> Option<SuperblockId> {
         self.lanes.dead()?;
         let gain = |(superblock, valid): (SuperblockId, u32)| {
-            let stream = self.gc_stream(self.class_of_superblock(superblock));
+            let stream = self.streams.gc(self.class_of_superblock(superblock));
             let live = valid - self.units_gone(superblock);
             let room = self.room(stream) + self.free_superblocks() * self.data_units(stream);
             let gain = self.data_units(stream).checked_sub(live)?;

@@ -10,7 +10,7 @@ use outlast_units::{BlockIndex, SuperblockId};
 impl Ftl {
     /// Whether `stream` may open a superblock.
     pub(super) fn may_open(&self, stream: Stream) -> bool {
-        let relocates = !matches!(self.cause_of(stream), Cause::Host | Cause::Partial);
+        let relocates = !matches!(self.streams.cause(stream), Cause::Host | Cause::Partial);
         let held_back = if relocates { 0 } else { self.reserve() };
         self.free_superblocks() > held_back && self.codes.data_units(stream) != 0
     }
@@ -19,7 +19,7 @@ impl Ftl {
     #[cold]
     pub(super) fn open(&mut self, stream: Stream) {
         assert!(self.may_open(stream), "stream {} has no free superblock", stream.0);
-        let superblock = self.take_free(self.cause_of(stream));
+        let superblock = self.take_free(self.streams.cause(stream));
         self.begin_superblock(superblock, stream);
         let units = self.layout.units_per_pu();
         debug_assert!(self.frontiers[stream].is_full(), "stream {} leaves slots empty", stream.0);
@@ -76,7 +76,7 @@ impl Ftl {
         self.erased_but(superblock, |_| false);
     }
 
-    /// As [`Ftl::erased`], but blocks of which `is_bad` says so (numbered as by [`outlast_media::Blocks::index`]) are retired and
+    /// As [`Ftl::erased`], but blocks of which `is_bad` says so are retired and
     /// replaced by spare ones.
     ///
     /// # Panics

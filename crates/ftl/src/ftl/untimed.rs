@@ -27,7 +27,7 @@ impl Ftl {
         }
         let slot = self.append(stream, lpn);
         // What is written without time has no content of its own.
-        if self.keeps_bytes() {
+        if self.contents.is_some() {
             self.store(slot.ppn, Unit::zero(lpn.0));
         }
         self.complete(stream, slot);
@@ -64,9 +64,9 @@ impl Ftl {
                 return Err(Full);
             }
             let Some(victim) = self.choose_victim() else { break };
-            self.collect(victim, self.gc_stream(self.class_of_superblock(victim)));
+            self.collect(victim, self.streams.gc(self.class_of_superblock(victim)));
             if let Some(cold) = self.choose_cold() {
-                self.collect(cold, self.wear_leveling_stream(self.class_of_superblock(cold)));
+                self.collect(cold, self.streams.wear_leveling(self.class_of_superblock(cold)));
             }
         }
         if !self.can_append(stream) {
@@ -80,13 +80,13 @@ impl Ftl {
         self.origins = None;
         while self.needs_gc() && !self.is_read_only() {
             let Some(victim) = self.choose_victim() else { break };
-            self.collect(victim, self.gc_stream(self.class_of_superblock(victim)));
+            self.collect(victim, self.streams.gc(self.class_of_superblock(victim)));
         }
     }
 
     fn collect(&mut self, victim: SuperblockId, to: Stream) {
-        debug_assert!(self.cause_of(to) != Cause::Host, "relocated data goes to a stream of its own");
-        self.superblocks.begin_collecting(victim, self.cause_of(to));
+        debug_assert!(self.streams.cause(to) != Cause::Host, "relocated data goes to a stream of its own");
+        self.superblocks.begin_collecting(victim, self.streams.cause(to));
         let first = self.layout.first_slot(victim).0;
         let (end, stride) = (first + self.layout.units_per_superblock(), self.layout.mask_stride());
         let mut reads = 0;
@@ -96,7 +96,7 @@ impl Ftl {
             self.relocate_at_once(to, Ppn(at), valid);
         }
         assert!(self.superblocks.valid(victim) == 0, "superblock {victim} was not emptied");
-        let cause = self.cause_of(to).read();
+        let cause = self.streams.cause(to).read();
         self.counts.read(cause, reads);
         self.erased(victim);
     }

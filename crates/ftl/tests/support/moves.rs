@@ -12,14 +12,14 @@ impl Rig {
             Cause::WearLeveling => self.ftl.choose_cold(),
             _ => {
                 let any = SuperblockId(self.rng.below(u64::from(self.ftl.layout().superblocks())) as u32);
-                Some(any).filter(|&any| self.ftl.state(any) == State::Sealed)
+                Some(any).filter(|&any| self.ftl.superblock(any).state() == State::Sealed)
             }
         }?;
-        let class = self.ftl.class_of_superblock(victim);
+        let class = self.ftl.superblock(victim).class();
         let stream = match cause {
-            Cause::Gc => self.ftl.gc_stream(class),
-            Cause::WearLeveling => self.ftl.wear_leveling_stream(class),
-            _ => self.ftl.scrub_stream(class),
+            Cause::Gc => self.ftl.streams().gc(class),
+            Cause::WearLeveling => self.ftl.streams().wear_leveling(class),
+            _ => self.ftl.streams().scrub(class),
         };
         (cause == Cause::Gc || self.ftl.can_relocate(victim, stream)).then_some((victim, stream))
     }
@@ -32,7 +32,7 @@ impl Rig {
         for within in (0..(f64::from(pus) * share) as u32).map(PuWithin) {
             self.relocate(stream, victim, within);
         }
-        if self.ftl.valid_count(victim) != 0 {
+        if self.ftl.superblock(victim).valid() != 0 {
             self.ftl.give_up_relocation(victim, stream);
             return;
         }
@@ -43,13 +43,13 @@ impl Rig {
     /// Erases what has moved, as far as what superseded it is on flash.
     pub(crate) fn erase_formers(&mut self) {
         for victim in std::mem::take(&mut self.formers) {
-            if !self.ftl.may_erase(victim) {
+            if !self.ftl.superblock(victim).may_be_erased() {
                 assert!(self.kind.late, "{victim} is pinned, and the buffer is protected");
                 self.formers.push(victim);
                 continue;
             }
             let bad = self.rng.below(self.kind.failures) == 0;
-            let blocks: Vec<BlockIndex> = self.ftl.block_indices(victim).collect();
+            let blocks: Vec<BlockIndex> = self.ftl.superblock(victim).blocks().collect();
             let block = blocks[self.rng.below(blocks.len() as u64) as usize];
             self.ftl.erased_but(victim, |at| bad && at == block);
             let pus = self.ftl.layout().pus_per_superblock();
@@ -112,7 +112,7 @@ impl Rig {
                 continue;
             }
             for (unit, slot) in (0..).zip(self.slots(pu)) {
-                if !covered || !self.ftl.cover_gives(pu, unit, |other| self.is_unreadable(other)) {
+                if !covered || !self.ftl.parity().cover_gives(pu, unit, |other| self.is_unreadable(other)) {
                     let lost = self.ftl.lose_uncovered(slot);
                     self.is_lost(lost);
                 }

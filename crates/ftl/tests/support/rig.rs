@@ -60,7 +60,7 @@ impl Rig {
     }
 
     pub(crate) fn streams(&self) -> impl Iterator<Item = Stream> + use<> {
-        (0..self.ftl.streams()).map(Stream)
+        self.ftl.streams().all()
     }
 
     pub(crate) fn slots(&self, pu: Pu) -> impl Iterator<Item = Ppn> + use<> {
@@ -94,7 +94,7 @@ impl Rig {
         if self.ftl.needs_gc() {
             self.collect(Cause::Gc, 1.0);
         }
-        let stream = self.ftl.host_stream(hint / 3, hint % self.ftl.classes());
+        let stream = self.ftl.streams().host(hint / 3, hint % self.ftl.streams().classes());
         if !self.ftl.can_append(stream) {
             self.flush();
         }
@@ -162,11 +162,11 @@ impl Rig {
     /// The program operation of `pu` fails; its units are written again where there is room.
     pub(crate) fn fail(&mut self, pu: Pu) {
         self.failed += 1;
-        let own = self.ftl.stream_of(self.ftl.layout().place(pu).superblock);
+        let own = self.ftl.superblock(self.ftl.layout().place(pu).superblock).stream();
         self.ftl.program_failed(pu);
         self.queue_parity(own);
         for slot in self.slots(pu) {
-            let first = [own, self.ftl.gc_stream(self.ftl.class_of(own))];
+            let first = [own, self.ftl.streams().gc(self.ftl.streams().class(own))];
             let mut streams = first.into_iter().chain(self.streams());
             let to = streams.find_map(|stream| Some((stream, self.ftl.rewrite(stream, slot)?)));
             match to {
@@ -209,7 +209,7 @@ impl Rig {
 
     /// Protects what the open stripe of `stream` holds.
     pub(crate) fn cover(&mut self, stream: Stream) {
-        if !self.ftl.takes_cover(stream) || self.ftl.exposed(stream) == 0 {
+        if !self.ftl.stream(stream).takes_cover() || self.ftl.stream(stream).exposed() == 0 {
             return;
         }
         self.pad(stream);

@@ -26,14 +26,14 @@ impl Rig {
             46 => self.flush(),
             47..=48 => self.collect(Cause::Gc, 1.0),
             49 => self.collect(Cause::Gc, 0.5),
-            50..=52 => self.cover(Stream(number as u8 % self.ftl.streams())),
+            50..=52 => self.cover(Stream(number as u8 % self.ftl.streams().count())),
             53..=54 => self.cut(),
             55 => {
                 let parity = (number / 8 % 3) as u8;
                 let block = number.is_multiple_of(4).then_some(1);
                 let code = CodeConfig { data: DIES - u16::from(parity), parity, block };
                 // Refused where it leaves too little room.
-                let _ = self.ftl.set_code(step % self.ftl.classes(), code);
+                let _ = self.ftl.set_code(step % self.ftl.streams().classes(), code);
             }
             56 if number.is_multiple_of(8) => self.fail_die(number.is_multiple_of(3).then_some(1)),
             57 if self.kind.levels => self.collect(Cause::WearLeveling, 1.0),
@@ -49,9 +49,9 @@ impl Rig {
         let (pu, _) = self.ftl.layout().pu_of(slot);
         let mut comes = false;
         for axis in Axis::ALL {
-            let Some(needed) = self.ftl.line_needs(pu, axis) else { continue };
+            let Some(needed) = self.ftl.parity().line_needs(pu, axis) else { continue };
             let (mut known, mut had, mut unread) = (0, Vec::new(), Vec::new());
-            for member in self.ftl.line_of(pu, axis) {
+            for member in self.ftl.parity().line_of(pu, axis) {
                 match member {
                     Member::Empty => known += 1,
                     Member::Buffered(pu) => had.push(pu),
@@ -65,7 +65,7 @@ impl Rig {
             if known + (had.len() as u32) < needed {
                 continue;
             }
-            let unit = self.ftl.rebuild(slot, axis, &had).expect("enough members");
+            let unit = self.ftl.parity().rebuild(slot, axis, &had).expect("enough members");
             assert_eq!(Some(&unit), self.ftl.image(slot), "slot {slot} along {axis:?}");
             self.rebuilt += 1;
             comes = true;
@@ -81,7 +81,7 @@ impl Rig {
         !self.kind.late
             && self.kind.failures == u64::MAX
             && others == 0
-            && self.ftl.code_of_pu(pu).parity != 0
+            && self.ftl.parity().code_of_pu(pu).parity != 0
     }
 
     pub(crate) fn check(&mut self) -> Result<(), TestCaseError> {

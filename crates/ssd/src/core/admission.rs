@@ -5,7 +5,6 @@ use crate::config::WriteCache;
 use crate::op::Task;
 use crate::ssd::Ssd;
 use outlast_device::Outcome;
-use outlast_ftl::Stream;
 use outlast_units::{CoreId, Nanos, SECTOR_BYTES};
 
 impl Core {
@@ -163,8 +162,8 @@ impl Ssd {
     pub(crate) fn begin_barrier(&mut self, now: Nanos, request: u32) {
         assert!(self.write_cache() != WriteCache::Protected, "a protected buffer needs no barrier");
         for core in self.cores.indices() {
-            for stream in (0..self.cores[core].ftl.host_streams()).map(Stream) {
-                let units = self.cores[core].ftl.begun_units(stream);
+            for stream in self.cores[core].ftl.streams().hosts() {
+                let units = self.cores[core].ftl.stream(stream).begun_units();
                 if let Some(pu) = self.cores[core].ftl.pad(stream) {
                     self.program_host(now, core, pu, units);
                     self.program_parity(now, core, stream);

@@ -52,7 +52,7 @@ impl Buffer {
         let capacity = config.controller.write_buffer.0 / unit / cores;
         let capacity = u32::try_from(capacity).unwrap_or(u32::MAX);
         // Each stream may hold a program unit that is begun and not full; one more must fit.
-        let least = u32::from(ftl.host_streams()) * ftl.layout().units_per_pu() + 1;
+        let least = (ftl.streams().hosts().len() as u32) * ftl.layout().units_per_pu() + 1;
         if capacity < least {
             let bytes = Bytes(u64::from(least) * unit * cores);
             let limit = format!("must hold a program unit of every stream and core: at least {bytes}");

@@ -23,7 +23,7 @@ impl Ssd {
         let ftl = &mut self.cores[core].ftl;
         if let Some(victim) = ftl.choose_victim().or_else(|| ftl.choose_broken()) {
             let ftl = &self.cores[core].ftl;
-            let stream = ftl.gc_stream(ftl.class_of_superblock(victim));
+            let stream = ftl.streams().gc(ftl.superblock(victim).class());
             self.start_relocation(now, core, Task::Gc, victim, stream, Reason::Space);
         }
     }
@@ -116,7 +116,7 @@ impl Ssd {
         let Core { ftl, tasks, buffer, .. } = &mut self.cores[core];
         let Some(work) = tasks.worked(units) else { return };
         // Of all streams together: one that is full waits for itself, and the others need not wait with it.
-        let room: u32 = (0..ftl.host_streams()).map(|stream| ftl.room(Stream(stream))).sum();
+        let room: u32 = ftl.streams().hosts().map(|stream| ftl.stream(stream).room()).sum();
         buffer.grant(room, ftl.layout().units_per_superblock() / 16, units, work);
     }
 
@@ -136,7 +136,7 @@ impl Ssd {
                 self.make_due(core, Due::Admit);
             }
             Next::Pad(stream) => {
-                let units = ftl.begun_units(stream);
+                let units = ftl.stream(stream).begun_units();
                 if let Some(pu) = ftl.pad(stream) {
                     self.program_relocated(now, core, task, pu, units);
                     self.program_parity(now, core, stream);
@@ -166,7 +166,7 @@ impl Ssd {
 
     fn queue_erasures(&mut self, now: Nanos, core: CoreId, task: Task, superblock: SuperblockId) {
         let first_pu = self.cores[core].ftl.layout().pu_at(superblock, PuWithin(0));
-        let lanes: Vec<LaneIndex> = self.cores[core].ftl.erasable_lanes(superblock).collect();
+        let lanes: Vec<LaneIndex> = self.cores[core].ftl.superblock(superblock).lanes().collect();
         for lane in lanes {
             let op = Op::new(OpKind::Erase, task, core, first_pu + lane.0);
             self.queue_internal(now, &op);
@@ -175,7 +175,7 @@ impl Ssd {
 
     /// Has the blocks of victim `superblock` erased, on all lanes that it still has.
     pub(crate) fn begin_erasing(&mut self, now: Nanos, core: CoreId, task: Task, superblock: SuperblockId) {
-        if self.cores[core].ftl.erasable_lanes(superblock).next().is_some() {
+        if self.cores[core].ftl.superblock(superblock).lanes().next().is_some() {
             self.queue_erasures(now, core, task, superblock);
         } else {
             // Its last lane has failed since it was filled: no erasure will ever end.
@@ -226,7 +226,7 @@ impl Ssd {
         if !state.tasks.runs(Task::WearLeveling)
             && let Some(cold) = state.ftl.choose_cold()
         {
-            let stream = state.ftl.wear_leveling_stream(state.ftl.class_of_superblock(cold));
+            let stream = state.ftl.streams().wear_leveling(state.ftl.superblock(cold).class());
             self.start_relocation(now, core, Task::WearLeveling, cold, stream, Reason::Wear);
         }
     }

@@ -53,6 +53,10 @@ impl Core {
     }
 
     pub(crate) fn new(ftl: Ftl, dies: &[DieId], config: &SsdConfig) -> Result<Self, ConfigError> {
+        assert!(
+            dies.len() == usize::from(ftl.layout().dies()),
+            "a core's translation layer has all its dies"
+        );
         Ok(Self {
             cpu: Processor::default(),
             buffer: Buffer::new(&ftl, config)?,
@@ -63,7 +67,7 @@ impl Core {
                 let (own, cores) = (config.scrub.unwrap_or_default(), config.controller.flash_cores);
                 Scrub::new(&own, ftl.layout().superblocks(), cores, config.ftl.mapping_unit)
             }),
-            covers: Covers::new(ftl.streams(), cover_after(config)),
+            covers: Covers::new(ftl.streams().count(), cover_after(config)),
             dies: dies.iter().copied().collect(),
             dirty: Dirty::default(),
             ftl,

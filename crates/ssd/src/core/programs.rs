@@ -74,7 +74,7 @@ impl Ssd {
 
     /// Programs `pu` of `stream`, through the queue that is the stream's.
     pub(crate) fn program_in(&mut self, now: Nanos, core: CoreId, stream: Stream, pu: Pu, units: u32) {
-        match self.cores[core].ftl.cause_of(stream) {
+        match self.cores[core].ftl.streams().cause(stream) {
             Cause::Host | Cause::Partial => self.program_host(now, core, pu, units),
             Cause::Gc => self.program_relocated(now, core, Task::Gc, pu, units),
             Cause::WearLeveling => self.program_relocated(now, core, Task::WearLeveling, pu, units),

@@ -120,7 +120,11 @@ impl Tasks {
     ) -> bool {
         let own = &mut self.under_way[task as usize];
         debug_assert!(own.victim.is_none(), "{task:?} has a victim");
-        debug_assert_eq!(valid, ftl.valid_count(superblock), "superblock {superblock} holds something else");
+        debug_assert_eq!(
+            valid,
+            ftl.superblock(superblock).valid(),
+            "superblock {superblock} holds something else"
+        );
         let mut list = std::mem::take(&mut self.spare_list);
         list.fill(ftl, superblock, only);
         let has_reads = list.dies_left != 0;
@@ -129,7 +133,7 @@ impl Tasks {
             stream,
             list,
             reads_in_flight: 0,
-            work_left: work_until_gain(valid, ftl.room(stream), ftl.data_units(stream)),
+            work_left: work_until_gain(valid, ftl.stream(stream).room(), ftl.stream(stream).data_units()),
             erasing: None,
         });
         has_reads
@@ -270,23 +274,24 @@ impl Tasks {
         let Some(victim) = &mut own.victim else { return Next::Stays };
         debug_assert!(victim.is_moved(), "something of the victim of {task:?} is still to be read");
         let (superblock, stream) = (victim.superblock, victim.stream);
-        if ftl.valid_count(superblock) != 0 {
+        if ftl.superblock(superblock).valid() != 0 {
             self.spare_list = own.victim.take().map_or_else(ReadList::default, |done| done.list);
             return Next::GivenUp(superblock, stream);
         }
-        let begun = ftl.begun_pu(stream);
+        let begun = ftl.stream(stream).begun_pu();
         let is_on_flash = own.programs == 0 && own.former.is_none() && begun.is_none();
-        if protected || (is_on_flash && ftl.may_erase(superblock)) {
-            victim.erasing = Some(ftl.erasable_lanes(superblock).count() as u32);
+        if protected || (is_on_flash && ftl.superblock(superblock).may_be_erased()) {
+            victim.erasing = Some(ftl.superblock(superblock).lanes().count() as u32);
             return Next::Erase(superblock);
         }
         match own.former {
             // The victim before this one waits for a program unit that this one's data did not fill either: between them
             // they gain so much that a padded one is little. Or its data went to another stream, which nothing may fill.
             Some(Former { begun: Some(waited), .. })
-                if Some(waited) == begun || !ftl.is_of(waited, stream) =>
+                if Some(waited) == begun
+                    || ftl.superblock(ftl.layout().place(waited).superblock).stream() != stream =>
             {
-                Next::Pad(ftl.stream_of(ftl.layout().place(waited).superblock))
+                Next::Pad(ftl.superblock(ftl.layout().place(waited).superblock).stream())
             }
             // It waits for programs that are under way; their end comes back here.
             Some(_) => Next::Stays,
@@ -305,8 +310,8 @@ impl Tasks {
     pub(crate) fn look_at_former(&mut self, task: Task, ftl: &Ftl) -> Next {
         match &mut self.under_way[task as usize].former {
             Some(former) if former.is_on_flash() => {
-                if ftl.may_erase(former.superblock) {
-                    former.erasing = Some(ftl.erasable_lanes(former.superblock).count() as u32);
+                if ftl.superblock(former.superblock).may_be_erased() {
+                    former.erasing = Some(ftl.superblock(former.superblock).lanes().count() as u32);
                     Next::Erase(former.superblock)
                 } else {
                     self.pinned = true;
@@ -387,7 +392,7 @@ impl Tasks {
         let victim = own.victim.as_mut().map(|victim| (victim.superblock, &mut victim.erasing));
         let mut again = Vec::new();
         for (superblock, erasing) in former.into_iter().chain(victim) {
-            *erasing = Some(ftl.erasable_lanes(superblock).count() as u32);
+            *erasing = Some(ftl.superblock(superblock).lanes().count() as u32);
             again.push(superblock);
         }
         again

@@ -71,10 +71,10 @@ impl Ssd {
     pub(crate) fn encode_time(&self, core: CoreId, work: UnitWork) -> Nanos {
         let ftl = &self.cores[core].ftl;
         let stream = self.stream_of_write(core, work);
-        if !ftl.is_protected(stream) {
+        if !ftl.stream(stream).is_protected() {
             return Nanos::ZERO;
         }
-        let code = ftl.code(ftl.class_of(stream));
+        let code = ftl.parity().code(ftl.streams().class(stream));
         let across = u64::from(code.parity);
         let parities = if code.block.is_some() { 2 * across + 1 } else { across };
         Nanos(self.config.controller.encode_cost.0 * parities)
@@ -88,7 +88,7 @@ impl Ssd {
             None => 0,
             Some(classifier) => classifier.class(command, self.first_sector(core, work.lpn)),
         };
-        self.cores[core].ftl.host_stream(command.stream.0, class)
+        self.cores[core].ftl.streams().host(command.stream.0, class)
     }
 
     fn write_unit(&mut self, now: Nanos, core: CoreId, work: UnitWork) {

@@ -87,7 +87,7 @@ impl CoreCells {
     /// Has what sensings of logical pages will look up brought into the processor's cache. The mapping's entries of them should be there, or on
     /// their way.
     pub(crate) fn touch(&self, ftl: &Ftl, lpns: &[Lpn]) {
-        let (layout, pages) = (ftl.layout(), ftl.mapped_pages());
+        let (layout, pages) = (ftl.layout(), ftl.space().mapped_pages());
         for &lpn in lpns.iter().filter(|lpn| u64::from(lpn.0) < pages) {
             let slot = ftl.lookup(lpn);
             if slot.is_some() {

@@ -23,7 +23,7 @@ impl LineOdds<'_> {
     /// block: in each of them, more other members are unreadable than it has parities to spare. The members' error rates are taken as they
     /// are; given these, members fail independently.
     pub(super) fn ln_fail(self, pu: Pu, unit: u32) -> f64 {
-        let needs = |axis: Axis| self.ftl.line_needs(pu, axis);
+        let needs = |axis: Axis| self.ftl.parity().line_needs(pu, axis);
         match (needs(Axis::Dies), needs(Axis::Block)) {
             (Some(across), Some(within)) => {
                 let bound = self.ln_line_fails(pu, unit, Axis::Dies, across).min(self.ln_line_fails(
@@ -44,7 +44,7 @@ impl LineOdds<'_> {
     fn ln_line_fails(self, pu: Pu, unit: u32, axis: Axis, needed: u32) -> f64 {
         let (mut others, mut members) = (0u32, [Pu(0); MOST_MEMBERS]);
         let mut on_flash = 0;
-        for member in self.ftl.line_of(pu, axis) {
+        for member in self.ftl.parity().line_of(pu, axis) {
             let pu = match member {
                 Member::Gone => continue,
                 Member::Empty | Member::Buffered(_) => {
@@ -82,15 +82,15 @@ impl LineOdds<'_> {
     /// of the next order in the members' own, which peeling would need; that of each axis alone is to cap it.
     fn ln_product_fails(self, pu: Pu, unit: u32) -> f64 {
         let lanes = self.ftl.layout().lanes().len() as u32;
-        let parity = usize::from(self.ftl.code_of_pu(pu).parity);
+        let parity = usize::from(self.ftl.parity().code_of_pu(pu).parity);
         let of = |pu: Pu| if self.is_broken(pu, unit) { 0.0 } else { self.ln_fails(pu, unit) };
         let on_flash = |member: Member| match member {
             Member::OnFlash(pu) => Some((pu, of(pu))),
             Member::Gone | Member::Empty | Member::Buffered(_) => None,
         };
-        let row: Vec<(Pu, f64)> = self.ftl.line_of(pu, Axis::Dies).filter_map(on_flash).collect();
+        let row: Vec<(Pu, f64)> = self.ftl.parity().line_of(pu, Axis::Dies).filter_map(on_flash).collect();
         let mut total = f64::NEG_INFINITY;
-        for (below, ln_below) in self.ftl.line_of(pu, Axis::Block).filter_map(on_flash) {
+        for (below, ln_below) in self.ftl.parity().line_of(pu, Axis::Block).filter_map(on_flash) {
             // The same lanes, in the row of `below`.
             let offset = Pu(below.0 / lanes * lanes);
             let pairs: Vec<f64> =

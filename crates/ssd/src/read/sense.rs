@@ -47,7 +47,7 @@ impl Sums {
     fn of(ftl: &Ftl, read: &Attempt, place: &PuPlace) -> Self {
         if !(read.is_first && read.kind == OpKind::HostRead) {
             Self::None
-        } else if ftl.has_parity(place.superblock) {
+        } else if ftl.superblock(place.superblock).has_parity() {
             Self::Striped
         } else {
             Self::Unstriped

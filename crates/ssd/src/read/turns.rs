@@ -3,7 +3,7 @@
 use outlast_units::rng::SplitMix;
 
 /// Which of many things are looked at: each with probability 1 in `every`, by a draw of its own. So what is looked at does not keep
-/// step with a workload that repeats itself. An `every` of 0 is as one of 1.
+/// step with a workload that repeats itself. An `every` of 0: none is.
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
     every: u32,
@@ -22,7 +22,7 @@ impl Turns {
     /// Geometrically distributed, with mean `every`.
     fn gap(&mut self) -> u64 {
         if self.every <= 1 {
-            return 1;
+            return if self.every == 0 { u64::MAX } else { 1 };
         }
         let ln_passed_over = (-1.0 / f64::from(self.every)).ln_1p();
         1 + ((1.0 - self.rng.unit()).ln() / ln_passed_over) as u64
@@ -48,6 +48,12 @@ mod tests {
     fn one_in_one_is_every_one() {
         let mut turns = Turns::new(1, 5, "test");
         assert!((0..100).all(|_| turns.is_next()));
+    }
+
+    #[test]
+    fn one_in_none_is_none() {
+        let mut turns = Turns::new(0, 5, "test");
+        assert!((0..100_000).all(|_| !turns.is_next()));
     }
 
     /// The gaps are geometric with mean 7: of 100 000, the mean lies within five of its standard deviations, √(7·6 / 100 000).

@@ -102,7 +102,7 @@ pub(crate) fn rebuilds(config: &SsdConfig, timing: &TimingTable, ftl: &Ftl, pu: 
         Rebuild::Device => true,
         Rebuild::Cheapest => {
             let Some(link) = config.controller.link else { return true };
-            let needs = Axis::ALL.into_iter().filter_map(|axis| ftl.line_needs(pu, axis)).min();
+            let needs = Axis::ALL.into_iter().filter_map(|axis| ftl.parity().line_needs(pu, axis)).min();
             let layout = ftl.layout();
             let rows = layout.first_page(pu)..layout.first_page(pu) + layout.rows_per_pu();
             let sense = Row::each(rows).fold(Nanos::ZERO, |sum, row| sum + timing.read(row.0));

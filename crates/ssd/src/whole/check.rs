@@ -54,7 +54,7 @@ impl Ssd {
 
     pub(crate) fn check_buffers(&self) -> Result<(), String> {
         for (index, core) in self.cores.iter_indexed() {
-            let kept = core.ftl.buffered_units();
+            let kept = core.ftl.figures().buffered_units;
             let padding = self.padding_in_flight(index);
             let counted = u64::from(core.buffer.held()) + u64::from(core.tasks.relocating()) + padding
                 - self.units_being_relocated(index)

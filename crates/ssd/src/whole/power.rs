@@ -12,7 +12,7 @@ use crate::read::{broken_units, units};
 use crate::ssd::Ssd;
 use outlast_device::PowerCycle;
 use outlast_flash::{Outstanding, Queue};
-use outlast_ftl::{Aftermath, Cause, PartialPlace, Stream};
+use outlast_ftl::{Aftermath, Cause, PartialPlace};
 use outlast_units::slab::Slab;
 use outlast_units::{CoreId, IndexVec, Nanos, Pu, SuperblockId};
 
@@ -90,10 +90,18 @@ impl Ssd {
                 let units = one.op.units();
                 if one.op.tag.kind == OpKind::HostProgram { host += units } else { relocated += units }
             }
-            for stream in (0..state.ftl.streams()).map(Stream) {
-                let begun = state.ftl.begun_units(stream);
-                if state.ftl.cause_of(stream) == Cause::Host { host += begun } else { relocated += begun }
+            for stream in state.ftl.streams().all() {
+                let begun = state.ftl.stream(stream).begun_units();
+                if state.ftl.streams().cause(stream) == Cause::Host {
+                    host += begun;
+                } else {
+                    relocated += begun;
+                }
             }
+            assert!(
+                u64::from(host + relocated) <= state.ftl.figures().buffered_units,
+                "core {core}: more is issued again than awaits programming"
+            );
             state.buffer.hold(host);
             state.tasks.hold(relocated);
         }
@@ -123,8 +131,15 @@ impl Ssd {
             let state = &mut self.cores[core];
             state.buffer.hold(0);
             state.tasks.hold(0);
+            let buffered = state.ftl.figures().buffered_units;
             let Aftermath { lost, sealed, fill, mut read, scanned } =
                 state.ftl.lose_buffer(&started, &queued);
+            assert!(lost <= buffered, "core {core}: {lost} units are lost of {buffered} in the buffer");
+            let filled = fill.len() as u64 * u64::from(state.ftl.layout().units_per_pu());
+            assert!(
+                state.ftl.figures().buffered_units == filled,
+                "core {core}: only what is filled up awaits programming after the buffer's loss"
+            );
             let pages = u64::from(state.ftl.layout().pages_per_pu());
             read.extend(state.ftl.stripes_under_way());
             self.power_cuts.torn += started.len() as u64;
@@ -138,7 +153,7 @@ impl Ssd {
             }
             for pu in fill {
                 let ftl = &self.cores[core].ftl;
-                let stream = ftl.stream_of(ftl.layout().place(pu).superblock);
+                let stream = ftl.superblock(ftl.layout().place(pu).superblock).stream();
                 self.program_in(now, core, stream, pu, 0);
             }
         }
@@ -154,7 +169,7 @@ impl Ssd {
             for unit in units(broken_units(&state.ftl, state.faults.as_ref(), pu, mask)) {
                 let is_broken =
                     |other: Pu| broken_units(&state.ftl, state.faults.as_ref(), other, 1 << unit) != 0;
-                if covered && state.ftl.cover_gives(pu, unit, is_broken) {
+                if covered && state.ftl.parity().cover_gives(pu, unit, is_broken) {
                     continue;
                 }
                 let gone = state.ftl.lose_uncovered(first + unit).is_some();
@@ -165,7 +180,7 @@ impl Ssd {
 
     /// The parity cache has lost its contents.
     pub(crate) fn lose_parity_cache(&mut self) {
-        let cached = |core: &Core| core.ftl.partial_place() == Some(PartialPlace::Cache);
+        let cached = |core: &Core| core.ftl.parity().partial_place() == Some(PartialPlace::Cache);
         for core in self.cores.indices() {
             if cached(&self.cores[core]) {
                 let read = self.cores[core].ftl.stripes_under_way();
@@ -178,9 +193,10 @@ impl Ssd {
     fn mount(&mut self, now: Nanos, core: CoreId, abandoned: &[SuperblockId]) {
         let ftl = &self.cores[core].ftl;
         let superblocks = (0..ftl.layout().superblocks()).map(SuperblockId);
-        let filled = superblocks.filter(|&at| ftl.state(at) == outlast_ftl::State::Sealed).count() as u64;
+        let filled =
+            superblocks.filter(|&at| ftl.superblock(at).state() == outlast_ftl::State::Sealed).count() as u64;
         self.power_cuts.mount_pages += filled;
-        for stream in (0..self.cores[core].ftl.streams()).map(Stream) {
+        for stream in self.cores[core].ftl.streams().all() {
             self.program_parity(now, core, stream);
         }
         for task in Task::ALL {
@@ -210,10 +226,10 @@ impl Ssd {
         }
         let pinned: Vec<SuperblockId> = self.cores[core].tasks.formers().collect();
         for superblock in pinned {
-            for stream in (0..self.cores[core].ftl.streams()).map(Stream) {
+            for stream in self.cores[core].ftl.streams().all() {
                 let ftl = &mut self.cores[core].ftl;
-                let units = ftl.begun_units(stream);
-                if !ftl.begun_pins(stream, superblock) {
+                let units = ftl.stream(stream).begun_units();
+                if !ftl.stream(stream).begun_pins(superblock) {
                     continue;
                 }
                 let Some(pu) = ftl.pad(stream) else { continue };

@@ -135,6 +135,11 @@ impl Ssd {
         for (index, core) in self.cores.iter_mut_indexed() {
             core.ftl.set_logical(u64::from(next.end(index)), next.logical(index));
         }
+        assert!(
+            self.cores.iter().map(|core| core.ftl.space().logical_units()).sum::<u64>() == self.units,
+            "the cores make room for all {} units",
+            self.units
+        );
         self.redirection = Some(Box::new(next));
         // Writes that wait for room in the victim may have room where they belong now.
         let waiting = self.cores[victim].buffer.take_waiting();
@@ -190,7 +195,7 @@ impl Ssd {
         let mut next = self.redirection.as_deref().map_or_else(none, Redirection::clone);
         let fits = |core: CoreId, next: &Redirection| {
             let without = die.filter(|_| core == victim);
-            self.cores[core].ftl.could_hold(next.logical(core), without)
+            self.cores[core].ftl.space().could_hold(next.logical(core), without)
         };
         (next.take_window(victim) && self.cores.indices().all(|core| fits(core, &next))).then_some(next)
     }
@@ -205,7 +210,7 @@ impl Ssd {
             let ftl = &self.cores[index].ftl;
             // All dies of a core are alike: the first that works will do.
             let die = ftl.layout().local_dies().find(|&local| !ftl.is_dead_die(local));
-            let alone = ftl.could_hold(ftl.logical_units(), die);
+            let alone = ftl.space().could_hold(ftl.space().logical_units(), die);
             let shares = repair.scheme == RepairScheme::Cooperative;
             alone || (shares && self.redirected_once_more(index, die).is_some())
         };
@@ -225,21 +230,22 @@ impl Ssd {
     /// Each core's space utilisation (`U_i` of Reparo's section 5.2): the units that it is to hold by those that its remaining dies can,
     /// spare blocks aside.
     pub fn space_utilisation(&self) -> Vec<f64> {
-        let of =
-            |core: &crate::core::Core| core.ftl.logical_units() as f64 / core.ftl.physical_units() as f64;
+        let of = |core: &crate::core::Core| {
+            core.ftl.space().logical_units() as f64 / core.ftl.space().physical_units() as f64
+        };
         self.cores.iter().map(of).collect()
     }
 
     /// The space utilisation that all cores had before any die failed.
     pub fn space_utilisation_when_new(&self) -> f64 {
-        let physical: u64 = self.cores.iter().map(|core| core.ftl.physical_units_when_new()).sum();
+        let physical: u64 = self.cores.iter().map(|core| core.ftl.space().physical_units_when_new()).sum();
         self.units as f64 / physical.max(1) as f64
     }
 
     /// Units written by each core since the last reset, by cause.
     pub fn written_by_core(&self) -> Vec<UnitsWritten> {
         let bases = &self.base_by_core;
-        self.cores.iter().zip(bases).map(|(core, base)| core.ftl.written() - *base).collect()
+        self.cores.iter().zip(bases).map(|(core, base)| core.ftl.figures().written - *base).collect()
     }
 
     /// Units written for each one of the host's, by core, since the last reset; 0 where the host wrote nothing.
@@ -278,7 +284,7 @@ impl Ssd {
             }
         }
         for (index, core) in self.cores.iter_indexed() {
-            let (mapped, units) = (core.ftl.mapped_pages(), core.ftl.logical_units());
+            let (mapped, units) = (core.ftl.space().mapped_pages(), core.ftl.space().logical_units());
             if (mapped, units) != (ends[index], held[index]) {
                 return Err(format!(
                     "core {index} maps {mapped} pages for {units} units; it is to map {} for {}",

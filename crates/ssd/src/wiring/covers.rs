@@ -10,8 +10,9 @@ impl Ssd {
     /// A program unit of `stream` has been filled, or a stripe ended, or a cover has come.
     pub(crate) fn note_exposed(&mut self, now: Nanos, core: CoreId, stream: Stream) {
         let state = &mut self.cores[core];
-        let (ftl, exposed) = (&state.ftl, state.ftl.exposed(stream));
-        if let Some(at) = state.covers.note_filled(now, stream, exposed, || ftl.takes_cover(stream)) {
+        let (ftl, exposed) = (&state.ftl, state.ftl.stream(stream).exposed());
+        if let Some(at) = state.covers.note_filled(now, stream, exposed, || ftl.stream(stream).takes_cover())
+        {
             self.call_housekeeping(at);
         }
     }
@@ -20,13 +21,9 @@ impl Ssd {
     pub(crate) fn note_covered(&mut self, now: Nanos, core: CoreId, stream: Stream) {
         let state = &mut self.cores[core];
         // Partial parity of all streams lies in superblocks of one stream of its own.
-        let streams = if state.ftl.cause_of(stream) == Cause::Partial {
-            0..state.ftl.streams()
-        } else {
-            stream.0..stream.0 + 1
-        };
-        for stream in streams.map(Stream) {
-            state.covers.note_covered(now, stream, state.ftl.exposed(stream));
+        let of_all = state.ftl.streams().cause(stream) == Cause::Partial;
+        for stream in state.ftl.streams().all().filter(|&other| of_all || other == stream) {
+            state.covers.note_covered(now, stream, state.ftl.stream(stream).exposed());
         }
     }
 
@@ -36,9 +33,9 @@ impl Ssd {
         if !self.striped {
             return next;
         }
-        for stream in (0..self.cores[core].ftl.streams()).map(Stream) {
+        for stream in self.cores[core].ftl.streams().all() {
             let state = &mut self.cores[core];
-            match state.covers.look(now, stream, state.ftl.exposed(stream)) {
+            match state.covers.look(now, stream, state.ftl.stream(stream).exposed()) {
                 Look::Done => {}
                 Look::Later(at) => next = next.min(at),
                 Look::Cover(again) => {
@@ -53,14 +50,18 @@ impl Ssd {
     /// Covers what the open stripe of `stream` holds, the begun program unit included.
     pub(crate) fn cover(&mut self, now: Nanos, core: CoreId, stream: Stream) {
         let ftl = &mut self.cores[core].ftl;
-        if !ftl.takes_cover(stream) || ftl.exposed(stream) == 0 {
+        if !ftl.stream(stream).takes_cover() || ftl.stream(stream).exposed() == 0 {
             return;
         }
-        let units = ftl.begun_units(stream);
+        let units = ftl.stream(stream).begun_units();
         if let Some(pu) = ftl.pad(stream) {
             self.program_in(now, core, stream, pu, units);
             self.program_parity(now, core, stream);
         }
+        debug_assert!(
+            self.cores[core].ftl.stream(stream).begun_pu().is_none(),
+            "what is covered lies in full program units"
+        );
         let covered = self.cores[core].ftl.cover(stream);
         // What had been covered may have moved, whether or not this stripe found room.
         while let Some(pu) = self.cores[core].ftl.take_cover() {
@@ -79,8 +80,8 @@ impl Ssd {
     pub fn unprotected_page_seconds(&self, now: Nanos, class: u8) -> f64 {
         let of = |core: &crate::core::Core| -> f64 {
             let pages = f64::from(core.ftl.layout().pages_per_pu());
-            let streams = (0..core.ftl.streams()).map(Stream);
-            let own = streams.filter(|&stream| core.ftl.class_of(stream) == class);
+            let streams = core.ftl.streams().all();
+            let own = streams.filter(|&stream| core.ftl.streams().class(stream) == class);
             own.map(|stream| core.covers.exposure(now, stream) as f64 * pages / 1e9).sum()
         };
         self.cores.iter().map(of).sum()

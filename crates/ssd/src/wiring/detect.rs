@@ -158,7 +158,7 @@ impl Ssd {
     fn evacuate(&mut self, now: Nanos, die: DieId) {
         let (core, local) = self.core_of_die(die);
         let ftl = &self.cores[core].ftl;
-        if !ftl.could_hold(ftl.logical_units(), Some(local)) {
+        if !ftl.space().could_hold(ftl.space().logical_units(), Some(local)) {
             return;
         }
         if let Some(predictor) = self.watch.as_mut().and_then(|watch| watch.predictor.as_mut()) {

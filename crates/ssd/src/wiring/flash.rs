@@ -308,8 +308,10 @@ impl Ssd {
         }
         if self.striped && op.units == 0 {
             // Parity or partial parity has come: fewer may be exposed.
-            let stream =
-                self.cores[core].ftl.stream_of(self.cores[core].ftl.layout().place(op.pu).superblock);
+            let stream = self.cores[core]
+                .ftl
+                .superblock(self.cores[core].ftl.layout().place(op.pu).superblock)
+                .stream();
             self.note_covered(now, core, stream);
         }
     }

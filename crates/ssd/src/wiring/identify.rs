@@ -44,7 +44,7 @@ impl Ssd {
         let is_there = |die: DieId, read: &ListRead| {
             let ftl = &cores[places[die].core].ftl;
             let superblock = ftl.layout().place(read.pu).superblock;
-            matches!(ftl.state(superblock), State::Sealed | State::Collecting)
+            matches!(ftl.superblock(superblock).state(), State::Sealed | State::Collecting)
         };
         self.watch.as_mut()?.lists.next(is_there)
     }
@@ -55,7 +55,7 @@ impl Ssd {
         let ftl = &self.cores[core].ftl;
         let reads = ftl.list_reads(local, repair.identifier == Identifier::P2lPage);
         let is_gone = reads.is_none();
-        watch.lists.begin(die, core, reads, ftl.mapped_pages());
+        watch.lists.begin(die, core, reads, ftl.space().mapped_pages());
         if is_gone {
             self.note_searched(die);
         } else {
@@ -256,8 +256,10 @@ impl Ssd {
             Member::Gone => false,
         };
         let gives = |axis: Axis| {
-            let needed = ftl.line_needs(pu, axis);
-            needed.is_some_and(|needed| ftl.line_of(pu, axis).filter(is_there).count() as u32 >= needed)
+            let needed = ftl.parity().line_needs(pu, axis);
+            needed.is_some_and(|needed| {
+                ftl.parity().line_of(pu, axis).filter(is_there).count() as u32 >= needed
+            })
         };
         Axis::ALL.into_iter().any(gives)
     }

@@ -45,6 +45,7 @@ impl Ssd {
 
     fn start_move(&mut self, now: Nanos, victim: CoreId, number: Lpn) {
         let unit = self.unit_at(victim, number);
+        debug_assert!(self.left_behind(unit).is_some(), "unit {unit} moves and is not at its former place");
         let command = Command {
             lba: Lba(unit * u64::from(self.sectors_per_unit)),
             sectors: self.sectors_per_unit,
@@ -85,10 +86,11 @@ impl Ssd {
             return;
         };
         let ftl = &self.cores[victim].ftl;
-        let class = ftl.class_of_superblock(ftl.layout().superblock_of(ftl.lookup(number)));
+        let class = ftl.superblock(ftl.layout().superblock_of(ftl.lookup(number))).class();
         let (core, lpn) = self.core_of(unit);
+        debug_assert!(core != victim, "unit {unit} moves to the core that it leaves");
         let ftl = &self.cores[core].ftl;
-        let write = WaitingWrite { work: UnitWork { lpn, ..work }, stream: ftl.host_stream(0, class) };
+        let write = WaitingWrite { work: UnitWork { lpn, ..work }, stream: ftl.streams().host(0, class) };
         if ftl.is_read_only() {
             self.refuse_move(now, write);
         } else {

@@ -2,7 +2,7 @@
 
 use crate::core::Due;
 use crate::ssd::Ssd;
-use outlast_ftl::{CodeConfig, Stream};
+use outlast_ftl::CodeConfig;
 use outlast_media::ConfigError;
 use outlast_units::{CoreId, DieId, Nanos};
 
@@ -20,7 +20,7 @@ impl Ssd {
 
     /// [`Ssd::set_code`] as an effect of an event, after which the drive settles.
     pub(crate) fn change_code(&mut self, now: Nanos, class: u8, code: CodeConfig) -> Result<(), ConfigError> {
-        let classes = self.cores[CoreId(0)].ftl.classes();
+        let classes = self.cores[CoreId(0)].ftl.streams().classes();
         if self.config.protection.is_none() {
             let limit = "a drive without device.protection has no parity to change";
             return Err(ConfigError::new("class", class, limit));
@@ -29,7 +29,7 @@ impl Ssd {
             let limit = format!("must be below the number of classes, {classes}");
             return Err(ConfigError::new("class", class, limit));
         }
-        let before = self.cores[CoreId(0)].ftl.code(class);
+        let before = self.cores[CoreId(0)].ftl.parity().code(class);
         for core in self.cores.indices() {
             if let Err(error) = self.cores[core].ftl.set_code(class, code) {
                 for done in self.cores.iter_mut().take(core.index()) {
@@ -49,19 +49,19 @@ impl Ssd {
 
     /// The code that class `class` has now.
     pub fn code(&self, class: u8) -> CodeConfig {
-        self.cores[CoreId(0)].ftl.code(class)
+        self.cores[CoreId(0)].ftl.parity().code(class)
     }
 
     /// Classes of protection; one where there are none.
     pub fn classes(&self) -> u8 {
-        self.cores[CoreId(0)].ftl.classes()
+        self.cores[CoreId(0)].ftl.streams().classes()
     }
 
     /// Superblocks that still have a code which is no longer that of their class, and all that hold data.
     pub fn encoding_progress(&self) -> (u32, u32) {
         self.cores
             .iter()
-            .map(|core| core.ftl.encoding_progress())
+            .map(|core| core.ftl.parity().outdated())
             .fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1))
     }
 
@@ -70,8 +70,8 @@ impl Ssd {
         let of = |core: &crate::core::Core| {
             let ftl = &core.ftl;
             let superblocks = (0..ftl.layout().superblocks()).map(outlast_units::SuperblockId);
-            let own = superblocks.filter(|&superblock| ftl.class_of_superblock(superblock) == class);
-            own.map(|superblock| u64::from(ftl.valid_count(superblock))).sum::<u64>()
+            let own = superblocks.filter(|&superblock| ftl.superblock(superblock).class() == class);
+            own.map(|superblock| u64::from(ftl.superblock(superblock).valid())).sum::<u64>()
         };
         let units: u64 = self.cores.iter().map(of).sum();
         (units * self.config.ftl.mapping_unit.0).div_ceil(self.config.geometry.page_size.0)
@@ -79,7 +79,7 @@ impl Ssd {
 
     /// Units of partial parity written again because the superblock that held it was full, over the drive's life.
     pub fn covers_moved(&self) -> u64 {
-        self.cores.iter().map(|core| core.ftl.covers_moved()).sum()
+        self.cores.iter().map(|core| core.ftl.figures().covers_moved).sum()
     }
 
     /// A die that was [absent](crate::SsdConfig::absent_dies) is there: data written from now on lies on it, too.
@@ -112,8 +112,8 @@ impl Ssd {
 
     /// Stripes of any stream may have ended: their parity is programmed.
     pub(crate) fn program_all_parity(&mut self, now: Nanos, core: CoreId) {
-        for stream in 0..self.cores[core].ftl.streams() {
-            self.program_parity(now, core, Stream(stream));
+        for stream in self.cores[core].ftl.streams().all() {
+            self.program_parity(now, core, stream);
         }
     }
 }

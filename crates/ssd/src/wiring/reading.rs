@@ -23,11 +23,11 @@ impl Lines for CoreLines<'_> {
     }
 
     fn needs(&self, pu: Pu, axis: Axis) -> Option<u32> {
-        self.ftl.line_needs(pu, axis)
+        self.ftl.parity().line_needs(pu, axis)
     }
 
     fn members(&self, pu: Pu, axis: Axis) -> impl Iterator<Item = Member> {
-        self.ftl.line_of(pu, axis)
+        self.ftl.parity().line_of(pu, axis)
     }
 
     fn is_out_of_reach(&self, pu: Pu) -> bool {
@@ -79,7 +79,7 @@ impl Ssd {
         debug_assert!(op.failing & !op.mask == 0, "only units of the read are missing");
         let ftl = &self.cores[op.core].ftl;
         let superblock = ftl.layout().place(op.pu).superblock;
-        let is_protected = ftl.has_parity(superblock);
+        let is_protected = ftl.superblock(superblock).has_parity();
         if !self.ladder.wants_reread(&self.lines(op.core), &op, is_protected) {
             return false;
         }
@@ -161,7 +161,7 @@ impl Ssd {
         if lpn.is_some_and(|lpn| ftl.lookup(lpn) != slot) {
             return;
         }
-        let Some(rebuilt) = ftl.rebuild(slot, axis, members) else {
+        let Some(rebuilt) = ftl.parity().rebuild(slot, axis, members) else {
             // A member for another, in a superblock erased meanwhile: then that other is stale, too.
             assert!(lpn.is_none(), "the line of page {lpn:?} could not be put together");
             return;

@@ -33,6 +33,6 @@ impl Ssd {
     /// blocks on each of 512 dies). Zero where the identifier reads no lists.
     pub fn list_buffer_bytes(&self) -> u64 {
         let reads_lists = self.config.repair.as_ref().is_some_and(|own| own.identifier.reads_lists());
-        if reads_lists { self.cores.iter().map(|core| core.ftl.list_buffer_bytes()).sum() } else { 0 }
+        if reads_lists { self.cores.iter().map(|core| core.ftl.space().list_buffer_bytes()).sum() } else { 0 }
     }
 }

@@ -94,7 +94,7 @@ impl Ssd {
         let chosen = self.scrubbing(now, core, |scrub, view| scrub.choose(view)).flatten();
         let Some((superblock, reason)) = chosen else { return };
         let ftl = &self.cores[core].ftl;
-        let stream = ftl.scrub_stream(ftl.class_of_superblock(superblock));
+        let stream = ftl.streams().scrub(ftl.superblock(superblock).class());
         assert!(!matches!(reason, Reason::Space | Reason::Wear), "scrubbing moves for {}", reason.name());
         self.start_relocation(now, core, Task::Scrub, superblock, stream, reason);
     }
@@ -138,7 +138,7 @@ impl Ssd {
         }
         let Some(own) = &mut state.cells else { return };
         let cycles = state.ftl.blocks().all_cycles();
-        let blocks = state.ftl.block_indices(superblock);
+        let blocks = state.ftl.superblock(superblock).blocks();
         own.erased(superblock, blocks.map(|block| (block, cycles[block])));
     }
 
@@ -154,11 +154,11 @@ impl Ssd {
         let at = now + self.schedule.aged();
         let bits = self.reliability.as_ref().map(|own| own.ecc().codeword_bits());
         self.decisions.note(reason, || {
-            let class = ftl.class_of_superblock(superblock);
+            let class = ftl.superblock(superblock).class();
             let stream = match reason {
-                Reason::Space => ftl.gc_stream(class),
-                Reason::Wear => ftl.wear_leveling_stream(class),
-                _ => ftl.scrub_stream(class),
+                Reason::Space => ftl.streams().gc(class),
+                Reason::Wear => ftl.streams().wear_leveling(class),
+                _ => ftl.streams().scrub(class),
             };
             let errors =
                 cells.as_ref().zip(bits).map(|(own, bits)| expected_errors(ftl, own, superblock, at, bits));
@@ -167,11 +167,11 @@ impl Ssd {
                 core: core.0,
                 superblock,
                 reason,
-                valid: ftl.valid_count(superblock),
+                valid: ftl.superblock(superblock).valid(),
                 rereads: cells.as_ref().map_or(0, |own| own.rereads(superblock)),
                 expected_errors: errors.unwrap_or(f64::NAN),
-                protected: ftl.has_parity(superblock),
-                will_be_protected: ftl.is_protected(stream),
+                protected: ftl.superblock(superblock).has_parity(),
+                will_be_protected: ftl.stream(stream).is_protected(),
             }
         });
     }

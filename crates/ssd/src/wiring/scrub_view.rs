@@ -44,21 +44,21 @@ impl View for CoreView<'_> {
     }
 
     fn is_sealed(&self, superblock: SuperblockId) -> bool {
-        self.ftl.state(superblock) == State::Sealed
+        self.ftl.superblock(superblock).state() == State::Sealed
     }
 
     fn is_gone(&self, superblock: SuperblockId) -> bool {
-        let state = self.ftl.state(superblock);
+        let state = self.ftl.superblock(superblock).state();
         matches!(state, State::Free | State::Collecting | State::Retired)
-            || (state == State::Sealed && self.ftl.valid_count(superblock) == 0)
+            || (state == State::Sealed && self.ftl.superblock(superblock).valid() == 0)
     }
 
     fn can_move(&self, superblock: SuperblockId) -> bool {
-        self.ftl.can_relocate(superblock, self.ftl.scrub_stream(self.ftl.class_of_superblock(superblock)))
+        self.ftl.can_relocate(superblock, self.ftl.streams().scrub(self.ftl.superblock(superblock).class()))
     }
 
     fn valid(&self, superblock: SuperblockId) -> u32 {
-        self.ftl.valid_count(superblock)
+        self.ftl.superblock(superblock).valid()
     }
 
     fn rereads(&self, superblock: SuperblockId) -> u32 {
@@ -80,38 +80,38 @@ impl View for CoreView<'_> {
         let Some(own) = &self.cells else { return Nanos::MAX };
         let (group, at) = (own.oldest(superblock), self.now + self.aged);
         let of = |block| own.cells.time_until(block, group, rber, at).unwrap_or(Nanos::MAX);
-        self.ftl.block_indices(superblock).map(of).min().unwrap_or(Nanos::MAX)
+        self.ftl.superblock(superblock).blocks().map(of).min().unwrap_or(Nanos::MAX)
     }
 
     fn is_scrubbed(&self, superblock: SuperblockId) -> bool {
-        self.ftl.is_scrubbed(superblock)
+        self.ftl.superblock(superblock).is_scrubbed()
     }
 
     fn exposure(&self, superblock: SuperblockId) -> i64 {
-        self.ftl.exposure(superblock)
+        self.ftl.superblock(superblock).exposure()
     }
 
     fn lanes_lost(&self, superblock: SuperblockId) -> u32 {
-        self.ftl.lanes_lost(superblock)
+        self.ftl.superblock(superblock).lanes_lost()
     }
 
     fn rebuilds(&self, superblock: SuperblockId) -> bool {
         let first = self.ftl.layout().pu_at(superblock, PuWithin(0));
-        self.ftl.has_parity(superblock) && rebuilds(self.config, self.timing, self.ftl, first)
+        self.ftl.superblock(superblock).has_parity() && rebuilds(self.config, self.timing, self.ftl, first)
     }
 
     fn is_outdated(&self, superblock: SuperblockId) -> bool {
-        self.ftl.is_outdated(superblock)
+        self.ftl.superblock(superblock).is_outdated()
     }
 
     fn is_narrow(&self, superblock: SuperblockId) -> bool {
-        self.ftl.is_narrow(superblock)
+        self.ftl.superblock(superblock).is_narrow()
     }
 
     fn is_to_leave(&self, superblock: SuperblockId) -> bool {
         let Some(watch) = self.watch else { return false };
         let mut dies = self.dies.iter_indexed();
-        dies.any(|(local, &die)| watch.is_leaving(die) && self.ftl.holds_on(superblock, local))
+        dies.any(|(local, &die)| watch.is_leaving(die) && self.ftl.superblock(superblock).holds_on(local))
     }
 
     fn is_dead(&self, pu: Pu) -> bool {
@@ -129,7 +129,7 @@ impl View for CoreView<'_> {
     fn set_alarms(&mut self, superblock: SuperblockId, alarm_at: impl Fn(&dyn Row) -> u32) {
         let Some(own) = &mut self.cells else { return };
         let group = own.oldest(superblock);
-        for block in self.ftl.block_indices(superblock) {
+        for block in self.ftl.superblock(superblock).blocks() {
             own.cells.set_alarms(block, |cells, row, reads| {
                 alarm_at(&CellRow { cells, block, row, group, reads })
             });
@@ -170,5 +170,5 @@ pub(super) fn expected_errors(
 ) -> f64 {
     let group = own.oldest(superblock);
     let of = |block| own.cells.worst_expected_errors(block, group, at, bits);
-    ftl.block_indices(superblock).map(of).fold(0.0, f64::max)
+    ftl.superblock(superblock).blocks().map(of).fold(0.0, f64::max)
 }

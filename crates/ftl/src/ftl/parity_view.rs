@@ -1,0 +1,88 @@
+//! Parity as it is seen from outside.
+
+use super::parity::Axis;
+use super::{Ftl, Member};
+use crate::config::{CodeConfig, PartialPlace};
+use crate::streams::{Cause, Stream};
+use crate::superblocks::State;
+use outlast_media::Unit;
+use outlast_units::{Ppn, Pu};
+
+/// Codes, and the lines of program units that they protect.
+#[derive(Clone, Copy, Debug)]
+pub struct ParityView<'a> {
+    pub(super) ftl: &'a Ftl,
+}
+
+impl<'a> ParityView<'a> {
+    /// The code that class `class` has now.
+    pub fn code(self, class: u8) -> CodeConfig {
+        self.ftl.code(class)
+    }
+
+    /// The code that the superblock of program unit `pu` was opened with.
+    pub fn code_of_pu(self, pu: Pu) -> CodeConfig {
+        self.ftl.codes.config_of(self.ftl.layout.within_superblock(pu).0)
+    }
+
+    /// Parity program units of stripes and blocks that may be open at once.
+    pub fn open_units(self) -> u64 {
+        let of = |stream: Stream| {
+            let lanes = self.ftl.layout.lanes().len() as u64;
+            self.ftl.codes.of_stream(stream).map_or(0, |code| {
+                u64::from(code.parity()) + if code.block_code().is_some() { lanes } else { 0 }
+            })
+        };
+        self.ftl.frontiers.streams().map(of).sum()
+    }
+
+    /// Superblocks whose code is [outdated](super::SuperblockView::is_outdated), and all that hold data.
+    pub fn outdated(self) -> (u32, u32) {
+        let sealed = self.ftl.superblocks.in_state(State::Sealed).filter(|&superblock| {
+            self.ftl.streams.cause(self.ftl.superblocks.opened_by(superblock)) != Cause::Partial
+        });
+        sealed.fold((0, 0), |(outdated, all), superblock| {
+            (outdated + u32::from(self.ftl.is_outdated(superblock)), all + 1)
+        })
+    }
+
+    /// What protects a stripe that is not yet full; `None` in a drive without parity.
+    pub fn partial_place(self) -> Option<PartialPlace> {
+        self.ftl.partials.place()
+    }
+
+    /// How many members of the line of program unit `pu` along `axis` it takes to rebuild another; `None` where it has no parity
+    /// that way.
+    pub fn line_needs(self, pu: Pu, axis: Axis) -> Option<u32> {
+        let line = self.ftl.line(pu, axis)?;
+        Some(self.ftl.members(line).filter(|&(_, index)| index < line.data).count() as u32)
+    }
+
+    /// The other members of the line of program unit `pu` along `axis`, and where each is to be found; none where it has no parity
+    /// that way.
+    pub fn line_of(self, pu: Pu, axis: Axis) -> impl Iterator<Item = Member> + use<'a> {
+        let line = self.ftl.line(pu, axis);
+        line.into_iter().flat_map(move |line| {
+            self.ftl
+                .members(line)
+                .filter(move |&(other, _)| other != pu)
+                .map(move |(other, index)| self.ftl.member(line, other, index))
+        })
+    }
+
+    /// Whether the cover of the open stripe of program unit `pu` gives its unit `unit`, of members of which `is_broken` tells which
+    /// cannot be read.
+    ///
+    /// # Panics
+    /// If bytes are kept and the cover gives others than were written.
+    pub fn cover_gives(self, pu: Pu, unit: u32, is_broken: impl Fn(Pu) -> bool) -> bool {
+        self.ftl.cover_gives(pu, unit, is_broken)
+    }
+
+    /// The unit of slot `slot` rebuilt along `axis` from other members: those in `had` (program units that
+    /// were read, or were in the controller's memory when the recovery began), and those that are not on flash. For drives that
+    /// keep bytes. `None` if no bytes are kept, the slot has no parity that way, or these members do not suffice.
+    pub fn rebuild(self, slot: Ppn, axis: Axis, had: &[Pu]) -> Option<Unit> {
+        self.ftl.rebuild(slot, axis, had)
+    }
+}

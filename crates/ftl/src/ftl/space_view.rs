@@ -1,0 +1,113 @@
+//! Room as it is seen from outside: what there is, and what it is for.
+
+use super::{Ftl, Map};
+use crate::codes::{Codes, data_units};
+use crate::lanes::Lanes;
+use crate::layout::LISTED_BYTES;
+use crate::physical::Physical;
+use crate::streams::Cause;
+use crate::stripes::LaneSet;
+use crate::superblocks::Superblocks;
+use crate::table::Mapping;
+use outlast_units::LocalDie;
+
+/// How much there is room for.
+#[derive(Clone, Copy, Debug)]
+pub struct SpaceView<'a> {
+    pub(super) ftl: &'a Ftl,
+}
+
+impl SpaceView<'_> {
+    /// Free superblocks.
+    #[inline]
+    pub fn free_superblocks(self) -> u32 {
+        self.ftl.free_superblocks()
+    }
+
+    /// Free superblocks held back for relocation.
+    pub fn reserve(self) -> u32 {
+        self.ftl.reserve()
+    }
+
+    /// Superblocks that scrubbing keeps for itself, whether or not it moves anything (open, held back, or waiting for their
+    /// erasure), and all that hold no data of the host. Without scrubbing the first is 0.
+    pub fn superblocks_for_scrubbing(self) -> (u32, u32) {
+        let spare = self.ftl.layout.superblocks().saturating_sub(self.ftl.superblocks_for_data());
+        let held_back = self.ftl.room.held_back();
+        let own =
+            self.ftl.frontiers.streams().filter(|&stream| self.ftl.streams.cause(stream) == Cause::Scrub);
+        match own.count() as u32 {
+            0 => (0, spare),
+            open => (open + held_back + (held_back - 1), spare),
+        }
+    }
+
+    /// Data units that can be written before anything more must be erased: in free superblocks and in those that streams have open.
+    pub fn unwritten_units(self) -> u64 {
+        let free =
+            u64::from(self.ftl.free_superblocks()) * u64::from(self.ftl.data_units(self.ftl.streams.gc(0)));
+        free + self.ftl.frontiers.streams().map(|stream| u64::from(self.ftl.room(stream))).sum::<u64>()
+    }
+
+    /// Units that there must be room for.
+    pub fn logical_units(self) -> u64 {
+        self.ftl.room.logical_units()
+    }
+
+    /// Pages that are mapped: those of [`SpaceView::logical_units`], and those that are another core's by now.
+    pub fn mapped_pages(self) -> u64 {
+        self.ftl.map.pages()
+    }
+
+    /// Units that the dies which are left can hold, parity included.
+    pub fn physical_units(self) -> u64 {
+        self.ftl.physical_units()
+    }
+
+    /// As [`SpaceView::physical_units`] while no die has failed.
+    pub fn physical_units_when_new(self) -> u64 {
+        let lanes = self.ftl.layout.lanes().len() as u64;
+        let left = lanes - u64::from(self.ftl.lanes.dead_count());
+        (self.ftl.physical_units() * lanes).checked_div(left).unwrap_or(0)
+    }
+
+    /// Whether `units` units could be taken for ever if die `without` were not there either.
+    pub fn could_hold(self, units: u64, without: Option<LocalDie>) -> bool {
+        let mut dead =
+            self.ftl.lanes.dead().cloned().unwrap_or_else(|| LaneSet::new(self.ftl.layout.lanes().len()));
+        for &lane in without.map_or(&[][..], |die| self.ftl.layout.lanes_of_die(die)) {
+            dead.insert(lane);
+        }
+        let gaps: Option<&LaneSet> = Some(&dead).filter(|dead| !dead.is_empty());
+        let data = self
+            .ftl
+            .data_streams()
+            .map(|stream| data_units(&self.ftl.layout, self.ftl.codes.of_stream(stream), gaps));
+        let needed = self.ftl.superblocks_for(units, data.min().unwrap_or(0)) + self.ftl.superblocks_beside();
+        self.ftl.layout.superblocks() - self.ftl.superblocks.retired() >= needed
+    }
+
+    /// Resident bytes of all tables. [`Ftl::new`] allocates them once; they grow only when the core takes over units of another.
+    pub fn bytes(self) -> usize {
+        let others = self.ftl.superblocks.ids().len() * (Codes::BYTES_EACH + Lanes::BYTES_EACH);
+        self.ftl.map.bytes() + self.ftl.superblocks.bytes() + others + self.ftl.physical.bytes()
+    }
+
+    /// What [`SpaceView::bytes`] will be when all tables are built.
+    pub fn bytes_when_built(self, geometry: &outlast_media::Geometry) -> u64 {
+        let layout = &self.ftl.layout;
+        let superblocks = u64::from(layout.superblocks());
+        let pus = superblocks * u64::from(layout.pus_per_superblock());
+        Map::bytes_when_built(u64::from(layout.logical_units()), layout.slots())
+            + superblocks * (Superblocks::BYTES_EACH + Codes::BYTES_EACH + Lanes::BYTES_EACH) as u64
+            + pus.div_ceil(64) * size_of::<u64>() as u64
+            + Physical::bytes_when_built(geometry, layout)
+    }
+
+    /// Bytes of the lists of superblocks that are open, one for each stream of data: they are in the controller's memory until the
+    /// superblock is full.
+    pub fn list_buffer_bytes(self) -> u64 {
+        let open = self.ftl.data_streams().count() as u64;
+        open * self.ftl.layout.lanes().len() as u64 * self.ftl.units_per_lane() * LISTED_BYTES
+    }
+}

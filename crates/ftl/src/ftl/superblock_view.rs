@@ -1,0 +1,110 @@
+//! A superblock as it is seen from outside.
+
+use super::Ftl;
+use crate::streams::{Cause, Stream};
+use crate::superblocks::State;
+use outlast_units::{BlockIndex, LaneIndex, LocalDie, SuperblockId};
+
+/// One superblock.
+#[derive(Clone, Copy, Debug)]
+pub struct SuperblockView<'a> {
+    pub(super) ftl: &'a Ftl,
+    pub(super) id: SuperblockId,
+}
+
+impl<'a> SuperblockView<'a> {
+    /// The state of a superblock.
+    #[inline]
+    pub fn state(self) -> State {
+        self.ftl.superblocks.state(self.id)
+    }
+
+    /// The stream that opened a superblock last.
+    pub fn stream(self) -> Stream {
+        self.ftl.superblocks.opened_by(self.id)
+    }
+
+    /// The class of what a superblock holds.
+    #[inline]
+    pub fn class(self) -> u8 {
+        self.ftl.class_of_superblock(self.id)
+    }
+
+    /// Valid units of a superblock.
+    #[inline]
+    pub fn valid(self) -> u32 {
+        self.ftl.superblocks.valid(self.id)
+    }
+
+    /// Which of all seals that of a superblock was; `None` unless it is sealed. Another number than before means that the superblock
+    /// was erased and filled in between.
+    pub fn seal(self) -> Option<u64> {
+        self.ftl.superblocks.seal_of(self.id)
+    }
+
+    /// Whether all that superseded units of `superblock` is on flash, or safe in the buffer: it may be erased.
+    #[inline]
+    pub fn may_be_erased(self) -> bool {
+        self.ftl.may_erase(self.id)
+    }
+
+    /// Whether the data of `superblock` has parity, or will when its stripes are full.
+    #[inline]
+    pub fn has_parity(self) -> bool {
+        self.ftl.has_parity(self.id)
+    }
+
+    /// Whether `superblock` is sealed and its code is not the one that its stream has now.
+    #[inline]
+    pub fn is_outdated(self) -> bool {
+        self.ftl.is_outdated(self.id)
+    }
+
+    /// Whether `superblock` is sealed and leaves out dies that have been added since.
+    pub fn is_narrow(self) -> bool {
+        self.ftl.superblocks.state(self.id) == State::Sealed
+            && self.ftl.opened_gaps(self.id).is_some_and(|gaps| {
+                let mut lanes = self.ftl.layout.lanes().indices();
+                lanes.any(|lane| gaps.contains(lane) && !self.ftl.lanes.is_missing(self.id, lane))
+            })
+    }
+
+    /// Lanes of `superblock`, which is sealed, that held data and are gone: so many members of its stripes are missing.
+    pub fn lanes_lost(self) -> u32 {
+        self.ftl.lanes_lost(self.id)
+    }
+
+    /// How badly `superblock`, sealed, is off: members of its stripes that are gone, against those that may be.
+    pub fn exposure(self) -> i64 {
+        let parity = self.ftl.code_of(self.id).map_or(0, crate::stripes::Stripes::parity);
+        let lost = self.ftl.lanes_lost(self.id);
+        if lost == 0 { i64::MIN } else { i64::from(lost) - i64::from(parity) }
+    }
+
+    /// Whether what a superblock holds was put there by scrubbing.
+    pub fn is_scrubbed(self) -> bool {
+        self.ftl.streams.cause(self.ftl.superblocks.opened_by(self.id)) == Cause::Scrub
+    }
+
+    /// Whether a full superblock holds current pages on die `local_die`.
+    pub fn holds_on(self, local_die: LocalDie) -> bool {
+        self.ftl.superblocks.state(self.id) == State::Sealed
+            && self.ftl.layout.lanes_of_die(local_die).iter().any(|&lane| {
+                self.ftl.pus_on(self.id, lane).any(|pu| self.ftl.current_in(pu).next().is_some())
+            })
+    }
+
+    /// The lanes on which `superblock` has blocks to be erased: those that are not gone, nor left out of it.
+    pub fn lanes(self) -> impl Iterator<Item = LaneIndex> + use<'a> {
+        self.ftl.lanes.erasable(self.id)
+    }
+
+    /// All blocks of a superblock, except for those whose lane is gone.
+    pub fn blocks(self) -> impl Iterator<Item = BlockIndex> + use<'a> {
+        self.ftl
+            .lanes
+            .live()
+            .flat_map(move |lane| self.ftl.physical.blocks_of(&self.ftl.layout, self.id, lane))
+            .map(|at| self.ftl.physical.blocks().index(at))
+    }
+}
