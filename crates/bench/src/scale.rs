@@ -2,9 +2,9 @@
 
 use crate::case::{Case, scenario};
 
-/// Random writes with garbage collection, and random reads, from 8 GiB to 256 GiB.
+/// Random writes with garbage collection, and random reads, from 8 GiB to 1 TiB.
 pub(crate) fn all(quick: bool) -> Vec<Case> {
-    let sizes: &[f64] = if quick { &[2.0, 4.0] } else { &[8.0, 32.0, 64.0, 256.0] };
+    let sizes: &[f64] = if quick { &[2.0, 4.0] } else { &[8.0, 32.0, 64.0, 256.0, 1024.0] };
     let requests = if quick { 20_000 } else { 2_000_000 };
     let case = |gib: f64, name: &str, reads: u32, span: &str| Case {
         name: format!("{name}-{gib}g"),
