@@ -101,10 +101,10 @@ impl Case {
     }
 }
 
-/// What a clone of a drive with 1 GiB of live data takes (or with a hundredth of it), beside the same drive that keeps no bytes: the least
+/// What a clone of a drive with 1 GiB of live data takes (or with a tenth of it), beside the same drive that keeps no bytes: the least
 /// of nine.
 pub(crate) fn forks(quick: bool) -> Result<String, String> {
-    let gib = if quick { 0.0125 } else { 1.25 };
+    let gib = if quick { 0.125 } else { 1.25 };
     let text = |bytes: bool| {
         let device = format!("bytes = {bytes}\n");
         scenario_of(

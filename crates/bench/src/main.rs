@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn the_benchmark_of_forks_runs() {
-        assert!(data::forks(true).unwrap().starts_with("forks: 10 MiB"));
+        assert!(data::forks(true).unwrap().starts_with("forks: 102 MiB"));
     }
 
     /// Each line of the codes has figures of the portable kernel at least, and the kernels agree (or it would panic).
