@@ -48,6 +48,12 @@ pub(crate) trait Mapping {
     /// The same for pages that will soon be written, and so of the slots that they leave: loads that do not wait for each other.
     fn touch_written(&self, lpns: impl Iterator<Item = Lpn>);
 
+    /// The same for the units in those slots from `first` on that are set in `units`, which will soon be relocated.
+    fn touch_moving(&self, first: Ppn, units: u64);
+
+    /// The same for what tells whose the unit in `slot` is, and its neighbours.
+    fn touch_owner(&self, slot: Ppn);
+
     /// Resident bytes.
     fn bytes(&self) -> usize;
 
@@ -193,6 +199,21 @@ impl Mapping for FlatMap {
         let left = |lpn| self.slots.get(lpn).map_or(0, |slot| self.valid.word_of(slot.0));
         let sum = lpns.fold(0u64, |sum, lpn| sum ^ left(lpn));
         std::hint::black_box(sum);
+    }
+
+    #[inline]
+    fn touch_moving(&self, first: Ppn, units: u64) {
+        let mut rest = units;
+        while rest != 0 {
+            let owner = self.owners[first + rest.trailing_zeros()];
+            rest &= rest - 1;
+            self.slots.get(owner).into_iter().for_each(prefetch);
+        }
+    }
+
+    #[inline]
+    fn touch_owner(&self, slot: Ppn) {
+        prefetch(&self.owners[slot]);
     }
 
     fn bytes(&self) -> usize {

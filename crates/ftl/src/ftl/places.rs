@@ -108,6 +108,19 @@ impl Ftl {
         self.map.touch_written(lpns);
     }
 
+    /// As [`Ftl::touch`], for the `units` of program unit `pu` that will soon be relocated: stores that miss the cache would hold up all
+    /// that come after them. What tells whose they are should have been [touched](Ftl::touch_owners) before.
+    #[inline]
+    pub fn touch_moving(&self, pu: Pu, units: u64) {
+        self.map.touch_moving(self.layout.first_slot_of(pu), units);
+    }
+
+    /// As [`Ftl::touch`], for what tells whose the units of program unit `pu` are.
+    #[inline]
+    pub fn touch_owners(&self, pu: Pu) {
+        self.map.touch_owner(self.layout.first_slot_of(pu));
+    }
+
     /// Units that `stream` has put into a program unit that is not full yet.
     pub(super) fn begun_units(&self, stream: Stream) -> u32 {
         self.frontiers[stream].begun(self.layout.units_per_pu())

@@ -1,6 +1,7 @@
 //! The same translation layer without time: preconditioning and endurance studies.
 
 use super::{Ftl, Slot};
+use crate::ftl::Map;
 use crate::streams::{Cause, Stream};
 use crate::table::Mapping;
 use outlast_media::Unit;
@@ -89,11 +90,17 @@ impl Ftl {
         self.superblocks.begin_collecting(victim, self.streams.cause(to));
         let first = self.layout.first_slot(victim).0;
         let (end, stride) = (first + self.layout.units_per_superblock(), self.layout.mask_stride());
-        let mut reads = 0;
+        let valid_at = |map: &Map, at: u32| map.valid_in(Ppn(at), stride.min(end - at));
+        let (mut reads, mut valid) = (0, valid_at(&self.map, first));
         for at in (first..end).step_by(stride as usize) {
-            let valid = self.map.valid_in(Ppn(at), stride.min(end - at));
             reads += u64::from(self.layout.pages_under(valid));
-            self.relocate_at_once(to, Ppn(at), valid);
+            let (next, now) = (at + stride, valid);
+            if next < end {
+                // While this stride moves, the entries of the next come into the cache.
+                valid = valid_at(&self.map, next);
+                self.map.touch_moving(Ppn(next), valid);
+            }
+            self.relocate_at_once(to, Ppn(at), now);
         }
         assert!(self.superblocks.valid(victim) == 0, "superblock {victim} was not emptied");
         let cause = self.streams.cause(to).read();

@@ -158,6 +158,10 @@ impl Tasks {
             }
             debug_assert!(victim.erasing.is_none(), "a victim is read that is being erased");
             victim.reads_in_flight += 1;
+            ftl.touch_moving(ftl.layout().pu_at(victim.superblock, within), mask);
+            if let Some(next) = victim.list.peek(local) {
+                ftl.touch_owners(ftl.layout().pu_at(victim.superblock, next));
+            }
             // Room is kept from the start of the read, so that data read always has a place to go.
             self.relocating += count_few(mask);
             return NextRead::Read { pu: ftl.layout().pu_at(victim.superblock, within), mask };

@@ -108,6 +108,13 @@ impl ReadList {
         self.dies_left -= u32::from(next == end);
         pu
     }
+
+    /// The one that comes after it.
+    #[inline]
+    pub(super) fn peek(&self, local: LocalDie) -> Option<PuWithin> {
+        let (next, end) = self.cursors[local];
+        (next != end).then(|| self.pus[next as usize])
+    }
 }
 
 /// Valid units to be moved until a victim's erasure leaves one superblock more than before: its own `valid` ones when they fit
