@@ -36,10 +36,10 @@ impl Bits {
         self.0[bit as usize / 64] >> (bit % 64) & 1 == 1
     }
 
-    /// The word that bit `bit` lies in; 0 where there is no such bit.
+    /// The word that bit `bit` lies in.
     #[inline]
-    pub(crate) fn word_of(&self, bit: u32) -> u64 {
-        self.0.get(bit as usize / 64).copied().unwrap_or(0)
+    pub(crate) fn word_of(&self, bit: u32) -> &u64 {
+        &self.0[bit as usize / 64]
     }
 
     #[inline]

@@ -46,7 +46,7 @@ pub(crate) trait Mapping {
     fn touch(&self, lpns: impl Iterator<Item = Lpn>);
 
     /// The same for pages that will soon be written, and so of the slots that they leave: loads that do not wait for each other.
-    fn touch_written(&self, lpns: impl Iterator<Item = Lpn>);
+    fn touch_written(&self, lpns: impl Iterator<Item = Lpn> + Clone);
 
     /// The same for the units in those slots from `first` on that are set in `units`, which will soon be relocated.
     fn touch_moving(&self, first: Ppn, units: u64);
@@ -195,10 +195,10 @@ impl Mapping for FlatMap {
     }
 
     #[inline]
-    fn touch_written(&self, lpns: impl Iterator<Item = Lpn>) {
-        let left = |lpn| self.slots.get(lpn).map_or(0, |slot| self.valid.word_of(slot.0));
-        let sum = lpns.fold(0u64, |sum, lpn| sum ^ left(lpn));
-        std::hint::black_box(sum);
+    fn touch_written(&self, lpns: impl Iterator<Item = Lpn> + Clone) {
+        self.touch(lpns.clone());
+        let left = lpns.filter_map(|lpn| self.slots.get(lpn)).filter(|slot| slot.is_some());
+        left.for_each(|slot| prefetch(self.valid.word_of(slot.0)));
     }
 
     #[inline]

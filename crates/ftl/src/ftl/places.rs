@@ -104,7 +104,7 @@ impl Ftl {
 
     /// The same for logical pages that will soon be written: loads that do not wait for each other.
     #[inline]
-    pub fn touch_written(&self, lpns: impl Iterator<Item = Lpn>) {
+    pub fn touch_written(&self, lpns: impl Iterator<Item = Lpn> + Clone) {
         self.map.touch_written(lpns);
     }
 
