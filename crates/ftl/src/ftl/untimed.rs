@@ -29,16 +29,10 @@ impl Ftl {
         let slot = self.append(stream, lpn);
         // What is written without time has no content of its own.
         if self.contents.is_some() {
-            self.store_zeroes(slot.ppn, lpn);
+            self.store(slot.ppn, Unit::zero(lpn.0));
         }
         self.complete(stream, slot);
         Ok(slot.ppn)
-    }
-
-    /// Not inlined: a drive without bytes should not keep registers free for it.
-    #[inline(never)]
-    fn store_zeroes(&mut self, slot: Ppn, lpn: Lpn) {
-        self.store(slot, Unit::zero(lpn.0));
     }
 
     /// Whether [`Full`] may come of writing `units` more units without time; a cautious answer, which errs on the side of yes.
