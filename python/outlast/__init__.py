@@ -35,7 +35,8 @@ if TYPE_CHECKING:
         trace_info,
         validate,
     )
-    from outlast.errors import OutputError
+    from outlast.drive import Batch, Drive
+    from outlast.errors import ControlError, DriveError, MediumError, OutputError
     from outlast.result import Figures, Result, load
     from outlast.sweeps import Sweep, load_sweep, sweep
 
@@ -47,6 +48,11 @@ _HOMES = {
     "OutlastError": "outlast._core",
     "ScenarioError": "outlast._core",
     "WorkloadError": "outlast._core",
+    "Batch": "outlast.drive",
+    "ControlError": "outlast.errors",
+    "Drive": "outlast.drive",
+    "DriveError": "outlast.errors",
+    "MediumError": "outlast.errors",
     "OutputError": "outlast.errors",
     "Figures": "outlast.result",
     "Result": "outlast.result",
@@ -65,9 +71,14 @@ _HOMES = {
 }
 
 __all__ = [
+    "Batch",
+    "ControlError",
     "DeviceError",
+    "Drive",
+    "DriveError",
     "Figures",
     "InternalError",
+    "MediumError",
     "ModelError",
     "OutlastError",
     "OutputError",

@@ -4,6 +4,7 @@
 //! the interpreter lock, calls the core, and turns the outcome back. Whatever goes wrong becomes one of the exceptions of
 //! [`errors`]; a panic never crosses into Python.
 
+mod drive;
 mod errors;
 mod figures;
 mod fio;
@@ -25,6 +26,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     figures::register(module)?;
     scenario::register(module)?;
     run::register(module)?;
+    drive::register(module)?;
     trace::register(module)?;
     fio::register(module)?;
     models::register(module)

@@ -1,0 +1,170 @@
+//! A host in virtual time: it hands commands to a machine and waits for them. While it asks for nothing, no time passes.
+
+use crate::errors::DeviceError;
+use outlast_device::{Command, Completion, Op, Outcome, StreamId, Tag};
+use outlast_serve::{Input, Machine, Refused};
+use outlast_units::{Lba, Nanos, SECTOR_BYTES};
+use pyo3::prelude::*;
+
+/// Commands between two looks for Ctrl-C.
+const BETWEEN_SIGNALS: usize = 1 << 12;
+
+/// What a host asks for; in Python, its place in `outlast.drive.OPS`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ask {
+    Read,
+    Write,
+    Trim,
+    Flush,
+}
+
+impl Ask {
+    /// The kind whose number is `code`.
+    pub(crate) fn of(code: u8) -> Option<Self> {
+        [Self::Read, Self::Write, Self::Trim, Self::Flush].get(usize::from(code)).copied()
+    }
+
+    fn command(self, offset: u64, length: u64, fua: bool) -> Command {
+        let (op, lba, sectors) = match self {
+            Self::Read => (Op::Read, offset / SECTOR_BYTES, length / SECTOR_BYTES),
+            Self::Write => (Op::Write, offset / SECTOR_BYTES, length / SECTOR_BYTES),
+            Self::Trim => (Op::Trim, offset / SECTOR_BYTES, length / SECTOR_BYTES),
+            Self::Flush => (Op::Flush, 0, 0),
+        };
+        let (lba, sectors) = (Lba(lba), sectors as u32);
+        Command { lba, sectors, op, stream: StreamId(0), fua: fua && op == Op::Write }
+    }
+}
+
+/// Commands to be handed over in this order; the columns have equal lengths.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    pub(crate) asks: Vec<Ask>,
+    /// Bytes.
+    pub(crate) offsets: Vec<u64>,
+    /// Bytes.
+    pub(crate) lengths: Vec<u64>,
+    /// What the writes bring, one after another.
+    pub(crate) data: Vec<u8>,
+    pub(crate) fua: bool,
+    /// How many may be in flight at once; at least 1.
+    pub(crate) depth: usize,
+}
+
+/// What came of a batch, command by command.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) submitted: Vec<u64>,
+    pub(crate) completed: Vec<u64>,
+    /// What the reads returned, one after another; zeroes where one failed.
+    pub(crate) read: Vec<u8>,
+}
+
+/// A machine and its only host.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) machine: Machine,
+    pub(crate) now: Nanos,
+}
+
+/// Commands in flight: the names that they have at the machine, and what they are.
+struct Flight {
+    free: Vec<Tag>,
+    /// By name: which command of the batch, and where in the bytes read its own begin.
+    at: Vec<(usize, usize)>,
+}
+
+impl Host {
+    /// Carries out a batch. `interrupted` is asked now and then, and ends the batch early with its error.
+    ///
+    /// # Errors
+    /// Those of `interrupted`; a command that never completes.
+    pub(crate) fn run(&mut self, batch: &Batch, interrupted: impl Fn() -> PyResult<()>) -> PyResult<Done> {
+        let count = batch.asks.len();
+        let reads = batch.asks.iter().zip(&batch.lengths).filter(|&(&ask, _)| ask == Ask::Read);
+        let mut done = Done {
+            outcomes: vec![Outcome::Aborted; count],
+            submitted: vec![0; count],
+            completed: vec![0; count],
+            read: vec![0; reads.map(|(_, &length)| length as usize).sum()],
+        };
+        let mut flight = Flight {
+            free: (0..batch.depth as u32).rev().map(Tag).collect(),
+            at: vec![(0, 0); batch.depth],
+        };
+        let (mut read, mut written) = (0, 0);
+        for (index, &ask) in batch.asks.iter().enumerate() {
+            if index % BETWEEN_SIGNALS == BETWEEN_SIGNALS - 1 {
+                interrupted()?;
+            }
+            if flight.free.is_empty() {
+                self.wait(batch, &mut flight, &mut done)?;
+            }
+            let Some(tag) = flight.free.pop() else { continue };
+            let length = batch.lengths[index];
+            flight.at[tag.0 as usize] = (index, read);
+            let mut data: &[u8] = &[];
+            match ask {
+                Ask::Read => read += length as usize,
+                Ask::Write => {
+                    data = &batch.data[written..written + length as usize];
+                    written += length as usize;
+                }
+                Ask::Trim | Ask::Flush => {}
+            }
+            done.submitted[index] = self.now.0;
+            let command = ask.command(batch.offsets[index], length, batch.fua);
+            match self.machine.apply(self.now, &Input::Command { tag, command, data }) {
+                Ok(()) => {}
+                // Nothing comes of it, and the next one may find the power back.
+                Err(Refused::Off | Refused::NotStarted) => {
+                    done.completed[index] = self.now.0;
+                    flight.free.push(tag);
+                }
+                Err(refused) => return Err(DeviceError::new_err(refused.to_string())),
+            }
+        }
+        while flight.free.len() < batch.depth {
+            self.wait(batch, &mut flight, &mut done)?;
+        }
+        Ok(done)
+    }
+
+    /// Lets time pass until something completes.
+    fn wait(&mut self, batch: &Batch, flight: &mut Flight, done: &mut Done) -> PyResult<()> {
+        let mut completions: Vec<Completion> = Vec::new();
+        while completions.is_empty() {
+            let Some(next) = self.machine.next_deadline() else {
+                return Err(DeviceError::new_err("a command will never complete: nothing more happens"));
+            };
+            self.now = self.now.max(next);
+            self.machine.advance(self.now, &mut completions);
+        }
+        for Completion { at, tag, outcome } in completions {
+            let (index, start) = flight.at[tag.0 as usize];
+            done.outcomes[index] = outcome;
+            done.completed[index] = at.0;
+            if batch.asks[index] == Ask::Read
+                && let Some(bytes) = self.machine.take_data(tag)
+            {
+                done.read[start..start + bytes.len()].copy_from_slice(&bytes);
+            }
+            flight.free.push(tag);
+        }
+        Ok(())
+    }
+
+    /// Something comes to the machine now.
+    pub(crate) fn give(&mut self, input: &Input<'_>) -> PyResult<()> {
+        self.machine.apply(self.now, input).map_err(|refused| DeviceError::new_err(refused.to_string()))
+    }
+
+    /// Lets time pass.
+    pub(crate) fn advance(&mut self, by: Nanos) -> PyResult<()> {
+        let then = Nanos(self.now.0.saturating_add(by.0));
+        self.machine.apply(then, &Input::Advance).map_err(|refused| DeviceError::new_err(refused.to_string()))?;
+        self.now = then;
+        Ok(())
+    }
+}

@@ -1,0 +1,256 @@
+//! A machine in this process: real bytes, simulated time, no socket.
+
+mod host;
+
+use crate::errors::{DeviceError, InternalError, of_engine};
+use crate::guard::unlocked;
+use crate::scenario::{Override, RawLayer, load};
+use host::{Ask, Batch, Done, Host};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use outlast_engine::Control;
+use outlast_serve::{Input, Machine, Power, fault_of};
+use outlast_units::{Nanos, SECTOR_BYTES};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde::Serialize;
+use serde_json::Value;
+use std::sync::{Mutex, PoisonError};
+
+/// The most commands that may be in flight.
+const DEEPEST: usize = 1024;
+/// The most that one command moves, in bytes: as many sectors as a command counts.
+const LONGEST: u64 = (1 << 32) - SECTOR_BYTES;
+
+/// A column of numbers for Python.
+type Out<'py, T> = Bound<'py, PyArray1<T>>;
+/// Outcomes, times of submission and completion in nanoseconds, and what the reads returned.
+type Columns<'py> = (Out<'py, u8>, Out<'py, u64>, Out<'py, u64>, Out<'py, u8>);
+
+/// A drive or an array in virtual time. One thread at a time uses it; others wait.
+#[pyclass(module = "outlast._core", frozen)]
+struct Drive {
+    host: Mutex<Host>,
+    capacity: u64,
+    unit: u64,
+}
+
+#[pymethods]
+impl Drive {
+    /// Builds the drive or array of a scenario and prepares it. Ctrl-C stops that.
+    #[new]
+    fn new(py: Python<'_>, layers: Vec<RawLayer>, overrides: Vec<Override>) -> PyResult<Self> {
+        unlocked(py, || {
+            let (scenario, provenance) = load(layers, &overrides)?;
+            let mut failure = None;
+            let made = Machine::prepare(&scenario, &mut |_| {
+                failure = Python::attach(|py| py.check_signals().err());
+                if failure.is_some() { Control::Stop } else { Control::Continue }
+            });
+            if let Some(error) = failure {
+                return Err(error);
+            }
+            let made = made.map_err(|error| of_engine(error, &provenance))?;
+            let machine = made.ok_or_else(|| InternalError::new_err("preparing ended before its end"))?;
+            Ok(Self::of(Host { now: machine.now(), machine }))
+        })
+    }
+
+    /// Bytes that it holds.
+    #[getter]
+    fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// Bytes that are best written together.
+    #[getter]
+    fn unit(&self) -> u64 {
+        self.unit
+    }
+
+    /// Simulated nanoseconds since its time began.
+    #[getter]
+    fn now_ns(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |host| Ok(host.now.0))
+    }
+
+    /// The outcome, and what was read.
+    fn read<'py>(&self, py: Python<'py>, offset: u64, length: u64) -> PyResult<(u8, Bound<'py, PyBytes>)> {
+        let done = self.carry_out(py, Ask::Read, offset, length, Vec::new(), false)?;
+        Ok((done.outcomes[0] as u8, PyBytes::new(py, &done.read)))
+    }
+
+    /// The outcome.
+    fn write(&self, py: Python<'_>, offset: u64, data: PyReadonlyArray1<'_, u8>, fua: bool) -> PyResult<u8> {
+        let data = data.as_slice()?.to_vec();
+        let done = self.carry_out(py, Ask::Write, offset, data.len() as u64, data, fua)?;
+        Ok(done.outcomes[0] as u8)
+    }
+
+    /// The outcome.
+    fn trim(&self, py: Python<'_>, offset: u64, length: u64) -> PyResult<u8> {
+        Ok(self.carry_out(py, Ask::Trim, offset, length, Vec::new(), false)?.outcomes[0] as u8)
+    }
+
+    /// The outcome.
+    fn flush(&self, py: Python<'_>) -> PyResult<u8> {
+        Ok(self.carry_out(py, Ask::Flush, 0, 0, Vec::new(), false)?.outcomes[0] as u8)
+    }
+
+    /// Carries out a batch: a column of operations, where they begin and how long they are.
+    #[expect(clippy::too_many_arguments, reason = "they are Python's, by name")]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        ops: PyReadonlyArray1<'py, u8>,
+        offsets: PyReadonlyArray1<'py, u64>,
+        lengths: PyReadonlyArray1<'py, u64>,
+        data: PyReadonlyArray1<'py, u8>,
+        fua: bool,
+        depth: usize,
+    ) -> PyResult<Columns<'py>> {
+        let asks = ops.as_slice()?.iter().map(|&code| Ask::of(code));
+        let batch = Batch {
+            asks: asks.collect::<Option<_>>().ok_or_else(|| refused("op: no such operation".to_owned()))?,
+            offsets: offsets.as_slice()?.to_vec(),
+            lengths: lengths.as_slice()?.to_vec(),
+            data: data.as_slice()?.to_vec(),
+            fua,
+            depth,
+        };
+        let done = self.carry_out_all(py, &batch)?;
+        let outcomes: Vec<u8> = done.outcomes.iter().map(|&outcome| outcome as u8).collect();
+        Ok((
+            outcomes.into_pyarray(py),
+            done.submitted.into_pyarray(py),
+            done.completed.into_pyarray(py),
+            done.read.into_pyarray(py),
+        ))
+    }
+
+    /// Lets time pass.
+    fn advance(&self, py: Python<'_>, by: &str) -> PyResult<()> {
+        let by: Nanos = by.parse().map_err(|error| refused(format!("time: {error}")))?;
+        self.with(py, |host| host.advance(by))
+    }
+
+    /// The power is cut, goes or comes.
+    fn power(&self, py: Python<'_>, action: &str, force: bool) -> PyResult<()> {
+        let power = match action {
+            "cut" => Power::Cut { force },
+            "off" => Power::Off,
+            "on" => Power::On { force },
+            other => return Err(refused(format!("action \"{other}\": must be cut, off or on"))),
+        };
+        self.with(py, |host| host.give(&Input::Power(power)))
+    }
+
+    /// Something breaks: an entry of `[[faults]]` as JSON, without its time.
+    fn fault(&self, py: Python<'_>, entry: &str) -> PyResult<()> {
+        let entry: Value = serde_json::from_str(entry).map_err(|error| refused(error.to_string()))?;
+        let fault = fault_of(&entry).map_err(refused)?;
+        self.with(py, |host| host.give(&Input::Fault(&fault)))
+    }
+
+    /// A member is exchanged for a new drive.
+    fn replace(&self, py: Python<'_>, member: u16, force: bool) -> PyResult<()> {
+        self.with(py, |host| host.give(&Input::Replace { member, force }))
+    }
+
+    /// The array reads all of itself and makes redundancy fit.
+    fn repair(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, |host| host.give(&Input::Repair))
+    }
+
+    /// Another drive in the same state.
+    fn fork(&self, py: Python<'_>) -> PyResult<Self> {
+        self.with(py, |host| Ok(Self::of(Host { machine: host.machine.fork(), now: host.now })))
+    }
+
+    /// What it tells about its health, as JSON.
+    fn smart(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |host| json(&host.machine.smart()))
+    }
+
+    /// What the simulator knows of it, as JSON.
+    fn state(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |host| json(&host.machine.state()))
+    }
+
+    /// Checks every invariant; the first broken one is an `InternalError`.
+    fn self_check(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, |host| host.machine.self_check().map_err(InternalError::new_err))
+    }
+}
+
+impl Drive {
+    fn of(host: Host) -> Self {
+        let identity = host.machine.identify();
+        Self { capacity: identity.capacity.0, unit: identity.optimal_io.0, host: Mutex::new(host) }
+    }
+
+    /// Calls `work` with the machine, without the interpreter lock.
+    fn with<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Host) -> PyResult<T> + Send) -> PyResult<T> {
+        unlocked(py, || work(&mut self.host.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    fn carry_out(
+        &self,
+        py: Python<'_>,
+        ask: Ask,
+        offset: u64,
+        length: u64,
+        data: Vec<u8>,
+        fua: bool,
+    ) -> PyResult<Done> {
+        let (asks, offsets, lengths) = (vec![ask], vec![offset], vec![length]);
+        self.carry_out_all(py, &Batch { asks, offsets, lengths, data, fua, depth: 1 })
+    }
+
+    fn carry_out_all(&self, py: Python<'_>, batch: &Batch) -> PyResult<Done> {
+        self.check(batch)?;
+        self.with(py, |host| host.run(batch, || Python::attach(|py| py.check_signals())))
+    }
+
+    /// What the machine itself does not judge.
+    fn check(&self, batch: &Batch) -> PyResult<()> {
+        let sector = SECTOR_BYTES;
+        let mut written = 0u64;
+        for ((&ask, &offset), &length) in batch.asks.iter().zip(&batch.offsets).zip(&batch.lengths) {
+            if ask == Ask::Flush {
+                continue;
+            }
+            if !offset.is_multiple_of(sector) {
+                return Err(refused(format!("offset = {offset}: must be a multiple of {sector}, a sector's bytes")));
+            }
+            if length == 0 || length > LONGEST || !length.is_multiple_of(sector) {
+                let limit = format!("from {sector} to {LONGEST} and a multiple of {sector}, a sector's bytes");
+                return Err(refused(format!("length = {length}: must be {limit}")));
+            }
+            if offset.checked_add(length).is_none_or(|end| end > self.capacity) {
+                let capacity = self.capacity;
+                return Err(refused(format!("offset = {offset}, length = {length}: reaches beyond the end, {capacity}")));
+            }
+            written += if ask == Ask::Write { length } else { 0 };
+        }
+        if written != batch.data.len() as u64 {
+            let given = batch.data.len();
+            return Err(refused(format!("data: {given} bytes; the writes need {written}")));
+        }
+        if !(1..=DEEPEST).contains(&batch.depth) {
+            return Err(refused(format!("depth = {}: must be from 1 to {DEEPEST}", batch.depth)));
+        }
+        Ok(())
+    }
+}
+
+fn refused(message: String) -> PyErr {
+    DeviceError::new_err(message)
+}
+
+fn json(value: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| InternalError::new_err(error.to_string()))
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Drive>()
+}

@@ -1,0 +1,78 @@
+"""Talking to a control socket: one JSON object a line, one line back."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from outlast.errors import ControlError
+from outlast.serving import places
+
+LONGEST_LINE = 1 << 24
+"""Bytes of the longest answer that is read: the state of an array of many drives takes some hundred kilobytes."""
+
+PATIENCE_S = 30.0
+
+
+class Client:
+    """A connection to a server's control socket; to be used in `with`."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.settimeout(PATIENCE_S)
+        try:
+            self._socket.connect(str(path))
+        except OSError as error:
+            self._socket.close()
+            raise ControlError(f"{path}: nobody serves there ({error.strerror}); see `outlast serve`") from error
+        self._lines = self._socket.makefile("rb")
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lines.close()
+        self._socket.close()
+
+    def ask(self, request: Mapping[str, Any]) -> Any:
+        """What the server answers; raises what it refuses."""
+        try:
+            self._socket.sendall(json.dumps(request).encode() + b"\n")
+            line = self._lines.readline(LONGEST_LINE)
+        except OSError as error:
+            raise ControlError(f"{self._path}: the server does not answer ({error})") from error
+        if not line.endswith(b"\n"):
+            raise ControlError(f"{self._path}: the server ended before it answered")
+        return value_of(json.loads(line))
+
+
+def value_of(answer: Mapping[str, Any]) -> Any:
+    """What is in an answer; raises what was refused."""
+    if "error" in answer:
+        raise ControlError(str(answer["error"]))
+    return answer["ok"]
+
+
+def path_of(name: str | None) -> Path:
+    """The socket of the named server, or of the only one that runs."""
+    if name is not None:
+        return Path(name) if "/" in name else places.socket_of(name)
+    running = [each for each in places.names() if is_running(places.socket_of(each))]
+    if len(running) != 1:
+        there = f"there are {', '.join(running)}" if running else "none runs"
+        raise ControlError(f"name the server: {there}")
+    return places.socket_of(running[0])
+
+
+def is_running(path: Path) -> bool:
+    """Whether somebody listens there."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(str(path))
+        except OSError:
+            return False
+    return True

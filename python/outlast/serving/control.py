@@ -1,0 +1,88 @@
+"""The control socket of a served machine: one JSON object a line, one line back, for whoever owns the server's account."""
+
+from __future__ import annotations
+
+import os
+import socketserver
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from outlast.errors import ControlError
+from outlast.serving.client import is_running
+
+LONGEST_REQUEST = 1 << 16
+"""Bytes of the longest request."""
+MOST_CLIENTS = 64
+
+
+class Server(Protocol):
+    """What is served: requests and answers are JSON, from any thread."""
+
+    def request(self, text: str) -> str:
+        """Carries out a request at the server's present time."""
+
+
+class Control:
+    """Listens on a Unix socket of mode 600 and passes each line on; to be used in `with`."""
+
+    def __init__(self, server: Server, path: Path) -> None:
+        self.path = path
+        if path.exists() and is_running(path):
+            raise ControlError(f"{path}: a server of that name runs already; choose another name")
+        with suppress(FileNotFoundError):
+            path.unlink()
+        before = os.umask(0o177)
+        try:
+            self._listener = _Listener(server, path)
+        except OSError as error:
+            raise ControlError(f"{path}: cannot listen there: {error.strerror}") from error
+        finally:
+            os.umask(before)
+        self._thread = threading.Thread(target=self._listener.serve_forever, name="outlast-control", daemon=True)
+
+    def __enter__(self) -> Control:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.shutdown()
+        self._listener.server_close()
+        self._thread.join()
+        with suppress(FileNotFoundError):
+            self.path.unlink()
+
+
+class _Listener(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, server: Server, path: Path) -> None:
+        self.served = server
+        self.room = threading.Semaphore(MOST_CLIENTS)
+        super().__init__(str(path), _Connection)
+
+
+class _Connection(socketserver.StreamRequestHandler):
+    server: _Listener
+
+    def handle(self) -> None:
+        if not self.server.room.acquire(blocking=False):
+            self._answer(f'{{"error":"{MOST_CLIENTS} clients are connected already"}}')
+            return
+        try:
+            with suppress(ConnectionError):
+                self._converse()
+        finally:
+            self.server.room.release()
+
+    def _converse(self) -> None:
+        while line := self.rfile.readline(LONGEST_REQUEST + 1):
+            if len(line) > LONGEST_REQUEST:
+                self._answer(f'{{"error":"a request is at most {LONGEST_REQUEST} bytes long"}}')
+                return
+            self._answer(self.server.served.request(line.decode(errors="replace")))
+
+    def _answer(self, text: str) -> None:
+        self.wfile.write(text.encode() + b"\n")

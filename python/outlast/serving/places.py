@@ -1,0 +1,47 @@
+"""Where control sockets lie: `$XDG_RUNTIME_DIR/outlast/NAME.ctl`, or a folder of the user's own in the temporary folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tempfile
+from pathlib import Path
+
+from outlast.errors import ControlError
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+LONGEST_PATH = 107
+"""Bytes of a Unix socket's path on Linux, without the zero behind them; other systems have 103."""
+
+
+def folder() -> Path:
+    """The folder of control sockets, which nobody else can enter; made if it is not there."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    place = Path(runtime) / "outlast" if runtime else Path(tempfile.gettempdir()) / f"outlast-{os.getuid()}"
+    try:
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = place.lstat()
+    except OSError as error:
+        raise ControlError(f"{place}: no folder for control sockets: {error.strerror}") from error
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise ControlError(f"{place}: must be a folder of your own that nobody else can enter (mode 700)")
+    return place
+
+
+def socket_of(name: str) -> Path:
+    """The control socket of the server of this name."""
+    if not _NAME.fullmatch(name):
+        raise ControlError(
+            f'name "{name}": must be 1 to 64 letters, digits, dots, dashes and underscores, the first a letter or digit'
+        )
+    path = folder() / f"{name}.ctl"
+    if len(os.fsencode(path)) > LONGEST_PATH:
+        raise ControlError(f"{path}: longer than the {LONGEST_PATH} bytes that the path of a socket may have")
+    return path
+
+
+def names() -> list[str]:
+    """Servers that have a control socket, whether or not they still run."""
+    return sorted(path.stem for path in folder().glob("*.ctl") if path.is_socket())
