@@ -1,0 +1,11 @@
+//! Machines in service: a drive or an array that is given real commands at real times. All that changes one is an [`Input`], and inputs with
+//! their times are all that is needed to have it again.
+
+mod input;
+mod machine;
+mod recorder;
+
+pub use input::{Input, Power, fault_of};
+pub use machine::{Event, Machine, Refused};
+pub use outlast_engine::EngineError;
+pub use recorder::{Forgetful, Recorder};
