@@ -101,18 +101,18 @@ class Drive:
 
     def read(self, offset: int, length: int) -> bytes:
         """The bytes there; zeroes where nothing was written or all was trimmed."""
-        outcome, data = self._drive.read(offset, length)
+        outcome, data = self._drive.read(_whole(offset, "offset"), _whole(length, "length"))
         if outcome:
             _fail(outcome, offset)
         return data
 
     def write(self, offset: int, data: Buffer, fua: bool = False) -> None:
         """Writes the bytes. `fua` (force unit access): it is done only when they would survive a loss of power."""
-        self._done(self._drive.write(offset, _bytes(data), fua), offset)
+        self._done(self._drive.write(_whole(offset, "offset"), _bytes(data), fua), offset)
 
     def write_zeroes(self, offset: int, length: int, fua: bool = False) -> None:
         """Writes zeroes, which take no memory here, and on flash what any data takes."""
-        zeroes = np.zeros(min(length, ZEROES_BYTES), np.uint8)
+        zeroes = np.zeros(min(_whole(length, "length"), ZEROES_BYTES), np.uint8)
         for start in range(0, max(length, 1), ZEROES_BYTES):
             self.write(offset + start, zeroes[: length - start], fua)
 
@@ -122,7 +122,7 @@ class Drive:
 
     def trim(self, offset: int, length: int) -> None:
         """Nobody needs the data there any more: whole units read as zeroes from then on."""
-        self._done(self._drive.trim(offset, length), offset)
+        self._done(self._drive.trim(_whole(offset, "offset"), _whole(length, "length")), offset)
 
     def _done(self, outcome: int, offset: int) -> None:
         if outcome:
@@ -143,11 +143,14 @@ class Drive:
         `op`, `offset` and `length` are single values or columns; `data` is what the writes bring, one after another. With a depth above 1
         operations overtake each other, as on a real drive. Failures are in the result: `run(...).check()` raises the first.
         """
-        ops, offsets, lengths = np.broadcast_arrays(_codes(op), _column(offset, "offset"), _column(length, "length"))
-        place = np.ascontiguousarray(offsets, np.uint64)
-        sizes = np.ascontiguousarray(lengths, np.uint64)
-        found = self._drive.run(np.ascontiguousarray(ops), place, sizes, _bytes(data), fua, depth)
-        return Batch(place, *found)
+        columns = _codes(op), _column(offset, "offset"), _column(length, "length")
+        try:
+            ops, offsets, lengths = (np.ascontiguousarray(column) for column in np.broadcast_arrays(*columns))
+        except ValueError as error:
+            sizes = ", ".join(str(len(column)) for column in columns)
+            raise DeviceError(f"op, offset, length: columns of different lengths ({sizes})") from error
+        found = self._drive.run(ops, offsets, lengths, _bytes(data), fua, _whole(depth, "depth"))
+        return Batch(offsets, *found)
 
     def advance(self, by: Span) -> None:
         """Lets time pass: the drive programs what it has buffered, collects, patrols, and its data ages."""
@@ -239,13 +242,20 @@ def _codes(op: str | Sequence[str] | NDArray[np.uint8]) -> NDArray[np.uint8]:
     return np.fromiter((known[name] for name in op), np.uint8)
 
 
-def _column(values: int | Sequence[int] | NDArray[Any], name: str) -> NDArray[Any]:
+def _whole(value: int, name: str) -> int:
+    if not 0 <= value < 2**64:
+        limit = "not be negative" if value < 0 else f"be below {2**64}"
+        raise DeviceError(f"{name} = {value}: must {limit}")
+    return value
+
+
+def _column(values: int | Sequence[int] | NDArray[Any], name: str) -> NDArray[np.uint64]:
     column = np.atleast_1d(np.asarray(values))
     if column.ndim != 1 or (column.dtype.kind not in "ui" and column.size):
         raise DeviceError(f"{name}: must be a whole number or a column of them")
     if column.size and column.min() < 0:
         raise DeviceError(f"{name} = {column.min()}: must not be negative")
-    return column
+    return column.astype(np.uint64)
 
 
 def _nanoseconds(span: Span) -> str:
@@ -253,5 +263,6 @@ def _nanoseconds(span: Span) -> str:
         return span
     seconds = span.total_seconds() if isinstance(span, timedelta) else span
     if not 0 <= seconds < 2**63 / 1e9:
-        raise DeviceError(f"{seconds} s: a time must not be negative, nor beyond {2**63 / 1e9:.0f} s")
+        limit = "not be negative" if seconds < 0 else f"be below {2**63 / 1e9:.0f} s"
+        raise DeviceError(f"{seconds} s: a time must {limit}")
     return f"{round(seconds * 1e9)}ns"

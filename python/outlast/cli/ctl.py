@@ -1,0 +1,182 @@
+"""`outlast ctl`: asks a served machine, or has something happen to it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+
+class Named(click.Group):
+    """A group whose commands may have the server's name before them: `outlast ctl NAME state`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            if len(args) == 1:
+                raise click.UsageError(f'no command "{args[0]}"; there are {", ".join(self.commands)}', ctx)
+            ctx.obj = args[0]
+            args = args[1:]
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return ["[NAME]", *super().collect_usage_pieces(ctx)]
+
+
+@click.group(
+    "ctl",
+    cls=Named,
+    epilog="""\b
+Examples:
+  outlast ctl state
+  outlast ctl mine fault die 3
+  outlast ctl fault block die=3 plane=0 block=7 device=1
+  outlast ctl power cut
+  outlast ctl mark "commit 17 returned"
+  outlast ctl fork --cut --export after""",
+)
+def ctl_command() -> None:
+    """Ask a served machine, or have something happen to it.
+
+    NAME is the server's (`outlast serve --name`), or the path of its control socket; where only one runs it may be left out.
+    """
+
+
+def ask(request: dict[str, Any]) -> Any:
+    """What the server answers."""
+    from outlast.serving.client import Client, path_of
+
+    name = click.get_current_context().find_root().obj or _name()
+    with Client(path_of(name)) as client:
+        return client.ask({key: value for key, value in request.items() if value is not None})
+
+
+def _name() -> str | None:
+    context: click.Context | None = click.get_current_context()
+    while context is not None:
+        if isinstance(context.obj, str):
+            return context.obj
+        context = context.parent
+    return None
+
+
+def show(value: Any) -> None:
+    """Prints an answer as JSON, if it says anything."""
+    if value is not None:
+        click.echo(json.dumps(value, indent=2))
+
+
+@ctl_command.command("state")
+@click.option("--json", "as_json", is_flag=True, help="All of it, as JSON.")
+def state_command(as_json: bool) -> None:
+    """What the simulator knows: dies, buffer, wear, repairs."""
+    state = ask({"do": "state"})
+    if as_json:
+        show(state)
+        return
+    from outlast.serving.summary import lines
+
+    for line in lines(state):
+        click.echo(line)
+
+
+@ctl_command.command("smart")
+@click.option(
+    "--format",
+    "shape",
+    type=click.Choice(("json", "smartctl", "raw")),
+    default="json",
+    help="Outlast's own names, the shape of `smartctl -j`, or NVMe's log page in hexadecimal digits.",
+)
+def smart_command(shape: str) -> None:
+    """What the drive tells about its health."""
+    answer = ask({"do": "smart", "format": shape})
+    if shape == "raw":
+        click.echo(answer)
+    else:
+        show(answer)
+
+
+@ctl_command.command("metrics")
+def metrics_command() -> None:
+    """Requests, latencies, lateness and clients, as JSON."""
+    show(ask({"do": "metrics"}))
+
+
+_OWN_NUMBER = {"die": "die", "device": "device", "power": "device", "replace": "device"}
+
+
+@ctl_command.command("fault")
+@click.argument("kind")
+@click.argument("place", nargs=-1, metavar="[NUMBER] [FIELD=VALUE]...")
+def fault_command(kind: str, place: tuple[str, ...]) -> None:
+    """Something breaks: KIND and place as in [[faults]] of a scenario.
+
+    `fault die 3` is short for `fault die die=3`, `fault device 1` for `fault device device=1`.
+    """
+    show(ask({"do": "fault", "fault": {"kind": kind, **dict(_field(kind, each) for each in place)}}))
+
+
+def _field(kind: str, text: str) -> tuple[str, Any]:
+    name, found, value = text.partition("=")
+    if not found:
+        if kind not in _OWN_NUMBER:
+            raise click.UsageError(f'"{text}": must be FIELD=VALUE, such as block=7', click.get_current_context())
+        name, value = _OWN_NUMBER[kind], text
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+@ctl_command.command("power")
+@click.argument("action", type=click.Choice(("cut", "off", "on")))
+@click.option("--for", "span", metavar="TIME", help="With cut: how long it is off, such as 2s.")
+@click.option("--force", is_flag=True, help="An array starts although parity is in doubt and a member is missing.")
+def power_command(action: str, span: str | None, force: bool) -> None:
+    """Power is cut (it fails and is back), goes off, or comes on."""
+    show(ask({"do": "power", "action": action, "for": span, "force": force}))
+
+
+@ctl_command.command("mark")
+@click.argument("text", nargs=-1, required=True)
+def mark_command(text: tuple[str, ...]) -> None:
+    """Note a remark among the events and in the log."""
+    show(ask({"do": "mark", "text": " ".join(text)}))
+
+
+@ctl_command.command("fork")
+@click.option("--export", required=True, metavar="NAME", help="Name of the new export.")
+@click.option("--cut", is_flag=True, help="As the machine would be after a loss of power now.")
+def fork_command(export: str, cut: bool) -> None:
+    """Serve a copy of the machine as a further export; neither sees what is done to the other."""
+    show(ask({"do": "fork", "export": export, "cut": cut}))
+
+
+@ctl_command.command("clock")
+@click.option("--speed", type=float, metavar="FACTOR", help="Simulated seconds for each second.")
+@click.option("--pause/--resume", default=None, help="Time stands still, or goes on.")
+@click.option("--advance", metavar="TIME", help="Time goes on by so much at once, such as 30d.")
+def clock_command(speed: float | None, pause: bool | None, advance: str | None) -> None:
+    """Show the clock, or change it."""
+    show(ask({"do": "clock", "speed": speed, "pause": pause, "advance": advance}))
+
+
+@ctl_command.command("repair")
+def repair_command() -> None:
+    """An array reads all of itself and makes redundancy fit."""
+    show(ask({"do": "repair"}))
+
+
+@ctl_command.command("replace")
+@click.argument("member", type=int)
+@click.option("--force", is_flag=True, help="Even where the old member holds the only copy of something.")
+def replace_command(member: int, force: bool) -> None:
+    """Exchange a member of an array for a new drive, which is rebuilt."""
+    show(ask({"do": "replace", "member": member, "force": force}))
+
+
+@ctl_command.command("stop")
+def stop_command() -> None:
+    """Shut the drive down cleanly and end the server."""
+    show(ask({"do": "stop"}))
