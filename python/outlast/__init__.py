@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from outlast.drive import Batch, Drive
     from outlast.errors import ControlError, DriveError, MediumError, OutputError
     from outlast.result import Figures, Result, load
+    from outlast.serving import Served, serve
     from outlast.sweeps import Sweep, load_sweep, sweep
 
 _HOMES = {
@@ -56,6 +57,7 @@ _HOMES = {
     "OutputError": "outlast.errors",
     "Figures": "outlast.result",
     "Result": "outlast.result",
+    "Served": "outlast.serving",
     "Sweep": "outlast.sweeps",
     "load": "outlast.result",
     "load_sweep": "outlast.sweeps",
@@ -63,6 +65,7 @@ _HOMES = {
     "resolve": "outlast.api",
     "run": "outlast.api",
     "scenario_schema": "outlast.api",
+    "serve": "outlast.serving",
     "show_preset": "outlast.api",
     "sweep": "outlast.sweeps",
     "trace_convert": "outlast.api",
@@ -84,6 +87,7 @@ __all__ = [
     "OutputError",
     "Result",
     "ScenarioError",
+    "Served",
     "Sweep",
     "WorkloadError",
     "__version__",
@@ -93,6 +97,7 @@ __all__ = [
     "resolve",
     "run",
     "scenario_schema",
+    "serve",
     "show_preset",
     "sweep",
     "trace_convert",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socketserver
 import threading
@@ -22,6 +23,17 @@ class Server(Protocol):
 
     def request(self, text: str) -> str:
         """Carries out a request at the server's present time."""
+
+
+def answer_to(server: Server, line: bytes) -> str:
+    """The answer to a line, whatever is in it."""
+    try:
+        request = json.loads(line)
+    except ValueError as error:
+        return json.dumps({"error": f"not JSON: {error}"})
+    if not isinstance(request, dict):
+        return json.dumps({"error": 'a request is an object, such as {"do": "state"}'})
+    return server.request(json.dumps(request))
 
 
 class Control:
@@ -82,7 +94,7 @@ class _Connection(socketserver.StreamRequestHandler):
             if len(line) > LONGEST_REQUEST:
                 self._answer(f'{{"error":"a request is at most {LONGEST_REQUEST} bytes long"}}')
                 return
-            self._answer(self.server.served.request(line.decode(errors="replace")))
+            self._answer(answer_to(self.server.served, line))
 
     def _answer(self, text: str) -> None:
         self.wfile.write(text.encode() + b"\n")

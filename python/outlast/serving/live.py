@@ -55,6 +55,10 @@ class Feed:
         state, figures = (answer["ok"] for answer in answers)
         return f"data: {json.dumps({'state': state, 'figures': figures}, separators=(',', ':'))}\n\n"
 
+    def close(self) -> None:
+        """Every stream ends at its next look."""
+        self._closing = True
+
     async def listen(self) -> AsyncIterator[str]:
         """The stream of one listener, until it leaves or the server ends."""
         assert self._news is not None

@@ -51,8 +51,9 @@ class Web:
             self._socket.close()
             raise ControlError(f"127.0.0.1:{port}: cannot listen there: {error.strerror}") from error
         self.port: int = self._socket.getsockname()[1]
+        self._feed = Feed(server)
         config = uvicorn.Config(
-            application(server, self.port, self.token),
+            application(server, self._feed, self.port, self.token),
             log_level="warning",
             access_log=False,
             server_header=False,
@@ -78,14 +79,14 @@ class Web:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._feed.close()
         self._uvicorn.should_exit = True
         self._thread.join()
         self._socket.close()
 
 
-def application(server: Server, port: int, token: str) -> ASGIApp:
+def application(server: Server, feed: Feed, port: int, token: str) -> ASGIApp:
     """The application behind `Web`."""
-    feed = Feed(server)
     ask = _asker(server)
 
     async def smart(request: Request) -> Response:
@@ -100,8 +101,13 @@ def application(server: Server, port: int, token: str) -> ASGIApp:
         return await ask("smart", {"format": shape})
 
     async def metrics(_: Request) -> Response:
-        state, figures = [await run_in_threadpool(server.request, f'{{"do":"{name}"}}') for name in ("state", "metrics")]
-        text, kind = exposition(json.loads(state)["ok"], json.loads(figures)["ok"])
+        answers = []
+        for name in ("state", "metrics", "smart"):
+            answer = json.loads(await run_in_threadpool(server.request, f'{{"do":"{name}"}}'))
+            if "error" in answer:
+                return _refused(answer["error"], 503)
+            answers.append(answer["ok"])
+        text, kind = exposition(*answers)
         return Response(text, headers={"content-type": kind})
 
     async def events(_: Request) -> Response:

@@ -1,0 +1,169 @@
+"""Serving drives and arrays to real clients from Python.
+
+    with outlast.serve("die-repair") as served:
+        subprocess.run(["fio", "--ioengine=nbd", f"--uri={served.uri}", ...])
+        served.fault(die=3, device=2)
+        served.power_cut()
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from outlast.api import Overrides, ScenarioLike, layers, override_list, plain
+from outlast.errors import ControlError
+from outlast.serving import places
+from outlast.serving.client import value_of
+from outlast.serving.control import Control
+
+if TYPE_CHECKING:
+    from outlast import _core
+
+LOOK_S = 0.2
+"""Between two looks at whether the drive is ready, or has ended."""
+
+
+class Served:
+    """A machine that is being served; to be used in `with`, which ends it as a host that shuts its drive down.
+
+    Everything happens at the machine's present time. What it refuses is raised as `outlast.ControlError`.
+    """
+
+    def __init__(self, server: _core.Server, stack: ExitStack, url: str | None, control: Path | None) -> None:
+        self._server = server
+        self._stack = stack
+        self.url = url
+        """Address of the live page, with its token; `None` unless `http` was asked for."""
+        self.control = control
+        """The control socket, which `outlast ctl` uses; `None` unless `name` was given."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def uri(self) -> str:
+        """Where clients find it: an NBD URI."""
+        return self._server.uri
+
+    def ask(self, request: Mapping[str, Any]) -> Any:
+        """What the machine answers to a request as on the control socket, such as `{"do": "state"}`."""
+        text = json.dumps(plain({name: value for name, value in request.items() if value is not None}))
+        return value_of(json.loads(self._server.request(text)))
+
+    def state(self) -> dict[str, Any]:
+        """What the simulator knows: clock, clients, exports, and the machine with its dies, buffers, repairs and events."""
+        state: dict[str, Any] = self.ask({"do": "state"})
+        return state
+
+    def smart(self) -> dict[str, Any]:
+        """What the machine tells about its health."""
+        smart: dict[str, Any] = self.ask({"do": "smart"})
+        return smart
+
+    def metrics(self) -> dict[str, Any]:
+        """Requests, latencies and lateness."""
+        metrics: dict[str, Any] = self.ask({"do": "metrics"})
+        return metrics
+
+    def fault(self, kind: str = "die", **place: Any) -> None:
+        """Something breaks, as an entry of `[[faults]]` says: `fault(die=3)`, and of an array `device`, in which of its devices."""
+        self.ask({"do": "fault", "fault": {"kind": kind, **place}})
+
+    def power_cut(self, span: str | None = None, force: bool = False) -> None:
+        """Power fails and is back at once, or after `span` (`"2s"`): clients lose their connections without an answer."""
+        self.ask({"do": "power", "action": "cut", "for": span, "force": force})
+
+    def power_off(self) -> None:
+        """Power fails; clients that connect wait until it is back."""
+        self.ask({"do": "power", "action": "off"})
+
+    def power_on(self, force: bool = False) -> None:
+        """Power is back. `force`: an array starts although parity is in doubt and a member is missing."""
+        self.ask({"do": "power", "action": "on", "force": force})
+
+    def mark(self, text: str) -> None:
+        """A remark among the events."""
+        self.ask({"do": "mark", "text": text})
+
+    def fork(self, export: str, cut: bool = False) -> str:
+        """Serves a copy as a further export and returns its URI. `cut`: as the machine would be after a loss of power now."""
+        return str(self.ask({"do": "fork", "export": export, "cut": cut})["uri"])
+
+    def clock(
+        self, *, speed: float | None = None, pause: bool | None = None, advance: str | None = None
+    ) -> dict[str, Any]:
+        """The clock, after it was changed: simulated seconds a second, standing still or not, so much further on at once."""
+        clock: dict[str, Any] = self.ask({"do": "clock", "speed": speed, "pause": pause, "advance": advance})
+        return clock
+
+    def repair(self) -> None:
+        """An array reads all of itself and makes redundancy fit."""
+        self.ask({"do": "repair"})
+
+    def replace(self, member: int, force: bool = False) -> None:
+        """A member of an array is exchanged for a new drive, which is rebuilt."""
+        self.ask({"do": "replace", "member": member, "force": force})
+
+    def stop(self) -> None:
+        """Ends the service. What ended it before, other than a request, is raised."""
+        self._server.stop()
+        try:
+            while self._server.wait(LOOK_S)[0] != "ended":
+                pass
+        finally:
+            self._stack.close()
+
+
+def serve(
+    scenario: ScenarioLike | Sequence[ScenarioLike] = "demo",
+    overrides: Overrides | None = None,
+    *,
+    listen: str | None = None,
+    speed: float | None = None,
+    export: str = "",
+    name: str | None = None,
+    http: bool | int = False,
+    **more: Any,
+) -> Served:
+    """Serves a scenario's drive or array by the NBD protocol from a thread of its own, and returns when it is ready.
+
+    `listen` is `unix:PATH` or `tcp:ADDRESS:PORT`; without it a socket in a new folder that only this user can enter. Time leaps from one
+    event to the next, so that tests are quick and nothing waits; with `speed` it goes with the clock on the wall, so many simulated
+    seconds a second. `name` opens the control socket for `outlast ctl`, `http` the live page and the HTTP interface (`True`: at any
+    free port), for which `pip install 'outlast[serve]'` brings what they need.
+    """
+    from outlast import _core
+
+    with ExitStack() as stack:
+        if listen is None:
+            folder = tempfile.mkdtemp(prefix="outlast-")
+            stack.callback(shutil.rmtree, folder, ignore_errors=True)
+            listen = f"unix:{Path(folder) / 'nbd'}"
+        chosen, changes = layers(scenario), override_list(overrides)
+        server = _core.serve(chosen, changes, listen=listen, speed=speed, export=export, **more)
+        stack.callback(server.stop)
+        while (doing := server.wait(LOOK_S)[0]) == "preparing":
+            pass
+        if doing == "ended":
+            raise ControlError("the server ended before it was ready")
+        path = stack.enter_context(Control(server, places.socket_of(name))).path if name is not None else None
+        url = stack.enter_context(web(server, http)).url if http is not False else None
+        return Served(server, stack.pop_all(), url, path)
+
+
+def web(server: _core.Server, port: bool | int) -> Any:
+    """HTTP for a server, at the port or at any."""
+    try:
+        from outlast.serving.web import Web
+    except ImportError as error:
+        raise ControlError(f"HTTP needs {error.name}: pip install 'outlast[serve]'") from error
+    return Web(server, 0 if port is True else int(port))

@@ -1,0 +1,154 @@
+"""A served machine's figures as Prometheus reads them; names follow docs/reference/metrics.md, units are Prometheus's (seconds, bytes)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+COUNTS = {"read": ("reads", "bytes_read"), "write": ("writes", "bytes_written"), "trim": ("trims", "bytes_trimmed")}
+"""Names of the host's counts and bytes, by operation."""
+
+CONDITIONS = ("healthy", "resyncing", "degraded", "rebuilding", "failed")
+
+
+def exposition(state: dict[str, Any], figures: dict[str, Any], smart: dict[str, Any]) -> tuple[bytes, str]:
+    """The text that Prometheus scrapes, and its content type."""
+    registry = CollectorRegistry()
+    registry.register(_Figures([*of_host(figures), *of_machine(state), *of_array(state), *of_health(smart)]))
+    return generate_latest(registry), CONTENT_TYPE_LATEST
+
+
+class _Figures(Collector):
+    def __init__(self, families: list[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> Iterable[Metric]:
+        return self._families
+
+
+def gauge(name: str, text: str, rows: Iterable[tuple[dict[str, str], float]]) -> Metric:
+    """A figure that goes up and down, for each set of labels."""
+    return _filled(GaugeMetricFamily, name, text, rows)
+
+
+def counter(name: str, text: str, rows: Iterable[tuple[dict[str, str], float]]) -> Metric:
+    """A figure that only grows, for each set of labels; its name ends in `_total`."""
+    return _filled(CounterMetricFamily, name, text, rows)
+
+
+def _filled(
+    kind: type[GaugeMetricFamily | CounterMetricFamily],
+    name: str,
+    text: str,
+    rows: Iterable[tuple[dict[str, str], float]],
+) -> Metric:
+    all_ = list(rows)
+    labels = list(all_[0][0]) if all_ else []
+    family = kind(f"outlast_{name}", text, labels=labels)
+    for values, value in all_:
+        family.add_metric([values[label] for label in labels], value)
+    return family
+
+
+def of_host(figures: dict[str, Any]) -> Iterator[Metric]:
+    """What clients asked, and how long it took."""
+    operations = {each["op"]: each for each in figures["operations"]}
+    for op, (count, size) in COUNTS.items():
+        yield counter(f"host_{count}", f"{op}s completed", [({}, operations[op]["count"])])
+        yield counter(f"host_{size}", f"bytes of {op}s that ended well", [({}, operations[op]["bytes"])])
+    yield counter("host_flushes", "flushes completed", [({}, operations["flush"]["count"])])
+    yield counter("host_errors", "requests that did not end well", [({}, sum(each["errors"] for each in operations.values()))])
+    latency = HistogramMetricFamily("outlast_latency_seconds", "simulated, from arrival to completion", labels=["op"])
+    for op, each in operations.items():
+        latency.add_metric([op], buckets(each["below"]), each["sum_us"] / 1e6)
+    yield latency
+    late = figures["lateness"]
+    lateness = HistogramMetricFamily("outlast_lateness_seconds", "of answers behind the simulated time of completion")
+    lateness.add_metric([], buckets(late["below"]), late["sum_us"] / 1e6)
+    yield lateness
+    yield gauge("clients", "connections", [({}, figures["clients"])])
+    yield counter("simulated_seconds", "time of the machine", [({}, figures["clock"]["now_ns"] / 1e9)])
+
+
+def buckets(below: list[int]) -> list[tuple[str, float]]:
+    """Counts of what took at most 1, 2, 4, … microseconds, the last all, with their limits in seconds."""
+    limits = [repr(2**power / 1e6) for power in range(len(below) - 1)]
+    return list(zip([*limits, "+Inf"], map(float, below), strict=True))
+
+
+def of_machine(state: dict[str, Any]) -> Iterator[Metric]:
+    """The drives."""
+    machine = state["machine"]
+    yield gauge("info", "what is served", [({"name": machine["name"], "model": machine["model"]}, 1)])
+    yield gauge("capacity_bytes", "that clients see", [({}, machine["capacity"])])
+    yield gauge("powered", "whether it takes commands", [({}, machine["powered"])])
+    drives = [(str(drive["device"]), drive) for drive in machine["drives"] if drive["device"] is not None]
+
+    def each(name: str, key: str) -> list[tuple[dict[str, str], float]]:
+        return [({"device": at, name: kind}, value) for at, drive in drives for kind, value in drive[key].items()]
+
+    def one(*path: str) -> list[tuple[dict[str, str], float]]:
+        return [({"device": at}, _within(drive, path)) for at, drive in drives]
+
+    yield counter("units_programmed", "mapping units programmed, by cause", each("cause", "units"))
+    yield counter("pages_read", "pages read, by cause", each("cause", "reads"))
+    yield counter("erases", "blocks erased", one("erases"))
+    yield counter("blocked_seconds", "that host writes waited for collection, over cores", [
+        (labels, value / 1e9) for labels, value in one("blocked_ns")
+    ])
+    states = [({"device": at, "state": name}, sum(die["state"] == name for die in drive["dies"])) for at, drive in drives for name in DIES]
+    yield gauge("dies", "by state", states)
+    yield counter("die_busy_seconds", "that a die has worked", [
+        ({"device": at, "die": str(die)}, figures["busy_ns"] / 1e9)
+        for at, drive in drives
+        for die, figures in enumerate(drive["dies"])
+    ])
+    yield gauge("pe_cycles", "mean over blocks", [
+        ({"device": at}, sum(die["pe_cycles"] for die in drive["dies"]) / len(drive["dies"])) for at, drive in drives
+    ])
+    yield gauge("superblocks", "by state", [row for row in each("state", "superblocks") if row[0]["state"] != "total"])
+    yield gauge("buffer_bytes", "room in the write buffer", one("buffer", "bytes"))
+    yield gauge("buffer_used_bytes", "of the host in the write buffer", one("buffer", "used"))
+    yield gauge("lost_units", "mapping units whose data is lost", one("lost_units"))
+    yield counter("power_cuts", "losses of power", one("power_cuts"))
+
+
+DIES = ("good", "failing", "failed", "given-up")
+
+
+def _within(drive: dict[str, Any], path: tuple[str, ...]) -> float:
+    value: Any = drive
+    for key in path:
+        value = value[key]
+    return float(value)
+
+
+def of_array(state: dict[str, Any]) -> Iterator[Metric]:
+    """The array, if it is one."""
+    array = state["machine"]["array"]
+    if array is None:
+        return
+    yield gauge("array_condition", "1 for the one that holds", [
+        ({"condition": name}, name == array["condition"]) for name in CONDITIONS
+    ])
+    members = list(enumerate(array["members"]))
+    yield gauge("array_member_in_sync", "whether all of a member can be read", [
+        ({"member": str(at)}, member["in_sync"]) for at, member in members
+    ])
+    yield gauge("array_spares", "devices standing by", [({}, array["spares"])])
+    yield gauge("array_lost_sectors", "that nothing can bring back", [({}, array["lost_sectors"])])
+    yield counter("array_write_holes", "stripes left wrong where they were needed", [({}, array["write_holes"])])
+    run = array["pass"] or {"done": 0, "total": 0}
+    yield gauge("array_pass_done_bytes", "of each member, of the rebuild, repair or scrub under way", [({}, run["done"])])
+    yield gauge("array_pass_total_bytes", "of each member; 0 while none is under way", [({}, run["total"])])
+
+
+def of_health(smart: dict[str, Any]) -> Iterator[Metric]:
+    """The fields of the health log that are numbers."""
+    for name, value in smart.items():
+        if isinstance(value, (bool, int, float)):
+            yield gauge(f"smart_{name}", "of the health log", [({}, value)])

@@ -1,0 +1,48 @@
+"""A served machine in a few lines, for `outlast ctl state`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+
+def lines(state: dict[str, Any]) -> Iterator[str]:
+    """What a person wants to know first."""
+    machine, clock = state["machine"], state["clock"]
+    power = "power on" if machine["powered"] else "POWER OFF"
+    pace = "virtual clock" if clock["mode"] == "virtual" else f"wall clock at {clock['speed']:g}x"
+    yield f"{machine['name']}: {machine['model']}, {machine['capacity'] / 2**20:.0f} MiB, {power}"
+    yield f"time {clock['now_ns'] / 1e9:.3f} s, {pace}{', paused' if clock['paused'] else ''}, {state['clients']} clients"
+    for export in state["exports"]:
+        yield f"export {export['name']}: {export['uri']}"
+    for drive in machine["drives"]:
+        yield _drive(drive, machine["array"] is not None)
+    if (array := machine["array"]) is not None:
+        yield from _array(array)
+    for event in state["events"][-8:]:
+        yield f"{event['at_ns'] / 1e9:12.3f} s  {event['text']}"
+
+
+def _drive(drive: dict[str, Any], in_array: bool) -> str:
+    states = Counter(die["state"] for die in drive["dies"])
+    dies = ", ".join(f"{count} dies {name.replace('-', ' ')}" for name, count in states.items())
+    host = drive["units"]["host"]
+    written = sum(drive["units"].values())
+    name = "left the array" if drive["device"] is None else f"drive {drive['device']}" if in_array else "drive"
+    amplification = f"write amplification {written / host:.2f}" if host else "nothing written"
+    free, total = drive["superblocks"]["free"], drive["superblocks"]["total"]
+    lost = f", {drive['lost_units']} units lost" if drive["lost_units"] else ""
+    return f"{name}: {dies}; {free} of {total} superblocks free; {amplification}{lost}"
+
+
+def _array(array: dict[str, Any]) -> Iterator[str]:
+    up = "".join("U" if member["in_sync"] else "_" for member in array["members"])
+    lost = f", {array['lost_sectors']} sectors lost" if array["lost_sectors"] else ""
+    yield f"array: {array['level']} [{up}], {array['condition']}, {array['spares']} spares{lost}"
+    if (run := array["pass"]) is not None:
+        yield f"array: {run['kind']} {100 * run['done'] / max(run['total'], 1):.1f} %"
+    for repair in array["repairs"]:
+        if repair["finished_ns"] is None:
+            began = "waits" if repair["started_ns"] is None else "is under way"
+            yield f"array: the repair of die {repair['die']} of member {repair['member']} {began}"
