@@ -99,7 +99,7 @@ figures: setup ## what the reference of figures says of causes, and the figures 
 	$(BIN)/python docs/make_figures.py
 
 lock: .venv/tools ## requirements.lock from pyproject.toml
-	$(BIN)/uv pip compile pyproject.toml --extra dev --extra arrow --extra cluster --generate-hashes --universal \
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra arrow --extra cluster --extra serve --generate-hashes --universal \
 	  --python-version 3.11 --custom-compile-command "make lock" --quiet -o requirements.lock
 
 clean: ## remove what was built
