@@ -97,7 +97,8 @@ def step(drive: outlast.Drive, model: Model, dice: random.Random) -> None:
             drive.write_zeroes(offset, size)
             model.change(offset, bytes(size))
         case "trim":
-            offset, size = offset // UNIT * UNIT, -(-size // UNIT) * UNIT
+            # An array deallocates whole stripes only, which is advice elsewhere.
+            offset, size = offset // drive.unit * drive.unit, -(-size // drive.unit) * drive.unit
             size = min(size, drive.capacity - offset)
             drive.trim(offset, size)
             model.change(offset, bytes(size))

@@ -121,7 +121,7 @@ class Drive:
         self._done(self._drive.flush(), 0)
 
     def trim(self, offset: int, length: int) -> None:
-        """Nobody needs the data there any more: whole units read as zeroes from then on."""
+        """Nobody needs the data there any more: what lies there in whole units (`unit`) reads as zeroes from then on."""
         self._done(self._drive.trim(_whole(offset, "offset"), _whole(length, "length")), offset)
 
     def _done(self, outcome: int, offset: int) -> None:
