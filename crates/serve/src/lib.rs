@@ -6,6 +6,8 @@ mod machine;
 mod recorder;
 
 pub use input::{Input, Power, fault_of};
-pub use machine::{Event, Machine, Refused};
+pub use machine::{
+    ArrayState, DriveState, Event, Kind, Machine, MemberState, PassState, Refused, RepairState, State,
+};
 pub use outlast_engine::EngineError;
 pub use recorder::{Forgetful, Recorder};

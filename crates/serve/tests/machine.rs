@@ -4,6 +4,7 @@ mod support;
 
 use outlast_device::{Op, Outcome, Tag};
 use outlast_serve::{Input, Machine, Power, Refused, fault_of};
+use outlast_ssd::DieState;
 use outlast_units::Nanos;
 use support::{ARRAY, DRIVE, Host, bytes, command, scenario};
 
@@ -54,7 +55,8 @@ fn a_machine_depends_on_its_inputs_and_their_times_alone() {
         let first = seldom.0.iter().zip(&often.0).find(|(a, b)| a != b);
         assert_eq!(first, None);
         let at = seldom.1.bytes().zip(often.1.bytes()).position(|(a, b)| a != b);
-        let around = |text: &str| at.map(|at| text[at.saturating_sub(300)..(at + 100).min(text.len())].to_owned());
+        let around =
+            |text: &str| at.map(|at| text[at.saturating_sub(300)..(at + 100).min(text.len())].to_owned());
         assert_eq!(around(&seldom.1), around(&often.1), "looking changes nothing");
     }
 }
@@ -127,6 +129,11 @@ fn a_die_dies_at_once_and_is_told() {
     for at in 0..32 {
         assert_eq!(host.read(at * 8, 8).unwrap(), bytes(8, at), "the array gives what the die had");
     }
+    let state = host.machine.state();
+    let dies = |drive: usize| state.drives[drive].dies.iter().map(|die| die.state).collect::<Vec<_>>();
+    assert_eq!((dies(1)[3], dies(0)[3]), (DieState::GivenUp, DieState::Good));
+    let array = state.array.unwrap();
+    assert_eq!((array.level, array.members.len(), state.powered), ("raid5", 4, true));
     let told: Vec<_> = host.machine.events().map(|event| event.text.clone()).collect();
     assert_eq!(told[0], "die device 1, die 3");
 }
@@ -138,7 +145,7 @@ fn a_drive_knows_how_many_dies_it_can_lose() {
     let bears = host.machine.dies_it_can_lose();
     assert!((1..8).contains(&bears), "{bears}");
     let sectors = host.machine.identify().capacity.0 / 512;
-    let mut kill = |host: &mut Host, die: u32| {
+    let kill = |host: &mut Host, die: u32| {
         let fault = fault_of(&serde_json::json!({"kind": "die", "die": die})).unwrap();
         host.machine.apply(host.now, &Input::Fault(&fault)).unwrap();
         (0..sectors / 8 * 2).all(|at| host.write(at * 8 % sectors, &bytes(8, at)) == Outcome::Ok)

@@ -2,8 +2,10 @@
 
 mod events;
 mod flight;
+mod state;
 
 pub use events::Event;
+pub use state::{ArrayState, DriveState, Kind, MemberState, PassState, RepairState, State};
 
 use crate::input::{Input, Power};
 use events::Events;
@@ -223,6 +225,12 @@ impl Machine {
         let columns = self.scenario().array.as_ref().map_or(1, |array| array.members);
         let drives = (0..columns).filter_map(|column| self.service.drive(column.into()));
         drives.map(|drive| drive.dies_it_can_lose(self.now)).min().unwrap_or(0)
+    }
+
+    /// How it is, for people; cumulative figures only, so that any number of readers can take differences. At a cost proportional to its
+    /// blocks.
+    pub fn state(&self) -> State {
+        State::of(&self.service, self.now, self.off.is_none())
     }
 
     /// What has happened lately, oldest first.

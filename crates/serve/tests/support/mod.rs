@@ -1,5 +1,6 @@
 //! Small machines for tests.
 #![allow(dead_code, reason = "each test uses its part")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use outlast_device::{Command, Completion, Op, Outcome, StreamId, Tag};
 use outlast_engine::{Layer, Scenario, load};
