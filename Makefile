@@ -12,7 +12,7 @@ PROFILE ?= release
 export PROFILE
 CARGO_FLAGS := --locked --workspace --exclude outlast-python
 
-.PHONY: help setup demo test test-rust test-python lint format bench bench-instructions hashes speed-tables wheel wheel-v3 docs picture schema figures lock clean
+.PHONY: help setup demo test test-rust test-python lint format bench bench-python bench-instructions hashes speed-tables wheel wheel-v3 docs picture schema figures lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -64,6 +64,9 @@ format: .venv/tools ## format all sources
 
 bench: ## requests per CPU-second, bytes per unit, erasure codes
 	cargo run --locked --release --package outlast-bench -- $(ARGS)
+
+bench-python: setup ## operations a second out of outlast.Drive in Python
+	$(BIN)/python tests/bench_drive.py $(ARGS)
 
 bench-instructions: ## instructions a request, beside crates/bench/instructions.txt (needs valgrind); worse by 3 % fails
 	cargo run --locked --profile ci --package outlast-bench -- instructions --check $(ARGS)

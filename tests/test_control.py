@@ -181,7 +181,9 @@ def test_nobody_changes_anything_without_the_token(served: outlast.Served, path:
     assert served.state()["events"][-1:] == before
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:PORT", "127.0.0.1", "127.0.0.1:1", "", "127.0.0.1:PORT.evil"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:PORT", "127.0.0.1", "127.0.0.1:1", "", "127.0.0.1:PORT.evil"]
+)
 def test_a_name_that_resolves_to_this_computer_is_no_way_in(served: outlast.Served, host: str) -> None:
     assert served.url is not None
     port = served.url.split(":")[2].split("/")[0]
@@ -204,7 +206,7 @@ def test_events_come_as_a_stream(served: outlast.Served) -> None:
     connection.request("GET", "/v1/events")
     answer = connection.getresponse()
     assert answer.getheader("content-type", "").startswith("text/event-stream")
-    told = []
+    told: list[dict[str, Any]] = []
     while len(told) < 3:
         line = answer.readline()
         if line.startswith(b"data: "):

@@ -43,17 +43,19 @@ ARRAY = SMALL | {"array": {"level": "raid5", "members": 4, "chunk": "16KiB"}}
 
 @dataclass
 class Model:
-    """What a drive holds, and what it may hold after a loss of power: of each unit, what it was when that was last safe and since."""
+    """What a drive holds, and may hold after a loss of power: of each grain, what it was when last safe, and since."""
 
     content: bytearray
     protected: bool
+    grain: int = UNIT
+    """Bytes that survive together: a drive's mapping unit. An array may write a member's unit in two commands."""
     maybe: dict[int, list[bytes]] = field(default_factory=dict)
 
     def units(self, offset: int, length: int) -> range:
-        return range(offset // UNIT, (offset + length - 1) // UNIT + 1)
+        return range(offset // self.grain, (offset + length - 1) // self.grain + 1)
 
     def unit(self, index: int) -> bytes:
-        return bytes(self.content[index * UNIT : (index + 1) * UNIT])
+        return bytes(self.content[index * self.grain : (index + 1) * self.grain])
 
     def change(self, offset: int, data: bytes, safe: bool = False) -> None:
         before = {index: self.unit(index) for index in self.units(offset, len(data))}
@@ -69,13 +71,14 @@ class Model:
 
     def power_cut(self, drive: outlast.Drive) -> None:
         for index, allowed in self.maybe.items():
-            found = drive.read(index * UNIT, UNIT)
+            found = drive.read(index * self.grain, self.grain)
             assert found in allowed, f"unit {index} is none of the {len(allowed)} that it may be"
-            self.content[index * UNIT : (index + 1) * UNIT] = found
+            self.content[index * self.grain : (index + 1) * self.grain] = found
         self.maybe.clear()
 
     def fork(self) -> Model:
-        return Model(bytearray(self.content), self.protected, {index: list(all_) for index, all_ in self.maybe.items()})
+        maybe = {index: list(all_) for index, all_ in self.maybe.items()}
+        return Model(bytearray(self.content), self.protected, self.grain, maybe)
 
 
 def step(drive: outlast.Drive, model: Model, dice: random.Random) -> None:
@@ -134,7 +137,8 @@ def test_it_holds_what_was_written_through_cuts_and_forks(
 ) -> None:
     dice = random.Random(f"{kind} {seed}")
     first = drives[kind].fork()
-    pairs = [(first, Model(bytearray(first.capacity), kind == "protected"))]
+    grain = 512 if kind == "array" else UNIT
+    pairs = [(first, Model(bytearray(first.capacity), kind == "protected", grain))]
     for index in range(3000):
         drive, model = dice.choice(pairs)
         step(drive, model, dice)
@@ -309,8 +313,8 @@ def test_failures_of_a_batch_are_told_and_can_be_raised(drives: dict[str, outlas
         (lambda drive: drive.fault(die=1, at="2s"), "fault.at"),
         (lambda drive: drive.replace(0), "only an array can do that"),
         (lambda drive: drive.repair(), "only an array can do that"),
-        (lambda drive: outlast.Drive("no-such-preset"), "no preset"),
-        (lambda drive: outlast.Drive(SMALL, {"device.geometry.channels": 0}), "channels"),
+        (lambda _: outlast.Drive("no-such-preset"), "no preset"),
+        (lambda _: outlast.Drive(SMALL, {"device.geometry.channels": 0}), "channels"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(drives: dict[str, outlast.Drive], call: object, message: str) -> None:
@@ -328,7 +332,7 @@ def test_the_benchmark_runs() -> None:
     import subprocess
     import sys
 
-    command = [sys.executable, ROOT / "tests" / "bench_drive.py", "--operations", "2000"]
+    command = [sys.executable, str(ROOT / "tests" / "bench_drive.py"), "--operations", "2000"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "operations/s" in done.stdout

@@ -64,8 +64,8 @@ class Batch:
 class Drive:
     """A drive or an array of drives, of a scenario: prepared as its `[precondition]` says, with power on.
 
-    Time is simulated: it passes while an operation is under way and in `advance`, and stands still otherwise. What the scenario
-    schedules (`[[faults]]`) happens at its time. Offsets and lengths are in bytes, in whole sectors of 512.
+    Time is simulated: it passes while an operation is under way and in `advance`, and stands still otherwise. What the
+    scenario schedules (`[[faults]]`) happens at its time. Offsets and lengths are in bytes, in whole sectors of 512.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class Drive:
         self._done(self._drive.flush(), 0)
 
     def trim(self, offset: int, length: int) -> None:
-        """Nobody needs the data there any more: what lies there in whole units (`unit`) reads as zeroes from then on."""
+        """Nobody needs the data there any more: whole units (`unit`) in the range read as zeroes from then on."""
         self._done(self._drive.trim(_whole(offset, "offset"), _whole(length, "length")), offset)
 
     def _done(self, outcome: int, offset: int) -> None:
@@ -138,10 +138,11 @@ class Drive:
         fua: bool = False,
         depth: int = 1,
     ) -> Batch:
-        """Carries out many operations, `depth` of them in flight at once, as an application with that queue depth would.
+        """Carries out many operations, `depth` of them in flight at once, as an application of that queue depth does.
 
-        `op`, `offset` and `length` are single values or columns; `data` is what the writes bring, one after another. With a depth above 1
-        operations overtake each other, as on a real drive. Failures are in the result: `run(...).check()` raises the first.
+        `op`, `offset` and `length` are single values or columns; `data` is what the writes bring, one after another.
+        With a depth above 1 operations overtake each other, as on a real drive. Failures are in the result:
+        `run(...).check()` raises the first.
         """
         columns = _codes(op), _column(offset, "offset"), _column(length, "length")
         try:
@@ -159,7 +160,8 @@ class Drive:
     def power_cut(self, force: bool = False) -> None:
         """Power fails and is back at once: what was only in a volatile buffer is lost.
 
-        An array of which a member is missing while parity is in doubt starts only with `force`: data of that member may be wrong.
+        An array of which a member is missing while parity is in doubt starts only with `force`: what that member held
+        may be wrong.
         """
         self._drive.power("cut", force)
 
@@ -172,18 +174,21 @@ class Drive:
         self._drive.power("on", force)
 
     def fault(self, kind: str = "die", **place: Any) -> None:
-        """Something breaks, as an entry of `[[faults]]` says: `fault(die=3)`, `fault("block", die=3, plane=0, block=7)`.
+        """Something breaks, as in `[[faults]]`: `fault(die=3)`, `fault("block", die=3, plane=0, block=7)`.
 
         Of an array, `device` says in which of its devices.
         """
         self._drive.fault(json.dumps(plain({"kind": kind, **place})))
 
     def replace(self, member: int, force: bool = False) -> None:
-        """A member of an array is exchanged for a new drive, which is rebuilt. `force`: even where it held the only copy of something."""
+        """A member of an array is exchanged for a new drive, which is rebuilt.
+
+        `force`: even where the old one held the only copy of something.
+        """
         self._drive.replace(member, force)
 
     def repair(self) -> None:
-        """An array reads all of itself and makes redundancy fit, beside what else it does; `advance` gives it the time."""
+        """An array reads all of itself and makes redundancy fit; `advance` gives it the time."""
         self._drive.repair()
 
     def self_check(self) -> None:
@@ -200,7 +205,7 @@ class Drive:
         return found
 
     def state(self) -> dict[str, Any]:
-        """What the simulator knows of it: dies, superblocks, buffer, wear, write amplification, repairs and rebuilds, events."""
+        """What the simulator knows of it: dies, superblocks, buffer, wear, units programmed, repairs and rebuilds."""
         found: dict[str, Any] = json.loads(self._drive.state())
         return found
 
@@ -217,7 +222,9 @@ def _fail(outcome: int, offset: int) -> NoReturn:
         case "out of range":
             raise DriveError(f"offset {offset}: the range reaches beyond the drive's end", errno.ENXIO, offset)
         case "read only":
-            raise DriveError(f"offset {offset}: too few good blocks are left; the drive is read-only", errno.EROFS, offset)
+            raise DriveError(
+                f"offset {offset}: too few good blocks are left; the drive is read-only", errno.EROFS, offset
+            )
         case _:
             raise DriveError(f"offset {offset}: there was no power before it was done", errno.ESHUTDOWN, offset)
 

@@ -38,7 +38,8 @@ Examples:
 def ctl_command() -> None:
     """Ask a served machine, or have something happen to it.
 
-    NAME is the server's (`outlast serve --name`), or the path of its control socket; where only one runs it may be left out.
+    NAME is the server's (`outlast serve --name`), or the path of its control socket. Where only one runs it may be
+    left out.
     """
 
 

@@ -1,9 +1,9 @@
 """Serving drives and arrays to real clients from Python.
 
-    with outlast.serve("die-repair") as served:
-        subprocess.run(["fio", "--ioengine=nbd", f"--uri={served.uri}", ...])
-        served.fault(die=3, device=2)
-        served.power_cut()
+with outlast.serve("die-repair") as served:
+    subprocess.run(["fio", "--ioengine=nbd", f"--uri={served.uri}", ...])
+    served.fault(die=3, device=2)
+    served.power_cut()
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Served:
         return value_of(json.loads(self._server.request(text)))
 
     def state(self) -> dict[str, Any]:
-        """What the simulator knows: clock, clients, exports, and the machine with its dies, buffers, repairs and events."""
+        """What the simulator knows: clock, clients, exports, events, and the machine with its dies and repairs."""
         state: dict[str, Any] = self.ask({"do": "state"})
         return state
 
@@ -75,11 +75,11 @@ class Served:
         return metrics
 
     def fault(self, kind: str = "die", **place: Any) -> None:
-        """Something breaks, as an entry of `[[faults]]` says: `fault(die=3)`, and of an array `device`, in which of its devices."""
+        """Something breaks, as in `[[faults]]`: `fault(die=3)`; of an array `device` says in which of its devices."""
         self.ask({"do": "fault", "fault": {"kind": kind, **place}})
 
     def power_cut(self, span: str | None = None, force: bool = False) -> None:
-        """Power fails and is back at once, or after `span` (`"2s"`): clients lose their connections without an answer."""
+        """Power fails and is back at once, or after `span` (`"2s"`); clients lose their connections unanswered."""
         self.ask({"do": "power", "action": "cut", "for": span, "force": force})
 
     def power_off(self) -> None:
@@ -95,13 +95,13 @@ class Served:
         self.ask({"do": "mark", "text": text})
 
     def fork(self, export: str, cut: bool = False) -> str:
-        """Serves a copy as a further export and returns its URI. `cut`: as the machine would be after a loss of power now."""
+        """Serves a copy as a further export and returns its URI. `cut`: as it would be after a loss of power now."""
         return str(self.ask({"do": "fork", "export": export, "cut": cut})["uri"])
 
     def clock(
         self, *, speed: float | None = None, pause: bool | None = None, advance: str | None = None
     ) -> dict[str, Any]:
-        """The clock, after it was changed: simulated seconds a second, standing still or not, so much further on at once."""
+        """The clock, after it was changed: simulated seconds a second, standing still or not, so much further on."""
         clock: dict[str, Any] = self.ask({"do": "clock", "speed": speed, "pause": pause, "advance": advance})
         return clock
 
@@ -136,10 +136,11 @@ def serve(
 ) -> Served:
     """Serves a scenario's drive or array by the NBD protocol from a thread of its own, and returns when it is ready.
 
-    `listen` is `unix:PATH` or `tcp:ADDRESS:PORT`; without it a socket in a new folder that only this user can enter. Time leaps from one
-    event to the next, so that tests are quick and nothing waits; with `speed` it goes with the clock on the wall, so many simulated
-    seconds a second. `name` opens the control socket for `outlast ctl`, `http` the live page and the HTTP interface (`True`: at any
-    free port), for which `pip install 'outlast[serve]'` brings what they need.
+    `listen` is `unix:PATH` or `tcp:ADDRESS:PORT`; without it a socket in a new folder that only this user can enter.
+    Time leaps from one event to the next, so that tests are quick and nothing waits; with `speed` it goes with the
+    clock on the wall, so many simulated seconds a second. `name` opens the control socket for `outlast ctl`, `http` the
+    live page and the HTTP interface (`True`: at any free port), for which `pip install 'outlast[serve]'` brings what
+    they need.
     """
     from outlast import _core
 

@@ -6,7 +6,7 @@ import json
 import socket
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from outlast.errors import ControlError
 from outlast.serving import places
@@ -31,7 +31,7 @@ class Client:
             raise ControlError(f"{path}: nobody serves there ({error.strerror}); see `outlast serve`") from error
         self._lines = self._socket.makefile("rb")
 
-    def __enter__(self) -> Client:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,4 +1,4 @@
-"""The control socket of a served machine: one JSON object a line, one line back, for whoever owns the server's account."""
+"""The control socket of a served machine: one JSON object a line, one line back, for its owner alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import socketserver
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, Self
 
 from outlast.errors import ControlError
 from outlast.serving.client import is_running
@@ -54,7 +54,7 @@ class Control:
             os.umask(before)
         self._thread = threading.Thread(target=self._listener.serve_forever, name="outlast-control", daemon=True)
 
-    def __enter__(self) -> Control:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 

@@ -1,4 +1,4 @@
-"""A served machine's figures as Prometheus reads them; names follow docs/reference/metrics.md, units are Prometheus's (seconds, bytes)."""
+"""A served machine's figures as Prometheus reads them: names follow those of results, units are seconds and bytes."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ def of_host(figures: dict[str, Any]) -> Iterator[Metric]:
         yield counter(f"host_{count}", f"{op}s completed", [({}, operations[op]["count"])])
         yield counter(f"host_{size}", f"bytes of {op}s that ended well", [({}, operations[op]["bytes"])])
     yield counter("host_flushes", "flushes completed", [({}, operations["flush"]["count"])])
-    yield counter("host_errors", "requests that did not end well", [({}, sum(each["errors"] for each in operations.values()))])
+    yield counter(
+        "host_errors", "requests that did not end well", [({}, sum(each["errors"] for each in operations.values()))]
+    )
     latency = HistogramMetricFamily("outlast_latency_seconds", "simulated, from arrival to completion", labels=["op"])
     for op, each in operations.items():
         latency.add_metric([op], buckets(each["below"]), each["sum_us"] / 1e6)
@@ -97,19 +99,31 @@ def of_machine(state: dict[str, Any]) -> Iterator[Metric]:
     yield counter("units_programmed", "mapping units programmed, by cause", each("cause", "units"))
     yield counter("pages_read", "pages read, by cause", each("cause", "reads"))
     yield counter("erases", "blocks erased", one("erases"))
-    yield counter("blocked_seconds", "that host writes waited for collection, over cores", [
-        (labels, value / 1e9) for labels, value in one("blocked_ns")
-    ])
-    states = [({"device": at, "state": name}, sum(die["state"] == name for die in drive["dies"])) for at, drive in drives for name in DIES]
-    yield gauge("dies", "by state", states)
-    yield counter("die_busy_seconds", "that a die has worked", [
-        ({"device": at, "die": str(die)}, figures["busy_ns"] / 1e9)
+    yield counter(
+        "blocked_seconds",
+        "that host writes waited for collection, over cores",
+        [(labels, value / 1e9) for labels, value in one("blocked_ns")],
+    )
+    states = [
+        ({"device": at, "state": name}, sum(die["state"] == name for die in drive["dies"]))
         for at, drive in drives
-        for die, figures in enumerate(drive["dies"])
-    ])
-    yield gauge("pe_cycles", "mean over blocks", [
-        ({"device": at}, sum(die["pe_cycles"] for die in drive["dies"]) / len(drive["dies"])) for at, drive in drives
-    ])
+        for name in DIES
+    ]
+    yield gauge("dies", "by state", states)
+    yield counter(
+        "die_busy_seconds",
+        "that a die has worked",
+        [
+            ({"device": at, "die": str(die)}, figures["busy_ns"] / 1e9)
+            for at, drive in drives
+            for die, figures in enumerate(drive["dies"])
+        ],
+    )
+    yield gauge(
+        "pe_cycles",
+        "mean over blocks",
+        [({"device": at}, sum(die["pe_cycles"] for die in drive["dies"]) / len(drive["dies"])) for at, drive in drives],
+    )
     yield gauge("superblocks", "by state", [row for row in each("state", "superblocks") if row[0]["state"] != "total"])
     yield gauge("buffer_bytes", "room in the write buffer", one("buffer", "bytes"))
     yield gauge("buffer_used_bytes", "of the host in the write buffer", one("buffer", "used"))
@@ -132,18 +146,24 @@ def of_array(state: dict[str, Any]) -> Iterator[Metric]:
     array = state["machine"]["array"]
     if array is None:
         return
-    yield gauge("array_condition", "1 for the one that holds", [
-        ({"condition": name}, name == array["condition"]) for name in CONDITIONS
-    ])
+    yield gauge(
+        "array_condition",
+        "1 for the one that holds",
+        [({"condition": name}, name == array["condition"]) for name in CONDITIONS],
+    )
     members = list(enumerate(array["members"]))
-    yield gauge("array_member_in_sync", "whether all of a member can be read", [
-        ({"member": str(at)}, member["in_sync"]) for at, member in members
-    ])
+    yield gauge(
+        "array_member_in_sync",
+        "whether all of a member can be read",
+        [({"member": str(at)}, member["in_sync"]) for at, member in members],
+    )
     yield gauge("array_spares", "devices standing by", [({}, array["spares"])])
     yield gauge("array_lost_sectors", "that nothing can bring back", [({}, array["lost_sectors"])])
     yield counter("array_write_holes", "stripes left wrong where they were needed", [({}, array["write_holes"])])
     run = array["pass"] or {"done": 0, "total": 0}
-    yield gauge("array_pass_done_bytes", "of each member, of the rebuild, repair or scrub under way", [({}, run["done"])])
+    yield gauge(
+        "array_pass_done_bytes", "of each member, of the rebuild, repair or scrub under way", [({}, run["done"])]
+    )
     yield gauge("array_pass_total_bytes", "of each member; 0 while none is under way", [({}, run["total"])])
 
 

@@ -25,8 +25,8 @@ def _style_hash(html: str) -> str:
 _HTML, _SCRIPT = _asset("live.html"), _asset("live.js")
 
 POLICY = (
-    f"default-src 'none'; script-src 'self'; style-src 'sha256-{_style_hash(_HTML)}'; connect-src 'self'; img-src data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    f"default-src 'none'; script-src 'self'; style-src 'sha256-{_style_hash(_HTML)}'; connect-src 'self'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
 RULES = [

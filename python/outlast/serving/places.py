@@ -1,4 +1,4 @@
-"""Where control sockets lie: `$XDG_RUNTIME_DIR/outlast/NAME.ctl`, or a folder of the user's own in the temporary folder."""
+"""Where control sockets lie: `$XDG_RUNTIME_DIR/outlast/NAME.ctl`, or in the user's own temporary folder."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ def lines(state: dict[str, Any]) -> Iterator[str]:
     power = "power on" if machine["powered"] else "POWER OFF"
     pace = "virtual clock" if clock["mode"] == "virtual" else f"wall clock at {clock['speed']:g}x"
     yield f"{machine['name']}: {machine['model']}, {machine['capacity'] / 2**20:.0f} MiB, {power}"
-    yield f"time {clock['now_ns'] / 1e9:.3f} s, {pace}{', paused' if clock['paused'] else ''}, {state['clients']} clients"
+    paused = ", paused" if clock["paused"] else ""
+    yield f"time {clock['now_ns'] / 1e9:.3f} s, {pace}{paused}, {state['clients']} clients"
     for export in state["exports"]:
         yield f"export {export['name']}: {export['uri']}"
     for drive in machine["drives"]:

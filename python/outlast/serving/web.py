@@ -1,8 +1,8 @@
-"""A served machine over HTTP: the same requests as on the control socket, figures for Prometheus, events, and the live page.
+"""A served machine over HTTP: the requests of the control socket, figures for Prometheus, events, and the live page.
 
-For programs and browsers of this computer alone: it listens on the loopback interface, refuses requests that name another host (so that no
-page elsewhere reaches it by a name that resolves to this computer), allows no page of another origin to read anything, and changes
-something only for those who know the token.
+For programs and browsers of this computer alone: it listens on the loopback interface, refuses requests that name
+another host (so that no page elsewhere reaches it by a name that resolves to this computer), allows no page of another
+origin to read anything, and changes something only for those who know the token.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import secrets
 import socket
 import threading
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Self
 
 import uvicorn
 from starlette.applications import Starlette
@@ -39,7 +39,7 @@ LONGEST_SHUTDOWN_S = 2
 
 
 class Web:
-    """Serves HTTP on 127.0.0.1 from a thread of its own; to be used in `with`. `url` is the page's address, with its token."""
+    """Serves HTTP on 127.0.0.1 from a thread of its own; to be used in `with`."""
 
     def __init__(self, server: Server, port: int = 0) -> None:
         self.token = secrets.token_urlsafe(16)
@@ -62,7 +62,9 @@ class Web:
             limit_concurrency=128,
         )
         self._uvicorn = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._uvicorn.run, args=([self._socket],), name="outlast-http", daemon=True)
+        self._thread = threading.Thread(
+            target=self._uvicorn.run, args=([self._socket],), name="outlast-http", daemon=True
+        )
 
     @property
     def address(self) -> str:
@@ -74,7 +76,7 @@ class Web:
         """The page, with the token where no server and no log sees it."""
         return f"{self.address}/#token={self.token}"
 
-    def __enter__(self) -> Web:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
@@ -164,7 +166,7 @@ def _refused(message: str, status: int = 400) -> JSONResponse:
 
 
 class _Guard:
-    """Refuses what names another host or comes from a page of another origin; puts the rules for browsers on every answer."""
+    """Refuses what names another host or comes from elsewhere; puts the rules for browsers on every answer."""
 
     def __init__(self, app: ASGIApp, port: int) -> None:
         self._app = app
