@@ -89,10 +89,8 @@ impl Host {
             completed: vec![0; count],
             read: vec![0; reads.map(|(_, &length)| length as usize).sum()],
         };
-        let mut flight = Flight {
-            free: (0..batch.depth as u32).rev().map(Tag).collect(),
-            at: vec![(0, 0); batch.depth],
-        };
+        let mut flight =
+            Flight { free: (0..batch.depth as u32).rev().map(Tag).collect(), at: vec![(0, 0); batch.depth] };
         let (mut read, mut written) = (0, 0);
         for (index, &ask) in batch.asks.iter().enumerate() {
             if index % BETWEEN_SIGNALS == BETWEEN_SIGNALS - 1 {
@@ -163,7 +161,9 @@ impl Host {
     /// Lets time pass.
     pub(crate) fn advance(&mut self, by: Nanos) -> PyResult<()> {
         let then = Nanos(self.now.0.saturating_add(by.0));
-        self.machine.apply(then, &Input::Advance).map_err(|refused| DeviceError::new_err(refused.to_string()))?;
+        self.machine
+            .apply(then, &Input::Advance)
+            .map_err(|refused| DeviceError::new_err(refused.to_string()))?;
         self.now = then;
         Ok(())
     }

@@ -189,7 +189,11 @@ impl Drive {
     }
 
     /// Calls `work` with the machine, without the interpreter lock.
-    fn with<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Host) -> PyResult<T> + Send) -> PyResult<T> {
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Host) -> PyResult<T> + Send,
+    ) -> PyResult<T> {
         unlocked(py, || work(&mut self.host.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
@@ -208,7 +212,7 @@ impl Drive {
 
     fn carry_out_all(&self, py: Python<'_>, batch: &Batch) -> PyResult<Done> {
         self.check(batch)?;
-        self.with(py, |host| host.run(batch, || Python::attach(|py| py.check_signals())))
+        self.with(py, |host| host.run(batch, || Python::attach(Python::check_signals)))
     }
 
     /// What the machine itself does not judge.
@@ -220,15 +224,20 @@ impl Drive {
                 continue;
             }
             if !offset.is_multiple_of(sector) {
-                return Err(refused(format!("offset = {offset}: must be a multiple of {sector}, a sector's bytes")));
+                return Err(refused(format!(
+                    "offset = {offset}: must be a multiple of {sector}, a sector's bytes"
+                )));
             }
             if length == 0 || length > LONGEST || !length.is_multiple_of(sector) {
-                let limit = format!("from {sector} to {LONGEST} and a multiple of {sector}, a sector's bytes");
+                let limit =
+                    format!("from {sector} to {LONGEST} and a multiple of {sector}, a sector's bytes");
                 return Err(refused(format!("length = {length}: must be {limit}")));
             }
             if offset.checked_add(length).is_none_or(|end| end > self.capacity) {
                 let capacity = self.capacity;
-                return Err(refused(format!("offset = {offset}, length = {length}: reaches beyond the end, {capacity}")));
+                return Err(refused(format!(
+                    "offset = {offset}, length = {length}: reaches beyond the end, {capacity}"
+                )));
             }
             written += if ask == Ask::Write { length } else { 0 };
         }
