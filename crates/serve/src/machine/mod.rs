@@ -15,6 +15,9 @@ use outlast_engine::{EngineError, InService, Loss, OnProgress, Scenario};
 use outlast_units::Nanos;
 use thiserror::Error;
 
+/// Tags are below this.
+pub const TAGS: u32 = 1 << 20;
+
 /// A drive or an array in service: prepared, its time begun, fed by [`Machine::apply`] and by nothing else.
 ///
 /// What it is after some inputs depends on them and their times alone, not on when [`Machine::advance`] was called in between: before an
@@ -56,8 +59,8 @@ pub enum Refused {
         /// The limit.
         latest: Nanos,
     },
-    /// The tag names a command that is under way.
-    #[error("tag {} names a command that is under way", .0.0)]
+    /// The tag names a command that is under way, or is not below [`TAGS`].
+    #[error("tag {} names a command that is under way, or is not below {TAGS}", .0.0)]
     TagInUse(Tag),
     /// A write without the bytes of all its sectors, or bytes with something else than a write.
     #[error("the command comes with {given} bytes and needs {needed}")]
@@ -214,6 +217,11 @@ impl Machine {
         self.flight.len()
     }
 
+    /// Whether its power is off.
+    pub fn is_off(&self) -> bool {
+        self.off.is_some()
+    }
+
     /// Whether it takes commands.
     pub fn is_up(&self) -> bool {
         self.off.is_none() && self.service.is_up()
@@ -274,7 +282,7 @@ impl Machine {
         if data.len() != needed {
             return Err(Refused::Bytes { given: data.len(), needed });
         }
-        if !self.flight.begin(tag) {
+        if tag.0 >= TAGS || !self.flight.begin(tag) {
             return Err(Refused::TagInUse(tag));
         }
         self.service.submit_data(now, command, tag, data);
