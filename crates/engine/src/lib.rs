@@ -28,6 +28,7 @@ mod repair_report;
 mod report;
 mod run;
 mod scenario;
+mod service;
 mod settling;
 mod simulation;
 mod steady;
@@ -50,6 +51,7 @@ pub use outlast_ftl::{ProgramCause, ReadCause};
 pub use overload::Overload;
 pub use progress::{Control, OnProgress, Phase, Progress};
 pub use repair_report::{RepairRisk, RepairSummary, ScaledRepair};
+pub use service::{InService, Loss};
 pub use simulation::{RunResult, Simulation};
 pub use summary::{
     AfterHost, ArrayAmplification, ArraySummary, ArrayWrites, ChangeMade, ClassFigures, ClosedForm,
@@ -62,6 +64,6 @@ pub use table::{Column, Table};
 
 pub use scenario::{
     Fill, Happening, Layer, Overwrite, Place, PreconditionSpec, Preset, Provenance, ReadFile, RunSpec,
-    Scenario, ScenarioError, TimingMode, json_schema, load, load_scenario, parse_text, presets,
+    Scenario, ScenarioError, Strike, TimingMode, json_schema, load, load_scenario, parse_text, presets,
     split_override,
 };
