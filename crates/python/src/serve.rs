@@ -1,10 +1,14 @@
 //! Serving a machine.
 
-use crate::errors::{OutlastError, of_engine};
+use crate::errors::{OutlastError, of_engine, of_scenario};
 use crate::guard::{guarded, unlocked};
 use crate::scenario::{Override, RawLayer, load};
-use outlast_serve::{ClockMode, Facts, ServeConfig, ServeError, Server, ServerHandle, Status};
+use outlast_serve::{
+    ClockMode, Facts, ImageConfig, ImageError, ImageOptions, ServeConfig, ServeError, Server, ServerHandle,
+    Status,
+};
 use pyo3::prelude::*;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -36,15 +40,16 @@ impl Served {
         self.handle.stop();
     }
 
-    /// Waits for at most so many seconds for anything new: `("preparing", percent)`, `("serving", (model, capacity, dies, uris))` or
+    /// Waits for at most so many seconds for anything new: `("preparing", percent)`, `("serving", (model, capacity, dies, uris, found))` or
     /// `("ended", None)`. What ended the server other than a request is raised, once.
     fn wait<'py>(&self, py: Python<'py>, seconds: f64) -> PyResult<(&'static str, Bound<'py, PyAny>)> {
         let timeout = Duration::from_secs_f64(seconds.clamp(0.0, 3600.0));
         let status = py.detach(|| self.handle.wait(&self.handle.status(), timeout));
         match status {
             Status::Preparing(percent) => Ok(("preparing", percent.into_pyobject(py)?.into_any())),
-            Status::Serving(Facts { model, capacity, dies_it_can_lose, uris }) => {
-                let facts = (model, capacity, dies_it_can_lose, uris);
+            Status::Serving(Facts { model, capacity, dies_it_can_lose, uris, found }) => {
+                let found = found.map(|found| (found.made, found.clean, found.inputs, found.torn));
+                let facts = (model, capacity, dies_it_can_lose, uris, found);
                 Ok(("serving", facts.into_pyobject(py)?.into_any()))
             }
             Status::Ended(_) => {
@@ -65,7 +70,10 @@ impl Served {
 
 /// Serves a scenario's drive or array. `speed` is that of a wall clock; without one the clock is virtual.
 #[pyfunction]
-#[pyo3(signature = (layers, overrides, *, listen, insecure = false, speed = Some(1.0), spin = false, export = String::new()))]
+#[pyo3(signature = (
+    layers, overrides, *, listen, insecure = false, speed = Some(1.0), spin = false, export = String::new(), image = None, sync = false,
+    salvage = false
+))]
 #[allow(clippy::too_many_arguments, reason = "each is a keyword in Python")]
 fn serve(
     py: Python<'_>,
@@ -76,18 +84,27 @@ fn serve(
     speed: Option<f64>,
     spin: bool,
     export: String,
+    image: Option<PathBuf>,
+    sync: bool,
+    salvage: bool,
 ) -> PyResult<Served> {
     unlocked(py, || {
-        let (scenario, provenance) = load(layers, &overrides)?;
+        let is_given = !layers.is_empty();
+        let loaded = is_given.then(|| load(layers, &overrides)).transpose()?;
+        let (scenario, provenance) = loaded.unzip();
+        let image = image.map(|folder| ImageConfig { folder, options: ImageOptions { sync, salvage } });
         let listen = listen.parse().map_err(|error| of_serving(ServeError::Listen(error)))?;
         let clock = speed.map_or(ClockMode::Virtual, |speed| ClockMode::Wall { speed });
-        let config = ServeConfig { scenario, listen, insecure, clock, spin, export };
+        let config = ServeConfig { scenario, image, listen, insecure, clock, spin, export };
         let (server, handle) = Server::new(config).map_err(of_serving)?;
         let own = handle.clone();
         let work = move || {
             let done = guarded(|| {
                 server.run().map_err(|error| match error {
-                    ServeError::Engine(error) => of_engine(error, &provenance),
+                    ServeError::Engine(error) | ServeError::Image(ImageError::Engine(error)) => {
+                        of_engine(error, &provenance.unwrap_or_default())
+                    }
+                    ServeError::Image(ImageError::Scenario(error)) => of_scenario(error),
                     other => of_serving(other),
                 })
             });

@@ -37,12 +37,7 @@ enum Request {
         cut: bool,
     },
     /// How time goes.
-    Clock {
-        speed: Option<f64>,
-        mode: Option<Mode>,
-        pause: Option<bool>,
-        advance: Option<Nanos>,
-    },
+    Clock { speed: Option<f64>, mode: Option<Mode>, pause: Option<bool>, advance: Option<Nanos> },
     /// The array reads all of itself and makes redundancy fit.
     Repair {},
     /// A member is exchanged for a new drive.
@@ -208,7 +203,7 @@ fn exports(service: &Service, front: &Front) -> Value {
 
 fn state(service: &mut Service, front: &Front) -> Value {
     json!({
-        "up": service.main().machine.is_up(),
+        "machine": service.main().machine.state(),
         "clock": clock_state(service),
         "exports": exports(service, front),
         "clients": front.clients(),

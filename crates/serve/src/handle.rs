@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::image::Found;
 use crate::net::Waker;
 
 /// A question to the loop, and where its answer goes.
@@ -38,6 +39,8 @@ pub struct Facts {
     pub dies_it_can_lose: u32,
     /// NBD URIs, the machine's own first.
     pub uris: Vec<String>,
+    /// What was found in the image, if there is one.
+    pub found: Option<Found>,
 }
 
 /// What the loop's thread says to others.

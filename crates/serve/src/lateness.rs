@@ -66,7 +66,9 @@ impl Lateness {
 
     pub(crate) fn figures(&self) -> Figures {
         let count = self.histogram.len();
-        let at = |quantile| if count == 0 { 0.0 } else { self.histogram.value_at_quantile(quantile) as f64 * 1e-3 };
+        let at = |quantile| {
+            if count == 0 { 0.0 } else { self.histogram.value_at_quantile(quantile) as f64 * 1e-3 }
+        };
         Figures {
             count,
             p50_us: at(0.5),

@@ -1,16 +1,18 @@
 //! A machine in service, with what its clients ask of it.
 
 use std::io;
+use std::mem::take;
 
 use outlast_device::{Command, Completion, Op, Outcome, StreamId, Tag};
 use outlast_nbd::{Context, ErrorCode, Extent, Failure, Op as Asked, Request};
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
 
+use crate::image::Image;
 use crate::input::{Input, Power};
 use crate::machine::{Machine, Refused};
 use crate::operations::Operations;
 use crate::pending::{Jobs, Pending, Places, Work};
-use crate::recorder::{Forgetful, Recorder};
+use crate::recorder::Recorder;
 use crate::session::{Answer, Origin};
 use crate::zeroing::Zeroing;
 
@@ -22,8 +24,8 @@ pub(crate) struct Served {
     /// The export.
     pub(crate) name: String,
     pub(crate) machine: Machine,
-    /// Keeps all that changes the machine.
-    pub(crate) recorder: Box<dyn Recorder>,
+    /// Keeps all that changes the machine, if anything does.
+    image: Option<Box<Image>>,
     pub(crate) operations: Operations,
     /// Whether something was recorded since the last commitment.
     has_news: bool,
@@ -36,12 +38,12 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    pub(crate) fn new(name: String, machine: Machine, recorder: Box<dyn Recorder>) -> Self {
+    pub(crate) fn new(name: String, machine: Machine, image: Option<Box<Image>>) -> Self {
         let unit = machine.identify().optimal_io.0;
         Self {
             name,
             machine,
-            recorder,
+            image,
             operations: Operations::new(),
             has_news: false,
             is_durable: false,
@@ -59,7 +61,7 @@ impl Served {
         if !self.machine.is_up() {
             return Err(Refused::Off);
         }
-        let mut fork = Self::new(name, self.machine.fork(), Box::new(Forgetful));
+        let mut fork = Self::new(name, self.machine.fork(), None);
         fork.pending.clone_from(&self.pending);
         fork.jobs.clone_from(&self.jobs);
         fork.pending.iter_mut().for_each(|pending| pending.from = Origin::NOBODY);
@@ -80,32 +82,29 @@ impl Served {
     /// # Errors
     /// Why it cannot happen.
     pub(crate) fn apply(&mut self, now: Nanos, input: &Input<'_>) -> Result<(), Refused> {
-        self.recorder.record(now, input);
-        self.has_news = true;
+        if let Some(image) = &mut self.image {
+            image.record(now, input);
+            self.has_news = true;
+        }
         self.machine.apply(now, input)
     }
 
-    /// As a host does that shuts down: what is in a volatile buffer is written, and then the power goes. Returns when that was.
-    pub(crate) fn shut_down(&mut self, now: Nanos) -> Nanos {
-        let (mut at, mut answers, mut completions) = (now, Answers::new(), Vec::new());
-        let flush = Command { lba: Lba(0), sectors: 0, op: Op::Flush, stream: StreamId(0), fua: false };
-        self.submit(now, Origin::NOBODY, Work::Other, flush, &[], &mut answers);
-        while self.is_busy() {
-            let Some(next) = self.machine.next_deadline() else { break };
-            at = at.max(next);
-            self.advance(at, &mut completions, &mut answers, |_| {});
+    /// The server ends, as a host that shuts down: what is under way is done, and a machine that is kept has all that it was given.
+    pub(crate) fn shut_down(&mut self, now: Nanos) -> io::Result<()> {
+        match self.image.take() {
+            Some(image) => image.shut_down(&mut self.machine, now),
+            None => Ok(()),
         }
-        // Without power there is nothing to turn off.
-        let _ = self.apply(at, &Input::Power(Power::Off));
-        at
     }
 
     /// Before answers leave: what was recorded is put where a sudden end of this process does not lose it, and the time with it.
     pub(crate) fn commit(&mut self, now: Nanos) -> io::Result<()> {
-        if std::mem::take(&mut self.has_news) {
-            self.recorder.commit()?;
+        let (has_news, is_durable) = (take(&mut self.has_news), take(&mut self.is_durable));
+        let Some(image) = &mut self.image else { return Ok(()) };
+        if has_news {
+            image.commit()?;
         }
-        self.recorder.acknowledge(now, std::mem::take(&mut self.is_durable))
+        image.acknowledge(now, is_durable)
     }
 
     /// A client asks.
@@ -168,11 +167,7 @@ impl Served {
             answers.push((from, Answer::Done));
             return;
         };
-        let work = if zeroing.is_empty() {
-            Work::Other
-        } else {
-            Work::Piece(self.jobs.put(zeroing))
-        };
+        let work = if zeroing.is_empty() { Work::Other } else { Work::Piece(self.jobs.put(zeroing)) };
         self.submit(now, from, work, command, data, answers);
     }
 
@@ -208,11 +203,9 @@ impl Served {
                 self.drop_job(work);
                 None
             }
-            Outcome::MediumError => Some(Answer::Failed(Failure {
-                code: ErrorCode::Io,
-                at: None,
-                text: "data is lost",
-            })),
+            Outcome::MediumError => {
+                Some(Answer::Failed(Failure { code: ErrorCode::Io, at: None, text: "data is lost" }))
+            }
             Outcome::ReadOnly => Some(Answer::Failed(Failure {
                 code: ErrorCode::Perm,
                 at: None,

@@ -1,19 +1,19 @@
 //! A server from its settings to its end.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
 use outlast_engine::{Control, EngineError, Progress, Scenario};
 use outlast_nbd::ServerError;
-use outlast_units::Nanos;
 use thiserror::Error;
 
 use crate::clock::{Clock, ClockMode};
 use crate::handle::{Board, Facts, Message, ServerHandle, Status};
+use crate::image::{Image, ImageError, ImageOptions};
 use crate::machine::Machine;
 use crate::net::{Listen, ListenError, Listener, Poller};
-use crate::recorder::{Forgetful, Recorder};
 use crate::service::Service;
 use crate::session::Front;
 use crate::turns::Turns;
@@ -21,8 +21,10 @@ use crate::turns::Turns;
 /// What to serve and how.
 #[derive(Clone, Debug)]
 pub struct ServeConfig {
-    /// The drive or array, and how it is prepared. What its workload asks is not run.
-    pub scenario: Scenario,
+    /// The drive or array, and how it is prepared. What its workload asks is not run. May be absent where the image is there already.
+    pub scenario: Option<Scenario>,
+    /// Where the machine is kept beyond the server's end; absent: nowhere.
+    pub image: Option<ImageConfig>,
     /// Where clients come in.
     pub listen: Listen,
     /// Whether others than this machine may come in although nothing is encrypted.
@@ -33,6 +35,15 @@ pub struct ServeConfig {
     pub spin: bool,
     /// The name of the export; clients that give none get it, too.
     pub export: String,
+}
+
+/// Where a machine is kept, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImageConfig {
+    /// The folder of the image, which is made if there is none.
+    pub folder: PathBuf,
+    /// How it is opened.
+    pub options: ImageOptions,
 }
 
 /// Why nothing can be served.
@@ -47,6 +58,12 @@ pub enum ServeError {
     /// The machine cannot be built.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// The image cannot be opened.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// Neither a scenario nor an image.
+    #[error("name a scenario, or an image that is there already")]
+    Nothing,
     /// The export cannot be one.
     #[error("--export: {0}")]
     Export(#[from] ServerError),
@@ -99,16 +116,29 @@ impl Server {
             board.set(Status::Preparing((now.fraction.unwrap_or(0.0) * 100.0) as u8));
             if board.is_asked() { Control::Stop } else { Control::Continue }
         };
-        let Some(machine) = Machine::prepare(&config.scenario, &mut progress)? else { return Ok(()) };
-        let (start, recorder): (Nanos, Box<dyn Recorder>) = (machine.now(), Box::new(Forgetful));
+        let scenario = config.scenario.as_ref();
+        let opened = match &config.image {
+            Some(ImageConfig { folder, options }) => {
+                let opened = Image::open(folder, scenario, *options, &mut progress)?;
+                opened.map(|(image, machine)| (Some(Box::new(image)), machine))
+            }
+            None => {
+                let machine = Machine::prepare(scenario.ok_or(ServeError::Nothing)?, &mut progress)?;
+                machine.map(|machine| (None, machine))
+            }
+        };
+        let Some((image, machine)) = opened else { return Ok(()) };
+        let found = image.as_ref().map(|image| image.found());
+        let start = machine.now();
         let facts = Facts {
             model: machine.identify().model,
             capacity: machine.identify().capacity.0,
             dies_it_can_lose: machine.dies_it_can_lose(),
             uris: vec![listener.uri(&config.export)],
+            found,
         };
         let clock = Clock::new(config.clock, start);
-        let service = Service::new(config.export, machine, recorder, clock)?;
+        let service = Service::new(config.export, machine, image, clock)?;
         let front = Front::new(listener, &poller)?;
         board.set(Status::Serving(facts));
         Turns { service, front, poller, messages, spins: config.spin }.run(|warning| board.warn(warning))?;

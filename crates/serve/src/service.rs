@@ -4,14 +4,16 @@ use std::io;
 use std::sync::Arc;
 
 use outlast_device::Completion;
-use outlast_nbd::{BlockSizes, Context, Contexts, Export, Features, Limits, Request, Server, ServerError, Tls};
+use outlast_nbd::{
+    BlockSizes, Context, Contexts, Export, Features, Limits, Request, Server, ServerError, Tls,
+};
 use outlast_units::{Bytes, Nanos};
 
 use crate::clock::{Clock, monotonic};
+use crate::image::Image;
 use crate::input::{Input, Power};
 use crate::lateness::Lateness;
 use crate::machine::{Machine, Refused};
-use crate::recorder::Recorder;
 use crate::served::{Answers, Served};
 use crate::session::{Backend, Origin, Target};
 
@@ -40,10 +42,10 @@ impl Service {
     pub(crate) fn new(
         name: String,
         machine: Machine,
-        recorder: Box<dyn Recorder>,
+        image: Option<Box<Image>>,
         clock: Clock,
     ) -> Result<Self, ServerError> {
-        let machines = vec![Served::new(name, machine, recorder)];
+        let machines = vec![Served::new(name, machine, image)];
         let server = offered(&machines)?;
         let now = machines[0].machine.now();
         Ok(Self {

@@ -111,10 +111,9 @@ impl Turns {
         is_asked
     }
 
-    /// The drive is told that it will lose its power, as a host tells it that shuts down.
+    /// Clients are there no more, and the machine is told as by a host that shuts down.
     fn end(&mut self) -> io::Result<()> {
         let now = self.service.clock.now();
-        self.service.now = self.service.main().shut_down(now);
-        self.service.commit()
+        self.service.main().shut_down(now)
     }
 }

@@ -224,7 +224,8 @@ mod tests {
             assert_eq!(listen.check(false).is_ok(), is_local, "{text}");
             assert!(listen.check(true).is_ok(), "{text}");
         }
-        for text in ["", "unix:", "tcp:", "tcp:127.0.0.1", "10809", "udp:127.0.0.1:1", "tcp:127.0.0.1:99999"] {
+        for text in ["", "unix:", "tcp:", "tcp:127.0.0.1", "10809", "udp:127.0.0.1:1", "tcp:127.0.0.1:99999"]
+        {
             assert!(text.parse::<Listen>().is_err(), "{text}");
         }
     }

@@ -4,7 +4,7 @@ mod listen;
 mod poll;
 mod stream;
 
-pub use listen::{Listen, ListenError};
 pub(crate) use listen::Listener;
+pub use listen::{Listen, ListenError};
 pub(crate) use poll::{Interest, Poller, Ready, Source, Waker};
 pub(crate) use stream::Stream;
