@@ -47,7 +47,7 @@ class Server:
         self, seconds: float
     ) -> (
         tuple[Literal["preparing"], int]
-        | tuple[Literal["serving"], tuple[str, int, int, list[str]]]
+        | tuple[Literal["serving"], tuple[str, int, int, list[str], tuple[bool, bool, int, bool] | None]]
         | tuple[Literal["ended"], None]
     ): ...
     def take_warnings(self) -> list[str]: ...
@@ -60,7 +60,10 @@ def serve(
     insecure: bool = False,
     speed: float | None = 1.0,
     spin: bool = False,
-    export: str = "",
+    export: str | None = None,
+    image: str | None = None,
+    sync: bool = False,
+    salvage: bool = False,
 ) -> Server: ...
 
 # Closed forms, over columns of equal length. Shapes, scalars and defaults: outlast.models.

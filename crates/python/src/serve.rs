@@ -71,7 +71,7 @@ impl Served {
 /// Serves a scenario's drive or array. `speed` is that of a wall clock; without one the clock is virtual.
 #[pyfunction]
 #[pyo3(signature = (
-    layers, overrides, *, listen, insecure = false, speed = Some(1.0), spin = false, export = String::new(), image = None, sync = false,
+    layers, overrides, *, listen, insecure = false, speed = Some(1.0), spin = false, export = None, image = None, sync = false,
     salvage = false
 ))]
 #[allow(clippy::too_many_arguments, reason = "each is a keyword in Python")]
@@ -83,7 +83,7 @@ fn serve(
     insecure: bool,
     speed: Option<f64>,
     spin: bool,
-    export: String,
+    export: Option<String>,
     image: Option<PathBuf>,
     sync: bool,
     salvage: bool,
@@ -102,7 +102,10 @@ fn serve(
             let done = guarded(|| {
                 server.run().map_err(|error| match error {
                     ServeError::Engine(error) | ServeError::Image(ImageError::Engine(error)) => {
-                        of_engine(error, &provenance.unwrap_or_default())
+                        match &provenance {
+                            Some(provenance) => of_engine(error, provenance),
+                            None => OutlastError::new_err(error.to_string()),
+                        }
                     }
                     ServeError::Image(ImageError::Scenario(error)) => of_scenario(error),
                     other => of_serving(other),

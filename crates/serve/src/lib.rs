@@ -17,6 +17,7 @@ mod served;
 mod server;
 mod service;
 mod session;
+mod status;
 mod turns;
 mod zeroing;
 

@@ -4,8 +4,8 @@ use std::io;
 use std::mem::take;
 
 use outlast_device::{Command, Completion, Op, Outcome, StreamId, Tag};
-use outlast_nbd::{Context, ErrorCode, Extent, Failure, Op as Asked, Request};
-use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
+use outlast_nbd::{ErrorCode, Failure, Op as Asked, Request};
+use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 
 use crate::image::Image;
 use crate::input::{Input, Power};
@@ -14,6 +14,7 @@ use crate::operations::Operations;
 use crate::pending::{Jobs, Pending, Places, Work};
 use crate::recorder::Recorder;
 use crate::session::{Answer, Origin};
+use crate::status;
 use crate::zeroing::Zeroing;
 
 /// Answers that are ready, in the order in which they became so.
@@ -136,7 +137,9 @@ impl Served {
             }
             Asked::Cache => answers.push((from, Answer::Done)),
             Asked::Status { contexts, .. } => {
-                let extents = contexts.iter().map(|context| (context, self.extents(context, length)));
+                let sectors = length.min(status::LOOKED_AT) / SECTOR_BYTES;
+                let known = self.machine.extents(Lba(offset / SECTOR_BYTES), sectors);
+                let extents = contexts.iter().map(|context| (context, status::extents(context, &known)));
                 answers.push((from, Answer::Extents(extents.collect())));
             }
         }
@@ -157,6 +160,7 @@ impl Served {
         if self.apply(now, &input).is_err() {
             // The power went off since the client came; its connection is about to be closed.
             self.pending.take(place);
+            self.drop_job(work);
             answers.push((from, Answer::Failed(ErrorCode::Shutdown.into())));
         }
     }
@@ -204,7 +208,9 @@ impl Served {
                 None
             }
             Outcome::MediumError => {
-                Some(Answer::Failed(Failure { code: ErrorCode::Io, at: None, text: "data is lost" }))
+                let failed = self.machine.take_failed(completion.tag).unwrap_or_default();
+                let at = failed.first().map(|run| run.lba.0 * SECTOR_BYTES);
+                Some(Answer::Failed(Failure { code: ErrorCode::Io, at, text: "data is lost" }))
             }
             Outcome::ReadOnly => Some(Answer::Failed(Failure {
                 code: ErrorCode::Perm,
@@ -246,13 +252,6 @@ impl Served {
                 self.submit(now, pending.from, pending.work, command, data, answers);
                 None
             }
-        }
-    }
-
-    /// What a context says of a range.
-    fn extents(&self, context: Context, length: u64) -> Vec<Extent> {
-        match context {
-            Context::Allocation | Context::Health => vec![Extent { length: Bytes(length), flags: 0 }],
         }
     }
 }

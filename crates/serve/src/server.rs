@@ -33,8 +33,8 @@ pub struct ServeConfig {
     pub clock: ClockMode,
     /// Whether the loop stays awake for the last microseconds before something is due: later by less, at the cost of a processor.
     pub spin: bool,
-    /// The name of the export; clients that give none get it, too.
-    pub export: String,
+    /// The name of the export, by default the scenario's; clients that give none get it, too.
+    pub export: Option<String>,
 }
 
 /// Where a machine is kept, and how.
@@ -73,6 +73,7 @@ pub enum ServeError {
 #[derive(Debug)]
 pub struct Server {
     config: ServeConfig,
+    export: String,
     listener: Listener,
     poller: Poller,
     messages: Receiver<Message>,
@@ -86,6 +87,12 @@ impl Server {
     /// Nobody can listen there.
     pub fn new(config: ServeConfig) -> Result<(Self, ServerHandle), ServeError> {
         config.listen.check(config.insecure)?;
+        let export = match (&config.export, &config.scenario, &config.image) {
+            (Some(name), _, _) => name.clone(),
+            (None, Some(scenario), _) => scenario.name.clone(),
+            (None, None, Some(image)) => Image::scenario(&image.folder)?.name,
+            (None, None, None) => return Err(ServeError::Nothing),
+        };
         let listener = Listener::bind(&config.listen)?;
         let poller = Poller::new()?;
         let (sender, messages) = channel();
@@ -94,9 +101,9 @@ impl Server {
             messages: sender,
             waker: poller.waker(),
             board: board.clone(),
-            uri: listener.uri(&config.export).into(),
+            uri: listener.uri(&export).into(),
         };
-        Ok((Self { config, listener, poller, messages, board }, handle))
+        Ok((Self { config, export, listener, poller, messages, board }, handle))
     }
 
     /// Serves until it is told to stop, on this thread.
@@ -111,7 +118,7 @@ impl Server {
     }
 
     fn serve(self) -> Result<(), ServeError> {
-        let Self { config, listener, poller, messages, board } = self;
+        let Self { config, export, listener, poller, messages, board } = self;
         let mut progress = |now: &Progress| {
             board.set(Status::Preparing((now.fraction.unwrap_or(0.0) * 100.0) as u8));
             if board.is_asked() { Control::Stop } else { Control::Continue }
@@ -134,11 +141,11 @@ impl Server {
             model: machine.identify().model,
             capacity: machine.identify().capacity.0,
             dies_it_can_lose: machine.dies_it_can_lose(),
-            uris: vec![listener.uri(&config.export)],
+            uris: vec![listener.uri(&export)],
             found,
         };
         let clock = Clock::new(config.clock, start);
-        let service = Service::new(config.export, machine, image, clock)?;
+        let service = Service::new(export, machine, image, clock)?;
         let front = Front::new(listener, &poller)?;
         board.set(Status::Serving(facts));
         Turns { service, front, poller, messages, spins: config.spin }.run(|warning| board.warn(warning))?;

@@ -4,9 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use outlast_device::Completion;
-use outlast_nbd::{
-    BlockSizes, Context, Contexts, Export, Features, Limits, Request, Server, ServerError, Tls,
-};
+use outlast_nbd::{BlockSizes, Context, Export, Features, Limits, Request, Server, ServerError, Tls};
 use outlast_units::{Bytes, Nanos};
 
 use crate::clock::{Clock, monotonic};
@@ -213,7 +211,7 @@ fn export(name: &str, machine: &Machine) -> Export {
         },
         // One thread has all clients of a machine, and the machine one buffer: a flush covers what anybody has written.
         features: Features::FLUSH | Features::FUA | Features::CACHE | Features::MULTI_CONN | zeroing,
-        contexts: Contexts::NONE.with(Context::Allocation),
+        contexts: Context::ALL.into_iter().collect(),
         tls_only: false,
     }
 }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from outlast import interrupts
-from outlast.cli.options import layers_of, overrides_of, scenario_options
+from outlast.cli.options import layers_of, overrides_of, path_option, scenario_options
 
 if TYPE_CHECKING:
     from outlast._core import Server
@@ -45,6 +45,9 @@ Examples:
 @click.option("--speed", type=float, help="Simulated seconds in a second on the wall, 0.001 to 1000. Default: 1.")
 @click.option("--spin", is_flag=True, help="Stay awake for the last 20 us before a reply: truer times, a busier processor.")
 @click.option("--export", metavar="NAME", help="What clients call it. Default: the scenario's name.")
+@path_option("--image", metavar="DIR", help="Keep the drive in this folder, made if need be: it outlives the server, however that ends.")
+@click.option("--sync", is_flag=True, help="With --image: survive a crash of this machine, too; flushes take longer.")
+@click.option("--salvage", is_flag=True, help="With --image: serve what a crash of the machine has left, though promises are broken.")
 @click.option("--quiet", is_flag=True, help="Print nothing but the address.")
 def serve_command(
     scenario: str | None,
@@ -57,6 +60,9 @@ def serve_command(
     speed: float | None,
     spin: bool,
     export: str | None,
+    image: Path | None,
+    sync: bool,
+    salvage: bool,
     quiet: bool,
 ) -> int:
     """Serve the drive or array of SCENARIO to real clients, by the NBD protocol.
@@ -68,11 +74,15 @@ def serve_command(
         raise click.UsageError("--speed belongs to --clock wall: a virtual clock leaps", click.get_current_context())
     if speed is not None and not 0.001 <= speed <= 1000:
         raise click.UsageError(f"--speed {speed}: must be within 0.001 to 1000", click.get_current_context())
-    layers, overrides = layers_of(scenario, preset), overrides_of(settings, seed)
+    if image is None and (sync or salvage):
+        raise click.UsageError("--sync and --salvage belong to --image", click.get_current_context())
+    # The drive of an image is known to it.
+    is_named = image is None or scenario is not None or preset is not None
+    layers, overrides = layers_of(scenario, preset) if is_named else [], overrides_of(settings, seed)
+    if overrides and not is_named:
+        raise click.UsageError("--set and --seed need a SCENARIO to change", click.get_current_context())
     from outlast import api
 
-    if export is None:
-        export = str(api.resolve(layers, overrides)["name"])
     # From here on there is a socket to be removed.
     interrupts.keep()
     with _Place(listen) as place:
@@ -84,6 +94,9 @@ def serve_command(
             speed=None if clock == "virtual" else speed or 1.0,
             spin=spin,
             export=export,
+            image=None if image is None else str(image),
+            sync=sync,
+            salvage=salvage,
         )
         return _attend(server, quiet)
 
@@ -124,14 +137,23 @@ def _attend(server: Server, quiet: bool) -> int:
 
 
 def _show(facts: Any, quiet: bool) -> None:
-    model, capacity, dies, uris = facts
+    model, capacity, dies, uris, found = facts
     if not quiet:
+        if found is not None:
+            click.echo(_found(*found), err=True)
         spare = f"{dies} {'die' if dies == 1 else 'dies'} may fail" if dies else "no die may fail"
         click.echo(f"{model}: {_size(capacity)}; {spare} before it takes no more writes", err=True)
     for uri in uris:
         click.echo(uri)
     if not quiet:
         click.echo("Ctrl-C ends it.", err=True)
+
+
+def _found(made: bool, clean: bool, inputs: int, torn: bool) -> str:
+    if made:
+        return "a new image"
+    end = "was shut down" if clean else "lost its power when its server ended"
+    return f"the drive of the image {end}; {inputs} inputs repeated{', a torn record dropped' if torn else ''}"
 
 
 def _size(count: int) -> str:

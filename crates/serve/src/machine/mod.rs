@@ -10,9 +10,9 @@ pub use state::{ArrayState, DriveState, Kind, MemberState, PassState, RepairStat
 use crate::input::{Input, Power};
 use events::Events;
 use flight::Flight;
-use outlast_device::{Command, Completion, Device, Identity, LbaRun, Outcome, Smart, Tag};
+use outlast_device::{Command, Completion, Device, Extent, Identity, LbaRun, Outcome, SectorRun, Smart, Tag};
 use outlast_engine::{EngineError, InService, Loss, OnProgress, Scenario};
-use outlast_units::Nanos;
+use outlast_units::{Lba, Nanos};
 use thiserror::Error;
 
 /// Tags are below this.
@@ -195,6 +195,16 @@ impl Machine {
     /// The answer to the completed question for sectors to be written again, `tag`. Once for each.
     pub fn take_lba_status(&mut self, tag: Tag) -> Option<Vec<LbaRun>> {
         self.service.take_lba_status(tag)
+    }
+
+    /// Which sectors made the command `tag` end with [`Outcome::MediumError`]. Once for each such command.
+    pub fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
+        self.service.take_failed(tag)
+    }
+
+    /// What is known of sectors: see [`Device::extents`].
+    pub fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
+        self.service.extents(lba, sectors)
     }
 
     /// What it is.
