@@ -12,6 +12,7 @@ mod guard;
 mod models;
 mod run;
 mod scenario;
+mod serve;
 mod tables;
 mod trace;
 
@@ -29,5 +30,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     drive::register(module)?;
     trace::register(module)?;
     fio::register(module)?;
+    serve::register(module)?;
     models::register(module)
 }

@@ -10,10 +10,13 @@ pub use state::{ArrayState, DriveState, Kind, MemberState, PassState, RepairStat
 use crate::input::{Input, Power};
 use events::Events;
 use flight::Flight;
-use outlast_device::{Command, Completion, Device, Identity, LbaRun, Outcome, Smart, Tag};
+use outlast_device::{Command, Completion, Device, Extent, Identity, LbaRun, Outcome, SectorRun, Smart, Tag};
 use outlast_engine::{EngineError, InService, Loss, OnProgress, Scenario};
-use outlast_units::Nanos;
+use outlast_units::{Lba, Nanos};
 use thiserror::Error;
+
+/// Tags are below this.
+pub const TAGS: u32 = 1 << 20;
 
 /// A drive or an array in service: prepared, its time begun, fed by [`Machine::apply`] and by nothing else.
 ///
@@ -56,8 +59,8 @@ pub enum Refused {
         /// The limit.
         latest: Nanos,
     },
-    /// The tag names a command that is under way.
-    #[error("tag {} names a command that is under way", .0.0)]
+    /// The tag names a command that is under way, or is not below [`TAGS`].
+    #[error("tag {} names a command that is under way, or is not below {TAGS}", .0.0)]
     TagInUse(Tag),
     /// A write without the bytes of all its sectors, or bytes with something else than a write.
     #[error("the command comes with {given} bytes and needs {needed}")]
@@ -194,6 +197,16 @@ impl Machine {
         self.service.take_lba_status(tag)
     }
 
+    /// Which sectors made the command `tag` end with [`Outcome::MediumError`]. Once for each such command.
+    pub fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
+        self.service.take_failed(tag)
+    }
+
+    /// What is known of sectors: see [`Device::extents`].
+    pub fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
+        self.service.extents(lba, sectors)
+    }
+
     /// What it is.
     pub fn identify(&self) -> Identity {
         self.service.identify()
@@ -212,6 +225,11 @@ impl Machine {
     /// Commands that have not completed.
     pub fn in_flight(&self) -> u32 {
         self.flight.len()
+    }
+
+    /// Whether its power is off.
+    pub fn is_off(&self) -> bool {
+        self.off.is_some()
     }
 
     /// Whether it takes commands.
@@ -274,7 +292,7 @@ impl Machine {
         if data.len() != needed {
             return Err(Refused::Bytes { given: data.len(), needed });
         }
-        if !self.flight.begin(tag) {
+        if tag.0 >= TAGS || !self.flight.begin(tag) {
             return Err(Refused::TagInUse(tag));
         }
         self.service.submit_data(now, command, tag, data);
