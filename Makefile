@@ -12,7 +12,7 @@ PROFILE ?= release
 export PROFILE
 CARGO_FLAGS := --locked --workspace --exclude outlast-python
 
-.PHONY: help setup demo test test-rust test-python lint format bench bench-python bench-instructions hashes speed-tables wheel wheel-v3 docs picture schema figures lock clean
+.PHONY: help setup demo test test-rust test-python lint format bench bench-python bench-instructions hashes speed-tables wheel wheel-v3 docs picture live-picture serve-demo schema figures lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -93,6 +93,12 @@ docs: .venv/tools ## the documentation as a site in site/
 
 picture: demo ## the picture of the README, from the demo's report (needs Chromium)
 	$(BIN)/python docs/make_picture.py out/demo/report.html docs/report.png
+
+live-picture: setup ## the picture of the live page in the README (needs Chromium and fio)
+	$(BIN)/python docs/make_live_picture.py docs/live.png
+
+serve-demo: setup ## a file system on a served array, through the death of a die and a loss of power (best as root, with FUSE)
+	@$(BIN)/python docs/serve_demo.py
 
 schema: setup ## the committed JSON Schema of scenario files
 	$(BIN)/outlast schema > docs/reference/scenario.schema.json

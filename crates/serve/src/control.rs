@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::clock::ClockMode;
 use crate::input::{Input, Power, fault_of};
+use crate::machine::Machine;
 use crate::service::Service;
 use crate::session::{Front, Target};
 
@@ -15,8 +16,13 @@ use crate::session::{Front, Target};
 enum Request {
     /// What is served and how it is.
     State {},
-    /// The health log.
-    Smart {},
+    /// The health log: of the whole, or as a controller returns it, of the drive or of one in an array.
+    Smart {
+        #[serde(default)]
+        format: SmartFormat,
+        #[serde(default)]
+        device: usize,
+    },
     /// Something breaks: an entry of `[[faults]]` without its time.
     Fault { fault: Value },
     /// The power fails or comes back.
@@ -60,6 +66,18 @@ enum Action {
     On,
 }
 
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SmartFormat {
+    /// Our own names.
+    #[default]
+    Json,
+    /// The shape of `smartctl -j`.
+    Smartctl,
+    /// The log page of `NVMe`, in hexadecimal digits.
+    Raw,
+}
+
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
@@ -69,6 +87,8 @@ enum Mode {
 
 /// Bytes of a remark.
 const MARK_MAX: usize = 4096;
+/// Events that are told, the latest.
+const EVENTS: usize = 64;
 /// Forks at a time.
 const FORKS: usize = 64;
 
@@ -99,7 +119,7 @@ fn carry_out(asked: Request, service: &mut Service, front: &mut Front) -> Result
     };
     match asked {
         Request::State {} => Ok(state(service, front)),
-        Request::Smart {} => Ok(json!(service.main().machine.smart())),
+        Request::Smart { format, device } => smart(&service.main().machine, format, device),
         Request::Fault { fault } => given(service, &Input::Fault(&fault_of(&fault)?)),
         Request::Power { action, span, force } => power(service, front, action, span, force),
         Request::Mark { text } if text.len() > MARK_MAX => {
@@ -113,6 +133,20 @@ fn carry_out(asked: Request, service: &mut Service, front: &mut Front) -> Result
         Request::Metrics {} => Ok(metrics(service, front)),
         Request::Stop {} => Ok(json!({ "now_ns": now.0 })),
     }
+}
+
+fn smart(machine: &Machine, format: SmartFormat, device: usize) -> Result<Value, String> {
+    let none = || format!("device = {device}: there is no drive");
+    let log = || machine.health_log(device).ok_or_else(none);
+    Ok(match format {
+        SmartFormat::Json => json!(machine.smart()),
+        SmartFormat::Smartctl => json!({
+            "device": { "name": "outlast", "type": "nvme", "protocol": "NVMe" },
+            "model_name": machine.identify().model,
+            "nvme_smart_health_information_log": log()?.smartctl(),
+        }),
+        SmartFormat::Raw => json!(log()?.page().iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
+    })
 }
 
 fn power(
@@ -202,11 +236,13 @@ fn exports(service: &Service, front: &Front) -> Value {
 }
 
 fn state(service: &mut Service, front: &Front) -> Value {
+    let events: Vec<_> = service.main().machine.events().cloned().collect();
     json!({
         "machine": service.main().machine.state(),
         "clock": clock_state(service),
         "exports": exports(service, front),
         "clients": front.clients(),
+        "events": events[events.len().saturating_sub(EVENTS)..],
         "power_on_at_ns": service.power_on.map(|(at, _)| at.0),
     })
 }

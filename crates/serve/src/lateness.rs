@@ -1,5 +1,6 @@
 //! How much later than simulated a completion is sent.
 
+use crate::buckets::Buckets;
 use hdrhistogram::Histogram;
 use outlast_units::Nanos;
 use serde::Serialize;
@@ -18,6 +19,8 @@ const LONGEST: u64 = 86_400_000_000_000;
 #[derive(Clone, Debug)]
 pub(crate) struct Lateness {
     histogram: Histogram<u64>,
+    below: Buckets,
+    sum: u128,
     late: u64,
     /// Since when completions have all been later than [`OVERLOAD`].
     behind_since: Option<Duration>,
@@ -36,6 +39,10 @@ pub(crate) struct Figures {
     p99_us: f64,
     p999_us: f64,
     max_us: f64,
+    /// Sum, in microseconds.
+    sum_us: f64,
+    /// Completions that were late by at most 1, 2, 4, … microseconds, and all.
+    below: Buckets,
     /// Share of completions that were more than 20 microseconds late.
     late_share: f64,
 }
@@ -45,7 +52,7 @@ impl Lateness {
         let Ok(histogram) = Histogram::new_with_bounds(1, LONGEST, 3) else {
             unreachable!("the bounds are constants that a histogram can have");
         };
-        Self { histogram, late: 0, behind_since: None, told: false }
+        Self { histogram, below: Buckets::default(), sum: 0, late: 0, behind_since: None, told: false }
     }
 
     /// A completion is `late`, at the time `now` of the system's clock. Whether the server has turned out to be overloaded, which is
@@ -53,6 +60,8 @@ impl Lateness {
     #[inline]
     pub(crate) fn note(&mut self, late: Nanos, now: Duration) -> bool {
         self.histogram.saturating_record(late.0.max(1));
+        self.below.note(late);
+        self.sum += u128::from(late.0);
         self.late += u64::from(late > LATE);
         if late < OVERLOAD {
             self.behind_since = None;
@@ -76,6 +85,8 @@ impl Lateness {
             p99_us: at(0.99),
             p999_us: at(0.999),
             max_us: at(1.0),
+            sum_us: self.sum as f64 * 1e-3,
+            below: self.below,
             late_share: if count == 0 { 0.0 } else { self.late as f64 / count as f64 },
         }
     }

@@ -1,6 +1,7 @@
 //! Machines in service: a drive or an array that is given real commands at real times. All that changes one is an [`Input`], and inputs with
 //! their times are all that is needed to have it again.
 
+mod buckets;
 mod clock;
 mod control;
 mod handle;

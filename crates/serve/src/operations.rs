@@ -1,5 +1,6 @@
 //! What clients asked, counted.
 
+use crate::buckets::Buckets;
 use hdrhistogram::Histogram;
 use outlast_device::{Op, Outcome};
 use outlast_units::Nanos;
@@ -15,6 +16,7 @@ pub(crate) struct Operations([Operation; 4]);
 #[derive(Clone, Debug)]
 struct Operation {
     latency: Histogram<u64>,
+    below: Buckets,
     sum: u128,
     errors: u64,
     bytes: u64,
@@ -35,6 +37,8 @@ pub(crate) struct Figures {
     p99_us: f64,
     p999_us: f64,
     max_us: f64,
+    /// Commands that took at most 1, 2, 4, … microseconds, and all.
+    below: Buckets,
 }
 
 const NAMES: [&str; 4] = ["read", "write", "trim", "flush"];
@@ -55,7 +59,7 @@ impl Operations {
             let Ok(latency) = Histogram::new_with_bounds(1, LONGEST, 2) else {
                 unreachable!("the bounds are constants that a histogram can have");
             };
-            Operation { latency, sum: 0, errors: 0, bytes: 0 }
+            Operation { latency, below: Buckets::default(), sum: 0, errors: 0, bytes: 0 }
         }))
     }
 
@@ -65,6 +69,7 @@ impl Operations {
         let Some(index) = index(op) else { return };
         let own = &mut self.0[index];
         own.latency.saturating_record(latency.0.max(1));
+        own.below.note(latency);
         own.sum += u128::from(latency.0);
         if outcome == Outcome::Ok {
             own.bytes += bytes;
@@ -90,6 +95,7 @@ impl Operations {
                 p99_us: at(0.99),
                 p999_us: at(0.999),
                 max_us: at(1.0),
+                below: own.below,
             }
         };
         NAMES.into_iter().zip(&self.0).map(of).collect()

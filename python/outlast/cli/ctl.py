@@ -89,9 +89,10 @@ def state_command(as_json: bool) -> None:
     default="json",
     help="Outlast's own names, the shape of `smartctl -j`, or NVMe's log page in hexadecimal digits.",
 )
-def smart_command(shape: str) -> None:
+@click.option("--device", type=int, default=0, help="With smartctl and raw: which drive of an array.")
+def smart_command(shape: str, device: int) -> None:
     """What the drive tells about its health."""
-    answer = ask({"do": "smart", "format": shape})
+    answer = ask({"do": "smart", "format": shape, "device": device})
     if shape == "raw":
         click.echo(answer)
     else:

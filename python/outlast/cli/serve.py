@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,12 +46,33 @@ Examples:
     help="Simulated time goes with the clock on the wall, or leaps from one event to the next.",
 )
 @click.option("--speed", type=float, help="Simulated seconds in a second on the wall, 0.001 to 1000. Default: 1.")
-@click.option("--spin", is_flag=True, help="Stay awake for the last 20 us before a reply: truer times, a busier processor.")
+@click.option(
+    "--spin", is_flag=True, help="Stay awake for the last 20 us before a reply: truer times, a busier processor."
+)
 @click.option("--export", metavar="NAME", help="What clients call it. Default: the scenario's name.")
-@path_option("--image", metavar="DIR", help="Keep the drive in this folder, made if need be: it outlives the server, however that ends.")
+@path_option(
+    "--image",
+    metavar="DIR",
+    help="Keep the drive in this folder, made if need be: it outlives the server, however that ends.",
+)
 @click.option("--sync", is_flag=True, help="With --image: survive a crash of this machine, too; flushes take longer.")
-@click.option("--salvage", is_flag=True, help="With --image: serve what a crash of the machine has left, though promises are broken.")
-@click.option("--quiet", is_flag=True, help="Print nothing but the address.")
+@click.option(
+    "--salvage",
+    is_flag=True,
+    help="With --image: serve what a crash of the machine has left, though promises are broken.",
+)
+@click.option(
+    "--name", metavar="NAME", help="Open a control socket of this name, for `outlast ctl NAME`. Default: the export's."
+)
+@click.option(
+    "--http",
+    is_flag=False,
+    flag_value=0,
+    type=click.IntRange(0, 65535),
+    metavar="[PORT]",
+    help="Serve the live page and the HTTP interface on this computer, at this port or at any.",
+)
+@click.option("--quiet", is_flag=True, help="Print nothing but the addresses.")
 def serve_command(
     scenario: str | None,
     preset: str | None,
@@ -63,12 +87,15 @@ def serve_command(
     image: Path | None,
     sync: bool,
     salvage: bool,
+    name: str | None,
+    http: int | None,
     quiet: bool,
 ) -> int:
     """Serve the drive or array of SCENARIO to real clients, by the NBD protocol.
 
-    The scenario says what the drive is and how it is prepared; its workload is not run. The address is printed on standard
-    output when the drive is ready. Ctrl-C or SIGTERM ends the service: the drive is told as by a host that shuts down.
+    The scenario says what the drive is and how it is prepared; its workload is not run. The address is printed on
+    standard output when the drive is ready. Ctrl-C or SIGTERM ends the service: the drive is told as by a host that
+    shuts down.
     """
     if speed is not None and clock == "virtual":
         raise click.UsageError("--speed belongs to --clock wall: a virtual clock leaps", click.get_current_context())
@@ -98,7 +125,21 @@ def serve_command(
             sync=sync,
             salvage=salvage,
         )
-        return _attend(server, quiet)
+        return _attend(server, quiet, lambda stack: _open(stack, server, name, http, quiet))
+
+
+def _open(stack: ExitStack, server: Server, name: str | None, http: int | None, quiet: bool) -> None:
+    """Opens the control socket, and HTTP if it is asked for; both close with the stack."""
+    from outlast.serving import places, web
+    from outlast.serving.control import Control
+
+    export = json.loads(server.request('{"do":"state"}'))["ok"]["exports"][0]["name"]
+    path = places.socket_of(name) if name is not None else places.free_socket(export)
+    control = stack.enter_context(Control(server, path))
+    if not quiet:
+        click.echo(f"outlast ctl {control.path.stem}", err=True)
+    if http is not None:
+        click.echo(stack.enter_context(web(server, http)).url)
 
 
 class _Place:
@@ -119,8 +160,19 @@ class _Place:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _attend(server: Server, quiet: bool) -> int:
+def _attend(server: Server, quiet: bool, open_control: Callable[[ExitStack], None]) -> int:
     """Waits until the server ends, tells what there is to tell, and passes on that it should stop."""
+    with ExitStack() as stack:
+        try:
+            return _attend_while(server, quiet, lambda: open_control(stack))
+        except BaseException:
+            server.stop()
+            while server.wait(LOOK)[0] != "ended":
+                pass
+            raise
+
+
+def _attend_while(server: Server, quiet: bool, open_control: Callable[[], None]) -> int:
     shown, asked = False, False
     while True:
         doing, facts = server.wait(LOOK)
@@ -131,6 +183,7 @@ def _attend(server: Server, quiet: bool) -> int:
         if doing == "serving" and not shown:
             shown = True
             _show(facts, quiet)
+            open_control()
         if interrupts.asked() and not asked:
             asked = True
             server.stop()

@@ -6,6 +6,7 @@ import os
 import re
 import stat
 import tempfile
+from itertools import count
 from pathlib import Path
 
 from outlast.errors import ControlError
@@ -40,6 +41,15 @@ def socket_of(name: str) -> Path:
     if len(os.fsencode(path)) > LONGEST_PATH:
         raise ControlError(f"{path}: longer than the {LONGEST_PATH} bytes that the path of a socket may have")
     return path
+
+
+def free_socket(export: str) -> Path:
+    """A control socket that nobody uses, named after an export, with a dash for what no name may have."""
+    from outlast.serving.client import is_running
+
+    name = re.sub(r"[^A-Za-z0-9._-]", "-", export).lstrip("._-")[:60] or "machine"
+    names = (name if number == 1 else f"{name}-{number}" for number in count(1))
+    return next(path for path in map(socket_of, names) if not is_running(path))
 
 
 def names() -> list[str]:

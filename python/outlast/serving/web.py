@@ -8,6 +8,7 @@ origin to read anything, and changes something only for those who know the token
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import socket
 import threading
@@ -92,15 +93,18 @@ def application(server: Server, feed: Feed, port: int, token: str) -> ASGIApp:
     ask = _asker(server)
 
     async def smart(request: Request) -> Response:
-        shape = request.query_params.get("format", "json")
+        shape, device = (request.query_params.get(name, usual) for name, usual in (("format", "json"), ("device", "0")))
+        if not re.fullmatch("[0-9]{1,5}", device):
+            return _refused(f'device "{device}": must be a number')
         if shape not in SMART_FORMATS:
             return _refused(f'format "{shape}": must be one of {", ".join(SMART_FORMATS)}')
         if shape == "raw":
-            answer = json.loads(await run_in_threadpool(server.request, '{"do":"smart","format":"raw"}'))
+            question = f'{{"do":"smart","format":"raw","device":{int(device)}}}'
+            answer = json.loads(await run_in_threadpool(server.request, question))
             if "error" in answer:
                 return _refused(answer["error"])
             return Response(bytes.fromhex(answer["ok"]), media_type="application/octet-stream")
-        return await ask("smart", {"format": shape})
+        return await ask("smart", {"format": shape, "device": int(device)})
 
     async def metrics(_: Request) -> Response:
         answers = []

@@ -10,6 +10,7 @@ pub use state::{ArrayState, DriveState, Kind, MemberState, PassState, RepairStat
 use crate::input::{Input, Power};
 use events::Events;
 use flight::Flight;
+use outlast_device::health_log::HealthLog;
 use outlast_device::{Command, Completion, Device, Extent, Identity, LbaRun, Outcome, SectorRun, Smart, Tag};
 use outlast_engine::{EngineError, InService, Loss, OnProgress, Scenario};
 use outlast_units::{Lba, Nanos};
@@ -215,6 +216,11 @@ impl Machine {
     /// What it tells about its health.
     pub fn smart(&self) -> Smart {
         self.service.smart()
+    }
+
+    /// The health log of the drive, or of the one in column `column` of the array; `None` where there is none.
+    pub fn health_log(&self, column: usize) -> Option<HealthLog> {
+        Some(self.service.drive(column)?.health_log(self.now))
     }
 
     /// What it was made from, with bytes.

@@ -1,0 +1,173 @@
+"""Does the live page show what happens, and does a button do what it says, when asked twice?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import outlast
+from test_drive import ARRAY
+
+
+@pytest.fixture
+def served() -> Iterator[outlast.Served]:
+    """A small array with its page."""
+    with outlast.serve(ARRAY, http=True) as served:
+        yield served
+
+
+def until(browser: Any, what: Callable[[Any], Any]) -> Any:
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    return WebDriverWait(browser, 30).until(what)
+
+
+def shown(browser: Any) -> int:
+    """How often the page has been told anew."""
+    return int(browser.execute_script("return document.documentElement.dataset.shown") or 0)
+
+
+def opened(browser: Any, served: outlast.Served, url: str | None = None) -> None:
+    """Opens the page and waits until it has shown a second of the machine."""
+    browser.get_log("browser")
+    browser.get("about:blank")  # another fragment alone loads nothing
+    browser.get(url or served.url)
+    until(browser, lambda page: shown(page) >= 8)
+
+
+def complaints(browser: Any) -> list[str]:
+    return [entry["message"] for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+
+
+def cell(browser: Any, device: int, die: int) -> Any:
+    return browser.find_element("css selector", f'.die[data-device="{device}"][data-die="{die}"]')
+
+
+def state_of(browser: Any, device: int, die: int) -> str:
+    return str(cell(browser, device, die).get_attribute("data-state"))
+
+
+def press(browser: Any, name: str) -> None:
+    browser.find_element("id", name).click()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_it_opens_without_complaints(browser: Any, served: outlast.Served, dark: bool) -> None:
+    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+    opened(browser, served)
+    assert complaints(browser) == []
+    assert browser.find_element("id", "name").text == "small"
+    assert len(browser.find_elements("css selector", "#drives .die")) == 4 * 4
+    assert len(browser.find_elements("css selector", "#tiles .tile")) == 9
+    assert "healthy" in browser.find_element("id", "badges").text
+    assert "token" not in browser.current_url
+    overflow = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert browser.execute_script(overflow) <= 0
+    background = "return getComputedStyle(document.body).backgroundColor"
+    assert browser.execute_script(background) == ("rgb(15, 17, 21)" if dark else "rgb(246, 246, 244)")
+
+
+def test_the_button_kills_the_die_when_asked_twice_and_the_page_shows_it(browser: Any, served: outlast.Served) -> None:
+    opened(browser, served)
+    kill = browser.find_element("id", "kill")
+    assert not kill.is_enabled()
+    cell(browser, 1, 2).click()
+    until(browser, lambda _: kill.is_enabled())
+    # Whoever thinks better of it after either question has changed nothing.
+    for answers in (["ask-no"], ["ask-yes", "ask-no"]):
+        kill.click()
+        assert "die 2 of drive 1" in browser.find_element("id", "ask-title").text
+        for answer in answers:
+            press(browser, answer)
+        before = shown(browser)
+        until(browser, lambda page, before=before: shown(page) > before + 2)
+        assert state_of(browser, 1, 2) == "good"
+    kill.click()
+    press(browser, "ask-yes")
+    press(browser, "ask-yes")
+    until(browser, lambda page: state_of(page, 1, 2) != "good")
+    drives = served.state()["machine"]["drives"]
+    sick = [(drive["device"], at) for drive in drives for at, die in enumerate(drive["dies"]) if die["state"] != "good"]
+    assert sick == [(1, 2)]
+    until(browser, lambda page: "die" in page.find_element("id", "events").text)
+    until(browser, lambda _: not kill.is_enabled())
+    assert complaints(browser) == []
+
+
+def test_the_power_is_cut_when_asked_twice(browser: Any, served: outlast.Served) -> None:
+    opened(browser, served)
+    press(browser, "cut")
+    press(browser, "ask-yes")
+    assert served.state()["events"] == []
+    press(browser, "ask-yes")
+    until(browser, lambda page: "power is back" in page.find_element("id", "events").text)
+    assert [event["kind"] for event in served.state()["events"]][:1] == ["power-off"]
+
+
+def test_keys_are_enough(browser: Any, served: outlast.Served) -> None:
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    opened(browser, served)
+    in_order = [
+        each
+        for each in browser.find_elements("css selector", ".die[data-die]")
+        if each.get_attribute("tabindex") == "0"
+    ]
+    assert len(in_order) == 1
+    browser.execute_script("arguments[0].focus()", in_order[0])
+
+    def typed(*keys: str) -> None:
+        ActionChains(browser).send_keys(*keys).perform()
+
+    typed(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_UP, Keys.ENTER)
+    until(browser, lambda page: cell(page, 0, 2).get_attribute("aria-pressed") == "true")
+    until(browser, lambda page: page.find_element("id", "kill").is_enabled())
+    typed(Keys.TAB, Keys.ENTER)
+    # The dialog opens with the answer that changes nothing.
+    assert browser.switch_to.active_element.get_attribute("id") == "ask-no"
+    typed(Keys.TAB, Keys.ENTER)
+    assert browser.switch_to.active_element.get_attribute("id") == "ask-no"
+    typed(Keys.TAB, Keys.ENTER)
+    until(browser, lambda page: state_of(page, 0, 2) != "good")
+
+
+def test_without_the_token_nothing_can_be_changed(browser: Any, served: outlast.Served) -> None:
+    assert served.url is not None
+    opened(browser, served, served.url.split("#")[0])
+    cell(browser, 0, 0).click()
+    before = shown(browser)
+    until(browser, lambda page: shown(page) > before + 2)
+    assert not browser.find_element("id", "kill").is_enabled()
+    assert not browser.find_element("id", "cut").is_enabled()
+    assert "token" in browser.find_element("id", "footer").text
+
+
+def test_it_fits_a_telephone(browser: Any, served: outlast.Served) -> None:
+    metrics = {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        opened(browser, served)
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 400
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_names_cannot_break_the_page(browser: Any) -> None:
+    nasty = "<img src=x onerror=document.title=1>"
+    with outlast.serve(ARRAY, {"name": nasty, "device.model": nasty}, export="x", http=True) as served:
+        served.mark(nasty)
+        opened(browser, served)
+        until(browser, lambda page: nasty in page.find_element("id", "events").text)
+        assert browser.find_elements("css selector", "img") == []
+        assert complaints(browser) == []
+
+
+def test_it_says_when_the_server_is_gone(browser: Any) -> None:
+    with outlast.serve(ARRAY, http=True) as served:
+        opened(browser, served)
+    until(browser, lambda page: "does not answer" in page.find_element("id", "trouble").text)
+    browser.get("about:blank")
