@@ -39,7 +39,7 @@ def screenshot() -> bytes:
             try:
                 metrics = {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False}
                 driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-                driver.get(served.url)
+                driver.get(str(served.url))
                 time.sleep(SETTLE_S)
                 served.fault(die=DIE, device=MEMBER)
                 for _ in range(PATIENCE_S * 5):

@@ -224,7 +224,7 @@ def test_names_for_prometheus_are_documented_and_no_others(served: outlast.Serve
     told = {f"{name}_total" if family.type == "counter" else name for name, family in families.items()}
     told = {re.sub(r"^outlast_smart_.*", "outlast_smart_*", name) for name in told}
     page = (ROOT / "docs" / "reference" / "control.md").read_text()
-    rows = dict(re.findall(r"^\| `(outlast_[^`]+)` \| ([^|]*) \|", page, re.M))
+    rows = dict(re.findall(r"^\| `(outlast_[^`]+)` \|([^|]*)\|", page, re.M))
     assert set(rows) == told
     # A name of which the table says that it is that of a figure is that of a figure.
     figures = (ROOT / "docs" / "reference" / "metrics.md").read_text()

@@ -29,6 +29,12 @@ def shown(browser: Any) -> int:
     return int(browser.execute_script("return document.documentElement.dataset.shown") or 0)
 
 
+def look_again(browser: Any) -> None:
+    """Waits until the page has been told of what happened before."""
+    before = shown(browser)
+    until(browser, lambda page: shown(page) > before + 2)
+
+
 def opened(browser: Any, served: outlast.Served, url: str | None = None) -> None:
     """Opens the page and waits until it has shown a second of the machine."""
     browser.get_log("browser")
@@ -82,8 +88,7 @@ def test_the_button_kills_the_die_when_asked_twice_and_the_page_shows_it(browser
         assert "die 2 of drive 1" in browser.find_element("id", "ask-title").text
         for answer in answers:
             press(browser, answer)
-        before = shown(browser)
-        until(browser, lambda page, before=before: shown(page) > before + 2)
+        look_again(browser)
         assert state_of(browser, 1, 2) == "good"
     kill.click()
     press(browser, "ask-yes")
@@ -139,8 +144,7 @@ def test_without_the_token_nothing_can_be_changed(browser: Any, served: outlast.
     assert served.url is not None
     opened(browser, served, served.url.split("#")[0])
     cell(browser, 0, 0).click()
-    before = shown(browser)
-    until(browser, lambda page: shown(page) > before + 2)
+    look_again(browser)
     assert not browser.find_element("id", "kill").is_enabled()
     assert not browser.find_element("id", "cut").is_enabled()
     assert "token" in browser.find_element("id", "footer").text

@@ -130,7 +130,7 @@ def serve_command(
 
 def _open(stack: ExitStack, server: Server, name: str | None, http: int | None, quiet: bool) -> None:
     """Opens the control socket, and HTTP if it is asked for; both close with the stack."""
-    from outlast.serving import places, web
+    from outlast.serving import http_for, places
     from outlast.serving.control import Control
 
     export = json.loads(server.request('{"do":"state"}'))["ok"]["exports"][0]["name"]
@@ -139,7 +139,7 @@ def _open(stack: ExitStack, server: Server, name: str | None, http: int | None, 
     if not quiet:
         click.echo(f"outlast ctl {control.path.stem}", err=True)
     if http is not None:
-        click.echo(stack.enter_context(web(server, http)).url)
+        click.echo(stack.enter_context(http_for(server, http)).url)
 
 
 class _Place:

@@ -129,7 +129,7 @@ def serve(
     *,
     listen: str | None = None,
     speed: float | None = None,
-    export: str = "",
+    export: str | None = None,
     name: str | None = None,
     http: bool | int = False,
     **more: Any,
@@ -157,11 +157,11 @@ def serve(
         if doing == "ended":
             raise ControlError("the server ended before it was ready")
         path = stack.enter_context(Control(server, places.socket_of(name))).path if name is not None else None
-        url = stack.enter_context(web(server, http)).url if http is not False else None
+        url = stack.enter_context(http_for(server, http)).url if http is not False else None
         return Served(server, stack.pop_all(), url, path)
 
 
-def web(server: _core.Server, port: bool | int) -> Any:
+def http_for(server: _core.Server, port: bool | int) -> Any:
     """HTTP for a server, at the port or at any."""
     try:
         from outlast.serving.web import Web

@@ -69,6 +69,7 @@ class Control:
 class _Listener(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads = True
     block_on_close = False
+    request_queue_size = 2 * MOST_CLIENTS
 
     def __init__(self, server: Server, path: Path) -> None:
         self.served = server

@@ -212,7 +212,7 @@ impl Drive {
 
     fn carry_out_all(&self, py: Python<'_>, batch: &Batch) -> PyResult<Done> {
         self.check(batch)?;
-        self.with(py, |host| host.run(batch, || Python::attach(Python::check_signals)))
+        self.with(py, |host| host.run(batch, interrupted))
     }
 
     /// What the machine itself does not judge.
@@ -250,6 +250,15 @@ impl Drive {
         }
         Ok(())
     }
+}
+
+/// What Ctrl-C raises.
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method is of one lifetime, and all are needed"
+)]
+fn interrupted() -> PyResult<()> {
+    Python::attach(|py| py.check_signals())
 }
 
 fn refused(message: String) -> PyErr {
