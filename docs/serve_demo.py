@@ -59,7 +59,9 @@ class FileSystem:
         call("mount", self._loop, self.place)
 
     def _attach(self) -> None:
-        self._nbdfuse = subprocess.Popen([shutil.which("nbdfuse") or "nbdfuse", self._file, self._uri])
+        command = [shutil.which("nbdfuse") or "nbdfuse", self._file, self._uri]
+        # What it says when its server is gone is of no interest: it is begun again then.
+        self._nbdfuse = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         for _ in range(100):
             if self._file.stat().st_size:
                 break
@@ -74,7 +76,7 @@ class FileSystem:
 
     def close(self) -> None:
         """Unmounts, whatever state it is in."""
-        for command in (("umount", self.place), ("losetup", "-d", self._loop), ("fusermount3", "-u", self._file)):
+        for command in (("umount", self.place), ("losetup", "-d", self._loop), ("umount", self._file)):
             subprocess.run(list(map(str, command)), capture_output=True)
         self._nbdfuse.terminate()
         self._nbdfuse.wait(10)
@@ -82,7 +84,7 @@ class FileSystem:
 
 def can_mount() -> bool:
     """Whether there is what a file system takes."""
-    tools = ("nbdfuse", "losetup", "mkfs.ext4", "mount", "fusermount3")
+    tools = ("nbdfuse", "losetup", "mkfs.ext4", "mount")
     return os.geteuid() == 0 and Path("/dev/fuse").exists() and all(map(shutil.which, tools))
 
 

@@ -17,11 +17,11 @@ import pytest
 
 import outlast
 from conftest import ROOT, call
+from drives import ARRAY
 from outlast.serving import places
 from outlast.serving.client import Client, path_of
 from outlast.serving.control import LONGEST_REQUEST, MOST_CLIENTS, Control
 from outlast.serving.web import POSTS
-from test_drive import ARRAY
 
 NAME = "under-test"
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import outlast
-from test_drive import ARRAY
+from drives import ARRAY
 
 
 @pytest.fixture
