@@ -170,9 +170,10 @@ def start_server(
 ) -> _core.Server:
     """Starts to serve the scenario's drive or array over NBD and returns at once: the drive is still being prepared.
 
-    `listen` is `unix:PATH` or `tcp:ADDRESS:PORT`; anything but this machine needs `insecure`. `speed` is that of the clock on the
-    wall; `None` is the virtual clock. `image` is the folder in which the drive is kept; of one that is there, the scenario may be
-    left out (`[]`). With `sync` it survives a crash of this machine, too; `salvage` uses what such a crash has left.
+    `listen` is `unix:PATH` or `tcp:ADDRESS:PORT`; anything but this machine needs `insecure`. `speed` is that of the
+    clock on the wall; `None` is the virtual clock. `image` is the folder in which the drive is kept; of one that is
+    there, the scenario may be left out (`[]`). With `sync` it survives a crash of this machine, too; `salvage` uses
+    what such a crash has left.
     """
     return _core.serve(
         layers(scenario),

@@ -43,11 +43,21 @@ Examples:
     help="Simulated time goes with the clock on the wall, or leaps from one event to the next.",
 )
 @click.option("--speed", type=float, help="Simulated seconds in a second on the wall, 0.001 to 1000. Default: 1.")
-@click.option("--spin", is_flag=True, help="Stay awake for the last 20 us before a reply: truer times, a busier processor.")
+@click.option(
+    "--spin", is_flag=True, help="Stay awake for the last 20 us before a reply: truer times, a busier processor."
+)
 @click.option("--export", metavar="NAME", help="What clients call it. Default: the scenario's name.")
-@path_option("--image", metavar="DIR", help="Keep the drive in this folder, made if need be: it outlives the server, however that ends.")
+@path_option(
+    "--image",
+    metavar="DIR",
+    help="Keep the drive in this folder, made if need be: it outlives the server, however that ends.",
+)
 @click.option("--sync", is_flag=True, help="With --image: survive a crash of this machine, too; flushes take longer.")
-@click.option("--salvage", is_flag=True, help="With --image: serve what a crash of the machine has left, though promises are broken.")
+@click.option(
+    "--salvage",
+    is_flag=True,
+    help="With --image: serve what a crash of the machine has left, though promises are broken.",
+)
 @click.option("--quiet", is_flag=True, help="Print nothing but the address.")
 def serve_command(
     scenario: str | None,
@@ -67,8 +77,8 @@ def serve_command(
 ) -> int:
     """Serve the drive or array of SCENARIO to real clients, by the NBD protocol.
 
-    The scenario says what the drive is and how it is prepared; its workload is not run. The address is printed on standard
-    output when the drive is ready. Ctrl-C or SIGTERM ends the service: the drive is told as by a host that shuts down.
+    The scenario says what the drive is and how it is prepared; its workload is not run. The address is printed on
+    standard output when the drive is ready. Ctrl-C or SIGTERM ends the service, as a host does that shuts down.
     """
     if speed is not None and clock == "virtual":
         raise click.UsageError("--speed belongs to --clock wall: a virtual clock leaps", click.get_current_context())

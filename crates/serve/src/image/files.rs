@@ -84,6 +84,7 @@ impl Files {
         }
     }
 
+    #[allow(clippy::unused_self, reason = "reads as a sentence where it is called")]
     fn text(&self, scenario: &Scenario) -> Result<String, ImageError> {
         Ok(with_bytes(scenario).to_toml()?)
     }
