@@ -154,8 +154,7 @@ impl Machine {
         if self.come_to(now).is_err() {
             return;
         }
-        let flight = &mut self.flight;
-        completions.extend(self.ready.drain(..).filter(|done| flight.end(done.tag)));
+        completions.append(&mut self.ready);
         self.events.collect(&mut self.service);
     }
 
@@ -262,7 +261,15 @@ impl Machine {
         }
         self.now = self.now.max(now);
         if self.off.is_none() {
+            let heard = self.ready.len();
             self.service.advance(self.now, &mut self.ready);
+            // Here and not when they are handed out: whether a tag is free must not depend on who asks when. What an array tells of commands
+            // that a loss of power has ended is known.
+            let (flight, mut new) = (&mut self.flight, 0);
+            self.ready.retain(|done| {
+                new += 1;
+                new <= heard || flight.end(done.tag)
+            });
         }
         Ok(self.now)
     }
@@ -314,10 +321,8 @@ impl Machine {
         for done in &self.ready {
             self.answers.extend(self.service.take_data(done.tag).map(|data| (done.tag, data)));
         }
-        let open = |tag: &Tag| self.ready.iter().all(|done| done.tag != *tag);
-        let aborted =
-            self.flight.tags().filter(open).map(|tag| Completion { at: now, tag, outcome: Outcome::Aborted });
-        let aborted: Vec<Completion> = aborted.collect();
+        let aborted = |tag| Completion { at: now, tag, outcome: Outcome::Aborted };
+        let aborted: Vec<Completion> = std::mem::take(&mut self.flight).tags().map(aborted).collect();
         self.events.note(now, "power-off", format!("power is lost; {} commands are aborted", aborted.len()));
         self.ready.extend(aborted);
         self.off = Some(now);

@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+pub(crate) mod load;
+
 use outlast_device::{Command, Completion, Op, Outcome, StreamId, Tag};
 use outlast_engine::{Layer, Scenario, load};
 use outlast_serve::{Input, Machine, Power};
