@@ -9,10 +9,10 @@ use crate::simulation::target_of;
 use crate::team::Team;
 use crate::volume::Volume;
 use outlast_array::{Array, ArrayError, PowerCycle};
-use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Smart, Tag};
+use outlast_device::{Command, Completion, Device, Extent, Identity, LbaRun, Notice, SectorRun, Smart, Tag};
 use outlast_media::{ConfigError, FaultSpec};
 use outlast_ssd::Ssd;
-use outlast_units::Nanos;
+use outlast_units::{Lba, Nanos};
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -225,6 +225,14 @@ impl Device for InService {
 
     fn take_lba_status(&mut self, tag: Tag) -> Option<Vec<LbaRun>> {
         either!(&mut self.kind, own => own.take_lba_status(tag))
+    }
+
+    fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
+        either!(&mut self.kind, own => own.take_failed(tag))
+    }
+
+    fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
+        either!(&self.kind, own => own.extents(lba, sectors))
     }
 
     fn take_notice(&mut self) -> Option<Notice> {

@@ -1,5 +1,11 @@
 //! Is an image used only where it can be, and does it say why not?
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and looks into files"
+)]
+
 mod support;
 
 use outlast_engine::Control;

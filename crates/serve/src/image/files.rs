@@ -108,7 +108,7 @@ impl Files {
 
     /// The number of the image and its scenario.
     pub(super) fn read(&self) -> Result<(u64, Scenario), ImageError> {
-        let line = self.read_text(self.image())?;
+        let line = read_text(self.image())?;
         let words: Vec<&str> = line.split_whitespace().collect();
         let foreign = |why: String| ImageError::Foreign { path: self.image(), why };
         let ["outlast", "image", version, number, sum] = words[..] else {
@@ -119,17 +119,12 @@ impl Files {
         }
         let numbers = u64::from_str_radix(number, 16).ok().zip(u32::from_str_radix(sum, 16).ok());
         let (image, sum) = numbers.ok_or_else(|| foreign("is damaged".to_owned()))?;
-        let text = self.read_text(self.scenario())?;
+        let text = read_text(self.scenario())?;
         if crc32c::crc32c(text.as_bytes()) != sum {
             let why = "has been changed since the image was made; the log belongs to what it was".to_owned();
             return Err(ImageError::Foreign { path: self.scenario(), why });
         }
         Ok((image, parse_text(&text)?.0))
-    }
-
-    fn read_text(&self, path: PathBuf) -> Result<String, ImageError> {
-        #[allow(clippy::disallowed_methods, reason = "an image is a folder of files")]
-        fs::read_to_string(&path).map_err(|source| io_error(path, source))
     }
 
     pub(super) fn clock(&self, image: u64) -> Result<Acknowledged, ImageError> {
@@ -212,4 +207,9 @@ fn fresh_number() -> u64 {
 /// What went wrong with the file `path`.
 pub(super) fn io_error(path: PathBuf, source: io::Error) -> ImageError {
     ImageError::Io { path, source }
+}
+
+fn read_text(path: PathBuf) -> Result<String, ImageError> {
+    #[allow(clippy::disallowed_methods, reason = "an image is a folder of files")]
+    fs::read_to_string(&path).map_err(|source| io_error(path, source))
 }

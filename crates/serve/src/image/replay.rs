@@ -92,5 +92,6 @@ pub(super) fn catch_up(machine: &mut Machine, now: Nanos) {
     for done in completions {
         drop(machine.take_data(done.tag));
         drop(machine.take_lba_status(done.tag));
+        drop(machine.take_failed(done.tag));
     }
 }

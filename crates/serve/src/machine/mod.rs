@@ -2,18 +2,20 @@
 
 mod events;
 mod flight;
+mod power;
+mod refused;
 mod state;
 
 pub use events::Event;
+pub use refused::Refused;
 pub use state::{ArrayState, DriveState, Kind, MemberState, PassState, RepairState, State};
 
-use crate::input::{Input, Power};
+use crate::input::Input;
 use events::Events;
 use flight::Flight;
-use outlast_device::{Command, Completion, Device, Identity, LbaRun, Outcome, Smart, Tag};
-use outlast_engine::{EngineError, InService, Loss, OnProgress, Scenario};
-use outlast_units::Nanos;
-use thiserror::Error;
+use outlast_device::{Command, Completion, Device, Extent, Identity, LbaRun, SectorRun, Smart, Tag};
+use outlast_engine::{EngineError, InService, OnProgress, Scenario};
+use outlast_units::{Lba, Nanos};
 
 /// Tags are below this.
 pub const TAGS: u32 = 1 << 20;
@@ -35,44 +37,6 @@ pub struct Machine {
     /// Since when there is no power.
     off: Option<Nanos>,
     events: Events,
-}
-
-/// Why an input was refused. It has changed nothing, unless the variant says so.
-#[derive(Debug, Error)]
-pub enum Refused {
-    /// There is no power.
-    #[error("the power is off")]
-    Off,
-    /// There is power.
-    #[error("the power is on")]
-    On,
-    /// The array did not start when its power came back.
-    #[error(
-        "the array has not started since its power came back: power on with force starts it, though data may be wrong"
-    )]
-    NotStarted,
-    /// More time than can be simulated.
-    #[error("time has come to {now}; this machine is simulated until {latest}")]
-    BeyondHorizon {
-        /// The time of the input.
-        now: Nanos,
-        /// The limit.
-        latest: Nanos,
-    },
-    /// The tag names a command that is under way, or is not below [`TAGS`].
-    #[error("tag {} names a command that is under way, or is not below {TAGS}", .0.0)]
-    TagInUse(Tag),
-    /// A write without the bytes of all its sectors, or bytes with something else than a write.
-    #[error("the command comes with {given} bytes and needs {needed}")]
-    Bytes {
-        /// Bytes given.
-        given: usize,
-        /// Bytes needed.
-        needed: usize,
-    },
-    /// What the drive or the array says. After a loss of power that an array refuses to start from, it has lost power.
-    #[error(transparent)]
-    Machine(#[from] Loss),
 }
 
 impl Machine {
@@ -196,6 +160,16 @@ impl Machine {
         self.service.take_lba_status(tag)
     }
 
+    /// Which sectors made the command `tag` end with a medium error. Once for each, before its tag is used again.
+    pub fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
+        self.service.take_failed(tag)
+    }
+
+    /// What it says of `sectors` sectors from `lba` on, as far as they are within its capacity: runs in order that cover all of them.
+    pub fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
+        self.service.extents(lba, sectors)
+    }
+
     /// What it is.
     pub fn identify(&self) -> Identity {
         self.service.identify()
@@ -294,52 +268,5 @@ impl Machine {
         }
         self.service.submit_data(now, command, tag, data);
         Ok(())
-    }
-
-    fn switch(&mut self, now: Nanos, power: Power) -> Result<(), Refused> {
-        match power {
-            Power::Off => self.lose_power(now),
-            Power::Cut { force } => {
-                self.lose_power(now)?;
-                self.regain_power(now, force)
-            }
-            Power::On { force } if self.off.is_some() => self.regain_power(now, force),
-            Power::On { force } if !self.service.is_up() => {
-                self.service.start(now, force)?;
-                self.events.note(now, "power", "the array has started".to_owned());
-                Ok(())
-            }
-            Power::On { .. } => Err(Refused::On),
-        }
-    }
-
-    /// What has completed has completed, whether or not the host has heard of it; all else is aborted.
-    fn lose_power(&mut self, now: Nanos) -> Result<(), Refused> {
-        if self.off.is_some() {
-            return Err(Refused::Off);
-        }
-        for done in &self.ready {
-            self.answers.extend(self.service.take_data(done.tag).map(|data| (done.tag, data)));
-        }
-        let aborted = |tag| Completion { at: now, tag, outcome: Outcome::Aborted };
-        let aborted: Vec<Completion> = std::mem::take(&mut self.flight).tags().map(aborted).collect();
-        self.events.note(now, "power-off", format!("power is lost; {} commands are aborted", aborted.len()));
-        self.ready.extend(aborted);
-        self.off = Some(now);
-        Ok(())
-    }
-
-    fn regain_power(&mut self, now: Nanos, force: bool) -> Result<(), Refused> {
-        let Some(off) = self.off.take() else { return Ok(()) };
-        let started = self.service.power_cycle(off, now, force);
-        // The host has heard already that its commands were aborted.
-        self.service.advance(now, &mut Vec::new());
-        self.events.note(
-            now,
-            "power-on",
-            if started.is_ok() { "power is back" } else { "power is back; the array does not start" }
-                .to_owned(),
-        );
-        Ok(started?)
     }
 }

@@ -164,7 +164,7 @@ impl Load {
         if self.flying.len() == DEPTH || self.units[unit].busy {
             return;
         }
-        let tag = (0..).find(|tag| !self.flying.contains_key(tag)).unwrap();
+        let tag = (0..DEPTH as u32).find(|tag| !self.flying.contains_key(tag)).unwrap();
         let mut op =
             [Op::Write, Op::Write, Op::Write, Op::Trim, Op::Read, Op::Flush][self.rng.below(6) as usize];
         if op == Op::Trim && self.machine.scenario().array.is_some() {
