@@ -8,8 +8,10 @@
 
 mod support;
 
+use outlast_device::{Op, Tag};
 use outlast_engine::Control;
-use outlast_serve::{Image, ImageError, ImageOptions, Input, Recorder};
+use outlast_serve::log::VERSION;
+use outlast_serve::{Image, ImageError, ImageOptions, Input, Power, Recorder};
 use outlast_units::Nanos;
 use std::fs;
 use std::path::Path;
@@ -47,8 +49,8 @@ fn a_shutdown_that_was_announced_loses_nothing() {
     let to = folder("clean");
     let (mut image, mut machine) = open(&to, Some(DRIVE));
     let data = support::bytes(8, 1);
-    let write = support::command(outlast_device::Op::Write, 0, 8);
-    let input = Input::Command { tag: outlast_device::Tag(0), command: write, data: &data };
+    let write = support::command(Op::Write, 0, 8);
+    let input = Input::Command { tag: Tag(0), command: write, data: &data };
     image.record(Nanos(1000), &input);
     image.commit().unwrap();
     machine.apply(Nanos(1000), &input).unwrap();
@@ -166,4 +168,38 @@ fn the_past_can_be_looked_at() {
     assert_eq!(late.now(), Nanos::millis(1));
     assert!(late.smart().host_write_commands > at(Nanos(0)).smart().host_write_commands);
     assert_eq!(fs::read(to.join("log/00000001")).unwrap(), before, "looking changes nothing");
+}
+
+/// What must come of a certain log. Where something else does, the images of users are lost: `log::VERSION` has to grow with it.
+#[test]
+fn the_same_log_gives_what_it_always_gave() {
+    let to = folder("golden");
+    let (mut image, mut machine) = open(&to, Some(DRIVE));
+    let mut now = Nanos::ZERO;
+    for turn in 0..400u64 {
+        now = Nanos(turn * 30_000);
+        let place = outlast_units::rng::mix(turn);
+        let op = [Op::Write, Op::Write, Op::Trim, Op::Flush][place as usize % 4];
+        let mut command = support::command(op, place / 4 % 64 * 8, 8);
+        command.fua = op == Op::Write && turn % 16 == 0;
+        let data = if op == Op::Write { support::bytes(8, turn + 1) } else { Vec::new() };
+        let command = if op == Op::Flush { support::command(op, 0, 0) } else { command };
+        let input = match turn {
+            150 => Input::Power(Power::Off),
+            151 => Input::Power(Power::On { force: false }),
+            250 => Input::Power(Power::Cut { force: false }),
+            _ => Input::Command { tag: Tag(turn as u32), command, data: &data },
+        };
+        image.record(now, &input);
+        machine.apply(now, &input).unwrap();
+    }
+    image.acknowledge(now, false).unwrap();
+    drop((image, machine));
+    let (_, mut machine) = open(&to, None);
+    let drive = machine.state().drives.remove(0);
+    let told = format!("{:?} {:?} {} {}", drive.units, drive.reads, drive.erases, drive.power_cuts);
+    let any: Vec<u64> = (0..=400).collect();
+    let held = contents(&mut machine, &vec![any; 64]);
+    let sum = crc32c::crc32c(format!("{told} {held:?}").as_bytes());
+    assert_eq!((VERSION, sum), (1, 0), "{told} {held:?}");
 }
