@@ -74,7 +74,11 @@ impl Served {
     layers, overrides, *, listen, insecure = false, speed = Some(1.0), spin = false, export = None, image = None, sync = false,
     salvage = false
 ))]
-#[allow(clippy::too_many_arguments, reason = "each is a keyword in Python")]
+#[allow(
+    clippy::too_many_arguments,
+    clippy::fn_params_excessive_bools,
+    reason = "each is a keyword in Python"
+)]
 fn serve(
     py: Python<'_>,
     layers: Vec<RawLayer>,

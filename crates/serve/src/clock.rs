@@ -29,6 +29,12 @@ pub(crate) fn monotonic() -> Duration {
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
+/// Whether no scaling is needed.
+#[inline]
+fn is_one(speed: f64) -> bool {
+    speed.to_bits() == 1f64.to_bits()
+}
+
 /// Simulated time, which never runs backwards.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
@@ -71,7 +77,7 @@ impl Clock {
         if let (ClockMode::Wall { speed }, false) = (self.mode, self.is_paused) {
             let passed = monotonic().saturating_sub(self.base.1).as_nanos() as u64;
             // Exact at the speed that matters; at others a double has years to a microsecond.
-            let passed = if speed == 1.0 { passed } else { (passed as f64 * speed) as u64 };
+            let passed = if is_one(speed) { passed } else { (passed as f64 * speed) as u64 };
             self.last = self.last.max(Nanos(self.base.0.0.saturating_add(passed)));
         }
         self.last
@@ -94,7 +100,7 @@ impl Clock {
             return None;
         }
         let ahead = at.0.saturating_sub(self.base.0.0);
-        let ahead = if speed == 1.0 { ahead } else { (ahead as f64 / speed).ceil() as u64 };
+        let ahead = if is_one(speed) { ahead } else { (ahead as f64 / speed).ceil() as u64 };
         Some(self.base.1 + Duration::from_nanos(ahead))
     }
 

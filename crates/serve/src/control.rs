@@ -126,7 +126,7 @@ fn carry_out(asked: Request, service: &mut Service, front: &mut Front) -> Result
             Err(format!("text has {} bytes; at most {MARK_MAX} are kept", text.len()))
         }
         Request::Mark { text } => given(service, &Input::Mark(&text)),
-        Request::Fork { export, cut } => fork(service, front, export, cut),
+        Request::Fork { export, cut } => fork(service, front, &export, cut),
         Request::Clock { speed, mode, pause, advance } => clock(service, speed, mode, pause, advance),
         Request::Repair {} => given(service, &Input::Repair),
         Request::Replace { member, force } => given(service, &Input::Replace { member, force }),
@@ -175,12 +175,12 @@ fn power(
     done.map(|()| json!({ "now_ns": now.0 }))
 }
 
-fn fork(service: &mut Service, front: &Front, export: String, cut: bool) -> Result<Value, String> {
+fn fork(service: &mut Service, front: &Front, export: &str, cut: bool) -> Result<Value, String> {
     if service.machines.len() > FORKS {
         return Err(format!("there are {FORKS} forks, and no more at a time"));
     }
-    service.fork(export.clone(), cut)?;
-    Ok(json!({ "now_ns": service.now.0, "uri": front.uri(&export) }))
+    service.fork(export, cut)?;
+    Ok(json!({ "now_ns": service.now.0, "uri": front.uri(export) }))
 }
 
 fn clock(

@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn figures_are_those_of_what_was_counted() {
         let mut lateness = Lateness::new();
-        assert_eq!(lateness.figures().late_share, 0.0);
+        assert_eq!(lateness.figures().count, 0);
         for late in 1..=1000 {
             lateness.note(Nanos(late * 100), Duration::ZERO);
         }

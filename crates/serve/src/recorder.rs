@@ -4,7 +4,7 @@ use crate::input::Input;
 use outlast_units::Nanos;
 use std::io;
 
-/// Keeps inputs, so that a machine can be had again after its process has been killed.
+/// Keeps inputs, so that there can be the same machine again after its process has been killed.
 ///
 /// **Order.** Of one turn of a loop: `record` all its inputs, `commit` once, give them to the machine, advance it; and before any reply of
 /// the turn leaves, `acknowledge`.

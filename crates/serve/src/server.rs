@@ -124,15 +124,12 @@ impl Server {
             if board.is_asked() { Control::Stop } else { Control::Continue }
         };
         let scenario = config.scenario.as_ref();
-        let opened = match &config.image {
-            Some(ImageConfig { folder, options }) => {
-                let opened = Image::open(folder, scenario, *options, &mut progress)?;
-                opened.map(|(image, machine)| (Some(Box::new(image)), machine))
-            }
-            None => {
-                let machine = Machine::prepare(scenario.ok_or(ServeError::Nothing)?, &mut progress)?;
-                machine.map(|machine| (None, machine))
-            }
+        let opened = if let Some(ImageConfig { folder, options }) = &config.image {
+            let opened = Image::open(folder, scenario, *options, &mut progress)?;
+            opened.map(|(image, machine)| (Some(Box::new(image)), machine))
+        } else {
+            let machine = Machine::prepare(scenario.ok_or(ServeError::Nothing)?, &mut progress)?;
+            machine.map(|machine| (None, machine))
         };
         let Some((image, machine)) = opened else { return Ok(()) };
         let found = image.as_ref().map(|image| image.found());

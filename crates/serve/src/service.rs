@@ -141,9 +141,9 @@ impl Service {
     ///
     /// # Errors
     /// Why the name cannot be one.
-    pub(crate) fn fork(&mut self, name: String, cut: bool) -> Result<(), String> {
+    pub(crate) fn fork(&mut self, name: &str, cut: bool) -> Result<(), String> {
         let now = self.now;
-        let fork = self.main().fork(name, now, cut).map_err(|refused| refused.to_string())?;
+        let fork = self.main().fork(name.to_owned(), now, cut).map_err(|refused| refused.to_string())?;
         self.machines.push(fork);
         match offered(&self.machines) {
             Ok(server) => self.server = server,

@@ -95,7 +95,7 @@ impl Turns {
         if next.is_some_and(|next| next <= now + early) {
             return Ok(Some(Duration::ZERO));
         }
-        self.poller.arm(next.map(|next| next - early))?;
+        self.poller.arm(next.map(|next| next.saturating_sub(early)))?;
         Ok(self.front.hurry(now).map(|end| end.saturating_sub(now) + Duration::from_millis(1)))
     }
 

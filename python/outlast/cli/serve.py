@@ -94,8 +94,7 @@ def serve_command(
     """Serve the drive or array of SCENARIO to real clients, by the NBD protocol.
 
     The scenario says what the drive is and how it is prepared; its workload is not run. The address is printed on
-    standard output when the drive is ready. Ctrl-C or SIGTERM ends the service: the drive is told as by a host that
-    shuts down.
+    standard output when the drive is ready. Ctrl-C or SIGTERM ends the service, as a host does that shuts down.
     """
     if speed is not None and clock == "virtual":
         raise click.UsageError("--speed belongs to --clock wall: a virtual clock leaps", click.get_current_context())

@@ -16,10 +16,10 @@ mod replay;
 pub use error::ImageError;
 
 use crate::input::{Input, Power};
-use crate::log::{Acknowledged, Log, LogOptions};
+use crate::log::{Acknowledged, Log, LogOptions, Place};
 use crate::machine::Machine;
 use crate::recorder::Recorder;
-use files::Files;
+use files::{Files, io_error};
 use outlast_device::{Command, Op, StreamId, Tag};
 use outlast_engine::{EngineError, OnProgress, Scenario};
 use outlast_media::ConfigError;
@@ -99,12 +99,10 @@ impl Image {
         let log_options = LogOptions { sync: options.sync };
         files.remove_segments_after(replayed.place.segment)?;
         let log = Log::open(&files.log(), clock, replayed.place, acknowledged, log_options)
-            .map_err(|source| files.io(files.log(), source))?;
+            .map_err(|source| io_error(files.log(), source))?;
         let found = Found { made, clean: clean || made, inputs: replayed.inputs, torn: replayed.torn };
         let mut opened = Self { files, log, found, _lock: lock };
-        opened
-            .power_up(&mut machine, acknowledged)
-            .map_err(|source| opened.files.io(opened.files.log(), source))?;
+        opened.power_up(&mut machine, acknowledged).map_err(|source| io_error(opened.files.log(), source))?;
         opened.files.unclean()?;
         Ok(Some((opened, machine)))
     }
@@ -112,6 +110,11 @@ impl Image {
     /// What was found when it was opened.
     pub fn found(&self) -> Found {
         self.found
+    }
+
+    /// Where the next record of its log will lie.
+    pub fn place(&self) -> Place {
+        self.log.place()
     }
 
     /// Bytes of log that have been written since.

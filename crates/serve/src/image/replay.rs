@@ -76,9 +76,9 @@ fn one_segment(
             catch_up(machine, until.unwrap_or(record.at));
             return Ok(());
         }
-        // What was refused is refused again.
-        let _refused = machine.apply(record.at, &record.input());
+        // As the server did, which had heard of what had completed. What was refused is refused again.
         catch_up(machine, record.at);
+        let _refused = machine.apply(record.at, &record.input());
         done.inputs += 1;
         done.place = reader.place();
     }
@@ -92,5 +92,6 @@ pub(super) fn catch_up(machine: &mut Machine, now: Nanos) {
     for done in completions {
         drop(machine.take_data(done.tag));
         drop(machine.take_lba_status(done.tag));
+        drop(machine.take_failed(done.tag));
     }
 }

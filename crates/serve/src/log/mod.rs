@@ -40,10 +40,10 @@ impl Place {
 /// What a segment begins with.
 const MAGIC: [u8; 8] = *b"outlast\n";
 /// Bytes before the first record of a segment.
-pub(crate) const SEGMENT_HEADER: usize = 28;
+pub const SEGMENT_HEADER: usize = 28;
 
 /// The header of a segment: magic, version, image, segment, and their CRC-32C.
-fn segment_header(image: u64, segment: u32) -> [u8; SEGMENT_HEADER] {
+pub fn segment_header(image: u64, segment: u32) -> [u8; SEGMENT_HEADER] {
     let mut bytes = [0; SEGMENT_HEADER];
     bytes[..8].copy_from_slice(&MAGIC);
     bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());

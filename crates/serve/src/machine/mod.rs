@@ -2,19 +2,21 @@
 
 mod events;
 mod flight;
+mod power;
+mod refused;
 mod state;
 
 pub use events::Event;
+pub use refused::Refused;
 pub use state::{ArrayState, DriveState, Kind, MemberState, PassState, RepairState, State};
 
-use crate::input::{Input, Power};
+use crate::input::Input;
 use events::Events;
 use flight::Flight;
 use outlast_device::health_log::HealthLog;
-use outlast_device::{Command, Completion, Device, Extent, Identity, LbaRun, Outcome, SectorRun, Smart, Tag};
-use outlast_engine::{EngineError, InService, Loss, OnProgress, Scenario};
+use outlast_device::{Command, Completion, Device, Extent, Identity, LbaRun, SectorRun, Smart, Tag};
+use outlast_engine::{EngineError, InService, OnProgress, Scenario};
 use outlast_units::{Lba, Nanos};
-use thiserror::Error;
 
 /// Tags are below this.
 pub const TAGS: u32 = 1 << 20;
@@ -36,44 +38,6 @@ pub struct Machine {
     /// Since when there is no power.
     off: Option<Nanos>,
     events: Events,
-}
-
-/// Why an input was refused. It has changed nothing, unless the variant says so.
-#[derive(Debug, Error)]
-pub enum Refused {
-    /// There is no power.
-    #[error("the power is off")]
-    Off,
-    /// There is power.
-    #[error("the power is on")]
-    On,
-    /// The array did not start when its power came back.
-    #[error(
-        "the array has not started since its power came back: power on with force starts it, though data may be wrong"
-    )]
-    NotStarted,
-    /// More time than can be simulated.
-    #[error("time has come to {now}; this machine is simulated until {latest}")]
-    BeyondHorizon {
-        /// The time of the input.
-        now: Nanos,
-        /// The limit.
-        latest: Nanos,
-    },
-    /// The tag names a command that is under way, or is not below [`TAGS`].
-    #[error("tag {} names a command that is under way, or is not below {TAGS}", .0.0)]
-    TagInUse(Tag),
-    /// A write without the bytes of all its sectors, or bytes with something else than a write.
-    #[error("the command comes with {given} bytes and needs {needed}")]
-    Bytes {
-        /// Bytes given.
-        given: usize,
-        /// Bytes needed.
-        needed: usize,
-    },
-    /// What the drive or the array says. After a loss of power that an array refuses to start from, it has lost power.
-    #[error(transparent)]
-    Machine(#[from] Loss),
 }
 
 impl Machine {
@@ -155,8 +119,7 @@ impl Machine {
         if self.come_to(now).is_err() {
             return;
         }
-        let flight = &mut self.flight;
-        completions.extend(self.ready.drain(..).filter(|done| flight.end(done.tag)));
+        completions.append(&mut self.ready);
         self.events.collect(&mut self.service);
     }
 
@@ -198,12 +161,12 @@ impl Machine {
         self.service.take_lba_status(tag)
     }
 
-    /// Which sectors made the command `tag` end with [`Outcome::MediumError`]. Once for each such command.
+    /// Which sectors made the command `tag` end with a medium error. Once for each, before its tag is used again.
     pub fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
         self.service.take_failed(tag)
     }
 
-    /// What is known of sectors: see [`Device::extents`].
+    /// What it says of `sectors` sectors from `lba` on, as far as they are within its capacity: runs in order that cover all of them.
     pub fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
         self.service.extents(lba, sectors)
     }
@@ -278,7 +241,15 @@ impl Machine {
         }
         self.now = self.now.max(now);
         if self.off.is_none() {
+            let heard = self.ready.len();
             self.service.advance(self.now, &mut self.ready);
+            // Here and not when they are handed out: whether a tag is free must not depend on who asks when. What an array tells of commands
+            // that a loss of power has ended is known.
+            let (flight, mut new) = (&mut self.flight, 0);
+            self.ready.retain(|done| {
+                new += 1;
+                new <= heard || flight.end(done.tag)
+            });
         }
         Ok(self.now)
     }
@@ -303,54 +274,5 @@ impl Machine {
         }
         self.service.submit_data(now, command, tag, data);
         Ok(())
-    }
-
-    fn switch(&mut self, now: Nanos, power: Power) -> Result<(), Refused> {
-        match power {
-            Power::Off => self.lose_power(now),
-            Power::Cut { force } => {
-                self.lose_power(now)?;
-                self.regain_power(now, force)
-            }
-            Power::On { force } if self.off.is_some() => self.regain_power(now, force),
-            Power::On { force } if !self.service.is_up() => {
-                self.service.start(now, force)?;
-                self.events.note(now, "power", "the array has started".to_owned());
-                Ok(())
-            }
-            Power::On { .. } => Err(Refused::On),
-        }
-    }
-
-    /// What has completed has completed, whether or not the host has heard of it; all else is aborted.
-    fn lose_power(&mut self, now: Nanos) -> Result<(), Refused> {
-        if self.off.is_some() {
-            return Err(Refused::Off);
-        }
-        for done in &self.ready {
-            self.answers.extend(self.service.take_data(done.tag).map(|data| (done.tag, data)));
-        }
-        let open = |tag: &Tag| self.ready.iter().all(|done| done.tag != *tag);
-        let aborted =
-            self.flight.tags().filter(open).map(|tag| Completion { at: now, tag, outcome: Outcome::Aborted });
-        let aborted: Vec<Completion> = aborted.collect();
-        self.events.note(now, "power-off", format!("power is lost; {} commands are aborted", aborted.len()));
-        self.ready.extend(aborted);
-        self.off = Some(now);
-        Ok(())
-    }
-
-    fn regain_power(&mut self, now: Nanos, force: bool) -> Result<(), Refused> {
-        let Some(off) = self.off.take() else { return Ok(()) };
-        let started = self.service.power_cycle(off, now, force);
-        // The host has heard already that its commands were aborted.
-        self.service.advance(now, &mut Vec::new());
-        self.events.note(
-            now,
-            "power-on",
-            if started.is_ok() { "power is back" } else { "power is back; the array does not start" }
-                .to_owned(),
-        );
-        Ok(started?)
     }
 }

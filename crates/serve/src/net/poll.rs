@@ -131,7 +131,8 @@ impl Poller {
         }
         // Zero would mean never.
         let value = at.map_or(Duration::ZERO, |at| at.max(Duration::from_nanos(1)));
-        let value = Timespec { tv_sec: value.as_secs() as i64, tv_nsec: i64::from(value.subsec_nanos()) };
+        let value =
+            Timespec { tv_sec: value.as_secs().cast_signed(), tv_nsec: i64::from(value.subsec_nanos()) };
         let never = Timespec { tv_sec: 0, tv_nsec: 0 };
         let spec = Itimerspec { it_interval: never, it_value: value };
         timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &spec)?;
@@ -144,7 +145,7 @@ impl Poller {
         ready.clear();
         let mut events = [const { MaybeUninit::<epoll::Event>::uninit() }; EVENTS];
         let timeout = timeout.map(|timeout| Timespec {
-            tv_sec: timeout.as_secs() as i64,
+            tv_sec: timeout.as_secs().cast_signed(),
             tv_nsec: i64::from(timeout.subsec_nanos()),
         });
         let events = match epoll::wait(&self.epoll, &mut events[..], timeout.as_ref()) {

@@ -1,6 +1,12 @@
 //! Small machines for tests.
 #![allow(dead_code, reason = "each test uses its part")]
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and looks into files"
+)]
+
+pub(crate) mod load;
 
 use outlast_device::{Command, Completion, Op, Outcome, StreamId, Tag};
 use outlast_engine::{Layer, Scenario, load};
