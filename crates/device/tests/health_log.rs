@@ -66,7 +66,7 @@ assert len(page) == 512 and head.pop("temperature") == 0 and head.pop("endurance
 assert head.pop("reserved") == bytes(25)
 print("\n".join(f"{name}={value}" for name, value in head.items()))
 "#;
-    let hex: String = log().page().iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = log().page().iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
     let Ok(read) = Command::new("python3").args(["-c", READER, &hex]).output() else {
         eprintln!("skipped: there is no python3 to read the page");
         return;
