@@ -59,7 +59,7 @@ class FileSystem:
         call("mount", self._loop, self.place)
 
     def _attach(self) -> None:
-        command = [shutil.which("nbdfuse") or "nbdfuse", self._file, self._uri]
+        command = [shutil.which("nbdfuse") or "nbdfuse", str(self._file), self._uri]
         # What it says when its server is gone is of no interest: it is begun again then.
         self._nbdfuse = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         for _ in range(100):
