@@ -16,7 +16,7 @@ from PIL import Image
 
 import outlast
 
-WIDTH, HEIGHT, COLOURS = 1280, 1000, 128
+WIDTH, HEIGHT, COLOURS = 1280, 1200, 128
 MEMBER, DIE = 2, 13
 LOAD = (
     "fio",
@@ -28,12 +28,14 @@ LOAD = (
     "--iodepth=8",
     "--time_based",
 )
-SETTLE_S, PATIENCE_S = 12, 30
+SETTLE_S, PATIENCE_S = 15, 30
+# Slow enough to be seen.
+OVERRIDES = {"faults": [], "precondition.overwrite": "none", "array.repair.share": 0.004}
 
 
 def screenshot() -> bytes:
     """The page as PNG, in the middle of a repair."""
-    with outlast.serve("die-repair", {"faults": [], "precondition.overwrite": "none"}, speed=1.0, http=True) as served:
+    with outlast.serve("die-repair", OVERRIDES, speed=1.0, http=True) as served:
         command = [*LOAD, f"--uri={served.uri}", "--runtime=60"]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as load, browser() as driver:
             try:

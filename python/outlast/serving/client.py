@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -41,7 +42,9 @@ class Client:
     def ask(self, request: Mapping[str, Any]) -> Any:
         """What the server answers; raises what it refuses."""
         try:
-            self._socket.sendall(json.dumps(request).encode() + b"\n")
+            # A server that has room for no more clients says so without listening first.
+            with suppress(BrokenPipeError):
+                self._socket.sendall(json.dumps(request).encode() + b"\n")
             line = self._lines.readline(LONGEST_LINE)
         except OSError as error:
             raise ControlError(f"{self._path}: the server does not answer ({error})") from error

@@ -28,6 +28,7 @@ const bytes = (value) => {
   return `${value.toLocaleString("en", { maximumSignificantDigits: 3 })} ${units[power]}`;
 };
 const micros = (value) => (value === null ? "–" : value >= 9999.5 ? `${number(value / 1000)} ms` : `${number(value)} µs`);
+const ratio = (value) => (value === null || !Number.isFinite(value) ? "–" : value.toFixed(2));
 const clockTime = (ns) => {
   const seconds = ns / 1e9;
   return seconds < 3600 ? `${seconds.toFixed(2)} s` : `${(seconds / 3600).toFixed(2)} h`;
@@ -108,7 +109,7 @@ const showHead = ({ state, figures }) => {
   }
 };
 
-const tile = (label, value, note = "") => make("div", { class: "tile" }, make("dt", {}, label), make("dd", {}, value, make("small", {}, note && ` ${note}`)));
+const tile = (label, value, note = "") => make("div", { class: "tile" }, make("dt", {}, label), make("dd", {}, value, make("small", {}, note)));
 
 const showTiles = (told, rate) => {
   const { machine, clock } = told.state;
@@ -117,11 +118,11 @@ const showTiles = (told, rate) => {
   const used = sum((drive) => drive.buffer.used) / Math.max(1, sum((drive) => drive.buffer.bytes));
   $("tiles").replaceChildren(
     tile("Simulated time", clockTime(clock.now_ns)),
-    tile("Reads", number(rate.reads), "/s"),
-    tile("Writes", number(rate.writes), "/s"),
-    tile("Read latency, median", micros(rate.read_p50), `99 %: ${micros(rate.read_p99)}`),
-    tile("Write latency, median", micros(rate.write_p50), `99 %: ${micros(rate.write_p99)}`),
-    tile("Write amplification", number(rate.amplification), all.host ? `in all ${number(all.all / all.host)}` : ""),
+    tile("Reads a second", number(rate.reads), `${bytes(rate.read_bytes)}/s`),
+    tile("Writes a second", number(rate.writes), `${bytes(rate.written_bytes)}/s`),
+    tile("Read latency", micros(rate.read_p50), `99 %: ${micros(rate.read_p99)}`),
+    tile("Write latency", micros(rate.write_p50), `99 %: ${micros(rate.write_p99)}`),
+    tile("Write ampl.", ratio(rate.amplification), all.host ? `in all ${ratio(all.all / all.host)}` : ""),
     tile("Write buffer", `${(100 * used).toFixed(0)} %`, `of ${bytes(sum((drive) => drive.buffer.bytes))}`),
     tile("Free superblocks", number(sum((drive) => drive.superblocks.free)), `of ${number(sum((drive) => drive.superblocks.total))}`),
     tile("Lateness, 99 %", micros(rate.late_p99), `${(100 * told.figures.lateness.late_share).toFixed(1)} % late`),
@@ -163,7 +164,7 @@ const showDies = (told, before) => {
       const cell = box.lastChild.children[at];
       const busy = span > 0 && earlier ? (die.busy_ns - earlier.dies[at].busy_ns) / span : 0;
       const worn = most > least ? (die.pe_cycles - least) / (most - least) : 0.5;
-      const level = die.state === "given-up" ? 1 : 0.3 + 0.7 * Math.min(1, Math.max(0, shade === "wear" ? worn : busy));
+      const level = die.state === "given-up" ? 1 : 0.3 + 0.7 * Math.min(1, Math.max(0, shade === "wear" ? worn : Math.sqrt(busy)));
       const place = label({ device: drive.device, die: at }, told);
       cell.dataset.state = die.state;
       cell.style.opacity = level.toFixed(2);
@@ -217,8 +218,8 @@ const CHARTS = [
   ["Requests a second", "reads", "read", "writes", "write", number],
   ["Median latency", "read_p50", "read", "write_p50", "write", micros],
   ["99th percentile of latency", "read_p99", "read", "write_p99", "write", micros],
-  ["Write amplification", "amplification", "units programmed for each that the host wrote", null, "", number],
-  ["Lateness of answers, 99th percentile", "late_p99", "behind the simulated time of completion", null, "", micros],
+  ["Write amplification", "amplification", "units programmed a unit written", null, "", ratio],
+  ["Lateness of answers", "late_p99", "99th percentile", null, "", micros],
 ];
 for (const [title, , first, second, other] of CHARTS) {
   const key = (text, kind) => [make("span", { class: `key ${kind}` }), text];
