@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 LOOK = 0.2
 """Seconds between two looks at signals."""
+SHORT_LOOK = 0.02
+"""The same where a command may end at any time."""
 
 
 @click.command(
@@ -25,6 +29,7 @@ LOOK = 0.2
     epilog="""\b
 Examples:
   outlast serve serve-drive
+  outlast serve serve-drive --run 'nbdinfo "$uri"'
   outlast serve mine.toml --listen tcp:127.0.0.1:10809 --clock virtual
   outlast serve --preset serve-drive --set device.ftl.capacity=4GiB --speed 0.1""",
 )
@@ -58,6 +63,12 @@ Examples:
     is_flag=True,
     help="With --image: serve what a crash of the machine has left, though promises are broken.",
 )
+@click.option(
+    "--run",
+    "captive",
+    metavar="COMMAND",
+    help="Run this in a shell that knows the address as $uri, and end when it ends.",
+)
 @click.option("--quiet", is_flag=True, help="Print nothing but the address.")
 def serve_command(
     scenario: str | None,
@@ -73,6 +84,7 @@ def serve_command(
     image: Path | None,
     sync: bool,
     salvage: bool,
+    captive: str | None,
     quiet: bool,
 ) -> int:
     """Serve the drive or array of SCENARIO to real clients, by the NBD protocol.
@@ -108,7 +120,7 @@ def serve_command(
             sync=sync,
             salvage=salvage,
         )
-        return _attend(server, quiet)
+        return _attend(server, captive, quiet)
 
 
 class _Place:
@@ -129,32 +141,48 @@ class _Place:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _attend(server: Server, quiet: bool) -> int:
+def _attend(server: Server, captive: str | None, quiet: bool) -> int:
     """Waits until the server ends, tells what there is to tell, and passes on that it should stop."""
     shown, asked = False, False
+    command: subprocess.Popen[bytes] | None = None
     while True:
-        doing, facts = server.wait(LOOK)
+        doing, facts = server.wait(LOOK if command is None else SHORT_LOOK)
         for warning in server.take_warnings():
             click.echo(f"warning: {warning}", err=True)
         if doing == "ended":
-            return 0
+            return 0 if command is None else _ended(command)
         if doing == "serving" and not shown:
             shown = True
-            _show(facts, quiet)
-        if interrupts.asked() and not asked:
+            _show(facts, captive, quiet)
+            if captive is not None:
+                command = subprocess.Popen(captive, shell=True, env=os.environ | {"uri": server.uri})
+        is_over = command is not None and command.poll() is not None
+        if (is_over or interrupts.asked()) and not asked:
             asked = True
             server.stop()
 
 
-def _show(facts: Any, quiet: bool) -> None:
+def _ended(command: subprocess.Popen[bytes]) -> int:
+    """The exit code of a command, which has no server any more."""
+    if command.poll() is None:
+        command.terminate()
+    code = command.wait()
+    return code if code >= 0 else 128 - code
+
+
+def _show(facts: Any, captive: str | None, quiet: bool) -> None:
     model, capacity, dies, uris, found = facts
     if not quiet:
         if found is not None:
             click.echo(_found(*found), err=True)
         spare = f"{dies} {'die' if dies == 1 else 'dies'} may fail" if dies else "no die may fail"
         click.echo(f"{model}: {_size(capacity)}; {spare} before it takes no more writes", err=True)
+    if captive is not None:
+        return
     for uri in uris:
         click.echo(uri)
+    # Who reads it through a pipe waits for it.
+    sys.stdout.flush()
     if not quiet:
         click.echo("Ctrl-C ends it.", err=True)
 
