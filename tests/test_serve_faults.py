@@ -124,7 +124,7 @@ def test_with_parity_nothing_is_lost_with_a_die_that_dies_under_load(tmp_path: P
             said, _ = fio.communicate(timeout=120)
             assert fio.returncode == 0, said
         (drive,) = served.ask("state")["machine"]["drives"]
-        assert [die["state"] for die in drive["dies"]] == ["good", "good", "given_up", "good"]
+        assert [die["state"] for die in drive["dies"]] == ["good", "good", "given-up", "good"]
 
 
 @needs("fio", "nbdinfo")
