@@ -27,7 +27,8 @@ fn given() -> impl Strategy<Value = Given> {
     let command = command.prop_map(|(tag, op, lba, sectors, stream, fua)| {
         Given::Command(tag, Command { lba: Lba(lba), sectors, op, stream: StreamId(stream), fua })
     });
-    let power = prop::sample::select(vec![Power::Cut { force: true }, Power::Off, Power::On { force: false }]);
+    let power =
+        prop::sample::select(vec![Power::Cut { force: true }, Power::Off, Power::On { force: false }]);
     prop_oneof![
         6 => command,
         1 => ".*".prop_map(Given::Mark),
@@ -41,7 +42,8 @@ fn given() -> impl Strategy<Value = Given> {
 fn with<R>(given: &Given, use_it: impl FnOnce(&Input<'_>) -> R) -> R {
     match given {
         Given::Command(tag, command) => {
-            let data = if command.op == Op::Write { bytes(command.sectors, (*tag).into()) } else { Vec::new() };
+            let data =
+                if command.op == Op::Write { bytes(command.sectors, (*tag).into()) } else { Vec::new() };
             use_it(&Input::Command { tag: Tag(*tag), command: *command, data: &data })
         }
         Given::Mark(text) => use_it(&Input::Mark(text)),
@@ -106,7 +108,8 @@ proptest! {
             let (count, ended) = read(&damaged, number, &given);
             let sound = ends.iter().filter(|&&end| end <= at as u64).count() - 1;
             prop_assert_eq!(count, sound);
-            prop_assert!(matches!(ended, Err(Damage::Record { offset }) if offset == ends[sound]));
+            let is_told = matches!(ended, Err(Damage::Record { offset }) if offset == ends[sound]);
+            prop_assert!(is_told, "the damaged record is named");
         }
     }
 }
