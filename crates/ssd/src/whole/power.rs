@@ -42,6 +42,7 @@ impl Ssd {
     /// All but the host's side forgets at `off` what it was doing; at `on` the drive mounts.
     pub(crate) fn cut(&mut self, off: Nanos, on: Nanos) {
         self.power_cuts.cuts += 1;
+        self.shutdowns.power_failed();
         let outstanding = self.flash.cut(off);
         self.reads = Slab::default();
         self.host.requests.clear();
