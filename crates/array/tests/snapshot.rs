@@ -49,8 +49,10 @@ fn kinds() -> impl Strategy<Value = Kind> {
         Consistency::Ppl,
         Consistency::Journal,
     ]);
-    let level = prop::sample::select(vec![Level::Raid1, Level::Raid10, Level::Raid5, Level::Raid6, Level::Code]);
-    let shift = prop::option::of(prop::sample::select(vec![ShiftWay::Naive, ShiftWay::Minimal, ShiftWay::Lazy]));
+    let level =
+        prop::sample::select(vec![Level::Raid1, Level::Raid10, Level::Raid5, Level::Raid6, Level::Code]);
+    let shift =
+        prop::option::of(prop::sample::select(vec![ShiftWay::Naive, ShiftWay::Minimal, ShiftWay::Lazy]));
     let copies = prop::sample::select(vec![CopyLayout::Near, CopyLayout::Far, CopyLayout::Offset]);
     (level, consistency, shift, copies, any::<bool>(), 0u16..2, any::<bool>()).prop_map(
         |(level, consistency, shift, copy_layout, volatile, spares, scrubs)| {
@@ -144,7 +146,8 @@ impl Life {
                 }
             }
             4 | 5 => {
-                let (first, kind) = (self.rng.below(SECTORS - 60), NoticeKind::DieFailed { die: self.made as u16 });
+                let (first, kind) =
+                    (self.rng.below(SECTORS - 60), NoticeKind::DieFailed { die: self.made as u16 });
                 let failure = PlainFailure {
                     at: now + Nanos(self.rng.below(2_000_000)),
                     notice: kind,

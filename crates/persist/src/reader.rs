@@ -116,12 +116,12 @@ impl<'a> Reader<'a> {
         bytes.ok_or(Damage::Value { what: "shared unit", value: number })
     }
 
-    /// Ends reading.
+    /// Ends reading, where everything ends that can be read.
     ///
     /// # Errors
-    /// There is more to read, or no end.
+    /// There is more, or no end.
     pub fn end(mut self) -> Result<(), Damage> {
-        if self.at != self.block.len() || self.next_block()? {
+        if self.at != self.block.len() || self.next_block()? || self.from.read(&mut [0])? != 0 {
             return Err(Damage::Trailing);
         }
         Ok(())

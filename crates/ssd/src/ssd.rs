@@ -106,6 +106,11 @@ impl Ssd {
         &self.config
     }
 
+    /// The seed that it was built with.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// Mapping units that the host addresses.
     pub fn units(&self) -> u64 {
         self.units
