@@ -110,7 +110,7 @@ fn begin<'a, S: Restore>(
     if found != VERSION || shape != S::SHAPE {
         return Err(SnapshotError::Version { found });
     }
-    if own != settings { Err(SnapshotError::Settings) } else { Ok(reader) }
+    if own == settings { Ok(reader) } else { Err(SnapshotError::Settings) }
 }
 
 /// A machine and what preparing it came to.
