@@ -4,6 +4,7 @@ use crate::config::{Identifier, SsdConfig, WriteCache};
 use crate::core::{Core, Cores, Processor, Unsettled};
 use crate::counters::{Counters, PowerCuts, Totals};
 use crate::health::{Changes, Decisions, DieLayout, FaultSchedule, Timer};
+use crate::health_log::Shutdowns;
 use crate::host::HostSide;
 use crate::placement::Classifier;
 use crate::places::DiePlace;
@@ -85,6 +86,7 @@ impl Ssd {
             schedule: FaultSchedule::default(),
             changes: Changes::default(),
             power_cuts: PowerCuts::default(),
+            shutdowns: Shutdowns::default(),
             redirection: None,
             adjusted: Vec::new(),
             moves: Moves::default(),
