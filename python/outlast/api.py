@@ -157,17 +157,17 @@ def snapshot(
     check_file(path)
     if not any_memory:
         memory.check(_core.validate(chosen, changes))
-    with suppress(_Stopped), staged_file(path) as staging:
+    with suppress(_StoppedError), staged_file(path) as staging:
         try:
             if not _core.snapshot(chosen, changes, str(staging), progress):
-                raise _Stopped
+                raise _StoppedError
         except OSError as error:
             raise cannot_write(path, error) from error
         return path
     return None
 
 
-class _Stopped(Exception):
+class _StoppedError(Exception):
     """Preparing was stopped."""
 
 

@@ -235,3 +235,59 @@ proptest! {
         twin.model.read_everything();
     }
 }
+
+/// State that is written as it lies: whoever forges a file can have the checksums right.
+struct Raw<'a>(&'a [u8]);
+
+impl Restore for Raw<'_> {
+    const SHAPE: u64 = <Ssd as Restore>::SHAPE;
+
+    fn save(&self, to: &mut Writer<'_>) {
+        to.bytes(self.0);
+    }
+
+    fn restore(&mut self, _: &mut Reader<'_>) -> Result<(), Unreadable> {
+        Ok(())
+    }
+}
+
+/// What blocks of a length and a checksum are made of.
+fn content_of(mut blocks: &[u8]) -> Vec<u8> {
+    let mut content = Vec::new();
+    while let Some((head, rest)) = blocks.split_first_chunk::<8>() {
+        let length = u32::from_le_bytes(head[..4].try_into().unwrap()) as usize;
+        content.extend_from_slice(&rest[..length]);
+        blocks = &rest[length..];
+    }
+    content
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn forged_state_is_read_or_refused_but_never_a_panic(
+        config in drives(), seed: u64, forgeries in prop::collection::vec((any::<u32>(), any::<u64>(), 1usize..9), 40),
+    ) {
+        prop_assume!(Ssd::new(config.clone(), seed).is_ok());
+        let mut life = begun(config, seed);
+        life.go_on(300);
+        let content = content_of(&written(&life.model.ssd));
+        let read = |content: &[u8]| {
+            let mut bytes = Vec::new();
+            let mut writer = Writer::new(&mut bytes);
+            Raw(content).save(&mut writer);
+            writer.end().unwrap();
+            read(&life.config, seed, &bytes)
+        };
+        prop_assert!(read(&content).is_ok());
+        for (place, value, width) in forgeries {
+            let place = place as usize % (content.len() - 8);
+            prop_assert!(read(&content[..place]).is_err(), "state ends after {place} bytes");
+            let mut forged = content.clone();
+            forged[place..place + width].copy_from_slice(&value.to_le_bytes()[..width]);
+            // Where it is a number of no consequence, it is read.
+            let _ = read(&forged);
+        }
+    }
+}

@@ -33,8 +33,8 @@ def snapshot_command(
 ) -> int:
     """Prepare the drive or array of SCENARIO and write it, as it then is, to a file.
 
-    A scenario of the same [device] and [array] with `precondition.from` goes on from there, with any workload, as if it had prepared
-    them itself.
+    A scenario of the same [device] and [array] goes on from there with `precondition.from`, under any workload, as if
+    it had prepared them itself.
     """
     layers, overrides = layers_of(scenario, preset), overrides_of(settings, seed)
     from outlast import api
