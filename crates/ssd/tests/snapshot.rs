@@ -263,11 +263,11 @@ fn content_of(mut blocks: &[u8]) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
     fn forged_state_is_read_or_refused_but_never_a_panic(
-        config in drives(), seed: u64, forgeries in prop::collection::vec((any::<u32>(), any::<u64>(), 1usize..9), 40),
+        config in drives(), seed: u64, forgeries in prop::collection::vec((any::<u32>(), any::<u64>(), 1usize..9), 20),
     ) {
         prop_assume!(Ssd::new(config.clone(), seed).is_ok());
         let mut life = begun(config, seed);
