@@ -31,6 +31,7 @@ mod scenario;
 mod service;
 mod settling;
 mod simulation;
+mod snapshot;
 mod steady;
 mod summary;
 mod table;
@@ -53,6 +54,7 @@ pub use progress::{Control, OnProgress, Phase, Progress};
 pub use repair_report::{RepairRisk, RepairSummary, ScaledRepair};
 pub use service::{InService, Loss};
 pub use simulation::{RunResult, Simulation};
+pub use snapshot::{SnapshotError, read_snapshot, settings_of, write_snapshot};
 pub use summary::{
     AfterHost, ArrayAmplification, ArraySummary, ArrayWrites, ChangeMade, ClassFigures, ClosedForm,
     CorrectedBy, DataLossAfterFailures, DeviceFacts, DriveWear, Exact, Flash, FlashByCause, Gc, Host,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 LOOK = 0.2
 """Seconds between two looks at signals."""
+SHORT_LOOK = 0.02
+"""The same where a command may end at any time."""
 
 
 @click.command(
@@ -28,6 +32,7 @@ LOOK = 0.2
     epilog="""\b
 Examples:
   outlast serve serve-drive
+  outlast serve serve-drive --run 'nbdinfo "$uri"'
   outlast serve mine.toml --listen tcp:127.0.0.1:10809 --clock virtual
   outlast serve --preset serve-drive --set device.ftl.capacity=4GiB --speed 0.1""",
 )
@@ -62,6 +67,12 @@ Examples:
     help="With --image: serve what a crash of the machine has left, though promises are broken.",
 )
 @click.option(
+    "--run",
+    "captive",
+    metavar="COMMAND",
+    help="Run this in a shell that knows the address as $uri, and end when it ends.",
+)
+@click.option(
     "--name", metavar="NAME", help="Open a control socket of this name, for `outlast ctl NAME`. Default: the export's."
 )
 @click.option(
@@ -87,6 +98,7 @@ def serve_command(
     image: Path | None,
     sync: bool,
     salvage: bool,
+    captive: str | None,
     name: str | None,
     http: int | None,
     quiet: bool,
@@ -124,7 +136,14 @@ def serve_command(
             sync=sync,
             salvage=salvage,
         )
-        return _attend(server, quiet, lambda stack: _open(stack, server, name, http, quiet))
+        with ExitStack() as stack:
+            try:
+                return _attend(server, captive, quiet, lambda: _open(stack, server, name, http, quiet))
+            except BaseException:
+                server.stop()
+                while server.wait(LOOK)[0] != "ended":
+                    pass
+                raise
 
 
 def _open(stack: ExitStack, server: Server, name: str | None, http: int | None, quiet: bool) -> None:
@@ -139,6 +158,7 @@ def _open(stack: ExitStack, server: Server, name: str | None, http: int | None, 
         click.echo(f"outlast ctl {control.path.stem}", err=True)
     if http is not None:
         click.echo(stack.enter_context(http_for(server, http)).url)
+        sys.stdout.flush()
 
 
 class _Place:
@@ -159,44 +179,49 @@ class _Place:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _attend(server: Server, quiet: bool, open_control: Callable[[ExitStack], None]) -> int:
+def _attend(server: Server, captive: str | None, quiet: bool, open_control: Callable[[], None]) -> int:
     """Waits until the server ends, tells what there is to tell, and passes on that it should stop."""
-    with ExitStack() as stack:
-        try:
-            return _attend_while(server, quiet, lambda: open_control(stack))
-        except BaseException:
-            server.stop()
-            while server.wait(LOOK)[0] != "ended":
-                pass
-            raise
-
-
-def _attend_while(server: Server, quiet: bool, open_control: Callable[[], None]) -> int:
     shown, asked = False, False
+    command: subprocess.Popen[bytes] | None = None
     while True:
-        doing, facts = server.wait(LOOK)
+        doing, facts = server.wait(LOOK if command is None else SHORT_LOOK)
         for warning in server.take_warnings():
             click.echo(f"warning: {warning}", err=True)
         if doing == "ended":
-            return 0
+            return 0 if command is None else _ended(command)
         if doing == "serving" and not shown:
             shown = True
-            _show(facts, quiet)
+            _show(facts, captive, quiet)
             open_control()
-        if interrupts.asked() and not asked:
+            if captive is not None:
+                command = subprocess.Popen(captive, shell=True, env=os.environ | {"uri": server.uri})
+        is_over = command is not None and command.poll() is not None
+        if (is_over or interrupts.asked()) and not asked:
             asked = True
             server.stop()
 
 
-def _show(facts: Any, quiet: bool) -> None:
+def _ended(command: subprocess.Popen[bytes]) -> int:
+    """The exit code of a command, which has no server any more."""
+    if command.poll() is None:
+        command.terminate()
+    code = command.wait()
+    return code if code >= 0 else 128 - code
+
+
+def _show(facts: Any, captive: str | None, quiet: bool) -> None:
     model, capacity, dies, uris, found = facts
     if not quiet:
         if found is not None:
             click.echo(_found(*found), err=True)
         spare = f"{dies} {'die' if dies == 1 else 'dies'} may fail" if dies else "no die may fail"
         click.echo(f"{model}: {_size(capacity)}; {spare} before it takes no more writes", err=True)
+    if captive is not None:
+        return
     for uri in uris:
         click.echo(uri)
+    # Who reads it through a pipe waits for it.
+    sys.stdout.flush()
     if not quiet:
         click.echo("Ctrl-C ends it.", err=True)
 

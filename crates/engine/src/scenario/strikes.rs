@@ -6,7 +6,7 @@ use outlast_ssd::WriteCache;
 use outlast_units::Nanos;
 
 /// What happens to an array, or to a member of it as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub enum Happening {
     /// It fails.
     Fail {

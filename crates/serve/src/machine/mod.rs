@@ -37,6 +37,8 @@ pub struct Machine {
     answers: Vec<(Tag, Vec<u8>)>,
     /// Since when there is no power.
     off: Option<Nanos>,
+    /// How long there was none before.
+    dark: Nanos,
     events: Events,
 }
 
@@ -71,6 +73,7 @@ impl Machine {
             flight: Flight::default(),
             answers: Vec::new(),
             off: None,
+            dark: Nanos::ZERO,
             events: Events::default(),
         }
     }
@@ -181,9 +184,12 @@ impl Machine {
         self.service.smart()
     }
 
-    /// The health log of the drive, or of the one in column `column` of the array; `None` where there is none.
+    /// The health log of the drive in column `column`, of a drive by itself in column 0; `None` where there is none.
     pub fn health_log(&self, column: usize) -> Option<HealthLog> {
-        Some(self.service.drive(column)?.health_log(self.now))
+        let mut log = self.service.drive(column)?.health_log(self.now);
+        let off = self.off.map_or(Nanos::ZERO, |since| self.now.saturating_sub(since));
+        log.power_on = log.power_on.saturating_sub(self.dark + off);
+        Some(log)
     }
 
     /// What it was made from, with bytes.
