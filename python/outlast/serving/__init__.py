@@ -132,7 +132,9 @@ def serve(
     export: str | None = None,
     name: str | None = None,
     http: bool | int = False,
-    **more: Any,
+    image: str | Path | None = None,
+    sync: bool = False,
+    spin: bool = False,
 ) -> Served:
     """Serves a scenario's drive or array by the NBD protocol from a thread of its own, and returns when it is ready.
 
@@ -140,7 +142,8 @@ def serve(
     Time leaps from one event to the next, so that tests are quick and nothing waits; with `speed` it goes with the
     clock on the wall, so many simulated seconds a second. `name` opens the control socket for `outlast ctl`, `http` the
     live page and the HTTP interface (`True`: at any free port), for which `pip install 'outlast[serve]'` brings what
-    they need.
+    they need. `image` is a folder in which the machine is kept, with `sync` safe from a crash of this computer; `spin`
+    stays awake for the last microseconds before an answer.
     """
     from outlast import _core
 
@@ -150,7 +153,10 @@ def serve(
             stack.callback(shutil.rmtree, folder, ignore_errors=True)
             listen = f"unix:{Path(folder) / 'nbd'}"
         chosen, changes = layers(scenario), override_list(overrides)
-        server = _core.serve(chosen, changes, listen=listen, speed=speed, export=export, **more)
+        kept = None if image is None else str(image)
+        server = _core.serve(
+            chosen, changes, listen=listen, speed=speed, export=export, image=kept, sync=sync, spin=spin
+        )
         stack.callback(server.stop)
         while (doing := server.wait(LOOK_S)[0]) == "preparing":
             pass
