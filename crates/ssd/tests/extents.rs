@@ -7,7 +7,9 @@ mod support;
 
 use outlast_device::{Device, Extent, ExtentState, Op, Outcome, SectorRun, Tag};
 use outlast_media::{Damage, Fault, HazardConfig};
-use outlast_ssd::{Identifier, Migration, RepairConfig, RepairScheme, Ssd, SsdConfig, WriteCache};
+use outlast_ssd::{
+    FlushPolicy, Identifier, Migration, RepairConfig, RepairScheme, Ssd, SsdConfig, Trims, WriteCache,
+};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Lba, Nanos};
 use proptest::prelude::*;
@@ -167,8 +169,18 @@ fn look(model: &Model, seed: u64, sound: bool, found: &mut Found) {
 
 fn configurations() -> impl Strategy<Value = SsdConfig> {
     let cache = prop::sample::select(vec![WriteCache::Protected, WriteCache::Volatile, WriteCache::Off]);
-    (cache, prop::option::of(choices()), prop::sample::select(vec![1u16, 2]))
-        .prop_map(|(cache, choices, cores)| drive(cache, choices, cores))
+    (cache, prop::option::of(choices()), prop::sample::select(vec![1u16, 2]), any::<(bool, bool)>()).prop_map(
+        |(cache, choices, cores, (honours, keeps))| {
+            let mut config = drive(cache, choices, cores);
+            if cache == WriteCache::Volatile && !honours {
+                config.controller.flush = FlushPolicy::Ignore;
+            }
+            if cache != WriteCache::Protected && !keeps {
+                config.controller.trims = Trims::Volatile;
+            }
+            config
+        },
+    )
 }
 
 proptest! {

@@ -21,7 +21,7 @@ impl Ssd {
         let in_range = command.op == HostOp::Flush || end.is_some_and(|end| end <= self.capacity_sectors);
         let outcome = if in_range { Outcome::Ok } else { Outcome::OutOfRange };
         let must_reach_flash = match command.op {
-            HostOp::Flush => self.write_cache() == WriteCache::Volatile,
+            HostOp::Flush => self.has_to_flush(),
             HostOp::Write => match self.write_cache() {
                 WriteCache::Protected => false,
                 WriteCache::Volatile => command.fua,
@@ -29,7 +29,7 @@ impl Ssd {
             },
             HostOp::Read | HostOp::Trim | HostOp::LbaStatus => false,
         };
-        let then = if must_reach_flash && in_range { Then::AwaitFlash } else { Then::Complete };
+        let then = if must_reach_flash && in_range { self.then_to_flash() } else { Then::Complete };
         let request = self.host.requests.begin(now, command, tag, outcome, then);
         let is_write = command.op == HostOp::Write && in_range;
         if self.config.bytes && is_write {
@@ -220,11 +220,10 @@ impl Ssd {
         match self.host.requests.end_parts(index, parts) {
             Progress::UnderWay => {}
             Progress::Complete(request) => self.complete(now, index, &request),
+            Progress::CompleteEarly(request) => self.complete_early(now, index, &request),
+            Progress::Forgotten => {}
             Progress::AwaitFlash => self.host.flushes.call(index),
-            Progress::Moved(outcome) => {
-                self.host.failures.forget(index);
-                self.moves.ended(outcome);
-            }
+            Progress::Moved(outcome) => self.move_ended(index, outcome),
         }
     }
 
@@ -234,13 +233,34 @@ impl Ssd {
         if request.command.op == HostOp::LbaStatus && request.is_good() {
             self.answer_status(now, index, &request.command, request.tag);
         }
-        if !request.is_good() {
-            self.host.failures.end(index, request, u64::from(self.sectors_per_unit));
+        if request.outcome != Outcome::Ok {
+            self.note_failure(index, request);
         }
         if self.config.bytes {
             self.host.bytes.end(index, request.tag, request.is_good());
         }
         self.host.complete(now, request);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_failure(&mut self, index: u32, request: &Request) {
+        self.host.failures.end(index, request, u64::from(self.sectors_per_unit));
+    }
+
+    /// A command is complete that is to be on flash and is not: a flush follows.
+    #[cold]
+    #[inline(never)]
+    fn complete_early(&mut self, now: Nanos, index: u32, request: &Request) {
+        self.complete(now, index, request);
+        self.put_off_flush(now);
+    }
+
+    /// A move of the drive's own has ended.
+    #[inline(never)]
+    fn move_ended(&mut self, index: u32, outcome: Outcome) {
+        self.host.failures.forget(index);
+        self.moves.ended(outcome);
     }
 
     /// Hands out the next completion and lets in a command that waits for its place in the queue.

@@ -17,12 +17,14 @@ pub(crate) struct Failures {
 impl Failures {
     /// Unit `unit` of request `request` cannot be read.
     #[cold]
+    #[inline(never)]
     pub(crate) fn note(&mut self, request: u32, unit: u64) {
         self.units.entry(request).or_default().push(unit);
     }
 
     /// Request number `index` has not ended well; a unit has `per_unit` sectors.
     #[cold]
+    #[inline(never)]
     pub(super) fn end(&mut self, index: u32, request: &Request, per_unit: u64) {
         let units = self.units.remove(&index).unwrap_or_default();
         let Request { command, tag, outcome: Outcome::MediumError, .. } = *request else { return };
@@ -40,6 +42,8 @@ impl Failures {
     }
 
     /// Request `request` has ended, and nobody will ask.
+    #[cold]
+    #[inline(never)]
     pub(super) fn forget(&mut self, request: u32) {
         self.units.remove(&request);
     }

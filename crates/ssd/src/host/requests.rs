@@ -24,6 +24,10 @@ pub(crate) enum Then {
     Complete,
     /// It still has to wait for its data to reach flash.
     AwaitFlash,
+    /// It is complete, and once it is, what it should have waited for is put off.
+    FlushLater,
+    /// It was a flush of the drive's own, put off, of which the host knows nothing; it has no data.
+    Forget,
     /// It was a move of the drive's own, of which the host knows nothing.
     MoveOn,
 }
@@ -35,6 +39,10 @@ pub(crate) enum Progress {
     UnderWay,
     /// The host's command is complete, and its number free.
     Complete(Request),
+    /// The same, and a flush is put off.
+    CompleteEarly(Request),
+    /// Nobody has waited for it; its number is free.
+    Forgotten,
     /// All is in the buffer and must reach flash: one part is left, which ends when it has.
     AwaitFlash,
     /// A move of the drive's own has ended, and its number is free.
@@ -109,6 +117,15 @@ impl Requests {
                 self.slab.remove(request);
                 Progress::Complete(own)
             }
+            Then::FlushLater => {
+                let own = *own;
+                self.slab.remove(request);
+                Progress::CompleteEarly(own)
+            }
+            Then::Forget => {
+                self.slab.remove(request);
+                Progress::Forgotten
+            }
             Then::AwaitFlash => {
                 own.then = Then::Complete;
                 own.left = 1;
@@ -124,7 +141,12 @@ impl Requests {
 
     /// The host's commands under way.
     pub(crate) fn of_the_host(&self) -> impl Iterator<Item = &Request> {
-        self.slab.live().filter(|request| request.then != Then::MoveOn)
+        self.slab.live().filter(|request| !matches!(request.then, Then::MoveOn | Then::Forget))
+    }
+
+    /// How many flushes that were put off are under way.
+    pub(crate) fn of_nobody(&self) -> usize {
+        self.slab.live().filter(|request| request.then == Then::Forget).count()
     }
 
     /// Whether request `request` has not ended.

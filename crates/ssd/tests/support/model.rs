@@ -2,7 +2,7 @@
 
 use super::host::{SECTOR, stamp};
 use outlast_device::{Command, Device, Op, Outcome, StreamId, Tag};
-use outlast_ssd::{Ssd, SsdConfig, WriteCache};
+use outlast_ssd::{FlushPolicy, Ssd, SsdConfig, Trims, WriteCache};
 use outlast_units::{Lba, Nanos};
 use std::collections::BTreeMap;
 
@@ -41,6 +41,9 @@ pub(crate) struct Pending {
 pub(crate) struct Model {
     pub(crate) ssd: Ssd,
     pub(crate) cache: WriteCache,
+    /// Whether a flush, or FUA, makes anything safe; and whether trims are safe at once.
+    pub(crate) flushes: bool,
+    pub(crate) keeps_trims: bool,
     pub(crate) now: Nanos,
     pub(crate) units: Vec<Unit>,
     pub(crate) pending: BTreeMap<Tag, Pending>,
@@ -66,11 +69,15 @@ impl Model {
     pub(crate) fn new(mut config: SsdConfig, seed: u64) -> Self {
         config.bytes = true;
         let cache = config.controller.write_cache;
+        let flushes = config.controller.flush == FlushPolicy::Honour;
+        let keeps_trims = config.controller.trims == Trims::Kept;
         let ssd = Ssd::new(config, seed).expect("a drive that works");
         let sectors = ssd.sectors_per_unit() as usize;
         let empty = Unit { possible: vec![(0, vec![vec![0; sectors]])], pending: None, changes: 0 };
         Self {
             cache,
+            flushes,
+            keeps_trims,
             now: Nanos::ZERO,
             units: vec![empty; ssd.units() as usize],
             ssd,
@@ -194,9 +201,10 @@ impl Model {
                         unit.possible.push((self.seq, contents));
                         continue;
                     }
-                    let durable = self.cache != WriteCache::Volatile
-                        || pending.command.fua
-                        || pending.command.op == Op::Trim;
+                    let durable = match pending.command.op {
+                        Op::Trim => self.keeps_trims,
+                        _ => self.cache != WriteCache::Volatile || (pending.command.fua && self.flushes),
+                    };
                     if durable {
                         unit.possible.clear();
                     }
@@ -207,7 +215,7 @@ impl Model {
             }
             Op::LbaStatus => {}
             Op::Flush => {
-                for unit in &mut self.units {
+                for unit in self.units.iter_mut().filter(|_| self.flushes) {
                     let covered = unit.possible.iter().rposition(|&(seq, _)| seq <= pending.seq);
                     unit.possible.drain(..covered.unwrap_or(0));
                 }
