@@ -220,7 +220,6 @@ impl Ssd {
         match self.host.requests.end_parts(index, parts) {
             Progress::UnderWay => {}
             Progress::Complete(request) => self.complete(now, index, &request),
-            Progress::CompleteEarly(request) => self.complete_early(now, index, &request),
             Progress::Forgotten => {}
             Progress::AwaitFlash => self.host.flushes.call(index),
             Progress::Moved(outcome) => self.move_ended(index, outcome),
@@ -240,20 +239,15 @@ impl Ssd {
             self.host.bytes.end(index, request.tag, request.is_good());
         }
         self.host.complete(now, request);
+        if request.is_early() {
+            self.put_off_flush(now);
+        }
     }
 
     #[cold]
     #[inline(never)]
     fn note_failure(&mut self, index: u32, request: &Request) {
         self.host.failures.end(index, request, u64::from(self.sectors_per_unit));
-    }
-
-    /// A command is complete that is to be on flash and is not: a flush follows.
-    #[cold]
-    #[inline(never)]
-    fn complete_early(&mut self, now: Nanos, index: u32, request: &Request) {
-        self.complete(now, index, request);
-        self.put_off_flush(now);
     }
 
     /// A move of the drive's own has ended.

@@ -101,6 +101,7 @@ impl HostSide {
     }
 
     /// The next completion, and a command that takes its place.
+    #[inline]
     fn emit(&mut self) -> Option<(Completion, Option<Submission>)> {
         let completion = self.completions.pop()?;
         debug_assert!(self.in_flight != 0, "a command completes that was not in flight");
@@ -175,6 +176,11 @@ impl HostSide {
 }
 
 impl Request {
+    /// Whether it ends before what it should have waited for.
+    fn is_early(&self) -> bool {
+        self.then == Then::FlushLater
+    }
+
     fn is_good(&self) -> bool {
         self.outcome == Outcome::Ok
     }

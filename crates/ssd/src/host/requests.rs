@@ -14,7 +14,7 @@ pub(crate) struct Request {
     /// When the last of its data will have left over the link, or is ready.
     pub(crate) ready: Nanos,
     pub(crate) outcome: Outcome,
-    then: Then,
+    pub(super) then: Then,
 }
 
 /// What follows when all parts of a request are done.
@@ -39,8 +39,6 @@ pub(crate) enum Progress {
     UnderWay,
     /// The host's command is complete, and its number free.
     Complete(Request),
-    /// The same, and a flush is put off.
-    CompleteEarly(Request),
     /// Nobody has waited for it; its number is free.
     Forgotten,
     /// All is in the buffer and must reach flash: one part is left, which ends when it has.
@@ -112,15 +110,10 @@ impl Requests {
             return Progress::UnderWay;
         }
         match own.then {
-            Then::Complete => {
+            Then::Complete | Then::FlushLater => {
                 let own = *own;
                 self.slab.remove(request);
                 Progress::Complete(own)
-            }
-            Then::FlushLater => {
-                let own = *own;
-                self.slab.remove(request);
-                Progress::CompleteEarly(own)
             }
             Then::Forget => {
                 self.slab.remove(request);
