@@ -57,7 +57,7 @@ impl Bench {
     }
 
     fn wait(&mut self, time: Nanos) {
-        self.now = self.now + time;
+        self.now += time;
         let mut done = Vec::new();
         self.ssd.advance(self.now, &mut done);
         assert!(done.is_empty(), "nobody waits for a flush that was put off");

@@ -34,6 +34,7 @@ pub enum Trims {
 impl FlushPolicy {
     const FORMS: &str = "\"honour\", \"ignore\" or \"late:\" with a time, such as \"late:2ms\"";
 
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
     pub(super) fn is_default(&self) -> bool {
         *self == Self::Honour
     }
@@ -45,6 +46,7 @@ impl FlushPolicy {
 }
 
 impl Trims {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
     pub(super) fn is_default(&self) -> bool {
         *self == Self::Kept
     }

@@ -218,9 +218,8 @@ impl Ssd {
     #[inline]
     pub(crate) fn finish_parts(&mut self, now: Nanos, index: u32, parts: u32) {
         match self.host.requests.end_parts(index, parts) {
-            Progress::UnderWay => {}
+            Progress::UnderWay | Progress::Forgotten => {}
             Progress::Complete(request) => self.complete(now, index, &request),
-            Progress::Forgotten => {}
             Progress::AwaitFlash => self.host.flushes.call(index),
             Progress::Moved(outcome) => self.move_ended(index, outcome),
         }

@@ -41,9 +41,6 @@ pub(crate) struct Pending {
 pub(crate) struct Model {
     pub(crate) ssd: Ssd,
     pub(crate) cache: WriteCache,
-    /// Whether a flush, or FUA, makes anything safe; and whether trims are safe at once.
-    pub(crate) flushes: bool,
-    pub(crate) keeps_trims: bool,
     pub(crate) now: Nanos,
     pub(crate) units: Vec<Unit>,
     pub(crate) pending: BTreeMap<Tag, Pending>,
@@ -69,15 +66,11 @@ impl Model {
     pub(crate) fn new(mut config: SsdConfig, seed: u64) -> Self {
         config.bytes = true;
         let cache = config.controller.write_cache;
-        let flushes = config.controller.flush == FlushPolicy::Honour;
-        let keeps_trims = config.controller.trims == Trims::Kept;
         let ssd = Ssd::new(config, seed).expect("a drive that works");
         let sectors = ssd.sectors_per_unit() as usize;
         let empty = Unit { possible: vec![(0, vec![vec![0; sectors]])], pending: None, changes: 0 };
         Self {
             cache,
-            flushes,
-            keeps_trims,
             now: Nanos::ZERO,
             units: vec![empty; ssd.units() as usize],
             ssd,
@@ -177,6 +170,9 @@ impl Model {
                 pending.command
             );
         }
+        let controller = &self.ssd.config().controller;
+        let (honours, keeps_trims) =
+            (controller.flush == FlushPolicy::Honour, controller.trims == Trims::Kept);
         match pending.command.op {
             Op::Read if outcome != Outcome::Ok => self.medium_errors += 1,
             Op::Read => {
@@ -201,11 +197,8 @@ impl Model {
                         unit.possible.push((self.seq, contents));
                         continue;
                     }
-                    let durable = match pending.command.op {
-                        Op::Trim => self.keeps_trims,
-                        _ => self.cache != WriteCache::Volatile || (pending.command.fua && self.flushes),
-                    };
-                    if durable {
+                    let written = self.cache != WriteCache::Volatile || (pending.command.fua && honours);
+                    if if pending.command.op == Op::Trim { keeps_trims } else { written } {
                         unit.possible.clear();
                     }
                     unit.possible.push((self.seq, vec![content]));
@@ -214,8 +207,9 @@ impl Model {
                 self.no_room += u64::from(outcome == Outcome::ReadOnly);
             }
             Op::LbaStatus => {}
+            Op::Flush if !honours => {}
             Op::Flush => {
-                for unit in self.units.iter_mut().filter(|_| self.flushes) {
+                for unit in &mut self.units {
                     let covered = unit.possible.iter().rposition(|&(seq, _)| seq <= pending.seq);
                     unit.possible.drain(..covered.unwrap_or(0));
                 }
