@@ -117,13 +117,16 @@ pub(crate) type Map = FlatMap;
 ///
 /// **Never stuck.** One free superblock is held back for each relocating stream, and the configuration is refused unless
 /// enough superblocks remain that some sealed one always has stale units ([`Ftl::new`]).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub struct Ftl {
+    #[persist(skip)]
     layout: Layout,
+    #[persist(skip)]
     config: FtlConfig,
     /// Where the host's units are, then those that other cores have handed over ([`Ftl::set_logical`]).
     map: Map,
     superblocks: Superblocks,
+    #[persist(skip)]
     streams: Streams,
     frontiers: Frontiers,
     codes: Codes,
@@ -133,6 +136,7 @@ pub struct Ftl {
     /// What each unit in the buffer superseded; absent where the buffer survives a loss of power, and in untimed writes.
     origins: Option<Box<Origins>>,
     physical: Physical,
+    #[persist(each)]
     contents: Option<Contents>,
     room: Room,
     counts: Counts,

@@ -4,7 +4,7 @@ use outlast_units::Nanos;
 use std::collections::VecDeque;
 
 /// When flushes that the host believes to be done are to begin.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct LateFlushes(VecDeque<Nanos>);
 
 impl LateFlushes {
