@@ -8,6 +8,7 @@ use crate::ssd::Ssd;
 use outlast_device::{Command, Completion, Op as HostOp, Outcome, Tag};
 use outlast_flash::Source;
 use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
+use std::ops::Range;
 
 impl Ssd {
     pub(crate) fn receive(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
@@ -232,7 +233,9 @@ impl Ssd {
             self.answer_status(now, index, &request.command, request.tag);
         }
         if request.outcome != Outcome::Ok {
-            self.note_failure(index, request);
+            // By its parts: a request that is passed on as a whole would be kept in memory for all that end well, too.
+            let Command { lba, sectors, .. } = request.command;
+            self.note_failure(index, lba.0..lba.0 + u64::from(sectors), request.tag, request.outcome);
         }
         if self.config.bytes {
             self.host.bytes.end(index, request.tag, request.is_good());
@@ -245,8 +248,12 @@ impl Ssd {
 
     #[cold]
     #[inline(never)]
-    fn note_failure(&mut self, index: u32, request: &Request) {
-        self.host.failures.end(index, request, u64::from(self.sectors_per_unit));
+    fn note_failure(&mut self, index: u32, asked: Range<u64>, tag: Tag, outcome: Outcome) {
+        let per_unit = u64::from(self.sectors_per_unit);
+        let runs = self.host.failures.end(index, asked, per_unit);
+        if outcome == Outcome::MediumError {
+            self.host.failures.keep(tag, runs);
+        }
     }
 
     /// A move of the drive's own has ended.
