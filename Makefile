@@ -12,7 +12,7 @@ PROFILE ?= release
 export PROFILE
 CARGO_FLAGS := --locked --workspace --exclude outlast-python
 
-.PHONY: help setup demo test test-rust test-python lint format bench bench-python bench-instructions hashes speed-tables wheel wheel-v3 docs picture live-picture serve-demo schema figures lock clean
+.PHONY: help setup demo test test-rust test-python test-guest lint format bench bench-python bench-instructions hashes speed-tables wheel wheel-v3 docs picture live-picture serve-demo schema figures lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -49,6 +49,10 @@ test-rust: ## the simulator's own tests
 test-python: setup ## tests of the command line, the Python package, reports and the documentation
 	@echo "== Python tests"
 	@$(BIN)/python -m pytest
+
+test-guest: setup ## Linux's own RAID and NBD client in a virtual machine over served drives (Debian; needs qemu-system-x86, kmod, cpio)
+	@tests/guest/fetch.sh
+	@$(BIN)/python -m pytest tests/guest
 
 lint: .venv/tools ## formatting, clippy, ruff, mypy
 	rustfmt --edition 2024 --check $$(git ls-files '*.rs')

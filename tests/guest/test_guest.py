@@ -1,0 +1,92 @@
+"""Do Linux's own RAID and the kernel's NBD client get along with served drives? `make test-guest`.
+
+Each test boots a virtual machine with Debian's kernel, which reaches the drives through its network: half a minute,
+each where nothing else runs.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from machine import AbsentError, Contents, Machine, command, image
+
+import outlast
+
+HERE = Path(__file__).parent
+FILES = HERE.parents[1] / "target" / "guest" / "files"
+APPLETS = """sh awk cat cut dd dmesg echo grep ip ls mkdir modprobe mount ping poweroff sed sha256sum sleep sync tail tr
+umount uname"""
+PROGRAMS = ("sbin/mdadm", "sbin/nbd-client", "/usr/sbin/mke2fs", "/usr/sbin/e2fsck")
+MODULES = ("virtio_pci", "virtio_net", "nbd", "raid456")
+NETWORK = "-nic user,model=virtio-net-pci".split()
+
+DRIVE = {
+    "extends": "demo",
+    "device": {"geometry": {"blocks_per_plane": 16}, "ftl": {"capacity": "192MiB"}},
+    "precondition": {"fill": "none", "overwrite": "none"},
+}
+"""Sixteen dies, so that one of them holds a sixteenth of the data; room for the loss of one."""
+
+pytestmark = pytest.mark.timeout(900)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+def machine(script: str, folder: Path, served: list[outlast.Served], megabytes: int) -> Machine:
+    """A machine that runs the script; `ports` and `export` are in its environment."""
+    contents = Contents(HERE / script, tuple(APPLETS.split()), MODULES, PROGRAMS)
+    ports = ",".join(one.uri.split(":")[2].split("/")[0] for one in served)
+    export = served[0].uri.rpartition("/")[2]
+    words = f"no_timer_check ports={ports} export={export} megabytes={megabytes}"
+    try:
+        return Machine(command(FILES, image(FILES, contents, folder), words=words, options=NETWORK))
+    except AbsentError as absent:
+        pytest.skip(str(absent))
+
+
+def serve(stack: ExitStack) -> outlast.Served:
+    return stack.enter_context(outlast.serve(DRIVE, listen="tcp:127.0.0.1:0"))
+
+
+def test_md_heals_what_a_die_takes_with_it(folder: Path) -> None:
+    with ExitStack() as stack:
+        served = [serve(stack) for _ in range(4)]
+        guest = stack.enter_context(machine("md.sh", folder, served, megabytes=48))
+        for question in guest.questions():
+            assert question == "die"
+            served[1].fault(die=3)
+            guest.answer()
+    # The data is whole, though md met errors; it wrote the sectors again and kept the drive.
+    assert guest.value("first") == guest.value("written")
+    assert int(guest.value("errors")) > 0
+    assert guest.value("states").split() == ["in_sync"] * 4
+    assert guest.value("degraded") == "0"
+    # The drive has put those sectors elsewhere: nothing is met the second time.
+    assert guest.value("second") == guest.value("written")
+    assert guest.value("errors again") == guest.value("errors")
+    assert guest.value("mismatches") == "0"
+    assert guest.value("fsck") == "0"
+
+
+def test_a_file_system_goes_on_after_a_power_cut(folder: Path) -> None:
+    with ExitStack() as stack:
+        served = serve(stack)
+        guest = stack.enter_context(machine("cut.sh", folder, [served], megabytes=16))
+        for question in guest.questions():
+            assert question == "cut"
+            served.power_cut("1s")
+            guest.answer()
+        smart = served.smart()
+    assert smart["unsafe_shutdowns"] == 1
+    for when in ("after", "mounted"):
+        assert guest.value(when) == guest.value("written"), when
+    assert guest.value("later")
+    assert guest.value("fsck") == "0"
