@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from outlast import _core, api
+from outlast.errors import OutlastError
 from served import SMALL, needs, within
 
 MIB = 1 << 20
@@ -195,7 +196,7 @@ def test_a_fork_goes_its_own_way(tmp_path: Path) -> None:
 
 def test_what_cannot_be_done_is_refused_in_one_line(tmp_path: Path) -> None:
     with serving(tmp_path, SMALL) as served:
-        for what, part in [
+        refused: list[tuple[dict[str, Any], str]] = [
             ({"do": "nothing"}, "nothing"),
             ({"do": "fault", "fault": {"kind": "die", "die": 99}}, "die"),
             ({"do": "fault", "fault": {"kind": "die", "die": 1, "at": "1s"}}, "at"),
@@ -206,9 +207,10 @@ def test_what_cannot_be_done_is_refused_in_one_line(tmp_path: Path) -> None:
             ({"do": "replace", "member": 1}, ""),
             ({"do": "mark", "text": "x" * 5000}, "4096"),
             ({"do": "state", "more": 1}, "more"),
-        ]:
+        ]
+        for what, part in refused:
             assert part in served.refusal(**what), what
-        with pytest.raises(api._core.OutlastError, match="JSON"):
+        with pytest.raises(OutlastError, match="JSON"):
             served.server.request("{")
 
 

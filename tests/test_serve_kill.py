@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from served import SMALL, SYSTEM_PYTHON, Served, needs_libnbd, start
 
 CLIENT = str(Path(__file__).parent / "killed_client.py")

@@ -10,6 +10,8 @@
 //! `data` is writes that carry data, see [`data`]; the cases `bytes-*` write none. `forks` is what the clone of a drive takes, `snapshot` what writing a
 //! drive to a file takes, and a run that goes on from it; `log` what it costs to keep what a served drive is given, see [`log`].
 //!
+//! `serve`, only when named, holds a served drive against nbdkit's memory plugin and qemu-nbd, see [`serve`].
+//!
 //! `steady`, which runs only when named, holds the write amplification at which preconditioning stops against that after thirty drive
 //! writes.
 //!
@@ -32,6 +34,7 @@ mod log;
 mod models;
 mod protection;
 mod scale;
+mod serve;
 mod snapshot;
 mod steady;
 mod threads;
@@ -56,7 +59,7 @@ fn main() -> ExitCode {
     let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| *wanted == name);
     let steady = |quick| steady::measure(quick, seed).map(|()| String::new());
     let named_only = names.iter().any(|name| *name == "steady");
-    let lines: [(&str, bool, Measure<'_>); 8] = [
+    let lines: [(&str, bool, Measure<'_>); 9] = [
         ("cells", wanted("cells"), &|quick| Ok(cells::measure(quick))),
         ("models", wanted("models"), &|quick| Ok(models::measure(quick))),
         ("traces", wanted("traces"), &traces::measure),
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         ("forks", wanted("forks"), &data::forks),
         ("log", wanted("log"), &log::measure),
         ("snapshot", wanted("snapshot"), &snapshot::measure),
+        ("serve", names.iter().any(|name| *name == "serve"), &serve::measure),
     ];
     for (name, _, measure) in lines.iter().filter(|(_, wanted, _)| *wanted) {
         match measure(quick) {

@@ -194,7 +194,7 @@ def _attend(server: Server, captive: str | None, quiet: bool, open_control: Call
             _show(facts, captive, quiet)
             open_control()
             if captive is not None:
-                command = subprocess.Popen(captive, shell=True, env=os.environ | {"uri": server.uri})
+                command = subprocess.Popen(["/bin/sh", "-c", captive], env=os.environ | {"uri": server.uri})
         is_over = command is not None and command.poll() is not None
         if (is_over or interrupts.asked()) and not asked:
             asked = True
