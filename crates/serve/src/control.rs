@@ -145,7 +145,11 @@ fn smart(machine: &Machine, format: SmartFormat, device: usize) -> Result<Value,
             "model_name": machine.identify().model,
             "nvme_smart_health_information_log": log()?.smartctl(),
         }),
-        SmartFormat::Raw => json!(log()?.page().iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
+        SmartFormat::Raw => {
+            let digit = |nibble: u8| char::from_digit(nibble.into(), 16).unwrap_or_default();
+            let page = log()?.page();
+            json!(page.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect::<String>())
+        }
     })
 }
 
