@@ -12,6 +12,7 @@ mod ftl;
 mod lanes;
 mod layout;
 mod losses;
+mod mount;
 mod origins;
 mod partials;
 mod physical;
@@ -29,7 +30,7 @@ pub use config::{
     ProtectedStreams, ProtectionConfig, RangeConfig, VictimPolicy, WearLeveling,
 };
 pub use ftl::{
-    Aftermath, Axis, Figures, Ftl, FtlOptions, Full, ListRead, Member, ParityView, Relocated, Slot,
+    Aftermath, Axis, Figures, Ftl, FtlOptions, Full, ListRead, Member, MountOptions, MountReads, ParityView, Relocated, Slot,
     SpaceView, StreamView, SuperblockView, Tables,
 };
 pub use layout::{Lane, Layout, PuPlace};

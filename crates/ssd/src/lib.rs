@@ -23,7 +23,7 @@ mod wiring;
 
 pub use apart::CoreShare;
 pub use config::{
-    ChangeConfig, ControllerConfig, Identifier, Migration, PredictConfig, Rebuild, ReliabilityConfig,
+    ChangeConfig, ControllerConfig, Identifier, Migration, MountConfig, PredictConfig, Rebuild, ReliabilityConfig,
     RepairConfig, RepairScheme, ScrubConfig, SsdConfig, WriteCache,
 };
 pub use counters::{Counters, PowerCuts};
@@ -32,3 +32,4 @@ pub use health::{Change, Decision, Reason};
 pub use read::{Corrections, ExactTails};
 pub use repair::{RepairRecord, adjustment, fair_shares};
 pub use ssd::Ssd;
+pub use whole::Mounts;

@@ -10,6 +10,7 @@ use crate::placement::Classifier;
 use crate::places::DiePlace;
 use crate::read::{Corrections, Ladder, Reliability};
 use crate::repair::{Moves, Redirection, Watch};
+use crate::whole::Mounts;
 use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Op as HostOp, Smart, Tag};
 use outlast_flash::{Flash, Source};
 use outlast_ftl::{Ftl, UnitsWritten};
@@ -84,6 +85,7 @@ pub struct Ssd {
     pub(crate) schedule: FaultSchedule,
     pub(crate) changes: Changes,
     pub(crate) power_cuts: PowerCuts,
+    pub(crate) mounts: Mounts,
     /// Which units live in another core than when the drive was new; absent where none do.
     pub(crate) redirection: Option<Box<Redirection>>,
     /// Failed dies for which space has been adjusted.

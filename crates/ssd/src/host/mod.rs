@@ -6,6 +6,7 @@
 mod bytes;
 mod commands;
 mod completions;
+mod door;
 mod flush;
 mod link;
 mod requests;
@@ -16,6 +17,7 @@ pub(crate) use requests::{Progress, Then};
 use crate::config::SsdConfig;
 use bytes::HostBytes;
 use completions::Completions;
+use door::Door;
 use flush::Flushes;
 use link::Link;
 use outlast_device::{Command, Completion, Op, Outcome, Tag};
@@ -42,6 +44,7 @@ pub(crate) struct HostSide {
     pub(crate) life: Life,
     /// Commands that wait for a place in the drive's queue, in which so many are.
     waiting: VecDeque<Submission>,
+    door: Door,
     in_flight: u32,
     queue_depth: u32,
 }
@@ -56,6 +59,7 @@ impl HostSide {
             bytes: HostBytes::default(),
             life: Life::default(),
             waiting: VecDeque::new(),
+            door: Door::default(),
             in_flight: 0,
             queue_depth: config.controller.queue_depth,
         }
@@ -68,7 +72,8 @@ impl HostSide {
         if enters {
             self.in_flight += 1;
         } else {
-            self.waiting.push_back(Submission { command, tag, data: data.to_vec() });
+            let queue = if self.door.is_closed() { &mut self.door.arrived } else { &mut self.waiting };
+            queue.push_back(Submission { command, tag, data: data.to_vec() });
         }
         enters
     }
@@ -96,14 +101,15 @@ impl HostSide {
 
     /// Commands received and not completed.
     pub(crate) fn in_flight(&self) -> u32 {
-        self.in_flight + self.waiting.len() as u32
+        self.in_flight + (self.waiting.len() + self.door.arrived.len()) as u32
     }
 
     /// Power has failed while commands were under way: they end now, and have been aborted. What had been done is still done.
     pub(crate) fn abort(&mut self, now: Nanos) {
         let mut aborted: Vec<Tag> = self.requests.of_the_host().map(|request| request.tag).collect();
         aborted.extend(self.completions.cut(now));
-        aborted.extend(self.waiting.drain(..).map(|waiting| waiting.tag));
+        let outside = self.waiting.drain(..).chain(self.door.arrived.drain(..));
+        aborted.extend(outside.map(|waiting| waiting.tag));
         self.bytes.abort(&aborted);
         self.completions.abort(now, &aborted);
         self.link.forget(now);
@@ -115,6 +121,7 @@ impl HostSide {
     pub(crate) fn forget(&mut self, now: Nanos) {
         self.link.forget(now);
         self.waiting.clear();
+        self.door.arrived.clear();
         self.in_flight = 0;
         self.completions.clear();
         self.flushes.forget();

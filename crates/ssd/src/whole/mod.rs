@@ -3,5 +3,8 @@
 mod check;
 mod check_health;
 mod give_up;
+mod mount;
 mod power;
 mod redirection;
+
+pub use mount::Mounts;
