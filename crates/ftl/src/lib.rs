@@ -30,8 +30,8 @@ pub use config::{
     ProtectedStreams, ProtectionConfig, RangeConfig, VictimPolicy, WearLeveling,
 };
 pub use ftl::{
-    Aftermath, Axis, Figures, Ftl, FtlOptions, Full, ListRead, Member, MountOptions, MountReads, ParityView, Relocated, Slot,
-    SpaceView, StreamView, SuperblockView, Tables,
+    Aftermath, Axis, Figures, Ftl, FtlOptions, Full, ListRead, Member, MountOptions, MountReads, ParityView,
+    Relocated, Slot, SpaceView, StreamView, SuperblockView, Tables,
 };
 pub use layout::{Lane, Layout, PuPlace};
 pub use streams::{Cause, Stream, Streams};

@@ -73,10 +73,15 @@ impl Ftl {
             let lpn = Lpn(index as u32);
             let slot = self.lookup(lpn);
             if found != slot {
-                return Err(format!("page {lpn} is in slot {slot} by the tables, in slot {found} by what is on flash"));
+                return Err(format!(
+                    "page {lpn} is in slot {slot} by the tables, in slot {found} by what is on flash"
+                ));
             }
             if rebuilt.lost.contains(&lpn) != self.is_lost(lpn) {
-                return Err(format!("page {lpn} is lost: {}, which what is on flash denies", self.is_lost(lpn)));
+                return Err(format!(
+                    "page {lpn} is lost: {}, which what is on flash denies",
+                    self.is_lost(lpn)
+                ));
             }
         }
         for superblock in self.superblocks.ids() {
@@ -90,7 +95,9 @@ impl Ftl {
             };
             let stream = self.superblocks.opened_by(superblock);
             if !agree || header.is_some_and(|header| header.stream != stream) {
-                return Err(format!("superblock {superblock} is {state:?}, of {stream:?}; flash says {header:?}"));
+                return Err(format!(
+                    "superblock {superblock} is {state:?}, of {stream:?}; flash says {header:?}"
+                ));
             }
         }
         Ok(())
@@ -109,7 +116,6 @@ impl Ftl {
         let list = pages(u64::from(self.layout.units_per_superblock()) * OWNER_BYTES);
         let mut reads = MountReads {
             journal: 1 + pages(flash.journal().len() as u64 * ENTRY_BYTES),
-            lists: found.looked_up,
             ..MountReads::default()
         };
         reads.headers = match flash.checkpoint() {
@@ -117,7 +123,7 @@ impl Ftl {
             Some(_) => found.looked_through.len() as u64,
         };
         reads.checkpoint = flash.checkpoint().map_or(0, |_| pages(self.map.pages() * MAPPED_BYTES));
-        for &superblock in &found.looked_through {
+        for &superblock in found.looked_through.iter().chain(&found.looked_up) {
             let is_full = flash.header(superblock).is_some_and(|header| header.closed.is_some());
             if is_full && options.lists {
                 reads.lists += list;

@@ -3,8 +3,8 @@
 use super::{Ftl, Map};
 use crate::codes::{Codes, data_units};
 use crate::lanes::Lanes;
-use crate::mount::Records;
 use crate::layout::LISTED_BYTES;
+use crate::mount::Records;
 use crate::physical::Physical;
 use crate::streams::Cause;
 use crate::stripes::LaneSet;

@@ -12,10 +12,10 @@ pub(crate) struct Rebuilt {
     pub(crate) slots: Vec<Ppn>,
     /// Pages whose data has been lost.
     pub(crate) lost: BTreeSet<Lpn>,
-    /// Superblocks whose owners were read.
+    /// Superblocks that have got data since the checkpoint.
     pub(crate) looked_through: Vec<SuperblockId>,
-    /// Units in other superblocks whose spare area was read, too, to know which of two copies is the newer.
-    pub(crate) looked_up: u64,
+    /// Others whose owners are read, too, to know which of two copies is the newer.
+    pub(crate) looked_up: BTreeSet<SuperblockId>,
 }
 
 /// Finds the newest copy of each of `pages` logical pages: of all that is said of a page, what has the highest number. With `dump` the
@@ -71,7 +71,7 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        let rebuilt = Rebuilt { slots, lost, looked_through: Vec::new(), looked_up: 0 };
+        let rebuilt = Rebuilt { slots, lost, looked_through: Vec::new(), looked_up: BTreeSet::new() };
         Self { flash, numbers: vec![AS_BEFORE; pages], checkpoint, from, rebuilt }
     }
 
@@ -115,7 +115,9 @@ impl<'a> Search<'a> {
         }
         let superblock = self.flash.superblock_of(kept);
         let closed = self.flash.header(superblock).and_then(|header| header.closed);
-        self.rebuilt.looked_up += u64::from(closed.is_some_and(|closed| closed < self.checkpoint));
+        if closed.is_some_and(|closed| closed < self.checkpoint) {
+            self.rebuilt.looked_up.insert(superblock);
+        }
         self.flash.number(kept).is_none_or(|kept| number > kept)
     }
 

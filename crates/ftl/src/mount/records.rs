@@ -2,8 +2,8 @@
 
 use super::checkpoint::Checkpoint;
 use super::journal::{Entry, Event, Journal};
-use super::{MAPPED_BYTES, OWNER_BYTES};
 use super::rebuild::{newest_on_flash, rebuild};
+use super::{MAPPED_BYTES, OWNER_BYTES};
 use crate::bits::Bits;
 use crate::layout::Layout;
 use crate::streams::Stream;

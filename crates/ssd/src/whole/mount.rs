@@ -63,14 +63,8 @@ impl Ssd {
         let Some(mount) = &self.config.mount else { return };
         let options = mount.options(self.config.controller.flash_cores);
         let page = self.config.geometry.page_size.0;
-        let mut steps = Steps {
-            journal: 0,
-            checkpoint: 0,
-            headers: 0,
-            lists: 0,
-            spare_areas: parity.to_vec(),
-            dump: 0,
-        };
+        let mut steps =
+            Steps { journal: 0, checkpoint: 0, headers: 0, lists: 0, spare_areas: parity.to_vec(), dump: 0 };
         for (index, core) in self.cores.iter_indexed() {
             if let Err(error) = core.ftl.check_mount(dumped) {
                 panic!("the mount of core {index} from flash: {error}");
