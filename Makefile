@@ -72,18 +72,17 @@ hashes: ## results of some three hundred small runs, hashed, beside crates/bench
 	cargo run --locked --profile $(PROFILE) --package outlast-bench -- hashes --check $(ARGS)
 
 speed-tables: ## the tables of docs/reference/speed.md, from a run of all benchmarks on a machine that is quiet
-	cargo build --locked --release --package outlast-bench
-	$(PYTHON) docs/make_speed.py target/release/outlast-bench
+	crates/bench/guided.sh bench
+	$(PYTHON) docs/make_speed.py target/guided/bench/use/release/outlast-bench
 
-wheel: .venv/tools ## a wheel for any processor of this kind, in dist/
-	$(BIN)/maturin build --profile $(PROFILE) --locked --quiet --out dist
+wheel: .venv/tools ## a wheel for any processor of this kind, in dist/, compiled twice: the second time by a profile
+	crates/bench/guided.sh wheel dist
 
 # Wheels have no tag for a level of x86-64: this one says itself, when it is imported, that the processor is too old for it.
 LEVEL := python/outlast/_level.txt
 
 wheel-v3: .venv/tools ## a wheel for processors of the level x86-64-v3 (Haswell, Zen and later), in dist/x86-64-v3/
-	@trap 'rm -f $(LEVEL)' EXIT; echo x86-64-v3 > $(LEVEL); \
-	RUSTFLAGS="-Ctarget-cpu=x86-64-v3" $(BIN)/maturin build --profile $(PROFILE) --locked --quiet --target-dir target/x86-64-v3 --out dist/x86-64-v3
+	@trap 'rm -f $(LEVEL)' EXIT; echo x86-64-v3 > $(LEVEL); crates/bench/guided.sh wheel dist/x86-64-v3 x86-64-v3
 
 docs: .venv/tools ## the documentation as a site in site/
 	$(BIN)/mkdocs build --strict --quiet

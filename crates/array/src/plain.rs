@@ -1,7 +1,8 @@
 //! A device without firmware: fixed latency, bandwidth, and the faults that an array must live with.
 
 use outlast_device::{
-    Command, Completion, Device, Identity, LbaRun, Notice, NoticeKind, Op, Outcome, PowerCycle, Smart, Tag,
+    Command, Completion, Device, Extent, ExtentState, Extents, Identity, LbaRun, Notice, NoticeKind, Op,
+    Outcome, PowerCycle, SectorRun, Smart, Tag,
 };
 use outlast_media::ConfigError;
 use outlast_units::rng::SplitMix;
@@ -143,6 +144,7 @@ pub struct PlainDevice {
     failures: VecDeque<PlainFailure>,
     notices: VecDeque<Notice>,
     status_out: BTreeMap<Tag, Vec<LbaRun>>,
+    failed_out: BTreeMap<Tag, Vec<SectorRun>>,
     /// What sectors were before writes that a loss of power may undo.
     unflushed: BTreeMap<u64, Before>,
     rng: SplitMix,
@@ -175,6 +177,7 @@ impl PlainDevice {
             failures: VecDeque::new(),
             notices: VecDeque::new(),
             status_out: BTreeMap::new(),
+            failed_out: BTreeMap::new(),
             unflushed: BTreeMap::new(),
             rng: SplitMix::new(seed, "plain device"),
             read_only: false,
@@ -252,6 +255,17 @@ impl PlainDevice {
         runs
     }
 
+    fn state_of(&self, sector: u64) -> ExtentState {
+        let listed = self.listed.get(&sector);
+        let lost = self.unreadable.contains(&sector) || listed == Some(&false);
+        ExtentState {
+            allocated: lost || listed.is_some() || !self.config.bytes || self.sector(sector).is_some(),
+            lost,
+            misplaced: !lost && listed == Some(&true),
+            volatile: self.unflushed.contains_key(&sector),
+        }
+    }
+
     /// Flips a bit of sector `sector`, and nothing tells.
     pub fn corrupt(&mut self, sector: u64) {
         let mut bytes = self.sector(sector).map_or_else(|| vec![0; SECTOR], <[u8]>::to_vec);
@@ -324,8 +338,11 @@ impl PlainDevice {
             Op::Read => {
                 self.smart.host_read_commands += 1;
                 self.sectors_read += u64::from(command.sectors);
-                if self.unreadable.range(range.clone()).next().is_some() {
+                let bad = self.unreadable.range(range.clone());
+                let bad: Vec<_> = bad.map(|&sector| SectorRun { lba: Lba(sector), sectors: 1 }).collect();
+                if !bad.is_empty() {
                     self.smart.media_errors += 1;
+                    self.failed_out.insert(tag, SectorRun::joined(bad));
                     return Outcome::MediumError;
                 }
                 if self.config.bytes {
@@ -405,6 +422,7 @@ impl PowerCycle for PlainDevice {
         }
         self.data_out.clear();
         self.status_out.clear();
+        self.failed_out.clear();
         self.lanes.fill(now);
     }
 }
@@ -424,6 +442,20 @@ impl Device for PlainDevice {
 
     fn take_lba_status(&mut self, tag: Tag) -> Option<Vec<LbaRun>> {
         self.status_out.remove(&tag)
+    }
+
+    fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
+        self.failed_out.remove(&tag)
+    }
+
+    /// Without bytes all of it counts as allocated, and nothing as volatile.
+    fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
+        let end = lba.0.saturating_add(sectors).min(self.config.capacity.0 / SECTOR_BYTES);
+        let mut extents = Extents::default();
+        for sector in lba.0..end {
+            extents.push(Lba(sector), 1, self.state_of(sector));
+        }
+        extents.into_vec()
     }
 
     #[inline]

@@ -8,8 +8,8 @@ use outlast_array::{
     Array, ArrayConfig, BackgroundConfig, Consistency, EventKind, Level, PlainConfig, PlainDevice,
     StripeWrites,
 };
-use outlast_device::{Command, Completion, Device, Identity, Op, Outcome, PowerCycle, Smart, Tag};
-use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
+use outlast_device::{Command, Completion, Device, Extent, Identity, Op, Outcome, PowerCycle, Smart, Tag};
+use outlast_units::{ByteRate, Bytes, Lba, Nanos, SECTOR_BYTES};
 use std::cell::RefCell;
 use std::rc::Rc;
 use support::{Host, array, command, volatile};
@@ -355,6 +355,9 @@ impl Device for Noted {
     }
     fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
         self.inner.advance(now, completions);
+    }
+    fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
+        self.inner.extents(lba, sectors)
     }
     fn identify(&self) -> Identity {
         self.inner.identify()

@@ -2,7 +2,7 @@
 
 use outlast_array::coarse::{Coarse, CoarseConfig, WriteMap};
 use outlast_array::{Array, ArrayConfig, BackgroundConfig, Level, ShiftWay};
-use outlast_device::{Command, Completion, Device, Identity, Op, Smart, StreamId, Tag};
+use outlast_device::{Command, Completion, Device, Extent, Identity, Op, Smart, StreamId, Tag};
 use outlast_ftl::FtlConfig;
 use outlast_media::{DefectConfig, Geometry, PageTimes, Timing};
 use outlast_ssd::{ControllerConfig, Ssd, SsdConfig};
@@ -35,6 +35,9 @@ impl Device for Noted {
     }
     fn advance_to_completion(&mut self, limit: Nanos, completions: &mut Vec<Completion>) -> Nanos {
         self.ssd.advance_to_completion(limit, completions)
+    }
+    fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
+        self.ssd.extents(lba, sectors)
     }
     fn identify(&self) -> Identity {
         self.ssd.identify()

@@ -2,15 +2,17 @@
 //! reads a clock, opens a file or draws from a global generator: time comes in as `now`, effects go out as completions.
 
 mod command;
+mod extent;
 mod smart;
 mod status;
 
 pub use command::{Command, Completion, Identity, Op, Outcome, StreamId, Tag};
 
+pub use extent::{Extent, ExtentState, Extents, SectorRun};
 pub use smart::Smart;
 pub use status::{LbaRun, Notice, NoticeKind};
 
-use outlast_units::Nanos;
+use outlast_units::{Lba, Nanos};
 
 /// A machine that stores bytes.
 ///
@@ -37,6 +39,17 @@ pub trait Device {
     fn take_lba_status(&mut self, _tag: Tag) -> Option<Vec<LbaRun>> {
         None
     }
+
+    /// Which sectors made the command `tag` end with [`Outcome::MediumError`]: runs in order of address that do not touch, at least one. A
+    /// device may give up at the first failure, and what lies outside the runs be as bad. Once for each such command, before its tag is used
+    /// again; `None` for all others.
+    fn take_failed(&mut self, _tag: Tag) -> Option<Vec<SectorRun>> {
+        None
+    }
+
+    /// What the device says of `sectors` sectors from `lba` on, as far as they are within its capacity: runs in order of address that
+    /// cover all of them. Takes no simulated time and changes nothing; of the machine it takes time in proportion to the sectors.
+    fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent>;
 
     /// The oldest thing that the device has to tell unasked and has not told yet. To be asked for after `advance`.
     #[inline]

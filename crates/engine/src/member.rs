@@ -1,10 +1,12 @@
 //! A member of an array: a drive in full, or a light stand-in for one.
 
 use outlast_array::{LightConfig, PlainDevice};
-use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, PowerCycle, Smart, Tag};
+use outlast_device::{
+    Command, Completion, Device, Extent, Identity, LbaRun, Notice, PowerCycle, SectorRun, Smart, Tag,
+};
 use outlast_media::ConfigError;
 use outlast_ssd::Ssd;
-use outlast_units::{Bytes, Nanos};
+use outlast_units::{Bytes, Lba, Nanos};
 
 /// What stands in a place of an array. Light members have latency and bandwidth and no flash: they make room for drives that are
 /// too large to be simulated eight times.
@@ -67,6 +69,20 @@ impl Device for Member {
         match self {
             Self::Drive(ssd) => ssd.take_lba_status(tag),
             Self::Light(plain) => plain.take_lba_status(tag),
+        }
+    }
+
+    fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
+        match self {
+            Self::Drive(ssd) => ssd.take_failed(tag),
+            Self::Light(plain) => plain.take_failed(tag),
+        }
+    }
+
+    fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
+        match self {
+            Self::Drive(ssd) => ssd.extents(lba, sectors),
+            Self::Light(plain) => plain.extents(lba, sectors),
         }
     }
 

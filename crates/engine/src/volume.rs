@@ -8,12 +8,12 @@ use crate::scenario::{Happening, Scenario};
 use crate::team::Team;
 use crate::untimed::Backlog;
 use outlast_array::{Array, ArrayConfig, ArrayError, Condition, Counters};
-use outlast_device::{Command, Completion, Device, Identity, Outcome, Smart, Tag};
+use outlast_device::{Command, Completion, Device, Extent, Identity, Outcome, SectorRun, Smart, Tag};
 use outlast_ftl::Ftl;
 use outlast_media::ConfigError;
 use outlast_ssd::{Ssd, SsdConfig};
 use outlast_units::rng::{mix, sub_seed};
-use outlast_units::{Nanos, SECTOR_BYTES};
+use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use std::cmp::Reverse;
 
 /// Steps between two looks at the clock while the array finishes what it has begun.
@@ -301,6 +301,14 @@ impl Device for Volume {
 
     fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
         self.array.take_data(tag)
+    }
+
+    fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
+        self.array.take_failed(tag)
+    }
+
+    fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
+        self.array.extents(lba, sectors)
     }
 
     fn next_deadline(&self) -> Option<Nanos> {

@@ -20,6 +20,7 @@ mod stream_view;
 mod superblock;
 mod superblock_view;
 mod untimed;
+mod volatile;
 
 pub use figures::Figures;
 pub use lists::ListRead;

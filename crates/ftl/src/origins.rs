@@ -6,6 +6,7 @@
 
 use crate::layout::Layout;
 use outlast_units::{IndexVec, Ppn, Pu, SuperblockId};
+use std::collections::BTreeMap;
 
 /// In place of an origin: the data had been lost when it was written again.
 pub(crate) const LOST: Ppn = Ppn(u32::MAX - 1);
@@ -24,6 +25,9 @@ pub(crate) struct Origins {
     pins: IndexVec<SuperblockId, u32>,
     /// Units whose program operation failed, with their origins, while they are written again.
     rewritten: Vec<(Ppn, Ppn)>,
+    /// Units that lie where they do since a program operation failed, and whether they are new: among relocated data there may be some that
+    /// is not on flash yet, and the other way round.
+    elsewhere: BTreeMap<Ppn, bool>,
 }
 
 impl Origins {
@@ -36,6 +40,7 @@ impl Origins {
             spare: Vec::new(),
             pins: IndexVec::filled(0, superblocks),
             rewritten: Vec::new(),
+            elsewhere: BTreeMap::new(),
         }
     }
 
@@ -49,6 +54,9 @@ impl Origins {
         self.tables[table as usize].clear();
         self.tables[table as usize].resize(units as usize, Ppn::NONE);
         self.table_of[superblock] = table;
+        if !self.elsewhere.is_empty() {
+            self.elsewhere.retain(|&slot, _| slot.0 / units != superblock.0);
+        }
     }
 
     /// All of `superblock` is on flash.
@@ -132,12 +140,18 @@ impl Origins {
         self.rewritten.push((slot, origin));
     }
 
-    /// The unit of `from`, which was kept, has been put into `to`.
-    pub(crate) fn move_kept(&mut self, layout: &Layout, from: Ppn, to: Ppn) {
+    /// The unit of `from`, which was kept, has been put into `to`; `is_new`: it is not one that relocation moved.
+    pub(crate) fn move_kept(&mut self, layout: &Layout, from: Ppn, to: Ppn, is_new: bool) {
         if let Some(index) = self.rewritten.iter().position(|&(slot, _)| slot == from) {
             let (_, origin) = self.rewritten.swap_remove(index);
             self.set(layout, to, origin);
+            self.elsewhere.insert(to, is_new);
         }
+    }
+
+    /// Whether the unit in `slot` is new, if a failed program operation has brought it there.
+    pub(crate) fn is_new_elsewhere(&self, slot: Ppn) -> Option<bool> {
+        self.elsewhere.get(&slot).copied()
     }
 
     /// Units that are still kept had no place to go.
@@ -151,6 +165,7 @@ impl Origins {
     pub(crate) fn clear(&mut self) {
         self.pins.iter_mut().for_each(|pins| *pins = 0);
         self.tables.iter_mut().for_each(|table| table.fill(Ppn::NONE));
+        self.elsewhere.clear();
     }
 
     /// Checks that pins are those of the units in the buffer: of the slots of open superblocks of which `is_programmed` does not say
@@ -264,7 +279,8 @@ mod tests {
         origins.pin(&layout, Ppn(4));
         origins.keep(Ppn(20), Ppn(2));
         origins.keep(Ppn(21), Ppn(4));
-        origins.move_kept(&layout, Ppn(21), Ppn(9));
+        origins.move_kept(&layout, Ppn(21), Ppn(9), true);
+        assert_eq!((origins.is_new_elsewhere(Ppn(9)), origins.is_new_elsewhere(Ppn(10))), (Some(true), None));
         assert_eq!(origins.of(&layout, Ppn(9)), Some(Ppn(4)));
         origins.drop_kept(&layout);
         let left = origins.check(&layout, |_| true, |_| false, |_| false);

@@ -11,11 +11,13 @@ use crate::places::DiePlace;
 use crate::read::{Corrections, Ladder, Reliability};
 use crate::repair::{Moves, Redirection, Watch};
 use crate::whole::Mounts;
-use outlast_device::{Command, Completion, Device, Identity, LbaRun, Notice, Op as HostOp, Smart, Tag};
+use outlast_device::{
+    Command, Completion, Device, Extent, Identity, LbaRun, Notice, Op as HostOp, SectorRun, Smart, Tag,
+};
 use outlast_flash::{Flash, Source};
 use outlast_ftl::{Ftl, UnitsWritten};
 use outlast_units::slab::Slab;
-use outlast_units::{Bytes, CoreId, DieId, IndexVec, LocalDie, Lpn, Nanos, SECTOR_BYTES};
+use outlast_units::{Bytes, CoreId, DieId, IndexVec, Lba, LocalDie, Lpn, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
 
 /// A simulated solid-state drive: a machine made of parts.
@@ -217,6 +219,14 @@ impl Device for Ssd {
 
     fn take_lba_status(&mut self, tag: Tag) -> Option<Vec<LbaRun>> {
         self.host.bytes.take_answer(tag)
+    }
+
+    fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
+        self.host.failures.take(tag)
+    }
+
+    fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
+        self.extents_of(lba, sectors)
     }
 
     #[inline]

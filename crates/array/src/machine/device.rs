@@ -1,7 +1,7 @@
 //! The array as a device.
 
 use super::Array;
-use outlast_device::{Command, Completion, Device, Identity, Op as HostOp, Smart, Tag};
+use outlast_device::{Command, Completion, Device, Extent, Identity, Op as HostOp, SectorRun, Smart, Tag};
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
 
 impl<D: Device> Device for Array<D> {
@@ -17,6 +17,14 @@ impl<D: Device> Device for Array<D> {
 
     fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
         self.replies.data.remove(&tag)
+    }
+
+    fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
+        self.replies.failed.remove(&tag)
+    }
+
+    fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
+        self.extents_of(lba, sectors)
     }
 
     fn next_deadline(&self) -> Option<Nanos> {

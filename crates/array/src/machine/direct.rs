@@ -98,6 +98,8 @@ impl<D: Device> Array<D> {
         if outcome == Outcome::Ok {
             self.found_again(sub.group, 1 << sub.role, sub.rows);
             self.note_written(sub);
+        } else if outcome == Outcome::MediumError {
+            self.fail_unread(sub.owner, sub.group, 1 << sub.role, sub.rows);
         } else {
             self.flight.hosts[sub.owner].outcome = outcome;
         }

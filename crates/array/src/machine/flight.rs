@@ -2,9 +2,9 @@
 
 use crate::locks::Locks;
 use crate::op::{Host, Op, OpKind, Sub};
-use outlast_device::{Command, Completion, Tag};
-use outlast_units::Nanos;
+use outlast_device::{Command, Completion, Outcome, SectorRun, Tag};
 use outlast_units::slab::Slab;
+use outlast_units::{Lba, Nanos};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A host command that waits until records have been carried out.
@@ -152,6 +152,10 @@ pub(super) struct Replies {
     pub(super) ready: VecDeque<Completion>,
     /// What completed reads returned.
     pub(super) data: BTreeMap<Tag, Vec<u8>>,
+    /// Sectors that cannot be read, of commands under way, by their number.
+    failing: BTreeMap<u32, Vec<SectorRun>>,
+    /// The same of commands that have ended, until another one with the tag fails.
+    pub(super) failed: BTreeMap<Tag, Vec<SectorRun>>,
 }
 
 impl Replies {
@@ -159,6 +163,23 @@ impl Replies {
     #[inline]
     pub(super) fn next(&self) -> Nanos {
         self.ready.front().map_or(Nanos::MAX, |completion| completion.at)
+    }
+
+    /// Sectors from `lba` on make command `host` fail.
+    #[cold]
+    pub(super) fn note_failure(&mut self, host: u32, lba: u64, sectors: u32) {
+        let run = SectorRun { lba: Lba(lba), sectors: u64::from(sectors) };
+        self.failing.entry(host).or_default().push(run);
+    }
+
+    /// Command `host` of the name `tag` has not ended well.
+    #[cold]
+    pub(super) fn end_failed(&mut self, host: u32, tag: Tag, outcome: Outcome) {
+        let runs = self.failing.remove(&host).unwrap_or_default();
+        if outcome == Outcome::MediumError {
+            debug_assert!(!runs.is_empty(), "a medium error is somewhere");
+            self.failed.insert(tag, SectorRun::joined(runs));
+        }
     }
 
     /// Appends every completion up to `now`.

@@ -132,8 +132,9 @@ impl<D: Device> Array<D> {
             return true;
         }
         if op.kind == OpKind::Read {
-            let host = op.host;
-            self.flight.hosts[host].outcome = Outcome::MediumError;
+            let (host, wanted) = (op.host, op.roles);
+            let missing = (hard | soft | op.failed) & !op.known() & wanted;
+            self.fail_unread(host, group, if missing == 0 { wanted } else { missing }, window);
             return false;
         }
         let missing = (hard | soft | op.failed) & !op.known();

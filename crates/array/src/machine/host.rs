@@ -65,7 +65,7 @@ impl<D: Device> Array<D> {
             }
             let set = piece_roles(piece);
             if self.is_lost(piece) {
-                self.flight.hosts[host].outcome = Outcome::MediumError;
+                self.fail_lost(host, piece);
                 continue;
             }
             let (hard, soft) = self.unreadable(piece.group, piece.rows);
@@ -211,6 +211,9 @@ impl<D: Device> Array<D> {
             let data = std::mem::take(&mut host.data);
             self.replies.data.insert(tag, data);
         }
+        if outcome != Outcome::Ok {
+            self.replies.end_failed(index, tag, outcome);
+        }
         self.flight.hosts.remove(index);
         self.flight.last_host = Some(now);
         if is_change(command.op) {
@@ -241,6 +244,29 @@ impl<D: Device> Array<D> {
                 let first = self.layout.logical(piece.group, role, piece.rows.first);
                 self.ledger.lost().overlaps(&(first..first + u64::from(piece.rows.len())))
             })
+    }
+
+    /// A read of `piece` fails: some of it is lost.
+    #[cold]
+    fn fail_lost(&mut self, host: u32, piece: Piece) {
+        for role in roles(piece_roles(piece)) {
+            for row in piece.rows.first..piece.rows.end {
+                let sector = self.layout.logical(piece.group, role, row);
+                if self.ledger.lost().overlaps(&(sector..sector + 1)) {
+                    self.replies.note_failure(host, sector, 1);
+                }
+            }
+        }
+        self.flight.hosts[host].outcome = Outcome::MediumError;
+    }
+
+    /// Host command `host` fails, since `rows` of `group` cannot be read in the roles `set`.
+    #[cold]
+    pub(super) fn fail_unread(&mut self, host: u32, group: u64, set: u64, rows: Rows) {
+        for role in roles(set) {
+            self.replies.note_failure(host, self.layout.logical(group, role, rows.first), rows.len());
+        }
+        self.flight.hosts[host].outcome = Outcome::MediumError;
     }
 
     /// Data that was lost has been written anew.

@@ -2,7 +2,7 @@
 //!
 //! One file for each way in or step: [`host`] takes commands and cuts them into pieces, and [`direct`] sends those that need no lock; [`begin`], [`plan`], [`gather`], [`window`],
 //! [`record`] and [`commit`] carry an operation on a group from its lock to its end; [`events`] handles what members complete and what time brings, and settles; [`membership`], [`pass`],
-//! [`power`], [`bitmap`] and [`repair`] do what the array does beside the host; [`device`], [`status`] and [`untimed`] are the ways out.
+//! [`power`], [`bitmap`] and [`repair`] do what the array does beside the host; [`device`], [`extents`], [`status`] and [`untimed`] are the ways out.
 
 mod begin;
 mod bitmap;
@@ -10,6 +10,7 @@ mod commit;
 mod device;
 mod direct;
 mod events;
+mod extents;
 mod flight;
 mod gather;
 mod host;

@@ -1,8 +1,8 @@
 //! A device whose writes end as a test has it.
 
 use outlast_array::PlainDevice;
-use outlast_device::{Command, Completion, Device, Identity, Op, Outcome, Smart, Tag};
-use outlast_units::Nanos;
+use outlast_device::{Command, Completion, Device, Extent, Identity, Op, Outcome, Smart, Tag};
+use outlast_units::{Lba, Nanos};
 use std::collections::BTreeSet;
 
 /// A [`PlainDevice`] whose every write ends with `writes_end`, where that is set: it has not taken the write.
@@ -48,6 +48,9 @@ impl Device for Failing {
                 completion.outcome = self.writes_end.unwrap_or(Outcome::Ok);
             }
         }
+    }
+    fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
+        self.inner.extents(lba, sectors)
     }
     fn identify(&self) -> Identity {
         self.inner.identify()

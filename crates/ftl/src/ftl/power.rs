@@ -112,8 +112,9 @@ impl Ftl {
     /// The unit of `from`, whose program operation failed, has been put into `to`.
     #[cold]
     pub(super) fn move_origin(&mut self, from: Ppn, to: Ppn) {
+        let is_new = self.is_new(from);
         if let Some(origins) = &mut self.origins {
-            origins.move_kept(&self.layout, from, to);
+            origins.move_kept(&self.layout, from, to, is_new);
         }
     }
 

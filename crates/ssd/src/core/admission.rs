@@ -130,7 +130,7 @@ impl Ssd {
         }
         if self.is_rest_lost(core, work) {
             // Lost while the write waited.
-            self.end_in_error(now, work);
+            self.end_in_error(now, core, work);
             return;
         }
         let unit = if self.config.bytes { self.merged(core, work) } else { None };

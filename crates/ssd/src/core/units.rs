@@ -44,7 +44,7 @@ impl Ssd {
         let slot = ftl.lookup(work.lpn);
         if !slot.is_some() {
             if ftl.is_lost(work.lpn) {
-                self.end_in_error(now, work);
+                self.end_in_error(now, core, work);
                 return;
             }
             self.counters.unmapped_reads += 1;
@@ -110,7 +110,7 @@ impl Ssd {
             self.counters.partial_bytes +=
                 u64::from(self.sectors_per_unit - u32::from(work.sectors)) * SECTOR_BYTES;
             if self.is_rest_lost(core, work) {
-                self.end_in_error(now, work);
+                self.end_in_error(now, core, work);
                 return;
             }
             let (core, work) = self.holder_of_rest(core, work);
@@ -138,9 +138,10 @@ impl Ssd {
 
     /// A unit that a command needs is known to be lost.
     #[cold]
-    pub(super) fn end_in_error(&mut self, now: Nanos, work: UnitWork) {
+    pub(super) fn end_in_error(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
         self.counters.medium_errors += 1;
         self.look_at_state(now);
+        self.host.failures.note(work.request, self.unit_at(core, work.lpn));
         self.host.requests.fail(work.request, Outcome::MediumError);
         self.finish_parts(now, work.request, 1);
     }

@@ -229,7 +229,10 @@ impl Ssd {
             Progress::UnderWay => {}
             Progress::Complete(request) => self.complete(now, index, &request),
             Progress::AwaitFlash => self.host.flushes.call(index),
-            Progress::Moved(outcome) => self.moves.ended(outcome),
+            Progress::Moved(outcome) => {
+                self.host.failures.forget(index);
+                self.moves.ended(outcome);
+            }
         }
     }
 
@@ -238,6 +241,9 @@ impl Ssd {
         self.host.life.count(&request.command, request.outcome);
         if request.command.op == HostOp::LbaStatus && request.is_good() {
             self.answer_status(now, index, &request.command, request.tag);
+        }
+        if !request.is_good() {
+            self.host.failures.end(index, request, u64::from(self.sectors_per_unit));
         }
         if self.config.bytes {
             self.host.bytes.end(index, request.tag, request.is_good());

@@ -7,6 +7,7 @@ mod bytes;
 mod commands;
 mod completions;
 mod door;
+mod failures;
 mod flush;
 mod link;
 mod requests;
@@ -18,6 +19,7 @@ use crate::config::SsdConfig;
 use bytes::HostBytes;
 use completions::Completions;
 use door::Door;
+use failures::Failures;
 use flush::Flushes;
 use link::Link;
 use outlast_device::{Command, Completion, Op, Outcome, Tag};
@@ -41,6 +43,7 @@ pub(crate) struct HostSide {
     pub(crate) flushes: Flushes,
     pub(crate) completions: Completions,
     pub(crate) bytes: HostBytes,
+    pub(crate) failures: Failures,
     pub(crate) life: Life,
     /// Commands that wait for a place in the drive's queue, in which so many are.
     waiting: VecDeque<Submission>,
@@ -57,6 +60,7 @@ impl HostSide {
             flushes: Flushes::default(),
             completions: Completions::default(),
             bytes: HostBytes::default(),
+            failures: Failures::default(),
             life: Life::default(),
             waiting: VecDeque::new(),
             door: Door::default(),
@@ -111,6 +115,7 @@ impl HostSide {
         let outside = self.waiting.drain(..).chain(self.door.arrived.drain(..));
         aborted.extend(outside.map(|waiting| waiting.tag));
         self.bytes.abort(&aborted);
+        self.failures.abort(&aborted);
         self.completions.abort(now, &aborted);
         self.link.forget(now);
         self.flushes.forget();
@@ -126,6 +131,7 @@ impl HostSide {
         self.completions.clear();
         self.flushes.forget();
         self.bytes.clear();
+        self.failures = Failures::default();
     }
 
     /// Checks that no request, no barrier and no bytes are left over.
@@ -142,6 +148,9 @@ impl HostSide {
         }
         if let Some(request) = self.bytes.requests().find(|&request| !self.requests.is_live(request)) {
             return Err(format!("bytes are kept for request {request}, which has ended"));
+        }
+        if let Some(request) = self.failures.requests().find(|&request| !self.requests.is_live(request)) {
+            return Err(format!("units of request {request} have failed, which has ended"));
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use outlast_units::slab::{NIL, Slab};
 use outlast_units::{CoreId, Lpn, Ppn, Pu};
 
 /// How deep recoveries of members for the recovery of another may nest, where data has parity along two axes.
-const MOST_NESTED: u8 = 3;
+pub(super) const MOST_NESTED: u8 = 3;
 
 /// What the ladder asks for, in the order in which it is to be done.
 #[derive(Clone, Debug)]

@@ -220,6 +220,15 @@ impl Ssd {
 
     /// Whether the host is to write a unit again: then the core that has, or had, its data, and whether it can be read.
     fn status_of(&self, unit: u64) -> Option<(CoreId, bool)> {
+        self.to_be_written_again(unit, |core, lpn, die| self.is_named(core, lpn, die))
+    }
+
+    /// As [`Ssd::status_of`]; of a page on a failed die, if it `is_named`.
+    pub(super) fn to_be_written_again(
+        &self,
+        unit: u64,
+        is_named: impl Fn(CoreId, Lpn, DieId) -> bool,
+    ) -> Option<(CoreId, bool)> {
         let (core, lpn) = self.place_of(unit);
         let state = &self.cores[core];
         let slot = state.ftl.lookup(lpn);
@@ -229,7 +238,7 @@ impl Ssd {
         let (watch, repair) = (self.watch.as_ref()?, self.config.repair.as_ref()?);
         let (pu, own) = state.ftl.layout().pu_of(slot);
         let die = state.ftl.layout().lane_of_pu(pu).die;
-        if watch.detector.has_failed(die) && state.ftl.is_programmed(slot) && self.is_named(core, lpn, die) {
+        if watch.detector.has_failed(die) && state.ftl.is_programmed(slot) && is_named(core, lpn, die) {
             // Of a die that has failed in part the rest may still answer.
             let sound = broken_units(&state.ftl, state.faults.as_ref(), pu, 1 << own) == 0;
             let by_stripe = !sound && self.stripe_gives(core, pu);

@@ -2,6 +2,7 @@
 
 mod covers;
 mod detect;
+mod extents;
 mod flash;
 mod health;
 mod identify;

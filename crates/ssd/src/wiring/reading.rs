@@ -1,7 +1,7 @@
 //! What becomes of reads: the ladder says how to go on where the flash did not give all, and whoever asked gets the rest.
 
 use crate::op::{Op, OpKind};
-use crate::read::{Ladder, LadderEffect, Lines, broken_units};
+use crate::read::{Ladder, LadderEffect, Lines, broken_units, units};
 use crate::repair::Watch;
 use crate::ssd::Ssd;
 use outlast_device::Outcome;
@@ -62,7 +62,7 @@ impl Lines for CoreLines<'_> {
 
 impl Ssd {
     /// What the ladder sees of core `core`.
-    fn lines(&self, core: CoreId) -> CoreLines<'_> {
+    pub(super) fn lines(&self, core: CoreId) -> impl Lines {
         let state = &self.cores[core];
         CoreLines { ftl: &state.ftl, faults: state.faults.as_ref(), watch: self.watch.as_deref() }
     }
@@ -187,6 +187,7 @@ impl Ssd {
             OpKind::HostRead => {
                 if lost != 0 {
                     self.counters.medium_errors += u64::from(lost.count_ones());
+                    self.note_failed_units(op, lost);
                     self.host.requests.fail(op.work.request, Outcome::MediumError);
                 }
                 if op.units != 0 {
@@ -196,6 +197,7 @@ impl Ssd {
             OpKind::RmwRead => {
                 if lost != 0 {
                     self.counters.medium_errors += 1;
+                    self.note_failed_units(op, lost);
                     self.host.requests.fail(op.work.request, Outcome::MediumError);
                     self.finish_parts(now, op.work.request, 1);
                 } else {
@@ -213,6 +215,17 @@ impl Ssd {
         }
         if lost != 0 {
             self.look_at_state(now);
+        }
+    }
+
+    /// The units in `lost` of read `op` are why its command fails.
+    fn note_failed_units(&mut self, op: &Op, lost: u64) {
+        let ftl = &self.cores[op.core].ftl;
+        let first = ftl.layout().first_slot_of(op.pu);
+        let owners: Vec<Lpn> = units(lost).map(|unit| ftl.owner(first + unit)).collect();
+        for lpn in owners {
+            let unit = self.unit_at(op.core, lpn);
+            self.host.failures.note(op.work.request, unit);
         }
     }
 }

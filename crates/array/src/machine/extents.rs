@@ -1,0 +1,108 @@
+//! What the array says of ranges of its sectors, without taking time: put together from what its members say.
+
+use super::Array;
+use crate::layout::Rows;
+use crate::ranges::RangeSet;
+use outlast_device::{Device, Extent, ExtentState, Extents};
+use outlast_units::Lba;
+
+/// What a member says of its chunk of a group.
+struct View<'a> {
+    /// Sector of the member in which the chunk begins.
+    base: u64,
+    /// Absent where there is no member, or it has not been rebuilt so far.
+    runs: Option<Vec<Extent>>,
+    /// Its sectors that the array knows to be bad.
+    bad: [Option<&'a RangeSet>; 2],
+}
+
+impl View<'_> {
+    /// What the member can give of row `row`, and the first row after it of which this may not hold.
+    fn at(&self, row: u64) -> (Option<ExtentState>, u64) {
+        let sector = self.base + row;
+        let Some(runs) = &self.runs else { return (None, u64::MAX) };
+        let run = runs.partition_point(|run| run.lba.0 + run.sectors <= sector);
+        let Some(run) = runs.get(run) else { return (None, u64::MAX) };
+        let (mut state, mut end) = (Some(run.state).filter(|state| !state.lost), run.lba.0 + run.sectors);
+        for bad in self.bad.into_iter().flatten() {
+            if bad.overlaps(&(sector..sector + 1)) {
+                state = None;
+            }
+            end = end.min(bad.next_edge(sector).unwrap_or(u64::MAX));
+        }
+        (state, end - self.base)
+    }
+}
+
+impl<D: Device> Array<D> {
+    pub(super) fn extents_of(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
+        let end = lba.0.saturating_add(sectors).min(self.setup.capacity);
+        let mut extents = Extents::default();
+        if lba.0 < end {
+            for piece in self.layout.pieces(lba.0, end - lba.0, false) {
+                self.add_chunk(piece.group, usize::from(piece.first_role), piece.rows, &mut extents);
+            }
+        }
+        extents.into_vec()
+    }
+
+    fn add_chunk(&self, group: u64, role: usize, rows: Rows, extents: &mut Extents) {
+        let own = self.said_of(group, role, rows);
+        let mut others: Option<Vec<View<'_>>> = None;
+        let (mut row, end) = (u64::from(rows.first), u64::from(rows.end));
+        while row < end {
+            let sector = self.layout.logical(group, role, row as u32);
+            let (said, mut next) = own.at(row);
+            let lost_edge =
+                self.ledger.lost().next_edge(sector).map_or(u64::MAX, |edge| row + (edge - sector));
+            next = next.min(end).min(lost_edge);
+            let state = if self.ledger.lost().overlaps(&(sector..sector + 1)) {
+                ExtentState { lost: true, ..ExtentState::GOOD }
+            } else if let Some(state) = said.filter(|_| self.layout.data > 1 || self.layout.roles == 1) {
+                state
+            } else {
+                let all = (0..self.layout.roles).filter(|&other| other != role);
+                let others =
+                    others.get_or_insert_with(|| all.map(|other| self.said_of(group, other, rows)).collect());
+                let mut states = vec![said];
+                for other in others.iter() {
+                    let (state, until) = other.at(row);
+                    next = next.min(until);
+                    states.push(state);
+                }
+                self.together(&states)
+            };
+            extents.push(Lba(sector), next - row, state);
+            row = next;
+        }
+    }
+
+    /// What is to be said of data for which the members of its group, its own first, give `states`.
+    fn together(&self, states: &[Option<ExtentState>]) -> ExtentState {
+        let there = || states.iter().flatten();
+        if there().count() < self.layout.data {
+            return ExtentState { lost: true, ..ExtentState::GOOD };
+        }
+        let whole = there().count() == states.len() && !there().any(|state| state.misplaced);
+        ExtentState {
+            allocated: there().any(|state| state.allocated),
+            lost: false,
+            misplaced: !(self.layout.data == 1 && whole),
+            volatile: there().any(|state| state.volatile),
+        }
+    }
+
+    /// What the member that has, or is to give, role `role` of `group` says of `rows`.
+    fn said_of(&self, group: u64, role: usize, rows: Rows) -> View<'_> {
+        let (column, base) = self.layout.locate(group, role, false);
+        let place = &self.members[column];
+        let donor = self.members.donor(column).filter(|_| group >= place.valid_to);
+        let (home, bad) = match donor {
+            Some(donor) => (Some(&donor.home), [Some(&donor.known), Some(&donor.home.bad)]),
+            None => (Some(place).filter(|place| group < place.valid_to), [Some(&place.bad), None]),
+        };
+        let device = home.and_then(|home| home.device.as_ref());
+        let ask = |device: &D| device.extents(Lba(base + u64::from(rows.first)), u64::from(rows.len()));
+        View { base, runs: device.map(ask), bad }
+    }
+}

@@ -1,0 +1,201 @@
+//! Does an array tell the truth about its sectors, whatever its members have lost? It is asked in the middle of its life; then copies of
+//! it are read from end to end, and cut off and read.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use outlast_array::{
+    Array, ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, Level, LogConfig, LogPlace,
+    PlainDevice,
+};
+use outlast_device::{Device, ExtentState, NoticeKind, Op, Outcome, SectorRun, Tag};
+use outlast_units::rng::SplitMix;
+use outlast_units::{ByteRate, Bytes, Lba, Nanos, SECTOR_BYTES};
+use proptest::prelude::*;
+use support::{Host, command, plain, volatile};
+
+const SECTORS: u64 = 200;
+
+fn small(level: Level, members: u16) -> ArrayConfig {
+    ArrayConfig {
+        chunk: Bytes::kib(4),
+        consistency: Consistency::Resync,
+        log: LogConfig {
+            size: Bytes::kib(32),
+            bitmap_chunk: Bytes::kib(16),
+            bitmap_delay: Nanos::millis(3),
+            place: LogPlace::Members,
+        },
+        background: BackgroundConfig {
+            min_rate: ByteRate::new(6_000_000),
+            max_rate: ByteRate::new(6_000_000),
+            idle_after: Nanos::millis(1),
+            window: 6,
+            scrub_interval: None,
+        },
+        ejection: EjectionConfig { read_errors: u32::MAX, ..EjectionConfig::default() },
+        ..ArrayConfig::new(level, members)
+    }
+}
+
+/// A life of `commands` commands, with `faults` unreadable sectors and at most two members lost, one of which may be on its way back.
+fn live(level: Level, forgets: bool, seed: u64, commands: u64, faults: u64) -> Host<Array<PlainDevice>> {
+    let mut rng = SplitMix::new(seed, "extents");
+    let member = |seed| if forgets { volatile(SECTORS, seed) } else { plain(SECTORS, seed) };
+    let config = small(level, 4);
+    let members = u64::from(config.members);
+    let mut host = Host::new(Array::new(config, (0..members).map(member).collect(), true).unwrap());
+    for _ in 0..commands {
+        if rng.below(commands) < faults {
+            if rng.below(4) == 0 {
+                // Refused where the data would be lost.
+                let column = rng.below(members) as usize;
+                if host.device.fail_member(host.now, column).is_ok() && rng.below(2) == 0 {
+                    host.device.replace(host.now, column, member(10 + rng.below(9)), false).unwrap();
+                }
+            } else if let Some(device) = host.device.member_mut(rng.below(members) as usize) {
+                let first = rng.below(SECTORS);
+                (first..(first + 6).min(SECTORS)).for_each(|sector| device.make_unreadable(sector));
+            }
+        }
+        let next = host.random(&mut rng, 40);
+        host.submit(next);
+        while host.in_flight() > 4 {
+            assert!(host.step());
+        }
+    }
+    while host.in_flight() > 0 {
+        assert!(host.step());
+    }
+    host
+}
+
+/// What sector `sector` gives.
+fn read(array: &mut Array<PlainDevice>, now: Nanos, sector: u64) -> Option<Vec<u8>> {
+    let mut done = Vec::new();
+    array.submit(now, command(Op::Read, sector, 1), Tag(7777));
+    while !done.iter().any(|completion: &outlast_device::Completion| completion.tag == Tag(7777)) {
+        array.advance_to_completion(Nanos(u64::MAX - 1), &mut done);
+    }
+    let outcome = done.iter().find(|completion| completion.tag == Tag(7777)).unwrap().outcome;
+    let failed = array.take_failed(Tag(7777));
+    match outcome {
+        Outcome::Ok => assert_eq!(failed, None),
+        outcome => {
+            let run = SectorRun { lba: Lba(sector), sectors: 1 };
+            assert_eq!((outcome, failed), (Outcome::MediumError, Some(vec![run])));
+        }
+    }
+    array.take_data(Tag(7777))
+}
+
+fn spread(array: &Array<PlainDevice>, lba: u64, sectors: u64) -> Vec<ExtentState> {
+    let extents = array.extents(Lba(lba), sectors);
+    assert!(extents.windows(2).all(|pair| pair[0].lba.0 + pair[0].sectors == pair[1].lba.0));
+    extents.iter().flat_map(|extent| vec![extent.state; extent.sectors as usize]).collect()
+}
+
+#[derive(Default, Debug)]
+struct Found {
+    holes: u64,
+    lost: u64,
+    misplaced: u64,
+    volatile: u64,
+}
+
+fn look(host: &Host<Array<PlainDevice>>, seed: u64, found: &mut Found) {
+    let (array, now) = (&host.device, host.now);
+    let told = spread(array, 0, u64::MAX);
+    assert_eq!(told.len() as u64, host.capacity());
+    let mut rng = SplitMix::new(seed, "ranges");
+    for _ in 0..10 {
+        let first = rng.below(host.capacity());
+        let count = 1 + rng.below(host.capacity() - first);
+        assert_eq!(spread(array, first, count), told[first as usize..(first + count) as usize]);
+    }
+    let mut before = Vec::new();
+    for (sector, state) in (0..).zip(&told) {
+        // Each from a copy of its own: reading mends what it can.
+        let content = read(&mut array.clone(), now, sector);
+        assert_eq!(state.lost, content.is_none(), "sector {sector} is {state:?}");
+        let is_zero = content.as_ref().is_some_and(|bytes| bytes.iter().all(|&byte| byte == 0));
+        assert!(state.allocated || is_zero, "sector {sector} is {state:?}");
+        assert!(!(state.lost && state.misplaced));
+        found.holes += u64::from(!state.allocated);
+        found.lost += u64::from(state.lost);
+        found.misplaced += u64::from(state.misplaced);
+        before.push(content);
+    }
+    let mut cut = array.clone();
+    cut.power_cut(now);
+    cut.power_on(now, true).unwrap();
+    for (sector, (state, before)) in (0..).zip(told.iter().zip(before)) {
+        let after = read(&mut cut.clone(), now, sector);
+        assert!(state.volatile || state.lost || after == before, "sector {sector} is {state:?}");
+        found.volatile += u64::from(after != before);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_an_array_says_is_what_it_gives_and_keeps(
+        level in prop::sample::select(vec![
+            Level::Raid0, Level::Raid1, Level::Raid4, Level::Raid5, Level::Raid6, Level::Raid10,
+        ]),
+        forgets: bool, seed: u64, commands in 5u64..80, faults in 0u64..10,
+    ) {
+        look(&live(level, forgets, seed, commands, faults), seed, &mut Found::default());
+    }
+}
+
+#[test]
+fn every_state_is_found() {
+    let mut found = Found::default();
+    for seed in 0..6 {
+        for level in [Level::Raid5, Level::Raid10] {
+            look(&live(level, true, seed, 40, 6), seed, &mut found);
+        }
+    }
+    let Found { holes, lost, misplaced, volatile } = found;
+    assert!(holes > 50 && lost > 5 && misplaced > 50 && volatile > 50, "{found:?}");
+}
+
+/// A device by itself: what was never written is a hole, what failed is lost or is asked for, what has not been flushed may go.
+#[test]
+fn a_plain_device_says_the_same_of_its_sectors() {
+    let mut host = Host::new(volatile(64, 1));
+    host.submit(command(Op::Write, 8, 16));
+    host.drain();
+    host.submit(command(Op::Flush, 0, 0));
+    host.drain();
+    host.submit(command(Op::Write, 20, 2));
+    host.drain();
+    host.device.make_unreadable(9);
+    let (lost, fake) = (vec![10], vec![11, 12]);
+    let notice = NoticeKind::DieFailed { die: 0 };
+    host.device.plan_failure(outlast_array::PlainFailure { at: host.now, notice, lost, fake });
+    host.device.advance(host.now, &mut Vec::new());
+    let said: Vec<_> =
+        host.device.extents(Lba(0), 28).iter().map(|run| (run.lba.0, run.sectors, run.state)).collect();
+    let (good, hole) = (ExtentState::GOOD, ExtentState::HOLE);
+    let expected = [
+        (0, 8, hole),
+        (8, 1, good),
+        (9, 2, ExtentState { lost: true, ..good }),
+        (11, 2, ExtentState { misplaced: true, ..good }),
+        (13, 7, good),
+        (20, 2, ExtentState { volatile: true, ..good }),
+        (22, 2, good),
+        (24, 4, hole),
+    ];
+    assert_eq!(said, expected);
+    assert_eq!(host.device.identify().capacity, Bytes(64 * SECTOR_BYTES));
+    host.device.submit(host.now, command(Op::Read, 8, 8), Tag(3));
+    let mut done = Vec::new();
+    host.device.advance_to_completion(Nanos(u64::MAX - 1), &mut done);
+    assert_eq!(done[0].outcome, Outcome::MediumError);
+    assert_eq!(host.device.take_failed(Tag(3)), Some(vec![SectorRun { lba: Lba(9), sectors: 2 }]));
+}

@@ -1,0 +1,41 @@
+//! What the drive says of ranges of its sectors, without taking time: the truth, also where its firmware does not know it yet.
+
+use crate::read::can_be_read;
+use crate::ssd::Ssd;
+use outlast_device::{Extent, ExtentState, Extents};
+use outlast_units::Lba;
+
+impl Ssd {
+    pub(crate) fn extents_of(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
+        let end = lba.0.saturating_add(sectors).min(self.capacity_sectors);
+        let per_unit = u64::from(self.sectors_per_unit);
+        let mut extents = Extents::default();
+        let mut at = lba.0;
+        while at < end {
+            let unit = at / per_unit;
+            let next = ((unit + 1) * per_unit).min(end);
+            extents.push(Lba(at), next - at, self.state_of(unit));
+            at = next;
+        }
+        extents.into_vec()
+    }
+
+    fn state_of(&self, unit: u64) -> ExtentState {
+        let (core, lpn) = self.place_of(unit);
+        let ftl = &self.cores[core].ftl;
+        let slot = ftl.lookup(lpn);
+        if !slot.is_some() {
+            let lost = ftl.is_lost(lpn);
+            return ExtentState { allocated: lost, lost, ..ExtentState::HOLE };
+        }
+        let (pu, own) = ftl.layout().pu_of(slot);
+        let lost = ftl.is_programmed(slot) && !can_be_read(&self.lines(core), pu, own);
+        let asked_for = self.to_be_written_again(unit, |_, _, _| true);
+        ExtentState {
+            allocated: true,
+            lost: lost || asked_for.is_some_and(|(_, readable)| !readable),
+            misplaced: !lost && asked_for.is_some_and(|(_, readable)| readable),
+            volatile: ftl.is_volatile(lpn),
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Does a drive tell the truth about its sectors: what is stored, what is lost, what a loss of power would undo? Random drives in the
+//! middle of their lives are asked; then copies of them are read from end to end, and cut off and read.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use outlast_device::{Device, Extent, ExtentState, Op, Outcome, SectorRun, Tag};
+use outlast_media::{Damage, Fault, HazardConfig};
+use outlast_ssd::{Identifier, Migration, RepairConfig, RepairScheme, Ssd, SsdConfig, WriteCache};
+use outlast_units::rng::SplitMix;
+use outlast_units::{Bytes, Lba, Nanos};
+use proptest::prelude::*;
+use support::model::Model;
+use support::protection::{Choices, choices, protected};
+use support::{command, tiny};
+
+fn drive(cache: WriteCache, choices: Option<Choices>, cores: u16) -> SsdConfig {
+    let mut config = tiny();
+    config.geometry.blocks_per_plane = 40;
+    config.controller.write_cache = cache;
+    config.controller.write_buffer = Bytes::kib(512);
+    config.ftl.spare_blocks = 4;
+    config.controller.flash_cores = if choices.is_some() { 1 } else { cores };
+    if let Some(choices) = choices {
+        config.geometry.blocks_per_plane = 120;
+        config.ftl.capacity = Some(Bytes(config.geometry.raw_capacity().0 / 40));
+        config.protection = Some(protected(choices, 3));
+    }
+    config
+}
+
+/// Something breaks for good.
+fn fault(rng: &mut SplitMix, config: &SsdConfig) -> Fault {
+    let geometry = &config.geometry;
+    let mut below = |n: u32| rng.below(u64::from(n)) as u32;
+    let die = below(u32::from(geometry.dies())) as u16;
+    let plane = below(u32::from(geometry.planes_per_die)) as u16;
+    let (block, page) = (below(geometry.blocks_per_plane), below(geometry.pages_per_block));
+    let damage = match below(12) {
+        0..5 => Damage::Page { plane, block, page },
+        5..8 => Damage::Wordline { plane, block, page },
+        8..10 => Damage::Block { plane, block },
+        10 => Damage::Plane { plane },
+        _ => Damage::Die,
+    };
+    Fault { die, damage }
+}
+
+/// A life of `commands` commands in which `faults` things break.
+fn live(config: &SsdConfig, seed: u64, commands: u64, faults: u64) -> Model {
+    let mut rng = SplitMix::new(seed, "extents");
+    let mut model = Model::new(config.clone(), seed);
+    model.may_fail = faults != 0;
+    model.ssd.begin_timed();
+    let units = model.units.len() as u64;
+    for _ in 0..commands {
+        while model.pending.len() >= 8 {
+            assert!(model.step(Nanos::MAX), "commands are pending and nothing happens");
+        }
+        if faults != 0 && rng.below(commands) < faults {
+            let fault = fault(&mut rng, config);
+            model.ssd.inject(model.now, fault);
+        }
+        if faults == 0 && rng.below(200) == 0 {
+            model.cut();
+            model.read_everything();
+        }
+        let (op, longest) = match rng.below(100) {
+            0..70 => (Op::Write, 3),
+            70..80 => (Op::Read, 4),
+            80..96 => (Op::Trim, 6),
+            _ => (Op::Flush, 1),
+        };
+        let count = 1 + rng.below(longest);
+        // Most go to a tenth of the space, so that what is in the buffer is often written again.
+        let span = if rng.below(3) == 0 { units } else { units / 10 };
+        let first = rng.below(span.max(count + 1) - count) as usize;
+        let end = first + count as usize;
+        if op == Op::Read || op == Op::Flush || model.is_free(first, end) {
+            let known = model.units[first].current().len() == 1;
+            let skip = if op == Op::Write && known && rng.below(4) == 0 { rng.below(8) as usize } else { 0 };
+            model.submit(op, first, end, skip, rng.below(8) == 0, 0);
+        }
+    }
+    model.settle_down();
+    model
+}
+
+/// What unit `unit` of `ssd` gives at `now`: its bytes, or nothing where it cannot be read. Of a copy, since reading lets time pass.
+fn content(ssd: &Ssd, now: Nanos, unit: u64) -> Option<Vec<u8>> {
+    const TAG: Tag = Tag(u32::MAX);
+    let (mut ssd, per_unit) = (ssd.clone(), ssd.sectors_per_unit());
+    let lba = unit * u64::from(per_unit);
+    ssd.submit(now, command(Op::Read, lba, per_unit), TAG);
+    let mut done = Vec::new();
+    while done.is_empty() {
+        ssd.advance_to_completion(Nanos::MAX, &mut done);
+    }
+    let (failed, run) = (ssd.take_failed(TAG), SectorRun { lba: Lba(lba), sectors: per_unit.into() });
+    match done[0].outcome {
+        Outcome::Ok => assert_eq!(failed, None),
+        outcome => assert_eq!((outcome, failed), (Outcome::MediumError, Some(vec![run]))),
+    }
+    ssd.take_data(TAG)
+}
+
+fn contents(ssd: &Ssd, now: Nanos) -> Vec<Option<Vec<u8>>> {
+    (0..ssd.units()).map(|unit| content(ssd, now, unit)).collect()
+}
+
+/// The state of each unit, from one answer for all and from answers for parts, which must agree.
+fn states(ssd: &Ssd, rng: &mut SplitMix) -> Vec<ExtentState> {
+    let (per_unit, sectors) =
+        (u64::from(ssd.sectors_per_unit()), ssd.units() * u64::from(ssd.sectors_per_unit()));
+    let spread = |extents: &[Extent]| -> Vec<ExtentState> {
+        extents.iter().flat_map(|extent| vec![extent.state; extent.sectors as usize]).collect()
+    };
+    let all = ssd.extents(Lba(0), u64::MAX);
+    assert!(all.windows(2).all(|pair| pair[0].lba.0 + pair[0].sectors == pair[1].lba.0));
+    assert!(all.windows(2).all(|pair| pair[0].state != pair[1].state), "neighbours that are alike are one");
+    let all = spread(&all);
+    assert_eq!(all.len() as u64, sectors);
+    for _ in 0..20 {
+        let first = rng.below(sectors);
+        let count = rng.below(sectors - first) + 1;
+        let part = ssd.extents(Lba(first), count);
+        assert_eq!(part[0].lba, Lba(first));
+        assert_eq!(spread(&part), all[first as usize..(first + count) as usize]);
+    }
+    assert!(ssd.extents(Lba(sectors), 1).is_empty() && ssd.extents(Lba(5), 0).is_empty());
+    let units: Vec<_> = all.iter().step_by(per_unit as usize).copied().collect();
+    assert!(all.iter().zip(0..).all(|(state, sector)| *state == units[(sector / per_unit) as usize]));
+    units
+}
+
+/// How often each state was found, so that a test that finds none of it fails.
+#[derive(Default, Debug)]
+struct Found {
+    holes: u64,
+    lost: u64,
+    volatile: u64,
+}
+
+/// Compares what `model`'s drive says with what copies of it give. Only without faults a loss of power loses exactly what was volatile.
+fn look(model: &Model, seed: u64, sound: bool, found: &mut Found) {
+    let told = states(&model.ssd, &mut SplitMix::new(seed, "ranges"));
+    let mut cut = model.ssd.clone();
+    let now = contents(&model.ssd, model.now);
+    for (unit, (state, content)) in told.iter().zip(&now).enumerate() {
+        let is_zero = content.as_ref().is_some_and(|bytes| bytes.iter().all(|&byte| byte == 0));
+        assert_eq!(state.lost, content.is_none(), "unit {unit} is {state:?}");
+        assert_eq!(state.allocated, !is_zero, "unit {unit} is {state:?}");
+        found.holes += u64::from(is_zero);
+        found.lost += u64::from(state.lost);
+    }
+    if sound {
+        cut.power_cut(model.now);
+        for (unit, (state, (before, after))) in
+            told.iter().zip(now.iter().zip(contents(&cut, model.now))).enumerate()
+        {
+            assert_eq!(state.volatile, *before != after, "unit {unit} is {state:?}");
+            found.volatile += u64::from(state.volatile);
+        }
+    }
+}
+
+fn configurations() -> impl Strategy<Value = SsdConfig> {
+    let cache = prop::sample::select(vec![WriteCache::Protected, WriteCache::Volatile, WriteCache::Off]);
+    (cache, prop::option::of(choices()), prop::sample::select(vec![1u16, 2]))
+        .prop_map(|(cache, choices, cores)| drive(cache, choices, cores))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_a_drive_says_is_what_it_gives_and_keeps(
+        mut config in configurations(), seed: u64, commands in 50u64..600, failing_programs: bool,
+    ) {
+        if failing_programs {
+            config.hazards = HazardConfig { program_failure: 4e-3, ..HazardConfig::default() };
+            config.ftl.tolerated_bad_blocks = 1;
+        }
+        let model = live(&config, seed, commands, 0);
+        look(&model, seed, true, &mut Found::default());
+    }
+
+    #[test]
+    fn what_a_breaking_drive_says_is_what_it_gives(
+        config in configurations(), seed: u64, commands in 50u64..600, faults in 1u64..12,
+    ) {
+        let model = live(&config, seed, commands, faults);
+        look(&model, seed, false, &mut Found::default());
+    }
+}
+
+#[test]
+fn every_state_is_found() {
+    let mut found = Found::default();
+    for seed in 0..8 {
+        let config = drive(WriteCache::Volatile, None, 1);
+        look(&live(&config, seed, 400, 0), seed, true, &mut found);
+        look(&live(&config, seed, 400, 6), seed, false, &mut found);
+    }
+    assert!(found.holes > 100 && found.lost > 20 && found.volatile > 20, "{found:?}");
+}
+
+/// What is to be written again after a die has failed is what a query answers, whoever looks for it.
+#[test]
+fn what_is_lost_or_misplaced_is_what_a_query_answers() {
+    let (mut misplaced, mut lost) = (0, 0);
+    for (seed, identifier) in [
+        (1, Identifier::L2pOneCore),
+        (2, Identifier::L2pAllCores),
+        (3, Identifier::P2lPage),
+        (4, Identifier::P2lBlock),
+    ] {
+        let mut config = tiny();
+        config.geometry.channels = 4;
+        config.geometry.dies_per_chip = 4;
+        config.geometry.planes_per_die = 1;
+        config.geometry.blocks_per_plane = 40;
+        config.geometry.spare_per_page = Bytes(256);
+        config.ftl.capacity = Some(Bytes(1600 * 4096));
+        config.controller.flash_cores = 4;
+        config.controller.write_buffer = Bytes::kib(512);
+        config.bytes = true;
+        config.repair = Some(RepairConfig {
+            scheme: RepairScheme::Cooperative,
+            identifier,
+            migration: Migration::Host,
+            ..RepairConfig::default()
+        });
+        let mut model = Model::new(config, seed);
+        model.ssd.begin_timed();
+        for unit in 0..model.units.len() {
+            model.submit(Op::Write, unit, unit + 1, 0, false, 0);
+            model.settle_down();
+        }
+        let (mut ssd, now) = (model.ssd, model.now);
+        ssd.inject(now, Fault { die: 5, damage: Damage::Die });
+        ssd.detect_untimed(now);
+        let told = ssd.extents(Lba(0), u64::MAX);
+        let sectors = ssd.units() as u32 * ssd.sectors_per_unit();
+        ssd.submit(now, command(Op::LbaStatus, 0, sectors), Tag(0));
+        let mut done = Vec::new();
+        while done.is_empty() {
+            ssd.advance_to_completion(Nanos::MAX, &mut done);
+        }
+        let answer: Vec<_> = ssd.take_lba_status(Tag(0)).unwrap();
+        let answer: Vec<_> =
+            answer.iter().map(|run| (run.lba, u64::from(run.sectors), run.readable)).collect();
+        let bad = told.iter().filter(|extent| extent.state.lost || extent.state.misplaced);
+        let bad: Vec<_> = bad.map(|extent| (extent.lba, extent.sectors, extent.state.misplaced)).collect();
+        assert_eq!(bad, answer, "{identifier:?}");
+        misplaced += bad.iter().filter(|run| run.2).count();
+        lost += bad.iter().filter(|run| !run.2).count();
+    }
+    assert!(misplaced > 10 && lost > 10, "{misplaced} misplaced, {lost} lost");
+}
+
+/// A read over several units says which of them failed, and a read that is fine afterwards says nothing.
+#[test]
+fn a_read_that_fails_says_where() {
+    let mut config = drive(WriteCache::Protected, None, 1);
+    config.bytes = true;
+    let mut model = Model::new(config, 5);
+    model.ssd.begin_timed();
+    model.may_fail = true;
+    for unit in 0..64 {
+        model.submit(Op::Write, unit, unit + 1, 0, false, 0);
+    }
+    while let Some(at) = model.ssd.next_deadline() {
+        model.step(at);
+    }
+    let (mut ssd, mut now) = (model.ssd, model.now);
+    ssd.inject(now, Fault { die: 1, damage: Damage::Die });
+    let lost = |ssd: &Ssd, from: u64, count: u64| -> Vec<SectorRun> {
+        let extents = ssd.extents(Lba(from), count).into_iter().filter(|extent| extent.state.lost);
+        extents.map(|extent| SectorRun { lba: extent.lba, sectors: extent.sectors }).collect()
+    };
+    let (from, count) = (3, 64 * 8 - 5);
+    let expected = lost(&ssd, from, count);
+    assert!(expected.len() > 3, "{expected:?}");
+    let mut read = |ssd: &mut Ssd, tag: Tag, from: u64, count: u64| {
+        let mut done = Vec::new();
+        ssd.submit(now, command(Op::Read, from, count as u32), tag);
+        while done.is_empty() {
+            now = ssd.advance_to_completion(Nanos::MAX, &mut done);
+        }
+        (done[0].outcome, ssd.take_failed(tag))
+    };
+    assert_eq!(read(&mut ssd, Tag(9), from, count), (Outcome::MediumError, Some(expected)));
+    assert_eq!(ssd.take_failed(Tag(9)), None);
+    let good = ssd.extents(Lba(0), u64::MAX).into_iter().find(|extent| !extent.state.lost).unwrap();
+    assert_eq!(read(&mut ssd, Tag(9), good.lba.0, 1), (Outcome::Ok, None));
+}
