@@ -3,6 +3,7 @@
 
 mod command;
 mod extent;
+pub mod health_log;
 mod smart;
 mod status;
 

@@ -4,6 +4,7 @@ use crate::config::{Identifier, SsdConfig, WriteCache};
 use crate::core::{Core, Cores, Processor, Unsettled};
 use crate::counters::{Counters, PowerCuts, Totals};
 use crate::health::{Changes, Decisions, DieLayout, FaultSchedule, Timer};
+use crate::health_log::Shutdowns;
 use crate::host::HostSide;
 use crate::placement::Classifier;
 use crate::places::DiePlace;
@@ -77,6 +78,7 @@ impl Ssd {
             changes: Changes::default(),
             power_cuts: PowerCuts::default(),
             mounts: Mounts::default(),
+            shutdowns: Shutdowns::default(),
             redirection: None,
             adjusted: Vec::new(),
             moves: Moves::default(),

@@ -8,6 +8,7 @@ mod counters;
 mod failed_programs;
 mod figures;
 mod health;
+mod health_log;
 mod host;
 mod measures;
 mod op;

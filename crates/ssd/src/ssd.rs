@@ -4,6 +4,7 @@ use crate::config::{SsdConfig, WriteCache};
 use crate::core::{Cores, Processor, Unsettled};
 use crate::counters::{Counters, PowerCuts, Totals};
 use crate::health::{Changes, Decisions, FaultSchedule, Timer};
+use crate::health_log::Shutdowns;
 use crate::host::HostSide;
 use crate::op::{Op, Purpose};
 use crate::placement::Classifier;
@@ -88,6 +89,7 @@ pub struct Ssd {
     pub(crate) changes: Changes,
     pub(crate) power_cuts: PowerCuts,
     pub(crate) mounts: Mounts,
+    pub(crate) shutdowns: Shutdowns,
     /// Which units live in another core than when the drive was new; absent where none do.
     pub(crate) redirection: Option<Box<Redirection>>,
     /// Failed dies for which space has been adjusted.

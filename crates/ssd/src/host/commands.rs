@@ -11,7 +11,7 @@ use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
 
 impl Ssd {
     pub(crate) fn receive(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
-        if self.host.enter(command, tag, data) {
+        if self.host.enter(now, command, tag, data) {
             self.accept(now, command, tag, data);
         }
     }

@@ -50,6 +50,9 @@ pub(crate) struct HostSide {
     door: Door,
     in_flight: u32,
     queue_depth: u32,
+    /// Since when commands are in flight, and how long there were any before.
+    busy_since: Nanos,
+    busy: Nanos,
 }
 
 impl HostSide {
@@ -66,13 +69,18 @@ impl HostSide {
             door: Door::default(),
             in_flight: 0,
             queue_depth: config.controller.queue_depth,
+            busy_since: Nanos::ZERO,
+            busy: Nanos::ZERO,
         }
     }
 
     /// Takes a place in the drive's queue for a command; without one it waits, and this is false.
     #[inline]
-    fn enter(&mut self, command: Command, tag: Tag, data: &[u8]) -> bool {
+    fn enter(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) -> bool {
         let enters = self.in_flight < self.queue_depth;
+        if self.in_flight == 0 {
+            self.busy_since = now;
+        }
         if enters {
             self.in_flight += 1;
         } else {
@@ -100,6 +108,9 @@ impl HostSide {
         self.in_flight -= 1;
         let next = self.waiting.pop_front();
         self.in_flight += u32::from(next.is_some());
+        if self.in_flight == 0 {
+            self.busy += completion.at - self.busy_since;
+        }
         Some((completion, next))
     }
 
@@ -124,6 +135,7 @@ impl HostSide {
 
     /// Power has failed: nothing is known of any command.
     pub(crate) fn forget(&mut self, now: Nanos) {
+        self.busy = self.busy_time(now);
         self.link.forget(now);
         self.waiting.clear();
         self.door.arrived.clear();
@@ -132,6 +144,12 @@ impl HostSide {
         self.flushes.forget();
         self.bytes.clear();
         self.failures = Failures::default();
+    }
+
+    /// How long commands were in flight until `now`.
+    pub(crate) fn busy_time(&self, now: Nanos) -> Nanos {
+        let since = if self.in_flight == 0 { now } else { self.busy_since };
+        self.busy + now.saturating_sub(since)
     }
 
     /// Checks that no request, no barrier and no bytes are left over.

@@ -149,13 +149,17 @@ pub(crate) struct Life {
     pub(crate) commands: [u64; 2],
     pub(crate) sectors: [u64; 2],
     pub(crate) media_errors: u64,
+    /// Commands that ended in an error.
+    pub(crate) errors: u64,
 }
 
 impl Life {
     #[inline]
     pub(crate) fn count(&mut self, command: &Command, outcome: Outcome) {
-        self.media_errors += u64::from(outcome == Outcome::MediumError);
-        if outcome == Outcome::Ok && matches!(command.op, Op::Read | Op::Write) {
+        if outcome != Outcome::Ok {
+            self.errors += 1;
+            self.media_errors += u64::from(outcome == Outcome::MediumError);
+        } else if matches!(command.op, Op::Read | Op::Write) {
             self.commands[command.op as usize] += 1;
             self.sectors[command.op as usize] += u64::from(command.sectors);
         }

@@ -42,6 +42,7 @@ impl Ssd {
     /// All but the host's side forgets what it was doing; then the drive mounts.
     pub(crate) fn cut(&mut self, now: Nanos) {
         self.power_cuts.cuts += 1;
+        self.shutdowns.power_failed();
         let outstanding = self.flash.cut(now);
         self.reads = Slab::default();
         self.host.requests.clear();
