@@ -17,7 +17,7 @@ from outlast.points import Job, job, key_of
 from outlast.points.content import content_hash
 from outlast.points.workers import Processes
 
-KNOWN = {"workload.trace.file", "workload.fio.file"}
+KNOWN = {"workload.trace.file", "workload.fio.file", "precondition.from"}
 """The settings whose files `Scenario::input_files` lists."""
 
 
@@ -53,7 +53,20 @@ def fields(schema: Any, found: str) -> Iterator[str]:
 
 
 def test_every_setting_that_names_a_file_is_part_of_the_key() -> None:
-    assert set(fields(outlast.scenario_schema(), "file")) | set(fields(outlast.scenario_schema(), "path")) == KNOWN
+    schema = outlast.scenario_schema()
+    named = {name for found in ("file", "path") for name in fields(schema, found)}
+    # What a range of addresses begins with is no file.
+    origins = {name for name in fields(schema, "from") if name.endswith(".from") and ".ranges." not in name}
+    assert named | origins == KNOWN
+
+
+def test_a_snapshot_counts_by_its_bytes_and_not_by_its_name(tiny: Path, tmp_path: Path) -> None:
+    keys = []
+    for name, seed in (("a.outlast", 1), ("b.outlast", 1), ("c.outlast", 2)):
+        file = tmp_path / name
+        assert outlast.snapshot(tiny, file, {"seed": seed}) == file
+        keys.append(key_of(api.resolve([tiny, {"precondition": {"from": str(file)}}])))
+    assert keys[0] == keys[1] != keys[2]
 
 
 def test_the_number_of_threads_is_no_part_of_the_key(tiny: Path) -> None:

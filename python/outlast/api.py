@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -134,6 +135,40 @@ def run(
     # A key that readers count on is there even where it has nothing to say.
     summary["write_amplification"] = summary["write_amplification"] or dict.fromkeys(AMPLIFICATION)
     return Result(summary, tables, toml, stopped=stopped and summary["partial"])
+
+
+def snapshot(
+    scenario: ScenarioLike | Sequence[ScenarioLike],
+    file: str | Path,
+    overrides: Overrides | None = None,
+    *,
+    progress: Progress | None = None,
+    any_memory: bool = False,
+) -> Path | None:
+    """Prepares the drive or array of a scenario and writes it as it then is to `file`, whole or not at all.
+
+    A scenario with the same `[device]` and `[array]` goes on from there: `[precondition] from = FILE`.
+    `None` where `progress` or Ctrl-C stopped it: nothing has been written.
+    """
+    from outlast.output import cannot_write, check_file, staged_file
+
+    path = Path(file)
+    chosen, changes = layers(scenario), override_list(overrides)
+    check_file(path)
+    if not any_memory:
+        memory.check(_core.validate(chosen, changes))
+    with suppress(_StoppedError), staged_file(path) as staging:
+        try:
+            if not _core.snapshot(chosen, changes, str(staging), progress):
+                raise _StoppedError
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        return path
+    return None
+
+
+class _StoppedError(Exception):
+    """Preparing was stopped."""
 
 
 def _peak_rss_mib() -> float | None:

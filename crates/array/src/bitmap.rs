@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 /// Sectors of one write of the bitmap: a page of 4 KiB.
 pub(crate) const PAGE_SECTORS: u32 = 8;
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
 #[allow(clippy::struct_excessive_bools, reason = "a mark can be any of these at once")]
 struct Region {
     /// The mark is on the members.
@@ -22,7 +22,7 @@ struct Region {
 }
 
 /// What the bitmap is doing with the members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) enum Busy {
     No,
     Setting,
@@ -32,7 +32,7 @@ pub(crate) enum Busy {
 }
 
 /// Marks by region of groups.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Bitmap {
     regions: Vec<Region>,
     groups_per_region: u64,

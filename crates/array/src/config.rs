@@ -131,7 +131,9 @@ impl Level {
 }
 
 /// Where RAID-10 puts the copies of a chunk, named as in Linux md (`md(4)`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, outlast_persist::Persist,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum CopyLayout {
     /// Side by side: the copies follow each other over the members, row by row.
@@ -171,7 +173,9 @@ impl StripeWrites {
 }
 
 /// How parity is made right after a loss of power, named as md's `consistency_policy`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, outlast_persist::Persist,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Consistency {
     /// Parity is computed anew over the whole array after an unclean stop. Costs nothing before; has the write hole: a member that is

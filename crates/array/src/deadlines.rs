@@ -4,7 +4,7 @@ use outlast_units::Nanos;
 
 /// A tournament tree over the members' next times: to set one costs at most log₂(members) comparisons, and the first time is at the root.
 /// Whose it is, and when the others begin, is found on the way down; of equal times the member with the smaller number comes first.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Deadlines {
     /// Member `i` is at `half + i`; node `i` is the earlier of `2i` and `2i + 1`. `half` is a power of two, so that neighbours in the tree
     /// are neighbours in number.

@@ -14,7 +14,7 @@ use outlast_units::Nanos;
 use std::collections::BTreeMap;
 
 /// What the superblocks say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 enum Mark {
     /// No write has been under way since redundancy was known to fit.
     Clean,
@@ -25,7 +25,7 @@ enum Mark {
 }
 
 /// Answers one question: after a loss of power, where may redundancy not fit?
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Doubt {
     policy: Consistency,
     /// Whether there is redundancy that a loss of power can leave wrong, and no record that makes it right.

@@ -53,7 +53,7 @@ pub enum ArrayError {
 }
 
 /// What a member told about a die, and what came of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, outlast_persist::Persist)]
 #[serde(rename_all = "kebab-case")]
 pub enum RepairStep {
     /// The member told that the die has failed.
@@ -91,7 +91,7 @@ impl RepairStep {
 }
 
 /// Something that happened to an array.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, outlast_persist::Persist)]
 pub struct Event {
     /// When.
     pub at: Nanos,
@@ -100,7 +100,7 @@ pub struct Event {
 }
 
 /// See [`Event`].
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, outlast_persist::Persist)]
 #[serde(rename_all = "kebab-case", tag = "what")]
 pub enum EventKind {
     /// A member is gone; `failed`: the array cannot give back everything.

@@ -19,7 +19,7 @@ use outlast_units::{Bytes, SECTOR_BYTES};
 use pieces::Pieces;
 
 /// How groups lie on the columns.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) enum Map {
     /// One chunk on every column.
     Striped(Striped),
@@ -28,14 +28,14 @@ pub(crate) enum Map {
 }
 
 /// A placement, and perhaps another one on the way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Striped {
     pub(crate) now: Placement,
     pub(crate) shift: Option<Shift>,
 }
 
 /// Sizes and places of one array.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Layout {
     pub(crate) map: Map,
     /// Sectors of a chunk.

@@ -6,7 +6,7 @@ use outlast_units::slab::{NIL, Slab};
 
 const BUCKETS: usize = 1 << 12;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 struct Node {
     group: u64,
     rows: Rows,
@@ -24,7 +24,7 @@ impl Node {
 }
 
 /// First come, first served: a lock waits for every earlier one that it overlaps, held or waiting, unless both are shared.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Locks {
     heads: Vec<u32>,
     nodes: Slab<Node>,

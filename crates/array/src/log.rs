@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 /// The ring, the same on every member.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Log {
     size: u64,
     used: u64,

@@ -12,7 +12,7 @@ use std::ops::{Index, IndexMut, Range};
 /// All devices of an array, and when each of them next does something.
 ///
 /// A member is named by its column; where a number may also name a donor, columns are followed by as many numbers for their donors.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct Members<D> {
     columns: Vec<Column<D>>,
     /// Members that are being replaced but still give what they have, by column; empty where there is none.
@@ -23,6 +23,7 @@ pub(crate) struct Members<D> {
     /// Members to be thrown out as soon as the event at hand is done.
     leaving: Vec<usize>,
     /// The measure of a device's age.
+    #[persist(skip)]
     age_of: fn(&D) -> f64,
     /// Some chunk somewhere cannot simply be read.
     degraded: bool,

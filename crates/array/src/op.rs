@@ -5,7 +5,7 @@ use outlast_device::{Command, Outcome, StreamId, Tag};
 use outlast_units::slab::NIL;
 
 /// A command of the host.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Host {
     pub(crate) command: Command,
     pub(crate) tag: Tag,
@@ -17,7 +17,7 @@ pub(crate) struct Host {
 }
 
 /// What an operation does with its group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) enum OpKind {
     /// Host data that cannot simply be read.
     Read,
@@ -45,7 +45,7 @@ impl OpKind {
 }
 
 /// How the redundancy of a write is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) enum Method {
     /// Nothing but what is written is needed.
     Full,
@@ -61,7 +61,7 @@ pub(crate) enum Method {
 ///
 /// It goes through: wait for the lock; mark the region (bitmap); *gather* what must be known, window by window (one window, unless
 /// sectors cannot be read: then halves, so that one bad sector costs no other); write the record (log); *commit*, that is, write.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 #[allow(clippy::struct_excessive_bools, reason = "independent facts, not a state in disguise")]
 pub(crate) struct Op {
     pub(crate) kind: OpKind,
@@ -161,14 +161,14 @@ impl Op {
 }
 
 /// What outlives a loss of power so that an operation can be finished.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Record {
     pub(crate) group: u64,
     pub(crate) rows: Rows,
     pub(crate) content: Content,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) enum Content {
     /// For each parity, the sum over the data roles that are not in `written`; and new data of roles whose member is missing.
     Partial { written: u64, sums: Vec<Vec<u8>>, extra: u64, cells: Vec<Vec<u8>> },
@@ -179,7 +179,7 @@ pub(crate) enum Content {
 }
 
 /// Why a command went to a member.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) enum SubKind {
     /// Host data, for host command `owner`.
     DirectRead,
@@ -207,7 +207,7 @@ impl SubKind {
 }
 
 /// A command to a member.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) struct Sub {
     pub(crate) live: bool,
     pub(crate) kind: SubKind,

@@ -13,7 +13,7 @@ use outlast_units::Nanos;
 use serde::Serialize;
 
 /// What a pass does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, outlast_persist::Persist)]
 #[serde(rename_all = "kebab-case")]
 pub enum PassKind {
     /// Fills new members (md: recovery); parity moves on the way where it has to.
@@ -32,7 +32,7 @@ pub enum PassKind {
 const AHEAD: u64 = 64;
 
 /// A pass under way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Pass {
     pub(crate) kind: PassKind,
     /// Groups below this are done; bits of `done` tell which of the next 64 are.
@@ -46,7 +46,7 @@ pub(crate) struct Pass {
 }
 
 /// A scrub that is wanted or under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 struct Scrub {
     base: u64,
     repair: bool,
@@ -84,7 +84,7 @@ pub(crate) enum Turn {
 }
 
 /// Everything that the array does for itself.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Passes {
     under_way: Option<Pass>,
     /// Counts passes, so that operations of one that was given up are known.

@@ -17,7 +17,7 @@ const SECTOR: usize = SECTOR_BYTES as usize;
 const PAGE_SECTORS: u64 = 8;
 
 /// Settings of a [`PlainDevice`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, outlast_persist::Persist)]
 #[serde(deny_unknown_fields)]
 pub struct PlainConfig {
     /// Capacity; a multiple of 512 bytes.
@@ -95,7 +95,7 @@ impl PlainConfig {
 }
 
 /// Something that will fail within a [`PlainDevice`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub struct PlainFailure {
     /// When.
     pub at: Nanos,
@@ -107,7 +107,7 @@ pub struct PlainFailure {
     pub fake: Vec<u64>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 struct InFlight {
     command: Command,
     tag: Tag,
@@ -115,7 +115,7 @@ struct InFlight {
 }
 
 /// A sector before a write: its bytes, whether it could not be read, and how it was listed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 struct Before {
     bytes: Option<Box<[u8]>>,
     unreadable: bool,
@@ -125,7 +125,7 @@ struct Before {
 /// A device with fixed times. It stands in for a drive where only its speed, its wear and its faults matter.
 ///
 /// A command takes the lane that is free first, for its latency and its transfer. Bytes are read and written when it ends.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub struct PlainDevice {
     config: PlainConfig,
     lanes: Vec<Nanos>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Disjoint runs of sectors that do not touch each other.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
 pub struct RangeSet {
     /// End of each run by its start.
     runs: BTreeMap<u64, u64>,

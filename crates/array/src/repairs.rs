@@ -10,7 +10,7 @@ use crate::config::RepairWay;
 use outlast_units::{ByteRate, Nanos};
 
 /// A recovery that has not begun.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) struct Waiting {
     pub(crate) id: u32,
     /// Whether it was told that it waits.
@@ -18,7 +18,7 @@ pub(crate) struct Waiting {
 }
 
 /// All recoveries.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Repairs {
     records: Vec<MemberRepair>,
     waiting: Vec<Waiting>,

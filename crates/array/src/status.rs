@@ -8,7 +8,7 @@ use std::fmt;
 
 outlast_units::counters! {
     /// Figures since the beginning.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, outlast_persist::Persist)]
     pub struct Counters {
         /// Host reads ended.
         pub reads: u64,

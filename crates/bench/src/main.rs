@@ -7,7 +7,8 @@
 //! `array` is an array beside its members by themselves, `traces` the reading of traces by format. Erasure codes are measured beside libisal, see [`codes`]; `cells` and `models` are not cases of
 //! the whole but the cost of one error rate, and of one closed form.
 //!
-//! `data` is writes that carry data, see [`data`]; the cases `bytes-*` write none. `forks` is what the clone of a drive takes.
+//! `data` is writes that carry data, see [`data`]; the cases `bytes-*` write none. `forks` is what the clone of a drive takes, `snapshot` what writing a
+//! drive to a file takes, and a run that goes on from it.
 //!
 //! `steady`, which runs only when named, holds the write amplification at which preconditioning stops against that after thirty drive
 //! writes.
@@ -30,6 +31,7 @@ mod instructions;
 mod models;
 mod protection;
 mod scale;
+mod snapshot;
 mod steady;
 mod threads;
 mod traces;
@@ -53,13 +55,14 @@ fn main() -> ExitCode {
     let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| *wanted == name);
     let steady = |quick| steady::measure(quick, seed).map(|()| String::new());
     let named_only = names.iter().any(|name| *name == "steady");
-    let lines: [(&str, bool, Measure<'_>); 6] = [
+    let lines: [(&str, bool, Measure<'_>); 7] = [
         ("cells", wanted("cells"), &|quick| Ok(cells::measure(quick))),
         ("models", wanted("models"), &|quick| Ok(models::measure(quick))),
         ("traces", wanted("traces"), &traces::measure),
         ("steady", named_only, &steady),
         ("array", wanted("array"), &array::measure),
         ("forks", wanted("forks"), &data::forks),
+        ("snapshot", wanted("snapshot"), &snapshot::measure),
     ];
     for (name, _, measure) in lines.iter().filter(|(_, wanted, _)| *wanted) {
         match measure(quick) {
@@ -125,7 +128,7 @@ fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use super::{array, case, codes, data, scale, traces};
+    use super::{array, case, codes, data, scale, snapshot, traces};
 
     /// At a hundredth of the size: a benchmark that no longer runs, or measures an empty run, is noticed by the tests.
     #[test]
@@ -164,6 +167,12 @@ mod tests {
     #[test]
     fn the_benchmark_of_forks_runs() {
         assert!(data::forks(true).unwrap().starts_with("forks: 102 MiB"));
+    }
+
+    /// A run from the snapshot gives the same.
+    #[test]
+    fn the_benchmark_of_snapshots_runs() {
+        assert!(snapshot::measure(true).unwrap().starts_with("snapshot: a drive of 1 GiB in "));
     }
 
     /// Each line of the codes has figures of the portable kernel at least, and the kernels agree (or it would panic).

@@ -5,6 +5,7 @@ use crate::decoder::Decoder;
 use crate::kernels::{self, Engine, Kernel, Linear};
 use crate::matrix::Matrix;
 use crate::{CodeError, ShardSet};
+use outlast_persist::{Damage, Persist, Reader, Writer};
 
 /// A systematic maximum-distance-separable code: `k` data shards as they are, `m` parity shards, and every `k` of the `k + m`
 /// determine the rest. (k, 0) is no code at all, (k, 1) is XOR, (k, 2) is the P and Q of RAID-6, and above that the parity
@@ -21,6 +22,21 @@ pub struct Code {
     engine: Engine,
     matrix: Matrix,
     encoder: Linear,
+}
+
+impl Persist for Code {
+    const SHAPE: u64 = outlast_persist::shape("Code", &[]);
+
+    fn write(&self, to: &mut Writer<'_>) {
+        (self.data, self.parity).write(to);
+    }
+
+    /// The same code, with the fastest kernel of the processor that it is read on.
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damage> {
+        let (data, parity) = Persist::read(from)?;
+        Self::new(data, parity)
+            .map_err(|_| Damage::Value { what: "number of data shards", value: data as u64 })
+    }
 }
 
 impl Code {

@@ -5,7 +5,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The kinds of command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    outlast_persist::Persist,
+)]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]
 pub enum Op {
@@ -25,17 +38,29 @@ pub enum Op {
 
 /// The stream hint of a write command (`NVMe` directives, SCSI stream control): writes with one hint share superblocks.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    outlast_persist::Persist,
 )]
 #[serde(transparent)]
 pub struct StreamId(pub u8);
 
 /// The caller's name for a command in flight. Small and dense: devices may index arrays by it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, outlast_persist::Persist)]
 pub struct Tag(pub u32);
 
 /// One command of the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub struct Command {
     /// First sector. Ignored by [`Op::Flush`].
     pub lba: Lba,
@@ -50,7 +75,7 @@ pub struct Command {
 }
 
 /// How a command ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub enum Outcome {
     /// Done.
     Ok,
@@ -66,7 +91,7 @@ pub enum Outcome {
 }
 
 /// One command that has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub struct Completion {
     /// When.
     pub at: Nanos,

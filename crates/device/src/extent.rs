@@ -61,7 +61,7 @@ impl Extents {
 }
 
 /// A run of sectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, outlast_persist::Persist)]
 pub struct SectorRun {
     /// First sector.
     pub lba: Lba,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// The health log of a device over its life: the figures of `NVMe`'s SMART / Health Information log (`NVMe` Base Specification 2.0,
 /// section 5.16.1.3) that a simulated device can know.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, outlast_persist::Persist)]
 pub struct Smart {
     /// Host reads carried out.
     pub host_read_commands: u64,

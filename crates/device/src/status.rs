@@ -5,7 +5,7 @@ use outlast_units::{Lba, Nanos};
 /// A run of sectors that a device asks its host to write again: the answer to `Op::LbaStatus` is a list of these. The commands of
 /// the standards are `NVMe`'s Get LBA Status ("potentially unrecoverable LBAs", `NVMe` Base Specification 2.0, section 5.16.1.15)
 /// and SCSI's GET LBA STATUS with the extensions of Rebuild Assist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub struct LbaRun {
     /// First sector.
     pub lba: Lba,
@@ -16,7 +16,7 @@ pub struct LbaRun {
 }
 
 /// Something that a device tells its host unasked: SCSI's check condition, `NVMe`'s asynchronous event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub struct Notice {
     /// When the device told it.
     pub at: Nanos,
@@ -25,7 +25,7 @@ pub struct Notice {
 }
 
 /// See [`Notice`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub enum NoticeKind {
     /// A die has failed. The device goes on without it; `Op::LbaStatus` tells which data is to be written again.
     DieFailed {

@@ -14,6 +14,9 @@ pub enum EngineError {
     /// The workload cannot be opened or read.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
+    /// A snapshot cannot be written.
+    #[error("the snapshot cannot be written: {0}")]
+    Snapshot(std::io::Error),
     /// A request arrives, or the run goes on, later than the drive can count time.
     #[error(
         "workload: the run goes on to {at}; a drive with so many dies is simulated until {latest}: scale time, or ask for less"

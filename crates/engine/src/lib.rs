@@ -30,6 +30,7 @@ mod run;
 mod scenario;
 mod settling;
 mod simulation;
+mod snapshot;
 mod steady;
 mod summary;
 mod table;
@@ -51,6 +52,7 @@ pub use overload::Overload;
 pub use progress::{Control, OnProgress, Phase, Progress};
 pub use repair_report::{RepairRisk, RepairSummary, ScaledRepair};
 pub use simulation::{RunResult, Simulation};
+pub use snapshot::{SnapshotError, read_snapshot, settings_of, write_snapshot};
 pub use summary::{
     AfterHost, ArrayAmplification, ArraySummary, ArrayWrites, ChangeMade, ClassFigures, ClosedForm,
     CorrectedBy, DataLossAfterFailures, DeviceFacts, DriveWear, Exact, Flash, FlashByCause, Gc, Host,

@@ -8,12 +8,13 @@ use outlast_array::Condition;
 use outlast_device::{Command, Device, Op, Outcome, StreamId};
 use outlast_ftl::{Ftl, ProgramCause};
 use outlast_media::ConfigError;
+use outlast_persist::Restore;
 use outlast_ssd::{CoreShare, Ssd};
 use outlast_units::{Lba, Nanos};
 
 /// A device that can be prepared without time and tells what it has done. Implemented by types known when the run loop is compiled,
 /// so that it calls them directly.
-pub(crate) trait Machine: Device {
+pub(crate) trait Machine: Device + Restore {
     /// Mapping units that the host addresses.
     fn units(&self) -> u64;
 

@@ -1,11 +1,14 @@
 //! A member of an array: a drive in full, or a light stand-in for one.
 
+use crate::scenario::Scenario;
+use crate::volume::{as_new, config_of};
 use outlast_array::{LightConfig, PlainDevice};
 use outlast_device::{
     Command, Completion, Device, Extent, Identity, LbaRun, Notice, PowerCycle, SectorRun, Smart, Tag,
 };
 use outlast_media::ConfigError;
-use outlast_ssd::Ssd;
+use outlast_persist::{Damage, Persist, Reader, Restore, Writer, shape};
+use outlast_ssd::{Ssd, SsdConfig};
 use outlast_units::{Bytes, Lba, Nanos};
 
 /// What stands in a place of an array. Light members have latency and bandwidth and no flash: they make room for drives that are
@@ -39,6 +42,61 @@ impl Member {
     /// Whether it is a drive and not a stand-in.
     pub(crate) fn is_drive(&self) -> bool {
         matches!(self, Self::Drive(_))
+    }
+}
+
+/// The drives that an array of a scenario may have: what reading one needs.
+#[derive(Debug)]
+pub(crate) struct Makings {
+    configs: Vec<(u64, SsdConfig)>,
+}
+
+impl Makings {
+    pub(crate) fn of(scenario: &Scenario) -> Self {
+        let devices = scenario.array.iter().flat_map(|array| {
+            (0..array.devices())
+                .map(|index| config_of(scenario, array, index))
+                .chain([as_new(scenario.device.clone())])
+        });
+        let mut configs: Vec<(u64, SsdConfig)> = devices.map(|config| (number_of(&config), config)).collect();
+        configs.dedup_by_key(|(number, _)| *number);
+        Self { configs }
+    }
+}
+
+/// The settings as a number.
+fn number_of(config: &SsdConfig) -> u64 {
+    shape(&format!("{config:?}"), &[])
+}
+
+impl Persist for Member {
+    const SHAPE: u64 =
+        shape("Member", &[("", <Ssd as Restore>::SHAPE), ("", <PlainDevice as Persist>::SHAPE)]);
+
+    /// A drive with the number of its settings and its seed, from which it is built anew before it takes over the rest.
+    fn write(&self, to: &mut Writer<'_>) {
+        self.is_drive().write(to);
+        match self {
+            Self::Drive(ssd) => {
+                (number_of(ssd.config()), ssd.seed()).write(to);
+                ssd.save(to);
+            }
+            Self::Light(plain) => plain.write(to),
+        }
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damage> {
+        if !bool::read(from)? {
+            return Persist::read(from).map(Self::Light);
+        }
+        let (value, seed) = Persist::read(from)?;
+        let known = from.context::<Makings>().map_or(&[][..], |makings| &makings.configs);
+        let Some((_, config)) = known.iter().find(|(number, _)| *number == value) else {
+            return Err(Damage::Value { what: "drive of the array", value });
+        };
+        let mut ssd = Ssd::new(config.clone(), seed).map_err(|error| Damage::Machine(error.to_string()))?;
+        ssd.restore(from)?;
+        Ok(Self::Drive(Box::new(ssd)))
     }
 }
 

@@ -22,7 +22,7 @@ const CHUNK: usize = 64;
 const BETWEEN_CLOCKS: u64 = 1 << 14;
 
 /// What preconditioning did.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Prepared {
     pub(crate) rounds: Vec<Round>,
     /// Mean write amplification of the last rounds: those that were compared.
@@ -31,8 +31,11 @@ pub(crate) struct Prepared {
     pub(crate) rest: f64,
     /// Whether the write amplification became steady; absent where nothing was overwritten.
     pub(crate) steady: Option<bool>,
+    #[persist(skip)]
     pub(crate) cpu_s: f64,
+    #[persist(skip)]
     pub(crate) wall_s: f64,
+    #[persist(skip)]
     pub(crate) stopped: bool,
     pub(crate) note: Option<String>,
 }

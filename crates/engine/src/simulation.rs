@@ -16,6 +16,7 @@ use crate::reliability::reliability_tables;
 use crate::report::summarise;
 use crate::run::{Ending, Runner};
 use crate::scenario::{Scenario, TimingMode};
+use crate::snapshot::{self, PreparedMachine, settings_of, write_snapshot};
 use crate::summary::{Summary, latency_table, precondition_table, wear_table};
 use crate::table::Table;
 use crate::team::Team;
@@ -26,6 +27,7 @@ use outlast_media::ConfigError;
 use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Nanos};
 use outlast_workload::{Pacing, Target, Workload};
+use std::io::Write;
 
 /// Width of a window where none was asked for and none follows from the workload; windows merge in pairs as they grow many.
 const FIRST_WINDOW: Nanos = Nanos::millis(2);
@@ -71,6 +73,10 @@ impl Simulation {
         let (workload, target) = Self::open(&scenario)?;
         let built = match &scenario.array {
             None => Built::Drive(Ssd::new(scenario.device.clone(), scenario.seed)?),
+            // Members are read whole, tables included.
+            Some(array) if scenario.precondition.from.is_some() => {
+                Built::Array(Volume::without_tables(&scenario, array)?)
+            }
             Some(array) => Built::Array(Volume::new(&scenario, array)?),
         };
         Ok(Self { scenario, built, workload, target })
@@ -96,6 +102,11 @@ impl Simulation {
     /// All that is checked before the drive is built.
     fn open(scenario: &Scenario) -> Result<(Workload, Target), EngineError> {
         scenario.validate()?;
+        match (&scenario.precondition.from, &scenario.array) {
+            (None, _) => {}
+            (Some(path), None) => snapshot::check::<Ssd>(scenario, path)?,
+            (Some(path), Some(_)) => snapshot::check::<Volume>(scenario, path)?,
+        }
         let unit = scenario.device.ftl.mapping_unit;
         // The workload before the drive: it costs little, and the drive may take gigabytes.
         let capacity = match &scenario.array {
@@ -181,6 +192,18 @@ impl Simulation {
         Ok(RunResult { tables: tables(&facts, &prepared, &recorder), summary })
     }
 
+    /// Prepares the drive or the array, and writes it as it then is. False where `progress` stopped that: then nothing has been written.
+    ///
+    /// # Errors
+    /// Those of [`Simulation::run`], or `to` cannot be written.
+    pub fn snapshot(&mut self, to: &mut dyn Write, progress: OnProgress<'_>) -> Result<bool, EngineError> {
+        let Self { scenario, built, target, .. } = self;
+        match built {
+            Built::Drive(ssd) => write_prepared(scenario, ssd, target, to, progress),
+            Built::Array(volume) => write_prepared(scenario, volume, target, to, progress),
+        }
+    }
+
     fn windows(&self) -> Windows {
         let run = &self.scenario.run;
         let digits = run.histogram_digits;
@@ -213,6 +236,37 @@ struct Done {
     run_cpu_s: f64,
 }
 
+/// Prepares `machine`, or has it take over the state of one that was prepared.
+fn prepared<M: Machine>(
+    scenario: &Scenario,
+    machine: &mut M,
+    target: &Target,
+    progress: OnProgress<'_>,
+) -> Result<Prepared, EngineError> {
+    if let Some(path) = &scenario.precondition.from {
+        return Ok(snapshot::prepare_from(machine, scenario, path)?);
+    }
+    let cores = scenario.device.controller.flash_cores;
+    let team = Team::new(scenario.run.threads, cores.into());
+    prepare(machine, &scenario.precondition, &scenario.workload, target, team, progress)
+}
+
+/// Prepares `machine` and writes its state; false where that was stopped.
+fn write_prepared<M: Machine>(
+    scenario: &Scenario,
+    machine: &mut M,
+    target: &Target,
+    to: &mut dyn Write,
+    progress: OnProgress<'_>,
+) -> Result<bool, EngineError> {
+    let mut prepared = prepared(scenario, machine, target, progress)?;
+    if !prepared.stopped {
+        let state = PreparedMachine { prepared: &mut prepared, machine };
+        write_snapshot(to, settings_of(scenario), &state).map_err(EngineError::Snapshot)?;
+    }
+    Ok(!prepared.stopped)
+}
+
 /// Prepares `machine` and runs the workload on it.
 fn execute<M: Machine + AsDrives>(
     scenario: &Scenario,
@@ -222,9 +276,7 @@ fn execute<M: Machine + AsDrives>(
     windows: Windows,
     progress: OnProgress<'_>,
 ) -> Result<Done, EngineError> {
-    let cores = scenario.device.controller.flash_cores;
-    let team = Team::new(scenario.run.threads, cores.into());
-    let prepared = prepare(machine, &scenario.precondition, &scenario.workload, target, team, progress)?;
+    let prepared = prepared(scenario, machine, target, progress)?;
     machine.begin(scenario)?;
     let recorder = Recorder::new(scenario.run.histogram_digits, windows, workload.lanes.as_ref());
     let watch = Stopwatch::start();

@@ -27,7 +27,7 @@ pub(crate) fn is_steady(values: &[f64], range: f64, excursion: f64) -> bool {
 const AHEAD: f64 = 10.0;
 
 /// One round of overwriting.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) struct Round {
     /// Overwritten until its end, in drive writes.
     pub(crate) drive_writes: f64,

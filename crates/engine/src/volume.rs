@@ -24,7 +24,7 @@ const BATCH: usize = 64;
 const FILL_STEP: usize = 1 << 16;
 
 /// An array of drives.
-#[derive(Debug)]
+#[derive(Debug, outlast_persist::Restore)]
 pub(crate) struct Volume {
     pub(crate) array: Array<Member>,
     /// What is to happen to the array and to members as wholes, the next one last.
@@ -33,13 +33,17 @@ pub(crate) struct Volume {
     replaced: Vec<Member>,
     /// Sums at the last reset.
     base: Counters,
+    #[persist(skip)]
     sectors_per_unit: u32,
+    #[persist(skip)]
     units: u64,
     /// For drives that are made later.
+    #[persist(skip)]
     config: SsdConfig,
     seed: u64,
     made: u64,
     /// Why the run cannot go on.
+    #[persist(skip)]
     failure: Option<ConfigError>,
     /// When power failed and the array did not start again.
     off_since: Option<Nanos>,
@@ -47,8 +51,10 @@ pub(crate) struct Volume {
     pub(crate) notes: Vec<String>,
     /// Until when the array went on after the host had ended.
     pub(crate) went_on_until: Option<Nanos>,
+    #[persist(skip)]
     finish_rebuild: bool,
     /// Commands without time that are still to be carried out.
+    #[persist(skip)]
     backlog: Backlog,
 }
 
@@ -70,7 +76,7 @@ fn drive_seed(seed: u64, index: u64) -> u64 {
 }
 
 /// The settings of device `index` of the array.
-fn config_of(scenario: &Scenario, array: &ArrayConfig, index: u16) -> SsdConfig {
+pub(crate) fn config_of(scenario: &Scenario, array: &ArrayConfig, index: u16) -> SsdConfig {
     let mut config = scenario.device.clone();
     let Some(own) = array.member(index) else { return config };
     if let Some(capacity) = own.capacity {
@@ -84,7 +90,7 @@ fn config_of(scenario: &Scenario, array: &ArrayConfig, index: u16) -> SsdConfig 
 }
 
 /// The settings of a drive from the factory.
-fn as_new(mut config: SsdConfig) -> SsdConfig {
+pub(crate) fn as_new(mut config: SsdConfig) -> SsdConfig {
     if let Some(reliability) = &mut config.reliability {
         reliability.initial = outlast_media::InitialState::default();
     }

@@ -3,7 +3,7 @@
 use outlast_units::Nanos;
 
 /// One channel: transfers book it first come, first served; commands, which are short, go in between.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Channel {
     free_at: Nanos,
     busy: Nanos,

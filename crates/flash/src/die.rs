@@ -5,7 +5,7 @@ use outlast_units::slab::NIL;
 use outlast_units::{ChannelId, CoreId, Nanos};
 
 /// What a die is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) enum Phase {
     Idle,
     /// tR runs.
@@ -19,7 +19,7 @@ pub(crate) enum Phase {
 }
 
 /// An operation that reads have interrupted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) struct Suspended {
     pub(crate) op: u32,
     pub(crate) remaining: Nanos,
@@ -29,7 +29,7 @@ pub(crate) struct Suspended {
 }
 
 /// One die: what it does now and what waits for it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Die {
     pub(crate) channel: ChannelId,
     pub(crate) core: CoreId,

@@ -18,10 +18,12 @@ pub enum Source {
 }
 
 /// The event tree of a drive: its dies, then its flash cores, then the three sources of which there is one each.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct Events {
     tree: EventTree,
+    #[persist(skip)]
     dies: u32,
+    #[persist(skip)]
     cores: u32,
 }
 
@@ -85,17 +87,21 @@ impl Events {
 /// A tournament tree over a fixed set of sources, each with at most one pending event. Four nodes compete at a time: setting a time costs
 /// log₄(sources) times three comparisons, without branches and without allocation; the earliest is at the root. Equal times go to the
 /// source with the smaller number, so a run is reproducible.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 struct EventTree {
     /// Group `i` is what nodes `4i + 1` to `4i + 4` hold, and node `i` holds the least of it; node 0 is the root, and the nodes without a
     /// group are the leaves. Any number of leaves will do, as the least of all does not depend on their order. What a node holds is
     /// time and source in one word, compared at once.
+    #[persist(each)]
     groups: Vec<[u64; 4]>,
     /// What the root holds.
     first: u64,
+    #[persist(skip)]
     sources: u32,
     /// Low bits that hold the source.
+    #[persist(skip)]
     bits: u32,
+    #[persist(skip)]
     horizon: Nanos,
 }
 

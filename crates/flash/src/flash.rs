@@ -15,16 +15,21 @@ use std::collections::VecDeque;
 /// **Priorities** on a die: reads, then host programs, then garbage collection, then background tasks. When collection is
 /// [urgent](Demand), it goes before host programs, and every so often before reads, so that it cannot starve. Channels serve
 /// first come, first served.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub struct Flash<T> {
+    #[persist(each)]
     pub(crate) dies: IndexVec<DieId, Die>,
+    #[persist(each)]
     pub(crate) channels: IndexVec<ChannelId, Channel>,
     pub(crate) events: Events,
     pub(crate) ops: Slab<Op<T>>,
+    #[persist(skip)]
     pub(crate) timing: TimingTable,
+    #[persist(skip)]
     pub(crate) unit: ProgramUnit,
     /// How long command cycles and the data of a whole program unit hold the channel.
     pub(crate) program_transfer: Nanos,
+    #[persist(skip)]
     pub(crate) suspend: Option<Suspend>,
     pub(crate) program_every: u8,
     pub(crate) background_every: u8,

@@ -30,7 +30,7 @@ pub enum Next {
 /// A die, idle, asks for the next read that a task wants of it.
 ///
 /// One word, as [`Next`] has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub struct Ask(u32);
 
 impl Ask {

@@ -4,7 +4,7 @@ use outlast_units::slab::{NIL, Slab};
 use outlast_units::{BlockId, Row, count_few};
 
 /// What a die does for an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub enum Kind {
     /// Senses units and sends them over the channel.
     Read,
@@ -15,7 +15,7 @@ pub enum Kind {
 }
 
 /// The internal tasks, in the order in which an idle die asks for their reads; their numbers index tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub enum Task {
     /// Garbage collection.
     Gc = 0,
@@ -53,11 +53,11 @@ pub struct Place {
 }
 
 /// An operation in the room, from its submission until it is handed back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub struct OpId(pub(crate) u32);
 
 /// A flash operation. `T` is the caller's: what it is for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub struct Op<T> {
     /// Units of the program unit that a read senses and sends, one bit each.
     pub(crate) mask: u64,
@@ -144,7 +144,7 @@ impl<T> Op<T> {
 }
 
 /// An intrusive first-in-first-out list of operations.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) struct List {
     head: u32,
     tail: u32,

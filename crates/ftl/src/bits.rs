@@ -18,8 +18,8 @@ pub(crate) fn lowest(mask: u64, count: u32) -> u64 {
 }
 
 /// One bit for each of some things that are numbered from zero.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Bits(Vec<u64>);
+#[derive(Clone, Debug, Default, outlast_persist::Restore)]
+pub(crate) struct Bits(#[persist(grow)] Vec<u64>);
 
 impl Bits {
     /// `count` bits, all clear.

@@ -4,13 +4,15 @@ use outlast_media::{BlockAddress, Blocks, ConfigError, Geometry};
 use outlast_units::{BlockId, LocalDie, SuperblockId};
 
 /// Superblock `s` consists of block `s` of every plane, except where a spare block replaces a bad one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct BlockTable {
     planes_per_die: u16,
     planes: usize,
     /// `[superblock][plane]`, row by row.
+    #[persist(each)]
     blocks: Vec<BlockId>,
     /// Good spare blocks left, for each plane.
+    #[persist(each)]
     spares: Vec<Vec<BlockId>>,
 }
 

@@ -13,7 +13,7 @@ const NO_CODE: u8 = u8::MAX;
 const NO_PARITY: CodeConfig = CodeConfig { data: 1, parity: 0, block: None };
 
 /// The codes of a flash core, each with the way in which it divides superblocks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Codes {
     /// Every code that there has been since the beginning.
     known: Vec<(CodeConfig, Stripes)>,

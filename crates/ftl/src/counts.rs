@@ -3,7 +3,7 @@
 use crate::causes::{PagesRead, ProgramCause, ReadCause, UnitsWritten};
 
 /// Counters since the beginning.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Counts {
     /// Units that the host has written: the clock by which superblocks age.
     clock: u64,

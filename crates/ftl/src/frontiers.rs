@@ -5,7 +5,7 @@ use outlast_units::{IndexVec, Ppn, SuperblockId};
 use std::ops::{Index, IndexMut};
 
 /// Parity that is to be written: of stripes that are complete.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct DueParity {
     /// The first stripe whose parity has not all been handed out.
     pub(crate) stripe: u32,
@@ -16,7 +16,7 @@ pub(crate) struct DueParity {
 }
 
 /// How data follows the program unit under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 enum Way {
     /// Every slot up to the end holds data.
     Straight,
@@ -25,7 +25,7 @@ enum Way {
 }
 
 /// The write frontier of one stream.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) struct Frontier {
     superblock: SuperblockId,
     /// Next slot.
@@ -222,7 +222,7 @@ impl Frontier {
 }
 
 /// The frontiers of all streams.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Frontiers(IndexVec<Stream, Frontier>);
 
 impl Frontiers {

@@ -121,13 +121,16 @@ pub(crate) type Map = FlatMap;
 ///
 /// **Never stuck.** One free superblock is held back for each relocating stream, and the configuration is refused unless
 /// enough superblocks remain that some sealed one always has stale units ([`Ftl::new`]).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub struct Ftl {
+    #[persist(skip)]
     layout: Layout,
+    #[persist(skip)]
     config: FtlConfig,
     /// Where the host's units are, then those that other cores have handed over ([`Ftl::set_logical`]).
     map: Map,
     superblocks: Superblocks,
+    #[persist(skip)]
     streams: Streams,
     frontiers: Frontiers,
     codes: Codes,
@@ -137,12 +140,15 @@ pub struct Ftl {
     /// What each unit in the buffer superseded; absent where the buffer survives a loss of power, and in untimed writes.
     origins: Option<Box<Origins>>,
     /// What flash tells of itself; absent where nobody asks.
+    #[persist(each)]
     records: Option<Box<Records>>,
     /// How a mount finds the mapping; absent where nothing is recorded for it.
+    #[persist(skip)]
     mount: Option<MountOptions>,
     /// Whether there are origins or records: each unit that is written is noted.
     follows: bool,
     physical: Physical,
+    #[persist(each)]
     contents: Option<Contents>,
     room: Room,
     counts: Counts,

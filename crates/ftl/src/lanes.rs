@@ -5,7 +5,7 @@ use outlast_units::{IndexVec, LaneIndex, Pu, SuperblockId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Lanes of a superblock that hold nothing, or nothing more.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 struct Gaps {
     /// Gone when the superblock was opened: its stripes are laid around them.
     opened: LaneSet,
@@ -14,7 +14,7 @@ struct Gaps {
 }
 
 /// What is damaged on a flash core.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Lanes {
     /// Number of lanes.
     count: u32,

@@ -5,7 +5,7 @@ use outlast_units::{Lpn, Ppn};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Logical pages whose data has been lost, and bytes of units that are written again.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Losses {
     /// Until they are written or trimmed.
     pages: BTreeSet<Lpn>,

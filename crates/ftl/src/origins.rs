@@ -14,7 +14,7 @@ pub(crate) const LOST: Ppn = Ppn(u32::MAX - 1);
 const NO_TABLE: u32 = u32::MAX;
 
 /// The origin of every slot of an open superblock, and how often each superblock is pinned.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Origins {
     /// The table of each superblock that is open.
     table_of: IndexVec<SuperblockId, u32>,

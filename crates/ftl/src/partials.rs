@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 pub(crate) type OpenStripe = (SuperblockId, u32);
 
 /// Parity of a stripe that is not full.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Cover {
     /// Data of the stripe before this program unit (counted within the superblock) is covered.
     pub(crate) until: PuWithin,
@@ -19,7 +19,7 @@ pub(crate) struct Cover {
 }
 
 /// A cover that is on its way to flash.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 struct Coming {
     stripe: OpenStripe,
     stream: Stream,
@@ -32,7 +32,7 @@ struct Coming {
 
 /// Superblocks of partial parity. Each lane is filled from its first page on, for itself: the parity of a stripe goes to the lanes
 /// on which the stripe's own parity will lie, so that no die holds both data and its parity.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 struct Log {
     open: Option<SuperblockId>,
     /// Next superpage of each lane.
@@ -44,7 +44,7 @@ struct Log {
 }
 
 /// All covers of a flash core, and what none protects.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct Partials {
     place: Option<PartialPlace>,
     /// One bit for each program unit that holds partial parity within a stripe, or that its stripe left out.

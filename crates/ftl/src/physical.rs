@@ -6,7 +6,7 @@ use outlast_media::{BlockAddress, Blocks, ConfigError, DefectConfig, Geometry, P
 use outlast_units::{BlockIndex, LaneIndex, LocalDie, PuWithin, SuperblockId};
 
 /// The blocks of a flash core.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct Physical {
     blocks: Blocks,
     members: BlockTable,

@@ -1,7 +1,7 @@
 //! What a flash core has to hold, what it holds back for relocation, and whether that is still possible.
 
 /// How much a core has to hold, what it holds back for relocation, and whether that is still possible.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Room {
     /// Units that there must be room for.
     logical_units: u64,

@@ -6,7 +6,7 @@ use outlast_media::ConfigError;
 use outlast_units::Idx;
 
 /// A write frontier with its own open superblock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, outlast_persist::Persist)]
 pub struct Stream(pub u8);
 
 impl Idx for Stream {
@@ -22,7 +22,7 @@ impl Idx for Stream {
 }
 
 /// What a stream or a relocation is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub enum Cause {
     /// The host writes.
     Host,

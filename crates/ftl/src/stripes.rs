@@ -8,7 +8,7 @@ use outlast_units::{IndexVec, LaneIndex, LocalDie, PuWithin};
 use std::ops::Range;
 
 /// A set of lanes: one bit each.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) struct LaneSet(Vec<u64>);
 
 impl LaneSet {
@@ -39,7 +39,7 @@ impl LaneSet {
 }
 
 /// What a program unit of a superblock is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) enum Role {
     /// It holds units of data.
     Data,
@@ -65,7 +65,7 @@ pub(crate) enum Role {
 ///
 /// With a code within blocks, too, superpages go in groups, the last superpage of which holds, on every lane, the parity of what
 /// the group has on that lane. Stripes do not cross from one group into the next, and the last superpage belongs to none.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Stripes {
     /// Of the dies; absent where there is only one within blocks.
     code: Option<Code>,

@@ -6,7 +6,7 @@ use crate::streams::{Cause, Stream};
 use outlast_units::{IndexVec, Pu, SuperblockId};
 
 /// State of a superblock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub enum State {
     /// Erased.
     Free,
@@ -24,25 +24,33 @@ pub enum State {
 ///
 /// [`take_free`](Self::take_free) and [`open`](Self::open), then [`programmed`](Self::programmed) or [`settle`](Self::settle) for every
 /// program unit: the last one seals it. [`begin_collecting`](Self::begin_collecting), then [`erased`](Self::erased).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct Superblocks {
     /// Program units of a superblock.
     pus: u32,
+    #[persist(each)]
     state: IndexVec<SuperblockId, State>,
     /// Valid units, with [`NO_CANDIDATE`] unless it is sealed.
+    #[persist(each)]
     valid: IndexVec<SuperblockId, u32>,
     /// Host units that had been written when it was sealed, and how many others had been sealed before.
+    #[persist(each)]
     sealed_at: IndexVec<SuperblockId, u64>,
+    #[persist(each)]
     sealed_order: IndexVec<SuperblockId, u64>,
     /// P/E cycles: the mean of its blocks.
+    #[persist(each)]
     cycles: IndexVec<SuperblockId, u32>,
     /// Program units that are still to come: neither programmed nor settled.
+    #[persist(each)]
     to_come: IndexVec<SuperblockId, u32>,
     /// One bit for each program unit; meaningful where some are still to come, or where not all of the superblock was programmed.
     programmed: Bits,
     /// The stream that opened it last.
+    #[persist(each)]
     opened_by: IndexVec<SuperblockId, Stream>,
     /// Why its units move, while it is being relocated.
+    #[persist(each)]
     moved_for: IndexVec<SuperblockId, Cause>,
     /// Free ones, the one freed longest ago first.
     free: Vec<SuperblockId>,

@@ -68,9 +68,11 @@ pub(crate) trait Mapping {
 const GATHERED: u32 = 8;
 
 /// All of the mapping in memory: three flat tables.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct FlatMap {
+    #[persist(grow)]
     slots: IndexVec<Lpn, Ppn>,
+    #[persist(each)]
     owners: IndexVec<Ppn, Lpn>,
     /// One bit for each slot. So small that of most drives it stays in the cache, where looking for the valid slots in the other two
     /// tables would miss it at every slot.

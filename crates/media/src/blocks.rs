@@ -47,12 +47,14 @@ pub struct BlockAddress {
 
 /// Bookkeeping of physical blocks. It asserts that bad ones are left alone; how far blocks are programmed is the business of
 /// [`ProgramOrder`](crate::ProgramOrder).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub struct Blocks {
     planes_per_die: usize,
     per_plane: usize,
     /// P/E cycles.
+    #[persist(each)]
     cycles: IndexVec<BlockIndex, u32>,
+    #[persist(each)]
     bad: IndexVec<BlockIndex, bool>,
     erases: u64,
     max_cycles: u32,

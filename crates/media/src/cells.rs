@@ -46,7 +46,7 @@ pub struct CellsConfig<'a> {
 }
 
 /// Where the error rate first reached [`SATURATED_RBER`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, outlast_persist::Persist)]
 pub struct Saturation {
     /// The block, in the order of [`crate::Blocks::index`].
     pub block: BlockIndex,
@@ -76,18 +76,24 @@ pub struct Sensing {
 ///
 /// A sensing costs 13 to 20 ns (`outlast-bench cells`): powers are computed only when a block is erased, and looked up else. The
 /// RBER of a sensing is the model's within a relative 3e-7.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub struct Cells {
+    #[persist(skip)]
     model: RberModel,
+    #[persist(each)]
     blocks: IndexVec<BlockIndex, Block>,
     /// Program time of each group, in ticks since the epoch; [`UNWRITTEN`] of one that holds nothing.
+    #[persist(each)]
     programmed: IndexVec<Group, u32>,
     /// Ticks from the epoch to time zero.
     before_zero: u64,
+    #[persist(skip)]
     law: Law,
     /// Reads of each row of each block; empty unless reads disturb only their page.
+    #[persist(each)]
     row_reads: Vec<u32>,
     /// Reads at which the alarm of a block goes off, by type of the row that is read; empty unless reads disturb only their page.
+    #[persist(each)]
     row_alarms: Vec<u32>,
     /// Types of rows, which alternate from row to row.
     types: usize,
@@ -100,11 +106,12 @@ pub struct Cells {
     first_block: u64,
     seed: u64,
     luck_seed: u64,
+    #[persist(skip)]
     variation: BlockVariation,
 }
 
 /// How long ago a group was written, in tenths of a second.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
 pub struct Age(u32);
 
 /// The unit of program times.

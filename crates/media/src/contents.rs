@@ -6,6 +6,7 @@ mod unit;
 pub use unit::{Blank, Unit};
 
 use chunks::{COUNTS, Chunks};
+use outlast_persist::{Damage, Reader, Restore, Writer};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -32,6 +33,28 @@ pub struct Contents {
 
 /// A few superblocks: what erasures give up, later writes take.
 const SPARES: usize = 4096;
+
+impl Restore for Contents {
+    const SHAPE: u64 = <Chunks as Restore>::SHAPE;
+
+    /// What is spare is nobody's state.
+    fn save(&self, to: &mut Writer<'_>) {
+        self.slots.save(to);
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        self.slots.restore(from)?;
+        let fits = |unit: &Unit| unit.bytes().is_none_or(|bytes| bytes.len() == self.unit_bytes);
+        match self.slots.units().find(|&unit| !fits(unit)) {
+            None => Ok(()),
+            Some(unit) => Err(Damage::Count {
+                what: "a unit",
+                found: unit.bytes().map_or(0, <[u8]>::len) as u64,
+                expected: self.unit_bytes as u64,
+            }),
+        }
+    }
+}
 
 impl Clone for Contents {
     fn clone(&self) -> Self {

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Something that breaks, at a place in the drive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub struct Fault {
     /// The die, counted over the drive; of a chip, its first.
     pub die: u16,
@@ -22,7 +22,7 @@ pub struct Fault {
 }
 
 /// What breaks in a die. Planes count within the die, blocks within the plane, pages within the block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub enum Damage {
     /// One page can be neither read nor programmed any more.
     #[allow(missing_docs, reason = "said above")]
@@ -67,7 +67,7 @@ impl Fault {
 ///
 /// Damage of pages, wordlines and blocks is permanent, and the block must be retired when it is next erased. A dead plane, die
 /// or chip fails every sensing, program and erasure for ever. With nothing broken, a question costs one comparison.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub struct Faults {
     planes_per_die: u16,
     blocks_per_plane: u32,
@@ -298,7 +298,7 @@ fn use_up<K: Copy + Ord>(counts: &mut BTreeMap<K, u32>, key: K) -> bool {
 }
 
 /// Independent draws with one probability: the n-th is a pure function of the seed and n.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 struct Chance {
     seed: u64,
     /// A random word below it is a hit.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Channels × chips × dies × planes × blocks × pages of a drive.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, outlast_persist::Persist)]
 #[serde(deny_unknown_fields)]
 pub struct Geometry {
     /// Flash channels: buses that chips share.

@@ -4,9 +4,10 @@ use std::ops::Range;
 
 /// Columns of pages, such as the blocks of several planes that are always programmed and erased together. It asserts what NAND
 /// demands of each: rows are programmed in order, each once between two erasures.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub struct ProgramOrder {
     /// The row that must be programmed next, of each column.
+    #[persist(each)]
     next: Vec<u32>,
     rows: u32,
 }

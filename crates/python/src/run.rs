@@ -8,6 +8,8 @@ use outlast_engine::{Control, Progress, Simulation};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::fs::File;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Time between two looks at signals and two calls of Python's progress function.
@@ -41,6 +43,30 @@ fn run(
     })?;
     let tables = guarded(|| tables::to_python(py, tables))?;
     Ok((summary, tables, stopped))
+}
+
+/// Prepares what a scenario describes and writes it as it then is to the file `path`; false where it was asked to stop: then the file is empty.
+#[pyfunction]
+#[pyo3(signature = (layers, overrides, path, progress = None))]
+fn snapshot(
+    py: Python<'_>,
+    layers: Vec<RawLayer>,
+    overrides: Vec<Override>,
+    path: PathBuf,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<bool> {
+    unlocked(py, || {
+        let (scenario, provenance) = load(layers, &overrides)?;
+        let mut simulation = Simulation::new(scenario).map_err(|error| of_engine(error, &provenance))?;
+        let mut watch = Watch::new(progress);
+        #[allow(clippy::disallowed_methods, reason = "the file that the Python front has staged")]
+        let mut file = File::create(path)?;
+        let outcome = simulation.snapshot(&mut file, &mut |now| watch.look(now));
+        if let Some(error) = watch.failure {
+            return Err(error);
+        }
+        outcome.map_err(|error| of_engine(error, &provenance))
+    })
 }
 
 /// Checks a scenario as far as can be told without running it; returns the bytes of memory that a run will take beside what the
@@ -108,5 +134,6 @@ fn wall_clock() -> Instant {
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(snapshot, module)?)?;
     module.add_function(wrap_pyfunction!(validate, module)?)
 }

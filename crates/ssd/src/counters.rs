@@ -4,7 +4,7 @@ use outlast_ftl::{PagesRead, UnitsWritten};
 
 outlast_units::counters! {
     /// Counters since the last [`crate::Ssd::reset_counters`], over all cores. Flash reads and programs count pages.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
     pub struct Counters {
         /// Bytes that completed host writes carried.
         pub host_bytes_written: u64,
@@ -41,7 +41,7 @@ outlast_units::counters! {
 
 outlast_units::counters! {
     /// What the translation layers count since the beginning.
-    #[derive(Clone, Copy, Debug, Default)]
+    #[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
     pub(crate) struct Totals {
         pub(crate) written: UnitsWritten,
         pub(crate) programs: u64,
@@ -54,7 +54,7 @@ outlast_units::counters! {
 }
 
 /// What losses of power have done to a drive over its life.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
 pub struct PowerCuts {
     /// How often power failed.
     pub cuts: u64,

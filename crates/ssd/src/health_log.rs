@@ -6,7 +6,7 @@ use outlast_device::health_log::{HealthLog, SPARE_THRESHOLD, critical_warning};
 use outlast_units::{LocalDie, Nanos};
 
 /// What a drive knows of the shutdowns that it was told of.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Shutdowns {
     /// Those that power was lost after.
     safe: u64,

@@ -7,7 +7,7 @@ use outlast_units::{CoreId, DieId, Lpn, Pu};
 pub(crate) use outlast_flash::Task;
 
 /// What a flash operation does and for whom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) enum OpKind {
     /// Read for the host.
     HostRead,
@@ -34,7 +34,7 @@ pub(crate) enum OpKind {
 }
 
 /// How far down the recovery ladder a read is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) enum Rung {
     /// ECC, then re-reads.
     Rereads,
@@ -43,7 +43,7 @@ pub(crate) enum Rung {
 }
 
 /// The part of a host command that falls on one mapping unit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) struct UnitWork {
     pub(crate) request: u32,
     pub(crate) lpn: Lpn,
@@ -53,7 +53,7 @@ pub(crate) struct UnitWork {
 }
 
 /// What an operation in the flash room is for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) struct Purpose {
     /// Program unit (number over the core).
     pub(crate) pu: Pu,
@@ -82,7 +82,7 @@ impl Purpose {
 
 /// What the drive knows of a flash operation. Reads that carry more than a tag holds have it as a record while they are in the flash
 /// room; of all other operations it is made when they end.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) struct Op {
     pub(crate) kind: OpKind,
     pub(crate) task: Task,

@@ -5,7 +5,7 @@ use outlast_ftl::Layout;
 use outlast_units::{BlockId, CoreId, DieId, LocalDie, Pu};
 
 /// The flash core that owns a die, and the die's number there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) struct DiePlace {
     pub(crate) core: CoreId,
     pub(crate) local: LocalDie,

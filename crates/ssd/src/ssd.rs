@@ -1,7 +1,7 @@
 //! The drive: a machine of host commands, flash cores, dies and channels.
 
 use crate::config::{SsdConfig, WriteCache};
-use crate::core::{Cores, Processor, Unsettled};
+use crate::core::{Core, Processor, Unsettled};
 use crate::counters::{Counters, PowerCuts, Totals};
 use crate::health::{Changes, Decisions, FaultSchedule, Timer};
 use crate::health_log::Shutdowns;
@@ -46,10 +46,12 @@ use std::collections::VecDeque;
 ///
 /// **Time rule**: see [`Device`]. The sources of events are the dies, the flash cores' processors, the master core, the link and housekeeping;
 /// each has at most one pending event. Of the priorities on a die see [`Flash`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub struct Ssd {
+    #[persist(skip)]
     pub(crate) config: SsdConfig,
-    pub(crate) cores: Cores,
+    #[persist(each)]
+    pub(crate) cores: IndexVec<CoreId, Core>,
     /// Dies, channels, and what is due.
     pub(crate) flash: Flash<Purpose>,
     /// The flash core of each die.
@@ -80,6 +82,7 @@ pub struct Ssd {
     /// Which class writes belong to; absent where there is one only.
     pub(crate) classifier: Option<Box<Classifier>>,
     /// Absent where the flash never errs.
+    #[persist(each)]
     pub(crate) reliability: Option<Box<Reliability>>,
     pub(crate) ladder: Ladder,
     pub(crate) corrections: Corrections,
@@ -96,6 +99,7 @@ pub struct Ssd {
     pub(crate) adjusted: Vec<DieId>,
     pub(crate) moves: Moves,
     /// What is known about the health of dies; absent where nobody cares.
+    #[persist(each)]
     pub(crate) watch: Option<Box<Watch>>,
     /// What the host has not been told yet.
     pub(crate) notices: VecDeque<Notice>,
@@ -106,6 +110,11 @@ impl Ssd {
     /// The settings.
     pub fn config(&self) -> &SsdConfig {
         &self.config
+    }
+
+    /// The seed that it was built with.
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// Mapping units that the host addresses.

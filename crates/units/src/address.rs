@@ -11,7 +11,7 @@ pub const SECTOR_BYTES: u64 = 512;
 macro_rules! index {
     ($(#[$doc:meta])* $name:ident, $repr:ty) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, outlast_persist::Persist)]
         #[serde(transparent)]
         pub struct $name(pub $repr);
 

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// A size in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, outlast_persist::Persist)]
 pub struct Bytes(pub u64);
 
 const SCALES: &[(&str, u64)] = &[

@@ -1,5 +1,6 @@
 //! A vector that is indexed by one kind of address only.
 
+use outlast_persist::{Damage, Persist, Reader, Table, Writer};
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
@@ -132,6 +133,26 @@ impl<I, T> Extend<T> for IndexVec<I, T> {
 impl<I, T> FromIterator<T> for IndexVec<I, T> {
     fn from_iter<A: IntoIterator<Item = T>>(entries: A) -> Self {
         Self::from(entries.into_iter().collect::<Vec<T>>())
+    }
+}
+
+impl<I, T: Persist> Persist for IndexVec<I, T> {
+    const SHAPE: u64 = <Vec<T>>::SHAPE;
+
+    fn write(&self, to: &mut Writer<'_>) {
+        self.entries.write(to);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damage> {
+        Vec::read(from).map(Self::from)
+    }
+}
+
+impl<I, T: Persist> Table for IndexVec<I, T> {
+    type Entry = T;
+
+    fn entries(&mut self) -> &mut Vec<T> {
+        &mut self.entries
     }
 }
 

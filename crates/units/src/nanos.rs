@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
 /// A point in simulated time since the start of the run, or a span of it, in nanoseconds. 2^64 ns are 584 years.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, outlast_persist::Persist)]
 pub struct Nanos(pub u64);
 
 const SCALES: &[(&str, u64)] = &[

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// A bandwidth in bytes per second; never zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, outlast_persist::Persist)]
 pub struct ByteRate(u64);
 
 impl ByteRate {

@@ -24,7 +24,7 @@ pub const fn mix(word: u64) -> u64 {
 }
 
 /// A small, fast, seeded generator (`SplitMix64`) for draws inside the core: victim sampling, factory bad blocks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub struct SplitMix {
     state: u64,
 }

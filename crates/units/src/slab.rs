@@ -4,7 +4,7 @@
 pub const NIL: u32 = u32::MAX;
 
 /// A slab of `T`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub struct Slab<T> {
     entries: Vec<T>,
     free: Vec<u32>,

@@ -47,7 +47,7 @@ macro_rules! causes {
      $($Variant:ident = $name:literal, $meaning:literal $(, label: $label:literal)? $(, group: $group:literal)?;)+
     ) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, outlast_persist::Persist)]
         $vis enum $Cause {
             $(#[doc = $meaning] $Variant,)+
         }
@@ -82,7 +82,7 @@ macro_rules! causes {
         }
 
         $(#[$table_meta])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
         $table_vis struct $Table<T>([T; $Cause::COUNT]);
 
         impl<T: Copy> $Table<T> {

@@ -30,7 +30,9 @@ pub struct RepairConfig {
 }
 
 /// See [`RepairConfig::way`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, outlast_persist::Persist,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum RepairWay {
     /// The failed sectors are computed from the other members and written back to the same member: Reparo, section 4.2.

@@ -1,7 +1,7 @@
 //! Runs of rows, and rectangles of them.
 
 /// A run of rows of one chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) struct Rows {
     pub(crate) first: u32,
     pub(crate) end: u32,

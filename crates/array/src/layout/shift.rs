@@ -3,7 +3,7 @@
 use crate::placement::{Placement, ShiftPlan};
 
 /// The way from one placement to another, stripe by stripe.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Shift {
     pub(crate) target: Placement,
     /// Stripes that already follow the target, as bits.

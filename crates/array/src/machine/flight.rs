@@ -8,7 +8,7 @@ use outlast_units::{Lba, Nanos};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A host command that waits until records have been carried out.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct HeldBack {
     pub(super) command: Command,
     pub(super) tag: Tag,
@@ -16,7 +16,7 @@ pub(super) struct HeldBack {
 }
 
 /// Everything that is under way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct Flight {
     pub(super) subs: Slab<Sub>,
     pub(super) ops: Slab<Op>,
@@ -146,7 +146,7 @@ impl Flight {
 }
 
 /// What the host has not fetched yet.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(super) struct Replies {
     /// Completions, in order of time.
     pub(super) ready: VecDeque<Completion>,

@@ -10,7 +10,7 @@ use std::ops::Range;
 const EVENTS_MAX: usize = 1 << 16;
 
 /// Counters, events, and data that is lost.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(super) struct Ledger {
     pub(super) counters: Counters,
     events: Vec<Event>,

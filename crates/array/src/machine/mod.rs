@@ -56,8 +56,9 @@ use setup::Setup;
 /// **Call order.** Every input is one event: what is due before it, the input itself, then one `settle`, which runs whatever that made due
 /// (operations that got their lock, room or mark, members that must leave, host commands held back, passes) until nothing is. Handlers only
 /// note such things; none of them calls another handler.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub struct Array<D> {
+    #[persist(skip)]
     setup: Setup,
     layout: Layout,
     members: Members<D>,

@@ -5,7 +5,7 @@ use outlast_units::Nanos;
 use std::collections::BTreeSet;
 
 /// The place of a member in the array.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Column<D> {
     pub(crate) device: Option<D>,
     /// Groups below this are there; `u64::MAX`: all.
@@ -86,7 +86,7 @@ impl<D> Column<D> {
 }
 
 /// A member that is being replaced and stays as the source of what it still can give.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Donor<D> {
     pub(crate) home: Column<D>,
     /// Sectors that it said it has lost.

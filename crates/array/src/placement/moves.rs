@@ -3,7 +3,7 @@
 use super::Placement;
 
 /// A placement to be reached, and what reaching it takes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub struct ShiftPlan {
     /// The table afterwards.
     pub target: Placement,

@@ -6,7 +6,7 @@ use super::spread::spread;
 
 /// For each stripe of a period, which column holds which *role*: roles `0..data` are the data chunks in the order of
 /// addresses, roles `data..` the parity chunks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub struct Placement {
     columns: usize,
     data: usize,

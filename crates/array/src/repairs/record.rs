@@ -5,7 +5,7 @@ use outlast_units::{Bytes, Nanos};
 use serde::Serialize;
 
 /// One recovery from the failure of a die in a member.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, outlast_persist::Persist)]
 pub struct MemberRepair {
     /// The member's column.
     pub member: usize,

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 /// Rows of one chunk to be recovered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) struct Item {
     pub(crate) group: u64,
     pub(crate) rows: Rows,
@@ -19,7 +19,7 @@ pub(crate) struct Item {
 }
 
 /// A range that was asked for and is not yet recovered.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 struct Span {
     range: u32,
     /// Rows of it that are not yet recovered.
@@ -54,7 +54,7 @@ pub(crate) enum Turn {
 }
 
 /// A recovery under way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Repair {
     /// Its place among the records.
     pub(crate) id: u32,

@@ -238,17 +238,18 @@ fn take_extends(tree: &mut Node) -> Result<Vec<(String, Place)>, ScenarioError> 
     }
 }
 
-/// Makes the relative paths of trace and job files count from `folder`.
+/// Makes the relative paths of trace and job files and of snapshots count from `folder`.
 fn resolve_paths(tree: &mut Node, folder: &Path) {
     if folder.as_os_str().is_empty() {
         return;
     }
-    for source in ["trace", "fio"] {
-        let file =
-            ["workload", source, "file"].iter().try_fold(&mut *tree, |node, key| match &mut node.kind {
-                Kind::Table(table) => table.get_mut(*key),
-                _ => None,
-            });
+    let settings: [&[&str]; 3] =
+        [&["workload", "trace", "file"], &["workload", "fio", "file"], &["precondition", "from"]];
+    for setting in settings {
+        let file = setting.iter().try_fold(&mut *tree, |node, key| match &mut node.kind {
+            Kind::Table(table) => table.get_mut(*key),
+            _ => None,
+        });
         if let Some(Node { kind: Kind::Text(text), .. }) = file {
             *text = folder.join(&*text).display().to_string();
         }

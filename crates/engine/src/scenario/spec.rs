@@ -56,6 +56,10 @@ fn one() -> u64 {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PreconditionSpec {
+    /// A snapshot (`outlast snapshot`) of the same `device` and `array`, prepared: the run goes on from there as if it had prepared them itself,
+    /// and nothing is filled or overwritten. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// How the drive is first filled. Default: sequential.
     pub fill: Fill,
     /// Share of the capacity that is filled; 0 to 1. Default: 1.
@@ -82,6 +86,7 @@ pub struct PreconditionSpec {
 impl Default for PreconditionSpec {
     fn default() -> Self {
         Self {
+            from: None,
             fill: Fill::Sequential,
             fill_fraction: 1.0,
             overwrite: Overwrite::Random,
@@ -186,7 +191,7 @@ impl Default for RunSpec {
 }
 
 /// What happens to an array, or to a member of it as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub enum Happening {
     /// It fails.
     Fail {
@@ -223,7 +228,9 @@ pub enum TimingMode {
 impl Scenario {
     /// Every file whose content decides what the run gives, apart from the scenario files themselves.
     pub fn input_files(&self) -> Vec<InputFile> {
-        self.workload.input_files()
+        let from = self.precondition.from.iter();
+        let own = from.map(|path| InputFile { setting: "precondition.from", path: path.clone() });
+        self.workload.input_files().into_iter().chain(own).collect()
     }
 
     /// Checks every setting that can be checked without building the drive or opening files.
@@ -244,6 +251,10 @@ impl Scenario {
             }
         }
         self.precondition.validate()?;
+        if let Some(path) = self.precondition.from.as_ref().filter(|_| self.run.twin) {
+            let limit = "must be absent with run.twin: the twin is another drive, which no snapshot is of";
+            return Err(ConfigError::new("precondition.from", path, limit));
+        }
         self.run.validate()?;
         self.flash_faults()?;
         self.happenings()?;

@@ -46,7 +46,7 @@ impl Default for ProtectionConfig {
 }
 
 /// Which data is protected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, outlast_persist::Persist)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProtectedStreams {
     /// Everything.
@@ -74,7 +74,7 @@ impl Default for PartialConfig {
 }
 
 /// Where the parity of a stripe that is not yet full goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, outlast_persist::Persist)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartialPlace {
     /// Nowhere: its data is unprotected until the stripe is full.
@@ -128,7 +128,7 @@ pub struct RangeConfig {
 }
 
 /// A code over dies and within blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub struct CodeConfig {
     /// Program units of data in a stripe.
     pub data: u16,

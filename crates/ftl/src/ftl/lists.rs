@@ -14,7 +14,7 @@ use crate::table::Mapping;
 use outlast_units::{LaneIndex, LocalDie, Lpn, Ppn, Pu, PuWithin, SuperblockId};
 
 /// Reading what lists the owners of a failed die's units.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub struct ListRead {
     /// The program unit to be read.
     pub pu: Pu,

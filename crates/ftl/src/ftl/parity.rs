@@ -9,7 +9,7 @@ use outlast_media::{Blank, Contents, Unit};
 use outlast_units::{Ppn, Pu, PuWithin, SuperblockId};
 
 /// Along which program units a code goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub enum Axis {
     /// Over dies: a stripe.
     Dies,

@@ -5,7 +5,7 @@ use outlast_units::{Lpn, Ppn};
 use std::collections::BTreeSet;
 
 /// What flash said at one moment.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Checkpoint {
     /// The moment, as a number of an event.
     pub(crate) at: u64,

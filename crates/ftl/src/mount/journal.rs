@@ -3,7 +3,7 @@
 use outlast_units::Lpn;
 
 /// What happened to a logical page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) enum Event {
     /// Its data was given up by the host.
     Trimmed,
@@ -12,7 +12,7 @@ pub(crate) enum Event {
 }
 
 /// An entry: the same happened to `count` logical pages from `first` on, one after the other, the first as number `at` of all events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) struct Entry {
     pub(crate) event: Event,
     pub(crate) first: Lpn,
@@ -28,7 +28,7 @@ impl Entry {
 }
 
 /// Entries in the order of their events.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Journal {
     entries: Vec<Entry>,
     /// How many there were when it was last cleared of those that were needed no more.

@@ -11,7 +11,7 @@ use outlast_media::Geometry;
 use outlast_units::{Bytes, IndexVec, Lpn, Ppn, Pu, SuperblockId};
 
 /// What the first page of a superblock says of it, and its list of owners.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) struct Header {
     /// The stream that opened it.
     pub(crate) stream: Stream,
@@ -25,21 +25,25 @@ pub(crate) struct Header {
 ///
 /// Those of a program unit that is not on flash yet are what the controller will program with it: they are in its memory, and a loss of
 /// power takes them as it takes the buffer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct Records {
     /// Numbers events in their order, from 1 on.
     events: u64,
     /// The logical page of each slot; [`Lpn::NONE`]: none.
+    #[persist(each)]
     owners: IndexVec<Ppn, Lpn>,
     /// The number of the event that put it there.
+    #[persist(each)]
     numbers: IndexVec<Ppn, u64>,
     /// Program units that are on flash and can be read.
     programmed: Bits,
     /// Absent where the superblock is erased.
+    #[persist(each)]
     headers: IndexVec<SuperblockId, Option<Header>>,
     journal: Journal,
     checkpoint: Option<Box<Checkpoint>>,
     /// Program units between two checkpoints; absent: none is made.
+    #[persist(skip)]
     every: Option<u64>,
     since: u64,
     checkpoints: u64,

@@ -8,7 +8,7 @@ use outlast_units::Row;
 use outlast_units::rng::mix;
 
 /// The luck of the units of a row, until its block is erased.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
 pub struct RowLuck(u64);
 
 impl RowLuck {
@@ -22,7 +22,7 @@ impl RowLuck {
 }
 
 /// A block's part in the sum of Equation 1, its own factor included, and its state: one cache line.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 #[repr(align(64))]
 pub(super) struct Block {
     /// Floor and wear.

@@ -1,6 +1,7 @@
 //! A table of slots that is cloned without being copied.
 
 use super::unit::Unit;
+use outlast_persist::{Damage, Persist, Reader, Restore, Writer};
 use std::sync::Arc;
 
 /// Slots in chunks of [`CHUNK`]; a chunk that holds nothing takes no memory. A clone shares all chunks with the original; whoever changes
@@ -103,6 +104,37 @@ impl Chunks {
     /// All units, in order of their slots.
     pub(super) fn units(&self) -> impl Iterator<Item = &Unit> {
         self.chunks.iter().flatten().flat_map(|chunk| chunk.units.iter().flatten())
+    }
+}
+
+impl Restore for Chunks {
+    const SHAPE: u64 = <(u32, Unit) as Persist>::SHAPE;
+
+    /// Slots that hold something, with what they hold.
+    fn save(&self, to: &mut Writer<'_>) {
+        to.count(self.held);
+        for (index, chunk) in self.chunks.iter().enumerate() {
+            let units = chunk.iter().flat_map(|chunk| chunk.units.iter().enumerate());
+            for (place, unit) in units.filter_map(|(place, unit)| Some((place, unit.as_ref()?))) {
+                ((index * CHUNK + place) as u32).write(to);
+                unit.write(to);
+            }
+        }
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        *self = Self::default();
+        let mut next = 0;
+        for _ in 0..from.count()? {
+            let (slot, unit) = <(u32, Unit) as Persist>::read(from)?;
+            // A table up to the last slot is made: it has a place for each slot, so it grows no further than the slots say.
+            if u64::from(slot) < next {
+                return Err(Damage::Value { what: "slot after those before it", value: slot.into() });
+            }
+            next = u64::from(slot) + 1;
+            self.put(slot, unit);
+        }
+        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! The bytes of a mapping unit, by reference.
 
+use outlast_persist::{Damage, Persist, Reader, Writer};
 use std::sync::Arc;
 
 /// The bytes of a mapping unit with its tag: the logical page that it was written for, which a real drive keeps in the spare area and
@@ -77,6 +78,28 @@ impl Unit {
             Held::Zero { .. } => None,
             Held::Shared { bytes, .. } => Some(bytes),
         }
+    }
+}
+
+impl Persist for Unit {
+    const SHAPE: u64 = outlast_persist::shape("Unit", &[]);
+
+    /// The tag, and the bytes where they are not zero: those that others hold, too, are written once.
+    fn write(&self, to: &mut Writer<'_>) {
+        self.tag().write(to);
+        let bytes = match &self.0 {
+            Held::Zero { .. } => None,
+            Held::Shared { bytes, .. } => Some(bytes),
+        };
+        bytes.is_some().write(to);
+        if let Some(bytes) = bytes {
+            to.shared(bytes);
+        }
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damage> {
+        let (tag, has_bytes) = Persist::read(from)?;
+        Ok(Self(if has_bytes { Held::Shared { tag, bytes: from.shared()? } } else { Held::Zero { tag } }))
     }
 }
 

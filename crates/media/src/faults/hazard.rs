@@ -73,7 +73,7 @@ impl HazardConfig {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 enum Kind {
     Page,
     Wordline,
@@ -109,14 +109,14 @@ impl Kind {
 }
 
 /// Draws when and where a drive breaks next.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub struct HazardClock {
     geometry: Geometry,
     processes: Vec<Process>,
 }
 
 /// The Poisson process of one kind.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 struct Process {
     kind: Kind,
     mean_gap_ns: f64,

@@ -6,7 +6,7 @@ use std::f64::consts::LN_2;
 /// A sum of very many probabilities from 1 down to 1e-300 and far below (e^-1 400 000), none lost to underflow or to rounding:
 /// one compensated sum (Neumaier 1974) for each factor of 2^512 in size. Adding n terms costs a relative error of about
 /// 2^-52 + n·2^-106, so it does not grow with the length of a run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub struct Accumulator {
     /// Sum b holds terms of 2^(-512·(b+1)) to 2^(-512·b), each times 2^(512·b).
     scales: Vec<Compensated>,
@@ -51,7 +51,7 @@ fn exp(x: f64) -> f64 {
     f64::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << 52))
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
 struct Compensated {
     sum: f64,
     lost: f64,

@@ -30,7 +30,7 @@ pub enum RberModel {
 }
 
 /// An RBER split by mechanism; each part in errors per bit read.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, outlast_persist::Persist)]
 pub struct RberParts {
     /// Errors that a fresh, just written, never read page has.
     pub floor: f64,

@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 /// A change, and when it is made: at a time, or when a figure of the drive's health has been reached. Either a class gets another code
 /// (Flexible, section 3.4), or dies that were absent are added (section 3.6).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, outlast_persist::Persist,
+)]
 #[serde(deny_unknown_fields, default)]
 pub struct ChangeConfig {
     /// When, from the start of the run. Give this, `pe_cycles` or `medium_errors`.

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 const CREDIT_ONE: u64 = 1 << 16;
 
 /// A host write that waits for room.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) struct WaitingWrite {
     pub(crate) work: UnitWork,
     pub(crate) stream: Stream,
@@ -24,7 +24,7 @@ pub(crate) struct WaitingWrite {
 ///
 /// **Pacing**: collection grants credit as it goes on with its victim, so that the host fills its open superblocks when collection has gained
 /// the next one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Buffer {
     /// Host units that are not on flash, and how many fit.
     held: u32,

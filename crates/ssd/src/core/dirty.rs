@@ -53,7 +53,7 @@ impl Due {
 }
 
 /// What is due on a flash core: a set, and another that follows when nothing of the first is left.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Dirty {
     now: u8,
     then: u8,
@@ -89,7 +89,7 @@ impl Dirty {
 }
 
 /// What waits for its turn, first come first: a list that begins anew at its end, so that taking the first moves nothing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 struct Turns<T> {
     items: Vec<T>,
     taken: usize,
@@ -129,7 +129,7 @@ impl<T: Copy> Turns<T> {
 }
 
 /// What is due over the drive.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Unsettled {
     /// The flash cores of which something is due, in the order in which they came to it.
     cores: Turns<CoreId>,

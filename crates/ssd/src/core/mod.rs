@@ -27,13 +27,14 @@ use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Nanos};
 pub(crate) type Cores = IndexVec<CoreId, Core>;
 
 /// A flash core.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct Core {
     pub(crate) ftl: Ftl,
     pub(crate) cpu: Processor<CoreWork>,
     pub(crate) buffer: Buffer,
     pub(crate) tasks: Tasks,
     /// What the cells have been through; absent where the flash never errs.
+    #[persist(each)]
     pub(crate) cells: Option<CoreCells>,
     /// What is broken; absent where nothing ever is.
     pub(crate) faults: Option<Faults>,

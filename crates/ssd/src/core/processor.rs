@@ -5,7 +5,7 @@ use outlast_units::Nanos;
 use std::collections::VecDeque;
 
 /// A processor that handles one piece of work at a time, in order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Processor<W> {
     free_at: Nanos,
     /// Work whose processing ends at the given time.
@@ -61,7 +61,7 @@ impl<W> Processor<W> {
 }
 
 /// What a flash core is asked to act on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) enum CoreWork {
     /// Units of a command: the first one, and how many there are. More than one are neighbouring units of a read that share a program unit.
     Units { first: UnitWork, units: u32 },

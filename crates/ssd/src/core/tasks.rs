@@ -6,7 +6,7 @@ use outlast_ftl::{Ftl, Stream};
 use outlast_units::{LaneIndex, LocalDie, Pu, SuperblockId, count_few};
 
 /// What an internal task has under way.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 struct UnderWay {
     victim: Option<Victim>,
     /// The victim before it, if its data is not all on flash.
@@ -18,7 +18,7 @@ struct UnderWay {
 }
 
 /// Garbage collection, wear levelling and scrubbing of one flash core.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Tasks {
     under_way: [UnderWay; Task::COUNT],
     /// Relocated units that are being read or are not on flash, and how many there may be.

@@ -10,7 +10,7 @@ use outlast_ftl::{Ftl, Stream};
 use outlast_units::{IndexVec, LaneIndex, LocalDie, Pu, PuWithin, SuperblockId};
 
 /// The victim that a task moves, or erases: read valid units, write them to a stream, erase.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct Victim {
     pub(super) superblock: SuperblockId,
     pub(super) stream: Stream,
@@ -34,7 +34,7 @@ impl Victim {
 
 /// A victim whose data has all been read and written, but is not all on flash: it is erased when it is. Meanwhile the next
 /// victim may begin, and its data fills the program unit that this one's has begun.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(super) struct Former {
     pub(super) superblock: SuperblockId,
     /// Programs with this epoch are of this victim's data (or older), and so many of them have not ended.
@@ -54,7 +54,7 @@ impl Former {
 }
 
 /// The program units of a victim that are still to be read, die by die. Reused from one victim to the next.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(super) struct ReadList {
     /// Program units (counted within the superblock) that held valid data when it was chosen: a stretch of equal length for each die.
     pus: Vec<PuWithin>,

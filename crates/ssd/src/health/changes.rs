@@ -5,7 +5,7 @@ use outlast_units::Nanos;
 use std::cmp::Reverse;
 
 /// The changes that are still to be made, and what has become of the others.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Changes {
     /// To be made at a time, the next one last.
     timed: Vec<ChangeConfig>,
@@ -15,7 +15,7 @@ pub(crate) struct Changes {
 }
 
 /// A change that was due.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, outlast_persist::Persist)]
 pub struct Change {
     /// When.
     pub at: Nanos,

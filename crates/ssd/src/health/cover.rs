@@ -4,7 +4,7 @@ use outlast_ftl::Stream;
 use outlast_units::Nanos;
 
 /// What is known about the open stripe of a stream.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
 struct OpenStripe {
     /// Program units without parity, and since when there are so many.
     exposed: u32,
@@ -37,7 +37,7 @@ pub(crate) enum Look {
 }
 
 /// The open stripes of one flash core.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Covers {
     stripes: Vec<OpenStripe>,
     /// After how long a pause an open stripe is covered.

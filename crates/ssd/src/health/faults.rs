@@ -14,7 +14,7 @@ pub(crate) enum FaultEvent {
 }
 
 /// What is still to break, and how much older than the time that has passed the data is.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct FaultSchedule {
     /// Scheduled faults, the next one last.
     faults: Vec<(Nanos, Fault)>,

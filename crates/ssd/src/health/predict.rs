@@ -27,14 +27,15 @@ impl Rule for PredictConfig {
 }
 
 /// Collects the signs of all dies.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct Predictor {
+    #[persist(skip)]
     rule: PredictConfig,
     dies: IndexVec<DieId, Seen>,
 }
 
 /// What is known about a die.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 struct Seen {
     /// When its latest uncorrectable units were read, as many as the rule asks for.
     uncorrectable: VecDeque<Nanos>,

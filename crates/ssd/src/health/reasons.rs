@@ -8,7 +8,7 @@ use serde::Serialize;
 macro_rules! reasons {
     ($($(#[$meta:meta])* $setting:ident: $Setting:ty => $file:ident::$Policy:ident, $Reason:ident = $name:literal;)+) => {
         /// Why a superblock was chosen to be moved.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, outlast_persist::Persist)]
         #[serde(rename_all = "kebab-case")]
         pub enum Reason {
             /// Garbage collection: space was short.
@@ -63,7 +63,7 @@ macro_rules! reasons {
 scrub_policies!(reasons);
 
 /// A decision to move a superblock, with what was known: the trace of the policies in force.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, outlast_persist::Persist)]
 pub struct Decision {
     /// When.
     pub at: Nanos,
@@ -89,7 +89,7 @@ pub struct Decision {
 const MOST_DECISIONS: usize = 100_000;
 
 /// What was decided since the last reset.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Decisions {
     kept: Vec<Decision>,
     /// Relocations begun, by reason.

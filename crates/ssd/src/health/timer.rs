@@ -3,7 +3,7 @@
 use outlast_units::Nanos;
 
 /// When housekeeping is next due.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) struct Timer {
     at: Nanos,
 }

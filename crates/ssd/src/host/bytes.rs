@@ -7,7 +7,7 @@ use outlast_units::{Lpn, SECTOR_BYTES};
 use std::collections::BTreeMap;
 
 /// What commands carry beside their addresses.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct HostBytes {
     /// What writes under way bring, by request; those that have ended are empty.
     written: Vec<Written>,
@@ -20,7 +20,7 @@ pub(crate) struct HostBytes {
 }
 
 /// What a write brings: a part for each unit that it touches, from unit `first` on.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 struct Written {
     first: u64,
     /// Absent once it has been stored.
@@ -28,7 +28,7 @@ struct Written {
 }
 
 /// What a write brings for a unit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) enum Part {
     /// All of it, as the unit to be stored: the bytes are copied once, when the command comes.
     Whole(Unit),

@@ -5,7 +5,7 @@ use outlast_units::Nanos;
 use std::collections::VecDeque;
 
 /// Completions that have not been handed out.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Completions {
     /// Those of reads, whose data goes out over the link or is ready later, and the others; each in order of time.
     linked: VecDeque<Completion>,

@@ -5,7 +5,7 @@ use outlast_units::Nanos;
 use std::collections::VecDeque;
 
 /// Closed while the drive mounts: its queue then has no place for any command.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(super) struct Door {
     /// When the drive will be ready, and the places of its queue; absent while the door is open.
     closed: Option<(Nanos, u32)>,

@@ -6,7 +6,7 @@ use outlast_units::Lba;
 use std::collections::BTreeMap;
 
 /// Units of commands under way that could not be read, and the runs of those that have ended. Empty unless something fails.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Failures {
     /// By request, in any order.
     units: BTreeMap<u32, Vec<u64>>,

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 /// The epochs that have not ended, and the requests that wait for them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Flushes {
     /// Host programs that have not ended, by epoch; the last epoch is open.
     programs: VecDeque<u32>,

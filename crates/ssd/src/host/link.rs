@@ -5,7 +5,7 @@ use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
 
 /// The link, full duplex; each direction carries one transfer after the other. A drive may have none: then data is there at once.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Link {
     rate: Option<ByteRate>,
     in_free: Nanos,

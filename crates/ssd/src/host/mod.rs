@@ -28,7 +28,7 @@ use requests::{Life, Request, Requests};
 use std::collections::VecDeque;
 
 /// A command as the host submits it, with the data of a write.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 struct Submission {
     command: Command,
     tag: Tag,
@@ -36,7 +36,7 @@ struct Submission {
 }
 
 /// What the drive keeps about the host's commands.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct HostSide {
     pub(crate) link: Link,
     pub(crate) requests: Requests,

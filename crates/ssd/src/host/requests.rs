@@ -5,7 +5,7 @@ use outlast_units::Nanos;
 use outlast_units::slab::Slab;
 
 /// A command being worked on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) struct Request {
     pub(crate) command: Command,
     pub(crate) tag: Tag,
@@ -18,7 +18,7 @@ pub(crate) struct Request {
 }
 
 /// What follows when all parts of a request are done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) enum Then {
     /// The host's command is complete.
     Complete,
@@ -29,7 +29,7 @@ pub(crate) enum Then {
 }
 
 /// What the end of some parts of a request leads to.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(crate) enum Progress {
     /// Others are left.
     UnderWay,
@@ -42,7 +42,7 @@ pub(crate) enum Progress {
 }
 
 /// All requests, by number.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Requests {
     slab: Slab<Request>,
 }
@@ -144,7 +144,7 @@ impl Requests {
 }
 
 /// Commands carried out and sectors moved over the drive's life: reads, then writes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Life {
     pub(crate) commands: [u64; 2],
     pub(crate) sectors: [u64; 2],

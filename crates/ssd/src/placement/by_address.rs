@@ -5,7 +5,7 @@ use outlast_ftl::ClassConfig;
 use outlast_units::SECTOR_BYTES;
 
 /// Sectors that belong to a class.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 struct Range {
     from: u64,
     /// The first sector beyond.
@@ -14,7 +14,7 @@ struct Range {
 }
 
 /// The ranges of all classes, in order of address; no two overlap.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct ByAddress(Vec<Range>);
 
 impl Placement for ByAddress {

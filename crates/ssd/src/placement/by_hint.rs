@@ -4,7 +4,7 @@ use super::{Placement, Write};
 use outlast_ftl::ClassConfig;
 
 /// The class of each stream hint that a class asks for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct ByHint(Vec<(u8, u8)>);
 
 impl Placement for ByHint {

@@ -6,7 +6,7 @@ use super::{Placement, Write};
 use outlast_ftl::ClassConfig;
 
 /// The conditions of a class.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 struct Rule {
     /// Least and most bytes of a command.
     least: u64,
@@ -17,7 +17,7 @@ struct Rule {
 }
 
 /// The rules in order of class.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct BySizeAndHeat {
     rules: Vec<Rule>,
     /// Absent where no rule asks for heat.

@@ -8,7 +8,7 @@ pub(super) fn bytes_over(sectors: u64) -> u64 {
 }
 
 /// How often each megabyte of the address space has been written lately.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct Heat {
     writes: Vec<u32>,
     total: u64,

@@ -43,7 +43,7 @@ macro_rules! placements {
         $(mod $file;)+
 
         /// The rules of `device.protection.classes`.
-        #[derive(Clone, Debug)]
+        #[derive(Clone, Debug, outlast_persist::Persist)]
         pub(crate) struct Classifier {
             $($file: Option<$file::$Type>,)+
             default_class: u8,

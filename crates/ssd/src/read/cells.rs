@@ -7,14 +7,17 @@ use outlast_media::{Cells, CellsConfig, ConfigError, Geometry};
 use outlast_units::{BlockIndex, Group, IndexVec, Lpn, Nanos, Ppn, SuperblockId};
 
 /// The cells of a flash core, and what the controller remembers of them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct CoreCells {
     pub(crate) cells: Cells,
     /// The re-read that last worked on each block; empty where no history is kept.
+    #[persist(each)]
     steps: IndexVec<BlockIndex, u16>,
     /// Re-reads of each superblock since its erasure, in pages.
+    #[persist(each)]
     rereads: IndexVec<SuperblockId, u32>,
     /// The group that was written first in each superblock.
+    #[persist(each)]
     oldest: IndexVec<SuperblockId, Group>,
     /// Groups of a superblock: its superpages.
     superpages: u32,

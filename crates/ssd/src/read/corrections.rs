@@ -4,7 +4,7 @@ use crate::op::OpKind;
 
 outlast_units::counters! {
     /// Outcomes of reads, in mapping units. Reads of the host, of old data of partial writes and of relocation count alike.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
     pub struct Corrections {
         /// Had at the first read, with what the ECC corrected.
         pub ecc: u64,

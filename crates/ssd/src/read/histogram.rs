@@ -6,7 +6,7 @@ use outlast_media::reliability::{Ecc, open_unit, sample_errors, sample_worst_err
 use outlast_units::rng::mix;
 
 /// Codewords by wrong bits, one for each unit sampled.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct Histogram {
     counts: Vec<u64>,
     turns: Turns,

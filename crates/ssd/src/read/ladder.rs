@@ -32,7 +32,7 @@ pub(crate) enum LadderEffect {
 }
 
 /// The reads that are further down than the die that made them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Ladder {
     retries: Retries,
     recoveries: Slab<Option<Recovery>>,

@@ -37,16 +37,19 @@ use tails::Tails;
 use turns::Turns;
 
 /// How a drive's flash errs, and what is counted of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct Reliability {
+    #[persist(skip)]
     ladder: ReadLadder,
     retries: Retries,
+    #[persist(skip)]
     ecc: Ecc,
     /// Whether reads of a block begin with the re-read that last worked on it.
     has_history: bool,
     /// Whether none do, and every unit lies within a page.
     is_simple: bool,
     /// Which units patrol reads find bad.
+    #[persist(skip)]
     patrol: Option<FailTable>,
     tails: Tails,
     histogram: Histogram,

@@ -7,7 +7,7 @@ use outlast_ftl::{Axis, Member};
 use outlast_units::{Lpn, Pu};
 
 /// Units of one read that are being rebuilt from the other members of their line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct Recovery {
     /// The read; `op.failing` are the units.
     pub(super) op: Op,

@@ -5,7 +5,7 @@ use super::turns::Turns;
 use outlast_media::reliability::{Accumulator, ReadLadder, Term};
 
 /// Exact probabilities, summed over the units that host reads asked for.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub struct ExactTails {
     units: u64,
     ecc: Accumulator,
@@ -85,7 +85,7 @@ fn put(sum: &mut Accumulator, ln_p: f64, p: f64) {
 const PLAIN: usize = 512;
 
 /// The sums of a drive, and what is still to be added to them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct Tails {
     exact: ExactTails,
     /// Which units with parity have their lines looked at.

@@ -4,7 +4,7 @@ use outlast_units::rng::SplitMix;
 
 /// Which of many things are looked at: each with probability 1 in `every`, by a draw of its own. So what is looked at does not keep
 /// step with a workload that repeats itself. An `every` of 0: none is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct Turns {
     every: u32,
     /// Things up to the next that is looked at, itself included.

@@ -17,7 +17,7 @@ impl Identifier {
 }
 
 /// A query under way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 struct Query {
     since: Nanos,
     /// Units found, in order.
@@ -25,7 +25,7 @@ struct Query {
 }
 
 /// The queries under way, by request.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Queries(BTreeMap<u32, Query>);
 
 impl Queries {
@@ -60,7 +60,7 @@ impl Queries {
 }
 
 /// What the search for a query has to look at.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Search {
     /// Entries of the mapping table.
     pub(crate) entries: u64,

@@ -23,7 +23,7 @@ pub(crate) enum ListStep {
 }
 
 /// How far the lists of a failed die's units have been read.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 enum Progress {
     /// Not yet.
     #[default]
@@ -41,7 +41,7 @@ enum Progress {
 }
 
 /// The lists of all failed dies.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Lists {
     dies: IndexVec<DieId, Progress>,
     /// Failed dies whose lists a query has asked for and that have not begun.

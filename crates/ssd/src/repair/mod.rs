@@ -35,10 +35,11 @@ pub(crate) enum Prospects {
 }
 
 /// The parts that find failed dies and what was on them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct Watch {
     pub(crate) detector: Detector,
     /// Absent where no die is expected to fail before it does.
+    #[persist(each)]
     pub(crate) predictor: Option<Predictor>,
     pub(crate) lists: Lists,
     pub(crate) queries: Queries,

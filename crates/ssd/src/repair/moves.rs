@@ -19,7 +19,7 @@ pub(crate) enum NextMove {
 }
 
 /// The moves under way and to come.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Moves {
     /// Cores whose units are to be looked through, each from a number on.
     todo: VecDeque<(CoreId, Lpn)>,

@@ -3,7 +3,7 @@
 use outlast_units::Nanos;
 
 /// A die that has failed, and what finding its data took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
 pub struct RepairRecord {
     /// The die, numbered channel by channel.
     pub die: u16,

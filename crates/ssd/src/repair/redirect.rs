@@ -12,7 +12,7 @@
 
 use outlast_units::{CoreId, IndexVec, Lpn};
 /// One failure's share of one helper: part of its extension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 struct Layer {
     /// Its first local number.
     first: u32,
@@ -21,7 +21,7 @@ struct Layer {
 }
 
 /// See the module's text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) struct Redirection {
     cores: u32,
     /// Length of a redirection unit, D − 1.

@@ -8,7 +8,7 @@ use outlast_ftl::MountReads;
 use outlast_units::{BlockId, CoreId, DieId, Nanos, Pu, Row};
 
 /// Mounts from flash over a drive's life.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
 pub struct Mounts {
     /// How many there were.
     pub mounts: u64,

@@ -25,7 +25,7 @@ pub(crate) enum Detected {
 }
 
 /// What was known about a die when it was found to have failed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) struct Finding {
     /// When something of it broke that may be all of it; `None` where bad blocks came one by one.
     pub(crate) broken_at: Option<Nanos>,
@@ -37,7 +37,7 @@ pub(crate) struct Finding {
 }
 
 /// The blocks of the dies, and how many bad ones a die may have.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct DieLayout {
     /// The dies of each core, in the core's order. Each core numbers its blocks die by die, then plane by plane.
     pub(crate) dies_of_cores: IndexVec<CoreId, Vec<DieId>>,
@@ -50,7 +50,7 @@ pub(crate) struct DieLayout {
 }
 
 /// Notes failures of operations and finds dies that have failed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Detector {
     layout: DieLayout,
     dies: IndexVec<DieId, Suspect>,
@@ -62,7 +62,7 @@ pub(crate) struct Detector {
 }
 
 /// What is left to be done in the round.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 struct Round {
     found: VecDeque<(DieId, BlockIndex)>,
     /// Dies whose probes may go on, once `found` is empty.
@@ -70,7 +70,7 @@ struct Round {
 }
 
 /// What is known about a die.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 struct Suspect {
     broken_at: Option<Nanos>,
     bad: BTreeSet<BlockIndex>,

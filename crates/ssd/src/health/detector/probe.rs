@@ -4,7 +4,7 @@ use super::DieLayout;
 use outlast_units::BlockIndex;
 
 /// A walk over the blocks of a die.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(super) struct Probe {
     /// The bad block.
     around: BlockIndex,

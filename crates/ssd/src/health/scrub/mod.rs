@@ -18,7 +18,7 @@ use outlast_units::{ByteRate, Bytes, IndexVec, Nanos, Pu, SuperblockId};
 use policies::Policies;
 
 /// The scrubbing of one flash core.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Scrub {
     policies: Policies,
     /// Whether data is moved to get the protection that new data gets.
@@ -38,7 +38,7 @@ pub(crate) struct Scrub {
 }
 
 /// A core's share of the bandwidth.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 struct Share {
     rate: ByteRate,
     /// Flash cores that share it.

@@ -132,7 +132,7 @@ macro_rules! policies {
         }
 
         /// The policies in force.
-        #[derive(Clone, Debug)]
+        #[derive(Clone, Debug, outlast_persist::Persist)]
         pub(super) struct Policies {
             $($setting: Option<$file::$Policy>,)+
         }

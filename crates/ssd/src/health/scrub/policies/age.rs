@@ -5,7 +5,7 @@ use outlast_media::ConfigError;
 use outlast_units::{Nanos, Pu, SuperblockId};
 
 /// Looks at all superblocks every hundredth of the age at which they are moved.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(super) struct Age {
     age: Nanos,
     next: Nanos,

@@ -19,7 +19,7 @@ const ROUNDING: f64 = 1.0 - 1e-6;
 type Look = Reverse<(Nanos, SuperblockId, u32)>;
 
 /// For what the alarms that are being set must hold. Times are those of the data, leaps of age included.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
 struct Forecast {
     /// Error rate at which the threshold is reached.
     rber: f64,
@@ -28,7 +28,7 @@ struct Forecast {
     look: Nanos,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct Oracle {
     /// Expected wrong bits of a codeword.
     threshold: f64,

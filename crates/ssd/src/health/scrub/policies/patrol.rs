@@ -4,7 +4,7 @@ use super::{Policy, View};
 use outlast_media::ConfigError;
 use outlast_units::{Nanos, Pu, SuperblockId};
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(super) struct Patrol {
     /// In which every program unit is read once.
     period: Nanos,

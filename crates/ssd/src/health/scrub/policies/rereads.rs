@@ -5,7 +5,7 @@ use outlast_media::ConfigError;
 use outlast_units::SuperblockId;
 
 /// Re-reads for each valid unit at which a superblock is moved.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(super) struct Rereads(f64);
 
 impl Policy for Rereads {

@@ -1,0 +1,175 @@
+//! Prepared drives and arrays in files.
+//!
+//! A file begins with eight bytes that no other has and the version of the format; all else has checksums
+//! ([`outlast_persist::Writer`]): the version of Outlast, the shape of the state's types, a hash of the settings of device and array, and the
+//! state. What does not match is refused before any of the state is looked at.
+
+use crate::clock::Stopwatch;
+use crate::member::Makings;
+use crate::precondition::Prepared;
+use crate::scenario::Scenario;
+use outlast_media::ConfigError;
+use outlast_persist::{Damage, Persist, Reader, Restore, Writer, shape};
+use std::any::Any;
+use std::io::{self, Read, Write};
+use thiserror::Error;
+
+const MAGIC: [u8; 8] = *b"\x8boutlast";
+/// Of everything that is not told by the shape of the types.
+const FORMAT: u32 = 1;
+/// Machines behave as their program does, so state goes with its version.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Why a file cannot be used as a snapshot.
+#[derive(Debug, Error)]
+pub enum SnapshotError {
+    /// It is something else.
+    #[error("is not a snapshot")]
+    Foreign,
+    /// It was written by another version.
+    #[error(
+        "was written by Outlast {found}; this is Outlast {VERSION}, and its state has another form: make it anew"
+    )]
+    Version {
+        /// The version that wrote it.
+        found: String,
+    },
+    /// It is of another machine.
+    #[error(
+        "is of a drive or array with other settings: [device] and [array] must be those that it was made with"
+    )]
+    Settings,
+    /// It is not what was written.
+    #[error("is damaged: {0}")]
+    Damaged(#[from] Damage),
+    /// The system could not read it.
+    #[error("cannot be read: {0}")]
+    Read(#[from] io::Error),
+}
+
+/// The settings of what `scenario` builds, as a number. When members fail is not among them: it has not happened yet.
+pub fn settings_of(scenario: &Scenario) -> u64 {
+    let mut array = scenario.array.clone();
+    for member in array.iter_mut().flat_map(|array| &mut array.member) {
+        member.fail_at = None;
+    }
+    // The text of numbers is exact, and maps are in order.
+    shape(&format!("{:?}", (&scenario.device, array)), &[])
+}
+
+/// Writes the state of a machine that was built with these `settings`.
+///
+/// # Errors
+/// `to` cannot be written.
+pub fn write_snapshot<S: Restore>(to: &mut dyn Write, settings: u64, state: &S) -> io::Result<()> {
+    to.write_all(&MAGIC)?;
+    to.write_all(&FORMAT.to_le_bytes())?;
+    let mut writer = Writer::new(to);
+    VERSION.to_owned().write(&mut writer);
+    (S::SHAPE, settings).write(&mut writer);
+    state.save(&mut writer);
+    writer.end()
+}
+
+/// Has `state`, a machine that was built with `settings`, take over what was written; `context` is what it needs for that
+/// ([`Reader::context`]).
+///
+/// # Errors
+/// What is read is no such state. The machine is then good for nothing any more.
+pub fn read_snapshot<S: Restore>(
+    from: &mut dyn Read,
+    settings: u64,
+    context: &dyn Any,
+    state: &mut S,
+) -> Result<(), SnapshotError> {
+    let mut reader = begin::<S>(from, settings, context)?;
+    state.restore(&mut reader)?;
+    Ok(reader.end()?)
+}
+
+/// Reads up to where the state begins.
+fn begin<'a, S: Restore>(
+    from: &'a mut dyn Read,
+    settings: u64,
+    context: &'a dyn Any,
+) -> Result<Reader<'a>, SnapshotError> {
+    let mut head = [0; MAGIC.len() + size_of::<u32>()];
+    from.read_exact(&mut head).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => SnapshotError::Foreign,
+        _ => SnapshotError::Read(error),
+    })?;
+    let (magic, format) = head.split_at(MAGIC.len());
+    if magic != MAGIC {
+        return Err(SnapshotError::Foreign);
+    }
+    if format != FORMAT.to_le_bytes() {
+        return Err(SnapshotError::Version { found: "of another format".to_owned() });
+    }
+    let mut reader = Reader::within(from, context);
+    let (found, (shape, own)) = <(String, (u64, u64))>::read(&mut reader)?;
+    if found != VERSION || shape != S::SHAPE {
+        return Err(SnapshotError::Version { found });
+    }
+    if own == settings { Ok(reader) } else { Err(SnapshotError::Settings) }
+}
+
+/// A machine and what preparing it came to.
+pub(crate) struct PreparedMachine<'a, M> {
+    pub(crate) prepared: &'a mut Prepared,
+    pub(crate) machine: &'a mut M,
+}
+
+impl<M: Restore> Restore for PreparedMachine<'_, M> {
+    const SHAPE: u64 = shape("Prepared", &[("", <Prepared as Persist>::SHAPE), ("", M::SHAPE)]);
+
+    fn save(&self, to: &mut Writer<'_>) {
+        self.prepared.write(to);
+        self.machine.save(to);
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        *self.prepared = Persist::read(from)?;
+        self.machine.restore(from)
+    }
+}
+
+/// The snapshot that `precondition.from` names.
+fn open(path: &str) -> Result<impl Read + use<>, ConfigError> {
+    let refused = |error: io::Error| refusal(path, &SnapshotError::Read(error));
+    // Opening a pipe that nobody writes to would wait for ever.
+    let kind = std::fs::metadata(path).map_err(refused)?.file_type();
+    if !kind.is_file() {
+        return Err(refusal(path, &SnapshotError::Foreign));
+    }
+    #[allow(clippy::disallowed_methods, reason = "the one place where snapshots are opened")]
+    let file = std::fs::File::open(path).map_err(refused)?;
+    Ok(io::BufReader::new(file))
+}
+
+/// Checks that the file is a snapshot of what `scenario` builds, as far as that can be told from its beginning.
+pub(crate) fn check<M: Restore>(scenario: &Scenario, path: &str) -> Result<(), ConfigError> {
+    let mut file = open(path)?;
+    let begun = begin::<PreparedMachine<'_, M>>(&mut file, settings_of(scenario), &());
+    begun.map(|_| ()).map_err(|error| refusal(path, &error))
+}
+
+/// Has `machine`, which `scenario` built, take over the state that the snapshot of `precondition.from` holds; returns what preparing it
+/// came to.
+pub(crate) fn prepare_from<M: Restore>(
+    machine: &mut M,
+    scenario: &Scenario,
+    path: &str,
+) -> Result<Prepared, ConfigError> {
+    let watch = Stopwatch::start();
+    let mut prepared = Prepared::default();
+    let mut state = PreparedMachine { prepared: &mut prepared, machine };
+    let context = Makings::of(scenario);
+    let read = read_snapshot(&mut open(path)?, settings_of(scenario), &context, &mut state);
+    read.map_err(|error| refusal(path, &error))?;
+    (prepared.cpu_s, prepared.wall_s) = (watch.cpu_s(), watch.wall_s());
+    Ok(prepared)
+}
+
+fn refusal(path: &str, error: &SnapshotError) -> ConfigError {
+    ConfigError::new("precondition.from", path, error.to_string())
+}

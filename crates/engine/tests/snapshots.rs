@@ -1,0 +1,255 @@
+//! Does a run from a snapshot give what a run gives that has prepared its drives itself, and is every file that is no such snapshot refused?
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and writes files"
+)]
+
+mod support;
+
+use outlast_engine::{Control, EngineError, RunResult, Scenario, Simulation, Table};
+use serde_json::Value;
+use std::path::PathBuf;
+use support::{TIMING, scenario};
+
+/// A drive that errs, scrubs, has hazards, classes of protection, and loses a die.
+fn drive() -> Scenario {
+    scenario(&format!(
+        r#"
+name = "snapshots"
+seed = 7
+{TIMING}
+[device.geometry]
+channels = 4
+chips_per_channel = 2
+dies_per_chip = 1
+planes_per_die = 2
+blocks_per_plane = 96
+pages_per_block = 32
+page_size = "16KiB"
+[device.defects]
+factory_bad = 0.01
+[device.ftl]
+over_provisioning = 0.6
+spare_blocks = 8
+streams = 2
+gc = {{ policy = "d-choices", choices = 3 }}
+wear_leveling = {{ static_gap = 2 }}
+[device.controller]
+write_buffer = "4MiB"
+write_cache = "volatile"
+[device.protection]
+data = 7
+parity = 1
+[device.reliability]
+chip = "tlc-72-layer"
+ecc = {{ strength = 110 }}
+initial = {{ pe_cycles = 4000, pe_spread = 200 }}
+[device.scrub]
+age = "1d"
+reprotect = true
+[device.hazards]
+transient_read = 1e-4
+program_failure = 1e-5
+[[faults]]
+at = "20ms"
+kind = "die"
+die = 3
+[precondition]
+max_drive_writes = 1.5
+[workload.synthetic]
+pattern = "zipf"
+read_percent = 50
+trim_percent = 2
+flush_every = 100
+queue_depth = 16
+requests = 3000
+"#
+    ))
+}
+
+/// An array whose member loses a die, while another is exchanged: drives are made after the snapshot, too.
+fn array() -> Scenario {
+    scenario(&format!(
+        r#"
+name = "snapshots of arrays"
+{TIMING}
+[device.geometry]
+channels = 4
+chips_per_channel = 1
+dies_per_chip = 2
+planes_per_die = 1
+blocks_per_plane = 64
+pages_per_block = 32
+page_size = "16KiB"
+[device.ftl]
+over_provisioning = 0.6
+spare_blocks = 4
+[device.controller]
+flash_cores = 2
+write_buffer = "2MiB"
+[device.repair]
+identifier = "p2l-block"
+[array]
+level = "raid6"
+members = 6
+spares = 1
+chunk = "64KiB"
+consistency = "bitmap"
+member = [{{ device = 1, capacity = "40MiB" }}, {{ device = 5, fail_at = "300ms" }}]
+[[faults]]
+at = "10ms"
+kind = "die"
+device = 2
+die = 3
+[[faults]]
+at = "200ms"
+kind = "replace"
+device = 0
+[[faults]]
+at = "400ms"
+kind = "power"
+[precondition]
+overwrite = "workload"
+max_drive_writes = 1
+min_drive_writes = 0.5
+[workload.synthetic]
+pattern = "uniform"
+read_percent = 40
+queue_depth = 16
+requests = 4000
+"#
+    ))
+}
+
+fn build(scenario: Scenario) -> Result<Simulation, EngineError> {
+    Simulation::new(scenario)
+}
+
+fn once(scenario: Scenario) -> RunResult {
+    let mut simulation = build(scenario).unwrap();
+    let result = simulation.run(&mut |_| Control::Continue).unwrap();
+    simulation.self_check().unwrap();
+    result
+}
+
+/// The snapshot of what `scenario` prepares, in a file of this name.
+fn snapshot(scenario: &Scenario, name: &str) -> (Vec<u8>, PathBuf) {
+    let mut bytes = Vec::new();
+    assert!(build(scenario.clone()).unwrap().snapshot(&mut bytes, &mut |_| Control::Continue).unwrap());
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, &bytes).unwrap();
+    (bytes, path)
+}
+
+fn from(scenario: &Scenario, path: &std::path::Path) -> Scenario {
+    let mut scenario = scenario.clone();
+    scenario.precondition.from = Some(path.display().to_string());
+    scenario
+}
+
+/// `result.json` without what depends on the machine and the moment.
+fn stripped(result: &RunResult) -> Value {
+    let mut json = serde_json::to_value(&result.summary).unwrap();
+    for (group, keys) in [
+        ("time", &["wall_s", "cpu_s", "precondition_cpu_s", "precondition_wall_s"][..]),
+        ("throughput", &["requests_per_cpu_s"]),
+        ("memory", &["peak_rss_mib"]),
+    ] {
+        for key in keys {
+            assert!(json[group].as_object_mut().unwrap().remove(*key).is_some(), "no {group}.{key}");
+        }
+    }
+    json["scenario"]["precondition"].as_object_mut().unwrap().remove("from");
+    json
+}
+
+fn tables(result: &RunResult) -> String {
+    let bits = |(name, table): &(String, Table)| format!("{name}: {table:?}\n");
+    result.tables.iter().map(bits).collect()
+}
+
+#[track_caller]
+fn goes_on_as_if_it_had_never_stopped(scenario: &Scenario, name: &str) {
+    let (bytes, path) = snapshot(scenario, name);
+    let (prepared, read) = (once(scenario.clone()), once(from(scenario, &path)));
+    let [one, other] = [&prepared, &read].map(stripped);
+    for (group, figures) in one.as_object().unwrap() {
+        assert_eq!(figures, &other[group], "{group}");
+    }
+    assert!(tables(&prepared) == tables(&read), "tables differ");
+    // What was read is written the same again.
+    assert!(snapshot(&from(scenario, &path), &format!("{name}.again")).0 == bytes);
+}
+
+#[test]
+fn a_drive_goes_on_as_if_it_had_never_stopped() {
+    goes_on_as_if_it_had_never_stopped(&drive(), "drive.outlast");
+}
+
+#[test]
+fn an_array_goes_on_as_if_it_had_never_stopped() {
+    goes_on_as_if_it_had_never_stopped(&array(), "array.outlast");
+}
+
+#[test]
+fn stand_ins_go_on_as_if_they_had_never_stopped() {
+    let mut scenario = array();
+    let light = r#"{"devices": [3, 4], "read_latency": "80us", "write_latency": "40us"}"#;
+    scenario.array.as_mut().unwrap().light = Some(serde_json::from_str(light).unwrap());
+    goes_on_as_if_it_had_never_stopped(&scenario, "light.outlast");
+}
+
+#[test]
+fn what_happens_later_is_not_part_of_a_snapshot() {
+    let (_, path) = snapshot(&array(), "later.outlast");
+    let mut other = array();
+    other.seed = 99;
+    other.faults.clear();
+    other.array.as_mut().unwrap().member[1].fail_at = None;
+    other.workload.synthetic.as_mut().unwrap().requests = Some(100);
+    once(from(&other, &path));
+}
+
+#[track_caller]
+fn refused(scenario: Scenario, words: &str) {
+    let error = build(scenario).and_then(|mut made| made.run(&mut |_| Control::Continue));
+    let message = error.map(|_| ()).unwrap_err().to_string();
+    assert!(message.starts_with("precondition.from = ") && message.contains(words), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+}
+
+#[test]
+fn other_files_are_refused_in_one_line() {
+    let (bytes, path) = snapshot(&drive(), "refused.outlast");
+    let write = |name: &str, bytes: &[u8]| {
+        let path = path.with_file_name(name);
+        std::fs::write(&path, bytes).unwrap();
+        from(&drive(), &path)
+    };
+    refused(from(&drive(), &path.with_file_name("nowhere.outlast")), "cannot be read: No such file");
+    refused(from(&drive(), path.parent().unwrap()), "is not a snapshot");
+    refused(write("empty", b""), "is not a snapshot");
+    refused(write("foreign", b"[device]\nmodel = \"none\"\n"), "is not a snapshot");
+    let mut other = bytes.clone();
+    other[8] ^= 1;
+    refused(write("format", &other), "was written by Outlast");
+    refused(write("short", &bytes[..bytes.len() - 1]), "is damaged: it ends too early");
+    refused(write("cut", &bytes[..bytes.len() / 2]), "is damaged: it ends too early");
+    refused(write("long", &[&bytes[..], &bytes[12..]].concat()), "is damaged");
+    for place in (12..bytes.len()).step_by(bytes.len() / 60) {
+        let mut other = bytes.clone();
+        other[place] ^= 0x10;
+        refused(write("damaged", &other), "is damaged");
+    }
+    let mut other = from(&drive(), &path);
+    other.device.controller.write_buffer.0 *= 2;
+    refused(other, "is of a drive or array with other settings");
+    let mut of_array = from(&array(), &path);
+    of_array.run.threads = Some(1);
+    refused(of_array, "was written by Outlast");
+    let mut twin = from(&drive(), &path);
+    twin.run.twin = true;
+    refused(twin, "must be absent with run.twin");
+}

@@ -1,0 +1,68 @@
+//! State, written and read: what snapshots and checkpoints of machines are made of.
+//!
+//! A *value* ([`Persist`]) is written and read by itself. A *part* of a machine ([`Restore`]) follows from settings in some of what it keeps:
+//! layouts, tables of failure probabilities, tables whose size the settings give. Such a part is built from its settings, and then takes
+//! over the state of another one in its place; nothing that follows from the settings is in the file, and a file that does not fit them is
+//! refused before it could matter. Both are derived from the types, so that a new field is written because it is there.
+//!
+//! How types are laid out is itself summed up in a number, [`Restore::SHAPE`], so that state written by a program with other types is told
+//! from state that can be read.
+
+mod damage;
+mod reader;
+mod shape;
+mod standard;
+mod table;
+mod writer;
+
+pub use damage::Damage;
+pub use outlast_persist_derive::{Persist, Restore};
+pub use reader::Reader;
+pub use shape::shape;
+pub use table::Table;
+pub use writer::Writer;
+
+/// A value that is written and read by itself.
+pub trait Persist: Sized {
+    /// What this type is made of: differs where names, order or types of fields do.
+    const SHAPE: u64;
+
+    /// Writes the value.
+    fn write(&self, to: &mut Writer<'_>);
+
+    /// Reads a value.
+    ///
+    /// # Errors
+    /// What was read is no such value, or nothing more can be read.
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damage>;
+}
+
+/// A part of a machine, which takes over the state of another that was built from the same settings.
+pub trait Restore {
+    /// As [`Persist::SHAPE`].
+    const SHAPE: u64;
+
+    /// Writes the state.
+    fn save(&self, to: &mut Writer<'_>);
+
+    /// Takes over the state that was written.
+    ///
+    /// # Errors
+    /// What was read is not the state of such a part. Some of it has then been taken over: the part is good for nothing any more.
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Damage>;
+}
+
+impl<T: Persist> Restore for T {
+    const SHAPE: u64 = T::SHAPE;
+
+    #[inline]
+    fn save(&self, to: &mut Writer<'_>) {
+        self.write(to);
+    }
+
+    #[inline]
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        *self = T::read(from)?;
+        Ok(())
+    }
+}

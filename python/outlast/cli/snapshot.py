@@ -1,0 +1,57 @@
+"""`outlast snapshot`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from outlast import interrupts
+from outlast.cli.options import layers_of, overrides_of, path_option, scenario_options
+
+
+@click.command(
+    "snapshot",
+    epilog="""\b
+Examples:
+  outlast snapshot demo -o aged.outlast
+  outlast run demo --set precondition.from=aged.outlast --set workload.synthetic.read_percent=0
+  outlast snapshot mine.toml -o worn.outlast --set precondition.min_drive_writes=50""",
+)
+@scenario_options
+@path_option("--out", "-o", metavar="FILE", required=True, help="Write the snapshot to this file.")
+@click.option("--any-memory", is_flag=True, help="Go on even if less memory is free than it will take.")
+@click.option("--quiet", is_flag=True, help="No progress bar.")
+def snapshot_command(
+    scenario: str | None,
+    preset: str | None,
+    settings: tuple[tuple[str, str], ...],
+    seed: int | None,
+    out: Path,
+    any_memory: bool,
+    quiet: bool,
+) -> int:
+    """Prepare the drive or array of SCENARIO and write it, as it then is, to a file.
+
+    A scenario of the same [device] and [array] goes on from there with `precondition.from`, under any workload, as if
+    it had prepared them itself.
+    """
+    layers, overrides = layers_of(scenario, preset), overrides_of(settings, seed)
+    from outlast import api
+    from outlast.cli.progress import RunProgress
+
+    with RunProgress(shown=not quiet) as bar:
+        interrupts.keep()
+
+        def tell(phase: str, fraction: float | None, requests: int, simulated_s: float) -> bool:
+            if bar is not None:
+                bar(phase, fraction, requests, simulated_s)
+            return not interrupts.asked()
+
+        written = api.snapshot(layers, out, overrides, progress=tell, any_memory=any_memory)
+    if written is None:
+        click.echo(f"stopped by {interrupts.by()}: nothing was written", err=True)
+        return interrupts.code()
+    if not quiet:
+        click.echo(f"written: {out}", err=True)
+    return 0
