@@ -19,6 +19,7 @@ mod space_view;
 mod stream_view;
 mod superblock;
 mod superblock_view;
+mod trims;
 mod untimed;
 mod volatile;
 
@@ -252,15 +253,15 @@ impl Ftl {
         let slot = self.advance(stream);
         let old = self.map.put(lpn, slot.ppn);
         debug_assert!(old != slot.ppn, "page {lpn} supersedes itself");
-        let was_lost = if old.is_some() {
+        let (origin, was_lost) = if old.is_some() {
             debug_assert!(!self.losses.is_lost(lpn), "page {lpn} counted as lost and had data");
             self.invalidate(old);
-            false
+            (old, false)
         } else {
-            self.losses.forget(lpn)
+            (self.take_trimmed(lpn), self.losses.forget(lpn))
         };
         if self.follows {
-            self.note_put(slot.ppn, lpn, old, was_lost);
+            self.note_put(slot.ppn, lpn, origin, was_lost);
         }
         self.superblocks.unit_valid(self.frontiers[stream].superblock());
         self.counts.host_unit();

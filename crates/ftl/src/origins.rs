@@ -5,7 +5,7 @@
 //! therefore always comes to a copy on flash, if there ever was one, and never to an erased slot.
 
 use crate::layout::Layout;
-use outlast_units::{IndexVec, Ppn, Pu, SuperblockId};
+use outlast_units::{IndexVec, Lpn, Ppn, Pu, SuperblockId};
 use std::collections::BTreeMap;
 
 /// In place of an origin: the data had been lost when it was written again.
@@ -28,6 +28,8 @@ pub(crate) struct Origins {
     /// Units that lie where they do since a program operation failed, and whether they are new: among relocated data there may be some that
     /// is not on flash yet, and the other way round.
     elsewhere: BTreeMap<Ppn, bool>,
+    /// Pages whose trim a loss of power would undo, and the copy that they had.
+    pub(crate) trimmed: BTreeMap<Lpn, Ppn>,
 }
 
 impl Origins {
@@ -41,6 +43,7 @@ impl Origins {
             pins: IndexVec::filled(0, superblocks),
             rewritten: Vec::new(),
             elsewhere: BTreeMap::new(),
+            trimmed: BTreeMap::new(),
         }
     }
 
@@ -147,6 +150,14 @@ impl Origins {
             self.set(layout, to, origin);
             self.elsewhere.insert(to, is_new);
         }
+    }
+
+    /// From `at` back, the first copy on flash, as `is_programmed` says it; [`LOST`], or [`Ppn::NONE`], where there is none.
+    pub(crate) fn on_flash(&self, layout: &Layout, mut at: Ppn, is_programmed: impl Fn(Ppn) -> bool) -> Ppn {
+        while is_copy(at) && !is_programmed(at) {
+            at = self.of(layout, at).unwrap_or(Ppn::NONE);
+        }
+        at
     }
 
     /// Whether the unit in `slot` is new, if a failed program operation has brought it there.

@@ -24,8 +24,8 @@ mod wiring;
 
 pub use apart::CoreShare;
 pub use config::{
-    ChangeConfig, ControllerConfig, Identifier, Migration, MountConfig, PredictConfig, Rebuild,
-    ReliabilityConfig, RepairConfig, RepairScheme, ScrubConfig, SsdConfig, WriteCache,
+    ChangeConfig, ControllerConfig, FlushPolicy, Identifier, Migration, MountConfig, PredictConfig, Rebuild,
+    ReliabilityConfig, RepairConfig, RepairScheme, ScrubConfig, SsdConfig, Trims, WriteCache,
 };
 pub use counters::{Counters, PowerCuts};
 pub use figures::RberLevels;

@@ -7,7 +7,7 @@ mod support;
 
 use outlast_device::{Device, Op, Outcome, Tag};
 use outlast_media::HazardConfig;
-use outlast_ssd::{MountConfig, Mounts, ScrubConfig, Ssd, SsdConfig, WriteCache};
+use outlast_ssd::{MountConfig, Mounts, ScrubConfig, Ssd, SsdConfig, Trims, WriteCache};
 use outlast_units::{Bytes, Nanos};
 use proptest::prelude::*;
 use support::torture::{configurations, frequencies, torture};
@@ -178,4 +178,20 @@ fn lists_and_checkpoints_save_reads_and_a_protected_buffer_costs_some() {
 #[test]
 fn a_drive_without_the_setting_mounts_at_once() {
     assert_eq!(mount_of(&tiny()), Mounts::default());
+}
+
+#[test]
+fn what_a_mount_cannot_find_is_refused() {
+    let every = |bytes| MountConfig { checkpoint_every: Some(Bytes(bytes)), ..MountConfig::default() };
+    let mut trims = drive(MountConfig::default());
+    trims.controller.write_cache = WriteCache::Volatile;
+    trims.controller.trims = Trims::Volatile;
+    for (config, field) in
+        [(trims, "device.controller.trims"), (drive(every(4096)), "device.mount.checkpoint_every")]
+    {
+        let error = Ssd::new(config, 1).unwrap_err().to_string();
+        assert!(error.contains(field), "{error}");
+    }
+    // One page of each of eight planes is enough.
+    assert!(Ssd::new(drive(every(8 * 4096)), 1).is_ok());
 }

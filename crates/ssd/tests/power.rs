@@ -8,28 +8,48 @@ mod support;
 use outlast_device::{Device, Op, Outcome, Tag};
 use outlast_ftl::{ProgramCause, ProtectionConfig};
 use outlast_media::{Damage, Fault, HazardConfig};
-use outlast_ssd::{ScrubConfig, Ssd, WriteCache};
+use outlast_ssd::{FlushPolicy, ScrubConfig, Ssd, SsdConfig, Trims, WriteCache};
 use outlast_units::{ByteRate, Nanos};
 use proptest::prelude::*;
 use support::torture::{Cuts, configurations, frequencies, torture};
 use support::{command, tiny, weak_flash};
+
+/// What a drive whose buffer is not protected makes of its promises.
+fn promises() -> impl Strategy<Value = (FlushPolicy, Trims)> {
+    let flush = prop::sample::select(vec![
+        FlushPolicy::Honour,
+        FlushPolicy::Ignore,
+        FlushPolicy::Late(Nanos::micros(50)),
+        FlushPolicy::Late(Nanos::millis(2)),
+    ]);
+    (flush, prop::sample::select(vec![Trims::Kept, Trims::Volatile]))
+}
+
+fn promising(mut config: SsdConfig, (flush, trims): (FlushPolicy, Trims)) -> SsdConfig {
+    let cache = config.controller.write_cache;
+    config.controller.flush = if cache == WriteCache::Volatile { flush } else { FlushPolicy::Honour };
+    config.controller.trims = if cache == WriteCache::Protected { Trims::Kept } else { trims };
+    config
+}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
     fn what_a_drive_owes_survives_every_cut(
-        config in configurations(), cuts in frequencies(), seed: u64,
+        config in configurations(), promises in promises(), cuts in frequencies(), seed: u64,
     ) {
+        let config = promising(config, promises);
         let model = torture(&config, seed, 3000, cuts, 0);
         prop_assert_eq!(model.refused, 0);
     }
 
     #[test]
     fn a_breaking_drive_that_is_cut_off_returns_the_truth_or_an_error(
-        mut config in configurations(), cuts in frequencies(), seed: u64, hazards: bool,
+        config in configurations(), promises in promises(), cuts in frequencies(), seed: u64, hazards: bool,
         (errs, scrub) in (any::<bool>(), prop::option::of(0usize..3)),
     ) {
+        let mut config = promising(config, promises);
         config.geometry.blocks_per_plane += 16;
         config.ftl.spare_blocks = 8;
         if hazards {

@@ -167,6 +167,7 @@ impl Replies {
 
     /// Sectors from `lba` on make command `host` fail.
     #[cold]
+    #[inline(never)]
     pub(super) fn note_failure(&mut self, host: u32, lba: u64, sectors: u32) {
         let run = SectorRun { lba: Lba(lba), sectors: u64::from(sectors) };
         self.failing.entry(host).or_default().push(run);
@@ -174,6 +175,7 @@ impl Replies {
 
     /// Command `host` of the name `tag` has not ended well.
     #[cold]
+    #[inline(never)]
     pub(super) fn end_failed(&mut self, host: u32, tag: Tag, outcome: Outcome) {
         let runs = self.failing.remove(&host).unwrap_or_default();
         if outcome == Outcome::MediumError {

@@ -86,6 +86,10 @@ impl Ftl {
             origins.set(&self.layout, slot, Ppn::NONE);
             let lpn = self.map.owner(slot);
             let mut next = if lpn.is_some() { self.lookup(lpn) } else { Ppn::NONE };
+            if !next.is_some() && origins.trimmed.get(&lpn) == Some(&slot) {
+                // Its trim would be undone: then to what it superseded, which nothing erases before the trim is safe.
+                origins.trimmed.insert(lpn, origin);
+            }
             if next == slot {
                 origins.keep(slot, origin);
                 continue;
@@ -193,6 +197,7 @@ impl Ftl {
         for &(pu, _) in &gone {
             after.lost += self.fall_back(pu);
         }
+        self.undo_trims();
         if let Some(origins) = &mut self.origins {
             origins.clear();
         }
@@ -218,27 +223,29 @@ impl Ftl {
                 continue;
             }
             lost += 1;
-            let mut at = slot;
-            while is_copy(at) && !self.is_programmed(at) {
-                at = origins.of(&self.layout, at).unwrap_or(Ppn::NONE);
-            }
+            let at = origins.on_flash(&self.layout, slot, |at| self.is_programmed(at));
             self.superblocks.unit_stale(self.layout.superblock_of(slot));
             self.map.unmap(lpn);
-            if at == LOST {
-                self.losses.lose(lpn);
-            } else if at.is_some() {
-                let superblock = self.layout.superblock_of(at);
-                assert!(
-                    self.owner(at) == lpn && self.superblocks.state(superblock) != State::Free,
-                    "the last copy of page {lpn} on flash has been destroyed"
-                );
-                let before = self.map.put(lpn, at);
-                debug_assert!(!before.is_some(), "page {lpn} has data in slot {before}");
-                self.superblocks.unit_valid(superblock);
-            }
+            self.come_back(lpn, at);
         }
         self.origins = Some(origins);
         lost
+    }
+
+    /// Page `lpn`, which has no copy, goes back to what it was at `at`: a slot on flash, lost, or nothing.
+    pub(super) fn come_back(&mut self, lpn: Lpn, at: Ppn) {
+        if at == LOST {
+            self.losses.lose(lpn);
+        } else if at.is_some() {
+            let superblock = self.layout.superblock_of(at);
+            assert!(
+                self.owner(at) == lpn && self.superblocks.state(superblock) != State::Free,
+                "the last copy of page {lpn} on flash has been destroyed"
+            );
+            let before = self.map.put(lpn, at);
+            debug_assert!(!before.is_some(), "page {lpn} has data in slot {before}");
+            self.superblocks.unit_valid(superblock);
+        }
     }
 
     /// What was on its way to the open superblock `superblock` is gone.

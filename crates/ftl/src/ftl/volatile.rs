@@ -6,10 +6,13 @@ use crate::streams::Cause;
 use outlast_units::{Lpn, Ppn};
 
 impl Ftl {
-    /// Whether the newest data of `lpn` is nowhere but in a buffer that a loss of power empties.
+    /// Whether the newest data of `lpn`, or its trim, is nowhere but in a buffer that a loss of power empties.
     pub fn is_volatile(&self, lpn: Lpn) -> bool {
         let Some(origins) = &self.origins else { return false };
         let mut at = self.lookup(lpn);
+        if !at.is_some() {
+            return self.would_come_back(lpn);
+        }
         while is_copy(at) && !self.is_programmed(at) {
             if self.is_new(at) {
                 return true;

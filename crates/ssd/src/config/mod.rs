@@ -2,11 +2,13 @@
 
 mod change;
 mod mount;
+mod promise;
 mod reliability;
 mod repair;
 
 pub use change::ChangeConfig;
 pub use mount::MountConfig;
+pub use promise::{FlushPolicy, Trims};
 pub use reliability::{ReliabilityConfig, ScrubConfig};
 pub use repair::{Identifier, Migration, PredictConfig, Rebuild, RepairConfig, RepairScheme};
 
@@ -154,6 +156,12 @@ pub struct ControllerConfig {
     pub write_buffer: Bytes,
     /// When a write is acknowledged and what survives a loss of power.
     pub write_cache: WriteCache,
+    /// What becomes of a flush, and of a write with FUA, where the buffer is volatile. Default: "honour".
+    #[serde(skip_serializing_if = "FlushPolicy::is_default")]
+    pub flush: FlushPolicy,
+    /// What a loss of power leaves of trims, where the buffer is not protected. Default: "kept".
+    #[serde(skip_serializing_if = "Trims::is_default")]
+    pub trims: Trims,
     /// Bound on flash operations of internal tasks (collection, wear levelling) in flight at once, over all cores.
     /// Absent: one for each die.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -196,6 +204,8 @@ impl Default for ControllerConfig {
             decode_cost: Nanos::ZERO,
             write_buffer: Bytes::mib(16),
             write_cache: WriteCache::Protected,
+            flush: FlushPolicy::Honour,
+            trims: Trims::Kept,
             internal_operations: None,
             program_every: 64,
             background_every: 32,
@@ -219,6 +229,7 @@ impl ControllerConfig {
             let limit = "must be between 1 and 1048576";
             return Err(ConfigError::new("device.controller.queue_depth", self.queue_depth, limit));
         }
+        self.check_promises()?;
         let costs = [
             ("master_cost", self.master_cost),
             ("read_cost", self.read_cost),

@@ -1,6 +1,6 @@
 //! How a drive finds its data again when power is back.
 
-use super::SsdConfig;
+use super::{SsdConfig, Trims};
 use outlast_ftl::MountOptions;
 use outlast_media::ConfigError;
 use outlast_units::Bytes;
@@ -28,11 +28,16 @@ impl Default for MountConfig {
 }
 
 impl MountConfig {
-    /// Checks the settings against the size of a superpage.
+    /// Checks the settings against those of the drive.
     ///
     /// # Errors
-    /// Checkpoints that follow each other faster than superpages.
+    /// Checkpoints that follow each other faster than superpages, and trims that are not in the journal at once.
     pub(crate) fn validate(&self, drive: &SsdConfig) -> Result<(), ConfigError> {
+        if drive.controller.trims == Trims::Volatile {
+            let limit =
+                "needs trims that are kept: without [device.mount], or with controller.trims = \"kept\"";
+            return Err(ConfigError::new("device.controller.trims", "volatile", limit));
+        }
         let superpage = Bytes(drive.geometry.page_size.0 * drive.geometry.planes() as u64);
         match self.checkpoint_every {
             Some(every) if every < superpage => {

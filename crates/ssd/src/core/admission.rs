@@ -162,6 +162,7 @@ impl Ssd {
     pub(crate) fn begin_barrier(&mut self, now: Nanos, request: u32) {
         assert!(self.write_cache() != WriteCache::Protected, "a protected buffer needs no barrier");
         for core in self.cores.indices() {
+            self.cores[core].ftl.persist_trims();
             for stream in self.cores[core].ftl.streams().hosts() {
                 let units = self.cores[core].ftl.stream(stream).begun_units();
                 if let Some(pu) = self.cores[core].ftl.pad(stream) {

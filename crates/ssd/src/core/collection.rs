@@ -175,6 +175,7 @@ impl Ssd {
 
     /// Has the blocks of victim `superblock` erased, on all lanes that it still has.
     pub(crate) fn begin_erasing(&mut self, now: Nanos, core: CoreId, task: Task, superblock: SuperblockId) {
+        self.cores[core].ftl.persist_trims_of(superblock);
         if self.cores[core].ftl.superblock(superblock).lanes().next().is_some() {
             self.queue_erasures(now, core, task, superblock);
         } else {

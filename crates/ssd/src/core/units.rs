@@ -1,6 +1,7 @@
 //! What a flash core does for one unit of a command: look it up, read it, write it.
 
 use super::{Due, WaitingWrite};
+use crate::config::Trims;
 use crate::host::Part;
 use crate::op::{OpKind, UnitWork};
 use crate::ssd::Ssd;
@@ -26,7 +27,11 @@ impl Ssd {
             HostOp::Trim => {
                 // A unit trimmed in part keeps its data: deallocation is advice (NVMe 2.0, Dataset Management).
                 if u32::from(work.sectors) == self.sectors_per_unit {
-                    self.cores[core].ftl.trim(work.lpn);
+                    let ftl = &mut self.cores[core].ftl;
+                    match self.config.controller.trims {
+                        Trims::Kept => ftl.trim(work.lpn),
+                        Trims::Volatile => ftl.trim_unsafely(work.lpn),
+                    };
                     self.make_due(core, Due::Collect);
                     if self.redirection.is_some() {
                         self.drop_superseded(core, work.lpn);

@@ -8,6 +8,7 @@ use crate::ssd::Ssd;
 use outlast_device::{Command, Completion, Op as HostOp, Outcome, Tag};
 use outlast_flash::Source;
 use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
+use std::ops::Range;
 
 impl Ssd {
     pub(crate) fn receive(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
@@ -29,7 +30,7 @@ impl Ssd {
         let in_range = command.op == HostOp::Flush || end.is_some_and(|end| end <= self.capacity_sectors);
         let outcome = if in_range { Outcome::Ok } else { Outcome::OutOfRange };
         let must_reach_flash = match command.op {
-            HostOp::Flush => self.write_cache() == WriteCache::Volatile,
+            HostOp::Flush => self.has_to_flush(),
             HostOp::Write => match self.write_cache() {
                 WriteCache::Protected => false,
                 WriteCache::Volatile => command.fua,
@@ -37,7 +38,7 @@ impl Ssd {
             },
             HostOp::Read | HostOp::Trim | HostOp::LbaStatus => false,
         };
-        let then = if must_reach_flash && in_range { Then::AwaitFlash } else { Then::Complete };
+        let then = if must_reach_flash && in_range { self.then_to_flash() } else { Then::Complete };
         let request = self.host.requests.begin(now, command, tag, outcome, then);
         let is_write = command.op == HostOp::Write && in_range;
         if self.config.bytes && is_write {
@@ -226,13 +227,10 @@ impl Ssd {
     #[inline]
     pub(crate) fn finish_parts(&mut self, now: Nanos, index: u32, parts: u32) {
         match self.host.requests.end_parts(index, parts) {
-            Progress::UnderWay => {}
+            Progress::UnderWay | Progress::Forgotten => {}
             Progress::Complete(request) => self.complete(now, index, &request),
             Progress::AwaitFlash => self.host.flushes.call(index),
-            Progress::Moved(outcome) => {
-                self.host.failures.forget(index);
-                self.moves.ended(outcome);
-            }
+            Progress::Moved(outcome) => self.move_ended(index, outcome),
         }
     }
 
@@ -242,13 +240,35 @@ impl Ssd {
         if request.command.op == HostOp::LbaStatus && request.is_good() {
             self.answer_status(now, index, &request.command, request.tag);
         }
-        if !request.is_good() {
-            self.host.failures.end(index, request, u64::from(self.sectors_per_unit));
+        if request.outcome != Outcome::Ok {
+            // By its parts: a request that is passed on as a whole would be kept in memory for all that end well, too.
+            let Command { lba, sectors, .. } = request.command;
+            self.note_failure(index, lba.0..lba.0 + u64::from(sectors), request.tag, request.outcome);
         }
         if self.config.bytes {
             self.host.bytes.end(index, request.tag, request.is_good());
         }
         self.host.complete(now, request);
+        if request.is_early() {
+            self.put_off_flush(now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_failure(&mut self, index: u32, asked: Range<u64>, tag: Tag, outcome: Outcome) {
+        let per_unit = u64::from(self.sectors_per_unit);
+        let runs = self.host.failures.end(index, asked, per_unit);
+        if outcome == Outcome::MediumError {
+            self.host.failures.keep(tag, runs);
+        }
+    }
+
+    /// A move of the drive's own has ended.
+    #[inline(never)]
+    fn move_ended(&mut self, index: u32, outcome: Outcome) {
+        self.host.failures.forget(index);
+        self.moves.ended(outcome);
     }
 
     /// Hands out the next completion and lets in a command that waits for its place in the queue.

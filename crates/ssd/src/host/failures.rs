@@ -1,9 +1,9 @@
 //! Which sectors made commands fail that ended in a medium error.
 
-use super::requests::Request;
-use outlast_device::{Outcome, SectorRun, Tag};
+use outlast_device::{SectorRun, Tag};
 use outlast_units::Lba;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Units of commands under way that could not be read, and the runs of those that have ended. Empty unless something fails.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
@@ -17,29 +17,36 @@ pub(crate) struct Failures {
 impl Failures {
     /// Unit `unit` of request `request` cannot be read.
     #[cold]
+    #[inline(never)]
     pub(crate) fn note(&mut self, request: u32, unit: u64) {
         self.units.entry(request).or_default().push(unit);
     }
 
-    /// Request number `index` has not ended well; a unit has `per_unit` sectors.
-    #[cold]
-    pub(super) fn end(&mut self, index: u32, request: &Request, per_unit: u64) {
+    /// Request number `index`, for sectors `asked`, has not ended well: returns those of them that could not be read. A unit has `per_unit`
+    /// sectors.
+    #[inline(never)]
+    pub(super) fn end(&mut self, index: u32, asked: Range<u64>, per_unit: u64) -> Vec<SectorRun> {
         let units = self.units.remove(&index).unwrap_or_default();
-        let Request { command, tag, outcome: Outcome::MediumError, .. } = *request else { return };
-        let (first, end) = (command.lba.0, command.lba.0 + u64::from(command.sectors));
         let within = |unit: u64| {
-            let (from, to) = ((unit * per_unit).max(first), ((unit + 1) * per_unit).min(end));
+            let (from, to) = ((unit * per_unit).max(asked.start), ((unit + 1) * per_unit).min(asked.end));
             (from < to).then(|| SectorRun { lba: Lba(from), sectors: to - from })
         };
-        let mut runs = SectorRun::joined(units.into_iter().filter_map(within).collect());
+        let runs = SectorRun::joined(units.into_iter().filter_map(within).collect());
         if runs.is_empty() {
             // The place that could not be read has been erased and written again since, so that nobody knows whose it was.
-            runs.push(SectorRun { lba: command.lba, sectors: end - first });
+            return vec![SectorRun { lba: Lba(asked.start), sectors: asked.end - asked.start }];
         }
+        runs
+    }
+
+    /// Command `tag` failed for these.
+    pub(super) fn keep(&mut self, tag: Tag, runs: Vec<SectorRun>) {
         self.ended.insert(tag, runs);
     }
 
     /// Request `request` has ended, and nobody will ask.
+    #[cold]
+    #[inline(never)]
     pub(super) fn forget(&mut self, request: u32) {
         self.units.remove(&request);
     }
@@ -64,18 +71,7 @@ impl Failures {
 
 #[cfg(test)]
 mod tests {
-    use super::super::requests::{Progress, Requests, Then};
     use super::*;
-    use outlast_device::{Command, Op, StreamId};
-    use outlast_units::Nanos;
-
-    fn request(outcome: Outcome) -> Request {
-        let command = Command { lba: Lba(20), sectors: 18, op: Op::Read, stream: StreamId(0), fua: false };
-        let mut requests = Requests::default();
-        let index = requests.begin(Nanos::ZERO, command, Tag(1), outcome, Then::Complete);
-        let Progress::Complete(request) = requests.end_parts(index, 1) else { panic!("it had one part") };
-        request
-    }
 
     #[test]
     fn runs_are_what_failed_within_the_command() {
@@ -83,14 +79,16 @@ mod tests {
         for unit in [4, 2, 3] {
             failures.note(7, unit);
         }
-        failures.end(7, &request(Outcome::MediumError), 8);
-        assert_eq!(failures.take(Tag(1)), Some(vec![SectorRun { lba: Lba(20), sectors: 18 }]));
+        let run = |lba, sectors| SectorRun { lba: Lba(lba), sectors };
+        assert_eq!(failures.end(7, 20..38, 8), [run(20, 18)]);
         failures.note(7, 9);
         failures.note(8, 3);
-        failures.end(8, &request(Outcome::MediumError), 8);
-        assert_eq!(failures.take(Tag(1)), Some(vec![SectorRun { lba: Lba(24), sectors: 8 }]));
-        assert_eq!(failures.take(Tag(1)), None);
-        failures.end(7, &request(Outcome::ReadOnly), 8);
-        assert_eq!((failures.requests().count(), failures.take(Tag(1))), (0, None));
+        let runs = failures.end(8, 20..38, 8);
+        assert_eq!(runs, [run(24, 8)]);
+        failures.keep(Tag(1), runs);
+        assert_eq!((failures.take(Tag(1)), failures.take(Tag(1))), (Some(vec![run(24, 8)]), None));
+        assert_eq!(failures.requests().collect::<Vec<_>>(), [7]);
+        failures.forget(7);
+        assert_eq!(failures.requests().count(), 0);
     }
 }

@@ -9,6 +9,7 @@ mod completions;
 mod door;
 mod failures;
 mod flush;
+mod late;
 mod link;
 mod requests;
 
@@ -21,6 +22,7 @@ use completions::Completions;
 use door::Door;
 use failures::Failures;
 use flush::Flushes;
+use late::LateFlushes;
 use link::Link;
 use outlast_device::{Command, Completion, Op, Outcome, Tag};
 use outlast_units::Nanos;
@@ -43,7 +45,6 @@ pub(crate) struct HostSide {
     pub(crate) flushes: Flushes,
     pub(crate) completions: Completions,
     pub(crate) bytes: HostBytes,
-    pub(crate) failures: Failures,
     pub(crate) life: Life,
     /// Commands that wait for a place in the drive's queue, in which so many are.
     waiting: VecDeque<Submission>,
@@ -53,6 +54,8 @@ pub(crate) struct HostSide {
     /// Since when commands are in flight, and how long there were any before.
     busy_since: Nanos,
     busy: Nanos,
+    pub(crate) failures: Failures,
+    pub(crate) late: LateFlushes,
 }
 
 impl HostSide {
@@ -61,6 +64,7 @@ impl HostSide {
             link: Link::new(config.controller.link),
             requests: Requests::default(),
             flushes: Flushes::default(),
+            late: LateFlushes::default(),
             completions: Completions::default(),
             bytes: HostBytes::default(),
             failures: Failures::default(),
@@ -102,6 +106,7 @@ impl HostSide {
     }
 
     /// The next completion, and a command that takes its place.
+    #[inline]
     fn emit(&mut self) -> Option<(Completion, Option<Submission>)> {
         let completion = self.completions.pop()?;
         debug_assert!(self.in_flight != 0, "a command completes that was not in flight");
@@ -130,6 +135,7 @@ impl HostSide {
         self.completions.abort(now, &aborted);
         self.link.forget(now);
         self.flushes.forget();
+        self.late.forget();
         self.in_flight = self.completions.len() as u32;
     }
 
@@ -142,6 +148,7 @@ impl HostSide {
         self.in_flight = 0;
         self.completions.clear();
         self.flushes.forget();
+        self.late.forget();
         self.bytes.clear();
         self.failures = Failures::default();
     }
@@ -161,8 +168,9 @@ impl HostSide {
                 self.in_flight
             ));
         }
-        if self.flushes.waiting() > host {
-            return Err(format!("{} flushes wait, of {host} commands", self.flushes.waiting()));
+        if self.flushes.waiting() > self.requests.len() {
+            let requests = self.requests.len();
+            return Err(format!("{} flushes wait, of {requests} requests", self.flushes.waiting()));
         }
         if let Some(request) = self.bytes.requests().find(|&request| !self.requests.is_live(request)) {
             return Err(format!("bytes are kept for request {request}, which has ended"));
@@ -175,6 +183,11 @@ impl HostSide {
 }
 
 impl Request {
+    /// Whether it ends before what it should have waited for.
+    fn is_early(&self) -> bool {
+        self.then == Then::FlushLater
+    }
+
     fn is_good(&self) -> bool {
         self.outcome == Outcome::Ok
     }

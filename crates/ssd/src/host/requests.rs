@@ -14,7 +14,7 @@ pub(crate) struct Request {
     /// When the last of its data will have left over the link, or is ready.
     pub(crate) ready: Nanos,
     pub(crate) outcome: Outcome,
-    then: Then,
+    pub(super) then: Then,
 }
 
 /// What follows when all parts of a request are done.
@@ -24,6 +24,10 @@ pub(crate) enum Then {
     Complete,
     /// It still has to wait for its data to reach flash.
     AwaitFlash,
+    /// It is complete, and once it is, what it should have waited for is put off.
+    FlushLater,
+    /// It was a flush of the drive's own, put off, of which the host knows nothing; it has no data.
+    Forget,
     /// It was a move of the drive's own, of which the host knows nothing.
     MoveOn,
 }
@@ -35,6 +39,8 @@ pub(crate) enum Progress {
     UnderWay,
     /// The host's command is complete, and its number free.
     Complete(Request),
+    /// Nobody has waited for it; its number is free.
+    Forgotten,
     /// All is in the buffer and must reach flash: one part is left, which ends when it has.
     AwaitFlash,
     /// A move of the drive's own has ended, and its number is free.
@@ -104,10 +110,14 @@ impl Requests {
             return Progress::UnderWay;
         }
         match own.then {
-            Then::Complete => {
+            Then::Complete | Then::FlushLater => {
                 let own = *own;
                 self.slab.remove(request);
                 Progress::Complete(own)
+            }
+            Then::Forget => {
+                self.slab.remove(request);
+                Progress::Forgotten
             }
             Then::AwaitFlash => {
                 own.then = Then::Complete;
@@ -124,7 +134,12 @@ impl Requests {
 
     /// The host's commands under way.
     pub(crate) fn of_the_host(&self) -> impl Iterator<Item = &Request> {
-        self.slab.live().filter(|request| request.then != Then::MoveOn)
+        self.slab.live().filter(|request| !matches!(request.then, Then::MoveOn | Then::Forget))
+    }
+
+    /// How many flushes that were put off are under way.
+    pub(crate) fn of_nobody(&self) -> usize {
+        self.slab.live().filter(|request| request.then == Then::Forget).count()
     }
 
     /// Whether request `request` has not ended.

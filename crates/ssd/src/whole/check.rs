@@ -14,11 +14,11 @@ impl Ssd {
         Ok(())
     }
 
-    /// Checks that the requests under way are the host's commands and the drive's own moves, and that every flush waits for programs that
+    /// Checks that the requests under way are the host's commands, flushes that were put off and the drive's own moves, and that every flush waits for programs that
     /// there are.
     pub(crate) fn check_requests(&self) -> Result<(), String> {
         self.host.self_check()?;
-        let requests = self.host.requests.len();
+        let requests = self.host.requests.len() - self.host.requests.of_nobody();
         let (host, moves) = (self.host.requests.of_the_host().count(), self.moves.in_flight());
         if requests != host + moves as usize {
             return Err(format!("{requests} requests are under way, of {host} commands and {moves} moves"));

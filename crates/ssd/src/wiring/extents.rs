@@ -25,8 +25,8 @@ impl Ssd {
         let ftl = &self.cores[core].ftl;
         let slot = ftl.lookup(lpn);
         if !slot.is_some() {
-            let lost = ftl.is_lost(lpn);
-            return ExtentState { allocated: lost, lost, ..ExtentState::HOLE };
+            let (lost, volatile) = (ftl.is_lost(lpn), ftl.is_volatile(lpn));
+            return ExtentState { allocated: lost, lost, misplaced: false, volatile };
         }
         let (pu, own) = ftl.layout().pu_of(slot);
         let lost = ftl.is_programmed(slot) && !can_be_read(&self.lines(core), pu, own);

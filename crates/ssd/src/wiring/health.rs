@@ -26,8 +26,10 @@ impl Ssd {
         self.make_changes_due(now);
         debug_assert!(self.schedule.next().min(self.changes.next()) > now, "all that was due has been done");
         self.watch_dies(now);
+        self.begin_late_flush(now);
         self.settle(now);
-        let mut next = self.schedule.next().min(self.changes.next()).min(self.host.opens_at());
+        let mut next = self.schedule.next().min(self.changes.next());
+        next = next.min(self.host.late.next()).min(self.host.opens_at());
         for core in self.cores.indices() {
             next = next.min(self.scrub_what_is_due(now, core)).min(self.cover_what_is_due(now, core));
             self.settle(now);

@@ -4,6 +4,7 @@ mod covers;
 mod detect;
 mod extents;
 mod flash;
+mod flushing;
 mod health;
 mod identify;
 mod moves;

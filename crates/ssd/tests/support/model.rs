@@ -2,7 +2,7 @@
 
 use super::host::{SECTOR, stamp};
 use outlast_device::{Command, Device, Op, Outcome, StreamId, Tag};
-use outlast_ssd::{Ssd, SsdConfig, WriteCache};
+use outlast_ssd::{FlushPolicy, Ssd, SsdConfig, Trims, WriteCache};
 use outlast_units::{Lba, Nanos};
 use std::collections::BTreeMap;
 
@@ -170,6 +170,9 @@ impl Model {
                 pending.command
             );
         }
+        let controller = &self.ssd.config().controller;
+        let (honours, keeps_trims) =
+            (controller.flush == FlushPolicy::Honour, controller.trims == Trims::Kept);
         match pending.command.op {
             Op::Read if outcome != Outcome::Ok => self.medium_errors += 1,
             Op::Read => {
@@ -194,10 +197,8 @@ impl Model {
                         unit.possible.push((self.seq, contents));
                         continue;
                     }
-                    let durable = self.cache != WriteCache::Volatile
-                        || pending.command.fua
-                        || pending.command.op == Op::Trim;
-                    if durable {
+                    let written = self.cache != WriteCache::Volatile || (pending.command.fua && honours);
+                    if if pending.command.op == Op::Trim { keeps_trims } else { written } {
                         unit.possible.clear();
                     }
                     unit.possible.push((self.seq, vec![content]));
@@ -206,6 +207,7 @@ impl Model {
                 self.no_room += u64::from(outcome == Outcome::ReadOnly);
             }
             Op::LbaStatus => {}
+            Op::Flush if !honours => {}
             Op::Flush => {
                 for unit in &mut self.units {
                     let covered = unit.possible.iter().rposition(|&(seq, _)| seq <= pending.seq);

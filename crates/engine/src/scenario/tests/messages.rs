@@ -43,6 +43,26 @@ fn a_key_like_none_gets_the_list() {
 }
 
 #[test]
+fn promises_that_a_drive_cannot_break() {
+    let with = |settings: &str| {
+        message(&changed("[device.ftl]", &format!("[device.controller]\n{settings}\n[device.ftl]")))
+    };
+    let line = line_of(&changed("[device.ftl]", "flush"), "flush") + 1;
+    let forms = "is none of \"honour\", \"ignore\" or \"late:\" with a time, such as \"late:2ms\"";
+    for text in ["sometimes", "late", "late:", "late:soon", "late:-2ms", "Honour"] {
+        let expected = format!("s.toml:{line}: device.controller.flush = \"{text}\": \"{text}\" {forms}");
+        assert_eq!(with(&format!("flush = \"{text}\"")), expected);
+    }
+    assert_eq!(
+        with("flush = \"ignore\""),
+        format!(
+            "s.toml:{line}: device.controller.flush = ignore: needs write_cache = \"volatile\": only there a flush has something to do"
+        )
+    );
+    assert!(with("trims = \"lost\"").contains("device.controller.trims"));
+}
+
+#[test]
 fn negative_numbers() {
     let text = changed("[device.ftl]", "[device.ftl]\nmapping_unit = -4096");
     let line = line_of(&text, "mapping_unit");

@@ -1,0 +1,46 @@
+//! What the drive makes of flushes: whether there is anything to do, and when it is done.
+
+use crate::config::{FlushPolicy, Trims, WriteCache};
+use crate::host::Then;
+use crate::ssd::Ssd;
+use outlast_device::{Command, Op, Outcome, StreamId, Tag};
+use outlast_units::{Lba, Nanos};
+
+impl Ssd {
+    /// Whether a flush has anything to do.
+    pub(crate) fn has_to_flush(&self) -> bool {
+        match self.write_cache() {
+            WriteCache::Protected => false,
+            WriteCache::Volatile => true,
+            // Writes are on flash when they end; trims may not be safe.
+            WriteCache::Off => self.config.controller.trims == Trims::Volatile,
+        }
+    }
+
+    /// What follows when all parts of a command are done that is to be on flash.
+    pub(crate) fn then_to_flash(&self) -> Then {
+        match self.config.controller.flush {
+            FlushPolicy::Honour => Then::AwaitFlash,
+            FlushPolicy::Ignore => Then::Complete,
+            FlushPolicy::Late(_) => Then::FlushLater,
+        }
+    }
+
+    /// A command has ended that is to be on flash, and is not.
+    #[cold]
+    pub(crate) fn put_off_flush(&mut self, now: Nanos) {
+        if let FlushPolicy::Late(by) = self.config.controller.flush {
+            self.host.late.put_off(now + by);
+            self.call_housekeeping(now + by);
+        }
+    }
+
+    /// Flushes that were put off until now begin.
+    pub(crate) fn begin_late_flush(&mut self, now: Nanos) {
+        if self.host.late.take_due(now) {
+            let flush = Command { lba: Lba(0), sectors: 0, op: Op::Flush, stream: StreamId(0), fua: false };
+            let request = self.host.requests.begin(now, flush, Tag(0), Outcome::Ok, Then::Forget);
+            self.host.flushes.call(request);
+        }
+    }
+}
