@@ -213,6 +213,20 @@ def cores_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def mount_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run of a drive whose power fails and that mounts from flash."""
+    folder = tmp_path_factory.mktemp("mount")
+    sets = (
+        'device.mount={checkpoint_every="16MiB"}',
+        'faults=[{at="100ms", kind="power"}]',
+        "workload.synthetic.duration=200ms",
+    )
+    options = [word for name in sets for word in ("--set", name)]
+    call("run", "demo", *options, "--out", "out", "--quiet", cwd=folder)
+    return folder / "out"
+
+
+@pytest.fixture(scope="session")
 def tiny_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run of the tiny scenario."""
     folder = tmp_path_factory.mktemp("result")

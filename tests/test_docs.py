@@ -129,8 +129,9 @@ def test_every_figure_is_documented_and_no_other(
     cores_result: Path,
     jobs_result: Path,
     overloaded_result: Path,
+    mount_result: Path,
 ) -> None:
-    drives = (demo_result, weak_result, cores_result, jobs_result, overloaded_result)
+    drives = (demo_result, weak_result, cores_result, jobs_result, overloaded_result, mount_result)
     arrays = (array_result, outlived_result, repair_result)
     real = set().union(*(figures_of(result) for result in (*drives, *arrays)))
     # What is absent in one result and a group of figures in the other.

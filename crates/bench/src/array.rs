@@ -80,6 +80,7 @@ fn drive(seed: u64, large: bool) -> Result<Ssd, String> {
         reliability: None,
         protection: None,
         absent_dies: Vec::new(),
+        mount: None,
         repair: None,
         scrub: None,
         hazards: outlast_media::HazardConfig::default(),

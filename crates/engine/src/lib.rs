@@ -58,7 +58,7 @@ pub use snapshot::{SnapshotError, read_snapshot, settings_of, write_snapshot};
 pub use summary::{
     AfterHost, ArrayAmplification, ArraySummary, ArrayWrites, ChangeMade, ClassFigures, ClosedForm,
     CorrectedBy, DataLossAfterFailures, DeviceFacts, DriveWear, Exact, Flash, FlashByCause, Gc, Host,
-    LatencyByOp, LittlesLaw, MeasuredState, Memory, PreconditionState, Protection, Queue, Rber,
+    LatencyByOp, LittlesLaw, MeasuredState, Memory, Power, PreconditionState, Protection, Queue, Rber,
     RebuildSummary, Reliability, SCHEMA, Scrubbed, Spread, StateTimes, SteadyState, StreamLatency,
     StripeRecovery, Summary, Tail, Throughput, Time, Twin, Wear, WriteAmplification,
 };

@@ -25,6 +25,7 @@ pub(crate) fn summarise(facts: &Facts<'_>) -> Summary {
         gc: summary::gc(facts),
         reliability: crate::reliability::reliability(facts),
         protection: crate::reliability::protection(facts),
+        power: summary::power(facts.ssd),
         array: facts.ssd.array.map(|volume| array_summary(facts, volume)),
         repair: repairs(facts),
         wear: summary::wear(facts.ssd),

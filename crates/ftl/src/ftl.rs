@@ -5,6 +5,7 @@ mod damage;
 mod encoding;
 mod figures;
 mod lists;
+mod mount;
 mod parity;
 mod parity_view;
 mod partial;
@@ -24,6 +25,7 @@ mod volatile;
 
 pub use figures::Figures;
 pub use lists::ListRead;
+pub use mount::{MountOptions, MountReads};
 pub use parity::Axis;
 pub use parity_view::ParityView;
 pub use power::Aftermath;
@@ -43,6 +45,7 @@ use crate::frontiers::Frontiers;
 use crate::lanes::Lanes;
 use crate::layout::Layout;
 use crate::losses::Losses;
+use crate::mount::Records;
 use crate::origins::Origins;
 use crate::partials::Partials;
 use crate::physical::Physical;
@@ -80,6 +83,8 @@ pub struct FtlOptions {
     pub erases_late: bool,
     /// Dies, numbered within the core, that are not there yet ([`Ftl::add_die`]).
     pub absent: Vec<LocalDie>,
+    /// Whether what flash would tell after a loss of power is recorded, and compared with the mapping.
+    pub mount: Option<MountOptions>,
     /// Seed of factory bad blocks and of random victims.
     pub seed: u64,
     /// Which tables are made.
@@ -135,6 +140,14 @@ pub struct Ftl {
     losses: Losses,
     /// What each unit in the buffer superseded; absent where the buffer survives a loss of power, and in untimed writes.
     origins: Option<Box<Origins>>,
+    /// What flash tells of itself; absent where nobody asks.
+    #[persist(each)]
+    records: Option<Box<Records>>,
+    /// How a mount finds the mapping; absent where nothing is recorded for it.
+    #[persist(skip)]
+    mount: Option<MountOptions>,
+    /// Whether there are origins or records: each unit that is written is noted.
+    follows: bool,
     physical: Physical,
     #[persist(each)]
     contents: Option<Contents>,
@@ -160,7 +173,8 @@ impl Ftl {
         options: FtlOptions,
     ) -> Result<Self, ConfigError> {
         let mut layout = Layout::new(geometry, config, dies, logical_units)?;
-        let FtlOptions { keep_bytes, protection, scrub, lists, erases_late, absent, seed, tables } = options;
+        let FtlOptions { keep_bytes, protection, scrub, lists, erases_late, absent, mount, seed, tables } =
+            options;
         let whole = tables == Tables::Built;
         if lists {
             layout.keep_lists(geometry)?;
@@ -195,6 +209,11 @@ impl Ftl {
             lanes: Lanes::new(lanes, rows),
             losses: Losses::default(),
             origins: (erases_late && whole).then(|| Box::new(Origins::new(&layout))),
+            records: mount
+                .filter(|_| whole)
+                .map(|mount| Box::new(Records::new(geometry, &layout, mount.checkpoint_every))),
+            mount,
+            follows: whole && (erases_late || mount.is_some()),
             physical,
             contents: keep_bytes
                 .then(|| Contents::new(config.mapping_unit.0 as usize, protection.is_some() || erases_late)),
@@ -241,7 +260,9 @@ impl Ftl {
         } else {
             (self.take_trimmed(lpn), self.losses.forget(lpn))
         };
-        self.note_origin(slot.ppn, origin, was_lost);
+        if self.follows {
+            self.note_put(slot.ppn, lpn, origin, was_lost);
+        }
         self.superblocks.unit_valid(self.frontiers[stream].superblock());
         self.counts.host_unit();
         slot
@@ -293,8 +314,9 @@ impl Ftl {
         let old = self.map.unmap(lpn);
         if old.is_some() {
             self.invalidate(old);
-        } else {
-            self.losses.forget(lpn);
+        }
+        if old.is_some() || self.losses.forget(lpn) {
+            self.record_trim(lpn);
         }
         old.is_some()
     }
@@ -305,8 +327,8 @@ impl Ftl {
     /// If its pages were not the next ones of their blocks.
     #[inline]
     pub fn programmed(&mut self, pu: Pu) -> bool {
-        if self.origins.is_some() {
-            self.release_origins(pu);
+        if self.follows {
+            self.note_programmed(pu);
         }
         if self.partials.are_on_flash() {
             self.note_cover(pu);

@@ -12,6 +12,7 @@ mod ftl;
 mod lanes;
 mod layout;
 mod losses;
+mod mount;
 mod origins;
 mod partials;
 mod physical;
@@ -29,8 +30,8 @@ pub use config::{
     ProtectedStreams, ProtectionConfig, RangeConfig, VictimPolicy, WearLeveling,
 };
 pub use ftl::{
-    Aftermath, Axis, Figures, Ftl, FtlOptions, Full, ListRead, Member, ParityView, Relocated, Slot,
-    SpaceView, StreamView, SuperblockView, Tables,
+    Aftermath, Axis, Figures, Ftl, FtlOptions, Full, ListRead, Member, MountOptions, MountReads, ParityView,
+    Relocated, Slot, SpaceView, StreamView, SuperblockView, Tables,
 };
 pub use layout::{Lane, Layout, PuPlace};
 pub use streams::{Cause, Stream, Streams};

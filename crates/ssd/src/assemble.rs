@@ -12,8 +12,9 @@ use crate::read::{CoreCells, Corrections, Reliability};
 use crate::read::{Ladder, Retries};
 use crate::repair::{Moves, Watch};
 use crate::ssd::Ssd;
+use crate::whole::Mounts;
 use outlast_flash::{Flash, Setup};
-use outlast_ftl::{Ftl, FtlOptions, Tables, UnitsWritten};
+use outlast_ftl::{Ftl, FtlOptions, Layout, Tables, UnitsWritten};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig};
 use outlast_units::slab::Slab;
 use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Nanos, SECTOR_BYTES};
@@ -54,17 +55,7 @@ impl Ssd {
             protection.check_cache(geometry, parities, u64::from(ftl.layout().units_per_pu()) * unit.0)?;
         }
         assert!(places.len() == usize::from(geometry.dies()), "every die has a flash core");
-        let owners = places.iter().map(|place| place.core).collect();
-        let flash = Flash::new(&Setup {
-            geometry,
-            timing: &config.timing,
-            unit_size: unit,
-            program_unit: cores[CoreId(0)].ftl.layout().program_unit(),
-            cores: &owners,
-            program_every: config.controller.program_every,
-            background_every: config.controller.background_every,
-            internal_operations: config.controller.internal_operations,
-        })?;
+        let flash = flash_of(&config, &places, cores[CoreId(0)].ftl.layout())?;
         let sectors_per_unit = (unit.0 / SECTOR_BYTES) as u32;
         let max = config.reliability.as_ref().map_or(Some(FAULT_RETRIES), |r| r.rereads.max_retries);
         let if_protected = config.reliability.as_ref().and_then(|r| r.rereads_if_protected);
@@ -86,6 +77,7 @@ impl Ssd {
             schedule: FaultSchedule::default(),
             changes: Changes::default(),
             power_cuts: PowerCuts::default(),
+            mounts: Mounts::default(),
             shutdowns: Shutdowns::default(),
             redirection: None,
             adjusted: Vec::new(),
@@ -123,6 +115,28 @@ impl Ssd {
         ssd.settle(Nanos::ZERO);
         Ok(ssd)
     }
+}
+
+/// The dies and channels of a drive, whose flash cores own them as `places` says.
+///
+/// # Errors
+/// Settings of timing that cannot work.
+pub(crate) fn flash_of<T: Copy>(
+    config: &SsdConfig,
+    places: &IndexVec<DieId, DiePlace>,
+    layout: &Layout,
+) -> Result<Flash<T>, ConfigError> {
+    let owners = places.iter().map(|place| place.core).collect();
+    Flash::new(&Setup {
+        geometry: &config.geometry,
+        timing: &config.timing,
+        unit_size: config.ftl.mapping_unit,
+        program_unit: layout.program_unit(),
+        cores: &owners,
+        program_every: config.controller.program_every,
+        background_every: config.controller.background_every,
+        internal_operations: config.controller.internal_operations,
+    })
 }
 
 /// Re-reads of a drive whose flash never errs, after a sensing that failed for a passing reason.
@@ -189,6 +203,7 @@ fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
         scrub: config.scrubs(),
         lists: config.repair.as_ref().is_some_and(|own| own.identifier == Identifier::P2lBlock),
         absent: absent_of(&config.absent_dies, share),
+        mount: config.mount.as_ref().map(|mount| mount.options(config.controller.flash_cores)),
         seed,
         tables: Tables::Built,
     }

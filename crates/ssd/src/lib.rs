@@ -25,7 +25,7 @@ mod wiring;
 
 pub use apart::CoreShare;
 pub use config::{
-    ChangeConfig, ControllerConfig, FlushPolicy, Identifier, Migration, PredictConfig, Rebuild,
+    ChangeConfig, ControllerConfig, FlushPolicy, Identifier, Migration, MountConfig, PredictConfig, Rebuild,
     ReliabilityConfig, RepairConfig, RepairScheme, ScrubConfig, SsdConfig, Trims, WriteCache,
 };
 pub use counters::{Counters, PowerCuts};
@@ -35,3 +35,4 @@ pub use read::{Corrections, ExactTails};
 pub use repair::{RepairRecord, adjustment, fair_shares};
 pub use ssd::Ssd;
 pub use views::{BufferView, DieState, DieView, SuperblockCounts};
+pub use whole::Mounts;

@@ -11,6 +11,7 @@ use crate::placement::Classifier;
 use crate::places::DiePlace;
 use crate::read::{Corrections, Ladder, Reliability};
 use crate::repair::{Moves, Redirection, Watch};
+use crate::whole::Mounts;
 use outlast_device::{
     Command, Completion, Device, Extent, Identity, LbaRun, Notice, Op as HostOp, SectorRun, Smart, Tag,
 };
@@ -90,6 +91,7 @@ pub struct Ssd {
     pub(crate) schedule: FaultSchedule,
     pub(crate) changes: Changes,
     pub(crate) power_cuts: PowerCuts,
+    pub(crate) mounts: Mounts,
     pub(crate) shutdowns: Shutdowns,
     /// Which units live in another core than when the drive was new; absent where none do.
     pub(crate) redirection: Option<Box<Redirection>>,

@@ -8,7 +8,8 @@ use outlast_device::{Device, NoticeKind, Op, Tag};
 use outlast_ftl::{PartialConfig, PartialPlace, ProtectionConfig, ReadCause};
 use outlast_media::{Damage, Fault};
 use outlast_ssd::{
-    Identifier, PredictConfig, Reason, Rebuild, RepairConfig, RepairScheme, Ssd, SsdConfig, WriteCache,
+    Identifier, MountConfig, PredictConfig, Reason, Rebuild, RepairConfig, RepairScheme, Ssd, SsdConfig,
+    WriteCache,
 };
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Nanos};
@@ -500,6 +501,7 @@ fn drives_break_at_any_moment_of_their_work() {
     for seed in 0..12 {
         let mut config = drive(2, 4, 0.42, IDENTIFIERS[seed as usize % 4]);
         config.controller.write_cache = caches[seed as usize / 4];
+        config.mount = (seed % 3 == 1).then(MountConfig::default);
         if seed % 2 == 0 && seed < 4 {
             repair(&mut config).scheme = RepairScheme::Cooperative;
         }

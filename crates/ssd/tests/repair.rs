@@ -8,7 +8,7 @@ mod support;
 use outlast_device::{Device, NoticeKind, Op};
 use outlast_ftl::{ClassConfig, PartialConfig, PartialPlace, ProgramCause, ProtectionConfig, RangeConfig};
 use outlast_media::{Damage, Fault};
-use outlast_ssd::{Migration, RepairConfig, RepairScheme, Ssd, SsdConfig};
+use outlast_ssd::{Migration, MountConfig, RepairConfig, RepairScheme, Ssd, SsdConfig};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, CoreId, Nanos};
 use proptest::prelude::*;
@@ -357,7 +357,9 @@ fn redirected_units_have_addresses_beyond_the_hosts() {
 fn power_may_fail_at_any_moment_of_a_move() {
     let mut cuts = 0;
     for seed in 0..8 {
-        let mut life = Life::new(&drive(4, 4, 2240, Migration::Device), seed);
+        let mut config = drive(4, 4, 2240, Migration::Device);
+        config.mount = (seed % 2 == 0).then(MountConfig::default);
+        let mut life = Life::new(&config, seed);
         life.fill();
         life.work(500, false);
         life.fail(None);
@@ -457,6 +459,7 @@ proptest! {
         let units = (f64::from(cores * dies * 320) * share) as u64 + odd;
         let migration = if device { Migration::Device } else { Migration::Host };
         let mut config = drive(cores, dies, units, migration);
+        config.mount = seed.is_multiple_of(2).then(MountConfig::default);
         if uneven != 0 {
             // One channel: the cores take dies in turn, and the first ones may have one more.
             config.geometry.channels = 1;

@@ -8,7 +8,9 @@ mod support;
 use outlast_device::{Device, Op};
 use outlast_media::{Damage, Fault, HazardConfig, PageTimes, Suspend};
 use outlast_persist::{Damage as Unreadable, Reader, Restore, Writer};
-use outlast_ssd::{Identifier, RepairConfig, RepairScheme, ScrubConfig, Ssd, SsdConfig, WriteCache};
+use outlast_ssd::{
+    Identifier, MountConfig, RepairConfig, RepairScheme, ScrubConfig, Ssd, SsdConfig, WriteCache,
+};
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos};
 use proptest::prelude::*;
@@ -132,6 +134,8 @@ fn traits() -> impl Strategy<Value = Traits> {
 
 fn with(traits: Traits, mut config: SsdConfig) -> SsdConfig {
     config.controller.write_cache = traits.cache;
+    config.mount = (traits.scrub % 2 == 1)
+        .then(|| MountConfig { checkpoint_every: Some(Bytes::kib(512)), ..MountConfig::default() });
     if traits.errs {
         config.reliability = Some(weak_flash(Some(2), Some(1)));
         let is = |which: u8| traits.scrub == which;

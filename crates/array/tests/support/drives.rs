@@ -47,6 +47,7 @@ pub(crate) fn drive(
         reliability: None,
         protection: None,
         absent_dies: Vec::new(),
+        mount: None,
         repair: None,
         scrub: None,
         hazards: HazardConfig::default(),

@@ -7,6 +7,7 @@ mod device;
 mod flash;
 mod host;
 mod latency;
+mod power;
 mod queue;
 mod reliability;
 mod steady;
@@ -22,6 +23,7 @@ pub use device::{DeviceFacts, Memory};
 pub use flash::{Flash, FlashByCause, Gc, WriteAmplification};
 pub use host::{Host, Throughput, Time};
 pub use latency::{LatencyByOp, StreamLatency};
+pub use power::Power;
 pub use queue::{LittlesLaw, Queue, Spread};
 pub use reliability::{
     ChangeMade, ClassFigures, CorrectedBy, Exact, Protection, Rber, Reliability, Scrubbed, StripeRecovery,
@@ -36,6 +38,7 @@ pub(crate) use device::device_facts;
 pub(crate) use flash::{amplification, flash, gc};
 pub(crate) use host::{host, throughput, time};
 pub(crate) use latency::{latency, latency_table};
+pub(crate) use power::power;
 pub(crate) use queue::{overload_note, queue};
 pub(crate) use steady::{measured_state, precondition_state, precondition_table};
 pub(crate) use wear::{wear, wear_table};
@@ -83,6 +86,9 @@ pub struct Summary {
     pub reliability: Reliability,
     /// Parity in the drive; absent where there is none.
     pub protection: Option<Protection>,
+    /// Losses of power of drives that mount from flash; absent where there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power: Option<Power>,
     /// The array; absent for a drive by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArraySummary>,

@@ -23,6 +23,9 @@ impl Ftl {
         );
         self.lanes.shake();
         self.hand_on_origins(pu);
+        if let Some(records) = &mut self.records {
+            records.failed(&self.layout, pu);
+        }
         self.give_up_lane(superblock, lane);
         self.counts.failed();
         let role = self.role(superblock, within);
@@ -80,6 +83,9 @@ impl Ftl {
             }
         }
         self.move_origin(slot, to.ppn);
+        if let Some(records) = &mut self.records {
+            records.put(&self.layout, to.ppn, lpn);
+        }
         self.superblocks.unit_stale(self.layout.superblock_of(slot));
         self.superblocks.unit_valid(self.frontiers[stream].superblock());
         self.counts.add(ProgramCause::Rewritten, 1);
@@ -101,6 +107,9 @@ impl Ftl {
             self.invalidate(slot);
         }
         self.losses.lose(lpn);
+        if let Some(records) = &mut self.records {
+            records.lost(lpn);
+        }
         Some(lpn)
     }
 

@@ -44,6 +44,14 @@ impl Ftl {
             origins.opened(superblock, self.layout.units_per_superblock());
         }
         self.origins = Some(origins);
+        self.follows = true;
+    }
+
+    /// Writes without time need no origins.
+    #[cold]
+    pub(super) fn drop_origins_of_all(&mut self) {
+        self.origins = None;
+        self.follows = self.records.is_some();
     }
 
     /// Whether all that superseded units of `superblock` is on flash, or safe in the buffer: it may be erased.
@@ -53,7 +61,6 @@ impl Ftl {
     }
 
     /// The unit in `slot` supersedes the one in `origin`.
-    #[inline]
     pub(super) fn note_origin(&mut self, slot: Ppn, origin: Ppn, was_lost: bool) {
         if let Some(origins) = &mut self.origins {
             let origin = if was_lost { LOST } else { origin };
@@ -63,7 +70,6 @@ impl Ftl {
     }
 
     /// Program unit `pu` is on flash: what its units superseded is needed no more.
-    #[inline(never)]
     pub(super) fn release_origins(&mut self, pu: Pu) {
         if let Some(origins) = &mut self.origins {
             origins.release(&self.layout, pu);
@@ -172,6 +178,9 @@ impl Ftl {
     /// programmed to are filled anew by their stream, as far as it still stands in their superblock.
     pub fn lose_buffer(&mut self, started: &[Pu], queued: &[Pu]) -> Aftermath {
         self.begin_origins();
+        if let Some(records) = &mut self.records {
+            records.buffer_lost(&self.layout);
+        }
         let mut after = Aftermath::default();
         let mut gone: Vec<(Pu, bool)> = Vec::with_capacity(started.len() + queued.len());
         gone.extend(started.iter().map(|&pu| (pu, true)));

@@ -90,7 +90,7 @@ impl Ftl {
         let frontier = &self.frontiers[stream];
         let (to, target) = (frontier.next(), frontier.superblock());
         self.map.relocate(first, units, count, to);
-        if self.contents.is_some() || self.origins.is_some() {
+        if self.contents.is_some() || self.follows {
             self.carry(first, units, to);
         }
         debug_assert!(self.map.is_valid(to), "the first unit that moved is not where it went");
@@ -109,7 +109,7 @@ impl Ftl {
             if let Some(contents) = &mut self.contents {
                 contents.relocate(from.0, to.0, self.map.owner(to).0);
             }
-            self.note_origin(to, from, false);
+            self.note_put(to, self.map.owner(to), from, false);
             to.0 += 1;
         }
     }
@@ -139,7 +139,7 @@ impl Ftl {
             let (begun, units) = self.layout.pu_of(next);
             let pu_end = Ppn(next.0 - units) + self.layout.units_per_pu();
             self.frontiers[stream].take_over(count, pu_end);
-            if self.partials.are_on_flash() || self.origins.is_some() {
+            if self.partials.are_on_flash() || self.follows {
                 for pu in Pu::each(filled..begun) {
                     self.programmed(pu);
                 }

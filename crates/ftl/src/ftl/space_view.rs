@@ -4,6 +4,7 @@ use super::{Ftl, Map};
 use crate::codes::{Codes, data_units};
 use crate::lanes::Lanes;
 use crate::layout::LISTED_BYTES;
+use crate::mount::Records;
 use crate::physical::Physical;
 use crate::streams::Cause;
 use crate::stripes::LaneSet;
@@ -102,6 +103,10 @@ impl SpaceView<'_> {
             + superblocks * (Superblocks::BYTES_EACH + Codes::BYTES_EACH + Lanes::BYTES_EACH) as u64
             + pus.div_ceil(64) * size_of::<u64>() as u64
             + Physical::bytes_when_built(geometry, layout)
+            + self.ftl.mount.map_or(0, |mount| {
+                let pages = u64::from(layout.logical_units());
+                Records::bytes(u64::from(layout.slots()), pages, mount.checkpoint_every)
+            })
     }
 
     /// Bytes of the lists of superblocks that are open, one for each stream of data: they are in the controller's memory until the

@@ -48,6 +48,9 @@ impl Ftl {
         if let Some(origins) = &mut self.origins {
             origins.opened(superblock, self.layout.units_per_superblock());
         }
+        if let Some(records) = &mut self.records {
+            records.opened(superblock, stream);
+        }
     }
 
     /// `pus` program units of an open superblock never will be programmed; whether that was the last of it.
@@ -64,6 +67,9 @@ impl Ftl {
     pub(super) fn sealed(&mut self, superblock: SuperblockId) {
         if let Some(origins) = &mut self.origins {
             origins.sealed(superblock);
+        }
+        if let Some(records) = &mut self.records {
+            records.closed(superblock);
         }
     }
 
@@ -113,6 +119,9 @@ impl Ftl {
         let (first, count) = (self.layout.first_slot(superblock), self.layout.units_per_superblock());
         if let Some(contents) = &mut self.contents {
             contents.erase(first.0, count);
+        }
+        if let Some(records) = &mut self.records {
+            records.erased(&self.layout, superblock);
         }
     }
 

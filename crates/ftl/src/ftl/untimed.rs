@@ -21,7 +21,7 @@ impl Ftl {
     pub fn write_untimed(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, Full> {
         // What is written without time is on flash before its origin could be erased.
         if self.origins.is_some() {
-            self.origins = None;
+            self.drop_origins_of_all();
         }
         if !self.can_append(stream) {
             self.make_space(stream)?;
@@ -78,7 +78,7 @@ impl Ftl {
 
     /// Collects until enough superblocks are free, as an idle drive does.
     pub fn settle_untimed(&mut self) {
-        self.origins = None;
+        self.drop_origins_of_all();
         while self.needs_gc() && !self.is_read_only() {
             let Some(victim) = self.choose_victim() else { break };
             self.collect(victim, self.streams.gc(self.class_of_superblock(victim)));

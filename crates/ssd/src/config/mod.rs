@@ -1,11 +1,13 @@
 //! Settings of a drive: its flash, its translation layer, its controller.
 
 mod change;
+mod mount;
 mod promise;
 mod reliability;
 mod repair;
 
 pub use change::ChangeConfig;
+pub use mount::MountConfig;
 pub use promise::{FlushPolicy, Trims};
 pub use reliability::{ReliabilityConfig, ScrubConfig};
 pub use repair::{Identifier, Migration, PredictConfig, Rebuild, RepairConfig, RepairScheme};
@@ -52,6 +54,9 @@ pub struct SsdConfig {
     /// is lost, and nobody is told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repair: Option<RepairConfig>,
+    /// A mount from flash after a loss of power, in simulated time. Absent: the drive goes on at once, with what it would have found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mount: Option<MountConfig>,
     /// Sudden failures that come by chance. Default: none.
     #[serde(default)]
     pub hazards: HazardConfig,
@@ -86,6 +91,9 @@ impl SsdConfig {
         }
         if let Some(repair) = &self.repair {
             repair.validate(self)?;
+        }
+        if let Some(mount) = &self.mount {
+            mount.validate(self)?;
         }
         self.hazards.validate("device.hazards")?;
         let (user, raw) = (self.ftl.user_capacity(&self.geometry), self.geometry.raw_capacity());

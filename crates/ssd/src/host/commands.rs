@@ -17,6 +17,14 @@ impl Ssd {
         }
     }
 
+    /// The drive is ready, if it is time: commands that have waited for that come in.
+    pub(crate) fn let_in(&mut self, now: Nanos) {
+        for Submission { command, tag, data } in self.host.open(now) {
+            self.receive(now, command, tag, &data);
+            self.settle(now);
+        }
+    }
+
     fn accept(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         let end = command.lba.0.checked_add(u64::from(command.sectors));
         let in_range = command.op == HostOp::Flush || end.is_some_and(|end| end <= self.capacity_sectors);

@@ -6,6 +6,7 @@
 mod bytes;
 mod commands;
 mod completions;
+mod door;
 mod failures;
 mod flush;
 mod late;
@@ -18,6 +19,7 @@ pub(crate) use requests::{Progress, Then};
 use crate::config::SsdConfig;
 use bytes::HostBytes;
 use completions::Completions;
+use door::Door;
 use failures::Failures;
 use flush::Flushes;
 use late::LateFlushes;
@@ -46,6 +48,7 @@ pub(crate) struct HostSide {
     pub(crate) life: Life,
     /// Commands that wait for a place in the drive's queue, in which so many are.
     waiting: VecDeque<Submission>,
+    door: Door,
     in_flight: u32,
     queue_depth: u32,
     /// Since when commands are in flight, and how long there were any before.
@@ -67,6 +70,7 @@ impl HostSide {
             failures: Failures::default(),
             life: Life::default(),
             waiting: VecDeque::new(),
+            door: Door::default(),
             in_flight: 0,
             queue_depth: config.controller.queue_depth,
             busy_since: Nanos::ZERO,
@@ -84,7 +88,8 @@ impl HostSide {
         if enters {
             self.in_flight += 1;
         } else {
-            self.waiting.push_back(Submission { command, tag, data: data.to_vec() });
+            let queue = if self.door.is_closed() { &mut self.door.arrived } else { &mut self.waiting };
+            queue.push_back(Submission { command, tag, data: data.to_vec() });
         }
         enters
     }
@@ -116,14 +121,15 @@ impl HostSide {
 
     /// Commands received and not completed.
     pub(crate) fn in_flight(&self) -> u32 {
-        self.in_flight + self.waiting.len() as u32
+        self.in_flight + (self.waiting.len() + self.door.arrived.len()) as u32
     }
 
     /// Power has failed while commands were under way: they end now, and have been aborted. What had been done is still done.
     pub(crate) fn abort(&mut self, now: Nanos) {
         let mut aborted: Vec<Tag> = self.requests.of_the_host().map(|request| request.tag).collect();
         aborted.extend(self.completions.cut(now));
-        aborted.extend(self.waiting.drain(..).map(|waiting| waiting.tag));
+        let outside = self.waiting.drain(..).chain(self.door.arrived.drain(..));
+        aborted.extend(outside.map(|waiting| waiting.tag));
         self.bytes.abort(&aborted);
         self.failures.abort(&aborted);
         self.completions.abort(now, &aborted);
@@ -138,6 +144,7 @@ impl HostSide {
         self.busy = self.busy_time(now);
         self.link.forget(now);
         self.waiting.clear();
+        self.door.arrived.clear();
         self.in_flight = 0;
         self.completions.clear();
         self.flushes.forget();

@@ -3,6 +3,9 @@
 mod check;
 mod check_health;
 mod give_up;
+mod mount;
 mod power;
 mod prospects;
 mod redirection;
+
+pub use mount::Mounts;

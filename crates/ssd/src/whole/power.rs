@@ -51,11 +51,14 @@ impl Ssd {
         self.master.forget(off);
         let cores = self.cores.indices();
         let abandoned: IndexVec<CoreId, _> = cores.map(|core| self.stop_core(off, core)).collect();
-        if self.write_cache() == WriteCache::Protected {
+        let protected = self.write_cache() == WriteCache::Protected;
+        let parity = if protected {
             self.issue_again(&outstanding);
+            Vec::new()
         } else {
-            self.lose_buffers(on, &outstanding);
-        }
+            self.lose_buffers(on, &outstanding)
+        };
+        self.mount_from_flash(on, &parity, protected);
         for (core, abandoned) in abandoned.iter_indexed() {
             self.mount(on, core, abandoned);
         }
@@ -125,8 +128,9 @@ impl Ssd {
         }
     }
 
-    /// The buffer is empty.
-    fn lose_buffers(&mut self, now: Nanos, outstanding: &[Outstanding<Purpose>]) {
+    /// The buffer is empty. Returns the program units that are read so that parity is known again.
+    fn lose_buffers(&mut self, now: Nanos, outstanding: &[Outstanding<Purpose>]) -> Vec<(CoreId, Pu)> {
+        let mut read_again = Vec::new();
         for core in self.cores.indices() {
             let of = |wanted: bool| -> Vec<Pu> {
                 let own = outstanding.iter().filter(|one| self.places[one.die].core == core);
@@ -151,6 +155,7 @@ impl Ssd {
             self.power_cuts.lost_units += lost;
             self.power_cuts.mount_pages += (scanned + read.len() as u64) * pages;
             self.read_for_parity(core, &read, true);
+            read_again.extend(read.into_iter().map(|pu| (core, pu)));
             let state = &mut self.cores[core];
             state.ftl.recompute_parity(&fill);
             for superblock in sealed {
@@ -162,6 +167,7 @@ impl Ssd {
                 self.program_in(now, core, stream, pu, 0);
             }
         }
+        read_again
     }
 
     /// The program units in `read` are read so that the parity of their stripes is known again. What cannot be read is lost, unless what

@@ -21,13 +21,15 @@ impl Ssd {
     pub(crate) fn house_event(&mut self, now: Nanos) {
         self.timer.stop();
         self.flash.schedule(Source::Housekeeping, Nanos::MAX);
+        self.let_in(now);
         self.break_what_is_due(now);
         self.make_changes_due(now);
         debug_assert!(self.schedule.next().min(self.changes.next()) > now, "all that was due has been done");
         self.watch_dies(now);
         self.begin_late_flush(now);
         self.settle(now);
-        let mut next = self.schedule.next().min(self.changes.next()).min(self.host.late.next());
+        let mut next = self.schedule.next().min(self.changes.next());
+        next = next.min(self.host.late.next()).min(self.host.opens_at());
         for core in self.cores.indices() {
             next = next.min(self.scrub_what_is_due(now, core)).min(self.cover_what_is_due(now, core));
             self.settle(now);

@@ -4,6 +4,7 @@
 pub(crate) mod host;
 pub(crate) mod model;
 pub(crate) mod protection;
+pub(crate) mod torture;
 
 use outlast_device::{Command, Completion, Device, Op, Outcome, StreamId, Tag};
 use outlast_ftl::FtlConfig;
@@ -40,6 +41,7 @@ pub(crate) fn tiny() -> SsdConfig {
         reliability: None,
         protection: None,
         absent_dies: Vec::new(),
+        mount: None,
         repair: None,
         scrub: None,
         hazards: outlast_media::HazardConfig::default(),

@@ -1,0 +1,152 @@
+//! The mapping beside what flash says of it, and what reading that takes.
+
+use super::Ftl;
+use crate::mount::{ENTRY_BYTES, MAPPED_BYTES, OWNER_BYTES, rebuild};
+use crate::superblocks::State;
+use crate::table::Mapping;
+use outlast_units::{Bytes, Lpn, Ppn, Pu, SuperblockId};
+
+/// How a mount finds the mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MountOptions {
+    /// Bytes programmed between two checkpoints of the mapping; absent: none is made.
+    pub checkpoint_every: Option<Bytes>,
+    /// Whether a superblock that is full keeps the owners of its units in one list; else the spare areas of all its pages are read.
+    pub lists: bool,
+}
+
+/// What a mount reads. Pages that lie in no superblock are spread over the dies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MountReads {
+    /// Pages of the journal.
+    pub journal: u64,
+    /// Pages of the checkpoint.
+    pub checkpoint: u64,
+    /// Pages that tell whether a superblock is erased, open or full.
+    pub headers: u64,
+    /// Pages with the owners of units in superblocks that are full, one list after another.
+    pub lists: u64,
+    /// Program units whose spare areas are read, one by one.
+    pub spare_areas: Vec<Pu>,
+    /// Pages to which the buffer was written when power failed.
+    pub dump: u64,
+}
+
+impl Ftl {
+    /// A unit of `lpn` has been put into `slot`; it supersedes the one in `old`, or data that was lost.
+    #[inline(never)]
+    pub(super) fn note_put(&mut self, slot: Ppn, lpn: Lpn, old: Ppn, was_lost: bool) {
+        self.note_origin(slot, old, was_lost);
+        if let Some(records) = &mut self.records {
+            records.put(&self.layout, slot, lpn);
+        }
+    }
+
+    /// Program unit `pu` is on flash.
+    #[inline(never)]
+    pub(super) fn note_programmed(&mut self, pu: Pu) {
+        self.release_origins(pu);
+        if let Some(records) = &mut self.records {
+            records.programmed(pu);
+            records.tidy(&self.layout, self.map.pages() as usize);
+        }
+    }
+
+    /// The host has given up the data of `lpn`.
+    #[inline]
+    pub(super) fn record_trim(&mut self, lpn: Lpn) {
+        if let Some(records) = &mut self.records {
+            records.trimmed(lpn);
+        }
+    }
+
+    /// Checks that flash alone says what the tables say: where each page is, what is lost, and which superblocks are erased, open and
+    /// full. With `dump`, units that are not on flash count.
+    ///
+    /// # Errors
+    /// The first disagreement.
+    pub fn check_mount(&self, dump: bool) -> Result<(), String> {
+        let Some(records) = &self.records else { return Ok(()) };
+        let flash = records.on_flash(&self.layout);
+        let rebuilt = rebuild(flash, self.map.pages() as usize, dump);
+        for (index, &found) in rebuilt.slots.iter().enumerate() {
+            let lpn = Lpn(index as u32);
+            let slot = self.lookup(lpn);
+            if found != slot {
+                return Err(format!(
+                    "page {lpn} is in slot {slot} by the tables, in slot {found} by what is on flash"
+                ));
+            }
+            if rebuilt.lost.contains(&lpn) != self.is_lost(lpn) {
+                return Err(format!(
+                    "page {lpn} is lost: {}, which what is on flash denies",
+                    self.is_lost(lpn)
+                ));
+            }
+        }
+        for superblock in self.superblocks.ids() {
+            let state = self.superblocks.state(superblock);
+            let header = flash.header(superblock);
+            let agree = match (state, header) {
+                (State::Free | State::Retired, None) => true,
+                (State::Open, Some(header)) => header.closed.is_none(),
+                (State::Sealed | State::Collecting, Some(header)) => header.closed.is_some(),
+                _ => false,
+            };
+            let stream = self.superblocks.opened_by(superblock);
+            if !agree || header.is_some_and(|header| header.stream != stream) {
+                return Err(format!(
+                    "superblock {superblock} is {state:?}, of {stream:?}; flash says {header:?}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// What a mount reads now, if the drive finds its mapping so: `options` says how, `page_bytes` is the size of a page. With `dump` the
+    /// buffer has been written to flash.
+    ///
+    /// # Panics
+    /// If nothing has been recorded.
+    pub fn mount_reads(&self, options: MountOptions, page_bytes: u64, dump: bool) -> MountReads {
+        let records = self.records.as_ref().expect("what flash says has been recorded");
+        let flash = records.on_flash(&self.layout);
+        let found = rebuild(flash, self.map.pages() as usize, dump);
+        let pages = |bytes: u64| bytes.div_ceil(page_bytes);
+        let list = pages(u64::from(self.layout.units_per_superblock()) * OWNER_BYTES);
+        let mut reads = MountReads {
+            journal: 1 + pages(flash.journal().len() as u64 * ENTRY_BYTES),
+            ..MountReads::default()
+        };
+        reads.headers = match flash.checkpoint() {
+            None => u64::from(self.layout.superblocks()),
+            Some(_) => found.looked_through.len() as u64,
+        };
+        reads.checkpoint = flash.checkpoint().map_or(0, |_| pages(self.map.pages() * MAPPED_BYTES));
+        for &superblock in found.looked_through.iter().chain(&found.looked_up) {
+            let is_full = flash.header(superblock).is_some_and(|header| header.closed.is_some());
+            if is_full && options.lists {
+                reads.lists += list;
+            } else {
+                reads.spare_areas.extend(self.used_up(superblock));
+            }
+        }
+        if dump {
+            let units = flash.in_memory().count() as u64;
+            reads.dump = pages(units * (self.config.mapping_unit.0 + OWNER_BYTES));
+        }
+        reads
+    }
+
+    /// The program units of a superblock that are not blank.
+    fn used_up(&self, superblock: SuperblockId) -> impl Iterator<Item = Pu> {
+        let alive = |pu: &Pu| !self.is_dead_lane(*pu);
+        Pu::each(self.layout.pus_of(superblock)).filter(alive).filter(|&pu| self.is_used_up(pu))
+    }
+
+    /// Checkpoints made so far, and the pages of `page_bytes` that one takes.
+    pub fn checkpoints(&self, page_bytes: u64) -> (u64, u64) {
+        let made = self.records.as_ref().map_or(0, |records| records.checkpoints());
+        (made, (self.map.pages() * MAPPED_BYTES).div_ceil(page_bytes))
+    }
+}

@@ -1,0 +1,27 @@
+//! What flash tells of itself, and the mapping that follows from this alone.
+//!
+//! A drive keeps its mapping in memory, and a loss of power takes it away. What is left is what was programmed: with every mapping unit
+//! its logical page and a number in the order of writing (the *spare area*), with every superblock when and by which stream it was opened
+//! and when it was closed (its *header*), and in blocks of their own a *journal* of what no program unit says (trims and losses), and a
+//! *checkpoint* of the mapping.
+//!
+//! [`Records`] keeps just that, as it was programmed: a record never changes and goes with the erasure of its superblock. [`rebuild`] is
+//! shown nothing else ([`OnFlash`]), in particular none of the tables that the translation layer works with, and is therefore a second
+//! opinion on what these say after a loss of power.
+
+mod checkpoint;
+mod journal;
+mod rebuild;
+mod records;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use rebuild::rebuild;
+pub(crate) use records::{OnFlash, Records};
+
+/// Bytes that a mapping unit takes in a spare area or in a list of owners: its logical page (4) and its number in the order of writing (8).
+pub(crate) const OWNER_BYTES: u64 = 12;
+/// Bytes of an entry of the journal: what happened, the first page and how many, and the number of the first.
+pub(crate) const ENTRY_BYTES: u64 = 16;
+/// Bytes that a logical page takes in a checkpoint: its slot.
+pub(crate) const MAPPED_BYTES: u64 = 4;

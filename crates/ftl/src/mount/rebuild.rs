@@ -1,0 +1,140 @@
+//! The mapping, from flash alone.
+
+use super::OnFlash;
+use super::journal::Event;
+use outlast_units::{Lpn, Ppn, SuperblockId};
+use std::collections::BTreeSet;
+
+/// What flash says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Rebuilt {
+    /// The newest copy of each logical page; [`Ppn::NONE`]: none.
+    pub(crate) slots: Vec<Ppn>,
+    /// Pages whose data has been lost.
+    pub(crate) lost: BTreeSet<Lpn>,
+    /// Superblocks that have got data since the checkpoint.
+    pub(crate) looked_through: Vec<SuperblockId>,
+    /// Others whose owners are read, too, to know which of two copies is the newer.
+    pub(crate) looked_up: BTreeSet<SuperblockId>,
+}
+
+/// Finds the newest copy of each of `pages` logical pages: of all that is said of a page, what has the highest number. With `dump` the
+/// units that were not on flash count, too.
+pub(crate) fn rebuild(flash: OnFlash<'_>, pages: usize, dump: bool) -> Rebuilt {
+    let mut search = Search::new(flash, pages);
+    search.look_through();
+    if dump {
+        for (slot, lpn, number) in flash.in_memory() {
+            search.found(lpn, slot, number);
+        }
+    }
+    search.read_journal();
+    search.rebuilt
+}
+
+/// The highest number among the copies of each logical page that are on flash; 0 where there is none.
+pub(crate) fn newest_on_flash(flash: OnFlash<'_>, pages: usize) -> Vec<u64> {
+    let mut newest = vec![0; pages];
+    for (_, lpn, number) in flash.superblocks().flat_map(|superblock| flash.spare_areas(superblock)) {
+        let entry: &mut u64 = &mut newest[lpn.index()];
+        *entry = number.max(*entry);
+    }
+    newest
+}
+
+/// In place of the number of what is known of a page: it is as the checkpoint has it.
+const AS_BEFORE: u64 = 0;
+
+struct Search<'a> {
+    flash: OnFlash<'a>,
+    /// The number of what is known of each page.
+    numbers: Vec<u64>,
+    /// When the checkpoint was made, and the first number that may be news to it.
+    checkpoint: u64,
+    from: u64,
+    rebuilt: Rebuilt,
+}
+
+impl<'a> Search<'a> {
+    /// What the checkpoint has, as far as it still is there.
+    fn new(flash: OnFlash<'a>, pages: usize) -> Self {
+        let mut slots = vec![Ppn::NONE; pages];
+        let (mut lost, mut checkpoint, mut from) = (BTreeSet::new(), 0, 0);
+        if let Some(before) = flash.checkpoint() {
+            (checkpoint, from) = (before.at, before.from);
+            lost.clone_from(&before.lost);
+            for (slot, &kept) in slots.iter_mut().zip(&before.slots).filter(|(_, kept)| kept.is_some()) {
+                // What has been erased since has a newer copy, or was trimmed.
+                let header = flash.header(flash.superblock_of(kept));
+                if header.is_some_and(|header| header.opened < checkpoint) {
+                    *slot = kept;
+                }
+            }
+        }
+        let rebuilt = Rebuilt { slots, lost, looked_through: Vec::new(), looked_up: BTreeSet::new() };
+        Self { flash, numbers: vec![AS_BEFORE; pages], checkpoint, from, rebuilt }
+    }
+
+    /// Reads the owners of the superblocks that have got data since the checkpoint.
+    fn look_through(&mut self) {
+        let checkpoint = self.checkpoint;
+        for superblock in self.flash.superblocks() {
+            let Some(header) = self.flash.header(superblock) else { continue };
+            if header.closed.is_some_and(|closed| closed < checkpoint) {
+                continue;
+            }
+            self.rebuilt.looked_through.push(superblock);
+            for (slot, lpn, number) in self.flash.spare_areas(superblock) {
+                self.found(lpn, slot, number);
+            }
+        }
+    }
+
+    /// A copy of `lpn` is in `slot`.
+    fn found(&mut self, lpn: Lpn, slot: Ppn, number: u64) {
+        if self.rebuilt.slots[lpn.index()] != slot && self.is_news(lpn, number) {
+            self.rebuilt.slots[lpn.index()] = slot;
+            self.rebuilt.lost.remove(&lpn);
+            self.numbers[lpn.index()] = number;
+        }
+    }
+
+    /// Whether event `number` came after all that is known of `lpn`.
+    fn is_news(&mut self, lpn: Lpn, number: u64) -> bool {
+        if number < self.from {
+            return false;
+        }
+        let known = self.numbers[lpn.index()];
+        if known != AS_BEFORE || number > self.checkpoint {
+            return number > known;
+        }
+        // The unit was on its way to flash when the checkpoint was made: the copy that this has may be the newer one.
+        let kept = self.rebuilt.slots[lpn.index()];
+        if !kept.is_some() {
+            return true;
+        }
+        let superblock = self.flash.superblock_of(kept);
+        let closed = self.flash.header(superblock).and_then(|header| header.closed);
+        if closed.is_some_and(|closed| closed < self.checkpoint) {
+            self.rebuilt.looked_up.insert(superblock);
+        }
+        self.flash.number(kept).is_none_or(|kept| number > kept)
+    }
+
+    /// Takes account of what no program unit says.
+    fn read_journal(&mut self) {
+        for entry in self.flash.journal() {
+            for (lpn, number) in entry.pages() {
+                if !self.is_news(lpn, number) {
+                    continue;
+                }
+                self.rebuilt.slots[lpn.index()] = Ppn::NONE;
+                self.numbers[lpn.index()] = number;
+                match entry.event {
+                    Event::Trimmed => self.rebuilt.lost.remove(&lpn),
+                    Event::Lost => self.rebuilt.lost.insert(lpn),
+                };
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! What has been programmed, as flash keeps it.
+
+use super::checkpoint::Checkpoint;
+use super::journal::{Entry, Event, Journal};
+use super::rebuild::{newest_on_flash, rebuild};
+use super::{MAPPED_BYTES, OWNER_BYTES};
+use crate::bits::Bits;
+use crate::layout::Layout;
+use crate::streams::Stream;
+use outlast_media::Geometry;
+use outlast_units::{Bytes, IndexVec, Lpn, Ppn, Pu, SuperblockId};
+
+/// What the first page of a superblock says of it, and its list of owners.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
+pub(crate) struct Header {
+    /// The stream that opened it.
+    pub(crate) stream: Stream,
+    /// When it was opened, as a number of an event.
+    pub(crate) opened: u64,
+    /// When all of it had been programmed, and its list of owners was written.
+    pub(crate) closed: Option<u64>,
+}
+
+/// The records of a flash core.
+///
+/// Those of a program unit that is not on flash yet are what the controller will program with it: they are in its memory, and a loss of
+/// power takes them as it takes the buffer.
+#[derive(Clone, Debug, outlast_persist::Restore)]
+pub(crate) struct Records {
+    /// Numbers events in their order, from 1 on.
+    events: u64,
+    /// The logical page of each slot; [`Lpn::NONE`]: none.
+    #[persist(each)]
+    owners: IndexVec<Ppn, Lpn>,
+    /// The number of the event that put it there.
+    #[persist(each)]
+    numbers: IndexVec<Ppn, u64>,
+    /// Program units that are on flash and can be read.
+    programmed: Bits,
+    /// Absent where the superblock is erased.
+    #[persist(each)]
+    headers: IndexVec<SuperblockId, Option<Header>>,
+    journal: Journal,
+    checkpoint: Option<Box<Checkpoint>>,
+    /// Program units between two checkpoints; absent: none is made.
+    #[persist(skip)]
+    every: Option<u64>,
+    since: u64,
+    checkpoints: u64,
+}
+
+impl Records {
+    /// Everything is erased. A checkpoint is made `every` so many bytes, if at all.
+    pub(crate) fn new(geometry: &Geometry, layout: &Layout, every: Option<Bytes>) -> Self {
+        let pu_bytes = u64::from(layout.pages_per_pu()) * geometry.page_size.0;
+        let (slots, superblocks) = (layout.slots() as usize, layout.superblocks() as usize);
+        Self {
+            events: 0,
+            owners: IndexVec::filled(Lpn::NONE, slots),
+            numbers: IndexVec::filled(0, slots),
+            programmed: Bits::new(superblocks * layout.pus_per_superblock() as usize),
+            headers: IndexVec::filled(None, superblocks),
+            journal: Journal::default(),
+            checkpoint: None,
+            every: every.map(|bytes| bytes.0.div_ceil(pu_bytes)),
+            since: 0,
+            checkpoints: 0,
+        }
+    }
+
+    fn next_event(&mut self) -> u64 {
+        self.events += 1;
+        self.events
+    }
+
+    /// `stream` has opened `superblock`.
+    pub(crate) fn opened(&mut self, superblock: SuperblockId, stream: Stream) {
+        debug_assert!(self.headers[superblock].is_none(), "superblock {superblock} is opened twice");
+        let opened = self.next_event();
+        self.headers[superblock] = Some(Header { stream, opened, closed: None });
+    }
+
+    /// All of `superblock` is on flash, as far as it ever will be.
+    pub(crate) fn closed(&mut self, superblock: SuperblockId) {
+        let closed = self.next_event();
+        if let Some(header) = &mut self.headers[superblock] {
+            debug_assert!(header.closed.is_none(), "superblock {superblock} is closed twice");
+            header.closed = Some(closed);
+        }
+    }
+
+    /// The data of `lpn` has been put into `slot`, on its way to flash.
+    pub(crate) fn put(&mut self, layout: &Layout, slot: Ppn, lpn: Lpn) {
+        debug_assert!(!self.programmed.get(layout.pu_of(slot).0.0), "slot {slot} is on flash already");
+        self.owners[slot] = lpn;
+        self.numbers[slot] = self.next_event();
+    }
+
+    /// Program unit `pu` is on flash.
+    pub(crate) fn programmed(&mut self, pu: Pu) {
+        debug_assert!(!self.programmed.get(pu.0), "program unit {pu} is programmed twice");
+        self.programmed.set(pu.0);
+        self.since += 1;
+    }
+
+    /// Program unit `pu` will never be on flash with what was to go there.
+    pub(crate) fn failed(&mut self, layout: &Layout, pu: Pu) {
+        if !self.programmed.get(pu.0) {
+            let (first, units) = (layout.first_slot_of(pu).index(), layout.units_per_pu() as usize);
+            self.owners.as_mut_slice()[first..first + units].fill(Lpn::NONE);
+        }
+    }
+
+    /// The controller has forgotten all that was not on flash.
+    pub(crate) fn buffer_lost(&mut self, layout: &Layout) {
+        for superblock in self.headers.indices() {
+            if self.headers[superblock].is_some_and(|header| header.closed.is_none()) {
+                for pu in Pu::each(layout.pus_of(superblock)) {
+                    self.failed(layout, pu);
+                }
+            }
+        }
+    }
+
+    /// `superblock` has been erased.
+    pub(crate) fn erased(&mut self, layout: &Layout, superblock: SuperblockId) {
+        let (first, units) = (layout.first_slot(superblock).index(), layout.units_per_superblock() as usize);
+        self.owners.as_mut_slice()[first..first + units].fill(Lpn::NONE);
+        self.programmed.clear_range(layout.pus_of(superblock).start.0, layout.pus_per_superblock());
+        self.headers[superblock] = None;
+    }
+
+    /// The host has trimmed `lpn`.
+    pub(crate) fn trimmed(&mut self, lpn: Lpn) {
+        let at = self.next_event();
+        self.journal.note(Event::Trimmed, lpn, at);
+    }
+
+    /// The data of `lpn` cannot be read any more.
+    pub(crate) fn lost(&mut self, lpn: Lpn) {
+        let at = self.next_event();
+        self.journal.note(Event::Lost, lpn, at);
+    }
+
+    /// Makes a checkpoint if one is due, or else clears the journal of what is needed no more if it has grown; of `pages` logical pages.
+    pub(crate) fn tidy(&mut self, layout: &Layout, pages: usize) {
+        if self.every.is_some_and(|every| self.since >= every) {
+            self.make_checkpoint(layout, pages);
+        } else if self.journal.has_grown() {
+            self.clear_journal(layout, pages);
+        }
+    }
+
+    fn make_checkpoint(&mut self, layout: &Layout, pages: usize) {
+        let rebuilt = rebuild(self.on_flash(layout), pages, false);
+        let at = self.next_event();
+        let from = self.on_flash(layout).in_memory().map(|(_, _, number)| number).min().unwrap_or(at);
+        self.checkpoint = Some(Box::new(Checkpoint::new(at, from, rebuilt)));
+        self.journal.clear_but(|_, event| event >= from);
+        self.since = 0;
+        self.checkpoints += 1;
+    }
+
+    /// An event is needed while a copy of its page that is older may be found, and no newer one: the last one of each page, unless a newer
+    /// copy is on flash.
+    fn clear_journal(&mut self, layout: &Layout, pages: usize) {
+        let mut newest = newest_on_flash(self.on_flash(layout), pages);
+        for (lpn, at) in self.journal.entries().iter().flat_map(|entry| entry.pages()) {
+            newest[lpn.index()] = newest[lpn.index()].max(at);
+        }
+        self.journal.clear_but(|lpn, at| newest[lpn.index()] == at);
+    }
+
+    /// Checkpoints made so far.
+    pub(crate) fn checkpoints(&self) -> u64 {
+        self.checkpoints
+    }
+
+    /// Bytes of the tables of a core with `slots` slots and `pages` logical pages; a checkpoint is as large as it can be.
+    pub(crate) fn bytes(slots: u64, pages: u64, every: Option<Bytes>) -> u64 {
+        slots * OWNER_BYTES + every.map_or(0, |_| pages * MAPPED_BYTES)
+    }
+
+    /// What can be read.
+    pub(crate) fn on_flash<'a>(&'a self, layout: &'a Layout) -> OnFlash<'a> {
+        OnFlash { records: self, layout }
+    }
+}
+
+/// What a drive can read when power is back: nothing here has changed since it was programmed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OnFlash<'a> {
+    records: &'a Records,
+    layout: &'a Layout,
+}
+
+impl<'a> OnFlash<'a> {
+    /// The superblocks.
+    pub(crate) fn superblocks(self) -> impl Iterator<Item = SuperblockId> {
+        self.records.headers.indices()
+    }
+
+    /// The header of a superblock; `None` where it is erased.
+    pub(crate) fn header(self, superblock: SuperblockId) -> Option<Header> {
+        self.records.headers[superblock]
+    }
+
+    /// The superblock of a slot.
+    pub(crate) fn superblock_of(self, slot: Ppn) -> SuperblockId {
+        self.layout.superblock_of(slot)
+    }
+
+    /// The number in the order of writing of the unit in `slot`; `None` where nothing can be read.
+    pub(crate) fn number(self, slot: Ppn) -> Option<u64> {
+        let is_there = self.records.programmed.get(self.layout.pu_of(slot).0.0);
+        (is_there && self.records.owners[slot].is_some()).then(|| self.records.numbers[slot])
+    }
+
+    /// What the spare areas of a superblock say: the slots that hold units, their logical pages and their numbers.
+    pub(crate) fn spare_areas(self, superblock: SuperblockId) -> impl Iterator<Item = (Ppn, Lpn, u64)> {
+        self.units(superblock, true)
+    }
+
+    /// The units that the controller has in its memory: where its capacitors have time enough, it writes them to flash when power fails.
+    pub(crate) fn in_memory(self) -> impl Iterator<Item = (Ppn, Lpn, u64)> {
+        let is_open = move |&at: &SuperblockId| self.header(at).is_some_and(|header| header.closed.is_none());
+        self.superblocks().filter(is_open).flat_map(move |superblock| self.units(superblock, false))
+    }
+
+    fn units(self, superblock: SuperblockId, on_flash: bool) -> impl Iterator<Item = (Ppn, Lpn, u64)> {
+        let own = move |&pu: &Pu| self.records.programmed.get(pu.0) == on_flash;
+        let slots = move |pu: Pu| Ppn::each(self.layout.slots_of(pu));
+        let pus = Pu::each(self.layout.pus_of(superblock)).filter(own);
+        pus.flat_map(slots)
+            .map(move |slot| (slot, self.records.owners[slot], self.records.numbers[slot]))
+            .filter(|&(_, lpn, _)| lpn.is_some())
+    }
+
+    /// The journal.
+    pub(crate) fn journal(self) -> &'a [Entry] {
+        self.records.journal.entries()
+    }
+
+    /// The newest checkpoint.
+    pub(crate) fn checkpoint(self) -> Option<&'a Checkpoint> {
+        self.records.checkpoint.as_deref()
+    }
+}

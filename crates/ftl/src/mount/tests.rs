@@ -1,0 +1,177 @@
+//! Small histories by hand, each with what must be found.
+
+use super::journal::{Event, Journal};
+use super::{Records, rebuild};
+use crate::config::FtlConfig;
+use crate::layout::Layout;
+use crate::streams::Stream;
+use outlast_media::Geometry;
+use outlast_units::{Bytes, DieId, Lpn, Ppn, Pu, SuperblockId};
+use std::collections::BTreeSet;
+
+/// Superblocks of eight slots, two to a program unit.
+fn flash(checkpoint_every: Option<Bytes>) -> (Layout, Records) {
+    let geometry = Geometry {
+        channels: 1,
+        chips_per_channel: 1,
+        dies_per_chip: 1,
+        planes_per_die: 2,
+        blocks_per_plane: 4,
+        pages_per_block: 4,
+        page_size: Bytes::kib(4),
+        spare_per_page: Bytes(0),
+    };
+    let layout = Layout::new(&geometry, &FtlConfig::default(), &[DieId(0)], 1).unwrap();
+    let records = Records::new(&geometry, &layout, checkpoint_every);
+    (layout, records)
+}
+
+const PAGES: usize = 8;
+const ONE: Lpn = Lpn(1);
+
+/// Where page 1 is, and whether its data is lost.
+fn found(layout: &Layout, records: &Records, dump: bool) -> (u32, bool) {
+    let rebuilt = rebuild(records.on_flash(layout), PAGES, dump);
+    (rebuilt.slots[ONE.index()].0, rebuilt.lost.contains(&ONE))
+}
+
+const NOWHERE: (u32, bool) = (u32::MAX, false);
+
+#[test]
+fn the_copy_written_last_counts_not_the_one_programmed_last() {
+    let (layout, mut records) = flash(None);
+    records.opened(SuperblockId(0), Stream(0));
+    records.opened(SuperblockId(1), Stream(1));
+    records.put(&layout, Ppn(0), ONE);
+    records.put(&layout, Ppn(8), ONE);
+    assert_eq!((found(&layout, &records, false), found(&layout, &records, true)), (NOWHERE, (8, false)));
+    records.programmed(Pu(4));
+    records.programmed(Pu(0));
+    assert_eq!(found(&layout, &records, false), (8, false));
+}
+
+#[test]
+fn a_program_unit_that_was_torn_tells_nothing() {
+    let (layout, mut records) = flash(None);
+    records.opened(SuperblockId(0), Stream(0));
+    records.put(&layout, Ppn(0), ONE);
+    records.programmed(Pu(0));
+    records.put(&layout, Ppn(2), ONE);
+    records.buffer_lost(&layout);
+    assert_eq!((found(&layout, &records, false), found(&layout, &records, true)), ((0, false), (0, false)));
+}
+
+#[test]
+fn trims_and_losses_stand_in_the_journal_until_a_newer_copy_is_on_flash() {
+    let (layout, mut records) = flash(None);
+    records.opened(SuperblockId(0), Stream(0));
+    records.put(&layout, Ppn(0), ONE);
+    records.programmed(Pu(0));
+    records.lost(ONE);
+    assert_eq!(found(&layout, &records, false), (u32::MAX, true));
+    records.trimmed(ONE);
+    assert_eq!(found(&layout, &records, false), NOWHERE);
+    records.put(&layout, Ppn(2), ONE);
+    assert_eq!((found(&layout, &records, false), found(&layout, &records, true)), (NOWHERE, (2, false)));
+    records.programmed(Pu(1));
+    assert_eq!(found(&layout, &records, false), (2, false));
+}
+
+#[test]
+fn what_is_erased_is_gone() {
+    let (layout, mut records) = flash(None);
+    records.opened(SuperblockId(0), Stream(0));
+    records.put(&layout, Ppn(0), ONE);
+    records.programmed(Pu(0));
+    records.closed(SuperblockId(0));
+    records.erased(&layout, SuperblockId(0));
+    assert_eq!(found(&layout, &records, false), NOWHERE);
+    assert_eq!(records.on_flash(&layout).header(SuperblockId(0)), None);
+}
+
+/// Page 1 is written twice, to two streams; the newer copy is on flash when the checkpoint is made, the older one afterwards.
+#[test]
+fn an_old_copy_that_a_checkpoint_overtook_is_old() {
+    let (layout, mut records) = flash(Some(Bytes::kib(8)));
+    records.opened(SuperblockId(0), Stream(0));
+    records.opened(SuperblockId(1), Stream(1));
+    records.put(&layout, Ppn(0), ONE);
+    records.put(&layout, Ppn(8), ONE);
+    records.programmed(Pu(4));
+    records.tidy(&layout, PAGES);
+    assert_eq!(records.checkpoints(), 1);
+    records.programmed(Pu(0));
+    assert_eq!(found(&layout, &records, false), (8, false));
+}
+
+/// As before, but what overtook the older copy is a trim.
+#[test]
+fn an_old_copy_that_a_trim_overtook_before_the_checkpoint_stays_trimmed() {
+    let (layout, mut records) = flash(Some(Bytes::kib(8)));
+    records.opened(SuperblockId(0), Stream(0));
+    records.opened(SuperblockId(1), Stream(1));
+    records.put(&layout, Ppn(0), ONE);
+    records.trimmed(ONE);
+    records.put(&layout, Ppn(8), Lpn(2));
+    records.programmed(Pu(4));
+    records.tidy(&layout, PAGES);
+    records.programmed(Pu(0));
+    assert_eq!((records.checkpoints(), found(&layout, &records, false)), (1, NOWHERE));
+}
+
+#[test]
+fn after_a_checkpoint_only_what_came_later_is_looked_at() {
+    let (layout, mut records) = flash(Some(Bytes::kib(8)));
+    let looked_through = |records: &Records| rebuild(records.on_flash(&layout), PAGES, false).looked_through;
+    records.opened(SuperblockId(0), Stream(0));
+    records.put(&layout, Ppn(0), ONE);
+    records.programmed(Pu(0));
+    records.closed(SuperblockId(0));
+    assert_eq!(looked_through(&records), [SuperblockId(0)]);
+    records.tidy(&layout, PAGES);
+    assert_eq!(looked_through(&records), []);
+    assert_eq!(found(&layout, &records, false), (0, false));
+    // Its place is taken by another page: the checkpoint does not count there any more.
+    records.trimmed(ONE);
+    records.erased(&layout, SuperblockId(0));
+    records.opened(SuperblockId(0), Stream(0));
+    records.put(&layout, Ppn(0), Lpn(2));
+    records.programmed(Pu(0));
+    assert_eq!(looked_through(&records), [SuperblockId(0)]);
+    assert_eq!(found(&layout, &records, false), NOWHERE);
+}
+
+#[test]
+fn neighbours_that_are_trimmed_one_after_the_other_share_an_entry() {
+    let mut journal = Journal::default();
+    for (page, at) in [(3, 1), (4, 2), (5, 3), (7, 4), (8, 6)] {
+        journal.note(Event::Trimmed, Lpn(page), at);
+    }
+    let spans: Vec<_> =
+        journal.entries().iter().map(|entry| (entry.first.0, entry.count, entry.at)).collect();
+    assert_eq!(spans, [(3, 3, 1), (7, 1, 4), (8, 1, 6)]);
+    journal.clear_but(|lpn, _| lpn != Lpn(4));
+    let pages: BTreeSet<_> = journal.entries().iter().flat_map(|entry| entry.pages()).collect();
+    assert_eq!(pages, [(3, 1), (5, 3), (7, 4), (8, 6)].map(|(page, at)| (Lpn(page), at)).into());
+}
+
+/// A journal that has grown is cleared of what newer copies have made superfluous, and says the same afterwards.
+#[test]
+fn a_journal_that_has_grown_keeps_what_is_needed() {
+    let (layout, mut records) = flash(None);
+    records.opened(SuperblockId(0), Stream(0));
+    records.put(&layout, Ppn(0), ONE);
+    records.put(&layout, Ppn(1), Lpn(3));
+    records.programmed(Pu(0));
+    for _ in 0..600 {
+        records.trimmed(Lpn(5));
+        records.trimmed(ONE);
+    }
+    records.put(&layout, Ppn(2), Lpn(5));
+    records.programmed(Pu(1));
+    records.tidy(&layout, PAGES);
+    assert_eq!(records.on_flash(&layout).journal().len(), 1);
+    assert_eq!(found(&layout, &records, false), NOWHERE);
+    let rebuilt = rebuild(records.on_flash(&layout), PAGES, false);
+    assert_eq!((rebuilt.slots[3], rebuilt.slots[5]), (Ppn(1), Ppn(2)));
+}
