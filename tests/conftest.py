@@ -15,6 +15,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options of single tests."""
+    parser.addoption("--kills", type=int, default=2, help="how often test_serve_kill.py kills each server")
+
+
 TINY = """\
 extends = "demo"
 name = "tiny"

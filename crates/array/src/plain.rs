@@ -393,7 +393,7 @@ impl PlainDevice {
 }
 
 impl PowerCycle for PlainDevice {
-    fn power_cut(&mut self, now: Nanos) {
+    fn power_cycle(&mut self, _off: Nanos, on: Nanos) {
         let mut queue = std::mem::take(&mut self.queue);
         while let Some(Reverse((_, _, index))) = queue.pop() {
             let InFlight { command, data, .. } = self.entries[index as usize].clone();
@@ -423,7 +423,7 @@ impl PowerCycle for PlainDevice {
         self.data_out.clear();
         self.status_out.clear();
         self.failed_out.clear();
-        self.lanes.fill(now);
+        self.lanes.fill(on);
     }
 }
 

@@ -371,8 +371,8 @@ impl Device for Noted {
 }
 
 impl PowerCycle for Noted {
-    fn power_cut(&mut self, now: Nanos) {
-        self.inner.power_cut(now);
+    fn power_cycle(&mut self, off: Nanos, on: Nanos) {
+        self.inner.power_cycle(off, on);
     }
 }
 

@@ -7,8 +7,8 @@
 //! `array` is an array beside its members by themselves, `traces` the reading of traces by format. Erasure codes are measured beside libisal, see [`codes`]; `cells` and `models` are not cases of
 //! the whole but the cost of one error rate, and of one closed form.
 //!
-//! `data` is writes that carry data, see [`data`]; the cases `bytes-*` write none. `forks` is what the clone of a drive takes, `snapshot` what writing a
-//! drive to a file takes, and a run that goes on from it.
+//! `data` is writes that carry data, see [`data`]; the cases `bytes-*` write none. `forks` is what the clone of a drive takes, `log` what it costs to keep
+//! what a served drive is given, see [`log`], `snapshot` what writing a drive to a file takes, and a run that goes on from it.
 //!
 //! `steady`, which runs only when named, holds the write amplification at which preconditioning stops against that after thirty drive
 //! writes.
@@ -28,6 +28,7 @@ mod data;
 mod errors;
 mod hashes;
 mod instructions;
+mod log;
 mod models;
 mod protection;
 mod scale;
@@ -55,7 +56,7 @@ fn main() -> ExitCode {
     let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| *wanted == name);
     let steady = |quick| steady::measure(quick, seed).map(|()| String::new());
     let named_only = names.iter().any(|name| *name == "steady");
-    let lines: [(&str, bool, Measure<'_>); 7] = [
+    let lines: [(&str, bool, Measure<'_>); 8] = [
         ("cells", wanted("cells"), &|quick| Ok(cells::measure(quick))),
         ("models", wanted("models"), &|quick| Ok(models::measure(quick))),
         ("traces", wanted("traces"), &traces::measure),
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
         ("array", wanted("array"), &array::measure),
         ("forks", wanted("forks"), &data::forks),
         ("snapshot", wanted("snapshot"), &snapshot::measure),
+        ("log", wanted("log"), &log::measure),
     ];
     for (name, _, measure) in lines.iter().filter(|(_, wanted, _)| *wanted) {
         match measure(quick) {

@@ -34,7 +34,7 @@ pub(crate) fn measure(quick: bool) -> String {
 }
 
 /// Processor time of this thread, in seconds: others may be at work on the machine.
-fn cpu_s() -> f64 {
+pub(crate) fn cpu_s() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }

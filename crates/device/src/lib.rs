@@ -110,7 +110,13 @@ pub trait Device {
 
 /// A device whose power can fail.
 pub trait PowerCycle {
-    /// Power fails at `now` and is there again at once: commands in flight are forgotten, each sector of a write in flight may or may
-    /// not have been written, and what was only in a volatile cache may be lost.
-    fn power_cut(&mut self, now: Nanos);
+    /// Power fails at `off` and is there again at `on`: commands in flight are forgotten, each sector of a write in flight may or may
+    /// not have been written, and what was only in a volatile cache may be lost. Between the two nothing happens; what was to happen
+    /// then happens at `on`. To be called when power is back, with nothing asked of the device since `off`.
+    fn power_cycle(&mut self, off: Nanos, on: Nanos);
+
+    /// Power fails at `now` and is there again at once.
+    fn power_cut(&mut self, now: Nanos) {
+        self.power_cycle(now, now);
+    }
 }

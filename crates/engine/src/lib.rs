@@ -28,6 +28,7 @@ mod repair_report;
 mod report;
 mod run;
 mod scenario;
+mod service;
 mod settling;
 mod simulation;
 mod snapshot;
@@ -51,6 +52,7 @@ pub use outlast_ftl::{ProgramCause, ReadCause};
 pub use overload::Overload;
 pub use progress::{Control, OnProgress, Phase, Progress};
 pub use repair_report::{RepairRisk, RepairSummary, ScaledRepair};
+pub use service::{InService, Loss};
 pub use simulation::{RunResult, Simulation};
 pub use snapshot::{SnapshotError, read_snapshot, settings_of, write_snapshot};
 pub use summary::{
@@ -64,6 +66,6 @@ pub use table::{Column, Table};
 
 pub use scenario::{
     Fill, Happening, Layer, Overwrite, Place, PreconditionSpec, Preset, Provenance, ReadFile, RunSpec,
-    Scenario, ScenarioError, TimingMode, json_schema, load, load_scenario, parse_text, presets,
+    Scenario, ScenarioError, Strike, TimingMode, json_schema, load, load_scenario, parse_text, presets,
     split_override,
 };

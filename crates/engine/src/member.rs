@@ -13,7 +13,7 @@ use outlast_units::{Bytes, Lba, Nanos};
 
 /// What stands in a place of an array. Light members have latency and bandwidth and no flash: they make room for drives that are
 /// too large to be simulated eight times.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Member {
     Drive(Box<Ssd>),
     Light(Box<PlainDevice>),
@@ -205,10 +205,10 @@ impl Device for Member {
 }
 
 impl PowerCycle for Member {
-    fn power_cut(&mut self, now: Nanos) {
+    fn power_cycle(&mut self, off: Nanos, on: Nanos) {
         match self {
-            Self::Drive(ssd) => ssd.power_cut(now),
-            Self::Light(plain) => plain.power_cut(now),
+            Self::Drive(ssd) => ssd.power_cycle(off, on),
+            Self::Light(plain) => plain.power_cycle(off, on),
         }
     }
 }

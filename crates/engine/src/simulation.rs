@@ -107,14 +107,8 @@ impl Simulation {
             (Some(path), None) => snapshot::check::<Ssd>(scenario, path)?,
             (Some(path), Some(_)) => snapshot::check::<Volume>(scenario, path)?,
         }
-        let unit = scenario.device.ftl.mapping_unit;
         // The workload before the drive: it costs little, and the drive may take gigabytes.
-        let capacity = match &scenario.array {
-            None => scenario.device.ftl.user_capacity(&scenario.device.geometry),
-            Some(array) => Volume::capacity(scenario, array)?,
-        };
-        let capacity = Bytes(capacity.0 / unit.0 * unit.0);
-        let target = Target { capacity, seed: scenario.seed, unit };
+        let target = target_of(scenario)?;
         let workload = scenario.workload.open(&target)?;
         // Of lanes, each that only time ends has its own.
         if workload.endless && workload.duration.is_none() && workload.lanes.is_none() {
@@ -226,6 +220,20 @@ impl Simulation {
     }
 }
 
+/// What a workload of `scenario` addresses.
+///
+/// # Errors
+/// The first setting of the array that cannot work.
+pub(crate) fn target_of(scenario: &Scenario) -> Result<Target, ConfigError> {
+    let unit = scenario.device.ftl.mapping_unit;
+    let capacity = match &scenario.array {
+        None => scenario.device.ftl.user_capacity(&scenario.device.geometry),
+        Some(array) => Volume::capacity(scenario, array)?,
+    };
+    let capacity = Bytes(capacity.0 / unit.0 * unit.0);
+    Ok(Target { capacity, seed: scenario.seed, unit })
+}
+
 /// What came of running a scenario.
 struct Done {
     prepared: Prepared,
@@ -237,7 +245,7 @@ struct Done {
 }
 
 /// Prepares `machine`, or has it take over the state of one that was prepared.
-fn prepared<M: Machine>(
+pub(crate) fn prepared<M: Machine>(
     scenario: &Scenario,
     machine: &mut M,
     target: &Target,

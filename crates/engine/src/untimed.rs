@@ -15,7 +15,7 @@ const KEPT_SECTORS: u64 = 1 << 20;
 const HINT: usize = 64;
 
 /// What one part of the commands kept gives to each member.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Part {
     counters: Counters,
     orders: Vec<Vec<Command>>,
@@ -29,7 +29,7 @@ struct Busy<'a> {
 }
 
 /// Commands that are kept.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Backlog {
     team: Team,
     /// Sectors of the array.

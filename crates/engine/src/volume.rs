@@ -24,7 +24,7 @@ const BATCH: usize = 64;
 const FILL_STEP: usize = 1 << 16;
 
 /// An array of drives.
-#[derive(Debug, outlast_persist::Restore)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct Volume {
     pub(crate) array: Array<Member>,
     /// What is to happen to the array and to members as wholes, the next one last.
@@ -233,19 +233,13 @@ impl Volume {
             && self.off_since.is_none()
         {
             self.pending.pop();
-            let (done, member) = match happening {
-                Happening::Fail { member } => (self.array.fail_member(now, member.into()), member),
-                Happening::Replace { member, .. } => (self.exchange(now, happening), member),
-                Happening::PowerCut { force } => (self.cut_power(now, force), 0),
-            };
-            match (done, happening) {
-                (Err(error @ ArrayError::OnlyCopy { .. }), Happening::Replace { fault, .. }) => {
+            match (self.carry_out(now, happening), happening) {
+                (Err(error @ ArrayError::OnlyCopy { .. }), Happening::Replace { member, fault, .. }) => {
                     self.failure =
                         Some(ConfigError::new(&format!("faults[{fault}].device"), member, error.to_string()));
                     self.pending.clear();
                 }
                 (Err(error), Happening::PowerCut { .. }) => {
-                    self.off_since = Some(now);
                     self.notes.push(format!(
                         "Power failed at {at} and the array did not start again, which ended the run: {error}."
                     ));
@@ -256,10 +250,36 @@ impl Volume {
         }
     }
 
-    /// The power of every device fails and is back at once: what the host had under way is aborted.
-    fn cut_power(&mut self, now: Nanos, force: bool) -> Result<(), ArrayError> {
-        self.array.power_failure(now);
-        self.array.power_on(now, force)
+    /// `happening` happens now.
+    ///
+    /// # Errors
+    /// What the array refuses; after a loss of power that it refuses to start from, it is off.
+    pub(crate) fn carry_out(&mut self, now: Nanos, happening: Happening) -> Result<(), ArrayError> {
+        match happening {
+            Happening::Fail { member } => self.array.fail_member(now, member.into()),
+            Happening::Replace { .. } => self.exchange(now, happening),
+            Happening::PowerCut { force } => self.power_cycle(now, now, force),
+        }
+    }
+
+    /// The power of every device fails at `off` and is back at `on`: what the host had under way is aborted.
+    ///
+    /// # Errors
+    /// The array does not start, and is off.
+    pub(crate) fn power_cycle(&mut self, off: Nanos, on: Nanos, force: bool) -> Result<(), ArrayError> {
+        self.array.power_failure_until(off, on);
+        self.off_since = Some(on);
+        self.start(on, force)
+    }
+
+    /// Starts the array if it is off.
+    ///
+    /// # Errors
+    /// It refuses, and stays off.
+    pub(crate) fn start(&mut self, now: Nanos, force: bool) -> Result<(), ArrayError> {
+        self.array.power_on(now, force)?;
+        self.off_since = None;
+        Ok(())
     }
 
     /// A member goes out, a new drive comes in.

@@ -14,6 +14,11 @@ impl<T: Copy> Flash<T> {
         self.dies.iter().map(|die| share(die.busy_until(now), span)).collect()
     }
 
+    /// How long each die has been busy since the last reset.
+    pub fn die_busy(&self, now: Nanos) -> Vec<Nanos> {
+        self.dies.iter().map(|die| die.busy_until(now)).collect()
+    }
+
     /// Programs and erases suspended by reads since the last reset.
     pub fn suspends(&self) -> u64 {
         self.suspends

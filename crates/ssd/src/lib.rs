@@ -19,6 +19,7 @@ mod repair;
 mod settle;
 mod ssd;
 mod untimed;
+mod views;
 mod whole;
 mod wiring;
 
@@ -33,3 +34,4 @@ pub use health::{Change, Decision, Reason};
 pub use read::{Corrections, ExactTails};
 pub use repair::{RepairRecord, adjustment, fair_shares};
 pub use ssd::Ssd;
+pub use views::{BufferView, DieState, DieView, SuperblockCounts};

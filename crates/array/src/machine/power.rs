@@ -10,9 +10,9 @@ use outlast_units::Nanos;
 
 impl<D: Device + PowerCycle> PowerCycle for Array<D> {
     /// Power fails and comes back: a nested array starts by itself, forced if it has to.
-    fn power_cut(&mut self, now: Nanos) {
-        Array::power_cut(self, now);
-        let started = self.power_on(now, true);
+    fn power_cycle(&mut self, off: Nanos, on: Nanos) {
+        self.lose_power(off, on);
+        let started = self.power_on(on, true);
         assert!(started.is_ok(), "a forced start is never refused");
     }
 }
@@ -21,13 +21,19 @@ impl<D: Device + PowerCycle> Array<D> {
     /// As [`Array::power_cut`], of which the host hears: commands in flight end in [`Outcome::Aborted`]. Of a write or a trim, any part may
     /// have been done.
     pub fn power_failure(&mut self, now: Nanos) {
-        self.catch_up(now);
+        self.power_failure_until(now, now);
+    }
+
+    /// As [`Array::power_failure`] at `off`, with the members' power back at `on`. To be called then, with nothing asked of the array
+    /// since `off`; [`Array::power_on`] follows.
+    pub fn power_failure_until(&mut self, off: Nanos, on: Nanos) {
+        self.catch_up(off);
         let aborted = self.flight.open_tags();
         // What was done before has been done, whether or not the host has heard of it.
         let done = std::mem::take(&mut self.replies);
-        self.power_cut(now);
-        self.ledger.event(now, EventKind::PowerFailed { aborted: aborted.len() as u64 });
-        let end = |tag| Completion { at: now, tag, outcome: Outcome::Aborted };
+        self.lose_power(off, on);
+        self.ledger.event(off, EventKind::PowerFailed { aborted: aborted.len() as u64 });
+        let end = |tag| Completion { at: off, tag, outcome: Outcome::Aborted };
         self.replies = done;
         self.replies.ready.extend(aborted.into_iter().map(end));
     }
@@ -36,12 +42,17 @@ impl<D: Device + PowerCycle> Array<D> {
     /// the array's own records: which members are how far rebuilt, where parity has moved, bad blocks, lost data, and what
     /// [`Consistency`] provides. The array is off until [`Array::power_on`].
     pub fn power_cut(&mut self, now: Nanos) {
-        self.catch_up(now);
+        self.lose_power(now, now);
+    }
+
+    /// Power fails at `off`, and is back for the members at `on`.
+    fn lose_power(&mut self, off: Nanos, on: Nanos) {
+        self.catch_up(off);
         let columns = self.members.iter_mut().filter_map(|column| column.device.as_mut());
-        columns.for_each(|device| device.power_cut(now));
-        self.members.spares_mut().iter_mut().for_each(|spare| spare.power_cut(now));
+        columns.for_each(|device| device.power_cycle(off, on));
+        self.members.spares_mut().iter_mut().for_each(|spare| spare.power_cycle(off, on));
         let donors = self.members.donors_mut().filter_map(|donor| donor.home.device.as_mut());
-        donors.for_each(|device| device.power_cut(now));
+        donors.for_each(|device| device.power_cycle(off, on));
         self.members.forget_commands();
         self.repairs_after_power_cut();
         for op in self.flight.ops.slots() {

@@ -18,6 +18,7 @@ mod presets;
 mod provenance;
 mod schema;
 mod spec;
+mod strikes;
 mod tree;
 
 pub use error::ScenarioError;
@@ -27,7 +28,8 @@ pub use place::Place;
 pub use presets::{Preset, presets};
 pub use provenance::Provenance;
 pub use schema::json_schema;
-pub use spec::{Fill, Happening, Overwrite, PreconditionSpec, RunSpec, Scenario, TimingMode};
+pub use spec::{Fill, Overwrite, PreconditionSpec, RunSpec, Scenario, TimingMode};
+pub use strikes::{Happening, Strike};
 
 #[cfg(test)]
 mod tests;

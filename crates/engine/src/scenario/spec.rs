@@ -2,8 +2,8 @@
 
 use super::ScenarioError;
 use outlast_array::ArrayConfig;
-use outlast_media::{ConfigError, Fault, FaultKind, FaultSpec, HazardConfig};
-use outlast_ssd::{ChangeConfig, SsdConfig, WriteCache};
+use outlast_media::{ConfigError, FaultSpec, HazardConfig};
+use outlast_ssd::{ChangeConfig, SsdConfig};
 use outlast_units::Nanos;
 use outlast_workload::{InputFile, WorkloadSpec};
 use schemars::JsonSchema;
@@ -190,30 +190,6 @@ impl Default for RunSpec {
     }
 }
 
-/// What happens to an array, or to a member of it as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub enum Happening {
-    /// It fails.
-    Fail {
-        /// Its column.
-        member: u16,
-    },
-    /// It is exchanged for a new drive.
-    Replace {
-        /// Its column.
-        member: u16,
-        /// Even where data is lost with it.
-        force: bool,
-        /// Place in the scenario's list of faults.
-        fault: usize,
-    },
-    /// The power of all devices fails and is back at once.
-    PowerCut {
-        /// The array starts even where parity is in doubt and a member missing.
-        force: bool,
-    },
-}
-
 /// Whether time is simulated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -274,73 +250,6 @@ impl Scenario {
             return Err(ConfigError::new("workload", value, limit));
         }
         Ok(())
-    }
-
-    /// Faults of flash, or (`whole`) of the array and its members as wholes.
-    fn faults_of(&self, whole: bool) -> impl Iterator<Item = (usize, &FaultSpec)> {
-        let is_whole =
-            |fault: &FaultSpec| fault.is_of_device() || self.array.is_some() && fault.is_of_array();
-        self.faults.iter().enumerate().filter(move |(_, fault)| is_whole(fault) == whole)
-    }
-
-    /// The device that fault `index` is about.
-    fn device_of(&self, index: usize, fault: &FaultSpec) -> Result<u16, ConfigError> {
-        let (members, devices) =
-            self.array.as_ref().map_or((0, None), |array| (array.members, Some(array.devices())));
-        fault.resolve_device(&format!("faults[{index}]"), members, devices)
-    }
-
-    /// The scheduled faults of flash, with the drives that they strike and their times.
-    ///
-    /// # Errors
-    /// A fault at a place that the drive has not, or that is not one of its kind.
-    pub fn flash_faults(&self) -> Result<Vec<(u16, Nanos, Fault)>, ConfigError> {
-        let resolve = |(index, fault): (usize, &FaultSpec)| {
-            let device = self.device_of(index, fault)?;
-            if self.array.as_ref().is_some_and(|array| array.is_light(device)) {
-                let limit = "is carried lightly (array.light): it has no flash that could fail";
-                return Err(ConfigError::new(&format!("faults[{index}].device"), device, limit));
-            }
-            self.may_reset(index, fault)?;
-            Ok((device, fault.at, fault.resolve(&format!("faults[{index}]"), &self.device.geometry)?))
-        };
-        self.faults_of(false).map(resolve).collect()
-    }
-
-    /// A member may lose its power by itself only where it forgets nothing that it has acknowledged: nobody would notice.
-    fn may_reset(&self, index: usize, fault: &FaultSpec) -> Result<(), ConfigError> {
-        let forgets = self.device.controller.write_cache == WriteCache::Volatile;
-        match fault.device {
-            Some(device) if fault.kind == FaultKind::Power && self.array.is_some() && forgets => {
-                let limit = "must be absent (the whole array loses its power): a member with a volatile buffer would forget \
-                             writes that it has acknowledged, and the array would not notice";
-                Err(ConfigError::new(&format!("faults[{index}].device"), device, limit))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// What happens to the array and its members as wholes, with the times.
-    ///
-    /// # Errors
-    /// A member that is not there.
-    pub fn happenings(&self) -> Result<Vec<(Nanos, Happening)>, ConfigError> {
-        let members = self.array.iter().flat_map(|array| &array.member);
-        let mut all: Vec<(Nanos, Happening)> = members
-            .filter_map(|member| Some((member.fail_at?, Happening::Fail { member: member.device })))
-            .collect();
-        for (index, fault) in self.faults_of(true) {
-            let member = self.device_of(index, fault)?;
-            let happening = match fault.kind {
-                FaultKind::Replace => {
-                    Happening::Replace { member, force: fault.force.unwrap_or(false), fault: index }
-                }
-                FaultKind::Power => Happening::PowerCut { force: fault.force.unwrap_or(false) },
-                _ => Happening::Fail { member },
-            };
-            all.push((fault.at, happening));
-        }
-        Ok(all)
     }
 
     /// The same without whatever has to do with errors: the twin with which what reliability costs is compared.

@@ -28,7 +28,7 @@ impl Ssd {
     pub fn inject(&mut self, now: Nanos, fault: Fault) {
         if fault.damage == Damage::Power {
             self.host.abort(now);
-            self.cut(now);
+            self.cut(now, now);
             self.schedule.count_injected();
             return;
         }

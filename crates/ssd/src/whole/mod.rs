@@ -4,4 +4,5 @@ mod check;
 mod check_health;
 mod give_up;
 mod power;
+mod prospects;
 mod redirection;

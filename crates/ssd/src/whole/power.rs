@@ -11,14 +11,19 @@ use crate::op::{OpKind, Purpose, Task};
 use crate::read::{broken_units, units};
 use crate::ssd::Ssd;
 use outlast_device::PowerCycle;
-use outlast_flash::{Outstanding, Queue};
+use outlast_flash::{Outstanding, Queue, Source};
 use outlast_ftl::{Aftermath, Cause, PartialPlace};
 use outlast_units::slab::Slab;
 use outlast_units::{CoreId, IndexVec, Nanos, Pu, SuperblockId};
 
 impl PowerCycle for Ssd {
-    fn power_cut(&mut self, now: Nanos) {
-        Ssd::power_cut(self, now);
+    fn power_cycle(&mut self, off: Nanos, on: Nanos) {
+        let mut unheard = Vec::new();
+        while self.next_event() < off {
+            self.step(off, &mut unheard);
+        }
+        self.host.forget(off);
+        self.cut(off, on);
     }
 }
 
@@ -26,12 +31,7 @@ impl Ssd {
     /// Power fails at `now` and is back at once. Commands in flight never complete, those included whose completion has not been
     /// handed out. Faults, ageing and scrubbing that are still to come will come.
     pub fn power_cut(&mut self, now: Nanos) {
-        let mut unheard = Vec::new();
-        while self.next_event() < now {
-            self.step(now, &mut unheard);
-        }
-        self.host.forget(now);
-        self.cut(now);
+        self.power_cycle(now, now);
     }
 
     /// What losses of power have done so far.
@@ -39,28 +39,32 @@ impl Ssd {
         self.power_cuts
     }
 
-    /// All but the host's side forgets what it was doing; then the drive mounts.
-    pub(crate) fn cut(&mut self, now: Nanos) {
+    /// All but the host's side forgets at `off` what it was doing; at `on` the drive mounts.
+    pub(crate) fn cut(&mut self, off: Nanos, on: Nanos) {
         self.power_cuts.cuts += 1;
         self.shutdowns.power_failed();
-        let outstanding = self.flash.cut(now);
+        let outstanding = self.flash.cut(off);
         self.reads = Slab::default();
         self.host.requests.clear();
-        self.forget_queries(now);
+        self.forget_queries(off);
         self.ladder.power_failed();
-        self.master.forget(now);
+        self.master.forget(off);
         let cores = self.cores.indices();
-        let abandoned: IndexVec<CoreId, _> = cores.map(|core| self.stop_core(now, core)).collect();
+        let abandoned: IndexVec<CoreId, _> = cores.map(|core| self.stop_core(off, core)).collect();
         if self.write_cache() == WriteCache::Protected {
             self.issue_again(&outstanding);
         } else {
-            self.lose_buffers(now, &outstanding);
+            self.lose_buffers(on, &outstanding);
         }
         for (core, abandoned) in abandoned.iter_indexed() {
-            self.mount(now, core, abandoned);
+            self.mount(on, core, abandoned);
         }
         self.move_again();
-        self.settle(now);
+        self.settle(on);
+        if self.flash.next_event() < on {
+            // Housekeeping: the only source of events that outlives the power.
+            self.flash.schedule(Source::Housekeeping, on);
+        }
     }
 
     /// Core `core` forgets the host's commands and the tasks under way. Returns the superblocks whose relocation is abandoned.

@@ -189,7 +189,7 @@ impl Ssd {
 
     /// How units would be redirected after one more failure on core `victim`, `die` being the one that fails where it has not yet;
     /// `None` where that cannot be, or leaves some core too little room.
-    fn redirected_once_more(&self, victim: CoreId, die: Option<LocalDie>) -> Option<Redirection> {
+    pub(crate) fn redirected_once_more(&self, victim: CoreId, die: Option<LocalDie>) -> Option<Redirection> {
         let dies = (self.places.len() - self.config.absent_dies.len()) as u32;
         let none = || Redirection::new(self.units, self.cores.len() as u32, dies);
         let mut next = self.redirection.as_deref().map_or_else(none, Redirection::clone);
@@ -198,33 +198,6 @@ impl Ssd {
             self.cores[core].ftl.space().could_hold(next.logical(core), without)
         };
         (next.take_window(victim) && self.cores.indices().all(|core| fits(core, &next))).then_some(next)
-    }
-
-    /// Whether the drive goes on after what has failed, and would after one failure more.
-    pub(crate) fn prospects(&self) -> Prospects {
-        let Some(repair) = &self.config.repair else { return Prospects::More };
-        if self.cores.iter().any(|core| core.ftl.is_read_only()) {
-            return Prospects::Beyond;
-        }
-        let bears = |index: CoreId| {
-            let ftl = &self.cores[index].ftl;
-            // All dies of a core are alike: the first that works will do.
-            let die = ftl.layout().local_dies().find(|&local| !ftl.is_dead_die(local));
-            let alone = ftl.space().could_hold(ftl.space().logical_units(), die);
-            let shares = repair.scheme == RepairScheme::Cooperative;
-            alone || (shares && self.redirected_once_more(index, die).is_some())
-        };
-        if self.cores.indices().all(bears) { Prospects::More } else { Prospects::Last }
-    }
-
-    /// Tells the host if die `die`, which has failed, was the last one that may, or one too many.
-    pub(crate) fn note_prospects(&mut self, now: Nanos, die: DieId) {
-        let kind = match self.prospects() {
-            Prospects::More => return,
-            Prospects::Last => NoticeKind::LastRepair { die: die.0 },
-            Prospects::Beyond => NoticeKind::BeyondRepair { die: die.0 },
-        };
-        self.notices.push_back(Notice { at: now, kind });
     }
 
     /// Each core's space utilisation (`U_i` of Reparo's section 5.2): the units that it is to hold by those that its remaining dies can,

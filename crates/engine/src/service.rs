@@ -1,0 +1,315 @@
+//! A drive or an array that is used as it is, without a workload: prepared as the scenario says, its time begun.
+
+use crate::error::EngineError;
+use crate::machine::Machine;
+use crate::member::Makings;
+use crate::progress::OnProgress;
+use crate::scenario::{Happening, Scenario, Strike, TimingMode};
+use crate::simulation::{prepared, target_of};
+use crate::snapshot::{read_snapshot, settings_of};
+use crate::volume::Volume;
+use outlast_array::{Array, ArrayError, PowerCycle};
+use outlast_device::{Command, Completion, Device, Extent, Identity, LbaRun, Notice, SectorRun, Smart, Tag};
+use outlast_media::{ConfigError, FaultSpec};
+use outlast_persist::{Damage, Reader, Restore, Writer, shape};
+use outlast_ssd::Ssd;
+use outlast_units::{Lba, Nanos};
+use std::io::Read;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// A drive or an array in service. There is no way to one that has not been prepared, or whose time has not begun.
+#[derive(Clone, Debug)]
+pub struct InService {
+    scenario: Arc<Scenario>,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one")]
+enum Kind {
+    Drive(Ssd),
+    Array(Volume),
+}
+
+/// Why what was asked of a drive or an array in service is not done. Nothing has changed, unless the variant says so.
+#[derive(Debug, Error)]
+pub enum Loss {
+    /// A setting of a fault cannot work.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The array refuses.
+    #[error(transparent)]
+    Array(#[from] ArrayError),
+    /// Only an array can do that.
+    #[error("only an array can do that: there is no [array]")]
+    NoArray,
+}
+
+/// Does the same with a drive or an array.
+macro_rules! either {
+    ($self:expr, $own:ident => $do:expr) => {
+        match $self {
+            Kind::Drive($own) => $do,
+            Kind::Array($own) => $do,
+        }
+    };
+}
+
+impl Kind {
+    /// What `scenario` describes, new; `is_read`: of an array without its members' tables, since these are read whole.
+    fn build(scenario: &Scenario, is_read: bool) -> Result<Self, ConfigError> {
+        Ok(match &scenario.array {
+            None => Self::Drive(Ssd::new(scenario.device.clone(), scenario.seed)?),
+            Some(array) if is_read => Self::Array(Volume::without_tables(scenario, array)?),
+            Some(array) => Self::Array(Volume::new(scenario, array)?),
+        })
+    }
+}
+
+impl Restore for InService {
+    const SHAPE: u64 = shape("InService", &[("", <Ssd as Restore>::SHAPE), ("", <Volume as Restore>::SHAPE)]);
+
+    /// Whether it is a drive or an array follows from the settings.
+    fn save(&self, to: &mut Writer<'_>) {
+        either!(&self.kind, own => own.save(to));
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        either!(&mut self.kind, own => own.restore(from))
+    }
+}
+
+impl InService {
+    /// Builds what `scenario` describes, prepares it, and begins its time: what the scenario has happen will happen. The workload counts
+    /// only where it is what preconditioning overwrites with.
+    ///
+    /// # Errors
+    /// The first setting that cannot work, or a drive that wears out while it is being prepared; `None` where `progress` stopped it.
+    pub fn new(scenario: Scenario, progress: OnProgress<'_>) -> Result<Option<Self>, EngineError> {
+        scenario.validate()?;
+        if scenario.run.timing == TimingMode::None {
+            return Err(
+                ConfigError::new("run.timing", "none", "must be full: who is served needs time").into()
+            );
+        }
+        let mut kind = Kind::build(&scenario, scenario.precondition.from.is_some())?;
+        let is_prepared = either!(&mut kind, own => begin(&scenario, own, progress))?;
+        Ok(is_prepared.then(|| Self { scenario: Arc::new(scenario), kind }))
+    }
+
+    /// Has what `scenario` describes, as a part of `whole`, take over the state of another that was written with
+    /// [`write_snapshot`](crate::write_snapshot).
+    ///
+    /// # Errors
+    /// A setting that cannot work, or `from` is no such state.
+    pub fn resume<S: Restore>(
+        scenario: Scenario,
+        from: &mut dyn Read,
+        whole: impl FnOnce(Self) -> S,
+    ) -> Result<S, EngineError> {
+        scenario.validate()?;
+        let (settings, makings) = (settings_of(&scenario), Makings::of(&scenario));
+        let kind = Kind::build(&scenario, true)?;
+        let mut state = whole(Self { scenario: Arc::new(scenario), kind });
+        read_snapshot(from, settings, &makings, &mut state).map_err(EngineError::Checkpoint)?;
+        Ok(state)
+    }
+
+    /// The scenario.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// The drives: the one, or those that are or were in the array, members first.
+    pub fn drives(&self) -> Vec<&Ssd> {
+        match &self.kind {
+            Kind::Drive(ssd) => vec![ssd],
+            Kind::Array(volume) => volume.drives().collect(),
+        }
+    }
+
+    /// The drive in column `column` of the array; of a drive by itself, the drive is column 0. `None` where nothing is, or a stand-in.
+    pub fn drive(&self, column: usize) -> Option<&Ssd> {
+        match &self.kind {
+            Kind::Drive(ssd) => (column == 0).then_some(ssd),
+            Kind::Array(volume) => volume.array.member(column)?.drive(),
+        }
+    }
+
+    /// The array, if it is one.
+    pub fn array(&self) -> Option<&Array<impl Device + PowerCycle + use<>>> {
+        match &self.kind {
+            Kind::Drive(_) => None,
+            Kind::Array(volume) => Some(&volume.array),
+        }
+    }
+
+    /// What was to happen to the array and did not, in words.
+    pub fn notes(&self) -> &[String] {
+        match &self.kind {
+            Kind::Drive(_) => &[],
+            Kind::Array(volume) => &volume.notes,
+        }
+    }
+
+    /// The latest simulated time that can be handled.
+    pub fn latest(&self) -> Nanos {
+        either!(&self.kind, own => own.latest())
+    }
+
+    /// Whether it takes commands: an array that did not start after a loss of power does not.
+    pub fn is_up(&self) -> bool {
+        either!(&self.kind, own => own.is_up())
+    }
+
+    /// What is broken at `now`, as a `[[faults]]` entry of the scenario would break it. To be called with all done that was due until then.
+    ///
+    /// # Errors
+    /// A place that is not there, or what the array refuses; after a loss of power that it refuses to start from, it is off.
+    pub fn strike(&mut self, now: Nanos, fault: &FaultSpec) -> Result<(), Loss> {
+        match (self.scenario.strike("fault", 0, fault)?, &mut self.kind) {
+            (Strike::Flash { fault, .. }, Kind::Drive(ssd)) => ssd.inject(now, fault),
+            (Strike::Flash { device, fault }, Kind::Array(volume)) => {
+                volume.array.with_devices(|index, member| {
+                    if let Some(ssd) = member.drive_mut().filter(|_| index == usize::from(device)) {
+                        ssd.inject(now, fault);
+                    }
+                });
+            }
+            (Strike::Whole(happening), Kind::Array(volume)) => volume.carry_out(now, happening)?,
+            (Strike::Whole(_), Kind::Drive(_)) => return Err(Loss::NoArray),
+        }
+        Ok(())
+    }
+
+    /// Member `member` is exchanged for a new drive.
+    ///
+    /// # Errors
+    /// A drive by itself, or what the array refuses.
+    pub fn replace(&mut self, now: Nanos, member: u16, force: bool) -> Result<(), Loss> {
+        let volume = self.volume()?;
+        Ok(volume.carry_out(now, Happening::Replace { member, force, fault: 0 })?)
+    }
+
+    /// The array reads all of itself and makes redundancy fit, as md's `repair` does.
+    ///
+    /// # Errors
+    /// A drive by itself.
+    pub fn repair(&mut self, now: Nanos) -> Result<(), Loss> {
+        self.volume()?.array.start_scrub(now, true);
+        Ok(())
+    }
+
+    /// Power failed at `off`, nothing has been asked since, and it is back at `on`. Commands under way are forgotten.
+    ///
+    /// # Errors
+    /// An array that may give wrong data does not start, unless `force`; then it is off.
+    pub fn power_cycle(&mut self, off: Nanos, on: Nanos, force: bool) -> Result<(), Loss> {
+        match &mut self.kind {
+            Kind::Drive(ssd) => ssd.power_cycle(off, on),
+            Kind::Array(volume) => volume.power_cycle(off, on, force)?,
+        }
+        Ok(())
+    }
+
+    /// Starts an array that did not start when power came back.
+    ///
+    /// # Errors
+    /// It still does not, without `force`.
+    pub fn start(&mut self, now: Nanos, force: bool) -> Result<(), Loss> {
+        match &mut self.kind {
+            Kind::Drive(_) => Ok(()),
+            Kind::Array(volume) => Ok(volume.start(now, force)?),
+        }
+    }
+
+    fn volume(&mut self) -> Result<&mut Volume, Loss> {
+        match &mut self.kind {
+            Kind::Drive(_) => Err(Loss::NoArray),
+            Kind::Array(volume) => Ok(volume),
+        }
+    }
+}
+
+/// Prepares `machine` and begins its time; false where `progress` stopped that.
+fn begin<M: Machine>(
+    scenario: &Scenario,
+    machine: &mut M,
+    progress: OnProgress<'_>,
+) -> Result<bool, EngineError> {
+    let target = target_of(scenario)?;
+    let prepared = prepared(scenario, machine, &target, progress)?;
+    machine.begin(scenario)?;
+    machine.reset(Nanos::ZERO);
+    Ok(!prepared.stopped)
+}
+
+impl Device for InService {
+    fn submit(&mut self, now: Nanos, command: Command, tag: Tag) {
+        either!(&mut self.kind, own => own.submit(now, command, tag));
+    }
+
+    fn submit_data(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+        either!(&mut self.kind, own => own.submit_data(now, command, tag, data));
+    }
+
+    fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
+        either!(&mut self.kind, own => own.take_data(tag))
+    }
+
+    fn take_lba_status(&mut self, tag: Tag) -> Option<Vec<LbaRun>> {
+        either!(&mut self.kind, own => own.take_lba_status(tag))
+    }
+
+    fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
+        either!(&mut self.kind, own => own.take_failed(tag))
+    }
+
+    fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
+        either!(&self.kind, own => own.extents(lba, sectors))
+    }
+
+    fn take_notice(&mut self) -> Option<Notice> {
+        either!(&mut self.kind, own => own.take_notice())
+    }
+
+    fn has_notice(&self) -> bool {
+        either!(&self.kind, own => own.has_notice())
+    }
+
+    #[inline]
+    fn next_deadline(&self) -> Option<Nanos> {
+        either!(&self.kind, own => own.next_deadline())
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
+        match &mut self.kind {
+            Kind::Drive(ssd) => ssd.advance(now, completions),
+            // Event by event: of members that do something at one time the first in line depends on how far each was let go, so an array
+            // that is to be the same again has to be advanced the same way, whoever asks when.
+            Kind::Array(volume) => {
+                while let Some(at) = volume.next_deadline().filter(|&at| at <= now) {
+                    volume.advance(at, completions);
+                }
+            }
+        }
+    }
+
+    fn hint(&self, upcoming: &[Command]) {
+        either!(&self.kind, own => own.hint(upcoming));
+    }
+
+    fn identify(&self) -> Identity {
+        either!(&self.kind, own => own.identify())
+    }
+
+    fn smart(&self) -> Smart {
+        either!(&self.kind, own => own.smart())
+    }
+
+    fn self_check(&self) -> Result<(), String> {
+        either!(&self.kind, own => own.self_check())
+    }
+}

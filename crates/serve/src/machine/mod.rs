@@ -1,0 +1,291 @@
+//! A drive or an array in service.
+
+mod events;
+mod flight;
+mod power;
+mod refused;
+mod state;
+
+pub use events::Event;
+pub use refused::Refused;
+pub use state::{ArrayState, DriveState, Kind, MemberState, PassState, RepairState, State};
+
+use crate::input::Input;
+use events::Events;
+use flight::Flight;
+use outlast_device::{Command, Completion, Device, Extent, Identity, LbaRun, SectorRun, Smart, Tag};
+use outlast_engine::{EngineError, InService, OnProgress, Scenario, settings_of, write_snapshot};
+use outlast_units::{Lba, Nanos};
+use std::io::{self, Read, Write};
+
+/// Tags are below this.
+pub const TAGS: u32 = 1 << 20;
+
+/// A drive or an array in service: prepared, its time begun, fed by [`Machine::apply`] and by nothing else.
+///
+/// What it is after some inputs depends on them and their times alone, not on when [`Machine::advance`] was called in between: before an
+/// input everything is done that was due by then. So the same inputs at the same times give the same machine.
+#[derive(Clone, Debug, outlast_persist::Restore)]
+pub struct Machine {
+    service: InService,
+    /// The latest time that it has been given.
+    now: Nanos,
+    /// Completions that have not been handed out.
+    ready: Vec<Completion>,
+    flight: Flight,
+    /// What reads returned that completed before power was lost and have not been handed out.
+    answers: Vec<(Tag, Vec<u8>)>,
+    /// Since when there is no power.
+    off: Option<Nanos>,
+    events: Events,
+}
+
+impl Machine {
+    /// Builds what `scenario` describes, with its bytes, prepares it, and begins its time.
+    ///
+    /// # Errors
+    /// The first setting that cannot work, or a drive that wears out while it is being prepared; `None` where `progress` stopped it.
+    pub fn prepare(scenario: &Scenario, progress: OnProgress<'_>) -> Result<Option<Self>, EngineError> {
+        let mut scenario = scenario.clone();
+        scenario.device.bytes = true;
+        Ok(InService::new(scenario, progress)?.map(Self::of))
+    }
+
+    /// As [`Machine::prepare`], which nobody stops.
+    ///
+    /// # Errors
+    /// Those of [`Machine::prepare`].
+    ///
+    /// # Panics
+    /// Never.
+    pub fn new(scenario: &Scenario) -> Result<Self, EngineError> {
+        let made = Self::prepare(scenario, &mut |_| outlast_engine::Control::Continue)?;
+        Ok(made.expect("preparing ends where nobody stops it"))
+    }
+
+    /// Writes all of it, commands under way included.
+    ///
+    /// # Errors
+    /// `to` cannot be written.
+    pub fn write(&self, to: &mut dyn Write) -> io::Result<()> {
+        write_snapshot(to, settings_of(self.service.scenario()), self)
+    }
+
+    /// The machine that [`Machine::write`] wrote: what it does from now on is the same to the byte. `scenario` is the one that it was made of.
+    ///
+    /// # Errors
+    /// A setting that cannot work, or `from` is not such a machine as it was written.
+    pub fn read(scenario: &Scenario, from: &mut dyn Read) -> Result<Self, EngineError> {
+        let mut scenario = scenario.clone();
+        scenario.device.bytes = true;
+        InService::resume(scenario, from, Self::of)
+    }
+
+    fn of(service: InService) -> Self {
+        Self {
+            service,
+            now: Nanos::ZERO,
+            ready: Vec::new(),
+            flight: Flight::default(),
+            answers: Vec::new(),
+            off: None,
+            events: Events::default(),
+        }
+    }
+
+    /// Gives it an input at `now`, with all done before that was due by then. An input that comes at a time before that of the last one comes
+    /// at that.
+    ///
+    /// # Errors
+    /// What the machine refuses. The refusal is as repeatable as all else.
+    pub fn apply(&mut self, now: Nanos, input: &Input<'_>) -> Result<(), Refused> {
+        let now = self.come_to(now)?;
+        let done = match *input {
+            Input::Command { tag, command, data } => return self.submit(now, tag, command, data),
+            Input::Advance => return Ok(()),
+            Input::Mark(text) => {
+                self.events.note(now, "mark", text.to_owned());
+                Ok(())
+            }
+            Input::Power(power) => self.switch(now, power),
+            Input::Fault(fault) => self.need_power().and_then(|()| {
+                self.service.strike(now, fault)?;
+                self.events.note(now, "fault", events::fault_in_words(fault));
+                Ok(())
+            }),
+            Input::Replace { member, force } => self.need_power().and_then(|()| {
+                self.service.replace(now, member, force)?;
+                self.events.note(now, "replace", format!("member {member} is exchanged for a new drive"));
+                Ok(())
+            }),
+            Input::Repair => self.need_power().and_then(|()| {
+                self.service.repair(now)?;
+                self.events.note(
+                    now,
+                    "repair",
+                    "the array reads all of itself and makes redundancy fit".to_owned(),
+                );
+                Ok(())
+            }),
+        };
+        self.events.collect(&mut self.service);
+        done
+    }
+
+    /// Does everything that is due up to and including `now`, and appends what has completed, in order of time.
+    pub fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
+        if self.come_to(now).is_err() {
+            return;
+        }
+        completions.append(&mut self.ready);
+        self.events.collect(&mut self.service);
+    }
+
+    /// When something will next happen by itself; `None` when it is idle or without power.
+    pub fn next_deadline(&self) -> Option<Nanos> {
+        if !self.ready.is_empty() {
+            return Some(self.now);
+        }
+        if self.off.is_some() { None } else { self.service.next_deadline() }
+    }
+
+    /// The latest time that it has been given.
+    pub fn now(&self) -> Nanos {
+        self.now
+    }
+
+    /// The latest time that it can be given.
+    pub fn latest(&self) -> Nanos {
+        self.service.latest()
+    }
+
+    /// A copy that goes its own way, with the commands that are under way: a few microseconds for its contents, which the two share, and
+    /// the time of copying its tables.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        self.clone()
+    }
+
+    /// The bytes that the completed read `tag` returned. Once for each read.
+    pub fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
+        match self.answers.iter().position(|&(own, _)| own == tag) {
+            Some(at) => Some(self.answers.swap_remove(at).1),
+            None => self.service.take_data(tag),
+        }
+    }
+
+    /// The answer to the completed question for sectors to be written again, `tag`. Once for each.
+    pub fn take_lba_status(&mut self, tag: Tag) -> Option<Vec<LbaRun>> {
+        self.service.take_lba_status(tag)
+    }
+
+    /// Which sectors made the command `tag` end with a medium error. Once for each, before its tag is used again.
+    pub fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
+        self.service.take_failed(tag)
+    }
+
+    /// What it says of `sectors` sectors from `lba` on, as far as they are within its capacity: runs in order that cover all of them.
+    pub fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
+        self.service.extents(lba, sectors)
+    }
+
+    /// What it is.
+    pub fn identify(&self) -> Identity {
+        self.service.identify()
+    }
+
+    /// What it tells about its health.
+    pub fn smart(&self) -> Smart {
+        self.service.smart()
+    }
+
+    /// What it was made from, with bytes.
+    pub fn scenario(&self) -> &Scenario {
+        self.service.scenario()
+    }
+
+    /// Commands that have not completed.
+    pub fn in_flight(&self) -> u32 {
+        self.flight.len()
+    }
+
+    /// Whether its power is off.
+    pub fn is_off(&self) -> bool {
+        self.off.is_some()
+    }
+
+    /// Whether it takes commands.
+    pub fn is_up(&self) -> bool {
+        self.off.is_none() && self.service.is_up()
+    }
+
+    /// How many dies of a drive may still fail, all in the worst place, before it takes no more writes; of an array, of the member that bears
+    /// least. Says nothing of the data on them. Takes a moment: it tries.
+    pub fn dies_it_can_lose(&self) -> u32 {
+        let columns = self.scenario().array.as_ref().map_or(1, |array| array.members);
+        let drives = (0..columns).filter_map(|column| self.service.drive(column.into()));
+        drives.map(|drive| drive.dies_it_can_lose(self.now)).min().unwrap_or(0)
+    }
+
+    /// How it is, for people; cumulative figures only, so that any number of readers can take differences. At a cost proportional to its
+    /// blocks.
+    pub fn state(&self) -> State {
+        State::of(&self.service, self.now, self.off.is_none())
+    }
+
+    /// What has happened lately, oldest first.
+    pub fn events(&self) -> impl Iterator<Item = &Event> {
+        self.events.iter()
+    }
+
+    /// Checks every invariant, at a cost proportional to its size. For tests.
+    ///
+    /// # Errors
+    /// The first broken invariant, in words.
+    pub fn self_check(&self) -> Result<(), String> {
+        self.service.self_check()
+    }
+
+    /// Does what is due by `now`; returns the time that it has come to.
+    fn come_to(&mut self, now: Nanos) -> Result<Nanos, Refused> {
+        let latest = self.service.latest();
+        if now > latest {
+            return Err(Refused::BeyondHorizon { now, latest });
+        }
+        self.now = self.now.max(now);
+        if self.off.is_none() {
+            let heard = self.ready.len();
+            self.service.advance(self.now, &mut self.ready);
+            // Here and not when they are handed out: whether a tag is free must not depend on who asks when. What an array tells of commands
+            // that a loss of power has ended is known.
+            let (flight, mut new) = (&mut self.flight, 0);
+            self.ready.retain(|done| {
+                new += 1;
+                new <= heard || flight.end(done.tag)
+            });
+        }
+        Ok(self.now)
+    }
+
+    fn need_power(&self) -> Result<(), Refused> {
+        if self.off.is_some() {
+            return Err(Refused::Off);
+        }
+        if self.service.is_up() { Ok(()) } else { Err(Refused::NotStarted) }
+    }
+
+    fn submit(&mut self, now: Nanos, tag: Tag, command: Command, data: &[u8]) -> Result<(), Refused> {
+        self.need_power()?;
+        let is_write = command.op == outlast_device::Op::Write;
+        let needed =
+            if is_write { command.sectors as usize * outlast_units::SECTOR_BYTES as usize } else { 0 };
+        if data.len() != needed {
+            return Err(Refused::Bytes { given: data.len(), needed });
+        }
+        if tag.0 >= TAGS || !self.flight.begin(tag) {
+            return Err(Refused::TagInUse(tag));
+        }
+        self.service.submit_data(now, command, tag, data);
+        Ok(())
+    }
+}

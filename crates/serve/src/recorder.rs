@@ -1,0 +1,43 @@
+//! Who writes down what a machine in service is given.
+
+use crate::input::Input;
+use outlast_units::Nanos;
+use std::io;
+
+/// Keeps inputs, so that there can be the same machine again after its process has been killed.
+///
+/// **Order.** Of one turn of a loop: `record` all its inputs, `commit` once, give them to the machine, advance it; and before any reply of
+/// the turn leaves, `acknowledge`.
+pub trait Recorder {
+    /// Notes an input that the machine will be given at `at`.
+    fn record(&mut self, at: Nanos, input: &Input<'_>);
+
+    /// Writes what has been noted.
+    ///
+    /// # Errors
+    /// It cannot be written; the inputs must not be given to the machine.
+    fn commit(&mut self) -> io::Result<()>;
+
+    /// Notes that time has come to `now`: replies that leave after this call are never taken back. `durable` says that one of them ends a
+    /// flush or a write with forced unit access.
+    ///
+    /// # Errors
+    /// It cannot be written; the replies must not leave.
+    fn acknowledge(&mut self, now: Nanos, durable: bool) -> io::Result<()>;
+}
+
+/// Keeps nothing: the machine ends with its process.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Forgetful;
+
+impl Recorder for Forgetful {
+    fn record(&mut self, _at: Nanos, _input: &Input<'_>) {}
+
+    fn commit(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn acknowledge(&mut self, _now: Nanos, _durable: bool) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,128 @@
+//! Does a killed server leave what it has promised, and nothing that nobody has written?
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and looks into files"
+)]
+
+mod support;
+
+use outlast_engine::Control;
+use outlast_serve::{Image, Input, Power, fault_of};
+use outlast_units::rng::SplitMix;
+use std::path::Path;
+use support::load::{Load, contents, folder, open};
+use support::{ARRAY, DRIVE};
+
+/// Units written to: few, so that they are written often.
+const UNITS: usize = 24;
+
+/// Kills a server at byte `length` of its log, and looks at what the next two find.
+fn kill(load: &Load, length: u64, to: &Path, pick: u64) {
+    let may = load.killed_at(length, to, pick);
+    let (image, machine) = open(to, None);
+    let (boundary, found) = (load.records.contains(&length), image.found());
+    assert!(!found.made && !found.clean);
+    assert_eq!(
+        found.torn,
+        !boundary && load.moments.iter().all(|moment| moment.offset != length),
+        "at {length}"
+    );
+    machine.self_check().unwrap();
+    let first = contents(&mut machine.fork(), &may);
+    let printed = pick.is_multiple_of(8).then(|| format!("{machine:?}"));
+    drop((image, machine));
+    // The same again, and killed before it was asked anything.
+    load.killed_at(length, to, pick);
+    let (image, machine) = open(to, None);
+    assert!(
+        printed.is_none_or(|printed| printed == format!("{machine:?}")),
+        "the same log gives the same machine"
+    );
+    drop((image, machine));
+    let (_, mut machine) = open(to, None);
+    assert_eq!(contents(&mut machine, &may), first, "a second loss of power takes no more");
+}
+
+/// Turns of a load, and 200 kills at random bytes of its log.
+fn random_kills(name: &str, text: &str, turns: u64, disturb: impl Fn(&mut Load, u64)) {
+    let mut load = Load::new(folder(name), text, UNITS, 3);
+    for turn in 0..turns {
+        load.turn();
+        disturb(&mut load, turn);
+    }
+    let (first, last) = (load.moments[0].offset, load.moments.last().unwrap().offset);
+    assert!(load.records.len() > turns as usize / 3, "{} records", load.records.len());
+    let mut rng = SplitMix::new(5, "kills");
+    let to = folder(&format!("{name}-killed"));
+    for kills in 0..200 {
+        let length = match kills % 4 {
+            0 => load.records[rng.below(load.records.len() as u64) as usize],
+            _ => first + rng.below(last - first + 1),
+        };
+        kill(&load, length, &to, rng.below(1 << 32));
+    }
+}
+
+#[test]
+fn every_record_boundary_and_some_bytes_within() {
+    let mut load = Load::new(folder("every"), DRIVE, UNITS, 1);
+    while load.records.len() < 60 {
+        load.turn();
+    }
+    let to = folder("every-killed");
+    for (at, &record) in load.records.iter().enumerate() {
+        for inside in [0, 1, 8, 35, 36] {
+            if record + inside <= load.moments.last().unwrap().offset {
+                kill(&load, record + inside, &to, at as u64);
+            }
+        }
+    }
+}
+
+#[test]
+fn two_hundred_kills_of_a_drive() {
+    random_kills("drive", DRIVE, 1500, |load, turn| {
+        if turn == 700 {
+            load.give(&Input::Power(Power::Cut { force: false }));
+        }
+    });
+}
+
+/// A die of a member dies, which the array makes good.
+#[test]
+fn two_hundred_kills_of_an_array() {
+    random_kills("array", &format!("{DRIVE}{ARRAY}"), 800, |load, turn| {
+        if turn == 300 {
+            let fault = fault_of(&serde_json::json!({"kind": "die", "die": 2, "device": 1})).unwrap();
+            load.give(&Input::Fault(&fault));
+        }
+    });
+}
+
+/// The log gives the machine that is, at any time while it is served.
+#[test]
+fn the_log_gives_the_machine_that_is() {
+    for (name, text) in [("is-drive", DRIVE.to_owned()), ("is-array", format!("{DRIVE}{ARRAY}"))] {
+        let mut load = Load::new(folder(name), &text, UNITS, 9);
+        for turn in 1..=300 {
+            load.turn();
+            if turn % 20 == 0 {
+                let again = Image::as_it_was(&load.folder, load.machine.now(), &mut |_| Control::Continue);
+                let mut is = load.machine.fork();
+                let mut done = Vec::new();
+                is.advance(is.now(), &mut done);
+                for done in done {
+                    drop(is.take_data(done.tag));
+                }
+                let (is, again) = (format!("{is:?}"), format!("{:?}", again.unwrap().unwrap()));
+                let at = is.bytes().zip(again.bytes()).position(|(a, b)| a != b);
+                let around = |text: &str| {
+                    at.map(|at| text[at.saturating_sub(300)..(at + 100).min(text.len())].to_owned())
+                };
+                assert_eq!(around(&is), around(&again), "turn {turn}");
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Does the log give back what it was given, and nothing of what it was not?
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use outlast_device::{Command, Op, StreamId, Tag};
+use outlast_serve::log::{Damage, Reader, SEGMENT_HEADER};
+use outlast_serve::{Image, ImageOptions, Input, Power, Recorder, fault_of};
+use outlast_units::{Lba, Nanos};
+use proptest::prelude::*;
+use std::fs::{self, File};
+use support::load::{folder, open};
+use support::{DRIVE, bytes};
+
+/// What an input is made of, owned.
+#[derive(Clone, Debug)]
+enum Given {
+    Command(u32, Command),
+    Mark(String),
+    Die(u16),
+    Other(Input<'static>),
+}
+
+fn given() -> impl Strategy<Value = Given> {
+    let op = prop::sample::select(vec![Op::Read, Op::Write, Op::Trim, Op::Flush, Op::LbaStatus]);
+    let command = (any::<u32>(), op, any::<u64>(), 0u32..20, any::<u8>(), any::<bool>());
+    let command = command.prop_map(|(tag, op, lba, sectors, stream, fua)| {
+        Given::Command(tag, Command { lba: Lba(lba), sectors, op, stream: StreamId(stream), fua })
+    });
+    let power =
+        prop::sample::select(vec![Power::Cut { force: true }, Power::Off, Power::On { force: false }]);
+    prop_oneof![
+        6 => command,
+        1 => ".*".prop_map(Given::Mark),
+        1 => any::<u16>().prop_map(Given::Die),
+        1 => power.prop_map(|power| Given::Other(Input::Power(power))),
+        1 => (any::<u16>(), any::<bool>()).prop_map(|(member, force)| Given::Other(Input::Replace { member, force })),
+        1 => prop::sample::select(vec![Input::Repair, Input::Advance]).prop_map(Given::Other),
+    ]
+}
+
+fn with<R>(given: &Given, use_it: impl FnOnce(&Input<'_>) -> R) -> R {
+    match given {
+        Given::Command(tag, command) => {
+            let data =
+                if command.op == Op::Write { bytes(command.sectors, (*tag).into()) } else { Vec::new() };
+            use_it(&Input::Command { tag: Tag(*tag), command: *command, data: &data })
+        }
+        Given::Mark(text) => use_it(&Input::Mark(text)),
+        Given::Die(die) => {
+            let fault = fault_of(&serde_json::json!({"kind": "die", "die": die})).unwrap();
+            use_it(&Input::Fault(&fault))
+        }
+        Given::Other(input) => use_it(input),
+    }
+}
+
+/// The inputs that can be read from a segment, and how that ended.
+fn read(log: &[u8], image: u64, given: &[(u64, Given)]) -> (usize, Result<(), Damage>) {
+    let mut reader = Reader::new(log, image, 1).unwrap();
+    let mut count = 0;
+    loop {
+        match reader.next() {
+            Ok(Some(record)) => {
+                let (at, own) = &given[count];
+                assert_eq!(record.at, Nanos(*at));
+                with(own, |input| assert_eq!(record.input(), *input));
+                count += 1;
+            }
+            Ok(None) => return (count, Ok(())),
+            Err(damage) => return (count, Err(damage)),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn what_was_recorded_is_read(
+        given in prop::collection::vec((any::<u64>(), given()), 0..30),
+        cut in any::<prop::sample::Index>(),
+        flip in any::<(prop::sample::Index, u8)>(),
+    ) {
+        let to = folder("recorded");
+        let (mut image, _) = open(&to, Some(DRIVE));
+        let number = image.place().image;
+        let mut ends = vec![SEGMENT_HEADER as u64];
+        for (at, own) in &given {
+            with(own, |input| image.record(Nanos(*at), input));
+            ends.push(image.place().offset);
+        }
+        image.commit().unwrap();
+        drop(image);
+        #[allow(clippy::disallowed_methods, reason = "a test looks into files")]
+        let log = fs::read(to.join("log/00000001")).unwrap();
+        let (count, ended) = read(&log, number, &given);
+        prop_assert!(count == given.len() && ended.is_ok());
+        // Cut anywhere: what is whole before the cut, and nothing else.
+        let cut = SEGMENT_HEADER + cut.index(log.len() - SEGMENT_HEADER + 1);
+        let (count, ended) = read(&log[..cut], number, &given);
+        let whole = ends.iter().filter(|&&end| end <= cut as u64).count() - 1;
+        prop_assert_eq!((count, ended.is_ok()), (whole, ends.contains(&(cut as u64))));
+        // Damaged anywhere: what lies before the damaged record.
+        if let (false, mask @ 1..) = (given.is_empty(), flip.1) {
+            let at = SEGMENT_HEADER + flip.0.index(log.len() - SEGMENT_HEADER);
+            let mut damaged = log.clone();
+            damaged[at] ^= mask;
+            let (count, ended) = read(&damaged, number, &given);
+            let sound = ends.iter().filter(|&&end| end <= at as u64).count() - 1;
+            prop_assert_eq!(count, sound);
+            prop_assert!(matches!(ended, Err(Damage::Record { offset }) if offset == ends[sound]));
+        }
+    }
+}
+
+/// A client may store the log of its own drive in the drive. What lies within a record is none.
+#[test]
+fn a_record_within_a_record_does_not_count() {
+    let to = folder("within");
+    let (mut image, _) = open(&to, Some(DRIVE));
+    let number = image.place().image;
+    image.record(Nanos(1), &Input::Mark("inner"));
+    image.commit().unwrap();
+    #[allow(clippy::disallowed_methods, reason = "a test looks into files")]
+    let inner = fs::read(to.join("log/00000001")).unwrap();
+    let record = &inner[SEGMENT_HEADER..];
+    let moved = [&inner[..], record].concat();
+    let mut reader = Reader::new(moved.as_slice(), number, 1).unwrap();
+    assert!(reader.next().unwrap().is_some());
+    assert!(matches!(reader.next(), Err(Damage::Record { .. })), "the same record elsewhere is none");
+}
+
+/// Segments follow each other, and replay goes through all of them.
+#[test]
+fn a_log_of_several_segments() {
+    let to = folder("segments");
+    let (mut image, mut machine) = open(&to, Some(DRIVE));
+    let data = bytes(2048, 1);
+    let command = Command { lba: Lba(0), sectors: 2048, op: Op::Write, stream: StreamId(0), fua: false };
+    let (mut now, mut writes) = (Nanos(0), 0);
+    while image.place().segment < 3 {
+        let input = Input::Command { tag: Tag(0), command, data: &data };
+        image.record(now, &input);
+        machine.apply(now, &input).unwrap();
+        image.commit().unwrap();
+        writes += 1;
+        let mut done = Vec::new();
+        while done.is_empty() {
+            machine.advance(machine.next_deadline().unwrap(), &mut done);
+        }
+        now = machine.now();
+        image.acknowledge(now, false).unwrap();
+    }
+    assert!(image.written() > 128 << 20);
+    image.shut_down(&mut machine, now).unwrap();
+    let before = format!("{machine:?}");
+    let (image, machine) = open(&to, None);
+    assert_eq!(image.found().inputs, writes + 2, "and a flush, and the end");
+    assert!(before == format!("{machine:?}"));
+    drop(image);
+    // A segment that is missing its end is missing what replies have promised.
+    let path = to.join("log/00000002");
+    File::options().write(true).open(&path).unwrap().set_len(5000).unwrap();
+    let refused = Image::open(&to, None, ImageOptions::default(), &mut |_| outlast_engine::Control::Continue);
+    assert!(refused.unwrap_err().to_string().ends_with("log/00000002: is damaged at byte 28"));
+    fs::remove_dir_all(&to).unwrap();
+}

@@ -1,0 +1,180 @@
+//! Is a machine in service what its inputs make of it, and does it say what it refuses?
+
+mod support;
+
+use outlast_device::{Op, Outcome, Tag};
+use outlast_serve::{Input, Machine, Power, Refused, fault_of};
+use outlast_ssd::DieState;
+use outlast_units::Nanos;
+use support::{ARRAY, DRIVE, Host, bytes, command, scenario};
+
+fn array() -> String {
+    format!("{DRIVE}{ARRAY}")
+}
+
+#[test]
+fn what_was_written_is_read_from_drives_and_arrays() {
+    for text in [DRIVE.to_owned(), array()] {
+        let mut host = Host::new(&text);
+        assert!(host.now == Nanos::ZERO && host.machine.is_up());
+        assert_eq!(host.read(0, 8).unwrap(), vec![0; 4096], "preconditioning brings no bytes");
+        for at in 0..64 {
+            assert_eq!(host.write(at * 8, &bytes(8, at)), Outcome::Ok);
+        }
+        for at in 0..64 {
+            assert_eq!(host.read(at * 8, 8).unwrap(), bytes(8, at));
+        }
+        host.machine.self_check().unwrap();
+    }
+}
+
+/// When nothing asks in between, and when somebody looks at every event, the same comes of the same inputs.
+#[test]
+fn a_machine_depends_on_its_inputs_and_their_times_alone() {
+    for text in [DRIVE.to_owned(), array()] {
+        let scenario = scenario(&text);
+        let run = |looks: bool| {
+            let mut machine = Machine::new(&scenario).unwrap();
+            let mut done = Vec::new();
+            for turn in 0..400u64 {
+                let now = Nanos(turn * 40_000);
+                while looks && let Some(at) = machine.next_deadline().filter(|&at| at <= now) {
+                    machine.advance(at, &mut done);
+                }
+                let command = command(Op::Write, turn * 104 % 2048, 8);
+                let input = Input::Command { tag: Tag(turn as u32), command, data: &bytes(8, turn) };
+                machine.apply(now, &input).unwrap();
+                if turn == 250 {
+                    machine.apply(now, &Input::Power(Power::Cut { force: false })).unwrap();
+                }
+            }
+            machine.advance(Nanos::secs(1), &mut done);
+            (done, format!("{machine:?}"))
+        };
+        let (seldom, often) = (run(false), run(true));
+        let first = seldom.0.iter().zip(&often.0).find(|(a, b)| a != b);
+        assert_eq!(first, None);
+        let at = seldom.1.bytes().zip(often.1.bytes()).position(|(a, b)| a != b);
+        let around =
+            |text: &str| at.map(|at| text[at.saturating_sub(300)..(at + 100).min(text.len())].to_owned());
+        assert_eq!(around(&seldom.1), around(&often.1), "looking changes nothing");
+    }
+}
+
+#[test]
+fn a_cut_aborts_what_is_under_way_and_a_flush_keeps_what_it_covers() {
+    let mut host = Host::new(DRIVE);
+    assert_eq!(host.write(0, &bytes(8, 1)), Outcome::Ok);
+    assert_eq!(host.flush(), Outcome::Ok);
+    assert_eq!(host.write(0, &bytes(8, 2)), Outcome::Ok);
+    let input = Input::Command { tag: Tag(9), command: command(Op::Flush, 0, 0), data: &[] };
+    host.machine.apply(host.now, &input).unwrap();
+    host.power(Power::Cut { force: false });
+    let done = host.wait();
+    assert_eq!((done.tag, done.outcome, done.at), (Tag(9), Outcome::Aborted, host.now));
+    assert_eq!(host.machine.in_flight(), 0);
+    assert_eq!(host.read(0, 8).unwrap(), bytes(8, 1), "what was in the volatile buffer is gone");
+    host.machine.self_check().unwrap();
+}
+
+/// No event of the dark hours happens in them, and none of the drive's clocks runs backwards when they are over.
+#[test]
+fn without_power_nothing_happens() {
+    for text in [DRIVE.to_owned(), array()] {
+        let mut host = Host::new(&text);
+        for at in 0..32 {
+            host.write(at * 8, &bytes(8, at));
+        }
+        host.flush();
+        host.power(Power::Off);
+        assert!(!host.machine.is_up());
+        assert_eq!(host.machine.next_deadline(), None);
+        let input = Input::Command { tag: Tag(1), command: command(Op::Read, 0, 8), data: &[] };
+        assert!(matches!(host.machine.apply(host.now, &input), Err(Refused::Off)));
+        assert!(matches!(host.machine.apply(host.now, &Input::Power(Power::Off)), Err(Refused::Off)));
+        host.now += Nanos::secs(3600);
+        host.power(Power::On { force: false });
+        assert!(matches!(
+            host.machine.apply(host.now, &Input::Power(Power::On { force: false })),
+            Err(Refused::On)
+        ));
+        assert!(host.machine.next_deadline().is_none_or(|at| at >= host.now));
+        for at in 0..32 {
+            assert_eq!(host.read(at * 8, 8).unwrap(), bytes(8, at));
+        }
+        host.machine.self_check().unwrap();
+    }
+}
+
+#[test]
+fn a_fork_goes_its_own_way() {
+    let mut host = Host::new(DRIVE);
+    host.write(0, &bytes(8, 1));
+    let mut fork = Host { machine: host.machine.fork(), now: host.now };
+    host.write(0, &bytes(8, 2));
+    fork.write(8, &bytes(8, 3));
+    assert_eq!((host.read(0, 8).unwrap(), host.read(8, 8).unwrap()), (bytes(8, 2), vec![0; 4096]));
+    assert_eq!((fork.read(0, 8).unwrap(), fork.read(8, 8).unwrap()), (bytes(8, 1), bytes(8, 3)));
+}
+
+#[test]
+fn a_die_dies_at_once_and_is_told() {
+    let mut host = Host::new(&array());
+    assert!(host.machine.dies_it_can_lose() >= 1);
+    for at in 0..32 {
+        host.write(at * 8, &bytes(8, at));
+    }
+    let fault = fault_of(&serde_json::json!({"kind": "die", "die": 3, "device": 1})).unwrap();
+    host.machine.apply(host.now, &Input::Fault(&fault)).unwrap();
+    for at in 0..32 {
+        assert_eq!(host.read(at * 8, 8).unwrap(), bytes(8, at), "the array gives what the die had");
+    }
+    let state = host.machine.state();
+    let dies = |drive: usize| state.drives[drive].dies.iter().map(|die| die.state).collect::<Vec<_>>();
+    assert_eq!((dies(1)[3], dies(0)[3]), (DieState::GivenUp, DieState::Good));
+    let array = state.array.unwrap();
+    assert_eq!((array.level, array.members.len(), state.powered), ("raid5", 4, true));
+    let told: Vec<_> = host.machine.events().map(|event| event.text.clone()).collect();
+    assert_eq!(told[0], "die device 1, die 3");
+}
+
+/// As many dies as it says can fail, and the drive takes writes all the same; one more, and it may not.
+#[test]
+fn a_drive_knows_how_many_dies_it_can_lose() {
+    let mut host = Host::new(DRIVE);
+    let bears = host.machine.dies_it_can_lose();
+    assert!((1..8).contains(&bears), "{bears}");
+    let sectors = host.machine.identify().capacity.0 / 512;
+    let kill = |host: &mut Host, die: u32| {
+        let fault = fault_of(&serde_json::json!({"kind": "die", "die": die})).unwrap();
+        host.machine.apply(host.now, &Input::Fault(&fault)).unwrap();
+        (0..sectors / 8 * 2).all(|at| host.write(at * 8 % sectors, &bytes(8, at)) == Outcome::Ok)
+    };
+    assert!((0..bears).all(|die| kill(&mut host, die)));
+    assert!(!kill(&mut host, bears), "a drive that bears {bears} bears one more");
+}
+
+#[test]
+fn refusals_say_what_is_wrong() {
+    let mut host = Host::new(DRIVE);
+    let mut say = |input: &Input<'_>| host.machine.apply(Nanos(5), input).unwrap_err().to_string();
+    let write = command(Op::Write, 0, 8);
+    assert_eq!(
+        say(&Input::Command { tag: Tag(0), command: write, data: &[1] }),
+        "the command comes with 1 bytes and needs 4096"
+    );
+    assert!(say(&Input::Repair).contains("only an array"));
+    let fault = fault_of(&serde_json::json!({"kind": "die", "die": 8})).unwrap();
+    assert_eq!(say(&Input::Fault(&fault)), "fault.die = 8: must be less than 8, the number there are");
+    assert!(
+        fault_of(&serde_json::json!({"kind": "die", "at": "1s"})).unwrap_err().contains("must be absent")
+    );
+    assert!(fault_of(&serde_json::json!(3)).unwrap_err().contains("must be an object"));
+    assert!(fault_of(&serde_json::json!({"kind": "flood"})).unwrap_err().contains("flood"));
+    let read = Input::Command { tag: Tag(0), command: command(Op::Read, 0, 8), data: &[] };
+    host.machine.apply(Nanos(6), &read).unwrap();
+    assert!(matches!(host.machine.apply(Nanos(6), &read), Err(Refused::TagInUse(Tag(0)))));
+    let latest = host.machine.latest();
+    let beyond = host.machine.apply(Nanos(latest.0 + 1), &Input::Advance);
+    assert!(matches!(beyond, Err(Refused::BeyondHorizon { .. })));
+}
