@@ -1,8 +1,8 @@
 """A client of a server that is killed, through libnbd.
 
-`killed_client.py write URI SEED UNITS` writes, flushes and writes durably at random, eight commands at a time, until the server is gone; then it
-prints what each unit was given, oldest first, and how many of these the last flush or durable write covers. `killed_client.py read URI UNITS`
-prints what each unit holds."""
+`killed_client.py write URI SEED UNITS` writes, flushes and writes durably at random, eight at a time, until the
+server is gone; then it prints what each unit was given, oldest first, and how many of these the last flush or durable
+write covers. `killed_client.py read URI UNITS` prints what each unit holds."""
 
 import json
 import random

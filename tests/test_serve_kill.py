@@ -1,4 +1,4 @@
-"""Does a served drive or array that is killed with `kill -9`, under load, keep what it promised, and nothing that nobody wrote?"""
+"""Does a served drive or array that is killed with `kill -9` keep what it promised, and nothing that nobody wrote?"""
 
 from __future__ import annotations
 
@@ -85,9 +85,7 @@ def test_what_was_promised_is_there_after_kill_9(
         served.process.send_signal(signal.SIGKILL)
         served.process.communicate(timeout=30)
     assert acknowledged > 10 * kills
-    print(
-        f"{kills} kills of a served {kind} by the {clock} clock: {acknowledged} acknowledged commands, nothing promised is missing"
-    )
+    print(f"{kills} kills of a served {kind}, {clock} clock: {acknowledged} acknowledged, nothing promised is missing")
 
 
 def test_a_server_that_is_told_to_end_loses_nothing(tmp_path: Path) -> None:

@@ -44,6 +44,34 @@ def fio_log(
 def fio_files(settings: str) -> list[str]: ...
 def fio_variables(text: str) -> list[str]: ...
 
+class Server:
+    @property
+    def uri(self) -> str: ...
+    def request(self, text: str) -> str: ...
+    def stop(self) -> None: ...
+    def wait(
+        self, seconds: float
+    ) -> (
+        tuple[Literal["preparing"], int]
+        | tuple[Literal["serving"], tuple[str, int, int, list[str], tuple[bool, bool, int, bool] | None]]
+        | tuple[Literal["ended"], None]
+    ): ...
+    def take_warnings(self) -> list[str]: ...
+
+def serve(
+    layers: list[Layer],
+    overrides: list[tuple[str, str]],
+    *,
+    listen: str,
+    insecure: bool = False,
+    speed: float | None = 1.0,
+    spin: bool = False,
+    export: str | None = None,
+    image: str | None = None,
+    sync: bool = False,
+    salvage: bool = False,
+) -> Server: ...
+
 # Closed forms, over columns of equal length. Shapes, scalars and defaults: outlast.models.
 class ModelError(OutlastError, ValueError): ...
 

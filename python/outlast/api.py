@@ -190,6 +190,41 @@ def validate(scenario: ScenarioLike | Sequence[ScenarioLike], overrides: Overrid
     return memory.PROCESS_BYTES + _core.validate(layers(scenario), override_list(overrides))
 
 
+def start_server(
+    scenario: ScenarioLike | Sequence[ScenarioLike],
+    overrides: Overrides | None = None,
+    *,
+    listen: str,
+    insecure: bool = False,
+    speed: float | None = 1.0,
+    spin: bool = False,
+    export: str | None = None,
+    image: str | None = None,
+    sync: bool = False,
+    salvage: bool = False,
+) -> _core.Server:
+    """Starts to serve the scenario's drive or array over NBD and returns at once: the drive is still being prepared.
+
+    `listen` is `unix:PATH` or `tcp:ADDRESS:PORT`; anything but this machine needs `insecure`. `speed` is that of the
+    clock on the wall; `None` is the virtual clock. `image` is the folder in which the drive is kept; of one that is
+    there, the scenario may be left out (`[]`). With `sync` it survives a crash of this machine, too; `salvage` uses
+    what such a crash has left.
+    """
+    known = image is not None and not isinstance(scenario, str | Path | Mapping | Text) and not scenario
+    return _core.serve(
+        [] if known else layers(scenario),
+        override_list(overrides),
+        listen=listen,
+        insecure=insecure,
+        speed=speed,
+        spin=spin,
+        export=export,
+        image=image,
+        sync=sync,
+        salvage=salvage,
+    )
+
+
 def resolve(scenario: ScenarioLike | Sequence[ScenarioLike], overrides: Overrides | None = None) -> dict[str, Any]:
     """The whole scenario with everything inherited and every default written out."""
     resolved: dict[str, Any] = json.loads(_core.resolve(layers(scenario), override_list(overrides), "json"))

@@ -7,8 +7,8 @@
 //! `array` is an array beside its members by themselves, `traces` the reading of traces by format. Erasure codes are measured beside libisal, see [`codes`]; `cells` and `models` are not cases of
 //! the whole but the cost of one error rate, and of one closed form.
 //!
-//! `data` is writes that carry data, see [`data`]; the cases `bytes-*` write none. `forks` is what the clone of a drive takes, `log` what it costs to keep
-//! what a served drive is given, see [`log`], `snapshot` what writing a drive to a file takes, and a run that goes on from it.
+//! `data` is writes that carry data, see [`data`]; the cases `bytes-*` write none. `forks` is what the clone of a drive takes, `snapshot` what writing a
+//! drive to a file takes, and a run that goes on from it; `log` what it costs to keep what a served drive is given, see [`log`].
 //!
 //! `steady`, which runs only when named, holds the write amplification at which preconditioning stops against that after thirty drive
 //! writes.
@@ -63,8 +63,8 @@ fn main() -> ExitCode {
         ("steady", named_only, &steady),
         ("array", wanted("array"), &array::measure),
         ("forks", wanted("forks"), &data::forks),
-        ("snapshot", wanted("snapshot"), &snapshot::measure),
         ("log", wanted("log"), &log::measure),
+        ("snapshot", wanted("snapshot"), &snapshot::measure),
     ];
     for (name, _, measure) in lines.iter().filter(|(_, wanted, _)| *wanted) {
         match measure(quick) {

@@ -11,6 +11,7 @@ mod guard;
 mod models;
 mod run;
 mod scenario;
+mod serve;
 mod tables;
 mod trace;
 
@@ -27,5 +28,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     run::register(module)?;
     trace::register(module)?;
     fio::register(module)?;
+    serve::register(module)?;
     models::register(module)
 }

@@ -1,16 +1,34 @@
 //! Machines in service: a drive or an array that is given real commands at real times. All that changes one is an [`Input`], and inputs with
 //! their times are all that is needed to have it again.
 
+mod clock;
+mod control;
+mod handle;
 mod image;
 mod input;
+mod lateness;
 pub mod log;
 mod machine;
+mod net;
+mod operations;
+mod pending;
 mod recorder;
+mod served;
+mod server;
+mod service;
+mod session;
+mod status;
+mod turns;
+mod zeroing;
 
+pub use clock::ClockMode;
+pub use handle::{Facts, ServerHandle, Status};
 pub use image::{Found, Image, ImageError, ImageOptions};
 pub use input::{Input, Power, fault_of};
 pub use machine::{
     ArrayState, DriveState, Event, Kind, Machine, MemberState, PassState, Refused, RepairState, State, TAGS,
 };
+pub use net::{Listen, ListenError};
 pub use outlast_engine::EngineError;
 pub use recorder::{Forgetful, Recorder};
+pub use server::{ImageConfig, ServeConfig, ServeError, Server};

@@ -197,9 +197,10 @@ fn the_same_log_gives_what_it_always_gave() {
     drop((image, machine));
     let (_, mut machine) = open(&to, None);
     let drive = machine.state().drives.remove(0);
-    let told = format!("{:?} {:?} {} {}", drive.units, drive.reads, drive.erases, drive.power_cuts);
+    let causes = drive.units.iter().chain(&drive.reads).filter(|(_, count)| **count > 0).collect::<Vec<_>>();
+    let told = format!("{causes:?} {} {}", drive.erases, drive.power_cuts);
     let any: Vec<u64> = (0..=400).collect();
     let held = contents(&mut machine, &vec![any; 64]);
     let sum = crc32c::crc32c(format!("{told} {held:?}").as_bytes());
-    assert_eq!((VERSION, sum), (1, 0), "{told} {held:?}");
+    assert_eq!((VERSION, sum), (1, 4_102_420_237), "{told} {held:?}");
 }

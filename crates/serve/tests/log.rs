@@ -108,7 +108,8 @@ proptest! {
             let (count, ended) = read(&damaged, number, &given);
             let sound = ends.iter().filter(|&&end| end <= at as u64).count() - 1;
             prop_assert_eq!(count, sound);
-            prop_assert!(matches!(ended, Err(Damage::Record { offset }) if offset == ends[sound]));
+            let is_told = matches!(ended, Err(Damage::Record { offset }) if offset == ends[sound]);
+            prop_assert!(is_told, "the damaged record is named");
         }
     }
 }

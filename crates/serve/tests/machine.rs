@@ -93,7 +93,13 @@ fn without_power_nothing_happens() {
         assert!(matches!(host.machine.apply(host.now, &input), Err(Refused::Off)));
         assert!(matches!(host.machine.apply(host.now, &Input::Power(Power::Off)), Err(Refused::Off)));
         host.now += Nanos::secs(3600);
+        let on = host.machine.health_log(0).unwrap().power_on;
         host.power(Power::On { force: false });
+        assert_eq!(
+            host.machine.health_log(0).unwrap().power_on,
+            on,
+            "hours without power are none of power-on time"
+        );
         assert!(matches!(
             host.machine.apply(host.now, &Input::Power(Power::On { force: false })),
             Err(Refused::On)

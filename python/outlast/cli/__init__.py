@@ -16,6 +16,7 @@ from outlast import interrupts
 COMMANDS = {
     "run": ("outlast.cli.run", "Run a scenario and show, write or print what it measured."),
     "sweep": ("outlast.cli.sweep", "Run a scenario at many points of its settings, here or on a cluster."),
+    "serve": ("outlast.cli.serve", "Serve a drive or an array to real clients, over NBD."),
     "snapshot": ("outlast.cli.snapshot", "Prepare a drive or array and keep it in a file that runs go on from."),
     "validate": ("outlast.cli.scenario", "Check a scenario without running it."),
     "presets": ("outlast.cli.scenario", "List the built-in scenarios, or show one."),

@@ -39,6 +39,10 @@ const PRESETS: &[Preset] = &[
         "A die of one of eight PM1643 in RAID-5 fails and is repaired (Reparo), capacity scaled down"
     ),
     preset!("peers-32g", "32 GiB drive on which other simulators were measured, random writes"),
+    preset!(
+        "serve-drive",
+        "A 1 GiB drive to be served: empty, volatile buffer, parity, room for a die that fails"
+    ),
 ];
 
 /// All presets, the demo first.

@@ -13,6 +13,7 @@ pub use state::{ArrayState, DriveState, Kind, MemberState, PassState, RepairStat
 use crate::input::Input;
 use events::Events;
 use flight::Flight;
+use outlast_device::health_log::HealthLog;
 use outlast_device::{Command, Completion, Device, Extent, Identity, LbaRun, SectorRun, Smart, Tag};
 use outlast_engine::{EngineError, InService, OnProgress, Scenario, settings_of, write_snapshot};
 use outlast_units::{Lba, Nanos};
@@ -37,6 +38,8 @@ pub struct Machine {
     answers: Vec<(Tag, Vec<u8>)>,
     /// Since when there is no power.
     off: Option<Nanos>,
+    /// How long there was none before.
+    dark: Nanos,
     events: Events,
 }
 
@@ -89,6 +92,7 @@ impl Machine {
             flight: Flight::default(),
             answers: Vec::new(),
             off: None,
+            dark: Nanos::ZERO,
             events: Events::default(),
         }
     }
@@ -197,6 +201,14 @@ impl Machine {
     /// What it tells about its health.
     pub fn smart(&self) -> Smart {
         self.service.smart()
+    }
+
+    /// The health log of the drive in column `column`, of a drive by itself in column 0; `None` where there is none.
+    pub fn health_log(&self, column: usize) -> Option<HealthLog> {
+        let mut log = self.service.drive(column)?.health_log(self.now);
+        let off = self.off.map_or(Nanos::ZERO, |since| self.now.saturating_sub(since));
+        log.power_on = log.power_on.saturating_sub(self.dark + off);
+        Some(log)
     }
 
     /// What it was made from, with bytes.

@@ -41,6 +41,7 @@ impl Machine {
 
     fn regain_power(&mut self, now: Nanos, force: bool) -> Result<(), Refused> {
         let Some(off) = self.off.take() else { return Ok(()) };
+        self.dark += now - off;
         let started = self.service.power_cycle(off, now, force);
         // The host has heard already that its commands were aborted.
         self.service.advance(now, &mut Vec::new());

@@ -1,0 +1,133 @@
+//! Serving a machine.
+
+use crate::errors::{OutlastError, of_engine, of_scenario};
+use crate::guard::{guarded, unlocked};
+use crate::scenario::{Override, RawLayer, load};
+use outlast_serve::{
+    ClockMode, Facts, ImageConfig, ImageError, ImageOptions, ServeConfig, ServeError, Server, ServerHandle,
+    Status,
+};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// A machine that is served by a thread of its own.
+#[pyclass(frozen, name = "Server")]
+struct Served {
+    handle: ServerHandle,
+    thread: Mutex<Option<JoinHandle<PyResult<()>>>>,
+}
+
+#[pymethods]
+impl Served {
+    /// The NBD URI of the machine.
+    #[getter]
+    fn uri(&self) -> &str {
+        self.handle.uri()
+    }
+
+    /// Asks the server: JSON in, JSON out, from any thread.
+    fn request(&self, py: Python<'_>, text: &str) -> PyResult<String> {
+        let request = serde_json::from_str(text)
+            .map_err(|error| OutlastError::new_err(format!("a request is JSON: {error}")))?;
+        Ok(py.detach(|| self.handle.request(request)).to_string())
+    }
+
+    /// Has the server end; returns at once.
+    fn stop(&self) {
+        self.handle.stop();
+    }
+
+    /// Waits for at most so many seconds for anything new: `("preparing", percent)`, `("serving", (model, capacity, dies, uris, found))` or
+    /// `("ended", None)`. What ended the server other than a request is raised, once.
+    fn wait<'py>(&self, py: Python<'py>, seconds: f64) -> PyResult<(&'static str, Bound<'py, PyAny>)> {
+        let timeout = Duration::from_secs_f64(seconds.clamp(0.0, 3600.0));
+        let status = py.detach(|| self.handle.wait(&self.handle.status(), timeout));
+        match status {
+            Status::Preparing(percent) => Ok(("preparing", percent.into_pyobject(py)?.into_any())),
+            Status::Serving(Facts { model, capacity, dies_it_can_lose, uris, found }) => {
+                let found = found.map(|found| (found.made, found.clean, found.inputs, found.torn));
+                let facts = (model, capacity, dies_it_can_lose, uris, found);
+                Ok(("serving", facts.into_pyobject(py)?.into_any()))
+            }
+            Status::Ended(_) => {
+                let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+                if let Some(thread) = thread {
+                    py.detach(|| thread.join()).unwrap_or(Ok(()))?;
+                }
+                Ok(("ended", py.None().into_bound(py)))
+            }
+        }
+    }
+
+    /// What a person should know and has not been told yet.
+    fn take_warnings(&self) -> Vec<String> {
+        self.handle.take_warnings()
+    }
+}
+
+/// Serves a scenario's drive or array. `speed` is that of a wall clock; without one the clock is virtual.
+#[pyfunction]
+#[pyo3(signature = (
+    layers, overrides, *, listen, insecure = false, speed = Some(1.0), spin = false, export = None, image = None, sync = false,
+    salvage = false
+))]
+#[allow(
+    clippy::too_many_arguments,
+    clippy::fn_params_excessive_bools,
+    reason = "each is a keyword in Python"
+)]
+fn serve(
+    py: Python<'_>,
+    layers: Vec<RawLayer>,
+    overrides: Vec<Override>,
+    listen: &str,
+    insecure: bool,
+    speed: Option<f64>,
+    spin: bool,
+    export: Option<String>,
+    image: Option<PathBuf>,
+    sync: bool,
+    salvage: bool,
+) -> PyResult<Served> {
+    unlocked(py, || {
+        let is_given = !layers.is_empty();
+        let loaded = is_given.then(|| load(layers, &overrides)).transpose()?;
+        let (scenario, provenance) = loaded.unzip();
+        let image = image.map(|folder| ImageConfig { folder, options: ImageOptions { sync, salvage } });
+        let listen = listen.parse().map_err(|error| of_serving(ServeError::Listen(error)))?;
+        let clock = speed.map_or(ClockMode::Virtual, |speed| ClockMode::Wall { speed });
+        let config = ServeConfig { scenario, image, listen, insecure, clock, spin, export };
+        let (server, handle) = Server::new(config).map_err(of_serving)?;
+        let own = handle.clone();
+        let work = move || {
+            let done = guarded(|| {
+                server.run().map_err(|error| match error {
+                    ServeError::Engine(error) | ServeError::Image(ImageError::Engine(error)) => {
+                        match &provenance {
+                            Some(provenance) => of_engine(error, provenance),
+                            None => OutlastError::new_err(error.to_string()),
+                        }
+                    }
+                    ServeError::Image(ImageError::Scenario(error)) => of_scenario(error),
+                    other => of_serving(other),
+                })
+            });
+            own.ended(done.as_ref().err().map(ToString::to_string));
+            done
+        };
+        let thread = std::thread::Builder::new().name("outlast-serve".to_owned()).spawn(work)?;
+        Ok(Served { handle, thread: Mutex::new(Some(thread)) })
+    })
+}
+
+fn of_serving(error: ServeError) -> PyErr {
+    OutlastError::new_err(error.to_string())
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Served>()?;
+    module.add_function(wrap_pyfunction!(serve, module)?)
+}

@@ -1,0 +1,222 @@
+//! What a server can be asked and told while it serves: JSON in, JSON out.
+
+use outlast_units::Nanos;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::clock::ClockMode;
+use crate::input::{Input, Power, fault_of};
+use crate::service::Service;
+use crate::session::{Front, Target};
+
+/// One request. `{"do": "power", "action": "cut", "for": "2s"}`.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
+enum Request {
+    /// What is served and how it is.
+    State {},
+    /// The health log.
+    Smart {},
+    /// Something breaks: an entry of `[[faults]]` without its time.
+    Fault { fault: Value },
+    /// The power fails or comes back.
+    Power {
+        action: Action,
+        /// Until it is back by itself.
+        #[serde(rename = "for")]
+        span: Option<Nanos>,
+        #[serde(default)]
+        force: bool,
+    },
+    /// A remark in the log.
+    Mark { text: String },
+    /// A copy becomes an export of its own.
+    Fork {
+        export: String,
+        #[serde(default)]
+        cut: bool,
+    },
+    /// How time goes.
+    Clock { speed: Option<f64>, mode: Option<Mode>, pause: Option<bool>, advance: Option<Nanos> },
+    /// The array reads all of itself and makes redundancy fit.
+    Repair {},
+    /// A member is exchanged for a new drive.
+    Replace {
+        member: u16,
+        #[serde(default)]
+        force: bool,
+    },
+    /// Counts and quantiles.
+    Metrics {},
+    /// The server ends, as a host that shuts its drive down.
+    Stop {},
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    Cut,
+    Off,
+    On,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    Wall,
+    Virtual,
+}
+
+/// Bytes of a remark.
+const MARK_MAX: usize = 4096;
+/// Forks at a time.
+const FORKS: usize = 64;
+
+/// What a request came to.
+pub(crate) struct Outcome {
+    /// `{"ok": …}` or `{"error": "one line"}`.
+    pub(crate) said: Value,
+    /// Whether the server is to end.
+    pub(crate) stop: bool,
+}
+
+/// Does what is asked, at the time of the turn.
+pub(crate) fn answer(request: Value, service: &mut Service, front: &mut Front) -> Outcome {
+    let asked = Request::deserialize(request).map_err(|error| error.to_string());
+    let stop = matches!(asked, Ok(Request::Stop {}));
+    let said = match asked.and_then(|asked| carry_out(asked, service, front)) {
+        Ok(value) => json!({ "ok": value }),
+        Err(error) => json!({ "error": error.split_whitespace().collect::<Vec<_>>().join(" ") }),
+    };
+    Outcome { said, stop }
+}
+
+fn carry_out(asked: Request, service: &mut Service, front: &mut Front) -> Result<Value, String> {
+    let now = service.now;
+    let given = |service: &mut Service, input: &Input<'_>| {
+        service.main().apply(now, input).map_err(|refused| refused.to_string())?;
+        Ok(json!({ "now_ns": now.0 }))
+    };
+    match asked {
+        Request::State {} => Ok(state(service, front)),
+        Request::Smart {} => Ok(json!(service.main().machine.smart())),
+        Request::Fault { fault } => given(service, &Input::Fault(&fault_of(&fault)?)),
+        Request::Power { action, span, force } => power(service, front, action, span, force),
+        Request::Mark { text } if text.len() > MARK_MAX => {
+            Err(format!("text has {} bytes; at most {MARK_MAX} are kept", text.len()))
+        }
+        Request::Mark { text } => given(service, &Input::Mark(&text)),
+        Request::Fork { export, cut } => fork(service, front, &export, cut),
+        Request::Clock { speed, mode, pause, advance } => clock(service, speed, mode, pause, advance),
+        Request::Repair {} => given(service, &Input::Repair),
+        Request::Replace { member, force } => given(service, &Input::Replace { member, force }),
+        Request::Metrics {} => Ok(metrics(service, front)),
+        Request::Stop {} => Ok(json!({ "now_ns": now.0 })),
+    }
+}
+
+fn power(
+    service: &mut Service,
+    front: &mut Front,
+    action: Action,
+    span: Option<Nanos>,
+    force: bool,
+) -> Result<Value, String> {
+    let now = service.now;
+    let (power, back) = match (action, span) {
+        (Action::On, Some(_)) => return Err("for = belongs to cut and off".to_owned()),
+        (Action::On, None) => (Power::On { force }, None),
+        (Action::Cut, None) => (Power::Cut { force }, None),
+        (Action::Off, None) => (Power::Off, None),
+        (Action::Cut | Action::Off, Some(span)) => (Power::Off, Some(Nanos(now.0.saturating_add(span.0)))),
+    };
+    let done = service.power(now, power).map_err(|refused| refused.to_string());
+    if !matches!(action, Action::On) {
+        // As when a cable is pulled: nobody is told anything.
+        front.close_all(Target(0));
+    }
+    if done.is_ok() {
+        service.power_on = back.map(|at| (at, force));
+    }
+    done.map(|()| json!({ "now_ns": now.0 }))
+}
+
+fn fork(service: &mut Service, front: &Front, export: &str, cut: bool) -> Result<Value, String> {
+    if service.machines.len() > FORKS {
+        return Err(format!("there are {FORKS} forks, and no more at a time"));
+    }
+    service.fork(export, cut)?;
+    Ok(json!({ "now_ns": service.now.0, "uri": front.uri(export) }))
+}
+
+fn clock(
+    service: &mut Service,
+    speed: Option<f64>,
+    mode: Option<Mode>,
+    pause: Option<bool>,
+    advance: Option<Nanos>,
+) -> Result<Value, String> {
+    let speeds = ClockMode::SPEEDS;
+    if let Some(speed) = speed
+        && !speeds.contains(&speed)
+    {
+        return Err(format!("speed = {speed}: must be within {} to {}", speeds.start(), speeds.end()));
+    }
+    match (mode, speed) {
+        (Some(Mode::Virtual), Some(_)) => {
+            return Err("speed = belongs to the wall clock; a virtual clock leaps".to_owned());
+        }
+        (Some(Mode::Virtual), None) => service.clock.set_virtual(),
+        (Some(Mode::Wall), speed) => service.clock.set_speed(speed.unwrap_or(1.0)),
+        (None, Some(speed)) => service.clock.set_speed(speed),
+        (None, None) => {}
+    }
+    if let Some(pause) = pause {
+        service.clock.pause(pause);
+    }
+    if let Some(span) = advance {
+        service.skip(span);
+    }
+    Ok(clock_state(service))
+}
+
+fn clock_state(service: &Service) -> Value {
+    let (mode, speed) = match service.clock.mode() {
+        ClockMode::Wall { speed } => ("wall", Some(speed)),
+        ClockMode::Virtual => ("virtual", None),
+    };
+    json!({ "mode": mode, "speed": speed, "paused": service.clock.is_paused(), "now_ns": service.now.0 })
+}
+
+fn exports(service: &Service, front: &Front) -> Value {
+    let export = |(index, served): (usize, &crate::served::Served)| {
+        json!({
+            "name": served.name,
+            "uri": front.uri(&served.name),
+            "size": served.machine.identify().capacity.0,
+            "clients": front.clients_of(Target(index as u32)),
+            "up": served.machine.is_up(),
+        })
+    };
+    service.machines.iter().enumerate().map(export).collect()
+}
+
+fn state(service: &mut Service, front: &Front) -> Value {
+    json!({
+        "machine": service.main().machine.state(),
+        "clock": clock_state(service),
+        "exports": exports(service, front),
+        "clients": front.clients(),
+        "power_on_at_ns": service.power_on.map(|(at, _)| at.0),
+    })
+}
+
+fn metrics(service: &mut Service, front: &Front) -> Value {
+    json!({
+        "operations": service.main().operations.figures(),
+        "lateness": service.lateness.figures(),
+        "clock": clock_state(service),
+        "exports": exports(service, front),
+        "clients": front.clients(),
+    })
+}

@@ -1,0 +1,162 @@
+//! A server from its settings to its end.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+
+use outlast_engine::{Control, EngineError, Progress, Scenario};
+use outlast_nbd::ServerError;
+use thiserror::Error;
+
+use crate::clock::{Clock, ClockMode};
+use crate::handle::{Board, Facts, Message, ServerHandle, Status};
+use crate::image::{Image, ImageError, ImageOptions};
+use crate::machine::Machine;
+use crate::net::{Listen, ListenError, Listener, Poller};
+use crate::service::Service;
+use crate::session::Front;
+use crate::turns::Turns;
+
+/// What to serve and how.
+#[derive(Clone, Debug)]
+pub struct ServeConfig {
+    /// The drive or array, and how it is prepared. What its workload asks is not run. May be absent where the image is there already.
+    pub scenario: Option<Scenario>,
+    /// Where the machine is kept beyond the server's end; absent: nowhere.
+    pub image: Option<ImageConfig>,
+    /// Where clients come in.
+    pub listen: Listen,
+    /// Whether others than this machine may come in although nothing is encrypted.
+    pub insecure: bool,
+    /// How time goes.
+    pub clock: ClockMode,
+    /// Whether the loop stays awake for the last microseconds before something is due: later by less, at the cost of a processor.
+    pub spin: bool,
+    /// The name of the export, by default the scenario's; clients that give none get it, too.
+    pub export: Option<String>,
+}
+
+/// Where a machine is kept, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImageConfig {
+    /// The folder of the image, which is made if there is none.
+    pub folder: PathBuf,
+    /// How it is opened.
+    pub options: ImageOptions,
+}
+
+/// Why nothing can be served.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// Nobody can listen there.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// What the system says.
+    #[error("serving: {0}")]
+    System(#[from] io::Error),
+    /// The machine cannot be built.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The image cannot be opened.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// Neither a scenario nor an image.
+    #[error("name a scenario, or an image that is there already")]
+    Nothing,
+    /// The export cannot be one.
+    #[error("--export: {0}")]
+    Export(#[from] ServerError),
+}
+
+/// A server that listens and does not serve yet.
+#[derive(Debug)]
+pub struct Server {
+    config: ServeConfig,
+    export: String,
+    listener: Listener,
+    poller: Poller,
+    messages: Receiver<Message>,
+    board: Arc<Board>,
+}
+
+impl Server {
+    /// Listens: who connects waits until [`Server::run`] has a machine to serve.
+    ///
+    /// # Errors
+    /// Nobody can listen there.
+    pub fn new(config: ServeConfig) -> Result<(Self, ServerHandle), ServeError> {
+        config.listen.check(config.insecure)?;
+        let export = match (&config.export, &config.scenario, &config.image) {
+            (Some(name), _, _) => name.clone(),
+            (None, Some(scenario), _) => scenario.name.clone(),
+            (None, None, Some(image)) => Image::scenario(&image.folder)?.name,
+            (None, None, None) => return Err(ServeError::Nothing),
+        };
+        let listener = Listener::bind(&config.listen)?;
+        let poller = Poller::new()?;
+        let (sender, messages) = channel();
+        let board = Arc::new(Board::new());
+        let handle = ServerHandle {
+            messages: sender,
+            waker: poller.waker(),
+            board: board.clone(),
+            uri: listener.uri(&export).into(),
+        };
+        Ok((Self { config, export, listener, poller, messages, board }, handle))
+    }
+
+    /// Serves until it is told to stop, on this thread.
+    ///
+    /// # Errors
+    /// The machine cannot be built, or the system fails.
+    pub fn run(self) -> Result<(), ServeError> {
+        let board = self.board.clone();
+        let done = self.serve();
+        board.set(Status::Ended(done.as_ref().err().map(ToString::to_string)));
+        done
+    }
+
+    fn serve(self) -> Result<(), ServeError> {
+        let Self { config, export, listener, poller, messages, board } = self;
+        let mut progress = |now: &Progress| {
+            board.set(Status::Preparing((now.fraction.unwrap_or(0.0) * 100.0) as u8));
+            if board.is_asked() { Control::Stop } else { Control::Continue }
+        };
+        let scenario = config.scenario.as_ref();
+        let opened = if let Some(ImageConfig { folder, options }) = &config.image {
+            let opened = Image::open(folder, scenario, *options, &mut progress)?;
+            opened.map(|(image, machine)| (Some(Box::new(image)), machine))
+        } else {
+            let machine = Machine::prepare(scenario.ok_or(ServeError::Nothing)?, &mut progress)?;
+            machine.map(|machine| (None, machine))
+        };
+        let Some((image, machine)) = opened else { return Ok(()) };
+        let found = image.as_ref().map(|image| image.found());
+        let start = machine.now();
+        let facts = Facts {
+            model: machine.identify().model,
+            capacity: machine.identify().capacity.0,
+            dies_it_can_lose: machine.dies_it_can_lose(),
+            uris: vec![listener.uri(&export)],
+            found,
+        };
+        let clock = Clock::new(config.clock, start);
+        let service = Service::new(export, machine, image, clock)?;
+        let front = Front::new(listener, &poller)?;
+        board.set(Status::Serving(facts));
+        Turns { service, front, poller, messages, spins: config.spin }.run(|warning| board.warn(warning))?;
+        Ok(())
+    }
+
+    /// As [`Server::new`] and [`Server::run`] on a thread of its own.
+    ///
+    /// # Errors
+    /// Those of [`Server::new`]; what comes later is in the handle's status.
+    pub fn start(config: ServeConfig) -> Result<ServerHandle, ServeError> {
+        let (server, handle) = Self::new(config)?;
+        let thread = std::thread::Builder::new().name("serve".to_owned());
+        thread.spawn(move || server.run().is_ok())?;
+        Ok(handle)
+    }
+}

@@ -1,0 +1,217 @@
+//! All that is served: the machine, its forks, and the clock that they share.
+
+use std::io;
+use std::sync::Arc;
+
+use outlast_device::Completion;
+use outlast_nbd::{BlockSizes, Context, Export, Features, Limits, Request, Server, ServerError, Tls};
+use outlast_units::{Bytes, Nanos};
+
+use crate::clock::{Clock, monotonic};
+use crate::image::Image;
+use crate::input::{Input, Power};
+use crate::lateness::Lateness;
+use crate::machine::{Machine, Refused};
+use crate::served::{Answers, Served};
+use crate::session::{Backend, Origin, Target};
+
+/// The longest read or write.
+const REQUEST_MAX: Bytes = Bytes::mib(32);
+
+/// What is served.
+pub(crate) struct Service {
+    /// The machine, which targets and the log call number 0, and its forks.
+    pub(crate) machines: Vec<Served>,
+    /// What is offered to a client that connects now.
+    server: Arc<Server>,
+    pub(crate) clock: Clock,
+    /// The time of the turn.
+    pub(crate) now: Nanos,
+    pub(crate) answers: Answers,
+    pub(crate) lateness: Lateness,
+    /// Whether completions have been late for so long that somebody should know.
+    pub(crate) is_overloaded: bool,
+    /// When the power comes back, with force or without.
+    pub(crate) power_on: Option<(Nanos, bool)>,
+    completions: Vec<Completion>,
+}
+
+impl Service {
+    pub(crate) fn new(
+        name: String,
+        machine: Machine,
+        image: Option<Box<Image>>,
+        clock: Clock,
+    ) -> Result<Self, ServerError> {
+        let machines = vec![Served::new(name, machine, image)];
+        let server = offered(&machines)?;
+        let now = machines[0].machine.now();
+        Ok(Self {
+            machines,
+            server,
+            clock,
+            now,
+            answers: Vec::new(),
+            lateness: Lateness::new(),
+            is_overloaded: false,
+            power_on: None,
+            completions: Vec::new(),
+        })
+    }
+
+    /// The machine whose inputs are recorded.
+    pub(crate) fn main(&mut self) -> &mut Served {
+        &mut self.machines[0]
+    }
+
+    /// Whether a client waits for something.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.machines.iter().any(Served::is_busy)
+    }
+
+    /// A new turn: time goes on, and what has become due by now is done.
+    pub(crate) fn turn(&mut self) {
+        self.now = self.clock.now();
+        self.settle();
+    }
+
+    /// Does all that is due now.
+    pub(crate) fn settle(&mut self) {
+        if let Some((at, force)) = self.power_on
+            && at <= self.now
+        {
+            self.power_on = None;
+            // An array that does not start says so in its state, and may be started with force.
+            let _ = self.power(at, Power::On { force });
+        }
+        let (clock, lateness, overloaded) = (&self.clock, &mut self.lateness, &mut self.is_overloaded);
+        // Looked at once for all that is done in this turn, when something is.
+        let mut wall = None;
+        for served in &mut self.machines {
+            served.advance(self.now, &mut self.completions, &mut self.answers, |at| {
+                if let Some(due) = clock.wall_of(at) {
+                    let wall = *wall.get_or_insert_with(monotonic);
+                    let late = wall.saturating_sub(due);
+                    *overloaded |= lateness.note(Nanos(late.as_nanos() as u64), wall);
+                }
+            });
+        }
+    }
+
+    /// What happens next by itself.
+    pub(crate) fn next(&self) -> Option<Nanos> {
+        let machines = self.machines.iter().filter_map(|served| served.machine.next_deadline());
+        machines.chain(self.power_on.map(|(at, _)| at)).min()
+    }
+
+    /// Of a clock that leaps: whether time is to go on.
+    pub(crate) fn is_to_leap(&self) -> bool {
+        self.clock.leaps() && (self.power_on.is_some() || self.is_busy())
+    }
+
+    /// Time leaps until something is answered, while somebody waits.
+    pub(crate) fn leap(&mut self) {
+        while self.answers.is_empty() && self.is_to_leap() {
+            let Some(next) = self.next() else { return };
+            self.clock.leap(next);
+            self.now = next.max(self.now);
+            self.settle();
+        }
+    }
+
+    /// Time leaps by `span`, and all that is due meanwhile is done.
+    pub(crate) fn skip(&mut self, span: Nanos) {
+        let end = Nanos(self.now.0.saturating_add(span.0)).min(self.main().machine.latest());
+        self.clock.leap(end);
+        self.now = self.clock.now();
+        self.settle();
+    }
+
+    /// The power of the machine goes or comes; what it is offered as goes with it.
+    ///
+    /// # Errors
+    /// It cannot.
+    pub(crate) fn power(&mut self, now: Nanos, power: Power) -> Result<(), Refused> {
+        let done = self.main().apply(now, &Input::Power(power));
+        self.offer();
+        done
+    }
+
+    /// A copy of the machine as it is now becomes an export of its own.
+    ///
+    /// # Errors
+    /// Why the name cannot be one.
+    pub(crate) fn fork(&mut self, name: &str, cut: bool) -> Result<(), String> {
+        let now = self.now;
+        let fork = self.main().fork(name.to_owned(), now, cut).map_err(|refused| refused.to_string())?;
+        self.machines.push(fork);
+        match offered(&self.machines) {
+            Ok(server) => self.server = server,
+            Err(error) => {
+                self.machines.pop();
+                return Err(error.to_string());
+            }
+        }
+        Ok(())
+    }
+
+    /// What there is to be opened may have changed.
+    fn offer(&mut self) {
+        if let Ok(server) = offered(&self.machines) {
+            self.server = server;
+        }
+    }
+
+    /// Before answers leave: what was given to machines is kept.
+    pub(crate) fn commit(&mut self) -> io::Result<()> {
+        let now = self.now;
+        self.main().commit(now)
+    }
+
+    /// The number of a machine.
+    pub(crate) fn target(&self, export: &str) -> Option<Target> {
+        self.machines.iter().position(|served| served.name == export).map(|index| Target(index as u32))
+    }
+}
+
+impl Backend for Service {
+    fn server(&self) -> &Arc<Server> {
+        &self.server
+    }
+
+    fn open(&mut self, export: &str) -> Option<Target> {
+        let target = self.target(export)?;
+        self.machines[target.0 as usize].machine.is_up().then_some(target)
+    }
+
+    fn request(&mut self, target: Target, from: Origin, request: &Request<'_>) {
+        self.machines[target.0 as usize].request(self.now, from, request, &mut self.answers);
+    }
+}
+
+/// The exports of machines that have power.
+fn offered(machines: &[Served]) -> Result<Arc<Server>, ServerError> {
+    let up = machines.iter().filter(|served| served.machine.is_up());
+    let exports = up.map(|served| export(&served.name, &served.machine)).collect();
+    Ok(Arc::new(Server::new(exports, Tls::Off, Limits::default())?))
+}
+
+fn export(name: &str, machine: &Machine) -> Export {
+    let identity = machine.identify();
+    let zeroing = Features::TRIM | Features::WRITE_ZEROES | Features::FAST_ZERO;
+    Export {
+        name: name.to_owned(),
+        description: identity.model,
+        size: identity.capacity,
+        blocks: BlockSizes {
+            minimum: Bytes(outlast_units::SECTOR_BYTES),
+            preferred: Bytes(identity.optimal_io.0.next_power_of_two()),
+            maximum: REQUEST_MAX,
+            required: false,
+        },
+        // One thread has all clients of a machine, and the machine one buffer: a flush covers what anybody has written.
+        features: Features::FLUSH | Features::FUA | Features::CACHE | Features::MULTI_CONN | zeroing,
+        contexts: Context::ALL.into_iter().collect(),
+        tls_only: false,
+    }
+}

@@ -1,0 +1,47 @@
+//! What is behind sessions.
+
+use std::sync::Arc;
+
+use outlast_nbd::{Context, Extent, Failure, Request, RequestId, Server};
+
+/// What a session has opened, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Target(pub(crate) u32);
+
+/// Who asked: where an answer goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Origin {
+    pub(crate) session: u32,
+    pub(crate) generation: u32,
+    pub(crate) id: RequestId,
+}
+
+impl Origin {
+    /// Nobody: the answer is dropped.
+    pub(crate) const NOBODY: Self = Self { session: u32::MAX, generation: 0, id: RequestId(0) };
+}
+
+/// What comes of a request.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Answer {
+    /// It is done; not of reads.
+    Done,
+    /// The bytes of a read.
+    Data(Vec<u8>),
+    /// What contexts say.
+    Extents(Vec<(Context, Vec<Extent>)>),
+    /// It has failed.
+    Failed(Failure<'static>),
+}
+
+/// Takes requests. It answers them when it can, by a way of its own.
+pub(crate) trait Backend {
+    /// What is offered to a client that connects now.
+    fn server(&self) -> &Arc<Server>;
+
+    /// A client opens an export; `None` if it has gone meanwhile.
+    fn open(&mut self, export: &str) -> Option<Target>;
+
+    /// A client asks.
+    fn request(&mut self, target: Target, from: Origin, request: &Request<'_>);
+}

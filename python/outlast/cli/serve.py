@@ -1,0 +1,203 @@
+"""`outlast serve`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from outlast import interrupts
+from outlast.cli.options import layers_of, overrides_of, path_option, scenario_options
+
+if TYPE_CHECKING:
+    from outlast._core import Server
+
+LOOK = 0.2
+"""Seconds between two looks at signals."""
+SHORT_LOOK = 0.02
+"""The same where a command may end at any time."""
+
+
+@click.command(
+    "serve",
+    epilog="""\b
+Examples:
+  outlast serve serve-drive
+  outlast serve serve-drive --run 'nbdinfo "$uri"'
+  outlast serve mine.toml --listen tcp:127.0.0.1:10809 --clock virtual
+  outlast serve --preset serve-drive --set device.ftl.capacity=4GiB --speed 0.1""",
+)
+@scenario_options
+@click.option(
+    "--listen",
+    metavar="PLACE",
+    help="unix:PATH, or tcp:ADDRESS:PORT on this machine. Default: a socket in a new folder that only you can enter.",
+)
+@click.option("--insecure", is_flag=True, help="Let other machines in, too, although nothing is encrypted.")
+@click.option(
+    "--clock",
+    type=click.Choice(["wall", "virtual"]),
+    default="wall",
+    show_default=True,
+    help="Simulated time goes with the clock on the wall, or leaps from one event to the next.",
+)
+@click.option("--speed", type=float, help="Simulated seconds in a second on the wall, 0.001 to 1000. Default: 1.")
+@click.option(
+    "--spin", is_flag=True, help="Stay awake for the last 20 us before a reply: truer times, a busier processor."
+)
+@click.option("--export", metavar="NAME", help="What clients call it. Default: the scenario's name.")
+@path_option(
+    "--image",
+    metavar="DIR",
+    help="Keep the drive in this folder, made if need be: it outlives the server, however that ends.",
+)
+@click.option("--sync", is_flag=True, help="With --image: survive a crash of this machine, too; flushes take longer.")
+@click.option(
+    "--salvage",
+    is_flag=True,
+    help="With --image: serve what a crash of the machine has left, though promises are broken.",
+)
+@click.option(
+    "--run",
+    "captive",
+    metavar="COMMAND",
+    help="Run this in a shell that knows the address as $uri, and end when it ends.",
+)
+@click.option("--quiet", is_flag=True, help="Print nothing but the address.")
+def serve_command(
+    scenario: str | None,
+    preset: str | None,
+    settings: tuple[tuple[str, str], ...],
+    seed: int | None,
+    listen: str | None,
+    insecure: bool,
+    clock: str,
+    speed: float | None,
+    spin: bool,
+    export: str | None,
+    image: Path | None,
+    sync: bool,
+    salvage: bool,
+    captive: str | None,
+    quiet: bool,
+) -> int:
+    """Serve the drive or array of SCENARIO to real clients, by the NBD protocol.
+
+    The scenario says what the drive is and how it is prepared; its workload is not run. The address is printed on
+    standard output when the drive is ready. Ctrl-C or SIGTERM ends the service, as a host does that shuts down.
+    """
+    if speed is not None and clock == "virtual":
+        raise click.UsageError("--speed belongs to --clock wall: a virtual clock leaps", click.get_current_context())
+    if speed is not None and not 0.001 <= speed <= 1000:
+        raise click.UsageError(f"--speed {speed}: must be within 0.001 to 1000", click.get_current_context())
+    if image is None and (sync or salvage):
+        raise click.UsageError("--sync and --salvage belong to --image", click.get_current_context())
+    # The drive of an image is known to it.
+    is_named = image is None or scenario is not None or preset is not None
+    layers, overrides = layers_of(scenario, preset) if is_named else [], overrides_of(settings, seed)
+    if overrides and not is_named:
+        raise click.UsageError("--set and --seed need a SCENARIO to change", click.get_current_context())
+    from outlast import api
+
+    # From here on there is a socket to be removed.
+    interrupts.keep()
+    with _Place(listen) as place:
+        server = api.start_server(
+            layers,
+            overrides,
+            listen=place,
+            insecure=insecure,
+            speed=None if clock == "virtual" else speed or 1.0,
+            spin=spin,
+            export=export,
+            image=None if image is None else str(image),
+            sync=sync,
+            salvage=salvage,
+        )
+        return _attend(server, captive, quiet)
+
+
+class _Place:
+    """Where to listen: as asked, or a socket in a folder that is removed afterwards."""
+
+    def __init__(self, listen: str | None) -> None:
+        self._listen = listen
+        self._folder: str | None = None
+
+    def __enter__(self) -> str:
+        if self._listen is not None:
+            return self._listen
+        self._folder = tempfile.mkdtemp(prefix="outlast-", dir=os.environ.get("XDG_RUNTIME_DIR") or None)
+        return f"unix:{Path(self._folder) / 'nbd'}"
+
+    def __exit__(self, *_: object) -> None:
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _attend(server: Server, captive: str | None, quiet: bool) -> int:
+    """Waits until the server ends, tells what there is to tell, and passes on that it should stop."""
+    shown, asked = False, False
+    command: subprocess.Popen[bytes] | None = None
+    while True:
+        doing, facts = server.wait(LOOK if command is None else SHORT_LOOK)
+        for warning in server.take_warnings():
+            click.echo(f"warning: {warning}", err=True)
+        if doing == "ended":
+            return 0 if command is None else _ended(command)
+        if doing == "serving" and not shown:
+            shown = True
+            _show(facts, captive, quiet)
+            if captive is not None:
+                command = subprocess.Popen(captive, shell=True, env=os.environ | {"uri": server.uri})
+        is_over = command is not None and command.poll() is not None
+        if (is_over or interrupts.asked()) and not asked:
+            asked = True
+            server.stop()
+
+
+def _ended(command: subprocess.Popen[bytes]) -> int:
+    """The exit code of a command, which has no server any more."""
+    if command.poll() is None:
+        command.terminate()
+    code = command.wait()
+    return code if code >= 0 else 128 - code
+
+
+def _show(facts: Any, captive: str | None, quiet: bool) -> None:
+    model, capacity, dies, uris, found = facts
+    if not quiet:
+        if found is not None:
+            click.echo(_found(*found), err=True)
+        spare = f"{dies} {'die' if dies == 1 else 'dies'} may fail" if dies else "no die may fail"
+        click.echo(f"{model}: {_size(capacity)}; {spare} before it takes no more writes", err=True)
+    if captive is not None:
+        return
+    for uri in uris:
+        click.echo(uri)
+    # Who reads it through a pipe waits for it.
+    sys.stdout.flush()
+    if not quiet:
+        click.echo("Ctrl-C ends it.", err=True)
+
+
+def _found(made: bool, clean: bool, inputs: int, torn: bool) -> str:
+    if made:
+        return "a new image"
+    end = "was shut down" if clean else "lost its power when its server ended"
+    return f"the drive of the image {end}; {inputs} inputs repeated{', a torn record dropped' if torn else ''}"
+
+
+def _size(count: int) -> str:
+    value = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024:
+            return f"{value:.4g} {unit}"
+        value /= 1024
+    return f"{value:.4g} TiB"

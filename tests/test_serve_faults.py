@@ -1,0 +1,253 @@
+"""What do clients see when a served drive breaks, loses its power, or is copied?"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from outlast import _core, api
+from served import SMALL, needs, within
+
+MIB = 1 << 20
+BARE = SMALL.replace("[device.protection]\ndata = 3\n", "").replace('name = "small"', 'name = "bare"')
+"""The small drive without parity: what dies is lost."""
+ROOMY = SMALL.replace("blocks_per_plane = 48", "blocks_per_plane = 96")
+"""The small drive with room for all of its data without one of its four dies."""
+
+ARRAY = """\
+extends = "die-repair"
+name = "array"
+faults = []
+
+[device]
+model = "small member"
+
+[device.geometry]
+blocks_per_plane = 24
+pages_per_block = 16
+
+[device.ftl]
+capacity = "224MiB"
+
+[device.controller]
+write_buffer = "2MiB"
+
+[array]
+members = 4
+
+[array.repair]
+share = 0.5
+
+[precondition]
+fill = "none"
+overwrite = "none"
+"""
+"""Four small drives as RAID-5 that repair a die in place."""
+
+
+class Server:
+    """A server in this process, by the virtual clock."""
+
+    def __init__(self, server: _core.Server, folder: Path) -> None:
+        self.server, self.folder = server, folder
+
+    def ask(self, do: str, **what: Any) -> Any:
+        """Asks the server; it must agree."""
+        answer = json.loads(self.server.request(json.dumps({"do": do, **what})))
+        assert "ok" in answer, answer
+        return answer["ok"]
+
+    def refusal(self, do: str, **what: Any) -> str:
+        """Asks the server; it must refuse, in one line."""
+        answer = json.loads(self.server.request(json.dumps({"do": do, **what})))
+        assert "\n" not in answer["error"]
+        return str(answer["error"])
+
+    def run(self, *command: str, code: int = 0) -> str:
+        """A client's output."""
+        done = subprocess.run(command, cwd=self.folder, text=True, capture_output=True, timeout=120)
+        assert done.returncode == code, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout + done.stderr
+
+    def qemu_io(self, *commands: str, uri: str | None = None, code: int = 0) -> str:
+        """Reads and writes."""
+        words = [word for command in commands for word in ("-c", command)]
+        return self.run("qemu-io", "-f", "raw", *words, uri or self.server.uri, code=code)
+
+
+@contextmanager
+def serving(folder: Path, scenario: str, **settings: Any) -> Iterator[Server]:
+    """A server for as long as the block lasts."""
+    file = folder / "scenario.toml"
+    file.write_text(scenario)
+    server = api.start_server(str(file), listen=f"unix:{folder / 'socket'}", **{"speed": None, **settings})
+    while server.wait(0.05)[0] == "preparing":
+        pass
+    try:
+        yield Server(server, folder)
+    finally:
+        server.stop()
+        assert within(20, lambda: server.wait(0.05)[0] == "ended")
+
+
+@needs("qemu-io")
+def test_without_parity_a_dead_die_takes_data_and_writing_heals(tmp_path: Path) -> None:
+    with serving(tmp_path, BARE) as served:
+        served.qemu_io("write -P 5 0 16M", "flush")
+        served.ask("fault", fault={"kind": "die", "die": 1})
+        found = json.loads(served.run("nbdinfo", "--json", "--map=x-outlast:health", served.server.uri))
+        lost = [extent for extent in found if extent["type"] & 1]
+        # A die of four had a quarter of it.
+        assert sum(extent["length"] for extent in lost) == 4 * MIB
+        at = lost[0]["offset"]
+        failed = served.qemu_io(f"read -P 5 {at} 4k", code=1)
+        assert "Input/output error" in failed
+        served.qemu_io(f"write -P 6 {at} 4k", "flush", f"read -P 6 {at} 4k")
+        assert served.ask("metrics")["operations"][0]["errors"] >= 1
+
+
+@needs("fio")
+def test_with_parity_nothing_is_lost_with_a_die_that_dies_under_load(tmp_path: Path) -> None:
+    with serving(tmp_path, ROOMY) as served:
+        load = ["fio", "--name=v", "--ioengine=nbd", f"--uri={served.server.uri}", "--rw=randwrite", "--bs=4k"]
+        load += ["--iodepth=16", "--size=8m", "--loops=3", "--verify=crc32c", "--verify_state_save=0"]
+        with subprocess.Popen(load, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as fio:
+            assert within(20, lambda: served.ask("metrics")["operations"][1]["count"] > 1500)
+            served.ask("fault", fault={"kind": "die", "die": 2})
+            said, _ = fio.communicate(timeout=120)
+            assert fio.returncode == 0, said
+        (drive,) = served.ask("state")["machine"]["drives"]
+        assert [die["state"] for die in drive["dies"]] == ["good", "good", "given-up", "good"]
+
+
+@needs("fio", "nbdinfo")
+def test_a_die_of_an_array_is_repaired_in_place_under_load(tmp_path: Path) -> None:
+    with serving(tmp_path, ARRAY) as served:
+        load = ["fio", "--name=v", "--ioengine=nbd", f"--uri={served.server.uri}", "--rw=randwrite", "--bs=8k"]
+        load += ["--iodepth=16", "--size=48m", "--loops=2", "--verify=crc32c", "--verify_state_save=0"]
+        with subprocess.Popen(load, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as fio:
+            assert within(30, lambda: served.ask("metrics")["operations"][1]["count"] > 4000)
+            served.ask("fault", fault={"kind": "die", "device": 1, "die": 3})
+            said, _ = fio.communicate(timeout=120)
+            assert fio.returncode == 0, said
+        served.ask("clock", advance="30s")
+        array = served.ask("state")["machine"]["array"]
+        (repair,) = array["repairs"]
+        assert (repair["member"], repair["die"], repair["abandoned"]) == (1, 3, False)
+        assert repair["finished_ns"] is not None, "the member was made good where it is"
+        assert all(member["present"] and member["in_sync"] for member in array["members"])
+        assert array["lost_sectors"] == 0
+        found = json.loads(served.run("nbdinfo", "--json", "--map=x-outlast:health", served.server.uri))
+        assert all(extent["type"] & 3 == 0 for extent in found), "nothing lost, nothing misplaced"
+
+
+@needs("qemu-io")
+def test_a_power_cut_keeps_what_was_flushed_and_closes_connections(tmp_path: Path) -> None:
+    with serving(tmp_path, SMALL) as served:
+        served.qemu_io("write -P 1 0 1M", "flush")
+        load = ["fio", "--name=v", "--ioengine=nbd", f"--uri={served.server.uri}", "--rw=randwrite", "--bs=4k"]
+        load += ["--iodepth=4", "--offset=32m", "--size=32m", "--time_based", "--runtime=30"]
+        with subprocess.Popen(load, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as fio:
+            assert within(20, lambda: served.ask("metrics")["operations"][1]["count"] > 500)
+            served.ask("power", action="off")
+            said, _ = fio.communicate(timeout=30)
+            assert fio.returncode != 0, said
+        # Without power there is nothing to be opened.
+        assert "export" in served.run("nbdinfo", served.server.uri, code=1)
+        assert "off" in served.refusal("power", action="off")
+        served.ask("power", action="on")
+        served.qemu_io("read -P 1 0 1M")
+        assert served.ask("state")["machine"]["powered"] is True
+
+
+@needs("nbdinfo", "qemu-io")
+def test_power_comes_back_when_it_was_said_to(tmp_path: Path) -> None:
+    with serving(tmp_path, SMALL, speed=1.0) as served:
+        served.ask("power", action="cut", **{"for": "300ms"})
+        assert not served.ask("state")["machine"]["powered"]
+        began = time.monotonic()
+        assert within(10, lambda: served.ask("state")["machine"]["powered"])
+        assert time.monotonic() - began > 0.1
+        served.qemu_io("write -P 2 0 64k", "read -P 2 0 64k")
+
+
+@needs("qemu-io", "nbdinfo")
+def test_a_fork_goes_its_own_way(tmp_path: Path) -> None:
+    with serving(tmp_path, SMALL) as served:
+        served.qemu_io("write -P 1 0 64k", "flush")
+        fork = served.ask("fork", export="after", cut=True)["uri"]
+        served.qemu_io("write -P 2 0 64k", "flush")
+        served.qemu_io("read -P 1 0 64k", "write -P 3 0 64k", "flush", uri=fork)
+        served.qemu_io("read -P 2 0 64k")
+        names = [
+            export["export-name"] for export in json.loads(served.run("nbdinfo", "--json", "--list", fork))["exports"]
+        ]
+        assert names == ["small", "after"]
+        assert "after" in served.refusal("fork", export="after")
+
+
+def test_what_cannot_be_done_is_refused_in_one_line(tmp_path: Path) -> None:
+    with serving(tmp_path, SMALL) as served:
+        for what, part in [
+            ({"do": "nothing"}, "nothing"),
+            ({"do": "fault", "fault": {"kind": "die", "die": 99}}, "die"),
+            ({"do": "fault", "fault": {"kind": "die", "die": 1, "at": "1s"}}, "at"),
+            ({"do": "clock", "speed": 0}, "0.001"),
+            ({"do": "clock", "mode": "virtual", "speed": 2}, "speed"),
+            ({"do": "power", "action": "on"}, "on"),
+            ({"do": "power", "action": "on", "for": "1s"}, "for"),
+            ({"do": "replace", "member": 1}, ""),
+            ({"do": "mark", "text": "x" * 5000}, "4096"),
+            ({"do": "state", "more": 1}, "more"),
+        ]:
+            assert part in served.refusal(**what), what
+        with pytest.raises(api._core.OutlastError, match="JSON"):
+            served.server.request("{")
+
+
+def test_time_stands_goes_and_leaps(tmp_path: Path) -> None:
+    with serving(tmp_path, SMALL) as served:
+
+        def now() -> int:
+            return int(served.ask("state")["clock"]["now_ns"])
+
+        before = now()
+        time.sleep(0.05)
+        assert now() == before, "nobody waits for anything"
+        assert served.ask("clock", advance="10s")["now_ns"] == before + 10_000_000_000
+        served.ask("clock", speed=100)
+        slow = now()
+        time.sleep(0.05)
+        assert now() - slow >= 4_000_000_000
+        served.ask("clock", pause=True)
+        stands = now()
+        time.sleep(0.02)
+        assert now() == stands
+
+
+def test_a_command_is_served_and_its_code_is_the_servers(tmp_path: Path) -> None:
+    import sys
+
+    (tmp_path / "small.toml").write_text(SMALL)
+    command = [sys.executable, "-m", "outlast", "serve", "small.toml", "--quiet"]
+    done = subprocess.run([*command, "--run", 'echo "$uri"; exit 7'], cwd=tmp_path, text=True, capture_output=True)
+    assert (done.returncode, done.stderr) == (7, "")
+    assert done.stdout.startswith("nbd+unix:///small?socket=")
+    for arguments, part in [
+        (["--listen", "tcp:0.0.0.0:0"], "--insecure"),
+        (["--listen", "10809"], "unix:PATH or tcp:ADDRESS:PORT"),
+        (["--clock", "virtual", "--speed", "2"], "--speed"),
+        (["--speed", "1e9"], "0.001 to 1000"),
+        (["--set", "device.geometry.channels=0"], "channels"),
+        (["--sync"], "--image"),
+    ]:
+        done = subprocess.run([*command, *arguments], cwd=tmp_path, text=True, capture_output=True)
+        assert done.returncode == 2, done
+        assert part in done.stderr and done.stderr.count("\n") == 1, done.stderr
