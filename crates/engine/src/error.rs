@@ -17,6 +17,9 @@ pub enum EngineError {
     /// A snapshot cannot be written.
     #[error("the snapshot cannot be written: {0}")]
     Snapshot(std::io::Error),
+    /// The state of a machine in service cannot be read.
+    #[error("the checkpoint {0}")]
+    Checkpoint(crate::SnapshotError),
     /// A request arrives, or the run goes on, later than the drive can count time.
     #[error(
         "workload: the run goes on to {at}; a drive with so many dies is simulated until {latest}: scale time, or ask for less"

@@ -2,17 +2,19 @@
 
 use crate::error::EngineError;
 use crate::machine::Machine;
-use crate::precondition::prepare;
+use crate::member::Makings;
 use crate::progress::OnProgress;
 use crate::scenario::{Happening, Scenario, Strike, TimingMode};
-use crate::simulation::target_of;
-use crate::team::Team;
+use crate::simulation::{prepared, target_of};
+use crate::snapshot::{read_snapshot, settings_of};
 use crate::volume::Volume;
 use outlast_array::{Array, ArrayError, PowerCycle};
 use outlast_device::{Command, Completion, Device, Extent, Identity, LbaRun, Notice, SectorRun, Smart, Tag};
 use outlast_media::{ConfigError, FaultSpec};
+use outlast_persist::{Damage, Reader, Restore, Writer, shape};
 use outlast_ssd::Ssd;
 use outlast_units::{Lba, Nanos};
+use std::io::Read;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -54,6 +56,30 @@ macro_rules! either {
     };
 }
 
+impl Kind {
+    /// What `scenario` describes, new; `is_read`: of an array without its members' tables, since these are read whole.
+    fn build(scenario: &Scenario, is_read: bool) -> Result<Self, ConfigError> {
+        Ok(match &scenario.array {
+            None => Self::Drive(Ssd::new(scenario.device.clone(), scenario.seed)?),
+            Some(array) if is_read => Self::Array(Volume::without_tables(scenario, array)?),
+            Some(array) => Self::Array(Volume::new(scenario, array)?),
+        })
+    }
+}
+
+impl Restore for InService {
+    const SHAPE: u64 = shape("InService", &[("", <Ssd as Restore>::SHAPE), ("", <Volume as Restore>::SHAPE)]);
+
+    /// Whether it is a drive or an array follows from the settings.
+    fn save(&self, to: &mut Writer<'_>) {
+        either!(&self.kind, own => own.save(to));
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        either!(&mut self.kind, own => own.restore(from))
+    }
+}
+
 impl InService {
     /// Builds what `scenario` describes, prepares it, and begins its time: what the scenario has happen will happen. The workload counts
     /// only where it is what preconditioning overwrites with.
@@ -67,17 +93,27 @@ impl InService {
                 ConfigError::new("run.timing", "none", "must be full: who is served needs time").into()
             );
         }
-        let kind = match &scenario.array {
-            None => {
-                let mut ssd = Ssd::new(scenario.device.clone(), scenario.seed)?;
-                begin(&scenario, &mut ssd, progress)?.then_some(Kind::Drive(ssd))
-            }
-            Some(array) => {
-                let mut volume = Volume::new(&scenario, array)?;
-                begin(&scenario, &mut volume, progress)?.then_some(Kind::Array(volume))
-            }
-        };
-        Ok(kind.map(|kind| Self { scenario: Arc::new(scenario), kind }))
+        let mut kind = Kind::build(&scenario, scenario.precondition.from.is_some())?;
+        let is_prepared = either!(&mut kind, own => begin(&scenario, own, progress))?;
+        Ok(is_prepared.then(|| Self { scenario: Arc::new(scenario), kind }))
+    }
+
+    /// Has what `scenario` describes, as a part of `whole`, take over the state of another that was written with
+    /// [`write_snapshot`](crate::write_snapshot).
+    ///
+    /// # Errors
+    /// A setting that cannot work, or `from` is no such state.
+    pub fn resume<S: Restore>(
+        scenario: Scenario,
+        from: &mut dyn Read,
+        whole: impl FnOnce(Self) -> S,
+    ) -> Result<S, EngineError> {
+        scenario.validate()?;
+        let (settings, makings) = (settings_of(&scenario), Makings::of(&scenario));
+        let kind = Kind::build(&scenario, true)?;
+        let mut state = whole(Self { scenario: Arc::new(scenario), kind });
+        read_snapshot(from, settings, &makings, &mut state).map_err(EngineError::Checkpoint)?;
+        Ok(state)
     }
 
     /// The scenario.
@@ -203,8 +239,7 @@ fn begin<M: Machine>(
     progress: OnProgress<'_>,
 ) -> Result<bool, EngineError> {
     let target = target_of(scenario)?;
-    let team = Team::new(scenario.run.threads, scenario.device.controller.flash_cores.into());
-    let prepared = prepare(machine, &scenario.precondition, &scenario.workload, &target, team, progress)?;
+    let prepared = prepared(scenario, machine, &target, progress)?;
     machine.begin(scenario)?;
     machine.reset(Nanos::ZERO);
     Ok(!prepared.stopped)

@@ -245,7 +245,7 @@ struct Done {
 }
 
 /// Prepares `machine`, or has it take over the state of one that was prepared.
-fn prepared<M: Machine>(
+pub(crate) fn prepared<M: Machine>(
     scenario: &Scenario,
     machine: &mut M,
     target: &Target,

@@ -1,6 +1,7 @@
 //! Numbers, texts and containers of the standard library.
 
 use crate::{Damage, Persist, Reader, Writer, shape};
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 use std::ops::Range;
@@ -68,6 +69,19 @@ impl Persist for String {
         let count = from.count()?;
         let text = Self::from_utf8(from.take_bytes(count)?);
         text.map_err(|error| Damage::Value { what: "text", value: error.utf8_error().valid_up_to() as u64 })
+    }
+}
+
+impl Persist for Cow<'static, str> {
+    const SHAPE: u64 = String::SHAPE;
+
+    fn write(&self, to: &mut Writer<'_>) {
+        to.count(self.len());
+        to.bytes(self.as_bytes());
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damage> {
+        String::read(from).map(Self::Owned)
     }
 }
 

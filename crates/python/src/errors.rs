@@ -51,6 +51,7 @@ pub(crate) fn of_engine(error: EngineError, provenance: &Provenance) -> PyErr {
         EngineError::Config(error) => of_scenario(CoreScenarioError::invalid(provenance, &error)),
         EngineError::Workload(error) => of_scenario(CoreScenarioError::invalid_workload(provenance, error)),
         late @ EngineError::BeyondHorizon { .. } => WorkloadError::new_err(late.to_string()),
+        unread @ EngineError::Checkpoint(_) => DeviceError::new_err(unread.to_string()),
         EngineError::Snapshot(error) => error.into(),
         worn @ EngineError::WornOut { .. } => DeviceError::new_err(worn.to_string()),
     }

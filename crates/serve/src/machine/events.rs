@@ -6,26 +6,27 @@ use outlast_media::FaultSpec;
 use outlast_units::Nanos;
 use serde::Serialize;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 /// Events kept.
 const KEPT: usize = 1024;
 
 /// Something that happened.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, outlast_persist::Persist)]
 pub struct Event {
     /// Counted from 0 over the life of the machine.
     pub number: u64,
     /// When, in nanoseconds of its time.
     pub at_ns: u64,
     /// What kind, in a word.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// What, in a sentence without its full stop.
     pub text: String,
 }
 
 /// The latest events.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(super) struct Events {
     kept: VecDeque<Event>,
     next: u64,
@@ -38,7 +39,7 @@ impl Events {
         if self.kept.len() == KEPT {
             self.kept.pop_front();
         }
-        self.kept.push_back(Event { number: self.next, at_ns: at.0, kind, text });
+        self.kept.push_back(Event { number: self.next, at_ns: at.0, kind: kind.into(), text });
         self.next += 1;
     }
 

@@ -3,7 +3,7 @@
 use outlast_device::Tag;
 
 /// A set of tags, which are small and dense.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(super) struct Flight {
     words: Vec<u64>,
     len: u32,

@@ -15,8 +15,9 @@ use events::Events;
 use flight::Flight;
 use outlast_device::health_log::HealthLog;
 use outlast_device::{Command, Completion, Device, Extent, Identity, LbaRun, SectorRun, Smart, Tag};
-use outlast_engine::{EngineError, InService, OnProgress, Scenario};
+use outlast_engine::{EngineError, InService, OnProgress, Scenario, settings_of, write_snapshot};
 use outlast_units::{Lba, Nanos};
+use std::io::{self, Read, Write};
 
 /// Tags are below this.
 pub const TAGS: u32 = 1 << 20;
@@ -25,7 +26,7 @@ pub const TAGS: u32 = 1 << 20;
 ///
 /// What it is after some inputs depends on them and their times alone, not on when [`Machine::advance`] was called in between: before an
 /// input everything is done that was due by then. So the same inputs at the same times give the same machine.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub struct Machine {
     service: InService,
     /// The latest time that it has been given.
@@ -63,6 +64,24 @@ impl Machine {
     pub fn new(scenario: &Scenario) -> Result<Self, EngineError> {
         let made = Self::prepare(scenario, &mut |_| outlast_engine::Control::Continue)?;
         Ok(made.expect("preparing ends where nobody stops it"))
+    }
+
+    /// Writes all of it, commands under way included.
+    ///
+    /// # Errors
+    /// `to` cannot be written.
+    pub fn write(&self, to: &mut dyn Write) -> io::Result<()> {
+        write_snapshot(to, settings_of(self.service.scenario()), self)
+    }
+
+    /// The machine that [`Machine::write`] wrote: what it does from now on is the same to the byte. `scenario` is the one that it was made of.
+    ///
+    /// # Errors
+    /// A setting that cannot work, or `from` is not such a machine as it was written.
+    pub fn read(scenario: &Scenario, from: &mut dyn Read) -> Result<Self, EngineError> {
+        let mut scenario = scenario.clone();
+        scenario.device.bytes = true;
+        InService::resume(scenario, from, Self::of)
     }
 
     fn of(service: InService) -> Self {
