@@ -2,6 +2,7 @@
 
 import errno
 import sys
+from collections.abc import Callable
 
 import nbd
 
@@ -20,7 +21,7 @@ def connected(structured: bool = True) -> nbd.NBD:
     return h
 
 
-def fails(code: int, what) -> None:
+def fails(code: int, what: Callable[[], object]) -> None:
     """`what` ends in `code`, and the session goes on."""
     try:
         what()
@@ -33,7 +34,12 @@ def fails(code: int, what) -> None:
 def extents(h: nbd.NBD, count: int, offset: int, flags: int = 0) -> dict[str, list[int]]:
     """What the contexts say."""
     found: dict[str, list[int]] = {}
-    h.block_status(count, offset, lambda name, _at, entries, _error: found.__setitem__(name, entries) or 0, flags)
+
+    def take(name: str, _at: int, entries: list[int], _error: object) -> int:
+        found[name] = entries
+        return 0
+
+    h.block_status(count, offset, take, flags)
     return found
 
 
@@ -94,7 +100,15 @@ slow = nbd.NBD()
 slow.set_opt_mode(True)
 slow.connect_uri(uri)
 names: list[str] = []
-slow.opt_list(lambda name, _description: names.append(name) or 0)
+
+
+def name_it(name: str, _description: str) -> int:
+    """What an export is called."""
+    names.append(name)
+    return 0
+
+
+slow.opt_list(name_it)
 assert names == ["small"], names
 assert h.pread(512, 20 << 20) == b"g" * 512
 for name in ("n" * 4096, "none"):

@@ -40,7 +40,9 @@ fuzz_target!(|data: &[u8]| {
     let (scenario, _) = parse_text(DRIVE).expect("a scenario");
     let settings = settings_of(&scenario);
     let drive = || Ssd::new(scenario.device.clone(), 1).expect("a drive");
-    let read = |mut file: &[u8]| read_snapshot(&mut file, settings, &(), &mut drive()).map_err(|error| error.to_string());
+    let read = |mut file: &[u8]| {
+        read_snapshot(&mut file, settings, &(), &mut drive()).map_err(|error| error.to_string())
+    };
     let _ = read(data);
     let mut file = Vec::new();
     write_snapshot(&mut file, settings, &Raw(data)).expect("memory can be written");
@@ -50,7 +52,8 @@ fuzz_target!(|data: &[u8]| {
     // What is a drive's own state, some of it changed.
     let mut own = Vec::new();
     write_snapshot(&mut own, settings, &drive()).expect("memory can be written");
-    let place = data.iter().fold(0usize, |sum, &byte| sum.wrapping_mul(31).wrapping_add(byte.into())) % own.len();
+    let place =
+        data.iter().fold(0usize, |sum, &byte| sum.wrapping_mul(31).wrapping_add(byte.into())) % own.len();
     let flip = data.first().copied().unwrap_or(0) | 1;
     own[place] ^= flip;
     assert!(read(&own).is_err(), "byte {place} is changed and nobody has noticed");

@@ -9,11 +9,11 @@ use crate::simulation::{prepared, target_of};
 use crate::snapshot::{read_snapshot, settings_of};
 use crate::volume::Volume;
 use outlast_array::{Array, ArrayError, PowerCycle};
-use outlast_device::{Command, Completion, Device, Extent, Identity, LbaRun, Notice, SectorRun, Smart, Tag};
+use outlast_device::Device;
 use outlast_media::{ConfigError, FaultSpec};
 use outlast_persist::{Damage, Reader, Restore, Writer, shape};
 use outlast_ssd::Ssd;
-use outlast_units::{Lba, Nanos};
+use outlast_units::Nanos;
 use std::io::Read;
 use std::sync::Arc;
 use thiserror::Error;
@@ -55,6 +55,8 @@ macro_rules! either {
         }
     };
 }
+
+mod device;
 
 impl Kind {
     /// What `scenario` describes, new; `is_read`: of an array without its members' tables, since these are read whole.
@@ -243,73 +245,4 @@ fn begin<M: Machine>(
     machine.begin(scenario)?;
     machine.reset(Nanos::ZERO);
     Ok(!prepared.stopped)
-}
-
-impl Device for InService {
-    fn submit(&mut self, now: Nanos, command: Command, tag: Tag) {
-        either!(&mut self.kind, own => own.submit(now, command, tag));
-    }
-
-    fn submit_data(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
-        either!(&mut self.kind, own => own.submit_data(now, command, tag, data));
-    }
-
-    fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
-        either!(&mut self.kind, own => own.take_data(tag))
-    }
-
-    fn take_lba_status(&mut self, tag: Tag) -> Option<Vec<LbaRun>> {
-        either!(&mut self.kind, own => own.take_lba_status(tag))
-    }
-
-    fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
-        either!(&mut self.kind, own => own.take_failed(tag))
-    }
-
-    fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
-        either!(&self.kind, own => own.extents(lba, sectors))
-    }
-
-    fn take_notice(&mut self) -> Option<Notice> {
-        either!(&mut self.kind, own => own.take_notice())
-    }
-
-    fn has_notice(&self) -> bool {
-        either!(&self.kind, own => own.has_notice())
-    }
-
-    #[inline]
-    fn next_deadline(&self) -> Option<Nanos> {
-        either!(&self.kind, own => own.next_deadline())
-    }
-
-    #[inline]
-    fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
-        match &mut self.kind {
-            Kind::Drive(ssd) => ssd.advance(now, completions),
-            // Event by event: of members that do something at one time the first in line depends on how far each was let go, so an array
-            // that is to be the same again has to be advanced the same way, whoever asks when.
-            Kind::Array(volume) => {
-                while let Some(at) = volume.next_deadline().filter(|&at| at <= now) {
-                    volume.advance(at, completions);
-                }
-            }
-        }
-    }
-
-    fn hint(&self, upcoming: &[Command]) {
-        either!(&self.kind, own => own.hint(upcoming));
-    }
-
-    fn identify(&self) -> Identity {
-        either!(&self.kind, own => own.identify())
-    }
-
-    fn smart(&self) -> Smart {
-        either!(&self.kind, own => own.smart())
-    }
-
-    fn self_check(&self) -> Result<(), String> {
-        either!(&self.kind, own => own.self_check())
-    }
 }

@@ -4,6 +4,7 @@ mod events;
 mod flight;
 mod power;
 mod refused;
+mod snapshot;
 mod state;
 
 pub use events::Event;
@@ -15,9 +16,8 @@ use events::Events;
 use flight::Flight;
 use outlast_device::health_log::HealthLog;
 use outlast_device::{Command, Completion, Device, Extent, Identity, LbaRun, SectorRun, Smart, Tag};
-use outlast_engine::{EngineError, InService, OnProgress, Scenario, settings_of, write_snapshot};
+use outlast_engine::{EngineError, InService, OnProgress, Scenario};
 use outlast_units::{Lba, Nanos};
-use std::io::{self, Read, Write};
 
 /// Tags are below this.
 pub const TAGS: u32 = 1 << 20;
@@ -64,24 +64,6 @@ impl Machine {
     pub fn new(scenario: &Scenario) -> Result<Self, EngineError> {
         let made = Self::prepare(scenario, &mut |_| outlast_engine::Control::Continue)?;
         Ok(made.expect("preparing ends where nobody stops it"))
-    }
-
-    /// Writes all of it, commands under way included.
-    ///
-    /// # Errors
-    /// `to` cannot be written.
-    pub fn write(&self, to: &mut dyn Write) -> io::Result<()> {
-        write_snapshot(to, settings_of(self.service.scenario()), self)
-    }
-
-    /// The machine that [`Machine::write`] wrote: what it does from now on is the same to the byte. `scenario` is the one that it was made of.
-    ///
-    /// # Errors
-    /// A setting that cannot work, or `from` is not such a machine as it was written.
-    pub fn read(scenario: &Scenario, from: &mut dyn Read) -> Result<Self, EngineError> {
-        let mut scenario = scenario.clone();
-        scenario.device.bytes = true;
-        InService::resume(scenario, from, Self::of)
     }
 
     fn of(service: InService) -> Self {
