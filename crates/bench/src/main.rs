@@ -178,7 +178,7 @@ mod tests {
     /// A run from the snapshot gives the same.
     #[test]
     fn the_benchmark_of_snapshots_runs() {
-        assert!(snapshot::measure(true).unwrap().starts_with("snapshot: a drive of 1 GiB in "));
+        assert!(snapshot::measure(true).unwrap().starts_with("snapshot: a drive of 2 GiB in "));
     }
 
     /// Each line of the codes has figures of the portable kernel at least, and the kernels agree (or it would panic).

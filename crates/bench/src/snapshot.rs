@@ -23,7 +23,7 @@ fn run(scenario: Scenario) -> Result<(f64, u64), String> {
 /// # Errors
 /// The drive cannot be prepared, or its file not written or read; or the run from it gives something else.
 pub(crate) fn measure(quick: bool) -> Result<String, String> {
-    let gib = if quick { 1.0 } else { 32.0 };
+    let gib = if quick { 2.0 } else { 32.0 };
     let text = "workload.synthetic = { pattern = \"uniform\", read_percent = 50, size = \"4KiB\", queue_depth = 32, requests = 20_000 }\n\
                 precondition = { min_drive_writes = 0.5, max_drive_writes = 0.5 }\n";
     let (prepared, _) = parse_text(&scenario(gib, text)).map_err(|error| error.to_string())?;

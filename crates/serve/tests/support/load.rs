@@ -60,7 +60,10 @@ pub(crate) struct Load {
 
 /// A folder of this name for the image of a test, empty.
 pub(crate) fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    // The tests of all packages share what is above.
+    let own = Path::new(env!("CARGO_TARGET_TMPDIR")).join(env!("CARGO_PKG_NAME"));
+    fs::create_dir_all(&own).unwrap();
+    let folder = own.join(name);
     fs::remove_dir_all(&folder).ok();
     folder
 }
