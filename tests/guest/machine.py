@@ -156,7 +156,8 @@ class Machine:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._process.kill()
-        self._process.wait()
+        # Reads what is left, closes both ends and waits.
+        self._process.communicate()
 
     def _pipe(self, pipe: IO[str] | None) -> IO[str]:
         assert pipe is not None
