@@ -32,8 +32,9 @@ def device(served: Served) -> Iterator[str]:
     """The drive as a block device: a loop over the file that nbdfuse makes of it."""
     folder = served.folder / "fuse"
     folder.mkdir(exist_ok=True)
+    # If there is no such file yet when it looks, nbdfuse takes the folder for its mount point.
+    (folder / "nbd").touch()
     with subprocess.Popen(["nbdfuse", str(folder / "nbd"), served.uri]) as fuse:
-        (folder / "nbd").touch()
         try:
             assert within(10, lambda: (folder / "nbd").stat().st_size > 0)
             loop = served.run("losetup", "--find", "--show", "--direct-io=on", str(folder / "nbd")).stdout.strip()
@@ -42,8 +43,11 @@ def device(served: Served) -> Iterator[str]:
             finally:
                 served.run("losetup", "--detach", loop)
         finally:
-            served.run("fusermount3", "-u", str(folder / "nbd"))
-            fuse.wait(timeout=20)
+            try:
+                served.run("fusermount3", "-u", str(folder / "nbd"))
+                fuse.wait(timeout=20)
+            finally:
+                fuse.kill()
 
 
 def tree(folder: Path) -> None:
