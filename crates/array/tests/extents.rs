@@ -163,6 +163,45 @@ fn every_state_is_found() {
     assert!(holes > 50 && lost > 5 && misplaced > 50 && volatile > 50, "{found:?}");
 }
 
+/// Two members cannot read sector 3 of a row. A write of the one's chunk finds that out and gives the other's up, for which it writes
+/// zeroes; a read that came meanwhile waits for it, and must not take the zeroes for data.
+#[test]
+fn a_read_that_waits_while_its_data_is_given_up_fails() {
+    let members = (0..4).map(|seed| plain(SECTORS, seed)).collect();
+    let mut host = Host::new(Array::new(small(Level::Raid4, 4), members, true).unwrap());
+    host.submit(command(Op::Write, 0, 24));
+    host.drain();
+    (0..2).for_each(|column| host.device.member_mut(column).unwrap().make_unreadable(3));
+    assert!(spread(&host.device, 3, 1)[0].lost && spread(&host.device, 11, 1)[0].lost);
+    host.submit(command(Op::Write, 8, 5));
+    host.submit(command(Op::Read, 3, 1));
+    host.drain();
+    assert_eq!(host.errors, [(3, 1)]);
+    assert!(spread(&host.device, 3, 1)[0].lost && !spread(&host.device, 11, 1)[0].lost);
+    assert_eq!(host.read_all(), [3]);
+}
+
+/// A rebuild that cannot save its member's data still costs another's only the sectors that cannot be read.
+#[test]
+fn a_rebuild_without_redundancy_gives_up_no_sector_that_can_be_read() {
+    let members = (0..4).map(|seed| plain(SECTORS, seed)).collect();
+    let mut host = Host::new(Array::new(small(Level::Raid0, 4), members, true).unwrap());
+    host.submit(command(Op::Write, 0, 64));
+    host.drain();
+    (10..13).for_each(|sector| host.device.member_mut(2).unwrap().make_unreadable(sector));
+    host.device.fail_member(host.now, 3).unwrap();
+    host.device.replace(host.now, 3, plain(SECTORS, 9), false).unwrap();
+    let told = spread(&host.device, 0, 64);
+    host.drain();
+    assert_eq!(spread(&host.device, 0, 64), told);
+    assert_eq!(
+        host.read_all().into_iter().filter(|&lba| lba < 64).collect::<Vec<_>>(),
+        [24, 25, 26, 27, 28, 29, 30, 31, 50, 51, 52, 56, 57, 58, 59, 60, 61, 62, 63]
+    );
+    // All of the lost member's chunks, once.
+    assert_eq!(host.device.counters().sectors_lost, SECTORS + 3);
+}
+
 /// A device by itself: what was never written is a hole, what failed is lost or is asked for, what has not been flushed may go.
 #[test]
 fn a_plain_device_says_the_same_of_its_sectors() {

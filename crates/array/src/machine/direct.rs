@@ -47,14 +47,17 @@ impl<D: Device> Array<D> {
             self.passes.ask();
         }
         let (host, role) = (sub.owner, usize::from(sub.role));
+        let wanted = if self.layout.data == 1 { 1 } else { 1 << role };
         if outcome != Outcome::Ok {
             let mut failed = 0;
             if outcome == Outcome::MediumError {
                 self.note_read_error(now, usize::from(sub.column));
                 failed = 1 << role;
             }
-            let wanted = if self.layout.data == 1 { 1 } else { 1 << role };
             self.read_under_lock(now, host, sub.group, wanted, sub.rows, failed);
+        } else if self.is_lost(sub.group, wanted, sub.rows) {
+            // It was given up while the member had the command, which may have read the zeroes in its place.
+            self.fail_lost(host, sub.group, wanted, sub.rows);
         } else if self.setup.bytes {
             let device = self.members.device_mut(usize::from(sub.column));
             if let Some(data) = device.and_then(|device| device.take_data(tag)) {

@@ -124,19 +124,7 @@ impl<D: Device> Array<D> {
             },
             _ => ((self.role_set() & !hard).count_ones() as usize) < self.layout.data,
         };
-        if !hopeless && window.len() > 1 {
-            let middle = window.first + window.len() / 2;
-            let op = &mut self.flight.ops[index];
-            op.window = Rows::new(window.first, middle);
-            op.failed = 0;
-            return true;
-        }
-        if op.kind == OpKind::Read {
-            let (host, wanted) = (op.host, op.roles);
-            let missing = (hard | soft | op.failed) & !op.known() & wanted;
-            self.fail_unread(host, group, if missing == 0 { wanted } else { missing }, window);
-            return false;
-        }
+        let op = &self.flight.ops[index];
         let missing = (hard | soft | op.failed) & !op.known();
         let host_data = !matches!(op.kind, OpKind::Repair { .. });
         let overwritten = if host_data && op.is_overlaid() { op.roles } else { 0 };
@@ -145,6 +133,21 @@ impl<D: Device> Array<D> {
             _ => self.data_set(),
         };
         let lost = missing & needed & !overwritten;
+        // Members that are there lack only some of their rows.
+        let saves = op.kind != OpKind::Read && lost & !hard != 0;
+        if (!hopeless || saves) && window.len() > 1 {
+            let middle = window.first + window.len() / 2;
+            let op = &mut self.flight.ops[index];
+            op.window = Rows::new(window.first, middle);
+            op.failed = 0;
+            return true;
+        }
+        if op.kind == OpKind::Read {
+            let (host, wanted) = (op.host, op.roles);
+            let missing = missing & wanted;
+            self.fail_unread(host, group, if missing == 0 { wanted } else { missing }, window);
+            return false;
+        }
         self.give_up(index, lost);
         true
     }
@@ -155,19 +158,21 @@ impl<D: Device> Array<D> {
         // With mirrors the one data chunk is lost when no copy is left.
         let lost = if self.layout.data == 1 { 1 } else { lost };
         assert!(lost & !self.flight.ops[index].lost != 0, "a window that lacks nothing is not short");
-        for role in roles(lost) {
+        let writes = self.flight.ops[index].kind == OpKind::Write;
+        let rewrite = if writes { lost } else { lost | self.role_set() & !self.data_set() };
+        // A longer window that had to be cut may have given up some of it already.
+        let covers = |rows: Rows| rows.first <= window.first && window.end <= rows.end;
+        let repairs = self.flight.ops[index].repairs.iter().filter(|(_, rows)| covers(*rows));
+        let before = repairs.fold(0, |set, &(role, _)| set | 1 << role);
+        for role in roles(lost & !before) {
             let first = self.layout.logical(group, role, window.first);
             self.ledger.lose(first..first + u64::from(window.len()));
         }
-        self.count_lost(self.flight.ops[index].kind, u64::from(lost.count_ones() * window.len()));
-        let rewrite = if self.flight.ops[index].kind == OpKind::Write {
-            lost
-        } else {
-            lost | self.role_set() & !self.data_set()
-        };
+        let sectors = (lost & !before).count_ones() * window.len();
+        self.count_lost(self.flight.ops[index].kind, u64::from(sectors));
         let op = &mut self.flight.ops[index];
         op.lost |= lost;
-        op.repairs.extend(roles(rewrite).map(|role| (role as u8, window)));
+        op.repairs.extend(roles(rewrite & !before).map(|role| (role as u8, window)));
         if !op.cells.is_empty() {
             let range = window.bytes(op.rows.first);
             for role in roles(lost) {

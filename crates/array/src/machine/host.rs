@@ -64,8 +64,8 @@ impl<D: Device> Array<D> {
                 continue;
             }
             let set = piece_roles(piece);
-            if self.is_lost(piece) {
-                self.fail_lost(host, piece);
+            if self.is_lost(piece.group, set, piece.rows) {
+                self.fail_lost(host, piece.group, set, piece.rows);
                 continue;
             }
             let (hard, soft) = self.unreadable(piece.group, piece.rows);
@@ -238,20 +238,22 @@ impl<D: Device> Array<D> {
         }
     }
 
-    fn is_lost(&self, piece: Piece) -> bool {
+    /// Whether some of `rows` of `group` is lost in the roles `set`.
+    #[inline]
+    pub(super) fn is_lost(&self, group: u64, set: u64, rows: Rows) -> bool {
         !self.ledger.lost().is_empty()
-            && roles(piece_roles(piece)).any(|role| {
-                let first = self.layout.logical(piece.group, role, piece.rows.first);
-                self.ledger.lost().overlaps(&(first..first + u64::from(piece.rows.len())))
+            && roles(set).any(|role| {
+                let first = self.layout.logical(group, role, rows.first);
+                self.ledger.lost().overlaps(&(first..first + u64::from(rows.len())))
             })
     }
 
-    /// A read of `piece` fails: some of it is lost.
+    /// A read of `rows` of `group` in the roles `set` fails: some of it is lost.
     #[cold]
-    fn fail_lost(&mut self, host: u32, piece: Piece) {
-        for role in roles(piece_roles(piece)) {
-            for row in piece.rows.first..piece.rows.end {
-                let sector = self.layout.logical(piece.group, role, row);
+    pub(super) fn fail_lost(&mut self, host: u32, group: u64, set: u64, rows: Rows) {
+        for role in roles(set) {
+            for row in rows.first..rows.end {
+                let sector = self.layout.logical(group, role, row);
                 if self.ledger.lost().overlaps(&(sector..sector + 1)) {
                     self.replies.note_failure(host, sector, 1);
                 }

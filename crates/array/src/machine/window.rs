@@ -150,7 +150,10 @@ impl<D: Device> Array<D> {
         let op = &mut self.flight.ops[index];
         let (host, group, rows, set) = (op.host, op.group, op.rows, op.roles);
         op.host = outlast_units::slab::NIL;
-        if self.setup.bytes {
+        if self.is_lost(group, set, rows) {
+            // What the operation waited for has given it up: what was read are the zeroes in its place.
+            self.fail_lost(host, group, set, rows);
+        } else if self.setup.bytes {
             for role in roles(set) {
                 let cell = std::mem::take(&mut self.flight.ops[index].cells[role]);
                 self.give_to_host(host, group, role, rows, &cell);
