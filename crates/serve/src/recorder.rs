@@ -6,8 +6,8 @@ use std::io;
 
 /// Keeps inputs, so that there can be the same machine again after its process has been killed.
 ///
-/// **Order.** Of one turn of a loop: `record` all its inputs, `commit` once, give them to the machine, advance it; and before any reply of
-/// the turn leaves, `acknowledge`.
+/// **Order.** Of one turn of a loop: `record` each input and give it to the machine; at the end of the turn `commit` once, and before any
+/// reply leaves, `acknowledge`. Only replies are seen from outside, so a machine that ends before the commit has promised nothing.
 pub trait Recorder {
     /// Notes an input that the machine will be given at `at`.
     fn record(&mut self, at: Nanos, input: &Input<'_>);
@@ -15,7 +15,7 @@ pub trait Recorder {
     /// Writes what has been noted.
     ///
     /// # Errors
-    /// It cannot be written; the inputs must not be given to the machine.
+    /// It cannot be written; nothing that followed from the inputs may be told.
     fn commit(&mut self) -> io::Result<()>;
 
     /// Notes that time has come to `now`: replies that leave after this call are never taken back. `durable` says that one of them ends a
