@@ -33,7 +33,7 @@ pub(crate) fn measure(quick: bool) -> Result<String, String> {
 
 fn of_turns(folder: &std::path::Path, writes: u32, turn: u32) -> Result<f64, String> {
     let text = crate::case::scenario(
-        0.125,
+        2.0,
         "workload.synthetic = { queue_depth = 1, requests = 1 }\nprecondition.fill = \"none\"\n",
     );
     let scenario = parse_text(&text).map_err(|error| error.to_string())?.0;

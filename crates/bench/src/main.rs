@@ -134,7 +134,7 @@ fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use super::{array, case, codes, data, scale, snapshot, traces};
+    use super::{array, case, codes, data, log, scale, snapshot, traces};
 
     /// At a hundredth of the size: a benchmark that no longer runs, or measures an empty run, is noticed by the tests.
     #[test]
@@ -173,6 +173,11 @@ mod tests {
     #[test]
     fn the_benchmark_of_forks_runs() {
         assert!(data::forks(true).unwrap().starts_with("forks: 102 MiB"));
+    }
+
+    #[test]
+    fn the_benchmark_of_the_log_runs() {
+        assert!(log::measure(true).unwrap().starts_with("log: "));
     }
 
     /// A run from the snapshot gives the same.
