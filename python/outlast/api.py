@@ -202,13 +202,15 @@ def start_server(
     image: str | None = None,
     sync: bool = False,
     salvage: bool = False,
+    contents: str = "memory",
 ) -> _core.Server:
     """Starts to serve the scenario's drive or array over NBD and returns at once: the drive is still being prepared.
 
     `listen` is `unix:PATH` or `tcp:ADDRESS:PORT`; anything but this machine needs `insecure`. `speed` is that of the
     clock on the wall; `None` is the virtual clock. `image` is the folder in which the drive is kept; of one that is
     there, the scenario may be left out (`[]`). With `sync` it survives a crash of this machine, too; `salvage` uses
-    what such a crash has left.
+    what such a crash has left. With `contents="disk"` the bytes that the drive holds are in a file without a name, in
+    the image's folder or that of the system's temporary files, instead of in memory.
     """
     known = image is not None and not isinstance(scenario, str | Path | Mapping | Text) and not scenario
     return _core.serve(
@@ -222,6 +224,7 @@ def start_server(
         image=image,
         sync=sync,
         salvage=salvage,
+        contents=contents,
     )
 
 

@@ -66,12 +66,18 @@ class Drive:
 
     Time is simulated: it passes while an operation is under way and in `advance`, and stands still otherwise. What the
     scenario schedules (`[[faults]]`) happens at its time. Offsets and lengths are in bytes, in whole sectors of 512.
+    With `contents="disk"` what it holds is in a file without a name among the system's temporary files (`TMPDIR`),
+    instead of in memory.
     """
 
     def __init__(
-        self, scenario: ScenarioLike | Sequence[ScenarioLike] = "demo", overrides: Overrides | None = None
+        self,
+        scenario: ScenarioLike | Sequence[ScenarioLike] = "demo",
+        overrides: Overrides | None = None,
+        *,
+        contents: str = "memory",
     ) -> None:
-        self._drive = _core.Drive(layers(scenario), override_list(overrides))
+        self._drive = _core.Drive(layers(scenario), override_list(overrides), contents)
 
     @classmethod
     def _of(cls, drive: _core.Drive) -> Drive:
@@ -157,21 +163,23 @@ class Drive:
         """Lets time pass: the drive programs what it has buffered, collects, patrols, and its data ages."""
         self._drive.advance(_nanoseconds(by))
 
-    def power_cut(self, force: bool = False) -> None:
+    def power_cut(self, force: bool = False, *, shorn: str | None = None, torn: int | str | None = None) -> None:
         """Power fails and is back at once: what was only in a volatile buffer is lost.
 
         An array of which a member is missing while parity is in doubt starts only with `force`: what that member held
-        may be wrong.
+        may be wrong. With `shorn` (`"3/8"`) the drive takes units for good of which only the first part has been
+        programmed, with `torn` (512) units of which each run of so many bytes is new or old; never any that a flush has
+        covered.
         """
-        self._drive.power("cut", force)
+        self._drive.power("cut", force, _left(shorn, torn))
 
-    def power_off(self) -> None:
-        """Power fails; nothing works until `power_on`."""
-        self._drive.power("off", False)
+    def power_off(self, *, shorn: str | None = None, torn: int | str | None = None) -> None:
+        """Power fails; nothing works until `power_on`. `shorn` and `torn` are as of `power_cut`."""
+        self._drive.power("off", False, _left(shorn, torn))
 
     def power_on(self, force: bool = False) -> None:
         """Power is back. `force`: as of `power_cut`, of which an array may have been left off."""
-        self._drive.power("on", force)
+        self._drive.power("on", force, _left(None, None))
 
     def fault(self, kind: str = "die", **place: Any) -> None:
         """Something breaks, as in `[[faults]]`: `fault(die=3)`, `fault("block", die=3, plane=0, block=7)`.
@@ -211,6 +219,11 @@ class Drive:
 
     def __repr__(self) -> str:
         return f"<outlast.Drive of {self.capacity / 2**20:.0f} MiB at {self.now:.6f} s>"
+
+
+def _left(shorn: str | None, torn: int | str | None) -> str:
+    given = {"shorn": shorn, "torn": torn}
+    return json.dumps({"kind": "power"} | {name: value for name, value in given.items() if value is not None})
 
 
 def _fail(outcome: int, offset: int) -> NoReturn:

@@ -145,6 +145,7 @@ fn own(name: &'static str, folder: &Path, more: &str, clock: ClockMode) -> Resul
     let config = ServeConfig {
         scenario: Some(scenario),
         image: None,
+        contents: outlast_serve::ContentsIn::Memory,
         listen,
         insecure: false,
         clock,

@@ -6,10 +6,11 @@ use outlast_array::{LightConfig, PlainDevice};
 use outlast_device::{
     Command, Completion, Device, Extent, Identity, LbaRun, Notice, PowerCycle, SectorRun, Smart, Tag,
 };
-use outlast_media::ConfigError;
+use outlast_media::{ConfigError, Store};
 use outlast_persist::{Damage, Persist, Reader, Restore, Writer, shape};
 use outlast_ssd::{Ssd, SsdConfig};
 use outlast_units::{Bytes, Lba, Nanos};
+use std::sync::Arc;
 
 /// What stands in a place of an array. Light members have latency and bandwidth and no flash: they make room for drives that are
 /// too large to be simulated eight times.
@@ -49,10 +50,12 @@ impl Member {
 #[derive(Debug)]
 pub(crate) struct Makings {
     configs: Vec<(u64, SsdConfig)>,
+    /// Where their bytes are kept, if not in memory.
+    store: Option<Arc<dyn Store>>,
 }
 
 impl Makings {
-    pub(crate) fn of(scenario: &Scenario) -> Self {
+    pub(crate) fn of(scenario: &Scenario, store: Option<Arc<dyn Store>>) -> Self {
         let devices = scenario.array.iter().flat_map(|array| {
             (0..array.devices())
                 .map(|index| config_of(scenario, array, index))
@@ -60,7 +63,7 @@ impl Makings {
         });
         let mut configs: Vec<(u64, SsdConfig)> = devices.map(|config| (number_of(&config), config)).collect();
         configs.dedup_by_key(|(number, _)| *number);
-        Self { configs }
+        Self { configs, store }
     }
 }
 
@@ -90,11 +93,15 @@ impl Persist for Member {
             return Persist::read(from).map(Self::Light);
         }
         let (value, seed) = Persist::read(from)?;
-        let known = from.context::<Makings>().map_or(&[][..], |makings| &makings.configs);
+        let makings = from.context::<Makings>();
+        let known = makings.map_or(&[][..], |makings| &makings.configs);
         let Some((_, config)) = known.iter().find(|(number, _)| *number == value) else {
             return Err(Damage::Value { what: "drive of the array", value });
         };
         let mut ssd = Ssd::new(config.clone(), seed).map_err(|error| Damage::Machine(error.to_string()))?;
+        if let Some(store) = makings.and_then(|makings| makings.store.as_ref()) {
+            ssd.keep_contents_in(store);
+        }
         ssd.restore(from)?;
         Ok(Self::Drive(Box::new(ssd)))
     }

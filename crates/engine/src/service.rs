@@ -10,7 +10,7 @@ use crate::snapshot::{read_snapshot, settings_of};
 use crate::volume::Volume;
 use outlast_array::{Array, ArrayError, PowerCycle};
 use outlast_device::Device;
-use outlast_media::{ConfigError, FaultSpec};
+use outlast_media::{ConfigError, FaultSpec, Store, Tear};
 use outlast_persist::{Damage, Reader, Restore, Writer, shape};
 use outlast_ssd::Ssd;
 use outlast_units::Nanos;
@@ -101,21 +101,31 @@ impl InService {
     }
 
     /// Has what `scenario` describes, as a part of `whole`, take over the state of another that was written with
-    /// [`write_snapshot`](crate::write_snapshot).
+    /// [`write_snapshot`](crate::write_snapshot); its bytes go to `store`, if there is one.
     ///
     /// # Errors
     /// A setting that cannot work, or `from` is no such state.
     pub fn resume<S: Restore>(
         scenario: Scenario,
         from: &mut dyn Read,
+        store: Option<Arc<dyn Store>>,
         whole: impl FnOnce(Self) -> S,
     ) -> Result<S, EngineError> {
         scenario.validate()?;
-        let (settings, makings) = (settings_of(&scenario), Makings::of(&scenario));
+        let (settings, makings) = (settings_of(&scenario), Makings::of(&scenario, store.clone()));
         let kind = Kind::build(&scenario, true)?;
-        let mut state = whole(Self { scenario: Arc::new(scenario), kind });
+        let mut service = Self { scenario: Arc::new(scenario), kind };
+        if let Some(store) = &store {
+            service.keep_contents_in(store);
+        }
+        let mut state = whole(service);
         read_snapshot(from, settings, &makings, &mut state).map_err(EngineError::Checkpoint)?;
         Ok(state)
+    }
+
+    /// Has `store` keep the bytes from now on.
+    pub fn keep_contents_in(&mut self, store: &Arc<dyn Store>) {
+        either!(&mut self.kind, own => own.keep_contents_in(store));
     }
 
     /// The scenario.
@@ -213,6 +223,11 @@ impl InService {
             Kind::Array(volume) => volume.power_cycle(off, on, force)?,
         }
         Ok(())
+    }
+
+    /// The next loss of power leaves `tear` of what is being programmed then.
+    pub fn tear_next(&mut self, tear: Tear) {
+        either!(&mut self.kind, own => own.tear_next(tear));
     }
 
     /// Starts an array that did not start when power came back.

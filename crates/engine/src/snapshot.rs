@@ -163,7 +163,7 @@ pub(crate) fn prepare_from<M: Restore>(
     let watch = Stopwatch::start();
     let mut prepared = Prepared::default();
     let mut state = PreparedMachine { prepared: &mut prepared, machine };
-    let context = Makings::of(scenario);
+    let context = Makings::of(scenario, None);
     let read = read_snapshot(&mut open(path)?, settings_of(scenario), &context, &mut state);
     read.map_err(|error| refusal(path, &error))?;
     (prepared.cpu_s, prepared.wall_s) = (watch.cpu_s(), watch.wall_s());

@@ -10,11 +10,12 @@ use crate::untimed::Backlog;
 use outlast_array::{Array, ArrayConfig, ArrayError, Condition, Counters};
 use outlast_device::{Command, Completion, Device, Extent, Identity, Outcome, SectorRun, Smart, Tag};
 use outlast_ftl::Ftl;
-use outlast_media::ConfigError;
+use outlast_media::{ConfigError, Store, Tear};
 use outlast_ssd::{Ssd, SsdConfig};
 use outlast_units::rng::{mix, sub_seed};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 /// Steps between two looks at the clock while the array finishes what it has begun.
 const BETWEEN_CLOCKS: u64 = 4096;
@@ -56,6 +57,9 @@ pub(crate) struct Volume {
     /// Commands without time that are still to be carried out.
     #[persist(skip)]
     backlog: Backlog,
+    /// Where the drives keep their bytes, if not in memory.
+    #[persist(skip)]
+    store: Option<Arc<dyn Store>>,
 }
 
 /// The age of a drive: mean P/E cycles in percent of its rating, or the cycles themselves where it has none. Stand-ins do not age.
@@ -164,7 +168,18 @@ impl Volume {
             went_on_until: None,
             finish_rebuild: scenario.run.finish_rebuild,
             backlog: Backlog::new(team, sectors),
+            store: None,
         })
+    }
+
+    /// Has `store` keep the bytes of all drives from now on, those that are still to come included.
+    pub(crate) fn keep_contents_in(&mut self, store: &Arc<dyn Store>) {
+        self.array.with_devices(|_, member| {
+            if let Some(ssd) = member.drive_mut() {
+                ssd.keep_contents_in(store);
+            }
+        });
+        self.store = Some(store.clone());
     }
 
     /// The capacity of the array, without building its drives.
@@ -258,8 +273,20 @@ impl Volume {
         match happening {
             Happening::Fail { member } => self.array.fail_member(now, member.into()),
             Happening::Replace { .. } => self.exchange(now, happening),
-            Happening::PowerCut { force } => self.power_cycle(now, now, force),
+            Happening::PowerCut { force, tear } => {
+                self.tear_next(tear);
+                self.power_cycle(now, now, force)
+            }
         }
+    }
+
+    /// The next loss of power leaves `tear` of what every drive is programming then.
+    pub(crate) fn tear_next(&mut self, tear: Tear) {
+        self.array.with_devices(|_, member| {
+            if let Some(ssd) = member.drive_mut() {
+                ssd.tear_next(tear);
+            }
+        });
     }
 
     /// The power of every device fails at `off` and is back at `on`: what the host had under way is aborted.
@@ -300,6 +327,9 @@ impl Volume {
         let Ok(mut drive) = made else {
             unreachable!("every other drive was made of the same settings");
         };
+        if let Some(store) = &self.store {
+            drive.keep_contents_in(store);
+        }
         drive.begin_timed();
         drive.reset_counters(now);
         let drive = Member::Drive(Box::new(drive));

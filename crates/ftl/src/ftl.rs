@@ -19,6 +19,7 @@ mod space_view;
 mod stream_view;
 mod superblock;
 mod superblock_view;
+mod tear;
 mod trims;
 mod untimed;
 mod volatile;
@@ -53,9 +54,10 @@ use crate::room::Room;
 use crate::streams::{Cause, Stream, Streams};
 use crate::superblocks::Superblocks;
 use crate::table::{FlatMap, Mapping};
-use outlast_media::{Blank, Blocks, ConfigError, Contents, DefectConfig, Geometry, Unit};
+use outlast_media::{Blank, Blocks, ConfigError, Contents, DefectConfig, Geometry, Store, Unit};
 use outlast_units::rng::{SplitMix, mix};
 use outlast_units::{DieId, LocalDie, Lpn, Ppn, Pu};
+use std::sync::Arc;
 
 /// Where a unit was put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -354,6 +356,13 @@ impl Ftl {
     #[inline]
     pub fn make_unit(&mut self, lpn: Lpn, bytes: &[u8]) -> Option<Unit> {
         self.contents.as_mut().map(|contents| contents.make(lpn.0, bytes))
+    }
+
+    /// Has `store` keep the bytes, when bytes are kept.
+    pub fn keep_contents_in(&mut self, store: &Arc<dyn Store>) {
+        if let Some(contents) = &mut self.contents {
+            contents.keep_in(store.clone());
+        }
     }
 
     /// Memory for a unit, when bytes are kept; it holds anything.

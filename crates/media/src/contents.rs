@@ -1,14 +1,19 @@
 //! The bytes themselves, so that a test can check content.
 
 mod chunks;
+mod store;
+mod torn;
 mod unit;
 
+pub use store::{Place, Store};
 pub use unit::{Blank, Unit};
 
 use chunks::{COUNTS, Chunks};
-use outlast_persist::{Damage, Reader, Restore, Writer};
-use std::collections::BTreeSet;
+use outlast_persist::{Damage, Reader, Restore, Writer, shape};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use store::STORED;
+use torn::Torn;
 
 /// The content of mapping units by physical slot.
 ///
@@ -19,7 +24,7 @@ use std::sync::Arc;
 ///   takes the real bytes of all others.
 ///
 /// Memory grows with what is kept: a unit takes its bytes and 40 more, one of zeroes 24, the flash as such 8 for every 512 slots up to
-/// the last one written. A clone shares everything with the original and takes microseconds; what either of them changes afterwards is its own
+/// the last one written. With a [`Store`] ([`Contents::keep_in`]) a unit takes 64 bytes of memory, and its bytes are there. A clone shares everything with the original and takes microseconds; what either of them changes afterwards is its own
 /// ([0040](../../../docs/decisions/0040-contents-by-reference.md)).
 #[derive(Debug)]
 pub struct Contents {
@@ -29,27 +34,34 @@ pub struct Contents {
     unit_bytes: usize,
     /// Memory that has left its slots, to be written again where nobody else holds it: at most [`SPARES`].
     spares: Vec<Arc<[u8]>>,
+    /// Where bytes are kept, if not in memory.
+    store: Option<Arc<dyn Store>>,
+    /// What reading gives where that is not what was written.
+    torn: Torn,
 }
 
 /// A few superblocks: what erasures give up, later writes take.
 const SPARES: usize = 4096;
 
 impl Restore for Contents {
-    const SHAPE: u64 = <Chunks as Restore>::SHAPE;
+    const SHAPE: u64 = shape("Contents", &[("", Chunks::SHAPE), ("", Torn::SHAPE)]);
 
-    /// What is spare is nobody's state.
+    /// What is spare is nobody's state, nor is where bytes are kept.
     fn save(&self, to: &mut Writer<'_>) {
         self.slots.save(to);
+        self.torn.save(to);
     }
 
     fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
-        self.slots.restore(from)?;
-        let fits = |unit: &Unit| unit.bytes().is_none_or(|bytes| bytes.len() == self.unit_bytes);
-        match self.slots.units().find(|&unit| !fits(unit)) {
+        self.slots.restore(from, self.store.as_ref())?;
+        self.torn.restore(from)?;
+        self.check_torn()?;
+        let torn = self.torn.iter().map(|(_, unit)| unit);
+        match self.slots.units().chain(torn).filter_map(Unit::length).find(|&length| length != self.unit_bytes) {
             None => Ok(()),
-            Some(unit) => Err(Damage::Count {
+            Some(found) => Err(Damage::Count {
                 what: "a unit",
-                found: unit.bytes().map_or(0, <[u8]>::len) as u64,
+                found: found as u64,
                 expected: self.unit_bytes as u64,
             }),
         }
@@ -59,14 +71,42 @@ impl Restore for Contents {
 impl Clone for Contents {
     fn clone(&self) -> Self {
         // What is spare has one owner.
-        Self { slots: self.slots.clone(), spares: Vec::new(), ..*self }
+        Self {
+            slots: self.slots.clone(),
+            spares: Vec::new(),
+            store: self.store.clone(),
+            torn: self.torn.clone(),
+            ..*self
+        }
     }
 }
 
 impl Contents {
     /// Nothing written yet, for units of `unit_bytes` bytes; `keep_stale`: an image of the flash.
     pub fn new(unit_bytes: usize, keep_stale: bool) -> Self {
-        Self { slots: Chunks::default(), keep_stale, unit_bytes, spares: Vec::new() }
+        Self {
+            slots: Chunks::default(),
+            keep_stale,
+            unit_bytes,
+            spares: Vec::new(),
+            store: None,
+            torn: Torn::default(),
+        }
+    }
+
+    /// Has `store` keep the bytes from now on, those that are there included; clones that are made later share it.
+    pub fn keep_in(&mut self, store: Arc<dyn Store>) {
+        let mut moved: BTreeMap<usize, Unit> = BTreeMap::new();
+        self.slots.replace_units(|unit| {
+            let (place, true) = unit.lies_at()? else { return None };
+            if let Some(stored) = moved.get(&place) {
+                return Some(stored.clone().with_tag(unit.tag()));
+            }
+            let stored = unit.put_into(&store)?;
+            moved.insert(place, stored.clone());
+            Some(stored)
+        });
+        self.store = Some(store);
     }
 
     /// Whether stale units keep their bytes until erased.
@@ -122,10 +162,18 @@ impl Contents {
     /// If the slot is occupied: it was neither erased nor given up; or if the unit is not as long as the others.
     #[inline]
     pub fn write(&mut self, slot: u32, unit: Unit) {
-        let fits = unit.bytes().is_none_or(|bytes| bytes.len() == self.unit_bytes);
+        let fits = unit.length().is_none_or(|length| length == self.unit_bytes);
         assert!(fits, "slot {slot} takes {} bytes", self.unit_bytes);
+        let unit = if self.store.is_some() { self.put_away(unit) } else { unit };
         let before = self.slots.put(slot, unit);
         assert!(before.is_none(), "slot {slot} written twice");
+    }
+
+    /// The unit with its bytes in the store, if they are in memory and it takes them; the memory can be written again.
+    fn put_away(&mut self, unit: Unit) -> Unit {
+        let Some(stored) = self.store.as_ref().and_then(|store| unit.put_into(store)) else { return unit };
+        give_up(&mut self.spares, unit);
+        stored
     }
 
     /// Stores parity in slot `slot`, bytes and tag being sums of those of the units covered. It is read with [`Contents::raw`].
@@ -137,7 +185,7 @@ impl Contents {
         self.write(slot, unit);
     }
 
-    /// The unit of slot `slot`, which must belong to logical page `owner`.
+    /// What reading slot `slot` gives, which must belong to logical page `owner`.
     ///
     /// # Panics
     /// If the slot is empty or holds another page's data: the mapping is broken.
@@ -147,7 +195,7 @@ impl Contents {
             panic!("slot {slot} read for page {owner} is empty");
         };
         assert!(unit.tag() == owner, "slot {slot} holds page {}, not page {owner}", unit.tag());
-        unit
+        self.torn.seen(slot, unit)
     }
 
     /// The unit of slot `slot`, whosever it is; `None` if nothing was written there since it was erased, which adds nothing to a
@@ -157,7 +205,8 @@ impl Contents {
         self.slots.get(slot)
     }
 
-    /// Moves a unit from one slot to another: its reference, not its bytes. The source keeps it, too, if stale ones are kept.
+    /// Moves a unit, as reading gives it, from one slot to another: its reference, not its bytes. The source keeps it, too, if stale ones are
+    /// kept.
     ///
     /// # Panics
     /// As [`Contents::read`] and [`Contents::write`].
@@ -169,6 +218,8 @@ impl Contents {
             let unit = unit.clone();
             self.write(to, unit);
         } else if let Some(unit) = self.slots.take(from) {
+            let unit = self.torn.seen(from, &unit).clone();
+            self.torn.forget(from, 1);
             self.write(to, unit);
         }
     }
@@ -185,6 +236,7 @@ impl Contents {
         } else {
             let unit = self.slots.take(slot).unwrap_or_else(|| panic!("slot {slot} given up twice"));
             give_up(&mut self.spares, unit);
+            self.torn.forget(slot, 1);
         }
     }
 
@@ -193,6 +245,7 @@ impl Contents {
     /// # Panics
     /// If stale units are given up at once and one of the slots holds data: erasing it would lose a live unit.
     pub fn erase(&mut self, first: u32, count: u32) {
+        self.torn.forget(first, count);
         let Self { slots, spares, keep_stale, .. } = self;
         slots.take_all(first, count, |slot, unit| {
             assert!(*keep_stale, "slot {slot} erased with live data");
@@ -210,14 +263,16 @@ impl Contents {
         self.slots.held() == 0
     }
 
-    /// Bytes allocated: for slots, for the bytes of units, each counted once however many slots share them, and for what is spare. What a clone
-    /// shares counts in both.
+    /// Bytes of memory allocated: for slots, for the bytes of units or for where they are, each counted once however many slots share them, and for
+    /// what is spare. What a clone shares counts in both.
     pub fn heap_bytes(&self) -> usize {
-        let spares = self.spares.iter().map(|spare| spare.as_ptr());
-        let held = self.slots.units().filter_map(Unit::bytes).map(<[u8]>::as_ptr);
-        let distinct: BTreeSet<*const u8> = held.chain(spares).collect();
+        let spares = self.spares.iter().map(|spare| (spare.as_ptr().addr(), true));
+        let held = self.slots.units().filter_map(Unit::lies_at);
+        let distinct: BTreeSet<(usize, bool)> = held.chain(spares).collect();
+        let here = distinct.iter().filter(|&&(_, here)| here).count();
         self.slots.heap_bytes()
-            + distinct.len() * (self.unit_bytes + COUNTS)
+            + here * (self.unit_bytes + COUNTS)
+            + (distinct.len() - here) * STORED
             + self.spares.capacity() * size_of::<Arc<[u8]>>()
     }
 }

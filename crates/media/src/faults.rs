@@ -2,9 +2,11 @@
 
 mod hazard;
 mod spec;
+mod tear;
 
 pub use hazard::{HazardClock, HazardConfig};
 pub use spec::{FaultKind, FaultSpec};
+pub use tear::{Share, Tear};
 
 use crate::Geometry;
 use outlast_units::rng::{mix, sub_seed};
@@ -50,7 +52,7 @@ pub enum Damage {
     #[allow(missing_docs, reason = "said above")]
     Erase { plane: u16, block: u32 },
     /// Nothing of the flash: the whole drive loses its power for a moment.
-    Power,
+    Power(Tear),
     /// Nothing of the flash either: the parity of stripes that are not full is gone from the non-volatile cache.
     ParityCache,
 }
@@ -171,7 +173,7 @@ impl Faults {
             Damage::Erase { plane, block } => {
                 self.erase_next.insert(self.block_index(die, plane, block));
             }
-            Damage::Power | Damage::ParityCache => {}
+            Damage::Power(_) | Damage::ParityCache => {}
         }
     }
 

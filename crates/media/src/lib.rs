@@ -15,9 +15,9 @@ pub use blocks::{BlockAddress, Blocks, DefectConfig};
 pub use cells::{
     Age, AgeRange, CalmSensing, Cells, CellsConfig, InitialState, ReadScope, RowLuck, Saturation, Sensing,
 };
-pub use contents::{Blank, Contents, Unit};
+pub use contents::{Blank, Contents, Place, Store, Unit};
 pub use error::ConfigError;
-pub use faults::{Damage, Fault, FaultKind, FaultSpec, Faults, HazardClock, HazardConfig};
+pub use faults::{Damage, Fault, FaultKind, FaultSpec, Faults, HazardClock, HazardConfig, Share, Tear};
 pub use geometry::{DieAddress, Geometry};
 pub use order::ProgramOrder;
 pub use program_unit::ProgramUnit;

@@ -76,13 +76,13 @@ fn a_clone_shares_its_units_and_goes_its_own_way() {
     let mut copy = contents.clone();
     let made = contents.make(11, &[1; 8]);
     contents.write(1, made);
-    let place = |contents: &Contents| contents.raw(3).and_then(Unit::bytes).map(<[u8]>::as_ptr);
+    let place = |contents: &Contents| contents.raw(3).and_then(Unit::in_memory).map(<[u8]>::as_ptr);
     assert_eq!(place(&copy), place(&contents));
     copy.erase(0, 1000);
     let made = copy.make(31, &[7; 8]);
     copy.write(3, made);
     assert_eq!((contents.read(3, 30), contents.read(900, 90)), (&unit(30), &unit(90)));
-    assert_eq!((copy.read(3, 31).bytes(), copy.len()), (Some(&[7; 8][..]), 1));
+    assert_eq!((copy.read(3, 31).in_memory(), copy.len()), (Some(&[7; 8][..]), 1));
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn zeroes_take_no_memory_and_are_equal_to_zeroes_that_do() {
     let mut blank = contents.blank();
     blank.bytes_mut().fill(0);
     let written = blank.into_unit(4);
-    assert_eq!(written.bytes(), Some(&[0; 128][..]));
+    assert_eq!(written.in_memory(), Some(&[0; 128][..]));
     assert_eq!(made, written);
     assert_ne!(made, written.with_tag(5));
     let (mut last, mut read) = ([0; 128], [9; 5]);
@@ -145,11 +145,11 @@ fn only_what_nobody_holds_is_written_again() {
     contents.erase(0, 1);
     let made = contents.make(6, &[0xee; 8]);
     assert_eq!((contents.read(300, 5), held), (&unit(5), Some(unit(5))));
-    let place = made.bytes().map(<[u8]>::as_ptr);
+    let place = made.in_memory().map(<[u8]>::as_ptr);
     contents.write(0, made);
     contents.erase(0, 1);
     // Nobody else held this one.
-    assert_eq!(contents.make(7, &[0xdd; 8]).bytes().map(<[u8]>::as_ptr), place);
+    assert_eq!(contents.make(7, &[0xdd; 8]).in_memory().map(<[u8]>::as_ptr), place);
     assert_eq!(contents.read(300, 5), &unit(5));
 }
 

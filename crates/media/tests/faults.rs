@@ -79,7 +79,7 @@ impl Model {
             Damage::Erase { plane, block } => {
                 self.erase.insert((die, plane, block));
             }
-            Damage::Power | Damage::ParityCache => {}
+            Damage::Power(_) | Damage::ParityCache => {}
         }
     }
 
@@ -339,7 +339,7 @@ fn scheduled_faults_are_read_as_people_write_them() {
         assert_eq!(resolve(text), Ok(Fault { die: 3, damage }), "{text}");
     }
     let power = resolve(r#"{"at": "2s", "kind": "power"}"#);
-    assert_eq!(power, Ok(Fault { die: 0, damage: Damage::Power }));
+    assert_eq!(power, Ok(Fault { die: 0, damage: Damage::Power(outlast_media::Tear::Nothing) }));
     let refused = [
         (r#"{"at": 0, "kind": "power", "die": 0}"#, r#"faults[3].die = 0: kind = "power" takes none"#),
         (r#"{"at": 0, "kind": "die"}"#, r#"faults[3].die = absent: is needed by kind = "die""#),

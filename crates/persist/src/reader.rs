@@ -4,7 +4,6 @@ use crate::Damage;
 use crate::writer::{BLOCK, checksum};
 use std::any::Any;
 use std::io::Read;
-use std::sync::Arc;
 
 /// Reads what a [`Writer`](crate::Writer) wrote. It holds one block at a time, and hands nothing out before its checksum is right.
 pub struct Reader<'a> {
@@ -12,7 +11,8 @@ pub struct Reader<'a> {
     block: Vec<u8>,
     at: usize,
     blocks: u64,
-    shared: Vec<Arc<[u8]>>,
+    /// What has been made of bytes that several refer to.
+    shared: Vec<Box<dyn Any>>,
     context: &'a dyn Any,
 }
 
@@ -101,19 +101,22 @@ impl<'a> Reader<'a> {
         if found == expected { Ok(()) } else { Err(Damage::Count { what, found, expected }) }
     }
 
-    /// What [`Writer::shared`](crate::Writer::shared) wrote, in memory that is shared again.
+    /// What `make` makes of the bytes that [`Writer::shared`](crate::Writer::shared) wrote; of those of one place it is asked once, and others
+    /// get a clone.
     ///
     /// # Errors
     /// A reference to what has not been read.
-    pub fn shared(&mut self) -> Result<Arc<[u8]>, Damage> {
+    pub fn shared<T: Clone + 'static>(&mut self, make: impl FnOnce(&[u8]) -> T) -> Result<T, Damage> {
         let (number, next) = (self.count()?, self.shared.len() as u64);
         if number == next {
             let count = self.count()?;
             let bytes = self.take_bytes(count)?;
-            self.shared.push(bytes.into());
+            let made = make(&bytes);
+            self.shared.push(Box::new(made.clone()));
+            return Ok(made);
         }
-        let bytes = self.shared.get(number as usize).cloned();
-        bytes.ok_or(Damage::Value { what: "shared unit", value: number })
+        let made = self.shared.get(number as usize).and_then(|made| made.downcast_ref::<T>());
+        made.cloned().ok_or(Damage::Value { what: "shared unit", value: number })
     }
 
     /// Ends reading, where everything ends that can be read.

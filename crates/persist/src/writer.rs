@@ -1,8 +1,8 @@
 //! Writing, in blocks with checksums.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::sync::Arc;
 
 /// Bytes of a block.
 pub(crate) const BLOCK: usize = 1 << 18;
@@ -13,16 +13,14 @@ pub struct Writer<'a> {
     block: Vec<u8>,
     blocks: u64,
     failed: io::Result<()>,
-    /// What several refer to, by where it lies: kept, so that nothing else comes to lie there.
-    shared: Vec<Arc<[u8]>>,
+    /// What several refer to, by where it lies.
     numbers: BTreeMap<usize, u64>,
 }
 
 impl<'a> Writer<'a> {
     /// Writes to `to`, which need not be buffered.
     pub fn new(to: &'a mut dyn Write) -> Self {
-        let (shared, numbers) = (Vec::new(), BTreeMap::new());
-        Self { to, block: Vec::with_capacity(BLOCK), blocks: 0, failed: Ok(()), shared, numbers }
+        Self { to, block: Vec::with_capacity(BLOCK), blocks: 0, failed: Ok(()), numbers: BTreeMap::new() }
     }
 
     /// Writes `bytes` as they are.
@@ -51,15 +49,16 @@ impl<'a> Writer<'a> {
         self.bytes(&(count as u64).to_le_bytes());
     }
 
-    /// Writes `bytes`, or a reference where the same memory has been written before.
-    pub fn shared(&mut self, bytes: &Arc<[u8]>) {
-        let next = self.shared.len() as u64;
-        let number = *self.numbers.entry(bytes.as_ptr() as usize).or_insert(next);
+    /// Writes `bytes`, or a reference where those of the same `place` have been written before. A place is an address in memory that all who
+    /// hold these bytes share, and nobody else comes to have before all is written.
+    pub fn shared<'b>(&mut self, place: usize, bytes: impl FnOnce() -> Cow<'b, [u8]>) {
+        let next = self.numbers.len() as u64;
+        let number = *self.numbers.entry(place).or_insert(next);
         self.bytes(&number.to_le_bytes());
         if number == next {
-            self.shared.push(bytes.clone());
+            let bytes = bytes();
             self.count(bytes.len());
-            self.bytes(bytes);
+            self.bytes(&bytes);
         }
     }
 

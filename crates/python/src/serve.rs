@@ -4,8 +4,8 @@ use crate::errors::{OutlastError, of_engine, of_scenario};
 use crate::guard::{guarded, unlocked};
 use crate::scenario::{Override, RawLayer, load};
 use outlast_serve::{
-    ClockMode, Facts, ImageConfig, ImageError, ImageOptions, ServeConfig, ServeError, Server, ServerHandle,
-    Status,
+    ClockMode, ContentsIn, Facts, ImageConfig, ImageError, ImageOptions, NoPlace, ServeConfig, ServeError,
+    Server, ServerHandle, Status,
 };
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -72,7 +72,7 @@ impl Served {
 #[pyfunction]
 #[pyo3(signature = (
     layers, overrides, *, listen, insecure = false, speed = Some(1.0), spin = false, export = None, image = None, sync = false,
-    salvage = false
+    salvage = false, contents = "memory"
 ))]
 #[allow(
     clippy::too_many_arguments,
@@ -91,15 +91,18 @@ fn serve(
     image: Option<PathBuf>,
     sync: bool,
     salvage: bool,
+    contents: &str,
 ) -> PyResult<Served> {
     unlocked(py, || {
         let is_given = !layers.is_empty();
         let loaded = is_given.then(|| load(layers, &overrides)).transpose()?;
         let (scenario, provenance) = loaded.unzip();
-        let image = image.map(|folder| ImageConfig { folder, options: ImageOptions { sync, salvage } });
+        let contents = contents_in(contents)?;
+        let options = ImageOptions { sync, salvage, contents };
+        let image = image.map(|folder| ImageConfig { folder, options });
         let listen = listen.parse().map_err(|error| of_serving(ServeError::Listen(error)))?;
         let clock = speed.map_or(ClockMode::Virtual, |speed| ClockMode::Wall { speed });
-        let config = ServeConfig { scenario, image, listen, insecure, clock, spin, export };
+        let config = ServeConfig { scenario, image, contents, listen, insecure, clock, spin, export };
         let (server, handle) = Server::new(config).map_err(of_serving)?;
         let own = handle.clone();
         let work = move || {
@@ -121,6 +124,11 @@ fn serve(
         let thread = std::thread::Builder::new().name("outlast-serve".to_owned()).spawn(work)?;
         Ok(Served { handle, thread: Mutex::new(Some(thread)) })
     })
+}
+
+/// Where `contents` says that bytes are.
+pub(crate) fn contents_in(contents: &str) -> PyResult<ContentsIn> {
+    contents.parse().map_err(|error: NoPlace| OutlastError::new_err(error.to_string()))
 }
 
 fn of_serving(error: ServeError) -> PyErr {

@@ -1,12 +1,13 @@
 //! What a server can be asked and told while it serves: JSON in, JSON out.
 
-use outlast_units::Nanos;
+use outlast_media::{FaultKind, FaultSpec, Share, Tear};
+use outlast_units::{Bytes, Nanos};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::clock::ClockMode;
 use crate::input::{Input, Power, fault_of};
-use crate::machine::Machine;
+use crate::machine::{Machine, Refused};
 use crate::service::Service;
 use crate::session::{Front, Target};
 
@@ -33,6 +34,9 @@ enum Request {
         span: Option<Nanos>,
         #[serde(default)]
         force: bool,
+        /// What it leaves of what is being programmed, as a `[[faults]]` entry of kind `power` has it.
+        shorn: Option<Share>,
+        torn: Option<Bytes>,
     },
     /// A remark in the log.
     Mark { text: String },
@@ -121,7 +125,11 @@ fn carry_out(asked: Request, service: &mut Service, front: &mut Front) -> Result
         Request::State {} => Ok(state(service, front)),
         Request::Smart { format, device } => smart(&service.main().machine, format, device),
         Request::Fault { fault } => given(service, &Input::Fault(&fault_of(&fault)?)),
-        Request::Power { action, span, force } => power(service, front, action, span, force),
+        Request::Power { action, span, force, shorn, torn } => {
+            let fault = FaultSpec { shorn, torn, ..FaultSpec::new(now, FaultKind::Power) };
+            tear(service, action, &fault)?;
+            power(service, front, action, span, force)
+        }
         Request::Mark { text } if text.len() > MARK_MAX => {
             Err(format!("text has {} bytes; at most {MARK_MAX} are kept", text.len()))
         }
@@ -151,6 +159,23 @@ fn smart(machine: &Machine, format: SmartFormat, device: usize) -> Result<Value,
             json!(page.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect::<String>())
         }
     })
+}
+
+/// What a loss of power is to leave of what is being programmed.
+fn tear(service: &mut Service, action: Action, fault: &FaultSpec) -> Result<(), String> {
+    let now = service.now;
+    let machine = &service.main().machine;
+    let tear = machine.scenario().tear("power", fault).map_err(|error| error.to_string())?;
+    if tear == Tear::Nothing {
+        return Ok(());
+    }
+    if matches!(action, Action::On) {
+        return Err("shorn = and torn = belong to cut and off".to_owned());
+    }
+    if machine.is_off() {
+        return Err(Refused::Off.to_string());
+    }
+    service.main().apply(now, &Input::Tear(tear)).map_err(|refused| refused.to_string())
 }
 
 fn power(

@@ -1,7 +1,7 @@
 //! What changes a machine in service.
 
 use outlast_device::{Command, Tag};
-use outlast_media::FaultSpec;
+use outlast_media::{FaultSpec, Tear};
 use serde::Deserialize;
 
 /// All that changes a machine in service, except for the time, which comes with it.
@@ -20,6 +20,8 @@ pub enum Input<'a> {
     Fault(&'a FaultSpec),
     /// The power goes or comes.
     Power(Power),
+    /// The next loss of power leaves this of what is being programmed then.
+    Tear(Tear),
     /// A member of an array is exchanged for a new drive.
     Replace {
         /// The member, counted from 0.

@@ -19,6 +19,7 @@ mod server;
 mod service;
 mod session;
 mod status;
+mod store;
 mod turns;
 mod zeroing;
 
@@ -33,3 +34,4 @@ pub use net::{Listen, ListenError};
 pub use outlast_engine::EngineError;
 pub use recorder::{Forgetful, Recorder};
 pub use server::{ImageConfig, ServeConfig, ServeError, Server};
+pub use store::{ContentsIn, FileStore, NoPlace};

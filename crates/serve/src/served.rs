@@ -94,12 +94,13 @@ impl Served {
     pub(crate) fn shut_down(&mut self, now: Nanos) -> io::Result<()> {
         match self.image.take() {
             Some(image) => image.shut_down(&mut self.machine, now),
-            None => Ok(()),
+            None => self.machine.check_contents(),
         }
     }
 
     /// Before answers leave: what was recorded is put where a sudden end of this process does not lose it, and the time with it.
     pub(crate) fn commit(&mut self, now: Nanos) -> io::Result<()> {
+        self.machine.check_contents()?;
         let (has_news, is_durable) = (take(&mut self.has_news), take(&mut self.is_durable));
         let Some(image) = &mut self.image else { return Ok(()) };
         if has_news {

@@ -16,6 +16,7 @@ use crate::machine::Machine;
 use crate::net::{Listen, ListenError, Listener, Poller};
 use crate::service::Service;
 use crate::session::Front;
+use crate::store::ContentsIn;
 use crate::turns::Turns;
 
 /// What to serve and how.
@@ -25,6 +26,8 @@ pub struct ServeConfig {
     pub scenario: Option<Scenario>,
     /// Where the machine is kept beyond the server's end; absent: nowhere.
     pub image: Option<ImageConfig>,
+    /// Where the machine's bytes are: if on disk, in the folder of its image, or of the system's temporary files.
+    pub contents: ContentsIn,
     /// Where clients come in.
     pub listen: Listen,
     /// Whether others than this machine may come in although nothing is encrypted.
@@ -125,10 +128,15 @@ impl Server {
         };
         let scenario = config.scenario.as_ref();
         let opened = if let Some(ImageConfig { folder, options }) = &config.image {
-            let opened = Image::open(folder, scenario, *options, &mut progress)?;
+            let options = ImageOptions { contents: config.contents, ..*options };
+            let opened = Image::open(folder, scenario, options, &mut progress)?;
             opened.map(|(image, machine)| (Some(Box::new(image)), machine))
         } else {
-            let machine = Machine::prepare(scenario.ok_or(ServeError::Nothing)?, &mut progress)?;
+            let store = config.contents.store(&std::env::temp_dir())?;
+            let mut machine = Machine::prepare(scenario.ok_or(ServeError::Nothing)?, &mut progress)?;
+            if let (Some(machine), Some(store)) = (&mut machine, store) {
+                machine.keep_contents_in(store);
+            }
             machine.map(|machine| (None, machine))
         };
         let Some((image, machine)) = opened else { return Ok(()) };

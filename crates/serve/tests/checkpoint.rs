@@ -87,7 +87,7 @@ fn a_machine_that_was_written_and_read_is_the_machine_that_it_was() {
                 Life { rng: SplitMix::new(seed, "checkpoint"), now: Nanos::ZERO, turn: 0, done: Vec::new() };
             life.go_on(&mut machine, 60 * u32::try_from(seed).unwrap());
             let file = written(&machine);
-            let mut twin = Machine::read(&scenario, &mut file.as_slice()).unwrap();
+            let mut twin = Machine::read(&scenario, &mut file.as_slice(), None).unwrap();
             twin.self_check().unwrap();
             assert!(written(&twin) == file, "read and written again it is another");
             let mut other = life.clone();
@@ -105,7 +105,7 @@ fn a_checkpoint_that_is_none_is_refused_in_one_line() {
     let scenario = scenario(DRIVE);
     let file = written(&Machine::new(&scenario).unwrap());
     let refused = |scenario, mut bytes: &[u8], words: &str| {
-        let message = Machine::read(scenario, &mut bytes).map(|_| ()).unwrap_err().to_string();
+        let message = Machine::read(scenario, &mut bytes, None).map(|_| ()).unwrap_err().to_string();
         assert!(message.starts_with("the checkpoint ") && message.contains(words), "{message}");
         assert_eq!(message.lines().count(), 1);
     };

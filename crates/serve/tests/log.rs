@@ -4,6 +4,7 @@
 mod support;
 
 use outlast_device::{Command, Op, StreamId, Tag};
+use outlast_media::{Share, Tear};
 use outlast_serve::log::{Damage, Reader, SEGMENT_HEADER};
 use outlast_serve::{Image, ImageOptions, Input, Power, Recorder, fault_of};
 use outlast_units::{Lba, Nanos};
@@ -36,6 +37,16 @@ fn given() -> impl Strategy<Value = Given> {
         1 => power.prop_map(|power| Given::Other(Input::Power(power))),
         1 => (any::<u16>(), any::<bool>()).prop_map(|(member, force)| Given::Other(Input::Replace { member, force })),
         1 => prop::sample::select(vec![Input::Repair, Input::Advance]).prop_map(Given::Other),
+        1 => tear().prop_map(|tear| Given::Other(Input::Tear(tear))),
+    ]
+}
+
+fn tear() -> impl Strategy<Value = Tear> {
+    let shorn = (1u16..500, 1u16..500).prop_map(|(parts, more)| Share::new(parts, parts + more).unwrap());
+    prop_oneof![
+        Just(Tear::Nothing),
+        shorn.prop_map(Tear::Shorn),
+        (1u32..200).prop_map(|sectors| Tear::Torn { run: sectors * 512 }),
     ]
 }
 

@@ -17,9 +17,11 @@ use outlast_device::{
 };
 use outlast_flash::{Flash, Source};
 use outlast_ftl::{Ftl, UnitsWritten};
+use outlast_media::{Store, Tear};
 use outlast_units::slab::Slab;
 use outlast_units::{Bytes, CoreId, DieId, IndexVec, Lba, LocalDie, Lpn, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// A simulated solid-state drive: a machine made of parts.
 ///
@@ -91,6 +93,8 @@ pub struct Ssd {
     pub(crate) schedule: FaultSchedule,
     pub(crate) changes: Changes,
     pub(crate) power_cuts: PowerCuts,
+    /// What the next loss of power leaves of program operations under way.
+    pub(crate) tear: Tear,
     pub(crate) mounts: Mounts,
     pub(crate) shutdowns: Shutdowns,
     /// Which units live in another core than when the drive was new; absent where none do.
@@ -115,6 +119,13 @@ impl Ssd {
     /// The seed that it was built with.
     pub fn seed(&self) -> u64 {
         self.seed
+    }
+
+    /// Has `store` keep the bytes from now on, if the drive keeps any; they are no longer in memory then.
+    pub fn keep_contents_in(&mut self, store: &Arc<dyn Store>) {
+        for core in self.cores.iter_mut() {
+            core.ftl.keep_contents_in(store);
+        }
     }
 
     /// Mapping units that the host addresses.

@@ -109,7 +109,7 @@ fn a_scheduled_loss_of_power_ends_what_is_under_way_and_the_drive_goes_on() {
         let mut ssd = Ssd::new(config, 1).unwrap();
         ssd.begin_timed();
         let at = Nanos::millis(3);
-        ssd.schedule_faults(&[(at, Fault { die: 0, damage: Damage::Power })]);
+        ssd.schedule_faults(&[(at, Fault { die: 0, damage: Damage::Power(outlast_media::Tear::Nothing) })]);
         let (mut aborted, mut done, mut tag) = (0, 0, 0);
         let (mut in_flight, mut now) = (0, Nanos::ZERO);
         let mut completions = Vec::new();

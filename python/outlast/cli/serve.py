@@ -67,6 +67,13 @@ Examples:
     help="With --image: serve what a crash of the machine has left, though promises are broken.",
 )
 @click.option(
+    "--contents",
+    type=click.Choice(["memory", "disk"]),
+    default="memory",
+    show_default=True,
+    help="Hold the bytes of the drive in memory, or in a file without a name: in the image's folder, else in TMPDIR.",
+)
+@click.option(
     "--run",
     "captive",
     metavar="COMMAND",
@@ -98,6 +105,7 @@ def serve_command(
     image: Path | None,
     sync: bool,
     salvage: bool,
+    contents: str,
     captive: str | None,
     name: str | None,
     http: int | None,
@@ -135,6 +143,7 @@ def serve_command(
             image=None if image is None else str(image),
             sync=sync,
             salvage=salvage,
+            contents=contents,
         )
         with ExitStack() as stack:
             try:

@@ -78,13 +78,24 @@ class Served:
         """Something breaks, as in `[[faults]]`: `fault(die=3)`; of an array `device` says in which of its devices."""
         self.ask({"do": "fault", "fault": {"kind": kind, **place}})
 
-    def power_cut(self, span: str | None = None, force: bool = False) -> None:
-        """Power fails and is back at once, or after `span` (`"2s"`); clients lose their connections unanswered."""
-        self.ask({"do": "power", "action": "cut", "for": span, "force": force})
+    def power_cut(
+        self,
+        span: str | None = None,
+        force: bool = False,
+        *,
+        shorn: str | None = None,
+        torn: int | str | None = None,
+    ) -> None:
+        """Power fails and is back at once, or after `span` (`"2s"`); clients lose their connections unanswered.
 
-    def power_off(self) -> None:
-        """Power fails; clients that connect wait until it is back."""
-        self.ask({"do": "power", "action": "off"})
+        With `shorn` (`"3/8"`) the drive takes units for good of which only the first part has been programmed, with
+        `torn` (512) units of which each run of so many bytes is new or old; never any that a flush has covered.
+        """
+        self.ask({"do": "power", "action": "cut", "for": span, "force": force, "shorn": shorn, "torn": torn})
+
+    def power_off(self, *, shorn: str | None = None, torn: int | str | None = None) -> None:
+        """Power fails; clients that connect wait until it is back. `shorn` and `torn` are as of `power_cut`."""
+        self.ask({"do": "power", "action": "off", "shorn": shorn, "torn": torn})
 
     def power_on(self, force: bool = False) -> None:
         """Power is back. `force`: an array starts although parity is in doubt and a member is missing."""
@@ -135,6 +146,7 @@ def serve(
     image: str | Path | None = None,
     sync: bool = False,
     spin: bool = False,
+    contents: str = "memory",
 ) -> Served:
     """Serves a scenario's drive or array by the NBD protocol from a thread of its own, and returns when it is ready.
 
@@ -143,7 +155,8 @@ def serve(
     clock on the wall, so many simulated seconds a second. `name` opens the control socket for `outlast ctl`, `http` the
     live page and the HTTP interface (`True`: at any free port), for which `pip install 'outlast[serve]'` brings what
     they need. `image` is a folder in which the machine is kept, with `sync` safe from a crash of this computer; `spin`
-    stays awake for the last microseconds before an answer.
+    stays awake for the last microseconds before an answer. With `contents="disk"` the bytes that the machine holds are
+    in a file without a name, in the image's folder or that of the system's temporary files, instead of in memory.
     """
     from outlast import _core
 
@@ -155,7 +168,15 @@ def serve(
         chosen, changes = layers(scenario), override_list(overrides)
         kept = None if image is None else str(image)
         server = _core.serve(
-            chosen, changes, listen=listen, speed=speed, export=export, image=kept, sync=sync, spin=spin
+            chosen,
+            changes,
+            listen=listen,
+            speed=speed,
+            export=export,
+            image=kept,
+            sync=sync,
+            spin=spin,
+            contents=contents,
         )
         stack.callback(server.stop)
         while (doing := server.wait(LOOK_S)[0]) == "preparing":

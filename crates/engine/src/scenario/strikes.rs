@@ -1,7 +1,7 @@
 //! What faults strike: the flash of a drive, or an array and its members as wholes.
 
 use super::Scenario;
-use outlast_media::{ConfigError, Fault, FaultKind, FaultSpec};
+use outlast_media::{ConfigError, Damage, Fault, FaultKind, FaultSpec, Tear};
 use outlast_ssd::WriteCache;
 use outlast_units::Nanos;
 
@@ -26,6 +26,8 @@ pub enum Happening {
     PowerCut {
         /// The array starts even where parity is in doubt and a member missing.
         force: bool,
+        /// What is left of what was being programmed.
+        tear: Tear,
     },
 }
 
@@ -62,11 +64,11 @@ impl Scenario {
         let (members, devices) =
             self.array.as_ref().map_or((0, None), |array| (array.members, Some(array.devices())));
         let device = fault.resolve_device(field, members, devices)?;
-        let force = fault.force.unwrap_or(false);
+        let (force, tear) = (fault.force.unwrap_or(false), self.tear(field, fault)?);
         if self.is_whole(fault) {
             return Ok(Strike::Whole(match fault.kind {
                 FaultKind::Replace => Happening::Replace { member: device, force, fault: index },
-                FaultKind::Power => Happening::PowerCut { force },
+                FaultKind::Power => Happening::PowerCut { force, tear },
                 _ => Happening::Fail { member: device },
             }));
         }
@@ -75,7 +77,28 @@ impl Scenario {
             return Err(ConfigError::new(&format!("{field}.device"), device, limit));
         }
         self.may_reset(field, fault)?;
-        Ok(Strike::Flash { device, fault: fault.resolve(field, &self.device.geometry)? })
+        let mut fault = fault.resolve(field, &self.device.geometry)?;
+        if let Damage::Power(own) = &mut fault.damage {
+            *own = tear;
+        }
+        Ok(Strike::Flash { device, fault })
+    }
+
+    /// What a loss of power leaves of what is being programmed, as the fault `fault`, which messages call `field`, says.
+    ///
+    /// # Errors
+    /// Something that cannot be, or of a fault of another kind, or of a drive in which capacitors have it programmed to its end.
+    pub fn tear(&self, field: &str, fault: &FaultSpec) -> Result<Tear, ConfigError> {
+        let tear = fault.tear(field, self.device.ftl.mapping_unit)?;
+        if tear == Tear::Nothing || self.device.controller.write_cache != WriteCache::Protected {
+            return Ok(tear);
+        }
+        let limit = "must be absent: a protected buffer has what is being programmed programmed to its end \
+                     (device.controller.write_cache = \"volatile\" or \"off\" has not)";
+        Err(match fault.shorn {
+            Some(share) => ConfigError::new(&format!("{field}.shorn"), share, limit),
+            None => ConfigError::new(&format!("{field}.torn"), fault.torn.unwrap_or_default(), limit),
+        })
     }
 
     /// A member may lose its power by itself only where it forgets nothing that it has acknowledged: nobody would notice.

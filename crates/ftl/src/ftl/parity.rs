@@ -172,7 +172,7 @@ impl Ftl {
         let count = code.parity_shards();
         let contents = self.contents.as_mut()?;
         let blanks =
-            if data_of(&self.layout, contents, line, members, unit).any(|(_, unit)| unit.bytes().is_some()) {
+            if data_of(&self.layout, contents, line, members, unit).any(|(_, unit)| unit.length().is_some()) {
                 (0..count).map(|_| contents.blank()).collect()
             } else {
                 Vec::new()

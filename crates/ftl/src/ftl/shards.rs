@@ -2,6 +2,7 @@
 
 use outlast_codes::{Code, Decoder};
 use outlast_media::{Blank, Unit};
+use std::borrow::Cow;
 
 const FITS: &str = "units are of one length, and a line has no more of them than its code";
 
@@ -14,9 +15,15 @@ pub(super) fn encode<'a>(
 ) -> Vec<Unit> {
     let mut tags_of_data = vec![[0; 4]; code.data_shards()];
     let mut with_bytes: Vec<(usize, &[u8])> = Vec::with_capacity(code.data_shards());
+    // Nothing is allocated for it where all bytes are in memory.
+    let mut elsewhere: Vec<(usize, &Unit)> = Vec::new();
     for (index, unit) in data {
         tags_of_data[index] = unit.tag().to_le_bytes();
-        with_bytes.extend(unit.bytes().map(|bytes| (index, bytes)));
+        match unit.in_memory() {
+            Some(bytes) => with_bytes.push((index, bytes)),
+            None if unit.length().is_some() => elsewhere.push((index, unit)),
+            None => {}
+        }
     }
     let mut tags = vec![[0; 4]; code.parity_shards()];
     let mut parity_of_tags: Vec<&mut [u8]> = tags.iter_mut().map(<[u8; 4]>::as_mut_slice).collect();
@@ -24,7 +31,7 @@ pub(super) fn encode<'a>(
     code.encode(&tags_of_data, &mut parity_of_tags).expect(FITS);
     let tags = tags.into_iter().map(u32::from_le_bytes);
     if blanks.is_empty() {
-        assert!(with_bytes.is_empty(), "the parity of bytes takes memory");
+        assert!(with_bytes.is_empty() && elsewhere.is_empty(), "the parity of bytes takes memory");
         return tags.map(Unit::zero).collect();
     }
     let mut parity: Vec<&mut [u8]> = blanks.iter_mut().map(Blank::bytes_mut).collect();
@@ -38,6 +45,11 @@ pub(super) fn encode<'a>(
         for (index, bytes) in with_bytes {
             code.accumulate(index, bytes, &mut parity).expect(FITS);
         }
+        let mut copy = vec![0; if elsewhere.is_empty() { 0 } else { parity[0].len() }];
+        for (index, unit) in elsewhere {
+            unit.copy_to(0, &mut copy);
+            code.accumulate(index, &copy, &mut parity).expect(FITS);
+        }
     }
     blanks.into_iter().zip(tags).map(|(blank, tag)| blank.into_unit(tag)).collect()
 }
@@ -50,11 +62,12 @@ pub(super) fn rebuild(decoder: &Decoder, units: &[Option<&Unit>], length: usize)
     let mut tag = [0; 4];
     decoder.rebuild(&tags, &mut [&mut tag]).expect(FITS);
     let tag = u32::from_le_bytes(tag);
-    if sources().flatten().all(|unit| unit.bytes().is_none()) {
+    if sources().flatten().all(|unit| unit.length().is_none()) {
         return Unit::zero(tag);
     }
     let zero = vec![0; length];
-    let bytes: Vec<&[u8]> = sources().map(|unit| unit.and_then(Unit::bytes).unwrap_or(&zero)).collect();
+    let bytes: Vec<Option<Cow<'_, [u8]>>> = sources().map(|unit| unit.and_then(Unit::bytes)).collect();
+    let bytes: Vec<&[u8]> = bytes.iter().map(|bytes| bytes.as_deref().unwrap_or(&zero)).collect();
     let mut rebuilt = Blank::new(length);
     decoder.rebuild(&bytes, &mut [rebuilt.bytes_mut()]).expect(FITS);
     rebuilt.into_unit(tag)
@@ -92,7 +105,7 @@ mod tests {
             let flats: Vec<&[u8]> = flats.iter().map(Vec::as_slice).collect();
             code.encode(&flats, &mut sums.iter_mut().map(Vec::as_mut_slice).collect::<Vec<_>>()).unwrap();
             let there = || data.iter().enumerate().filter_map(|(index, unit)| Some((index, unit.as_ref()?)));
-            let none = there().all(|(_, unit)| unit.bytes().is_none());
+            let none = there().all(|(_, unit)| unit.length().is_none());
             let blanks = (0..if none { 0 } else { shape.1 }).map(|_| Blank::new(80)).collect();
             let parity = encode(&code, there(), blanks);
             let found: Vec<Vec<u8>> = parity.iter().map(|unit| flat(&Some(unit.clone()))).collect();

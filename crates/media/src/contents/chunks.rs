@@ -1,7 +1,8 @@
 //! A table of slots that is cloned without being copied.
 
+use super::store::Store;
 use super::unit::Unit;
-use outlast_persist::{Damage, Persist, Reader, Restore, Writer};
+use outlast_persist::{Damage, Persist, Reader, Writer};
 use std::sync::Arc;
 
 /// Slots in chunks of [`CHUNK`]; a chunk that holds nothing takes no memory. A clone shares all chunks with the original; whoever changes
@@ -107,11 +108,23 @@ impl Chunks {
     }
 }
 
-impl Restore for Chunks {
-    const SHAPE: u64 = <(u32, Unit) as Persist>::SHAPE;
+impl Chunks {
+    /// Puts another unit in the place of each one for which `other` gives one.
+    pub(super) fn replace_units(&mut self, mut other: impl FnMut(&Unit) -> Option<Unit>) {
+        for shared in self.chunks.iter_mut().flatten() {
+            for place in 0..CHUNK {
+                if let Some(unit) = shared.units[place].as_ref().and_then(&mut other) {
+                    Arc::make_mut(shared).units[place] = Some(unit);
+                }
+            }
+        }
+    }
 
-    /// Slots that hold something, with what they hold.
-    fn save(&self, to: &mut Writer<'_>) {
+    /// What [`Chunks::save`] writes.
+    pub(super) const SHAPE: u64 = <(u32, Unit) as Persist>::SHAPE;
+
+    /// Writes the slots that hold something, with what they hold.
+    pub(super) fn save(&self, to: &mut Writer<'_>) {
         to.count(self.held);
         for (index, chunk) in self.chunks.iter().enumerate() {
             let units = chunk.iter().flat_map(|chunk| chunk.units.iter().enumerate());
@@ -122,11 +135,17 @@ impl Restore for Chunks {
         }
     }
 
-    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+    /// Takes over what was written; the bytes go to `store`, if there is one.
+    pub(super) fn restore(
+        &mut self,
+        from: &mut Reader<'_>,
+        store: Option<&Arc<dyn Store>>,
+    ) -> Result<(), Damage> {
         *self = Self::default();
         let mut next = 0;
         for _ in 0..from.count()? {
-            let (slot, unit) = <(u32, Unit) as Persist>::read(from)?;
+            let slot = u32::read(from)?;
+            let unit = Unit::read_into(from, store)?;
             // A table up to the last slot is made: it has a place for each slot, so it grows no further than the slots say.
             if u64::from(slot) < next {
                 return Err(Damage::Value { what: "slot after those before it", value: slot.into() });

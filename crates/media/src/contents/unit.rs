@@ -1,13 +1,15 @@
 //! The bytes of a mapping unit, by reference.
 
+use super::store::{Store, Stored};
 use outlast_persist::{Damage, Persist, Reader, Writer};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The bytes of a mapping unit with its tag: the logical page that it was written for, which a real drive keeps in the spare area and
 /// which is checked on every read. The tag of parity is the code's sum of the tags that it covers.
 ///
 /// Bytes are held by reference: a unit that moves to another slot is not copied, and neither are the units of a drive that is cloned.
-/// Zeroes take no memory.
+/// Zeroes take no memory, and bytes in a [`Store`] little.
 #[derive(Clone, Debug)]
 pub struct Unit(Held);
 
@@ -15,6 +17,7 @@ pub struct Unit(Held);
 enum Held {
     Zero { tag: u32 },
     Shared { tag: u32, bytes: Arc<[u8]> },
+    Stored { tag: u32, bytes: Arc<Stored> },
 }
 
 // What a slot takes; one without a unit is told by the same word as the kind.
@@ -32,12 +35,36 @@ impl Unit {
         Self(Held::Zero { tag })
     }
 
-    /// The bytes; `None`: all are zero.
+    /// The bytes; `None`: all are zero. Those in a store are copied.
     #[inline]
-    pub fn bytes(&self) -> Option<&[u8]> {
+    pub fn bytes(&self) -> Option<Cow<'_, [u8]>> {
         match &self.0 {
             Held::Zero { .. } => None,
+            Held::Shared { bytes, .. } => Some(Cow::Borrowed(bytes)),
+            Held::Stored { bytes, .. } => {
+                let mut copy = vec![0; bytes.length()];
+                bytes.copy_to(0, &mut copy);
+                Some(Cow::Owned(copy))
+            }
+        }
+    }
+
+    /// The bytes, if they are in memory; `None` also where all are zero.
+    #[inline]
+    pub fn in_memory(&self) -> Option<&[u8]> {
+        match &self.0 {
             Held::Shared { bytes, .. } => Some(bytes),
+            Held::Zero { .. } | Held::Stored { .. } => None,
+        }
+    }
+
+    /// How many bytes it has; `None`: all are zero, however many.
+    #[inline]
+    pub fn length(&self) -> Option<usize> {
+        match &self.0 {
+            Held::Zero { .. } => None,
+            Held::Shared { bytes, .. } => Some(bytes.len()),
+            Held::Stored { bytes, .. } => Some(bytes.length()),
         }
     }
 
@@ -45,7 +72,7 @@ impl Unit {
     #[inline]
     pub fn tag(&self) -> u32 {
         match self.0 {
-            Held::Zero { tag } | Held::Shared { tag, .. } => tag,
+            Held::Zero { tag } | Held::Shared { tag, .. } | Held::Stored { tag, .. } => tag,
         }
     }
 
@@ -54,7 +81,9 @@ impl Unit {
     #[must_use]
     pub fn with_tag(mut self, tag: u32) -> Self {
         match &mut self.0 {
-            Held::Zero { tag: own } | Held::Shared { tag: own, .. } => *own = tag,
+            Held::Zero { tag: own } | Held::Shared { tag: own, .. } | Held::Stored { tag: own, .. } => {
+                *own = tag;
+            }
         }
         self
     }
@@ -65,19 +94,48 @@ impl Unit {
     /// If the unit has not so many.
     #[inline]
     pub fn copy_to(&self, from: usize, to: &mut [u8]) {
-        match self.bytes() {
-            Some(bytes) => to.copy_from_slice(&bytes[from..from + to.len()]),
-            None => to.fill(0),
+        match &self.0 {
+            Held::Zero { .. } => to.fill(0),
+            Held::Shared { bytes, .. } => to.copy_from_slice(&bytes[from..from + to.len()]),
+            Held::Stored { bytes, .. } => bytes.copy_to(from, to),
         }
     }
 
-    /// The bytes as memory to be written again, if there are any; others may hold them still.
+    /// The same unit with its bytes in `store`, if they are in memory and the store takes them.
+    pub(super) fn put_into(&self, store: &Arc<dyn Store>) -> Option<Self> {
+        let stored = Stored::new(store, self.in_memory()?)?;
+        Some(Self(Held::Stored { tag: self.tag(), bytes: Arc::new(stored) }))
+    }
+
+    /// Where what all who share its bytes hold lies in memory, and whether the bytes are there, too; `None`: all are zero.
+    pub(super) fn lies_at(&self) -> Option<(usize, bool)> {
+        match &self.0 {
+            Held::Zero { .. } => None,
+            Held::Shared { bytes, .. } => Some((bytes.as_ptr().addr(), true)),
+            Held::Stored { bytes, .. } => Some((Arc::as_ptr(bytes).addr(), false)),
+        }
+    }
+
+    /// The bytes as memory to be written again, if they are in memory; others may hold them still.
     #[inline]
     pub(super) fn into_shared(self) -> Option<Arc<[u8]>> {
         match self.0 {
-            Held::Zero { .. } => None,
+            Held::Zero { .. } | Held::Stored { .. } => None,
             Held::Shared { bytes, .. } => Some(bytes),
         }
+    }
+
+    /// Reads a unit; bytes that are not zero go to `store`, if there is one and it takes them.
+    pub(super) fn read_into(from: &mut Reader<'_>, store: Option<&Arc<dyn Store>>) -> Result<Self, Damage> {
+        let (tag, has_bytes) = <(u32, bool)>::read(from)?;
+        if !has_bytes {
+            return Ok(Self::zero(tag));
+        }
+        let make = |bytes: &[u8]| {
+            let unit = Self(Held::Shared { tag, bytes: bytes.into() });
+            store.and_then(|store| unit.put_into(store)).unwrap_or(unit)
+        };
+        Ok(from.shared(make)?.with_tag(tag))
     }
 }
 
@@ -87,19 +145,15 @@ impl Persist for Unit {
     /// The tag, and the bytes where they are not zero: those that others hold, too, are written once.
     fn write(&self, to: &mut Writer<'_>) {
         self.tag().write(to);
-        let bytes = match &self.0 {
-            Held::Zero { .. } => None,
-            Held::Shared { bytes, .. } => Some(bytes),
-        };
-        bytes.is_some().write(to);
-        if let Some(bytes) = bytes {
-            to.shared(bytes);
+        let place = self.lies_at();
+        place.is_some().write(to);
+        if let Some((place, _)) = place {
+            to.shared(place, || self.bytes().unwrap_or_default());
         }
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Damage> {
-        let (tag, has_bytes) = Persist::read(from)?;
-        Ok(Self(if has_bytes { Held::Shared { tag, bytes: from.shared()? } } else { Held::Zero { tag } }))
+        Self::read_into(from, None)
     }
 }
 
@@ -109,7 +163,7 @@ impl PartialEq for Unit {
         self.tag() == other.tag()
             && match (self.bytes(), other.bytes()) {
                 (Some(own), Some(others)) => own == others,
-                (Some(bytes), None) | (None, Some(bytes)) => is_zero(bytes),
+                (Some(bytes), None) | (None, Some(bytes)) => is_zero(&bytes),
                 (None, None) => true,
             }
     }

@@ -1,8 +1,8 @@
 //! Faults that a scenario schedules.
 
-use super::{Damage, Fault};
+use super::{Damage, Fault, Share, Tear};
 use crate::{ConfigError, DieAddress, Geometry};
-use outlast_units::{ChannelId, Nanos};
+use outlast_units::{Bytes, ChannelId, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -31,7 +31,8 @@ pub enum FaultKind {
     /// The next erasure of a block: `die`, `plane`, `block`.
     Erase,
     /// The power fails and is back at once, of the drive, or of an array and all its devices: no place. With `device`, that of one device
-    /// of an array; with `force`, an array starts although parity is in doubt and a member missing.
+    /// of an array; with `force`, an array starts although parity is in doubt and a member missing. With `shorn` or `torn`, programs under way
+    /// leave something that the drive takes for good.
     Power,
     /// The non-volatile parity cache loses its contents (`device.protection.partial.place = "cache"`): no further field.
     ParityCache,
@@ -84,13 +85,22 @@ pub struct FaultSpec {
     /// though what a missing member held may come back wrong. Default: false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub force: Option<bool>,
+    /// For kind `power`, where the buffer is not protected: of each mapping unit whose program operation was under way so much is new, the rest
+    /// old, and the drive reports it as good: `"3/8"` and `"7/8"` have been seen. Nothing that a flush has covered is among them. Default:
+    /// such units are passed over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shorn: Option<Share>,
+    /// The same, but each run of so many bytes is new or old by itself: 512 for sectors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub torn: Option<Bytes>,
 }
 
 impl FaultSpec {
     /// A fault of `kind` at `at` without a place.
     pub fn new(at: Nanos, kind: FaultKind) -> Self {
         let (channel, chip, die, plane, block, page, reads) = (None, None, None, None, None, None, None);
-        Self { at, kind, channel, chip, die, plane, block, page, reads, device: None, force: None }
+        let (device, force, shorn, torn) = (None, None, None, None);
+        Self { at, kind, channel, chip, die, plane, block, page, reads, device, force, shorn, torn }
     }
 
     /// Whether the fault is of an array as a whole, where there is one.
@@ -148,6 +158,19 @@ impl FaultSpec {
         Ok(device)
     }
 
+    /// What a loss of power leaves of what was being programmed, in a drive with mapping units of `unit`.
+    ///
+    /// # Errors
+    /// Something that cannot be, or of a fault of another kind.
+    pub fn tear(&self, field: &str, unit: Bytes) -> Result<Tear, ConfigError> {
+        if self.kind != FaultKind::Power {
+            let check = Check { field, kind: self.kind };
+            check.present("shorn", self.shorn, Use::Refused)?;
+            check.present("torn", self.torn, Use::Refused)?;
+        }
+        Tear::of(field, self.shorn, self.torn, unit)
+    }
+
     /// Checks the fault against the drive's flash; `field` is its dotted name, such as `faults[3]`.
     ///
     /// # Errors
@@ -202,7 +225,7 @@ impl FaultSpec {
                 Damage::TransientRead { block: plane.zip(block), reads: reads.unwrap_or(1) }
             }
             (Chip, ..) => Damage::Chip,
-            (Power, ..) => Damage::Power,
+            (Power, ..) => Damage::Power(Tear::Nothing),
             (ParityCache, ..) => Damage::ParityCache,
             (Die, ..) => Damage::Die,
             (

@@ -5,9 +5,11 @@ mod host;
 use crate::errors::{DeviceError, InternalError, of_engine};
 use crate::guard::unlocked;
 use crate::scenario::{Override, RawLayer, load};
+use crate::serve::contents_in;
 use host::{Ask, Batch, Done, Host};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use outlast_engine::Control;
+use outlast_media::Tear;
 use outlast_serve::{Input, Machine, Power, fault_of};
 use outlast_units::{Nanos, SECTOR_BYTES};
 use pyo3::prelude::*;
@@ -38,8 +40,15 @@ struct Drive {
 impl Drive {
     /// Builds the drive or array of a scenario and prepares it. Ctrl-C stops that.
     #[new]
-    fn new(py: Python<'_>, layers: Vec<RawLayer>, overrides: Vec<Override>) -> PyResult<Self> {
+    #[pyo3(signature = (layers, overrides, contents = "memory"))]
+    fn new(
+        py: Python<'_>,
+        layers: Vec<RawLayer>,
+        overrides: Vec<Override>,
+        contents: &str,
+    ) -> PyResult<Self> {
         unlocked(py, || {
+            let store = contents_in(contents)?.store(&std::env::temp_dir())?;
             let (scenario, provenance) = load(layers, &overrides)?;
             let mut failure = None;
             let made = Machine::prepare(&scenario, &mut |_| {
@@ -50,7 +59,10 @@ impl Drive {
                 return Err(error);
             }
             let made = made.map_err(|error| of_engine(error, &provenance))?;
-            let machine = made.ok_or_else(|| InternalError::new_err("preparing ended before its end"))?;
+            let mut machine = made.ok_or_else(|| InternalError::new_err("preparing ended before its end"))?;
+            if let Some(store) = store {
+                machine.keep_contents_in(store);
+            }
             Ok(Self::of(Host { now: machine.now(), machine }))
         })
     }
@@ -133,15 +145,23 @@ impl Drive {
         self.with(py, |host| host.advance(by))
     }
 
-    /// The power is cut, goes or comes.
-    fn power(&self, py: Python<'_>, action: &str, force: bool) -> PyResult<()> {
+    /// The power is cut, goes or comes; `left`: what it leaves of what is being programmed, as JSON, an entry of `[[faults]]` of kind `power`.
+    fn power(&self, py: Python<'_>, action: &str, force: bool, left: &str) -> PyResult<()> {
         let power = match action {
             "cut" => Power::Cut { force },
             "off" => Power::Off,
             "on" => Power::On { force },
             other => return Err(refused(format!("action \"{other}\": must be cut, off or on"))),
         };
-        self.with(py, |host| host.give(&Input::Power(power)))
+        let left = fault_of(&serde_json::from_str(left).unwrap_or_default()).map_err(refused)?;
+        self.with(py, |host| {
+            let tear = host.machine.scenario().tear("power", &left);
+            let tear = tear.map_err(|error| refused(error.to_string()))?;
+            if tear != Tear::Nothing && !host.machine.is_off() {
+                host.give(&Input::Tear(tear))?;
+            }
+            host.give(&Input::Power(power))
+        })
     }
 
     /// Something breaks: an entry of `[[faults]]` as JSON, without its time.
@@ -194,7 +214,12 @@ impl Drive {
         py: Python<'_>,
         work: impl FnOnce(&mut Host) -> PyResult<T> + Send,
     ) -> PyResult<T> {
-        unlocked(py, || work(&mut self.host.lock().unwrap_or_else(PoisonError::into_inner)))
+        unlocked(py, || {
+            let mut host = self.host.lock().unwrap_or_else(PoisonError::into_inner);
+            let done = work(&mut host)?;
+            host.machine.check_contents().map_err(|error| DeviceError::new_err(error.to_string()))?;
+            Ok(done)
+        })
     }
 
     fn carry_out(

@@ -19,6 +19,7 @@ use crate::input::{Input, Power};
 use crate::log::{Acknowledged, Log, LogOptions, Place};
 use crate::machine::Machine;
 use crate::recorder::Recorder;
+use crate::store::ContentsIn;
 use files::{Files, io_error};
 use outlast_device::{Command, Op, StreamId, Tag};
 use outlast_engine::{EngineError, OnProgress, Scenario};
@@ -35,6 +36,8 @@ pub struct ImageOptions {
     pub sync: bool,
     /// Whether a log that the host's crash has damaged is used up to the damage, though replies have left that later parts decided.
     pub salvage: bool,
+    /// Where the machine's bytes are; if on disk, in the image's folder.
+    pub contents: ContentsIn,
 }
 
 /// What was found when an image was opened.
@@ -93,7 +96,11 @@ impl Image {
         }
         let acknowledged = files.clock(image)?;
         let clean = files.is_clean();
+        let store = options.contents.store(folder).map_err(|source| io_error(folder.to_owned(), source))?;
         let Some(mut machine) = Machine::prepare(&own, progress)? else { return Ok(None) };
+        if let Some(store) = store {
+            machine.keep_contents_in(store);
+        }
         let replayed = replay::replay(&mut machine, &files, image, acknowledged, options.salvage, None)?;
         let clock = files.open_clock()?;
         let log_options = LogOptions { sync: options.sync };
@@ -177,6 +184,7 @@ impl Image {
     /// The log cannot be written; then the next server finds a machine that has lost its power.
     pub fn shut_down(mut self, machine: &mut Machine, now: Nanos) -> io::Result<()> {
         let mut now = finish(machine, now);
+        machine.check_contents()?;
         if machine.is_up() && machine.in_flight() == 0 {
             let command = Command { lba: Lba(0), sectors: 0, op: Op::Flush, stream: StreamId(0), fua: false };
             let flush = Input::Command { tag: Tag(0), command, data: &[] };

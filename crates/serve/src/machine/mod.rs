@@ -12,12 +12,16 @@ pub use refused::Refused;
 pub use state::{ArrayState, DriveState, Kind, MemberState, PassState, RepairState, State};
 
 use crate::input::Input;
+use crate::store::FileStore;
 use events::Events;
 use flight::Flight;
 use outlast_device::health_log::HealthLog;
 use outlast_device::{Command, Completion, Device, Extent, Identity, LbaRun, SectorRun, Smart, Tag};
 use outlast_engine::{EngineError, InService, OnProgress, Scenario};
+use outlast_media::Store;
 use outlast_units::{Lba, Nanos};
+use std::io;
+use std::sync::Arc;
 
 /// Tags are below this.
 pub const TAGS: u32 = 1 << 20;
@@ -41,6 +45,9 @@ pub struct Machine {
     /// How long there was none before.
     dark: Nanos,
     events: Events,
+    /// Where its bytes are, if not in memory.
+    #[persist(skip)]
+    store: Option<Arc<FileStore>>,
 }
 
 impl Machine {
@@ -76,7 +83,23 @@ impl Machine {
             off: None,
             dark: Nanos::ZERO,
             events: Events::default(),
+            store: None,
         }
+    }
+
+    /// Has `store` keep its bytes from now on; forks that are made later share it.
+    pub fn keep_contents_in(&mut self, store: Arc<FileStore>) {
+        self.service.keep_contents_in(&(store.clone() as Arc<dyn Store>));
+        self.store = Some(store);
+    }
+
+    /// Whether its bytes are where they should be. To be asked before anything is believed that they tell.
+    ///
+    /// # Errors
+    /// The disk that is to keep them has failed or is full: one line.
+    #[inline]
+    pub fn check_contents(&self) -> io::Result<()> {
+        self.store.as_ref().map_or(Ok(()), |store| store.check())
     }
 
     /// Gives it an input at `now`, with all done before that was due by then. An input that comes at a time before that of the last one comes
@@ -94,6 +117,10 @@ impl Machine {
                 Ok(())
             }
             Input::Power(power) => self.switch(now, power),
+            Input::Tear(tear) => {
+                self.service.tear_next(tear);
+                Ok(())
+            }
             Input::Fault(fault) => self.need_power().and_then(|()| {
                 self.service.strike(now, fault)?;
                 self.events.note(now, "fault", events::fault_in_words(fault));

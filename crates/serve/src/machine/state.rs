@@ -72,6 +72,8 @@ pub struct DriveState {
     pub left_behind_units: u64,
     /// Losses of power over its life.
     pub power_cuts: u64,
+    /// Mapping units that a loss of power has left shorn or torn, which the drive takes for good.
+    pub torn_units: u64,
 }
 
 /// An array.
@@ -195,6 +197,7 @@ impl DriveState {
             lost_units: ssd.lost_units(),
             left_behind_units: ssd.left_behind_units().count() as u64,
             power_cuts: ssd.power_cuts().cuts,
+            torn_units: ssd.torn_units(),
         }
     }
 }

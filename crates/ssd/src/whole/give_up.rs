@@ -26,7 +26,8 @@ impl Ssd {
     /// # Panics
     /// If it is of a die that the drive does not have.
     pub fn inject(&mut self, now: Nanos, fault: Fault) {
-        if fault.damage == Damage::Power {
+        if let Damage::Power(tear) = fault.damage {
+            self.tear_next(tear);
             self.host.abort(now);
             self.cut(now, now);
             self.schedule.count_injected();

@@ -7,5 +7,6 @@ mod mount;
 mod power;
 mod prospects;
 mod redirection;
+mod tear;
 
 pub use mount::Mounts;

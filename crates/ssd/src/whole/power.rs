@@ -13,6 +13,7 @@ use crate::ssd::Ssd;
 use outlast_device::PowerCycle;
 use outlast_flash::{Outstanding, Queue, Source};
 use outlast_ftl::{Aftermath, Cause, PartialPlace};
+use outlast_media::Tear;
 use outlast_units::slab::Slab;
 use outlast_units::{CoreId, IndexVec, Nanos, Pu, SuperblockId};
 
@@ -42,6 +43,7 @@ impl Ssd {
     /// All but the host's side forgets at `off` what it was doing; at `on` the drive mounts.
     pub(crate) fn cut(&mut self, off: Nanos, on: Nanos) {
         self.power_cuts.cuts += 1;
+        let tear = std::mem::take(&mut self.tear);
         self.shutdowns.power_failed();
         let outstanding = self.flash.cut(off);
         self.reads = Slab::default();
@@ -56,7 +58,7 @@ impl Ssd {
             self.issue_again(&outstanding);
             Vec::new()
         } else {
-            self.lose_buffers(on, &outstanding)
+            self.lose_buffers(on, &outstanding, tear)
         };
         self.mount_from_flash(on, &parity, protected);
         for (core, abandoned) in abandoned.iter_indexed() {
@@ -129,12 +131,19 @@ impl Ssd {
     }
 
     /// The buffer is empty. Returns the program units that are read so that parity is known again.
-    fn lose_buffers(&mut self, now: Nanos, outstanding: &[Outstanding<Purpose>]) -> Vec<(CoreId, Pu)> {
+    fn lose_buffers(
+        &mut self,
+        now: Nanos,
+        outstanding: &[Outstanding<Purpose>],
+        tear: Tear,
+    ) -> Vec<(CoreId, Pu)> {
         let mut read_again = Vec::new();
         for core in self.cores.indices() {
+            let taken = self.take_for_good(now, core, outstanding, tear);
             let of = |wanted: bool| -> Vec<Pu> {
                 let own = outstanding.iter().filter(|one| self.places[one.die].core == core);
-                own.filter(|one| one.started == wanted).map(|one| one.op.tag.pu).collect()
+                let own = own.filter(|one| one.started == wanted && !taken.contains(&one.op.tag.pu));
+                own.map(|one| one.op.tag.pu).collect()
             };
             let (started, queued) = (of(true), of(false));
             let state = &mut self.cores[core];

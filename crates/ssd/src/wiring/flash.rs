@@ -295,7 +295,7 @@ impl Ssd {
 
     /// A program unit is on flash.
     #[inline]
-    fn flash_programmed(&mut self, now: Nanos, op: &Op) {
+    pub(crate) fn flash_programmed(&mut self, now: Nanos, op: &Op) {
         let core = op.core;
         let state = &mut self.cores[core];
         let sealed = state.ftl.programmed(op.pu);

@@ -43,7 +43,7 @@ impl Ssd {
         if faults.is_empty() {
             return;
         }
-        if faults.iter().any(|(_, fault)| fault.damage != Damage::Power) {
+        if faults.iter().any(|(_, fault)| !matches!(fault.damage, Damage::Power(_))) {
             self.expect_faults();
         }
         self.schedule.schedule(faults);

@@ -174,7 +174,8 @@ impl Ssd {
         if let Some(lpn) = lpn {
             assert!(rebuilt.tag() == lpn.0, "the line of page {lpn} gave page {}", rebuilt.tag());
             if op.kind == OpKind::HostRead {
-                self.deliver(op.work.request, core, lpn, &rebuilt);
+                let seen = ftl.torn(slot).cloned().unwrap_or(rebuilt);
+                self.deliver(op.work.request, core, lpn, &seen);
             }
         }
     }

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 pub(crate) mod host;
+pub(crate) mod life;
 pub(crate) mod model;
 pub(crate) mod protection;
 pub(crate) mod torture;

@@ -2,6 +2,7 @@
 
 use super::host::{SECTOR, stamp};
 use outlast_device::{Command, Device, Op, Outcome, StreamId, Tag};
+use outlast_media::Tear;
 use outlast_ssd::{FlushPolicy, Ssd, SsdConfig, Trims, WriteCache};
 use outlast_units::{Lba, Nanos};
 use std::collections::BTreeMap;
@@ -60,6 +61,10 @@ pub(crate) struct Model {
     pub(crate) checked: u64,
     /// Units that did not hold the newest content that they might have held.
     pub(crate) fallen_back: u64,
+    /// What losses of power leave of what is being programmed.
+    pub(crate) tear: Tear,
+    /// Units that held parts of several contents after a loss of power.
+    pub(crate) torn: u64,
 }
 
 impl Model {
@@ -87,6 +92,8 @@ impl Model {
             medium_errors: 0,
             checked: 0,
             fallen_back: 0,
+            tear: Tear::Nothing,
+            torn: 0,
         }
     }
 
@@ -227,6 +234,31 @@ impl Model {
         })
     }
 
+    /// What `found` in `unit` is, if a loss of power has left it of parts of several of `contents`.
+    fn torn_from(&self, unit: usize, contents: &[Content], found: &[u8]) -> Option<Content> {
+        let is = |sector: usize, version: u64| {
+            let bytes = &found[sector * SECTOR..][..SECTOR];
+            if version == 0 {
+                bytes.iter().all(|&byte| byte == 0)
+            } else {
+                bytes == stamp((unit * self.sectors + sector) as u64, version)
+            }
+        };
+        let of = |sector: usize| contents.iter().map(move |content| content[sector]).find(|&own| is(sector, own));
+        let torn: Content = (0..self.sectors).map(of).collect::<Option<_>>()?;
+        match self.tear {
+            Tear::Nothing => None,
+            Tear::Torn { .. } => Some(torn),
+            Tear::Shorn(share) => {
+                let first = self.sectors * usize::from(share.parts().0) / usize::from(share.parts().1);
+                let has = |range: std::ops::Range<usize>| {
+                    contents.iter().any(|content| range.clone().all(|sector| is(sector, content[sector])))
+                };
+                (has(0..first) && has(first..self.sectors)).then_some(torn)
+            }
+        }
+    }
+
     /// A read found `found` in `unit`.
     pub(crate) fn look(&mut self, unit: usize, found: &[u8], (allowed, changes): &(Vec<Content>, u64)) {
         self.checked += 1;
@@ -240,7 +272,8 @@ impl Model {
             contents.extend(state.possible.iter().flat_map(|(_, contents)| contents.iter().cloned()));
         }
         let matching = contents.iter().find(|content| self.holds(unit, content, found));
-        let Some(content) = matching.cloned() else {
+        let torn = || self.torn_from(unit, &contents, found);
+        let Some(content) = matching.cloned().or_else(torn) else {
             let versions = |(sector, bytes): (usize, &[u8])| {
                 let lba = (unit * self.sectors + sector) as u64;
                 (0..=self.version).find(|&version| {
@@ -254,6 +287,7 @@ impl Model {
             let found: Vec<_> = found.chunks_exact(SECTOR).enumerate().map(versions).collect();
             panic!("unit {unit} at {} holds {found:?}, which is none of {contents:?}", self.now);
         };
+        self.torn += u64::from(!contents.contains(&content));
         if quiet && state.current().len() > 1 {
             // From now on it is this one.
             let (_, last) = self.units[unit].possible.last_mut().unwrap();
@@ -263,6 +297,7 @@ impl Model {
 
     /// Power fails now. What each unit may hold afterwards is what it may fall back to, and what was being written.
     pub(crate) fn cut(&mut self) {
+        self.ssd.tear_next(self.tear);
         self.ssd.power_cut(self.now);
         self.pending.clear();
         self.seq += 1;

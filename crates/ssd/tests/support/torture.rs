@@ -41,8 +41,13 @@ fn random_fault(rng: &mut SplitMix, config: &SsdConfig) -> Fault {
 }
 
 pub(crate) fn torture(config: &SsdConfig, seed: u64, commands: u32, cuts: Cuts, faults: u64) -> Model {
+    torture_of(Model::new(config.clone(), seed), seed, commands, cuts, faults)
+}
+
+/// The same with a model, and a drive, that is there already.
+pub(crate) fn torture_of(mut model: Model, seed: u64, commands: u32, cuts: Cuts, faults: u64) -> Model {
     let mut rng = SplitMix::new(seed, "power");
-    let mut model = Model::new(config.clone(), seed);
+    let config = model.ssd.config().clone();
     model.may_fail = faults != 0;
     if seed.is_multiple_of(2) {
         model.ssd.begin_timed();
@@ -54,7 +59,7 @@ pub(crate) fn torture(config: &SsdConfig, seed: u64, commands: u32, cuts: Cuts, 
             assert!(model.step(Nanos::MAX), "commands are pending and nothing happens");
         }
         if faults != 0 && rng.below(u64::from(commands) / faults) == 0 {
-            model.ssd.inject(model.now, random_fault(&mut rng, config));
+            model.ssd.inject(model.now, random_fault(&mut rng, &config));
         }
         if config.protection.is_some() && rng.below(u64::from(commands) / 4) == 0 {
             let parity = rng.below(3) as u8;

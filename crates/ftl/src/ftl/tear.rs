@@ -1,0 +1,41 @@
+//! Program units that a loss of power has left torn, and that the drive takes for good.
+
+use super::Ftl;
+use outlast_media::{Tear, Unit};
+use outlast_units::rng::mix;
+use outlast_units::{Lpn, Ppn, Pu};
+
+impl Ftl {
+    /// Whether program unit `pu`, whose programming is under way, has nothing but units that the host has written and no flush has covered:
+    /// whatever becomes of them, nobody was promised anything else.
+    pub fn is_unpromised(&self, pu: Pu) -> bool {
+        let mut slots = Ppn::each(self.layout.slots_of(pu));
+        !self.is_given_up(pu) && slots.all(|slot| !self.owner(slot).is_some() || self.is_new(slot))
+    }
+
+    /// Reading the units of program unit `pu` gives what `tear` leaves of them over the copies on flash that they were to supersede; `draw` is the
+    /// random number of this loss of power.
+    pub fn tear(&mut self, pu: Pu, tear: Tear, draw: u64) {
+        let Some(mut contents) = self.contents.take() else { return };
+        for slot in Ppn::each(self.layout.slots_of(pu)).filter(|&slot| self.owner(slot).is_some()) {
+            let origin = self.origins.as_ref().map_or(Ppn::NONE, |origins| {
+                let origin = origins.of(&self.layout, slot).unwrap_or(Ppn::NONE);
+                origins.on_flash(&self.layout, origin, |at| self.is_programmed(at))
+            });
+            contents.tear(slot.0, origin.is_some().then_some(origin.0), tear, mix(draw ^ u64::from(slot.0)));
+        }
+        self.contents = Some(contents);
+    }
+
+    /// What reading `slot` gives, if it is not what was written there.
+    pub fn torn(&self, slot: Ppn) -> Option<&Unit> {
+        self.contents.as_ref()?.torn(slot.0)
+    }
+
+    /// The pages of which a read gives something else than was written.
+    pub fn torn_pages(&self) -> impl Iterator<Item = Lpn> {
+        let torn = self.contents.iter().flat_map(|contents| contents.torn_slots());
+        let owners = torn.map(|slot| (Ppn(slot), self.owner(Ppn(slot))));
+        owners.filter(|&(slot, lpn)| lpn.is_some() && self.lookup(lpn) == slot).map(|(_, lpn)| lpn)
+    }
+}

@@ -1,0 +1,239 @@
+//! Contents on disk: an extension of memory, in a file without a name.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use outlast_media::{Place, Store};
+use outlast_units::SECTOR_BYTES;
+use thiserror::Error;
+
+/// Where the bytes of a machine in service are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ContentsIn {
+    /// In memory.
+    #[default]
+    Memory,
+    /// In a file without a name, which is gone when the last machine is that uses it.
+    Disk,
+}
+
+/// A place for contents that is none.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("contents = \"{0}\": must be memory or disk")]
+pub struct NoPlace(String);
+
+impl FromStr for ContentsIn {
+    type Err = NoPlace;
+
+    fn from_str(text: &str) -> Result<Self, NoPlace> {
+        match text {
+            "memory" => Ok(Self::Memory),
+            "disk" => Ok(Self::Disk),
+            _ => Err(NoPlace(text.to_owned())),
+        }
+    }
+}
+
+impl ContentsIn {
+    /// A new store, with its file in `folder`; `None` where memory is to be used.
+    ///
+    /// # Errors
+    /// No file can be made there.
+    pub fn store(self, folder: &Path) -> io::Result<Option<Arc<FileStore>>> {
+        match self {
+            Self::Memory => Ok(None),
+            Self::Disk => FileStore::new(folder).map(|store| Some(Arc::new(store))),
+        }
+    }
+}
+
+/// Bytes in slots of a file that no folder lists. What is given up is written again, so that the file is as large as the most that was held at a
+/// time; the host writes it back as it does other files, and what it has of it in its page cache it can give up.
+///
+/// After a failure nothing is to be believed that depends on its contents: see [`FileStore::check`].
+#[derive(Debug)]
+pub struct FileStore {
+    folder: PathBuf,
+    file: File,
+    slots: Mutex<Slots>,
+}
+
+#[derive(Debug, Default)]
+struct Slots {
+    /// Where the file ends, in sectors.
+    end: u32,
+    /// Slots that nobody refers to, by their lengths in sectors.
+    free: BTreeMap<u32, Vec<Place>>,
+    /// Sectors that somebody refers to.
+    held: u64,
+    /// What first went wrong.
+    failure: Option<String>,
+}
+
+impl FileStore {
+    /// A file in `folder`, which has no name there.
+    ///
+    /// # Errors
+    /// None can be made.
+    pub fn new(folder: &Path) -> io::Result<Self> {
+        match tempfile::tempfile_in(folder) {
+            Ok(file) => Ok(Self::over(file, folder)),
+            Err(error) => Err(io::Error::new(error.kind(), format!("{}: {error}", folder.display()))),
+        }
+    }
+
+    fn over(file: File, folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), file, slots: Mutex::default() }
+    }
+
+    /// Whether all has been kept and read.
+    ///
+    /// # Errors
+    /// What went wrong first, in one line with the folder. Machines that use it are still whole where nothing but room was lacking, and may not be otherwise.
+    pub fn check(&self) -> io::Result<()> {
+        match &self.slots().failure {
+            None => Ok(()),
+            Some(failure) => Err(io::Error::other(failure.clone())),
+        }
+    }
+
+    /// How long the file is, and how much of it somebody refers to, in bytes.
+    pub fn bytes(&self) -> (u64, u64) {
+        let slots = self.slots();
+        (u64::from(slots.end) * SECTOR_BYTES, slots.held * SECTOR_BYTES)
+    }
+
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[cold]
+    fn fail(&self, why: &dyn std::fmt::Display) {
+        let folder = self.folder.display();
+        self.slots().failure.get_or_insert_with(|| format!("contents on disk, in {folder}: {why}"));
+    }
+}
+
+/// How many sectors `length` bytes take.
+fn sectors(length: usize) -> u32 {
+    length.div_ceil(SECTOR_BYTES as usize) as u32
+}
+
+/// Where a place is in the file, in bytes.
+fn offset(place: Place) -> u64 {
+    u64::from(place.0) * SECTOR_BYTES
+}
+
+impl Slots {
+    /// A slot of `length` sectors; `None` where the file would have more than can be numbered.
+    fn take(&mut self, length: u32) -> Option<Place> {
+        let free = self.free.get_mut(&length).and_then(Vec::pop);
+        let place = match free {
+            Some(place) => place,
+            None => {
+                let end = self.end.checked_add(length)?;
+                Place(std::mem::replace(&mut self.end, end))
+            }
+        };
+        self.held += u64::from(length);
+        Some(place)
+    }
+
+    fn give_back(&mut self, place: Place, length: u32) {
+        self.held -= u64::from(length);
+        self.free.entry(length).or_default().push(place);
+    }
+}
+
+impl Store for FileStore {
+    fn put(&self, bytes: &[u8]) -> Option<Place> {
+        let taken = self.slots().take(sectors(bytes.len()));
+        let Some(place) = taken else {
+            self.fail(&format!("more than {} bytes", u64::from(u32::MAX) * SECTOR_BYTES));
+            return None;
+        };
+        match self.file.write_all_at(bytes, offset(place)) {
+            Ok(()) => Some(place),
+            Err(error) => {
+                self.fail(&error);
+                self.free(place, bytes.len());
+                None
+            }
+        }
+    }
+
+    fn get(&self, place: Place, from: usize, to: &mut [u8]) {
+        if let Err(error) = self.file.read_exact_at(to, offset(place) + from as u64) {
+            self.fail(&error);
+            to.fill(0);
+        }
+    }
+
+    fn free(&self, place: Place, length: usize) {
+        self.slots().give_back(place, sectors(length));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn store() -> FileStore {
+        FileStore::new(&std::env::temp_dir()).unwrap()
+    }
+
+    #[test]
+    fn slots_are_written_again_and_the_file_is_as_long_as_the_most_that_was_held() {
+        let store = store();
+        let put = |value: u8, length: usize| store.put(&vec![value; length]).unwrap();
+        let (first, other) = (put(1, 4096), put(2, 1000));
+        let third = put(3, 4096);
+        assert_eq!(store.bytes(), (9216, 9216));
+        store.free(first, 4096);
+        assert_eq!(store.bytes(), (9216, 5120));
+        assert_eq!(put(4, 4096), first);
+        let mut read = [9; 600];
+        for (place, from, expected) in [(first, 3496, 4), (other, 400, 2), (third, 0, 3)] {
+            store.get(place, from, &mut read);
+            assert_eq!(read, [expected; 600]);
+        }
+        store.free(third, 4096);
+        assert_ne!(put(5, 512), third, "slots are of one length each");
+        store.check().unwrap();
+    }
+
+    #[test]
+    fn a_full_disk_keeps_nothing_and_says_so() {
+        let full = File::options().read(true).write(true).open("/dev/full").unwrap();
+        let store = FileStore::over(full, Path::new("/somewhere"));
+        store.check().unwrap();
+        assert_eq!((store.put(&[1; 512]), store.bytes().1), (None, 0));
+        let failure = "contents on disk, in /somewhere: No space left on device (os error 28)";
+        assert_eq!(store.check().unwrap_err().to_string(), failure);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_zeroes_and_a_failure() {
+        let store = store();
+        let place = store.put(&[1; 512]).unwrap();
+        store.file.set_len(0).unwrap();
+        let mut read = [9; 8];
+        store.get(place, 0, &mut read);
+        assert_eq!(read, [0; 8]);
+        assert!(store.check().unwrap_err().to_string().contains("failed to fill whole buffer"));
+    }
+
+    #[test]
+    fn places_for_contents_are_two() {
+        assert_eq!("disk".parse(), Ok(ContentsIn::Disk));
+        let refused = "ram".parse::<ContentsIn>().unwrap_err().to_string();
+        assert_eq!(refused, "contents = \"ram\": must be memory or disk");
+        let none = FileStore::new(Path::new("/no/such/folder")).unwrap_err().to_string();
+        assert!(none.starts_with("/no/such/folder: No such file"), "{none}");
+    }
+}
