@@ -6,11 +6,14 @@ use crate::protection;
 use outlast_array::{Array, ArrayConfig, BackgroundConfig, Level};
 use outlast_device::{Command, Device, Op, Outcome, StreamId, Tag};
 use outlast_engine::parse_text;
+use outlast_media::Store;
+use outlast_serve::FileStore;
 use outlast_ssd::{Ssd, SsdConfig};
 use outlast_units::rng::{SplitMix, mix};
 use outlast_units::{Lba, Nanos};
 use rustix::time::{ClockId, clock_gettime};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// Bytes of a unit, and of the runs of which each differs from all others.
 const UNIT: usize = 4096;
@@ -27,6 +30,8 @@ pub(crate) struct Case {
     pub(crate) name: String,
     drive: Result<SsdConfig, String>,
     members: u16,
+    /// Whether what is written is kept in a file among the system's temporary ones.
+    on_disk: bool,
     /// Random writes, after each unit has been written once.
     pub(crate) requests: u64,
 }
@@ -48,16 +53,35 @@ pub(crate) fn all(quick: bool) -> Vec<Case> {
         Some((kind, config.map_err(|error| error.to_string())))
     });
     let mut cases: Vec<Case> = drives
-        .map(|(kind, drive)| Case { name: format!("data-{kind}"), drive, members: 0, requests })
+        .map(|(kind, drive)| Case {
+            name: format!("data-{kind}"),
+            drive,
+            members: 0,
+            on_disk: false,
+            requests,
+        })
         .collect();
     let plain = cases.first().map(|case| case.drive.clone());
     cases.extend(plain.map(|drive| Case {
         name: "data-raid5".to_owned(),
         drive,
         members: MEMBERS,
+        on_disk: false,
         requests: requests / 2,
     }));
     cases
+}
+
+/// The cases of one drive, with what is written kept on disk: each gives the same.
+pub(crate) fn on_disk(quick: bool) -> Vec<Case> {
+    let cases = all(quick).into_iter().filter(|case| case.members == 0);
+    cases.map(|case| Case { name: format!("{}-on-disk", case.name), on_disk: true, ..case }).collect()
+}
+
+/// A store among the system's temporary files.
+fn store() -> Result<Arc<dyn Store>, String> {
+    let store = FileStore::new(&std::env::temp_dir()).map_err(|error| error.to_string())?;
+    Ok(Arc::new(store))
 }
 
 impl Case {
@@ -67,6 +91,9 @@ impl Case {
         let drive = |seed| Ssd::new(config.clone(), seed).map_err(|error| error.to_string());
         if self.members == 0 {
             let mut ssd = drive(1)?;
+            if self.on_disk {
+                ssd.keep_contents_in(&store()?);
+            }
             let found = self.on(&mut ssd)?;
             let text = format!("{}\n{:?}\n{:?}", found.text, ssd.counters(), ssd.written());
             return Ok(Found { text, ..found });
@@ -97,12 +124,12 @@ impl Case {
         let found = self.run()?;
         let rate = self.requests as f64 / found.seconds;
         let hash = crate::hashes::digest::hash(&found.text);
-        Ok(format!("{:<20} {:>9} {rate:>11.0} writes/CPU-s with data  {hash:016x}", self.name, self.requests))
+        Ok(format!("{:<24} {:>9} {rate:>11.0} writes/CPU-s with data  {hash:016x}", self.name, self.requests))
     }
 }
 
-/// What a clone of a drive with 1 GiB of live data takes (or with a tenth of it), beside the same drive that keeps no bytes: the least
-/// of nine.
+/// What a clone of a drive with 1 GiB of live data takes (or with a tenth of it), in memory and on disk, beside the same drive that keeps no
+/// bytes: the least of nine.
 pub(crate) fn forks(quick: bool) -> Result<String, String> {
     let gib = if quick { 0.125 } else { 1.25 };
     let text = |bytes: bool| {
@@ -115,11 +142,15 @@ pub(crate) fn forks(quick: bool) -> Result<String, String> {
             "workload.synthetic = { pattern = \"uniform\", queue_depth = 1, requests = 1 }\n",
         )
     };
-    let mut least = [f64::INFINITY; 2];
+    let mut least = [f64::INFINITY; 3];
     let mut live = 0;
-    for (bytes, least) in [true, false].into_iter().zip(&mut least) {
+    for ((bytes, on_disk), least) in [(true, false), (true, true), (false, false)].into_iter().zip(&mut least)
+    {
         let config = parse_text(&text(bytes)).map_err(|error| error.to_string())?.0.device;
         let mut ssd = Ssd::new(config, 1).map_err(|error| error.to_string())?;
+        if on_disk {
+            ssd.keep_contents_in(&store()?);
+        }
         let mut host = Host::new(ssd.identify().capacity.0 / UNIT as u64);
         host.fill(&mut ssd)?;
         live = host.versions.len() * UNIT / 1_048_576;
@@ -130,9 +161,9 @@ pub(crate) fn forks(quick: bool) -> Result<String, String> {
             drop(fork);
         }
     }
-    let [with, without] = least.map(|seconds| seconds * 1e6);
+    let [with, on_disk, without] = least.map(|seconds| seconds * 1e6);
     Ok(format!(
-        "forks: {live} MiB of live data: {with:.0} µs; of a drive that keeps no bytes: {without:.0} µs"
+        "forks: {live} MiB of live data: {with:.0} µs; on disk: {on_disk:.0} µs; of a drive that keeps no bytes: {without:.0} µs"
     ))
 }
 

@@ -7,7 +7,7 @@
 //! `array` is an array beside its members by themselves, `traces` the reading of traces by format. Erasure codes are measured beside libisal, see [`codes`]; `cells` and `models` are not cases of
 //! the whole but the cost of one error rate, and of one closed form.
 //!
-//! `data` is writes that carry data, see [`data`]; the cases `bytes-*` write none. `forks` is what the clone of a drive takes, `snapshot` what writing a
+//! `data` is writes that carry data, in memory and kept on disk, see [`data`]; the cases `bytes-*` write none. `forks` is what the clone of a drive takes, `snapshot` what writing a
 //! drive to a file takes, and a run that goes on from it; `log` what it costs to keep what a served drive is given, see [`log`].
 //!
 //! `serve`, only when named, holds a served drive against nbdkit's memory plugin and qemu-nbd, see [`serve`].
@@ -108,7 +108,11 @@ fn main() -> ExitCode {
             }
         }
     }
-    for case in data::all(quick).iter().filter(|case| wanted(&case.name) || wanted("data")) {
+    for case in data::all(quick)
+        .iter()
+        .chain(&data::on_disk(quick))
+        .filter(|case| wanted(&case.name) || wanted("data"))
+    {
         match case.measure() {
             Ok(line) => println!("{line}"),
             Err(message) => {
@@ -163,10 +167,13 @@ mod tests {
     #[test]
     fn every_benchmark_with_data_reads_back_what_it_wrote() {
         let cases = data::all(true);
-        assert_eq!(cases.len(), 6);
+        let mut on_disk = data::on_disk(true).into_iter();
+        assert_eq!((cases.len(), on_disk.len()), (6, 5));
         for case in cases {
             let found = case.run().unwrap();
             assert!(found.text.contains("content") && case.requests >= 2_500, "{}", found.text);
+            let same = on_disk.next().map(|case| case.run().unwrap().text);
+            assert!(same.is_none_or(|same| same == found.text), "{} on disk is another drive", case.name);
         }
     }
 

@@ -57,13 +57,17 @@ impl Restore for Contents {
         self.torn.restore(from)?;
         self.check_torn()?;
         let torn = self.torn.iter().map(|(_, unit)| unit);
-        match self.slots.units().chain(torn).filter_map(Unit::length).find(|&length| length != self.unit_bytes) {
+        match self
+            .slots
+            .units()
+            .chain(torn)
+            .filter_map(Unit::length)
+            .find(|&length| length != self.unit_bytes)
+        {
             None => Ok(()),
-            Some(found) => Err(Damage::Count {
-                what: "a unit",
-                found: found as u64,
-                expected: self.unit_bytes as u64,
-            }),
+            Some(found) => {
+                Err(Damage::Count { what: "a unit", found: found as u64, expected: self.unit_bytes as u64 })
+            }
         }
     }
 }

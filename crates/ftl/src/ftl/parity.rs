@@ -171,12 +171,13 @@ impl Ftl {
         let code = Self::code_of_line(line, self.code_of(superblock)?)?;
         let count = code.parity_shards();
         let contents = self.contents.as_mut()?;
-        let blanks =
-            if data_of(&self.layout, contents, line, members, unit).any(|(_, unit)| unit.length().is_some()) {
-                (0..count).map(|_| contents.blank()).collect()
-            } else {
-                Vec::new()
-            };
+        let blanks = if data_of(&self.layout, contents, line, members, unit)
+            .any(|(_, unit)| unit.length().is_some())
+        {
+            (0..count).map(|_| contents.blank()).collect()
+        } else {
+            Vec::new()
+        };
         let code = Self::code_of_line(line, self.code_of(superblock)?)?;
         let data = data_of(&self.layout, self.contents.as_ref()?, line, members, unit);
         Some(shards::encode(code, data, blanks))

@@ -1,7 +1,7 @@
 //! Program units that a loss of power has left torn, and that the drive takes for good.
 
 use super::Ftl;
-use outlast_media::{Tear, Unit};
+use outlast_media::{Contents, Tear, Unit};
 use outlast_units::rng::mix;
 use outlast_units::{Lpn, Ppn, Pu};
 
@@ -34,7 +34,7 @@ impl Ftl {
 
     /// The pages of which a read gives something else than was written.
     pub fn torn_pages(&self) -> impl Iterator<Item = Lpn> {
-        let torn = self.contents.iter().flat_map(|contents| contents.torn_slots());
+        let torn = self.contents.iter().flat_map(Contents::torn_slots);
         let owners = torn.map(|slot| (Ppn(slot), self.owner(Ppn(slot))));
         owners.filter(|&(slot, lpn)| lpn.is_some() && self.lookup(lpn) == slot).map(|(_, lpn)| lpn)
     }

@@ -42,9 +42,12 @@ impl std::str::FromStr for Share {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split_once('/').and_then(|(parts, of)| Some((parts.parse().ok()?, of.parse().ok()?)));
+        let parts =
+            text.split_once('/').and_then(|(parts, of)| Some((parts.parse().ok()?, of.parse().ok()?)));
         let share = parts.and_then(|(parts, of)| Self::new(parts, of));
-        share.ok_or_else(|| format!("\"{text}\": must be a part of a whole such as \"3/8\", more than 0 and less than 1"))
+        share.ok_or_else(|| {
+            format!("\"{text}\": must be a part of a whole such as \"3/8\", more than 0 and less than 1")
+        })
     }
 }
 
@@ -115,9 +118,11 @@ impl Tear {
         match (shorn, torn) {
             (None, None) => Ok(Self::Nothing),
             (Some(_), Some(torn)) => refused("torn", &torn, "must be absent where shorn is given".to_owned()),
-            (Some(share), None) if share.sectors_of(unit.0) == 0 => {
-                refused("shorn", &share, format!("must be a sector of 512 bytes at least, of a mapping unit of {unit}"))
-            }
+            (Some(share), None) if share.sectors_of(unit.0) == 0 => refused(
+                "shorn",
+                &share,
+                format!("must be a sector of 512 bytes at least, of a mapping unit of {unit}"),
+            ),
             (Some(share), None) => Ok(Self::Shorn(share)),
             (None, Some(run)) if run.0 == 0 || run.0 >= unit.0 || !run.0.is_multiple_of(SECTOR_BYTES) => {
                 let limit = format!("must be a multiple of 512 bytes, less than a mapping unit of {unit}");
@@ -163,11 +168,27 @@ mod tests {
         assert_eq!(of(None, Some(1024)).unwrap(), Tear::Torn { run: 1024 });
         assert!(of(share("1/8"), None).is_ok());
         for (shorn, torn, message) in [
-            (share("1/9"), None, "faults[2].shorn = 1/9: must be a sector of 512 bytes at least, of a mapping unit of 4KiB"),
+            (
+                share("1/9"),
+                None,
+                "faults[2].shorn = 1/9: must be a sector of 512 bytes at least, of a mapping unit of 4KiB",
+            ),
             (share("3/8"), Some(512), "faults[2].torn = 512B: must be absent where shorn is given"),
-            (None, Some(4096), "faults[2].torn = 4KiB: must be a multiple of 512 bytes, less than a mapping unit of 4KiB"),
-            (None, Some(0), "faults[2].torn = 0B: must be a multiple of 512 bytes, less than a mapping unit of 4KiB"),
-            (None, Some(700), "faults[2].torn = 700B: must be a multiple of 512 bytes, less than a mapping unit of 4KiB"),
+            (
+                None,
+                Some(4096),
+                "faults[2].torn = 4KiB: must be a multiple of 512 bytes, less than a mapping unit of 4KiB",
+            ),
+            (
+                None,
+                Some(0),
+                "faults[2].torn = 0B: must be a multiple of 512 bytes, less than a mapping unit of 4KiB",
+            ),
+            (
+                None,
+                Some(700),
+                "faults[2].torn = 700B: must be a multiple of 512 bytes, less than a mapping unit of 4KiB",
+            ),
         ] {
             assert_eq!(of(shorn, torn).unwrap_err().to_string(), message);
         }

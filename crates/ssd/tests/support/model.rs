@@ -244,7 +244,8 @@ impl Model {
                 bytes == stamp((unit * self.sectors + sector) as u64, version)
             }
         };
-        let of = |sector: usize| contents.iter().map(move |content| content[sector]).find(|&own| is(sector, own));
+        let of =
+            |sector: usize| contents.iter().map(move |content| content[sector]).find(|&own| is(sector, own));
         let torn: Content = (0..self.sectors).map(of).collect::<Option<_>>()?;
         match self.tear {
             Tear::Nothing => None,
