@@ -5,10 +5,12 @@
 //! | `image` | version, number of the image, checksum of the scenario |
 //! | `scenario.toml` | what the machine is made from, complete in itself |
 //! | `log/00000001` … | segments of the log of inputs |
+//! | `checkpoints/00000007` | the machine as it was when that segment began; older segments are gone |
 //! | `clock` | how far time and log had come when the last reply left |
 //! | `lock` | held by the server that has the image |
 //! | `clean` | there after a shutdown that was announced |
 
+mod checkpoints;
 mod error;
 mod files;
 mod replay;
@@ -19,6 +21,7 @@ use crate::input::{Input, Power};
 use crate::log::{Acknowledged, Log, LogOptions, Place};
 use crate::machine::Machine;
 use crate::recorder::Recorder;
+use checkpoints::Checkpoints;
 use files::{Files, io_error};
 use outlast_device::{Command, Op, StreamId, Tag};
 use outlast_engine::{EngineError, OnProgress, Scenario};
@@ -35,6 +38,8 @@ pub struct ImageOptions {
     pub sync: bool,
     /// Whether a log that the host's crash has damaged is used up to the damage, though replies have left that later parts decided.
     pub salvage: bool,
+    /// Bytes of log after which a checkpoint is made, and the log before it goes. Default: four times the capacity.
+    pub compact: Option<u64>,
 }
 
 /// What was found when an image was opened.
@@ -57,6 +62,10 @@ pub struct Found {
 pub struct Image {
     files: Files,
     log: Log,
+    checkpoints: Checkpoints,
+    compact: u64,
+    /// Bytes of log that were there when it was opened, until a checkpoint is begun.
+    since: u64,
     found: Found,
     /// Held while it lives.
     _lock: File,
@@ -93,15 +102,19 @@ impl Image {
         }
         let acknowledged = files.clock(image)?;
         let clean = files.is_clean();
-        let Some(mut machine) = Machine::prepare(&own, progress)? else { return Ok(None) };
-        let replayed = replay::replay(&mut machine, &files, image, acknowledged, options.salvage, None)?;
+        let Some((mut machine, first)) = begin(&files, &own, image, progress)? else { return Ok(None) };
+        let replayed = replay::replay(&mut machine, &files, first, acknowledged, options.salvage, None)?;
         let clock = files.open_clock()?;
         let log_options = LogOptions { sync: options.sync };
-        files.remove_segments_after(replayed.place.segment)?;
+        files.keep_segments(first.segment..=replayed.place.segment)?;
+        checkpoints::remove_before(&files.checkpoints(), first.segment)?;
         let log = Log::open(&files.log(), clock, replayed.place, acknowledged, log_options)
             .map_err(|source| io_error(files.log(), source))?;
         let found = Found { made, clean: clean || made, inputs: replayed.inputs, torn: replayed.torn };
-        let mut opened = Self { files, log, found, _lock: lock };
+        let checkpoints = Checkpoints::new(files.checkpoints(), options.sync);
+        let compact = options.compact.unwrap_or(machine.identify().capacity.0 * 4);
+        let mut opened = Self { files, log, checkpoints, compact, since: 0, found, _lock: lock };
+        opened.since = opened.files.log_bytes()?;
         opened.power_up(&mut machine, acknowledged).map_err(|source| io_error(opened.files.log(), source))?;
         opened.files.unclean()?;
         Ok(Some((opened, machine)))
@@ -146,8 +159,12 @@ impl Image {
         }
         let (image, own) = files.read()?;
         let acknowledged = files.clock(image)?;
-        let Some(mut machine) = Machine::prepare(&own, progress)? else { return Ok(None) };
-        replay::replay(&mut machine, &files, image, acknowledged, true, Some(at))?;
+        let Some((mut machine, first)) = begin(&files, &own, image, progress)? else { return Ok(None) };
+        if machine.now() > at {
+            let why = format!("its log goes back to {}, not to {at}", machine.now());
+            return Err(ImageError::Foreign { path: folder.to_owned(), why });
+        }
+        replay::replay(&mut machine, &files, first, acknowledged, true, Some(at))?;
         Ok(Some(machine))
     }
 
@@ -187,7 +204,21 @@ impl Image {
         }
         self.record(now, &Input::Advance);
         self.acknowledge(now, true)?;
+        self.end_checkpoint(true)?;
         self.files.mark_clean(self.log.syncs())
+    }
+}
+
+impl Image {
+    /// Takes note of a checkpoint that has been written: the log before it goes.
+    fn end_checkpoint(&mut self, wait: bool) -> io::Result<()> {
+        let Some(segment) = self.checkpoints.finished(wait)? else { return Ok(()) };
+        // The clock has to name a segment that stays.
+        self.log.acknowledge(Nanos::ZERO, true)?;
+        let last = self.log.place().segment;
+        let kept = self.files.keep_segments(segment..=last);
+        kept.and_then(|()| checkpoints::remove_before(&self.files.checkpoints(), segment))
+            .map_err(io::Error::other)
     }
 }
 
@@ -203,6 +234,35 @@ impl Recorder for Image {
     fn acknowledge(&mut self, now: Nanos, durable: bool) -> io::Result<()> {
         self.log.acknowledge(now, durable)
     }
+
+    /// Bounds the log: when it has grown long, the machine is written as it is, beside the service.
+    fn tend(&mut self, machine: &Machine) -> io::Result<()> {
+        if self.checkpoints.is_under_way() {
+            return self.end_checkpoint(false);
+        }
+        if self.since + self.log.since() < self.compact {
+            return Ok(());
+        }
+        self.log.commit()?;
+        self.log.roll()?;
+        self.since = 0;
+        self.log.count_anew();
+        self.checkpoints.begin(machine.fork(), self.log.place().segment)
+    }
+}
+
+/// The machine with which the log that there is begins, and where that is.
+fn begin(
+    files: &Files,
+    scenario: &Scenario,
+    image: u64,
+    progress: OnProgress<'_>,
+) -> Result<Option<(Machine, Place)>, ImageError> {
+    let place = |segment| Place { image, segment, offset: 0 };
+    if let Some((machine, segment)) = checkpoints::newest(&files.checkpoints(), scenario)? {
+        return Ok(Some((machine, place(segment))));
+    }
+    Ok(Machine::prepare(scenario, progress)?.map(|machine| (machine, place(1))))
 }
 
 /// Lets all commands under way end; returns when they have.

@@ -21,20 +21,21 @@ pub(super) struct Replayed {
     pub(super) torn: bool,
 }
 
-/// Gives `machine` every input of the log, or those up to `until`, and has it come to that time. A torn end is no error as long as nothing
+/// Gives `machine` every input of the log from `first` on, or those up to `until`, and has it come to that time. A torn end is no error as long as nothing
 /// before `acknowledged` is missing, or with `salvage`.
 pub(super) fn replay(
     machine: &mut Machine,
     files: &Files,
-    image: u64,
+    first: Place,
     acknowledged: Acknowledged,
     salvage: bool,
     until: Option<Nanos>,
 ) -> Result<Replayed, ImageError> {
-    let segments = files.segments()?;
-    let mut done = Replayed { place: Place { image, segment: 1, offset: 0 }, inputs: 0, torn: false };
+    let image = first.image;
+    let segments = files.segments()?.into_iter().filter(|&segment| segment >= first.segment);
+    let mut done = Replayed { place: first, inputs: 0, torn: false };
     let promised = Place { image, segment: acknowledged.segment, offset: acknowledged.offset };
-    for (segment, number) in segments.into_iter().zip(1..) {
+    for (segment, number) in segments.zip(first.segment..) {
         if segment != number {
             let why = format!("segment {number} of the log is missing");
             return Err(ImageError::Foreign { path: files.log(), why });

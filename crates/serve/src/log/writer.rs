@@ -35,8 +35,9 @@ pub struct Log {
     place: Place,
     gathered: Vec<u8>,
     acknowledged: Acknowledged,
-    /// Bytes of all segments written by this process.
+    /// Bytes of all segments written by this process, and of them those since a checkpoint was begun.
     written: u64,
+    since: u64,
     /// Why nothing can be written any more.
     failed: bool,
 }
@@ -70,6 +71,7 @@ impl Log {
             gathered: Vec::new(),
             acknowledged,
             written: 0,
+            since: 0,
             failed: false,
         })
     }
@@ -84,13 +86,23 @@ impl Log {
         self.written
     }
 
+    /// Bytes written since a checkpoint was begun.
+    pub(crate) fn since(&self) -> u64 {
+        self.since
+    }
+
+    /// A checkpoint begins.
+    pub(crate) fn count_anew(&mut self) {
+        self.since = 0;
+    }
+
     /// Where the next record will lie.
     pub fn place(&self) -> Place {
         self.place
     }
 
     /// The next segment begins; what has been written stays.
-    fn roll(&mut self) -> io::Result<()> {
+    pub(crate) fn roll(&mut self) -> io::Result<()> {
         debug_assert!(self.gathered.is_empty(), "a segment ends between turns");
         if self.options.sync {
             self.file.sync_data()?;
@@ -112,6 +124,7 @@ impl Log {
         self.file.write_all(&self.gathered)?;
         self.failed = false;
         self.written += self.gathered.len() as u64;
+        self.since += self.gathered.len() as u64;
         self.gathered.clear();
         self.gathered.shrink_to(KEPT);
         if self.place.offset >= SEGMENT { self.roll() } else { Ok(()) }

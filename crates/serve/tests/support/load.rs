@@ -70,15 +70,22 @@ pub(crate) fn folder(name: &str) -> PathBuf {
 
 /// Opens the image in `folder`.
 pub(crate) fn open(folder: &Path, text: Option<&str>) -> (Image, Machine) {
+    open_with(folder, text, ImageOptions::default())
+}
+
+fn open_with(folder: &Path, text: Option<&str>, options: ImageOptions) -> (Image, Machine) {
     let scenario = text.map(scenario);
-    let opened = Image::open(folder, scenario.as_ref(), ImageOptions::default(), &mut |_| Control::Continue);
-    opened.unwrap().unwrap()
+    Image::open(folder, scenario.as_ref(), options, &mut |_| Control::Continue).unwrap().unwrap()
 }
 
 impl Load {
     /// On a new image in `folder`, writing to `units` units.
     pub(crate) fn new(folder: PathBuf, text: &str, units: usize, seed: u64) -> Self {
-        let (image, machine) = open(&folder, Some(text));
+        Self::with(folder, text, units, seed, ImageOptions::default())
+    }
+
+    pub(crate) fn with(folder: PathBuf, text: &str, units: usize, seed: u64, options: ImageOptions) -> Self {
+        let (image, machine) = open_with(&folder, Some(text), options);
         assert!(image.found().made && machine.identify().capacity.0 >= units as u64 * 4096);
         let unit = Unit { versions: vec![0], ..Unit::default() };
         let mut load = Self {
@@ -122,6 +129,7 @@ impl Load {
         }
         self.image.commit().unwrap();
         self.image.acknowledge(self.now, durable).unwrap();
+        self.image.tend(&self.machine).unwrap();
         self.note();
     }
 
@@ -198,6 +206,32 @@ impl Load {
         }
         self.flying.insert(tag, flying);
         self.give(&Input::Command { tag: Tag(tag), command, data: &data });
+    }
+
+    /// The image as a process leaves it that is killed now; and what its units may hold.
+    pub(crate) fn killed_now(&self, to: &Path) -> Vec<Vec<u64>> {
+        fs::remove_dir_all(to).ok();
+        // Checkpoints last: one may get its name meanwhile, and then the log is still whole.
+        for part in ["", "log", "checkpoints"] {
+            fs::create_dir_all(to.join(part)).unwrap();
+            let entries = fs::read_dir(self.folder.join(part)).into_iter().flatten();
+            for path in entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()) {
+                // An unfinished checkpoint may just have got its name.
+                fs::copy(&path, to.join(part).join(path.file_name().unwrap())).ok();
+            }
+        }
+        self.units.iter().map(|unit| unit.versions[unit.floor..].to_vec()).collect()
+    }
+
+    /// Bytes of log written.
+    pub(crate) fn written(&self) -> u64 {
+        self.image.written()
+    }
+
+    /// A shutdown that is announced; the machine as it then is.
+    pub(crate) fn shut_down(mut self) -> Machine {
+        self.image.shut_down(&mut self.machine, self.now).unwrap();
+        self.machine
     }
 
     /// The image as a process leaves it that is killed when its log had `length` bytes; and what its units may hold.
