@@ -26,11 +26,11 @@ pub trait Recorder {
     /// It cannot be written; the replies must not leave.
     fn acknowledge(&mut self, now: Nanos, durable: bool) -> io::Result<()>;
 
-    /// Keeps what has been written within bounds, now and then, from the state of `machine`, which has been given all that was recorded. To be
-    /// called at the end of a turn.
+    /// Keeps what has been written within bounds: now and then, the state of `machine`, which has been given all that was recorded, takes the
+    /// place of it. To be called at the end of a turn.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// That could not be done; nothing is lost, and it will be tried again.
     fn tend(&mut self, _machine: &Machine) -> io::Result<()> {
         Ok(())
     }

@@ -1,12 +1,13 @@
 //! Checkpoints: the machine as it was when a segment of the log began, so that what lies before need not be kept.
 //!
 //! A checkpoint is written beside the service, from a fork of the machine. It counts from the moment when its file has its name; then the log
-//! before it goes. A process that is killed in between leaves an unfinished file, which the next one removes.
+//! before it goes. A process that is killed in between leaves an unfinished file, or log that nothing needs any more: the next one removes
+//! them.
 
 use super::ImageError;
-use super::files::{io_error, number_of, remove};
+use super::files::{Files, io_error, number_of, remove};
 use crate::machine::Machine;
-use outlast_engine::Scenario;
+use outlast_engine::{EngineError, Scenario, SnapshotError};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -17,64 +18,116 @@ const BUFFER: usize = 1 << 20;
 /// What the name of an unfinished one ends with.
 const UNFINISHED: &str = "new";
 
-/// The checkpoints of an image.
+/// The checkpoints of an image that is in use.
 #[derive(Debug)]
 pub(super) struct Checkpoints {
-    folder: PathBuf,
-    sync: bool,
-    under_way: Option<JoinHandle<io::Result<u32>>>,
+    files: Files,
+    /// Whether the log before them stays.
+    keep_log: bool,
+    /// Bytes of the newest one.
+    bytes: u64,
+    under_way: Option<JoinHandle<io::Result<u64>>>,
 }
 
 impl Checkpoints {
-    pub(super) fn new(folder: PathBuf, sync: bool) -> Self {
-        Self { folder, sync, under_way: None }
+    pub(super) fn new(files: Files, keep_log: bool) -> Result<Self, ImageError> {
+        let folder = files.checkpoints();
+        let newest = list(&folder)?.0.pop().map(|segment| path_of(&folder, segment));
+        let size = |path: PathBuf| fs::metadata(&path).map_err(|source| io_error(path, source));
+        let bytes = newest.map(size).transpose()?.map_or(0, |found| found.len());
+        Ok(Self { files, keep_log, bytes, under_way: None })
     }
 
-    pub(super) fn is_under_way(&self) -> bool {
-        self.under_way.is_some()
+    /// Bytes of the newest one.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
-    /// Begins to write `machine` as it is when `segment` begins.
-    pub(super) fn begin(&mut self, machine: Machine, segment: u32) -> io::Result<()> {
-        fs::create_dir_all(&self.folder)?;
-        let (folder, sync) = (self.folder.clone(), self.sync);
-        let thread = std::thread::Builder::new().name("checkpoint".to_owned());
-        self.under_way = Some(thread.spawn(move || write(&folder, &machine, segment, sync))?);
+    /// Whether one is being written; one that has come to its end meanwhile is taken note of.
+    ///
+    /// # Errors
+    /// It could not be written.
+    pub(super) fn is_under_way(&mut self) -> io::Result<bool> {
+        if self.under_way.as_ref().is_some_and(JoinHandle::is_finished) {
+            self.wait()?;
+        }
+        Ok(self.under_way.is_some())
+    }
+
+    /// Waits for the one that is being written, if one is.
+    ///
+    /// # Errors
+    /// It could not be written.
+    pub(super) fn wait(&mut self) -> io::Result<()> {
+        if let Some(thread) = self.under_way.take() {
+            let ended = thread.join();
+            self.bytes = ended.unwrap_or_else(|_| Err(io::Error::other("writing it was given up")))?;
+        }
         Ok(())
     }
 
-    /// The segment with which the checkpoint begins that has been finished since this was asked last; with `wait`, the one under way is
-    /// waited for.
-    pub(super) fn finished(&mut self, wait: bool) -> io::Result<Option<u32>> {
-        match self.under_way.take_if(|thread| wait || thread.is_finished()) {
-            None => Ok(None),
-            Some(thread) => {
-                let ended = thread.join();
-                ended.unwrap_or_else(|_| Err(io::Error::other("a checkpoint could not be written"))).map(Some)
-            }
-        }
+    /// Begins to write `machine` as it is when `segment` begins.
+    ///
+    /// # Errors
+    /// There can be no thread for it.
+    pub(super) fn begin(&mut self, machine: Machine, segment: u32) -> io::Result<()> {
+        let (files, keep_log) = (self.files.clone(), self.keep_log);
+        let work = move || {
+            let name = path_of(&files.checkpoints(), segment);
+            let bytes = write(&files.checkpoints(), &name, &machine).map_err(|error| {
+                // Half a checkpoint is good for nothing, and the disk may be full.
+                let _ = fs::remove_file(name.with_extension(UNFINISHED));
+                io::Error::new(error.kind(), format!("{}: {error}", name.display()))
+            })?;
+            // The copy shares its contents with the machine: the sooner it is gone, the fewer of them are copied.
+            drop(machine);
+            keep_from(&files, segment, keep_log).map_err(io::Error::other)?;
+            Ok(bytes)
+        };
+        self.under_way = Some(std::thread::Builder::new().name("checkpoint".to_owned()).spawn(work)?);
+        Ok(())
     }
 }
 
-fn write(folder: &Path, machine: &Machine, segment: u32, sync: bool) -> io::Result<u32> {
-    let name = folder.join(format!("{segment:08}"));
+impl Drop for Checkpoints {
+    /// Nobody else may use the image while it is written to.
+    fn drop(&mut self) {
+        let _ = self.wait();
+    }
+}
+
+/// Writes the checkpoint `name`; returns its bytes.
+fn write(folder: &Path, name: &Path, machine: &Machine) -> io::Result<u64> {
+    fs::create_dir_all(folder)?;
     let unfinished = name.with_extension(UNFINISHED);
     let file = OpenOptions::new().create(true).truncate(true).write(true).open(&unfinished)?;
     let mut to = BufWriter::with_capacity(BUFFER, file);
     machine.write(&mut to)?;
     to.flush()?;
-    if sync {
-        to.get_ref().sync_all()?;
-    }
+    // Whether or not the log is synced: all that the drive holds must not hang on what the host has not written yet.
+    to.get_ref().sync_all()?;
+    let bytes = to.get_ref().metadata()?.len();
     fs::rename(unfinished, name)?;
-    if sync {
-        File::options().read(true).open(folder)?.sync_all()?;
-    }
-    Ok(segment)
+    File::options().read(true).open(folder)?.sync_all()?;
+    Ok(bytes)
 }
 
-/// The checkpoints in `folder`, oldest first, and what else there is: unfinished ones.
-fn list(folder: &Path) -> Result<(Vec<u32>, Vec<PathBuf>), ImageError> {
+/// Of an image whose machine begins with `segment`, removes the log before that, all other checkpoints, and unfinished ones.
+pub(super) fn keep_from(files: &Files, segment: u32, keep_log: bool) -> Result<(), ImageError> {
+    let folder = files.checkpoints();
+    let (finished, unfinished) = list(&folder)?;
+    let old = finished.into_iter().filter(|&own| own != segment).map(|own| path_of(&folder, own));
+    old.chain(unfinished).try_for_each(remove)?;
+    if keep_log { Ok(()) } else { files.keep_segments(segment..=u32::MAX) }
+}
+
+/// The checkpoint that begins with `segment`.
+fn path_of(folder: &Path, segment: u32) -> PathBuf {
+    folder.join(format!("{segment:08}"))
+}
+
+/// The checkpoints in `folder` by their segments, in order, and unfinished ones.
+pub(super) fn list(folder: &Path) -> Result<(Vec<u32>, Vec<PathBuf>), ImageError> {
     let (mut finished, mut unfinished) = (Vec::new(), Vec::new());
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((finished, unfinished)),
@@ -94,19 +147,19 @@ fn list(folder: &Path) -> Result<(Vec<u32>, Vec<PathBuf>), ImageError> {
     Ok((finished, unfinished))
 }
 
-/// The machine of the newest checkpoint in `folder`, and the segment with which its log begins; `None` without any.
-pub(super) fn newest(folder: &Path, scenario: &Scenario) -> Result<Option<(Machine, u32)>, ImageError> {
-    let Some(segment) = list(folder)?.0.pop() else { return Ok(None) };
-    let path = folder.join(format!("{segment:08}"));
+/// The machine of the checkpoint in `folder` that begins with `segment`.
+pub(super) fn read(folder: &Path, segment: u32, scenario: &Scenario) -> Result<Machine, ImageError> {
+    let path = path_of(folder, segment);
     let file = File::options().read(true).open(&path).map_err(|source| io_error(path.clone(), source))?;
     let machine = Machine::read(scenario, &mut BufReader::with_capacity(BUFFER, file));
-    let machine = machine.map_err(|error| ImageError::Foreign { path, why: error.to_string() })?;
-    Ok(Some((machine, segment)))
-}
-
-/// Removes the checkpoints in `folder` that are older than that of `segment`, and unfinished ones.
-pub(super) fn remove_before(folder: &Path, segment: u32) -> Result<(), ImageError> {
-    let (finished, unfinished) = list(folder)?;
-    let old = finished.into_iter().filter(|&own| own < segment).map(|own| folder.join(format!("{own:08}")));
-    old.chain(unfinished).try_for_each(remove)
+    machine.map_err(|error| {
+        let why = match error {
+            EngineError::Checkpoint(SnapshotError::Version { found }) => {
+                format!("was written by Outlast {found}: {}", super::files::ELSEWHERE)
+            }
+            EngineError::Checkpoint(error) => error.to_string(),
+            other => other.to_string(),
+        };
+        ImageError::Foreign { path, why }
+    })
 }

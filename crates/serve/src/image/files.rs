@@ -13,7 +13,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// What an image consists of.
 const OWN: [&str; 7] = ["image", "scenario.toml", "log", "checkpoints", "clock", "lock", "clean"];
 
-#[derive(Debug)]
+/// What to do with an image of another version.
+pub(super) const ELSEWHERE: &str =
+    "serve the image with the Outlast that wrote it, and copy its data to a new one";
+
+#[derive(Clone, Debug)]
 pub(super) struct Files {
     folder: PathBuf,
 }
@@ -97,8 +101,7 @@ impl Files {
             };
             write().map_err(|source| io_error(path.to_owned(), source))
         };
-        self.keep_segments(RangeInclusive::new(1, 0))?;
-        checkpoints::remove_before(&self.checkpoints(), u32::MAX)?;
+        checkpoints::keep_from(self, u32::MAX, false)?;
         write(&self.scenario(), text.as_bytes())?;
         let begin = Acknowledged { segment: 1, ..Acknowledged::default() };
         write(&self.clock_path(), &begin.to_bytes(image))?;
@@ -121,7 +124,8 @@ impl Files {
             return Err(foreign("is no Outlast image".to_owned()));
         };
         if version != VERSION.to_string() {
-            return Err(foreign(format!("has version {version}; this program reads version {VERSION}")));
+            let why = format!("has version {version}; this program reads version {VERSION}: {ELSEWHERE}");
+            return Err(foreign(why));
         }
         let numbers = u64::from_str_radix(number, 16).ok().zip(u32::from_str_radix(sum, 16).ok());
         let (image, sum) = numbers.ok_or_else(|| foreign("is damaged".to_owned()))?;
@@ -172,13 +176,13 @@ impl Files {
         others.map(|segment| segment_path(&self.log(), segment)).try_for_each(remove)
     }
 
-    /// Bytes of all segments.
-    pub(super) fn log_bytes(&self) -> Result<u64, ImageError> {
+    /// Bytes of the segments from `first` on.
+    pub(super) fn log_bytes(&self, first: u32) -> Result<u64, ImageError> {
         let size = |segment| {
             let path = segment_path(&self.log(), segment);
             fs::metadata(&path).map(|found| found.len()).map_err(|source| io_error(path, source))
         };
-        self.segments()?.into_iter().map(size).sum()
+        self.segments()?.into_iter().filter(|&segment| segment >= first).map(size).sum()
     }
 
     pub(super) fn open_segment(&self, segment: u32) -> Result<File, ImageError> {

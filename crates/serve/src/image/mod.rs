@@ -5,7 +5,7 @@
 //! | `image` | version, number of the image, checksum of the scenario |
 //! | `scenario.toml` | what the machine is made from, complete in itself |
 //! | `log/00000001` … | segments of the log of inputs |
-//! | `checkpoints/00000007` | the machine as it was when that segment began; older segments are gone |
+//! | `checkpoints/00000007` | the machine as it was when that segment began; what lies before may be gone |
 //! | `clock` | how far time and log had come when the last reply left |
 //! | `lock` | held by the server that has the image |
 //! | `clean` | there after a shutdown that was announced |
@@ -13,9 +13,14 @@
 mod checkpoints;
 mod error;
 mod files;
+mod options;
+mod past;
 mod replay;
+mod trace;
 
 pub use error::ImageError;
+pub use options::{Found, ImageOptions};
+pub use trace::Traced;
 
 use crate::input::{Input, Power};
 use crate::log::{Acknowledged, Log, LogOptions, Place};
@@ -31,30 +36,6 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// How an image is opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ImageOptions {
-    /// Whether it survives the host's own crash; see [`LogOptions`].
-    pub sync: bool,
-    /// Whether a log that the host's crash has damaged is used up to the damage, though replies have left that later parts decided.
-    pub salvage: bool,
-    /// Bytes of log after which a checkpoint is made, and the log before it goes. Default: four times the capacity.
-    pub compact: Option<u64>,
-}
-
-/// What was found when an image was opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Found {
-    /// Whether there was none, so that it was made.
-    pub made: bool,
-    /// Whether the last server had announced its end. Otherwise the machine has lost its power when that server ended.
-    pub clean: bool,
-    /// Inputs that have been repeated.
-    pub inputs: u64,
-    /// Whether the log ended within a record, which was taken away.
-    pub torn: bool,
-}
-
 /// An image in use: the log of its machine, to be told every input.
 ///
 /// A process that is killed leaves a machine that loses its power at the time when the last reply left: what was promised is there.
@@ -63,9 +44,11 @@ pub struct Image {
     files: Files,
     log: Log,
     checkpoints: Checkpoints,
-    compact: u64,
-    /// Bytes of log that were there when it was opened, until a checkpoint is begun.
-    since: u64,
+    options: ImageOptions,
+    /// Bytes of log behind the newest checkpoint when the image was opened; none once another has begun.
+    found_log: u64,
+    /// Bytes that had been written when the latest checkpoint was begun.
+    checkpoint_at: u64,
     found: Found,
     /// Held while it lives.
     _lock: File,
@@ -84,6 +67,7 @@ impl Image {
         options: ImageOptions,
         progress: OnProgress<'_>,
     ) -> Result<Option<(Self, Machine)>, ImageError> {
+        options.check().map_err(EngineError::from)?;
         let files = Files::new(folder);
         if !files.exists() {
             let Some(scenario) = scenario else { return Err(files.is_none()) };
@@ -102,19 +86,19 @@ impl Image {
         }
         let acknowledged = files.clock(image)?;
         let clean = files.is_clean();
-        let Some((mut machine, first)) = begin(&files, &own, image, progress)? else { return Ok(None) };
+        let begun = past::begin(&files, &own, image, Nanos(u64::MAX), progress)?;
+        let Some((mut machine, first)) = begun else { return Ok(None) };
         let replayed = replay::replay(&mut machine, &files, first, acknowledged, options.salvage, None)?;
-        let clock = files.open_clock()?;
-        let log_options = LogOptions { sync: options.sync };
-        files.keep_segments(first.segment..=replayed.place.segment)?;
-        checkpoints::remove_before(&files.checkpoints(), first.segment)?;
-        let log = Log::open(&files.log(), clock, replayed.place, acknowledged, log_options)
+        files.keep_segments(0..=replayed.place.segment)?;
+        checkpoints::keep_from(&files, first.segment, options.keep_log)?;
+        let (clock, sync) = (files.open_clock()?, options.sync);
+        let log = Log::open(&files.log(), clock, replayed.place, acknowledged, LogOptions { sync })
             .map_err(|source| io_error(files.log(), source))?;
         let found = Found { made, clean: clean || made, inputs: replayed.inputs, torn: replayed.torn };
-        let checkpoints = Checkpoints::new(files.checkpoints(), options.sync);
-        let compact = options.compact.unwrap_or(machine.identify().capacity.0 * 4);
-        let mut opened = Self { files, log, checkpoints, compact, since: 0, found, _lock: lock };
-        opened.since = opened.files.log_bytes()?;
+        let checkpoints = Checkpoints::new(files.clone(), options.keep_log)?;
+        let found_log = files.log_bytes(first.segment)?;
+        let mut opened =
+            Self { files, log, checkpoints, options, found_log, checkpoint_at: 0, found, _lock: lock };
         opened.power_up(&mut machine, acknowledged).map_err(|source| io_error(opened.files.log(), source))?;
         opened.files.unclean()?;
         Ok(Some((opened, machine)))
@@ -144,30 +128,6 @@ impl Image {
         if files.exists() { Ok(files.read()?.1) } else { Err(files.is_none()) }
     }
 
-    /// The machine as it was at `at`, before whatever came later; the image stays as it is, and may be in use.
-    ///
-    /// # Errors
-    /// Those of [`Image::open`].
-    pub fn as_it_was(
-        folder: &Path,
-        at: Nanos,
-        progress: OnProgress<'_>,
-    ) -> Result<Option<Machine>, ImageError> {
-        let files = Files::new(folder);
-        if !files.exists() {
-            return Err(files.is_none());
-        }
-        let (image, own) = files.read()?;
-        let acknowledged = files.clock(image)?;
-        let Some((mut machine, first)) = begin(&files, &own, image, progress)? else { return Ok(None) };
-        if machine.now() > at {
-            let why = format!("its log goes back to {}, not to {at}", machine.now());
-            return Err(ImageError::Foreign { path: folder.to_owned(), why });
-        }
-        replay::replay(&mut machine, &files, first, acknowledged, true, Some(at))?;
-        Ok(Some(machine))
-    }
-
     /// After the end of a server that nobody had announced, power is back after a loss at the time of the last reply.
     fn power_up(&mut self, machine: &mut Machine, acknowledged: Acknowledged) -> io::Result<()> {
         let now = acknowledged.now.max(machine.now());
@@ -191,7 +151,8 @@ impl Image {
     /// called when no client is there any more.
     ///
     /// # Errors
-    /// The log cannot be written; then the next server finds a machine that has lost its power.
+    /// The log cannot be written; then the next server finds a machine that has lost its power. Or a checkpoint could not be, which loses
+    /// nothing.
     pub fn shut_down(mut self, machine: &mut Machine, now: Nanos) -> io::Result<()> {
         let mut now = finish(machine, now);
         if machine.is_up() && machine.in_flight() == 0 {
@@ -204,21 +165,8 @@ impl Image {
         }
         self.record(now, &Input::Advance);
         self.acknowledge(now, true)?;
-        self.end_checkpoint(true)?;
-        self.files.mark_clean(self.log.syncs())
-    }
-}
-
-impl Image {
-    /// Takes note of a checkpoint that has been written: the log before it goes.
-    fn end_checkpoint(&mut self, wait: bool) -> io::Result<()> {
-        let Some(segment) = self.checkpoints.finished(wait)? else { return Ok(()) };
-        // The clock has to name a segment that stays.
-        self.log.acknowledge(Nanos::ZERO, true)?;
-        let last = self.log.place().segment;
-        let kept = self.files.keep_segments(segment..=last);
-        kept.and_then(|()| checkpoints::remove_before(&self.files.checkpoints(), segment))
-            .map_err(io::Error::other)
+        self.files.mark_clean(self.log.syncs())?;
+        self.checkpoints.wait()
     }
 }
 
@@ -235,34 +183,20 @@ impl Recorder for Image {
         self.log.acknowledge(now, durable)
     }
 
-    /// Bounds the log: when it has grown long, the machine is written as it is, beside the service.
+    /// When enough log has been written, the machine is written as it is, beside the service.
     fn tend(&mut self, machine: &Machine) -> io::Result<()> {
-        if self.checkpoints.is_under_way() {
-            return self.end_checkpoint(false);
-        }
-        if self.since + self.log.since() < self.compact {
+        if self.checkpoints.is_under_way()? {
             return Ok(());
         }
-        self.log.commit()?;
+        let log = self.found_log + self.log.written() - self.checkpoint_at;
+        if log < self.options.limit(self.checkpoints.bytes()) {
+            return Ok(());
+        }
+        // If anything goes wrong, the next attempt is as far away as from a checkpoint that was written.
+        (self.found_log, self.checkpoint_at) = (0, self.log.written());
         self.log.roll()?;
-        self.since = 0;
-        self.log.count_anew();
         self.checkpoints.begin(machine.fork(), self.log.place().segment)
     }
-}
-
-/// The machine with which the log that there is begins, and where that is.
-fn begin(
-    files: &Files,
-    scenario: &Scenario,
-    image: u64,
-    progress: OnProgress<'_>,
-) -> Result<Option<(Machine, Place)>, ImageError> {
-    let place = |segment| Place { image, segment, offset: 0 };
-    if let Some((machine, segment)) = checkpoints::newest(&files.checkpoints(), scenario)? {
-        return Ok(Some((machine, place(segment))));
-    }
-    Ok(Machine::prepare(scenario, progress)?.map(|machine| (machine, place(1))))
 }
 
 /// Lets all commands under way end; returns when they have.

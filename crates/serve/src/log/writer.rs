@@ -35,9 +35,8 @@ pub struct Log {
     place: Place,
     gathered: Vec<u8>,
     acknowledged: Acknowledged,
-    /// Bytes of all segments written by this process, and of them those since a checkpoint was begun.
+    /// Bytes of all segments written by this process.
     written: u64,
-    since: u64,
     /// Why nothing can be written any more.
     failed: bool,
 }
@@ -61,19 +60,8 @@ impl Log {
             file.set_len(place.offset)?;
             (file, place)
         };
-        let folder = folder.to_owned();
-        Ok(Self {
-            folder,
-            options,
-            file,
-            clock,
-            place,
-            gathered: Vec::new(),
-            acknowledged,
-            written: 0,
-            since: 0,
-            failed: false,
-        })
+        let (folder, gathered) = (folder.to_owned(), Vec::new());
+        Ok(Self { folder, options, file, clock, place, gathered, acknowledged, written: 0, failed: false })
     }
 
     /// Whether it survives the host's own crash.
@@ -86,24 +74,14 @@ impl Log {
         self.written
     }
 
-    /// Bytes written since a checkpoint was begun.
-    pub(crate) fn since(&self) -> u64 {
-        self.since
-    }
-
-    /// A checkpoint begins.
-    pub(crate) fn count_anew(&mut self) {
-        self.since = 0;
-    }
-
     /// Where the next record will lie.
     pub fn place(&self) -> Place {
         self.place
     }
 
-    /// The next segment begins; what has been written stays.
+    /// What has been recorded is written, and the next segment begins.
     pub(crate) fn roll(&mut self) -> io::Result<()> {
-        debug_assert!(self.gathered.is_empty(), "a segment ends between turns");
+        self.commit()?;
         if self.options.sync {
             self.file.sync_data()?;
         }
@@ -124,7 +102,6 @@ impl Log {
         self.file.write_all(&self.gathered)?;
         self.failed = false;
         self.written += self.gathered.len() as u64;
-        self.since += self.gathered.len() as u64;
         self.gathered.clear();
         self.gathered.shrink_to(KEPT);
         if self.place.offset >= SEGMENT { self.roll() } else { Ok(()) }
