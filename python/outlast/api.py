@@ -17,7 +17,10 @@ from outlast.errors import ScenarioError
 from outlast.inputs import Text, is_stream, read_stream
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from outlast.result import Result
+    from outlast.serving.keeping import Keeping
 
 ScenarioLike: TypeAlias = str | Path | Mapping[str, Any] | Text
 """The name of a preset, the path of a scenario file, settings as nested dictionaries, or a text with a name."""
@@ -223,7 +226,7 @@ def start_server(
 def image_trace(image: str | Path, output: str | Path) -> tuple[int, int, bool]:
     """Writes the commands that the machine of an image was given as a trace, in blkparse's format.
 
-    Returns how many there are, how many other inputs are remarks in it, and whether the log is there from its beginning.
+    Returns how many there are, how many other inputs are remarks in it, and whether the log is there from its start.
     """
     from outlast.output import cannot_write, staged_file
 

@@ -22,12 +22,12 @@ def image_options(command: Command) -> Command:
         click.option(
             "--at",
             metavar="TIME",
-            help="With --image: serve the drive as it was at this time of its own, such as 12.345678s. Nothing is kept.",
+            help="With --image: serve the drive as it was at this time of its own, such as 12.345678s; keep nothing.",
         ),
         click.option(
             "--checkpoint-every",
             metavar="SIZE",
-            help="With --image: log between two checkpoints. Default: 64MiB, or as much as a checkpoint if that is more.",
+            help="With --image: log between two checkpoints. Default: 64MiB, or a checkpoint's size if that is more.",
         ),
         click.option(
             "--keep-log",
@@ -88,7 +88,7 @@ def trace_command(image: Path, output: Path) -> None:
 
     check_file(output)
     requests, remarks, is_whole = image_trace(image, output)
-    others = f" and {remarks} remarks" if remarks else ""
+    others = f" and {remarks} remark{'s' if remarks > 1 else ''}" if remarks else ""
     click.echo(f"{requests} requests{others} written to {output}", err=True)
     if not is_whole:
         click.echo("what came before the oldest checkpoint is gone; serving with --keep-log keeps it", err=True)

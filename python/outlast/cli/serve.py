@@ -112,7 +112,8 @@ def serve_command(
     layers, overrides = layers_of(scenario, preset) if is_named else [], overrides_of(settings, seed)
     if overrides and not is_named:
         raise click.UsageError("--set and --seed need a SCENARIO to change", click.get_current_context())
-    if is_named and keeping["at"] is not None:
+    at = keeping["at"]
+    if is_named and at is not None:
         raise click.UsageError("--at serves the machine of an image: name no SCENARIO", click.get_current_context())
     from outlast import api
 
@@ -129,11 +130,9 @@ def serve_command(
             export=export,
             **keeping,
         )
-        if keeping["at"] is not None and not quiet:
-            click.echo(f"as it was at {keeping['at']}; the image stays as it is, and nothing is kept of this", err=True)
         with ExitStack() as stack:
             try:
-                return _attend(server, captive, quiet, lambda: _open(stack, server, name, http, quiet))
+                return _attend(server, captive, quiet, lambda: _open(stack, server, name, http, quiet, at))
             except BaseException:
                 server.stop()
                 while server.wait(LOOK)[0] != "ended":
@@ -141,7 +140,7 @@ def serve_command(
                 raise
 
 
-def _open(stack: ExitStack, server: Server, name: str | None, http: int | None, quiet: bool) -> None:
+def _open(stack: ExitStack, server: Server, name: str | None, http: int | None, quiet: bool, at: str | None) -> None:
     """Opens the control socket, and HTTP if it is asked for; both close with the stack."""
     from outlast.serving import http_for, places
     from outlast.serving.control import Control
@@ -150,6 +149,8 @@ def _open(stack: ExitStack, server: Server, name: str | None, http: int | None, 
     path = places.socket_of(name) if name is not None else places.free_socket(export)
     control = stack.enter_context(Control(server, path))
     if not quiet:
+        if at is not None:
+            click.echo(f"as it was at {at}; the image stays as it is, and nothing is kept of this", err=True)
         click.echo(f"outlast ctl {control.path.stem}", err=True)
     if http is not None:
         click.echo(stack.enter_context(http_for(server, http)).url)
