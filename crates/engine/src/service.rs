@@ -108,14 +108,14 @@ impl InService {
     pub fn resume<S: Restore>(
         scenario: Scenario,
         from: &mut dyn Read,
-        store: Option<Arc<dyn Store>>,
+        store: Option<&Arc<dyn Store>>,
         whole: impl FnOnce(Self) -> S,
     ) -> Result<S, EngineError> {
         scenario.validate()?;
-        let (settings, makings) = (settings_of(&scenario), Makings::of(&scenario, store.clone()));
+        let (settings, makings) = (settings_of(&scenario), Makings::of(&scenario, store.cloned()));
         let kind = Kind::build(&scenario, true)?;
         let mut service = Self { scenario: Arc::new(scenario), kind };
-        if let Some(store) = &store {
+        if let Some(store) = store {
             service.keep_contents_in(store);
         }
         let mut state = whole(service);

@@ -41,6 +41,8 @@ pub(crate) struct Served {
 impl Served {
     pub(crate) fn new(name: String, machine: Machine, image: Option<Box<Image>>) -> Self {
         let unit = machine.identify().optimal_io.0;
+        // What was under way in the past that is looked at goes on for nobody.
+        let pending = Places::without(machine.tags().map(|tag| tag.0));
         Self {
             name,
             machine,
@@ -48,7 +50,7 @@ impl Served {
             operations: Operations::new(),
             has_news: false,
             is_durable: false,
-            pending: Places::default(),
+            pending,
             jobs: Jobs::default(),
             unit,
         }
@@ -107,6 +109,15 @@ impl Served {
             image.commit()?;
         }
         image.acknowledge(now, is_durable)
+    }
+
+    /// Between two turns: what is kept stays within bounds.
+    ///
+    /// # Errors
+    /// It could not be made smaller; nothing is lost.
+    #[inline]
+    pub(crate) fn tend(&mut self) -> io::Result<()> {
+        self.image.as_mut().map_or(Ok(()), |image| image.tend(&self.machine))
     }
 
     /// A client asks.
@@ -196,7 +207,10 @@ impl Served {
 
     /// A command has ended.
     fn end(&mut self, now: Nanos, completion: Completion, answers: &mut Answers) {
-        let Some(pending) = self.pending.take(completion.tag.0) else { return };
+        let Some(pending) = self.pending.take(completion.tag.0) else {
+            self.machine.forget(completion.tag);
+            return;
+        };
         let Pending { from, work, command, since } = pending;
         let (outcome, bytes) = (completion.outcome, u64::from(command.sectors) * SECTOR_BYTES);
         self.operations.note(command.op, bytes, completion.at.saturating_sub(since), outcome);

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use outlast_engine::{Control, EngineError, Progress, Scenario};
 use outlast_nbd::ServerError;
+use outlast_units::Nanos;
 use thiserror::Error;
 
 use crate::clock::{Clock, ClockMode};
@@ -47,6 +48,8 @@ pub struct ImageConfig {
     pub folder: PathBuf,
     /// How it is opened.
     pub options: ImageOptions,
+    /// Serves the machine as it was then, with what was under way; nothing is kept of what becomes of it, and the image stays as it is.
+    pub at: Option<Nanos>,
 }
 
 /// Why nothing can be served.
@@ -127,17 +130,23 @@ impl Server {
             if board.is_asked() { Control::Stop } else { Control::Continue }
         };
         let scenario = config.scenario.as_ref();
-        let opened = if let Some(ImageConfig { folder, options }) = &config.image {
-            let options = ImageOptions { contents: config.contents, ..*options };
-            let opened = Image::open(folder, scenario, options, &mut progress)?;
-            opened.map(|(image, machine)| (Some(Box::new(image)), machine))
-        } else {
-            let store = config.contents.store(&std::env::temp_dir())?;
-            let mut machine = Machine::prepare(scenario.ok_or(ServeError::Nothing)?, &mut progress)?;
-            if let (Some(machine), Some(store)) = (&mut machine, store) {
-                machine.keep_contents_in(store);
+        let opened = match &config.image {
+            Some(ImageConfig { folder, at: Some(at), .. }) => {
+                Image::as_it_was(folder, *at, config.contents, &mut progress)?.map(|machine| (None, machine))
             }
-            machine.map(|machine| (None, machine))
+            Some(ImageConfig { folder, options, at: None }) => {
+                let options = ImageOptions { contents: config.contents, ..*options };
+                let opened = Image::open(folder, scenario, options, &mut progress)?;
+                opened.map(|(image, machine)| (Some(Box::new(image)), machine))
+            }
+            None => {
+                let store = config.contents.store(&std::env::temp_dir())?;
+                let mut machine = Machine::prepare(scenario.ok_or(ServeError::Nothing)?, &mut progress)?;
+                if let (Some(machine), Some(store)) = (&mut machine, store) {
+                    machine.keep_contents_in(store);
+                }
+                machine.map(|machine| (None, machine))
+            }
         };
         let Some((image, machine)) = opened else { return Ok(()) };
         let found = image.as_ref().map(|image| image.found());

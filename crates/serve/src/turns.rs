@@ -32,6 +32,11 @@ impl Turns {
         let (mut ready, mut ending, mut told) = (Vec::new(), None, false);
         loop {
             let is_asked = self.turn(&mut ready)?;
+            if let Err(error) = self.service.main().tend() {
+                warn(format!(
+                    "no checkpoint could be made, and the log of the image goes on growing: {error}"
+                ));
+            }
             if self.service.is_overloaded && !told {
                 told = true;
                 warn(format!(

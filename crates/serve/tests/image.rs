@@ -11,7 +11,7 @@ mod support;
 use outlast_device::{Op, Tag};
 use outlast_engine::Control;
 use outlast_serve::log::VERSION;
-use outlast_serve::{Image, ImageError, ImageOptions, Input, Power, Recorder};
+use outlast_serve::{ContentsIn, Image, ImageError, ImageOptions, Input, Power, Recorder};
 use outlast_units::Nanos;
 use std::fs;
 use std::path::Path;
@@ -129,7 +129,10 @@ fn what_does_not_belong_together_is_refused() {
     fs::write(to.join("scenario.toml"), text.replace("seed = 7", "seed = 8")).unwrap();
     assert!(refusal(&to).starts_with("scenario.toml: has been changed since the image was made"));
     fs::write(to.join("image"), "outlast image 7 0 0\n").unwrap();
-    assert_eq!(refusal(&to), "image: has version 7; this program reads version 1");
+    assert_eq!(
+        refusal(&to),
+        "image: has version 7; this program reads version 1: serve the image with the Outlast that wrote it, and copy its data to a new one"
+    );
     fs::write(to.join("image"), [0xff, 0xfe]).unwrap();
     assert!(refusal(&to).starts_with("image: "));
     fs::write(to.join("image"), "hello\n").unwrap();
@@ -161,7 +164,9 @@ fn an_image_is_used_by_one_server_and_for_one_scenario() {
 #[test]
 fn the_past_can_be_looked_at() {
     let (_, to) = killed("past");
-    let at = |at: Nanos| Image::as_it_was(&to, at, &mut |_| Control::Continue).unwrap().unwrap();
+    let at = |at: Nanos| {
+        Image::as_it_was(&to, at, ContentsIn::Memory, &mut |_| Control::Continue).unwrap().unwrap()
+    };
     let before = fs::read(to.join("log/00000001")).unwrap();
     assert_eq!(at(Nanos(0)).in_flight(), 0);
     let late = at(Nanos::millis(1));

@@ -9,7 +9,7 @@
 mod support;
 
 use outlast_engine::Control;
-use outlast_serve::{Image, Input, Power, fault_of};
+use outlast_serve::{ContentsIn, Image, Input, Power, fault_of};
 use outlast_units::rng::SplitMix;
 use std::path::Path;
 use support::load::{Load, contents, folder, open};
@@ -109,13 +109,11 @@ fn the_log_gives_the_machine_that_is() {
         for turn in 1..=300 {
             load.turn();
             if turn % 20 == 0 {
-                let again = Image::as_it_was(&load.folder, load.machine.now(), &mut |_| Control::Continue);
-                let mut is = load.machine.fork();
-                let mut done = Vec::new();
-                is.advance(is.now(), &mut done);
-                for done in done {
-                    drop(is.take_data(done.tag));
-                }
+                let again =
+                    Image::as_it_was(&load.folder, load.machine.now(), ContentsIn::Memory, &mut |_| {
+                        Control::Continue
+                    });
+                let is = load.now_as_replayed();
                 let (is, again) = (format!("{is:?}"), format!("{:?}", again.unwrap().unwrap()));
                 let at = is.bytes().zip(again.bytes()).position(|(a, b)| a != b);
                 let around = |text: &str| {

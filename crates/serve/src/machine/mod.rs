@@ -8,6 +8,7 @@ mod snapshot;
 mod state;
 
 pub use events::Event;
+pub(crate) use events::fault_in_words;
 pub use refused::Refused;
 pub use state::{ArrayState, DriveState, Kind, MemberState, PassState, RepairState, State};
 
@@ -197,6 +198,13 @@ impl Machine {
         self.service.take_failed(tag)
     }
 
+    /// Nobody asks what came of the completed command `tag`.
+    pub(crate) fn forget(&mut self, tag: Tag) {
+        drop(self.take_data(tag));
+        drop(self.take_lba_status(tag));
+        drop(self.take_failed(tag));
+    }
+
     /// What it says of `sectors` sectors from `lba` on, as far as they are within its capacity: runs in order that cover all of them.
     pub fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
         self.service.extents(lba, sectors)
@@ -228,6 +236,11 @@ impl Machine {
     /// Commands that have not completed.
     pub fn in_flight(&self) -> u32 {
         self.flight.len()
+    }
+
+    /// The tags of the commands that have not completed, in order.
+    pub fn tags(&self) -> impl Iterator<Item = Tag> {
+        self.flight.tags()
     }
 
     /// Whether its power is off.

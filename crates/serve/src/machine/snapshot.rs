@@ -30,6 +30,6 @@ impl Machine {
         let mut scenario = scenario.clone();
         scenario.device.bytes = true;
         let own = store.clone().map(|store| store as Arc<dyn Store>);
-        InService::resume(scenario, from, own, |service| Self { store, ..Self::of(service) })
+        InService::resume(scenario, from, own.as_ref(), |service| Self { store, ..Self::of(service) })
     }
 }
