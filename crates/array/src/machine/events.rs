@@ -150,7 +150,8 @@ impl<D: Device> Array<D> {
         match sub.kind {
             SubKind::DirectRead => self.direct_read_done(now, sub, tag, outcome),
             SubKind::DirectWrite => self.direct_write_done(now, sub, outcome),
-            SubKind::DirectTrim | SubKind::Flush => self.finish_part(now, sub.owner),
+            SubKind::DirectTrim => self.direct_change_done(now, sub),
+            SubKind::Flush => self.finish_part(now, sub.owner),
             SubKind::Read => self.gather_done(now, sub, tag, outcome),
             SubKind::Write => self.commit_done(now, sub, outcome),
             SubKind::Log => self.log_done(now, sub.owner),
@@ -166,7 +167,8 @@ impl<D: Device> Array<D> {
         match sub.kind {
             SubKind::DirectRead => self.direct_read_done(now, sub, Tag(0), Outcome::ReadOnly),
             SubKind::DirectWrite => self.direct_write_done(now, sub, Outcome::ReadOnly),
-            SubKind::DirectTrim | SubKind::Flush => self.finish_part(now, sub.owner),
+            SubKind::DirectTrim => self.direct_change_done(now, sub),
+            SubKind::Flush => self.finish_part(now, sub.owner),
             SubKind::Read => self.gather_gone(now, sub),
             SubKind::Write => self.commit_part(now, sub.owner),
             SubKind::Log => self.log_done(now, sub.owner),

@@ -49,7 +49,8 @@ use setup::Setup;
 /// backwards; the completions of that come out with the next `advance`.
 ///
 /// **Consistency.** What writes a group holds a lock on its rows until the last member has written. Reads of healthy data take no lock;
-/// reads that need redundancy, and all reads while parity moves, take a shared one.
+/// reads that need redundancy, and all reads while parity moves, take a shared one. Without redundancy nothing but a pass writes beside
+/// the host: the host's writes take a lock while there is one, and it waits for those that went out without.
 ///
 /// **Time of its own**: none. Computing parity is free, as in the paper, which switches it off.
 ///
@@ -210,6 +211,12 @@ impl<D: Device> Array<D> {
     #[inline]
     fn data_set(&self) -> u64 {
         self.layout.data_set
+    }
+
+    /// Whether data is striped without redundancy.
+    #[inline]
+    fn is_striped_only(&self) -> bool {
+        self.layout.roles == self.layout.data
     }
 
     /// All roles of a group, as a set.
