@@ -159,6 +159,7 @@ impl<D: Device> Array<D> {
             SubKind::Clean => self.doubt.flushed(),
             SubKind::Status => self.status_done(now, sub, tag, outcome),
             SubKind::RepairFlush => self.repair_flushed(now, sub.owner),
+            SubKind::Aside => self.aside_done(now, sub, tag, outcome),
         }
     }
 
@@ -174,6 +175,7 @@ impl<D: Device> Array<D> {
             SubKind::Log => self.log_done(now, sub.owner),
             SubKind::Bitmap => self.bitmap_part_done(now),
             SubKind::Clean => self.doubt.flushed(),
+            SubKind::Aside => self.aside_gone(now, sub),
             // The repair has ended with its member.
             SubKind::Status | SubKind::RepairFlush => {}
         }

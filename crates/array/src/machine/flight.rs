@@ -1,7 +1,7 @@
 //! What is under way: host commands, operations on groups, commands to members, and what waits for them.
 
 use crate::locks::Locks;
-use crate::op::{Host, Op, OpKind, Sub};
+use crate::op::{Host, Op, OpKind, Sub, SubKind};
 use outlast_device::{Command, Completion, Outcome, SectorRun, Tag};
 use outlast_units::slab::Slab;
 use outlast_units::{Lba, Nanos};
@@ -102,10 +102,12 @@ impl Flight {
         (self.direct_reads, self.direct_changes, self.replaying) = (0, 0, 0);
     }
 
-    /// Tags of host commands that are not answered.
+    /// Tags of commands, of the host and aside, that are not answered.
     pub(super) fn open_tags(&self) -> Vec<Tag> {
         let held_back = self.held_back.iter().map(|held| held.tag);
-        self.hosts.live().map(|host| host.tag).chain(held_back).collect()
+        let aside = self.subs.slots().iter().filter(|sub| sub.live && sub.kind == SubKind::Aside);
+        let aside = aside.map(|sub| Tag(sub.owner));
+        self.hosts.live().map(|host| host.tag).chain(held_back).chain(aside).collect()
     }
 
     /// Bytes allocated.

@@ -2,8 +2,9 @@
 //!
 //! One file for each way in or step: [`host`] takes commands and cuts them into pieces, and [`direct`] sends those that need no lock; [`begin`], [`plan`], [`gather`], [`window`],
 //! [`record`] and [`commit`] carry an operation on a group from its lock to its end; [`events`] handles what members complete and what time brings, and settles; [`membership`], [`pass`],
-//! [`power`], [`bitmap`] and [`repair`] do what the array does beside the host; [`device`], [`extents`], [`status`] and [`untimed`] are the ways out.
+//! [`power`], [`bitmap`] and [`repair`] do what the array does beside the host; [`aside`] reads members for others; [`device`], [`extents`], [`status`] and [`untimed`] are the ways out.
 
+mod aside;
 mod begin;
 mod bitmap;
 mod commit;
@@ -42,7 +43,7 @@ use setup::Setup;
 /// An array of devices; itself a [`Device`].
 ///
 /// **Inputs** beside those of a device: [`Array::fail_member`], [`Array::replace`], [`Array::add_spare`], [`Array::start_scrub`],
-/// [`Array::power_failure`], [`Array::power_cut`] and [`Array::power_on`], [`Array::finish_shift`]. **Outputs** beside completions: [`Array::status`],
+/// [`Array::power_failure`], [`Array::power_cut`] and [`Array::power_on`], [`Array::finish_shift`], [`Array::read_member`]. **Outputs** beside completions: [`Array::status`],
 /// [`Array::counters`], [`Array::events`], [`Array::lost`].
 ///
 /// **Time rule**: see [`Device`]. All inputs take the time, and first do what is due before it, so that members never see time run
