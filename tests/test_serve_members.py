@@ -47,9 +47,9 @@ def test_copies_are_alike_and_parity_fits(level: str, tmp_path: Path) -> None:
         assert copies[0] == copies[1] == copies[2] == image.read_bytes()
     else:
         total = 0
-        for copy in copies:
-            assert any(copy)
-            total ^= int.from_bytes(copy, "little")
+        for content in copies:
+            assert any(content)
+            total ^= int.from_bytes(content, "little")
         assert total == 0, "parity is the sum of the data"
 
 

@@ -43,8 +43,8 @@ fn read(
     (done.outcome, host.device.take_data(TAG))
 }
 
-fn run(lba: u64, sectors: u64) -> Option<Vec<SectorRun>> {
-    Some(vec![SectorRun { lba: Lba(lba), sectors }])
+fn run(lba: u64, sectors: u64) -> Vec<SectorRun> {
+    vec![SectorRun { lba: Lba(lba), sectors }]
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn what_a_member_cannot_give_fails_there() {
     let mut host = filled(Level::Raid5);
     (40..43).for_each(|sector| host.device.member_mut(1).unwrap().make_unreadable(sector));
     assert_eq!(read(&mut host, 1, 32, 16), (Outcome::MediumError, None));
-    assert_eq!(host.device.take_failed(TAG), run(40, 3));
+    assert_eq!(host.device.take_failed(TAG).unwrap(), run(40, 3));
     let runs = host.device.member_extents(1, Lba(32), 16);
     let lost = runs.iter().filter(|run| run.state.lost).map(|run| (run.lba.0, run.sectors));
     assert_eq!(lost.collect::<Vec<_>>(), [(40, 3)]);
@@ -84,9 +84,9 @@ fn a_member_that_is_dead_gives_nothing() {
     host.device.read_member(host.now, 1, Lba(8), 8, TAG);
     host.device.fail_member(host.now, 1).unwrap();
     assert_eq!(wait(&mut host.device).outcome, Outcome::MediumError);
-    assert_eq!(host.device.take_failed(TAG), run(8, 8));
+    assert_eq!(host.device.take_failed(TAG).unwrap(), run(8, 8));
     assert_eq!(read(&mut host, 1, 16, 4), (Outcome::MediumError, None));
-    assert_eq!(host.device.take_failed(TAG), run(16, 4));
+    assert_eq!(host.device.take_failed(TAG).unwrap(), run(16, 4));
     let lost = ExtentState { lost: true, ..ExtentState::GOOD };
     assert_eq!(host.device.member_extents(1, Lba(16), 4), [Extent { lba: Lba(16), sectors: 4, state: lost }]);
 }

@@ -54,7 +54,9 @@ fn a_machine_depends_on_its_inputs_and_their_times_alone() {
                 }
             }
             machine.advance(Nanos::secs(1), &mut done);
-            done.iter().for_each(|done| drop(machine.take_data(done.tag)));
+            for done in &done {
+                drop(machine.take_data(done.tag));
+            }
             (done, format!("{machine:?}"))
         };
         let (seldom, often) = (run(false), run(true));
