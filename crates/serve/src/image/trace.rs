@@ -111,6 +111,7 @@ fn remark(
         Input::Tear(Tear::Shorn(share)) => format!("the next loss of power leaves units shorn at {share}"),
         Input::Tear(Tear::Torn { run }) => format!("the next loss of power leaves units torn by {run} bytes"),
         Input::Replace { member, .. } => format!("replace {member}"),
+        Input::ReadMember { member, sectors, .. } => format!("{sectors} sectors of member {member} read"),
         Input::Repair => "repair".to_owned(),
         Input::Mark(text) => format!("mark {text}"),
     };

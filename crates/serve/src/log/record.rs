@@ -6,10 +6,10 @@
 //! | 4 | CRC-32C of the [`Place`], the length, and what follows |
 //! | 8 | time in nanoseconds |
 //! | 1 | kind |
-//! | 1 | of a command the operation, of power what it does, of what power leaves whether it is shorn or torn |
+//! | 1 | of a command the operation, of power what it does, of the read of a member the member, of what power leaves whether it is shorn or torn |
 //! | 1 | stream hint of a write |
 //! | 1 | flags: 1 forced unit access, or force |
-//! | 4 | tag of a command, or member, or bytes of a run that is torn, or a share that is shorn: parts in the upper 16 bits, how many make the whole in the lower |
+//! | 4 | tag of a command or of the read of a member, or member, or bytes of a run that is torn, or how much of a unit is shorn: parts in the upper 16 bits, in the lower how many make the whole |
 //! | 8 | first sector |
 //! | 4 | sectors |
 //! | | the bytes of a write; a fault as JSON; the text of a mark |
@@ -73,6 +73,9 @@ pub(super) fn encode(buffer: &mut Vec<u8>, place: &Place, at: Nanos, input: &Inp
     let text;
     let (fields, payload): (Fields, &[u8]) = match *input {
         Input::Command { tag, command, data } => (of_command(tag, &command), data),
+        Input::ReadMember { tag, member, lba, sectors } => {
+            (Fields { kind: 8, what: member, tag: tag.0, lba: lba.0, sectors, ..Fields::default() }, &[])
+        }
         Input::Fault(fault) => {
             text = serde_json::to_vec(fault).unwrap_or_default();
             (Fields { kind: 2, ..Fields::default() }, &text)
@@ -91,7 +94,7 @@ pub(super) fn encode(buffer: &mut Vec<u8>, place: &Place, at: Nanos, input: &Inp
                 Tear::Shorn(share) => (1, u32::from(share.parts().0) << 16 | u32::from(share.parts().1)),
                 Tear::Torn { run } => (2, run),
             };
-            (Fields { kind: 8, what, tag, ..Fields::default() }, &[])
+            (Fields { kind: 9, what, tag, ..Fields::default() }, &[])
         }
         Input::Replace { member, force } => {
             let flags = u8::from(force) * FLAG;
@@ -163,7 +166,7 @@ pub(super) fn decode(body: &[u8]) -> Option<Record<'_>> {
             return Some(Record { at, kept: Kept::Fault(Box::new(fault)) });
         }
         6 => Input::Mark(std::str::from_utf8(payload).ok()?),
-        3 | 4 | 5 | 7 | 8 if !payload.is_empty() => return None,
+        3 | 4 | 5 | 7..=9 if !payload.is_empty() => return None,
         3 => Input::Power(match what {
             0 => Power::Cut { force },
             1 => Power::Off,
@@ -173,7 +176,11 @@ pub(super) fn decode(body: &[u8]) -> Option<Record<'_>> {
         4 => Input::Replace { member: tag.try_into().ok()?, force },
         5 => Input::Repair,
         7 => Input::Advance,
-        8 => Input::Tear(match what {
+        8 => {
+            let lba = Lba(u64::from_le_bytes(*lba));
+            Input::ReadMember { tag: Tag(tag), member: what, lba, sectors }
+        }
+        9 => Input::Tear(match what {
             0 => Tear::Nothing,
             1 => Tear::Shorn(Share::new((tag >> 16) as u16, tag as u16)?),
             2 if tag != 0 && u64::from(tag).is_multiple_of(SECTOR_BYTES) => Tear::Torn { run: tag },

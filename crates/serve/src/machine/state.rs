@@ -74,6 +74,8 @@ pub struct DriveState {
     pub power_cuts: u64,
     /// Mapping units that a loss of power has left shorn or torn, which the drive takes for good.
     pub torn_units: u64,
+    /// While it mounts from flash and commands wait: until when, in nanoseconds of the machine's time.
+    pub ready_at_ns: Option<u64>,
 }
 
 /// An array.
@@ -198,6 +200,7 @@ impl DriveState {
             left_behind_units: ssd.left_behind_units().count() as u64,
             power_cuts: ssd.power_cuts().cuts,
             torn_units: ssd.torn_units(),
+            ready_at_ns: ssd.ready_at().map(|at| at.0),
         }
     }
 }
