@@ -10,6 +10,7 @@ mod input;
 mod lateness;
 pub mod log;
 mod machine;
+mod members;
 mod net;
 mod operations;
 mod pending;

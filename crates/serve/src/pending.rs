@@ -11,6 +11,8 @@ use crate::zeroing::Zeroing;
 pub(crate) enum Work {
     /// A read: its bytes are the answer.
     Read,
+    /// A read of a member of the array, which is none of the array's own.
+    Member,
     /// A request of one command: that it is done is the answer.
     Other,
     /// A piece of a longer piece of work, by number.

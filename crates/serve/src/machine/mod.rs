@@ -2,6 +2,7 @@
 
 mod events;
 mod flight;
+mod members;
 mod power;
 mod refused;
 mod snapshot;
@@ -89,6 +90,9 @@ impl Machine {
         let now = self.come_to(now)?;
         let done = match *input {
             Input::Command { tag, command, data } => return self.submit(now, tag, command, data),
+            Input::ReadMember { tag, member, lba, sectors } => {
+                return self.read_member(now, tag, member.into(), lba, sectors);
+            }
             Input::Advance => return Ok(()),
             Input::Mark(text) => {
                 self.events.note(now, "mark", text.to_owned());
@@ -289,10 +293,13 @@ impl Machine {
         if data.len() != needed {
             return Err(Refused::Bytes { given: data.len(), needed });
         }
-        if tag.0 >= TAGS || !self.flight.begin(tag) {
-            return Err(Refused::TagInUse(tag));
-        }
+        self.begin(tag)?;
         self.service.submit_data(now, command, tag, data);
         Ok(())
+    }
+
+    /// A command by the name `tag` begins.
+    fn begin(&mut self, tag: Tag) -> Result<(), Refused> {
+        if tag.0 < TAGS && self.flight.begin(tag) { Ok(()) } else { Err(Refused::TagInUse(tag)) }
     }
 }

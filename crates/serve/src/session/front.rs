@@ -140,10 +140,11 @@ impl Front {
         self.sessions[number as usize] = None;
     }
 
-    /// Ends all sessions of `target` at once, as when a cable is pulled.
-    pub(crate) fn close_all(&mut self, target: Target) {
+    /// Ends all sessions of a machine and of its members at once, as when a cable is pulled.
+    pub(crate) fn close_all(&mut self, machine: u32) {
+        let is_its = |session: &Session| session.target.is_some_and(|target| target.machine == machine);
         for session in &mut self.sessions {
-            if session.as_ref().is_some_and(|session| session.target == Some(target)) {
+            if session.as_ref().is_some_and(is_its) {
                 *session = None;
             }
         }

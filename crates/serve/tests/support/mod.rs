@@ -7,6 +7,7 @@
 )]
 
 pub(crate) mod kept;
+pub(crate) mod client;
 pub(crate) mod load;
 
 use outlast_device::{Command, Completion, Op, Outcome, StreamId, Tag};
