@@ -33,6 +33,7 @@ pub use machine::{
 };
 pub use net::{Listen, ListenError};
 pub use outlast_engine::EngineError;
+pub use outlast_media::Tear;
 pub use recorder::{Forgetful, Recorder};
 pub use server::{ImageConfig, ServeConfig, ServeError, Server};
 pub use store::{ContentsIn, FileStore, NoPlace};

@@ -200,10 +200,11 @@ fn compare(name: &str, text: &str, clock: ClockMode, faults: &[(u64, Value)]) {
     let socket = folder(&format!("{name}.socket"));
     fs::remove_file(&socket).ok();
     let mut scenario = scenario(text);
+    let options = ImageOptions { keep_log: true, ..ImageOptions::default() };
     let config = ServeConfig {
         contents: outlast_serve::ContentsIn::Memory,
         scenario: Some(scenario.clone()),
-        image: Some(ImageConfig { folder: image.clone(), options: ImageOptions::default(), at: None }),
+        image: Some(ImageConfig { folder: image.clone(), options, at: None }),
         listen: Listen::Unix(socket.clone()),
         insecure: false,
         clock,

@@ -103,6 +103,9 @@ fn remark(
     let text = match *input {
         Input::Advance => return Ok(()),
         Input::Command { command, .. } => format!("{:?} of {} sectors", command.op, command.sectors),
+        Input::ReadMember { member, lba, sectors, .. } => {
+            format!("read member {member}: {sectors} sectors from {lba}")
+        }
         Input::Fault(fault) => format!("fault {}", fault_in_words(fault)),
         Input::Power(Power::Cut { .. }) => "power cut".to_owned(),
         Input::Power(Power::Off) => "power off".to_owned(),
@@ -111,7 +114,6 @@ fn remark(
         Input::Tear(Tear::Shorn(share)) => format!("the next loss of power leaves units shorn at {share}"),
         Input::Tear(Tear::Torn { run }) => format!("the next loss of power leaves units torn by {run} bytes"),
         Input::Replace { member, .. } => format!("replace {member}"),
-        Input::ReadMember { member, sectors, .. } => format!("{sectors} sectors of member {member} read"),
         Input::Repair => "repair".to_owned(),
         Input::Mark(text) => format!("mark {text}"),
     };
