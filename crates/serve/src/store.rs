@@ -133,12 +133,11 @@ impl Slots {
     /// A slot of `length` sectors; `None` where the file would have more than can be numbered.
     fn take(&mut self, length: u32) -> Option<Place> {
         let free = self.free.get_mut(&length).and_then(Vec::pop);
-        let place = match free {
-            Some(place) => place,
-            None => {
-                let end = self.end.checked_add(length)?;
-                Place(std::mem::replace(&mut self.end, end))
-            }
+        let place = if let Some(place) = free {
+            place
+        } else {
+            let end = self.end.checked_add(length)?;
+            Place(std::mem::replace(&mut self.end, end))
         };
         self.held += u64::from(length);
         Some(place)

@@ -16,7 +16,7 @@ use crate::ssd::Ssd;
 use crate::whole::Mounts;
 use outlast_flash::{Flash, Setup};
 use outlast_ftl::{Ftl, FtlOptions, Layout, Tables};
-use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig, Tear};
+use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig};
 use outlast_units::slab::Slab;
 use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
@@ -78,7 +78,6 @@ impl Ssd {
             schedule: FaultSchedule::default(),
             changes: Changes::default(),
             power_cuts: PowerCuts::default(),
-            tear: Tear::Nothing,
             mounts: Mounts::default(),
             shutdowns: Shutdowns::default(),
             redirection: None,

@@ -18,7 +18,7 @@ use outlast_device::{
 };
 use outlast_flash::{Flash, Source};
 use outlast_ftl::Ftl;
-use outlast_media::{Store, Tear};
+use outlast_media::Store;
 use outlast_units::slab::Slab;
 use outlast_units::{Bytes, CoreId, DieId, IndexVec, Lba, LocalDie, Lpn, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
@@ -86,8 +86,6 @@ pub struct Ssd {
     pub(crate) schedule: FaultSchedule,
     pub(crate) changes: Changes,
     pub(crate) power_cuts: PowerCuts,
-    /// What the next loss of power leaves of program operations under way.
-    pub(crate) tear: Tear,
     pub(crate) mounts: Mounts,
     pub(crate) shutdowns: Shutdowns,
     /// Which units live in another core than when the drive was new; absent where none do.

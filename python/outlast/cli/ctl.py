@@ -138,7 +138,9 @@ def _field(kind: str, text: str) -> tuple[str, Any]:
 @click.option(
     "--shorn", metavar="SHARE", help="With cut and off: of each unit being programmed so much is new, such as 3/8."
 )
-@click.option("--torn", metavar="SIZE", help="With cut and off: of each such unit every run, such as 512, is new or old.")
+@click.option(
+    "--torn", metavar="SIZE", help="With cut and off: of each such unit every run, such as 512, is new or old."
+)
 def power_command(action: str, span: str | None, force: bool, shorn: str | None, torn: str | None) -> None:
     """Power is cut (it fails and is back), goes off, or comes on."""
     show(ask({"do": "power", "action": action, "for": span, "force": force, "shorn": shorn, "torn": torn}))

@@ -1,7 +1,9 @@
 //! A drive or an array in service.
 
+mod contents;
 mod events;
 mod flight;
+mod health;
 mod members;
 mod power;
 mod refused;
@@ -17,12 +19,9 @@ use crate::input::Input;
 use crate::store::FileStore;
 use events::Events;
 use flight::Flight;
-use outlast_device::health_log::HealthLog;
 use outlast_device::{Command, Completion, Device, Extent, Identity, LbaRun, SectorRun, Smart, Tag};
 use outlast_engine::{EngineError, InService, OnProgress, Scenario};
-use outlast_media::Store;
 use outlast_units::{Lba, Nanos};
-use std::io;
 use std::sync::Arc;
 
 /// Tags are below this.
@@ -87,21 +86,6 @@ impl Machine {
             events: Events::default(),
             store: None,
         }
-    }
-
-    /// Has `store` keep its bytes from now on; forks that are made later share it.
-    pub fn keep_contents_in(&mut self, store: Arc<FileStore>) {
-        self.service.keep_contents_in(&(store.clone() as Arc<dyn Store>));
-        self.store = Some(store);
-    }
-
-    /// Whether its bytes are where they should be. To be asked before anything is believed that they tell.
-    ///
-    /// # Errors
-    /// The disk that is to keep them has failed or is full: one line.
-    #[inline]
-    pub fn check_contents(&self) -> io::Result<()> {
-        self.store.as_ref().map_or(Ok(()), |store| store.check())
     }
 
     /// Gives it an input at `now`, with all done before that was due by then. An input that comes at a time before that of the last one comes
@@ -224,14 +208,6 @@ impl Machine {
         self.service.smart()
     }
 
-    /// The health log of the drive in column `column`, of a drive by itself in column 0; `None` where there is none.
-    pub fn health_log(&self, column: usize) -> Option<HealthLog> {
-        let mut log = self.service.drive(column)?.health_log(self.now);
-        let off = self.off.map_or(Nanos::ZERO, |since| self.now.saturating_sub(since));
-        log.power_on = log.power_on.saturating_sub(self.dark + off);
-        Some(log)
-    }
-
     /// What it was made from, with bytes.
     pub fn scenario(&self) -> &Scenario {
         self.service.scenario()
@@ -255,14 +231,6 @@ impl Machine {
     /// Whether it takes commands.
     pub fn is_up(&self) -> bool {
         self.off.is_none() && self.service.is_up()
-    }
-
-    /// How many dies of a drive may still fail, all in the worst place, before it takes no more writes; of an array, of the member that bears
-    /// least. Says nothing of the data on them. Takes a moment: it tries.
-    pub fn dies_it_can_lose(&self) -> u32 {
-        let columns = self.scenario().array.as_ref().map_or(1, |array| array.members);
-        let drives = (0..columns).filter_map(|column| self.service.drive(column.into()));
-        drives.map(|drive| drive.dies_it_can_lose(self.now)).min().unwrap_or(0)
     }
 
     /// How it is, for people; cumulative figures only, so that any number of readers can take differences. At a cost proportional to its

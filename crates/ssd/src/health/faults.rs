@@ -1,6 +1,6 @@
 //! What breaks, and when: scheduled faults, faults by chance, and leaps of age.
 
-use outlast_media::{Fault, HazardClock};
+use outlast_media::{Fault, HazardClock, Tear};
 use outlast_units::Nanos;
 use std::cmp::Reverse;
 
@@ -24,6 +24,8 @@ pub(crate) struct FaultSchedule {
     hazards: Option<HazardClock>,
     aged: Nanos,
     injected: u64,
+    /// What the next loss of power leaves of what is being programmed then.
+    tear: Tear,
 }
 
 impl FaultSchedule {
@@ -76,6 +78,16 @@ impl FaultSchedule {
     #[inline]
     pub(crate) fn aged(&self) -> Nanos {
         self.aged
+    }
+
+    /// The next loss of power leaves `tear` of what is being programmed then.
+    pub(crate) fn tear_next(&mut self, tear: Tear) {
+        self.tear = tear;
+    }
+
+    /// Power fails: what it leaves. The one after that leaves nothing.
+    pub(crate) fn take_tear(&mut self) -> Tear {
+        std::mem::take(&mut self.tear)
     }
 
     /// A fault has been injected.

@@ -43,7 +43,7 @@ impl Ssd {
     /// All but the host's side forgets at `off` what it was doing; at `on` the drive mounts.
     pub(crate) fn cut(&mut self, off: Nanos, on: Nanos) {
         self.power_cuts.cuts += 1;
-        let tear = std::mem::take(&mut self.tear);
+        let tear = self.schedule.take_tear();
         self.shutdowns.power_failed();
         let outstanding = self.flash.cut(off);
         self.reads = Slab::default();

@@ -11,7 +11,7 @@ use outlast_units::{CoreId, Nanos, Pu};
 impl Ssd {
     /// The next loss of power leaves `tear` of units whose program operation is under way then, if the buffer is not protected.
     pub fn tear_next(&mut self, tear: Tear) {
-        self.tear = tear;
+        self.schedule.tear_next(tear);
     }
 
     /// Host units that a read gives torn: the drive does not know of them.

@@ -5,6 +5,7 @@ pub(crate) mod host;
 pub(crate) mod life;
 pub(crate) mod model;
 pub(crate) mod protection;
+pub(crate) mod torn;
 pub(crate) mod torture;
 
 use outlast_device::{Command, Completion, Device, Op, Outcome, StreamId, Tag};

@@ -234,32 +234,6 @@ impl Model {
         })
     }
 
-    /// What `found` in `unit` is, if a loss of power has left it of parts of several of `contents`.
-    fn torn_from(&self, unit: usize, contents: &[Content], found: &[u8]) -> Option<Content> {
-        let is = |sector: usize, version: u64| {
-            let bytes = &found[sector * SECTOR..][..SECTOR];
-            if version == 0 {
-                bytes.iter().all(|&byte| byte == 0)
-            } else {
-                bytes == stamp((unit * self.sectors + sector) as u64, version)
-            }
-        };
-        let of =
-            |sector: usize| contents.iter().map(move |content| content[sector]).find(|&own| is(sector, own));
-        let torn: Content = (0..self.sectors).map(of).collect::<Option<_>>()?;
-        match self.tear {
-            Tear::Nothing => None,
-            Tear::Torn { .. } => Some(torn),
-            Tear::Shorn(share) => {
-                let first = self.sectors * usize::from(share.parts().0) / usize::from(share.parts().1);
-                let has = |range: std::ops::Range<usize>| {
-                    contents.iter().any(|content| range.clone().all(|sector| is(sector, content[sector])))
-                };
-                (has(0..first) && has(first..self.sectors)).then_some(torn)
-            }
-        }
-    }
-
     /// A read found `found` in `unit`.
     pub(crate) fn look(&mut self, unit: usize, found: &[u8], (allowed, changes): &(Vec<Content>, u64)) {
         self.checked += 1;
@@ -294,22 +268,6 @@ impl Model {
             let (_, last) = self.units[unit].possible.last_mut().unwrap();
             *last = vec![content];
         }
-    }
-
-    /// Power fails now. What each unit may hold afterwards is what it may fall back to, and what was being written.
-    pub(crate) fn cut(&mut self) {
-        self.ssd.tear_next(self.tear);
-        self.ssd.power_cut(self.now);
-        self.pending.clear();
-        self.seq += 1;
-        for unit in &mut self.units {
-            // Newest first, so that a unit that has fallen back is told from one that has not.
-            let mut contents: Vec<Content> = unit.pending.take().into_iter().collect();
-            contents.extend(std::mem::take(&mut unit.possible).into_iter().rev().flat_map(|(_, all)| all));
-            unit.possible.push((self.seq, contents));
-            unit.changes += 1;
-        }
-        self.ssd.self_check().unwrap();
     }
 
     /// Reads all units; afterwards each is known.
