@@ -196,6 +196,10 @@ def start_server(
     *,
     listen: str,
     insecure: bool = False,
+    tls_cert: str | None = None,
+    tls_key: str | None = None,
+    tls_ca: str | None = None,
+    tls: str = "require",
     speed: float | None = 1.0,
     spin: bool = False,
     export: str | None = None,
@@ -205,10 +209,12 @@ def start_server(
 ) -> _core.Server:
     """Starts to serve the scenario's drive or array over NBD and returns at once: the drive is still being prepared.
 
-    `listen` is `unix:PATH` or `tcp:ADDRESS:PORT`; anything but this machine needs `insecure`. `speed` is that of the
-    clock on the wall; `None` is the virtual clock. `image` is the folder in which the drive is kept; of one that is
-    there, the scenario may be left out (`[]`). With `sync` it survives a crash of this machine, too; `salvage` uses
-    what such a crash has left.
+    `listen` is `unix:PATH` or `tcp:ADDRESS:PORT`; anything but this machine needs TLS or `insecure`. `tls_cert` and
+    `tls_key` are PEM files of the server's certificate and its private key; with `tls_ca` clients have to show a
+    certificate of those authorities. `tls="offer"` lets clients in that do not encrypt. `speed` is that of the clock on
+    the wall; `None` is the virtual clock. `image` is the folder in which the drive is kept; of one that is there, the
+    scenario may be left out (`[]`). With `sync` it survives a crash of this machine, too; `salvage` uses what such a
+    crash has left.
     """
     known = image is not None and not isinstance(scenario, str | Path | Mapping | Text) and not scenario
     return _core.serve(
@@ -216,6 +222,10 @@ def start_server(
         override_list(overrides),
         listen=listen,
         insecure=insecure,
+        tls_cert=tls_cert,
+        tls_key=tls_key,
+        tls_ca=tls_ca,
+        tls=tls,
         speed=speed,
         spin=spin,
         export=export,

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking, and looks into files"
 )]
 
+pub(crate) mod client;
 pub(crate) mod load;
 
 use outlast_device::{Command, Completion, Op, Outcome, StreamId, Tag};
