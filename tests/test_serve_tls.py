@@ -28,7 +28,7 @@ def openssl(folder: Path, *words: str) -> None:
 
 
 def certificates(folder: Path) -> Path:
-    """An authority of its own, and its certificates for a server and a client, by the names that libnbd and QEMU know."""
+    """An authority, and its certificates for a server and a client, by the names that libnbd and QEMU know."""
     folder.mkdir()
     openssl(folder, "req", "-x509", *EC, "-keyout", "ca-key.pem", "-out", "ca-cert.pem", "-subj", f"/CN={folder.name}")
     for who, use in (("server", "serverAuth"), ("client", "clientAuth")):
