@@ -48,18 +48,19 @@ def test_what_is_copied_there_is_on_the_drive(tmp_path: Path) -> None:
         assert (tmp_path / "back").read_bytes() == content
         # Not all of it may have left the page cache when the server is told to end.
         with (tmp_path / "drive").open("r+b") as file:
-            file.write(b"last words")
+            file.write(b"last words".ljust(512))
     # A file that was there before is there again; the drive has what was written last.
     assert (tmp_path / "drive").stat().st_size == 0
     with serving(tmp_path, "--image", "kept", "--clock", "virtual", "--file", "drive"):
-        assert (tmp_path / "drive").read_bytes() == b"last words" + content[10:]
+        assert (tmp_path / "drive").read_bytes() == b"last words".ljust(512) + content[512:]
 
 
 @can_fuse
 def test_a_file_in_use_leaves_when_its_users_do(tmp_path: Path) -> None:
     (tmp_path / "small.toml").write_text(SMALL_TOML)
     with serving(tmp_path, "small.toml", "--clock", "virtual", "--file", "drive") as served:
-        user = subprocess.Popen(["sleep", "3"], stdin=(tmp_path / "drive").open("rb"))
+        with (tmp_path / "drive").open("rb") as file:
+            user = subprocess.Popen(["sleep", "3"], stdin=file)
         code, said = served.stop()
         assert (code, user.wait()) == (0, 0), said
     assert not (tmp_path / "drive").exists()

@@ -9,12 +9,13 @@ import struct
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from conftest import call
-from served import SMALL, Served, needs, serving, start
+from served import SMALL, Served, needs, serving
 
 MIB = 1 << 20
 EC = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2")
@@ -178,27 +179,33 @@ def ended(stream: socket.socket) -> bool:
 
 @needs("nbdinfo")
 def test_a_handshake_that_does_not_end_holds_nobody_up_and_has_its_time(drive: Served, ours: Path) -> None:
+    with ExitStack() as stack:
+        hold_up(drive, as_known_to(ours, drive.uri), stack)
+
+
+def hold_up(drive: Served, uri: str, stack: ExitStack) -> None:
+    """Clients that do not come to an end, among good ones."""
     port = int(drive.uri.split(":")[2].split("/")[0])
     begun = time.monotonic()
-    silent = [knock(port) for _ in range(8)]
+    silent = [stack.enter_context(knock(port)) for _ in range(8)]
     # Half a hello, and a byte now and then.
     silent[0].sendall(b"\x16\x03\x01\x02\x00\x01")
-    nonsense = knock(port)
+    nonsense = stack.enter_context(knock(port))
     nonsense.sendall(b"GET / HTTP/1.1\r\n\r\n" * 100)
     assert ended(nonsense)
-    behind = socket.create_connection(("127.0.0.1", port), timeout=30)
+    behind = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
     behind.sendall(struct.pack(">I8sII", 3, b"IHAVEOPT", 5, 0) + b"plain text behind it")
     assert ended(behind)
     while time.monotonic() - begun < 8:
         taken = time.monotonic()
-        drive.run("nbdinfo", "--size", as_known_to(ours, drive.uri))
+        drive.run("nbdinfo", "--size", uri)
         assert time.monotonic() - taken < 4
         silent[0].sendall(b"\x00")
         time.sleep(0.5)
     assert not ended(silent[1])
     time.sleep(max(0, begun + 11 - time.monotonic()))
     assert all(ended(stream) for stream in silent)
-    drive.run("nbdinfo", "--size", as_known_to(ours, drive.uri))
+    drive.run("nbdinfo", "--size", uri)
 
 
 def test_what_was_agreed_in_plain_text_is_forgotten_and_tls_1_2_is_enough(drive: Served, ours: Path) -> None:
@@ -257,13 +264,13 @@ def test_what_cannot_encrypt_is_refused_in_one_line(tmp_path: Path, ours: Path, 
 
 def test_nothing_readable_is_on_the_wire(tmp_path: Path, ours: Path) -> None:
     """A man in the middle sees the knock, and from then on nothing that he knows."""
-    served = start(tmp_path, *encrypted(tmp_path, ours))
-    try:
+    with ExitStack() as stack:
+        served = stack.enter_context(serving(tmp_path, *encrypted(tmp_path, ours)))
         port = int(served.uri.split(":")[2].split("/")[0])
         context = ssl.create_default_context(cafile=str(ours / "ca-cert.pem"))
         outside, inside = ssl.MemoryBIO(), ssl.MemoryBIO()
         tls = context.wrap_bio(inside, outside, server_hostname="localhost")
-        stream, wire = knock(port), b""
+        stream, wire = stack.enter_context(knock(port)), b""
 
         def exchange(what: str, *words: int | bytes) -> bytes:
             nonlocal wire
@@ -282,5 +289,3 @@ def test_nothing_readable_is_on_the_wire(tmp_path: Path, ours: Path) -> None:
         exchange("write", struct.pack(">8sII", b"IHAVEOPT", 3, 0))
         assert b"small" in exchange("read", 64)
         assert wire and b"small" not in wire and b"\x00\x03\xe8\x89" not in wire
-    finally:
-        assert served.stop()[0] == 0

@@ -56,7 +56,7 @@ class DriveFile:
         return " ".join(said.split())
 
     def close(self) -> None:
-        """The bytes leave the path, when all that was written is on the drive; a file in use stays until its users go."""
+        """The bytes leave the path when all that was written is on the drive, at the latest when its users do."""
         if self._nbdfuse is not None:
             end = time.monotonic() + PATIENCE_S
             while self._nbdfuse.poll() is None:

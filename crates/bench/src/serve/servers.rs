@@ -157,5 +157,5 @@ impl Drop for Measured {
 /// A path for a socket that nobody uses: each server removes its own.
 fn free(folder: &Path) -> PathBuf {
     let taken = |number: &u32| !folder.join(format!("own-{number}")).exists();
-    folder.join(format!("own-{}", (0..).find(taken).unwrap_or_default()))
+    folder.join(format!("own-{}", (0..99).find(taken).unwrap_or_default()))
 }
