@@ -9,7 +9,7 @@ use outlast_ssd::Ssd;
 
 /// Commands kept, and the sectors that they may have: enough that starting threads costs nothing beside them, little enough that what
 /// members are given stays in the processor's cache.
-const KEPT: usize = 1 << 14;
+const KEPT: usize = 1 << 16;
 const KEPT_SECTORS: u64 = 1 << 20;
 /// Commands whose table entries are fetched together.
 const HINT: usize = 64;
