@@ -31,6 +31,7 @@ FIO = (
     "--size=24m" if QUICK else "--size=96m",
     "--verify=crc32c",
     "--verify_fatal=1",
+    "--verify_state_save=0",
     "--randseed=1",
 )
 
