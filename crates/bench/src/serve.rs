@@ -72,7 +72,7 @@ fn costs(folder: &Path, seconds: u32) -> Result<String, String> {
         let words = ["-t", "-e", "8", "-f", "raw", "-k", &socket, &served];
         words.map(str::to_owned).to_vec()
     });
-    // Others stay; what loads do to a drive stays with the drive, so each load has its own, but for the one that is long prepared.
+    // Others stay. What loads do to a drive stays with the drive: each load has its own; only the one that takes long to prepare stays.
     let others = [
         ("nbdkit memory", nbdkit("nbdkit memory", "memory")),
         ("nbdkit null", nbdkit("nbdkit null", "null")),
