@@ -12,7 +12,7 @@ PROFILE ?= release
 export PROFILE
 CARGO_FLAGS := --locked --workspace --exclude outlast-python
 
-.PHONY: help setup demo test test-rust test-python test-guest lint format bench bench-python bench-instructions hashes speed-tables wheel wheel-v3 docs picture live-picture serve-demo schema figures lock clean
+.PHONY: help setup demo test test-rust test-python test-guest test-kill lint format bench bench-python bench-instructions hashes speed-tables wheel wheel-v3 docs picture live-picture serve-demo schema figures lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -29,6 +29,9 @@ setup: .venv/tools ## build and install into .venv; leaves .venv/bin/outlast
 	@test -x $(BIN)/outlast || echo "== Building the simulator, optimised: the first time takes a few minutes, later ones seconds"
 	@env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --profile $(PROFILE) --locked --quiet
 	@echo "== Ready: .venv/bin/outlast --help"
+
+# How often make test-kill kills each server.
+KILLS ?= 100
 
 DEMO := idr cdr cdr-star
 
@@ -53,6 +56,10 @@ test-python: setup ## tests of the command line, the Python package, reports and
 test-guest: setup ## Linux's own RAID and NBD client in a virtual machine over served drives (Debian; needs qemu-system-x86, kmod, cpio)
 	@tests/guest/fetch.sh
 	@$(BIN)/python -m pytest tests/guest
+
+test-kill: setup ## kill -9 of served drives and arrays under load, KILLS=100 times each, and their logs cut off at every byte that matters
+	@$(BIN)/python -m pytest tests/test_serve_kill.py --kills $(KILLS) -s
+	@cargo test --locked --package outlast-serve --test kill --test compaction_kills
 
 lint: .venv/tools ## formatting, clippy, ruff, mypy
 	rustfmt --edition 2024 --check $$(git ls-files '*.rs')

@@ -5,97 +5,20 @@ from __future__ import annotations
 import json
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from outlast import _core, api
 from outlast.errors import OutlastError
 from served import SMALL, needs, within
+from served_here import serving
 
 MIB = 1 << 20
 BARE = SMALL.replace("[device.protection]\ndata = 3\n", "").replace('name = "small"', 'name = "bare"')
 """The small drive without parity: what dies is lost."""
 ROOMY = SMALL.replace("blocks_per_plane = 48", "blocks_per_plane = 96")
 """The small drive with room for all of its data without one of its four dies."""
-
-ARRAY = """\
-extends = "die-repair"
-name = "array"
-faults = []
-
-[device]
-model = "small member"
-
-[device.geometry]
-blocks_per_plane = 24
-pages_per_block = 16
-
-[device.ftl]
-capacity = "224MiB"
-
-[device.controller]
-write_buffer = "2MiB"
-
-[array]
-members = 4
-
-[array.repair]
-share = 0.5
-
-[precondition]
-fill = "none"
-overwrite = "none"
-"""
-"""Four small drives as RAID-5 that repair a die in place."""
-
-
-class Server:
-    """A server in this process, by the virtual clock."""
-
-    def __init__(self, server: _core.Server, folder: Path) -> None:
-        self.server, self.folder = server, folder
-
-    def ask(self, do: str, **what: Any) -> Any:
-        """Asks the server; it must agree."""
-        answer = json.loads(self.server.request(json.dumps({"do": do, **what})))
-        assert "ok" in answer, answer
-        return answer["ok"]
-
-    def refusal(self, do: str, **what: Any) -> str:
-        """Asks the server; it must refuse, in one line."""
-        answer = json.loads(self.server.request(json.dumps({"do": do, **what})))
-        assert "\n" not in answer["error"]
-        return str(answer["error"])
-
-    def run(self, *command: str, code: int = 0) -> str:
-        """A client's output."""
-        done = subprocess.run(command, cwd=self.folder, text=True, capture_output=True, timeout=120)
-        assert done.returncode == code, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
-        return done.stdout + done.stderr
-
-    def qemu_io(self, *commands: str, uri: str | None = None, code: int = 0) -> str:
-        """Reads and writes."""
-        words = [word for command in commands for word in ("-c", command)]
-        return self.run("qemu-io", "-f", "raw", *words, uri or self.server.uri, code=code)
-
-
-@contextmanager
-def serving(folder: Path, scenario: str, **settings: Any) -> Iterator[Server]:
-    """A server for as long as the block lasts."""
-    file = folder / "scenario.toml"
-    file.write_text(scenario)
-    server = api.start_server(str(file), listen=f"unix:{folder / 'socket'}", **{"speed": None, **settings})
-    while server.wait(0.05)[0] == "preparing":
-        pass
-    try:
-        yield Server(server, folder)
-    finally:
-        server.stop()
-        assert within(20, lambda: server.wait(0.05)[0] == "ended")
 
 
 @needs("qemu-io")
@@ -126,27 +49,6 @@ def test_with_parity_nothing_is_lost_with_a_die_that_dies_under_load(tmp_path: P
             assert fio.returncode == 0, said
         (drive,) = served.ask("state")["machine"]["drives"]
         assert [die["state"] for die in drive["dies"]] == ["good", "good", "given-up", "good"]
-
-
-@needs("fio", "nbdinfo")
-def test_a_die_of_an_array_is_repaired_in_place_under_load(tmp_path: Path) -> None:
-    with serving(tmp_path, ARRAY) as served:
-        load = ["fio", "--name=v", "--ioengine=nbd", f"--uri={served.server.uri}", "--rw=randwrite", "--bs=8k"]
-        load += ["--iodepth=16", "--size=48m", "--loops=2", "--verify=crc32c", "--verify_state_save=0"]
-        with subprocess.Popen(load, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as fio:
-            assert within(30, lambda: served.ask("metrics")["operations"][1]["count"] > 4000)
-            served.ask("fault", fault={"kind": "die", "device": 1, "die": 3})
-            said, _ = fio.communicate(timeout=120)
-            assert fio.returncode == 0, said
-        served.ask("clock", advance="30s")
-        array = served.ask("state")["machine"]["array"]
-        (repair,) = array["repairs"]
-        assert (repair["member"], repair["die"], repair["abandoned"]) == (1, 3, False)
-        assert repair["finished_ns"] is not None, "the member was made good where it is"
-        assert all(member["present"] and member["in_sync"] for member in array["members"])
-        assert array["lost_sectors"] == 0
-        found = json.loads(served.run("nbdinfo", "--json", "--map=x-outlast:health", served.server.uri))
-        assert all(extent["type"] & 3 == 0 for extent in found), "nothing lost, nothing misplaced"
 
 
 @needs("qemu-io")

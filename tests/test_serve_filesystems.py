@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from served import Served, needs, serving, within
+import outlast
+from served import needs, serving, within
 
 MAKE = {
     "ext4": (["mkfs.ext4", "-q"], ["e2fsck", "-fn"]),
@@ -27,24 +28,30 @@ can_mount = pytest.mark.skipif(
 )
 
 
+def run(*command: str) -> str:
+    """What a program prints; it must succeed."""
+    done = subprocess.run(command, text=True, capture_output=True, timeout=120)
+    assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
 @contextmanager
-def device(served: Served) -> Iterator[str]:
+def device(uri: str, folder: Path) -> Iterator[str]:
     """The drive as a block device: a loop over the file that nbdfuse makes of it."""
-    folder = served.folder / "fuse"
     folder.mkdir(exist_ok=True)
     # If there is no such file yet when it looks, nbdfuse takes the folder for its mount point.
     (folder / "nbd").touch()
-    with subprocess.Popen(["nbdfuse", str(folder / "nbd"), served.uri]) as fuse:
+    with subprocess.Popen(["nbdfuse", str(folder / "nbd"), uri]) as fuse:
         try:
             assert within(10, lambda: (folder / "nbd").stat().st_size > 0)
-            loop = served.run("losetup", "--find", "--show", "--direct-io=on", str(folder / "nbd")).stdout.strip()
+            loop = run("losetup", "--find", "--show", "--direct-io=on", str(folder / "nbd")).strip()
             try:
                 yield loop
             finally:
-                served.run("losetup", "--detach", loop)
+                run("losetup", "--detach", loop)
         finally:
             try:
-                served.run("fusermount3", "-u", str(folder / "nbd"))
+                run("fusermount3", "-u", str(folder / "nbd"))
                 fuse.wait(timeout=20)
             finally:
                 fuse.kill()
@@ -80,15 +87,64 @@ def test_files_are_whole_after_a_remount(kind: str, tmp_path: Path) -> None:
     mount = tmp_path / "mount"
     mount.mkdir()
     with serving(tmp_path, "serve-drive", "--clock", "virtual") as served:
-        with device(served) as loop:
-            served.run(*make, loop)
-            served.run("mount", loop, str(mount))
-            served.run("cp", "-r", str(tmp_path / "tree"), str(mount))
-            served.run("umount", str(mount))
-            served.run(*check, loop)
+        with device(served.uri, tmp_path / "fuse") as loop:
+            run(*make, loop)
+            run("mount", loop, str(mount))
+            run("cp", "-r", str(tmp_path / "tree"), str(mount))
+            run("umount", str(mount))
+            run(*check, loop)
         # Another device, so that nothing comes from a cache.
-        with device(served) as loop:
-            served.run("mount", "-o", "ro", loop, str(mount))
+        with device(served.uri, tmp_path / "fuse") as loop:
+            run("mount", "-o", "ro", loop, str(mount))
             found = digest(mount / "tree")
-            served.run("umount", str(mount))
+            run("umount", str(mount))
     assert found == expected
+
+
+BARE = {"device.protection": None, "device.ftl.capacity": "512MiB"}
+"""The served preset without parity and with half of its space spare: of what a dead die had, nothing is left."""
+
+
+@contextmanager
+def mirrored(uris: list[str], folder: Path, *make: str) -> Iterator[Path]:
+    """btrfs on two drives, made first where `make` says how."""
+    mount = folder / "mount"
+    mount.mkdir(exist_ok=True)
+    with device(uris[0], folder / "left") as left, device(uris[1], folder / "right") as right:
+        if make:
+            run(*make, left, right)
+        run("mount", "-t", "btrfs", "-o", f"device={left},device={right}", left, str(mount))
+        try:
+            yield mount
+        finally:
+            run("umount", str(mount))
+            run("btrfs", "device", "scan", "--forget", left, right)
+
+
+def scrubbed(mount: Path) -> dict[str, int]:
+    """What a scrub of the file system counts."""
+    said = run("btrfs", "scrub", "start", "-B", "-R", str(mount))
+    pairs = (line.split(":") for line in said.splitlines() if line.count(":") == 1)
+    return {name.strip(): int(value) for name, value in pairs if value.strip().isdigit()}
+
+
+@can_mount
+@needs("nbdfuse", "losetup", "fusermount3", "mkfs.btrfs", "btrfs")
+def test_btrfs_lives_through_the_death_of_a_die_of_one_of_two_drives(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    tree(tmp_path / "tree")
+    expected = digest(tmp_path / "tree")
+    with outlast.serve("serve-drive", BARE) as one, outlast.serve("serve-drive", BARE) as other:
+        uris = [one.uri, other.uri]
+        with mirrored(uris, tmp_path, "mkfs.btrfs", "-q", "-d", "raid1", "-m", "raid1") as mount:
+            run("cp", "-r", str(tmp_path / "tree"), str(mount))
+        one.fault(die=3)
+        with mirrored(uris, tmp_path) as mount:
+            assert digest(mount / "tree") == expected
+            first = scrubbed(mount)
+            assert first["read_errors"] > 0, "the die had something"
+            again = scrubbed(mount)
+            assert (again["read_errors"], again["csum_errors"], again["uncorrectable_errors"]) == (0, 0, 0), again
+            assert digest(mount / "tree") == expected
+        (drive,) = one.state()["machine"]["drives"]
+        assert [die["state"] for die in drive["dies"]].count("good") == len(drive["dies"]) - 1

@@ -105,7 +105,11 @@ def serve(
     image: str | None = None,
     sync: bool = False,
     salvage: bool = False,
+    keep_log: bool = False,
+    checkpoint_every: str | None = None,
+    at: str | None = None,
 ) -> Server: ...
+def image_trace(folder: str, output: str) -> tuple[int, int, bool]: ...
 
 # Closed forms, over columns of equal length. Shapes, scalars and defaults: outlast.models.
 class ModelError(OutlastError, ValueError): ...

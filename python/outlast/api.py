@@ -17,7 +17,10 @@ from outlast.errors import ScenarioError
 from outlast.inputs import Text, is_stream, read_stream
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from outlast.result import Result
+    from outlast.serving.keeping import Keeping
 
 ScenarioLike: TypeAlias = str | Path | Mapping[str, Any] | Text
 """The name of a preset, the path of a scenario file, settings as nested dictionaries, or a text with a name."""
@@ -203,9 +206,7 @@ def start_server(
     speed: float | None = 1.0,
     spin: bool = False,
     export: str | None = None,
-    image: str | None = None,
-    sync: bool = False,
-    salvage: bool = False,
+    **keeping: Unpack[Keeping],
 ) -> _core.Server:
     """Starts to serve the scenario's drive or array over NBD and returns at once: the drive is still being prepared.
 
@@ -213,10 +214,9 @@ def start_server(
     `tls_key` are PEM files of the server's certificate and its private key; with `tls_ca` clients have to show a
     certificate of those authorities. `tls="offer"` lets clients in that do not encrypt. `speed` is that of the clock on
     the wall; `None` is the virtual clock. `image` is the folder in which the drive is kept; of one that is there, the
-    scenario may be left out (`[]`). With `sync` it survives a crash of this machine, too; `salvage` uses what such a
-    crash has left.
+    scenario may be left out (`[]`).
     """
-    known = image is not None and not isinstance(scenario, str | Path | Mapping | Text) and not scenario
+    known = keeping.get("image") is not None and not isinstance(scenario, str | Path | Mapping | Text) and not scenario
     return _core.serve(
         [] if known else layers(scenario),
         override_list(overrides),
@@ -229,10 +229,22 @@ def start_server(
         speed=speed,
         spin=spin,
         export=export,
-        image=image,
-        sync=sync,
-        salvage=salvage,
+        **keeping,
     )
+
+
+def image_trace(image: str | Path, output: str | Path) -> tuple[int, int, bool]:
+    """Writes the commands that the machine of an image was given as a trace, in blkparse's format.
+
+    Returns how many there are, how many other inputs are remarks in it, and whether the log is there from its start.
+    """
+    from outlast.output import cannot_write, staged_file
+
+    with staged_file(Path(output)) as staging:
+        try:
+            return _core.image_trace(str(image), str(staging))
+        except OSError as error:
+            raise cannot_write(Path(output), error) from error
 
 
 def resolve(scenario: ScenarioLike | Sequence[ScenarioLike], overrides: Overrides | None = None) -> dict[str, Any]:

@@ -197,6 +197,8 @@ pub(crate) enum SubKind {
     /// For repair `owner`: a question about range `group`, and the flush at its end.
     Status,
     RepairFlush,
+    /// A read that others than the array have asked for: tag `owner`, first sector `group`.
+    Aside,
 }
 
 impl SubKind {

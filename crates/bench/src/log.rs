@@ -1,54 +1,111 @@
-//! What the log of a served drive costs: processor time for each write of 4 KiB that is recorded and written before its turn's replies leave,
-//! one write and thirty-two a turn, and the share of it that is the checksum.
+//! What the log of a served drive costs: processor time for each write of 4 KiB that the machine is given and completes, with the log and without,
+//! one write and thirty-two a turn; the share of it that is the checksum; and what checkpoints add, on the thread that serves and beside it.
 
 use crate::models::cpu_s;
 use outlast_device::{Command, Op, StreamId, Tag};
-use outlast_engine::{Control, parse_text};
-use outlast_serve::{Image, ImageOptions, Input, Recorder};
-use outlast_units::{Lba, Nanos};
+use outlast_engine::{Control, Scenario, parse_text};
+use outlast_serve::{Forgetful, Image, ImageOptions, Input, Machine, Recorder};
+use outlast_units::{Bytes, Lba, Nanos};
+use rustix::time::{ClockId, clock_gettime};
+use std::fs::remove_dir_all;
+use std::path::Path;
 
 /// Bytes of a write.
 const WRITE: usize = 4096;
+/// Addresses that are written to.
+const ADDRESSES: u64 = 1000;
 
-/// The cost of a write in microseconds, with one write and with thirty-two in a turn.
+/// The cost of a write in microseconds: of the thread that serves, and of the whole process.
+#[derive(Clone, Copy)]
+struct Cost {
+    thread: f64,
+    process: f64,
+}
+
+/// The cost of a logged write in microseconds, beside that of the same without the log.
 ///
 /// # Errors
 /// The folder for temporary files cannot be written.
 pub(crate) fn measure(quick: bool) -> Result<String, String> {
-    let writes: u32 = if quick { 2_000 } else { 100_000 };
-    let folder = std::env::temp_dir().join(format!("outlast-bench-log-{}", std::process::id()));
-    let measured = [1, 32].map(|turn| of_turns(&folder, writes, turn));
-    std::fs::remove_dir_all(&folder).map_err(|error| error.to_string())?;
-    let [alone, together] = measured;
-    let (alone, together) = (alone?, together?);
-    let data = vec![7; WRITE];
-    let start = cpu_s();
-    let sum = (0..writes).fold(0, |sum, _| crc32c::crc32c_append(sum, std::hint::black_box(&data)));
-    std::hint::black_box(sum);
-    let checksum = (cpu_s() - start) / f64::from(writes) * 1e6;
-    Ok(format!(
-        "log: {alone:.2} µs a write of 4 KiB, {together:.2} with 32 in a turn; of these {checksum:.2} for the checksum"
-    ))
-}
-
-fn of_turns(folder: &std::path::Path, writes: u32, turn: u32) -> Result<f64, String> {
+    let (writes, every) = if quick { (2_000, Bytes::mib(1)) } else { (100_000, Bytes::mib(64)) };
     let text = crate::case::scenario(
         2.0,
         "workload.synthetic = { queue_depth = 1, requests = 1 }\nprecondition.fill = \"none\"\n",
     );
     let scenario = parse_text(&text).map_err(|error| error.to_string())?.0;
-    let folder = folder.join(turn.to_string());
-    let opened = Image::open(&folder, Some(&scenario), ImageOptions::default(), &mut |_| Control::Continue);
-    let (mut image, _machine) = opened.map_err(|error| error.to_string())?.ok_or("stopped")?;
+    let folder = std::env::temp_dir().join(format!("outlast-bench-log-{}", std::process::id()));
+    let rare = ImageOptions { checkpoint_every: Some(Bytes(u64::MAX)), ..ImageOptions::default() };
+    let often = ImageOptions { checkpoint_every: Some(every), ..rare };
+    let mut told = Vec::new();
+    for turn in [1, 32] {
+        let without = give(&mut Forgetful, &mut unkept(&scenario)?, writes, turn)?;
+        let [logged, kept] = [rare, often].map(|options| of_image(&scenario, &folder, options, writes, turn));
+        remove_dir_all(&folder).map_err(|error| error.to_string())?;
+        let (logged, kept) = (logged?, kept?);
+        told.push(format!(
+            "{:.2} µs a write of 4 KiB with the log and {:.2} without, so {:.2} for the log, {turn} in a turn (checkpoints each {every}: \
+             {:.2} more, and {:.2} beside)",
+            logged.thread,
+            without.thread,
+            logged.thread - without.thread,
+            kept.thread - logged.thread,
+            kept.process - kept.thread,
+        ));
+    }
     let data = vec![7; WRITE];
     let start = cpu_s();
-    for number in 0..writes {
-        let (lba, now) = (Lba(u64::from(number % 1000) * 8), Nanos(u64::from(number) * 1000));
-        let command = Command { lba, sectors: 8, op: Op::Write, stream: StreamId(0), fua: false };
-        image.record(now, &Input::Command { tag: Tag(number % 32), command, data: &data });
-        if number % turn == 0 {
-            image.commit().and_then(|()| image.acknowledge(now, false)).map_err(|error| error.to_string())?;
+    let sum = (0..writes).fold(0, |sum, _| crc32c::crc32c_append(sum, std::hint::black_box(&data)));
+    std::hint::black_box(sum);
+    let checksum = (cpu_s() - start) / f64::from(writes) * 1e6;
+    Ok(format!("log: {}; of these {checksum:.2} for the checksum", told.join("; ")))
+}
+
+fn unkept(scenario: &Scenario) -> Result<Machine, String> {
+    Machine::new(scenario).map_err(|error| error.to_string())
+}
+
+fn of_image(
+    scenario: &Scenario,
+    folder: &Path,
+    options: ImageOptions,
+    writes: u32,
+    turn: u32,
+) -> Result<Cost, String> {
+    remove_dir_all(folder).ok();
+    let opened = Image::open(folder, Some(scenario), options, &mut |_| Control::Continue);
+    let (mut image, mut machine) = opened.map_err(|error| error.to_string())?.ok_or("stopped")?;
+    give(&mut image, &mut machine, writes, turn)
+}
+
+/// Gives `machine` `writes` writes, `turn` at a time, each turn as a server does whose clients wait for all of it.
+fn give(recorder: &mut impl Recorder, machine: &mut Machine, writes: u32, turn: u32) -> Result<Cost, String> {
+    let (data, mut done, mut now) = (vec![7; WRITE], Vec::new(), Nanos::ZERO);
+    let (thread, process) = (cpu_s(), process_s());
+    for first in (0..writes).step_by(turn as usize) {
+        for tag in 0..turn {
+            let lba = Lba(u64::from(first + tag) % ADDRESSES * 8);
+            let command = Command { lba, sectors: 8, op: Op::Write, stream: StreamId(0), fua: false };
+            let input = Input::Command { tag: Tag(tag), command, data: &data };
+            recorder.record(now, &input);
+            machine.apply(now, &input).map_err(|error| error.to_string())?;
         }
+        recorder.commit().map_err(|error| error.to_string())?;
+        while machine.in_flight() > 0 {
+            now = machine.next_deadline().ok_or("a write does not complete")?;
+            machine.advance(now, &mut done);
+        }
+        done.clear();
+        recorder
+            .acknowledge(now, false)
+            .and_then(|()| recorder.tend(machine))
+            .map_err(|error| error.to_string())?;
     }
-    Ok((cpu_s() - start) / f64::from(writes) * 1e6)
+    let each = |seconds: f64| seconds / f64::from(writes) * 1e6;
+    Ok(Cost { thread: each(cpu_s() - thread), process: each(process_s() - process) })
+}
+
+/// Processor time of all threads, in seconds.
+fn process_s() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }

@@ -26,7 +26,8 @@ pub enum Op {
     Read,
     /// Write sectors.
     Write,
-    /// Deallocate sectors (ATA TRIM, SCSI UNMAP, `NVMe` Deallocate): later reads return zeroes until written again.
+    /// Deallocate sectors (ATA TRIM, SCSI UNMAP, `NVMe` Deallocate): later reads return zeroes until written again. Of a mapping unit (in an
+    /// array with parity, of a stripe) that the command covers in part, the device may leave the sectors as they are.
     Trim,
     /// Make every write acknowledged before it survive a loss of power.
     Flush,

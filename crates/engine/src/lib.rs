@@ -17,6 +17,7 @@ mod latency;
 mod machine;
 mod measured;
 mod member;
+mod member_config;
 mod memory;
 mod overload;
 mod precondition;

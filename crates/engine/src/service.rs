@@ -9,11 +9,11 @@ use crate::simulation::{prepared, target_of};
 use crate::snapshot::{read_snapshot, settings_of};
 use crate::volume::Volume;
 use outlast_array::{Array, ArrayError, PowerCycle};
-use outlast_device::Device;
+use outlast_device::{Device, Tag};
 use outlast_media::{ConfigError, FaultSpec};
 use outlast_persist::{Damage, Reader, Restore, Writer, shape};
 use outlast_ssd::Ssd;
-use outlast_units::Nanos;
+use outlast_units::{Lba, Nanos};
 use std::io::Read;
 use std::sync::Arc;
 use thiserror::Error;
@@ -200,6 +200,23 @@ impl InService {
     /// A drive by itself.
     pub fn repair(&mut self, now: Nanos) -> Result<(), Loss> {
         self.volume()?.array.start_scrub(now, true);
+        Ok(())
+    }
+
+    /// Reads a member of the array as it is, beside all that the array asks of it; it completes as a command of the host does. See
+    /// [`Array::read_member`].
+    ///
+    /// # Errors
+    /// A drive by itself.
+    pub fn read_member(
+        &mut self,
+        now: Nanos,
+        member: u16,
+        lba: Lba,
+        sectors: u32,
+        tag: Tag,
+    ) -> Result<(), Loss> {
+        self.volume()?.array.read_member(now, member.into(), lba, sectors, tag);
         Ok(())
     }
 

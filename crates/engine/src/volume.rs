@@ -3,6 +3,7 @@
 use crate::counts::{Snapshot, snapshot_of};
 use crate::machine::{Machine, unit_write};
 use crate::member::Member;
+use crate::member_config::{as_new, config_of};
 use crate::progress::{Control, OnProgress, Phase, Progress};
 use crate::scenario::{Happening, Scenario};
 use crate::team::Team;
@@ -73,28 +74,6 @@ pub(crate) fn mean_cycles(ssd: &Ssd) -> f64 {
 /// The seed of drive `index`.
 fn drive_seed(seed: u64, index: u64) -> u64 {
     mix(sub_seed(seed, "engine.drive") ^ index)
-}
-
-/// The settings of device `index` of the array.
-pub(crate) fn config_of(scenario: &Scenario, array: &ArrayConfig, index: u16) -> SsdConfig {
-    let mut config = scenario.device.clone();
-    let Some(own) = array.member(index) else { return config };
-    if let Some(capacity) = own.capacity {
-        (config.ftl.capacity, config.ftl.over_provisioning) = (Some(capacity), None);
-    }
-    if let (Some(cycles), Some(reliability)) = (own.pe_cycles, &mut config.reliability) {
-        reliability.initial.pe_cycles = cycles;
-        reliability.initial.pe_spread = reliability.initial.pe_spread.min(f64::from(cycles));
-    }
-    config
-}
-
-/// The settings of a drive from the factory.
-pub(crate) fn as_new(mut config: SsdConfig) -> SsdConfig {
-    if let Some(reliability) = &mut config.reliability {
-        reliability.initial = outlast_media::InitialState::default();
-    }
-    config
 }
 
 impl Volume {

@@ -7,9 +7,6 @@ use outlast_units::Bytes;
 
 use crate::context::Contexts;
 use crate::error::ServerError;
-use crate::negotiate::{self, OPTION_DATA_MAX};
-use crate::outbox::PIECE;
-use crate::transmit::Transmission;
 use crate::wire::{STRING_MAX, export_flag};
 
 /// What clients may do with an export: the flags of the section "Transmission flags" that are the server's to choose. `SEND_DF`
@@ -191,18 +188,6 @@ impl Server {
     /// What one client can make it hold.
     pub fn limits(&self) -> &Limits {
         &self.limits
-    }
-
-    /// Bytes that a connection allocates at most, whatever its client sends; beside the heads of the parts of
-    /// [`crate::Connection::read_parts`], 66 bytes each. It comes to some four times the limit of bytes, and in use to a small fraction.
-    pub fn memory_max(&self) -> usize {
-        let input = self.exports.iter().map(|export| export.blocks.maximum.0 as usize).max().unwrap_or(0);
-        let input = (32 + input).max(16 + OPTION_DATA_MAX).max(self.limits.read_ahead.0 as usize);
-        let reply = Transmission::cost_max(self) as usize;
-        // A buffer that grows has up to twice the room that it needs, and the first one may be sent except for its end.
-        let output = 2 * reply.max(self.limits.bytes.0 as usize) + 2 * (reply + PIECE);
-        let output = output.max(4 * negotiate::output_max(self)) + PIECE;
-        input + output + 2 * self.limits.requests as usize * Transmission::ENTRY
     }
 
     /// The number of the export that a client calls `name`.

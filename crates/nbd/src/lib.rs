@@ -76,6 +76,7 @@ mod context;
 mod error;
 mod export;
 mod inbox;
+mod memory;
 mod negotiate;
 mod outbox;
 mod reply;

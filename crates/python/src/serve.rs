@@ -4,11 +4,16 @@ use crate::errors::{OutlastError, of_engine, of_scenario};
 use crate::guard::{guarded, unlocked};
 use crate::scenario::{Override, RawLayer, load};
 use outlast_serve::{
-    ClockMode, Facts, ImageConfig, ImageError, ImageOptions, ServeConfig, ServeError, Server, ServerHandle,
-    Status, TlsConfig, TlsPolicy,
+    ClockMode, Facts, Image, ImageConfig, ImageError, ImageOptions, ServeConfig, ServeError, Server,
+    ServerHandle, Status, TlsConfig, TlsPolicy, Traced,
 };
+use outlast_workload::WorkloadError;
 use pyo3::prelude::*;
+use std::fmt::Display;
+use std::fs::File;
+use std::io::BufWriter;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -72,7 +77,7 @@ impl Served {
 #[pyfunction]
 #[pyo3(signature = (
     layers, overrides, *, listen, insecure = false, tls_cert = None, tls_key = None, tls_ca = None, tls = "require", speed = Some(1.0),
-    spin = false, export = None, image = None, sync = false, salvage = false
+    spin = false, export = None, image = None, sync = false, salvage = false, keep_log = false, checkpoint_every = None, at = None
 ))]
 #[allow(
     clippy::too_many_arguments,
@@ -95,12 +100,18 @@ fn serve(
     image: Option<PathBuf>,
     sync: bool,
     salvage: bool,
+    keep_log: bool,
+    checkpoint_every: Option<&str>,
+    at: Option<&str>,
 ) -> PyResult<Served> {
     unlocked(py, || {
+        let checkpoint_every = checkpoint_every.map(|text| read("checkpoint_every", text)).transpose()?;
+        let at = at.map(|text| read("at", text)).transpose()?;
+        let options = ImageOptions { sync, salvage, keep_log, checkpoint_every };
         let is_given = !layers.is_empty();
         let loaded = is_given.then(|| load(layers, &overrides)).transpose()?;
         let (scenario, provenance) = loaded.unzip();
-        let image = image.map(|folder| ImageConfig { folder, options: ImageOptions { sync, salvage } });
+        let image = image.map(|folder| ImageConfig { folder, options, at });
         let listen = listen.parse().map_err(|error| of_serving(ServeError::Listen(error)))?;
         let clock = speed.map_or(ClockMode::Virtual, |speed| ClockMode::Wall { speed });
         let tls = encryption(tls_cert, tls_key, tls_ca, tls)?;
@@ -153,11 +164,35 @@ fn encryption(
     }
 }
 
+/// Writes the commands in the log of the image in `folder` to `output`, in blkparse's format: how many, how many other inputs are remarks, and
+/// whether the log is there from its beginning.
+#[pyfunction]
+fn image_trace(py: Python<'_>, folder: PathBuf, output: &str) -> PyResult<(u64, u64, bool)> {
+    unlocked(py, || {
+        #[allow(clippy::disallowed_methods, reason = "the Python front names the file to write")]
+        let mut out = BufWriter::new(File::create(output)?);
+        let Traced { requests, remarks, is_whole } =
+            Image::trace(&folder, &mut out).map_err(|error| match error {
+                // The front knows which file was asked for.
+                ImageError::Trace(WorkloadError::Write(error)) => error.into(),
+                other => of_serving(ServeError::Image(other)),
+            })?;
+        out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        Ok((requests, remarks, is_whole))
+    })
+}
+
+/// The value of the setting `name`.
+fn read<T: FromStr<Err: Display>>(name: &str, text: &str) -> PyResult<T> {
+    text.parse().map_err(|error| OutlastError::new_err(format!("{name} = \"{text}\": {error}")))
+}
+
 fn of_serving(error: ServeError) -> PyErr {
     OutlastError::new_err(error.to_string())
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Served>()?;
+    module.add_function(wrap_pyfunction!(image_trace, module)?)?;
     module.add_function(wrap_pyfunction!(serve, module)?)
 }

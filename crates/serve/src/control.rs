@@ -175,7 +175,7 @@ fn power(
     let done = service.power(now, power).map_err(|refused| refused.to_string());
     if !matches!(action, Action::On) {
         // As when a cable is pulled: nobody is told anything.
-        front.close_all(Target(0));
+        front.close_all(0);
     }
     if done.is_ok() {
         service.power_on = back.map(|at| (at, force));
@@ -231,16 +231,23 @@ fn clock_state(service: &Service) -> Value {
 }
 
 fn exports(service: &Service, front: &Front) -> Value {
-    let export = |(index, served): (usize, &crate::served::Served)| {
+    let export = |target: Target| {
+        let machine = &service.machines[target.machine as usize].machine;
+        let name = service.name_of(target);
+        let size = match target.member {
+            None => machine.identify().capacity,
+            Some(_) => machine.member_capacity(),
+        };
         json!({
-            "name": served.name,
-            "uri": front.uri(&served.name),
-            "size": served.machine.identify().capacity.0,
-            "clients": front.clients_of(Target(index as u32)),
-            "up": served.machine.is_up(),
+            "name": name,
+            "uri": front.uri(&name),
+            "size": size.0,
+            "read_only": target.member.is_some(),
+            "clients": front.clients_of(target),
+            "up": machine.is_up(),
         })
     };
-    service.machines.iter().enumerate().map(export).collect()
+    service.targets().map(export).collect()
 }
 
 fn state(service: &mut Service, front: &Front) -> Told {

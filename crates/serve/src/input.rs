@@ -2,6 +2,7 @@
 
 use outlast_device::{Command, Tag};
 use outlast_media::FaultSpec;
+use outlast_units::Lba;
 use serde::Deserialize;
 
 /// All that changes a machine in service, except for the time, which comes with it.
@@ -15,6 +16,17 @@ pub enum Input<'a> {
         command: Command,
         /// The bytes of a write, a sector for each of its sectors; else empty.
         data: &'a [u8],
+    },
+    /// A member of an array is read as it is, beside all that the array asks of it.
+    ReadMember {
+        /// As of a command; the two share their names.
+        tag: Tag,
+        /// The member, counted from 0; there are at most 64.
+        member: u8,
+        /// The first sector of the member.
+        lba: Lba,
+        /// Sectors.
+        sectors: u32,
     },
     /// Something breaks, as an entry of `[[faults]]` has it; its own time does not count.
     Fault(&'a FaultSpec),

@@ -10,6 +10,7 @@ mod input;
 mod lateness;
 pub mod log;
 mod machine;
+mod members;
 mod net;
 mod operations;
 mod pending;
@@ -27,7 +28,7 @@ mod zeroing;
 
 pub use clock::ClockMode;
 pub use handle::{Facts, ServerHandle, Status};
-pub use image::{Found, Image, ImageError, ImageOptions};
+pub use image::{Found, Image, ImageError, ImageOptions, Traced};
 pub use input::{Input, Power, fault_of};
 pub use machine::{
     ArrayState, DriveState, Event, Kind, Machine, MemberState, PassState, Refused, RepairState, State, TAGS,

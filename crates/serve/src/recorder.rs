@@ -1,6 +1,7 @@
 //! Who writes down what a machine in service is given.
 
 use crate::input::Input;
+use crate::machine::Machine;
 use outlast_units::Nanos;
 use std::io;
 
@@ -24,6 +25,15 @@ pub trait Recorder {
     /// # Errors
     /// It cannot be written; the replies must not leave.
     fn acknowledge(&mut self, now: Nanos, durable: bool) -> io::Result<()>;
+
+    /// Keeps what has been written within bounds: now and then, the state of `machine`, which has been given all that was recorded, takes the
+    /// place of it. To be called at the end of a turn.
+    ///
+    /// # Errors
+    /// That could not be done; nothing is lost, and it will be tried again.
+    fn tend(&mut self, _machine: &Machine) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Keeps nothing: the machine ends with its process.

@@ -41,6 +41,8 @@ pub(crate) struct Served {
 impl Served {
     pub(crate) fn new(name: String, machine: Machine, image: Option<Box<Image>>) -> Self {
         let unit = machine.identify().optimal_io.0;
+        // What was under way in the past that is looked at goes on for nobody.
+        let pending = Places::without(machine.tags().map(|tag| tag.0));
         Self {
             name,
             machine,
@@ -48,7 +50,7 @@ impl Served {
             operations: Operations::new(),
             has_news: false,
             is_durable: false,
-            pending: Places::default(),
+            pending,
             jobs: Jobs::default(),
             unit,
         }
@@ -108,6 +110,15 @@ impl Served {
         if tells { image.acknowledge(now, take(&mut self.is_durable)) } else { Ok(()) }
     }
 
+    /// Between two turns: what is kept stays within bounds.
+    ///
+    /// # Errors
+    /// It could not be made smaller; nothing is lost.
+    #[inline]
+    pub(crate) fn tend(&mut self) -> io::Result<()> {
+        self.image.as_mut().map_or(Ok(()), |image| image.tend(&self.machine))
+    }
+
     /// A client asks.
     pub(crate) fn request(&mut self, now: Nanos, from: Origin, request: &Request<'_>, answers: &mut Answers) {
         let (offset, length) = (request.offset, request.length.0);
@@ -139,8 +150,7 @@ impl Served {
             Asked::Status { contexts, .. } => {
                 let sectors = length.min(status::LOOKED_AT) / SECTOR_BYTES;
                 let known = self.machine.extents(Lba(offset / SECTOR_BYTES), sectors);
-                let extents = contexts.iter().map(|context| (context, status::extents(context, &known)));
-                answers.push((from, Answer::Extents(extents.collect())));
+                answers.push((from, Answer::Extents(status::of_all(contexts, &known))));
             }
         }
     }
@@ -155,13 +165,23 @@ impl Served {
         data: &[u8],
         answers: &mut Answers,
     ) {
-        let place = self.pending.put(Pending { from, work, command, since: now });
-        let input = Input::Command { tag: Tag(place), command, data };
-        if self.apply(now, &input).is_err() {
+        let tag = self.note(now, from, work, command);
+        self.give(now, tag, &Input::Command { tag, command, data }, answers);
+    }
+
+    /// The name of a command that is about to be given to the machine.
+    pub(crate) fn note(&mut self, now: Nanos, from: Origin, work: Work, command: Command) -> Tag {
+        Tag(self.pending.put(Pending { from, work, command, since: now }))
+    }
+
+    /// Gives the machine what `tag` names.
+    pub(crate) fn give(&mut self, now: Nanos, tag: Tag, input: &Input<'_>, answers: &mut Answers) {
+        if self.apply(now, input).is_err()
+            && let Some(pending) = self.pending.take(tag.0)
+        {
             // The power went off since the client came; its connection is about to be closed.
-            self.pending.take(place);
-            self.drop_job(work);
-            answers.push((from, Answer::Failed(ErrorCode::Shutdown.into())));
+            self.drop_job(pending.work);
+            answers.push((pending.from, Answer::Failed(ErrorCode::Shutdown.into())));
         }
     }
 
@@ -195,10 +215,15 @@ impl Served {
 
     /// A command has ended.
     fn end(&mut self, now: Nanos, completion: Completion, answers: &mut Answers) {
-        let Some(pending) = self.pending.take(completion.tag.0) else { return };
+        let Some(pending) = self.pending.take(completion.tag.0) else {
+            self.machine.forget(completion.tag);
+            return;
+        };
         let Pending { from, work, command, since } = pending;
         let (outcome, bytes) = (completion.outcome, u64::from(command.sectors) * SECTOR_BYTES);
-        self.operations.note(command.op, bytes, completion.at.saturating_sub(since), outcome);
+        if work != Work::Member {
+            self.operations.note(command.op, bytes, completion.at.saturating_sub(since), outcome);
+        }
         self.is_durable |= command.fua || command.op == Op::Flush;
         let answer = match outcome {
             Outcome::Ok => self.good(now, completion, pending, answers),
@@ -215,7 +240,7 @@ impl Served {
             Outcome::ReadOnly => Some(Answer::Failed(Failure {
                 code: ErrorCode::Perm,
                 at: None,
-                text: "too few good blocks are left: the drive is read-only",
+                text: "too few good blocks or members are left: no writes are taken there",
             })),
             Outcome::OutOfRange => Some(Answer::Failed(ErrorCode::Inval.into())),
         };
@@ -241,7 +266,7 @@ impl Served {
         answers: &mut Answers,
     ) -> Option<Answer> {
         match pending.work {
-            Work::Read => {
+            Work::Read | Work::Member => {
                 let data = self.machine.take_data(completion.tag);
                 Some(Answer::Data(data.expect("a machine in service keeps bytes")))
             }

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use outlast_engine::{Control, EngineError, Progress, Scenario};
 use outlast_nbd::{ServerError, Tls};
+use outlast_units::Nanos;
 use thiserror::Error;
 
 use crate::clock::{Clock, ClockMode};
@@ -47,6 +48,8 @@ pub struct ImageConfig {
     pub folder: PathBuf,
     /// How it is opened.
     pub options: ImageOptions,
+    /// Serves the machine as it was then, with what was under way; nothing is kept of what becomes of it, and the image stays as it is.
+    pub at: Option<Nanos>,
 }
 
 /// Why nothing can be served.
@@ -134,12 +137,18 @@ impl Server {
             if board.is_asked() { Control::Stop } else { Control::Continue }
         };
         let scenario = config.scenario.as_ref();
-        let opened = if let Some(ImageConfig { folder, options }) = &config.image {
-            let opened = Image::open(folder, scenario, *options, &mut progress)?;
-            opened.map(|(image, machine)| (Some(Box::new(image)), machine))
-        } else {
-            let machine = Machine::prepare(scenario.ok_or(ServeError::Nothing)?, &mut progress)?;
-            machine.map(|machine| (None, machine))
+        let opened = match &config.image {
+            Some(ImageConfig { folder, at: Some(at), .. }) => {
+                Image::as_it_was(folder, *at, &mut progress)?.map(|machine| (None, machine))
+            }
+            Some(ImageConfig { folder, options, at: None }) => {
+                let opened = Image::open(folder, scenario, *options, &mut progress)?;
+                opened.map(|(image, machine)| (Some(Box::new(image)), machine))
+            }
+            None => {
+                let machine = Machine::prepare(scenario.ok_or(ServeError::Nothing)?, &mut progress)?;
+                machine.map(|machine| (None, machine))
+            }
         };
         let Some((image, machine)) = opened else { return Ok(()) };
         let found = image.as_ref().map(|image| image.found());

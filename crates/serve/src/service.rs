@@ -143,9 +143,14 @@ impl Service {
         }
     }
 
-    /// The number of a machine.
-    pub(crate) fn target(&self, export: &str) -> Option<Target> {
-        self.machines.iter().position(|served| served.name == export).map(|index| Target(index as u32))
+    /// All that can be opened while it has power: machines, then the members of the first.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = Target> + use<> {
+        targets(&self.machines)
+    }
+
+    /// What an export is called.
+    pub(crate) fn name_of(&self, target: Target) -> String {
+        name_of(&self.machines, target)
     }
 }
 
@@ -155,12 +160,30 @@ impl Backend for Service {
     }
 
     fn open(&mut self, export: &str) -> Option<Target> {
-        let target = self.target(export)?;
-        self.machines[target.0 as usize].machine.is_up().then_some(target)
+        let target = self.targets().find(|&target| self.name_of(target) == export)?;
+        self.machines[target.machine as usize].machine.is_up().then_some(target)
     }
 
     fn request(&mut self, target: Target, from: Origin, request: &Request<'_>) {
-        self.machines[target.0 as usize].request(self.now, from, request, &mut self.answers);
+        let served = &mut self.machines[target.machine as usize];
+        match target.member {
+            None => served.request(self.now, from, request, &mut self.answers),
+            Some(member) => served.ask_member(self.now, from, member, request, &mut self.answers),
+        }
+    }
+}
+
+/// Machines, then the members of the first: who opens none by name gets the first.
+fn targets(machines: &[Served]) -> impl Iterator<Item = Target> + use<> {
+    let members =
+        (0..machines[0].machine.members()).map(|member| Target { machine: 0, member: Some(member) });
+    (0..machines.len() as u32).map(Target::machine).chain(members)
+}
+
+fn name_of(machines: &[Served], target: Target) -> String {
+    match target.member {
+        None => machines[target.machine as usize].name.clone(),
+        Some(member) => format!("member-{member}"),
     }
 }
 
@@ -208,7 +231,12 @@ impl Work for Service {
         control::answer(request, self, front)
     }
 
-    fn warning(&mut self) -> Option<String> {
+    fn tend(&mut self) -> Option<String> {
+        if let Err(error) = self.main().tend() {
+            return Some(format!(
+                "no checkpoint could be made, and the log of the image goes on growing: {error}"
+            ));
+        }
         std::mem::take(&mut self.is_overloaded).then(|| {
             format!(
                 "the server cannot keep up: replies have been more than a second late for ten seconds (now at {}); \
@@ -230,26 +258,34 @@ impl Work for Service {
 
 /// The exports of machines that have power.
 fn offered(machines: &[Served], tls: Tls) -> Result<Arc<Server>, ServerError> {
-    let up = machines.iter().filter(|served| served.machine.is_up());
-    let exports = up.map(|served| export(&served.name, &served.machine)).collect();
+    let up = targets(machines).filter(|target| machines[target.machine as usize].machine.is_up());
+    let exports = up.map(|target| export(machines, target)).collect();
     Ok(Arc::new(Server::new(exports, tls, Limits::default())?))
 }
 
-fn export(name: &str, machine: &Machine) -> Export {
+fn export(machines: &[Served], target: Target) -> Export {
+    let machine = &machines[target.machine as usize].machine;
     let identity = machine.identify();
+    // One thread has all clients of a machine, and the machine one buffer: a flush covers what anybody has written.
+    let common = Features::CACHE | Features::MULTI_CONN;
     let zeroing = Features::TRIM | Features::WRITE_ZEROES | Features::FAST_ZERO;
+    let (description, size, features) = match target.member {
+        None => (identity.model, identity.capacity, common | zeroing | Features::FLUSH | Features::FUA),
+        Some(member) => {
+            (format!("member {member}, as it is"), machine.member_capacity(), common | Features::READ_ONLY)
+        }
+    };
     Export {
-        name: name.to_owned(),
-        description: identity.model,
-        size: identity.capacity,
+        name: name_of(machines, target),
+        description,
+        size,
         blocks: BlockSizes {
             minimum: Bytes(outlast_units::SECTOR_BYTES),
             preferred: Bytes(identity.optimal_io.0.next_power_of_two()),
             maximum: REQUEST_MAX,
             required: false,
         },
-        // One thread has all clients of a machine, and the machine one buffer: a flush covers what anybody has written.
-        features: Features::FLUSH | Features::FUA | Features::CACHE | Features::MULTI_CONN | zeroing,
+        features,
         contexts: Context::ALL.into_iter().collect(),
         tls_only: false,
     }

@@ -1,14 +1,19 @@
 //! What a device says of its sectors, in the words of the protocol's contexts.
 
 use outlast_device::{Extent as Known, ExtentState};
-use outlast_nbd::{Context, Extent, allocation, health};
+use outlast_nbd::{Context, Contexts, Extent, allocation, health};
 use outlast_units::{Bytes, SECTOR_BYTES};
 
 /// Bytes that are looked at for one answer: a client asks on from where an answer ends, and the loop has other clients.
 pub(crate) const LOOKED_AT: u64 = 256 << 20;
 
+/// What each of `contexts` says of what is `known`: runs from the first sector on.
+pub(crate) fn of_all(contexts: Contexts, known: &[Known]) -> Vec<(Context, Vec<Extent>)> {
+    contexts.iter().map(|context| (context, extents(context, known))).collect()
+}
+
 /// What `context` says of what is `known`: runs from the first sector on.
-pub(crate) fn extents(context: Context, known: &[Known]) -> Vec<Extent> {
+fn extents(context: Context, known: &[Known]) -> Vec<Extent> {
     let runs = known.chunk_by(|a, b| flags(context, a.state) == flags(context, b.state));
     let extent = |run: &[Known]| {
         let sectors: u64 = run.iter().map(|known| known.sectors).sum();

@@ -33,7 +33,7 @@ impl<W: Work> Turns<W> {
         let (mut ready, mut ending) = (Vec::new(), None);
         loop {
             let is_asked = self.turn(&mut ready)?;
-            if let Some(warning) = self.work.warning() {
+            if let Some(warning) = self.work.tend() {
                 warn(warning);
             }
             if is_asked && ending.is_none() {

@@ -70,7 +70,7 @@ impl Backend for Nothing {
     }
 
     fn open(&mut self, _export: &str) -> Option<Target> {
-        Some(Target(0))
+        Some(Target::machine(0))
     }
 
     fn request(&mut self, _target: Target, from: Origin, request: &Request<'_>) {
@@ -114,7 +114,7 @@ impl Work for Nothing {
         Outcome { stop: request["do"] == "stop", said: Box::new(|| said) }
     }
 
-    fn warning(&mut self) -> Option<String> {
+    fn tend(&mut self) -> Option<String> {
         None
     }
 

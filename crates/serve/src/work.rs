@@ -40,8 +40,8 @@ pub(crate) trait Work: Backend {
     /// A question of another thread.
     fn hear(&mut self, request: Value, front: &mut Front) -> Outcome;
 
-    /// What a person should know now, said once.
-    fn warning(&mut self) -> Option<String>;
+    /// Between two turns: what is kept stays within bounds. What a person should know now, said once.
+    fn tend(&mut self) -> Option<String>;
 
     /// The server goes down: time does not stand any more.
     fn hurry(&mut self);

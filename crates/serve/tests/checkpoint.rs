@@ -6,8 +6,8 @@ mod support;
 
 use outlast_device::{Completion, Op, Tag};
 use outlast_serve::{Input, Machine, Power, fault_of};
-use outlast_units::Nanos;
 use outlast_units::rng::SplitMix;
+use outlast_units::{Lba, Nanos};
 use support::{ARRAY, DRIVE, bytes, command, scenario};
 
 fn written(machine: &Machine) -> Vec<u8> {
@@ -66,6 +66,10 @@ impl Life {
             let input =
                 Input::Command { tag: Tag(self.turn), command: command(op, lba, sectors), data: &data };
             self.apply(machine, &input);
+            if self.turn.is_multiple_of(7) {
+                let (tag, member) = (Tag(self.turn + 5000), self.turn as u8 % 4);
+                self.apply(machine, &Input::ReadMember { tag, member, lba: Lba(lba / 4), sectors: 8 });
+            }
         }
     }
 

@@ -129,7 +129,10 @@ fn what_does_not_belong_together_is_refused() {
     fs::write(to.join("scenario.toml"), text.replace("seed = 7", "seed = 8")).unwrap();
     assert!(refusal(&to).starts_with("scenario.toml: has been changed since the image was made"));
     fs::write(to.join("image"), "outlast image 7 0 0\n").unwrap();
-    assert_eq!(refusal(&to), "image: has version 7; this program reads version 1");
+    assert_eq!(
+        refusal(&to),
+        "image: has version 7; this program reads version 1: serve the image with the Outlast that wrote it, and copy its data to a new one"
+    );
     fs::write(to.join("image"), [0xff, 0xfe]).unwrap();
     assert!(refusal(&to).starts_with("image: "));
     fs::write(to.join("image"), "hello\n").unwrap();

@@ -110,12 +110,7 @@ fn the_log_gives_the_machine_that_is() {
             load.turn();
             if turn % 20 == 0 {
                 let again = Image::as_it_was(&load.folder, load.machine.now(), &mut |_| Control::Continue);
-                let mut is = load.machine.fork();
-                let mut done = Vec::new();
-                is.advance(is.now(), &mut done);
-                for done in done {
-                    drop(is.take_data(done.tag));
-                }
+                let is = load.now_as_replayed();
                 let (is, again) = (format!("{is:?}"), format!("{:?}", again.unwrap().unwrap()));
                 let at = is.bytes().zip(again.bytes()).position(|(a, b)| a != b);
                 let around = |text: &str| {

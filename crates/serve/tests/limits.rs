@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use outlast_serve::ClockMode;
 use support::DRIVE;
-use support::client::{Client, READ, Served, request};
+use support::raw::{Client, READ, Served, request};
 
 /// Clients at a time.
 const CLIENTS: usize = 64;

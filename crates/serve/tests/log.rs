@@ -36,6 +36,9 @@ fn given() -> impl Strategy<Value = Given> {
         1 => power.prop_map(|power| Given::Other(Input::Power(power))),
         1 => (any::<u16>(), any::<bool>()).prop_map(|(member, force)| Given::Other(Input::Replace { member, force })),
         1 => prop::sample::select(vec![Input::Repair, Input::Advance]).prop_map(Given::Other),
+        1 => (any::<u32>(), any::<u8>(), any::<u64>(), any::<u32>()).prop_map(|(tag, member, lba, sectors)| {
+            Given::Other(Input::ReadMember { tag: Tag(tag), member, lba: Lba(lba), sectors })
+        }),
     ]
 }
 

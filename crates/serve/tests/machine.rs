@@ -5,7 +5,7 @@ mod support;
 use outlast_device::{Op, Outcome, Tag};
 use outlast_serve::{Input, Machine, Power, Refused, fault_of};
 use outlast_ssd::DieState;
-use outlast_units::Nanos;
+use outlast_units::{Lba, Nanos};
 use support::{ARRAY, DRIVE, Host, bytes, command, scenario};
 
 fn array() -> String {
@@ -44,11 +44,19 @@ fn a_machine_depends_on_its_inputs_and_their_times_alone() {
                 let command = command(Op::Write, turn * 104 % 2048, 8);
                 let input = Input::Command { tag: Tag(turn as u32), command, data: &bytes(8, turn) };
                 machine.apply(now, &input).unwrap();
+                if turn % 5 == 0 && machine.members() > 0 {
+                    let (tag, lba) = (Tag(1000 + turn as u32), Lba(turn * 8 % 512));
+                    let read = Input::ReadMember { tag, member: turn as u8 % 4, lba, sectors: 8 };
+                    machine.apply(now, &read).unwrap();
+                }
                 if turn == 250 {
                     machine.apply(now, &Input::Power(Power::Cut { force: false })).unwrap();
                 }
             }
             machine.advance(Nanos::secs(1), &mut done);
+            for done in &done {
+                drop(machine.take_data(done.tag));
+            }
             (done, format!("{machine:?}"))
         };
         let (seldom, often) = (run(false), run(true));
@@ -110,6 +118,20 @@ fn without_power_nothing_happens() {
         }
         host.machine.self_check().unwrap();
     }
+}
+
+#[test]
+fn a_drive_that_mounts_says_until_when() {
+    let mut host = Host::new(&format!("{DRIVE}[device.mount]\n"));
+    (0..64).for_each(|at| assert_eq!(host.write(at * 8, &bytes(8, at)), Outcome::Ok));
+    let ready_at = |host: &Host| host.machine.state().drives[0].ready_at_ns;
+    assert_eq!(ready_at(&host), None);
+    host.power(Power::Cut { force: false });
+    let ready = ready_at(&host).unwrap();
+    assert!(ready > host.now.0);
+    host.read(0, 8).unwrap();
+    assert!(host.now.0 > ready, "commands wait");
+    assert_eq!(ready_at(&host), None);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use outlast_serve::{ClockMode, Listen, serve_without_device};
 use outlast_units::Bytes;
 use support::DRIVE;
-use support::client::{Client, FLUSH, READ, Served, WRITE, request, socket};
+use support::raw::{Client, FLUSH, READ, Served, WRITE, request, socket};
 
 const WALL: ClockMode = ClockMode::Wall { speed: 1.0 };
 

@@ -66,7 +66,7 @@ impl Ssd {
         run(&mut shares);
         let written = shares.iter().map(|share| share.written).sum();
         self.host.life.commands[Op::Write as usize] += written as u64;
-        self.host.life.sectors[Op::Write as usize] += written as u64 * u64::from(self.sectors_per_unit);
+        self.host.life.sectors[Op::Write as usize] += written as u64 * u64::from(self.size.sectors_per_unit);
         if written == units.len() { Ok(()) } else { Err(written) }
     }
 

@@ -2,19 +2,20 @@
 
 use crate::config::{Identifier, SsdConfig, WriteCache};
 use crate::core::{Core, Cores, Processor, Unsettled};
-use crate::counters::{Counters, PowerCuts, Totals};
+use crate::counters::{AtReset, Counters, PowerCuts};
 use crate::health::{Changes, Decisions, DieLayout, FaultSchedule, Timer};
-use crate::health_log::Shutdowns;
 use crate::host::HostSide;
 use crate::placement::Classifier;
 use crate::places::DiePlace;
 use crate::read::{CoreCells, Corrections, Reliability};
 use crate::read::{Ladder, Retries};
 use crate::repair::{Moves, Watch};
+use crate::shutdowns::Shutdowns;
+use crate::size::Size;
 use crate::ssd::Ssd;
 use crate::whole::Mounts;
 use outlast_flash::{Flash, Setup};
-use outlast_ftl::{Ftl, FtlOptions, Layout, Tables, UnitsWritten};
+use outlast_ftl::{Ftl, FtlOptions, Layout, Tables};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig};
 use outlast_units::slab::Slab;
 use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Nanos, SECTOR_BYTES};
@@ -93,15 +94,10 @@ impl Ssd {
             reads: Slab::default(),
             host: HostSide::new(&config),
             master: Processor::default(),
-            sectors_per_unit,
-            unit_shift: sectors_per_unit.is_power_of_two().then(|| sectors_per_unit.trailing_zeros()),
-            units,
-            capacity_sectors: units * u64::from(sectors_per_unit),
+            size: Size::new(units, sectors_per_unit),
             unsettled: Unsettled::default(),
             counters: Counters::default(),
-            errors_before: 0,
-            base: Totals::default(),
-            base_by_core: vec![UnitsWritten::default(); cores.len()],
+            at_reset: AtReset::new(cores.len()),
             cores,
             config,
         };

@@ -53,6 +53,24 @@ outlast_units::counters! {
     }
 }
 
+/// What had been counted at the last reset of the counters.
+#[derive(Clone, Debug, outlast_persist::Persist)]
+pub(crate) struct AtReset {
+    /// Sums, to be subtracted.
+    pub(crate) totals: Totals,
+    /// Units written, by flash core.
+    pub(crate) by_core: Vec<UnitsWritten>,
+    /// Units lost to the host or to the drive.
+    pub(crate) errors: u64,
+}
+
+impl AtReset {
+    /// Nothing, by a drive of so many flash cores.
+    pub(crate) fn new(cores: usize) -> Self {
+        Self { totals: Totals::default(), by_core: vec![UnitsWritten::default(); cores], errors: 0 }
+    }
+}
+
 /// What losses of power have done to a drive over its life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
 pub struct PowerCuts {

@@ -5,27 +5,11 @@ use outlast_device::Device;
 use outlast_device::health_log::{HealthLog, SPARE_THRESHOLD, critical_warning};
 use outlast_units::{LocalDie, Nanos};
 
-/// What a drive knows of the shutdowns that it was told of.
-#[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
-pub(crate) struct Shutdowns {
-    /// Those that power was lost after.
-    safe: u64,
-    /// It has been told of one.
-    told: bool,
-}
-
-impl Shutdowns {
-    /// Power is lost.
-    pub(crate) fn power_failed(&mut self) {
-        self.safe += u64::from(std::mem::take(&mut self.told));
-    }
-}
-
 impl Ssd {
     /// The host announces that it will switch the power off, as `NVMe` hosts do with a shutdown notification: the next loss of power is not an
     /// unsafe one. All else is the host's: it flushes before, and sends no further command.
     pub fn announce_shutdown(&mut self) {
-        self.shutdowns.told = true;
+        self.shutdowns.announce();
     }
 
     /// The health log at `now`, a time not before that of the last input. Time begins at zero and does not stand while power is off:
@@ -46,7 +30,7 @@ impl Ssd {
             controller_busy: self.host.busy_time(now),
             power_cycles: cuts + 1,
             power_on: now,
-            unsafe_shutdowns: cuts - self.shutdowns.safe,
+            unsafe_shutdowns: cuts - self.shutdowns.safe(),
             error_log_entries: self.host.life.errors,
         }
     }

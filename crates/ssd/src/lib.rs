@@ -17,6 +17,8 @@ mod places;
 mod read;
 mod repair;
 mod settle;
+mod shutdowns;
+mod size;
 mod ssd;
 mod untimed;
 mod views;

@@ -27,7 +27,7 @@ impl Ssd {
 
     /// What the translation layers have counted since the last reset.
     fn since_reset(&self) -> Totals {
-        self.totals() - self.base
+        self.totals() - self.at_reset.totals
     }
 
     /// Counters since the last reset.
@@ -51,7 +51,7 @@ impl Ssd {
 
     /// Starts counting anew. Wear and state stay.
     pub fn reset_counters(&mut self, now: Nanos) {
-        self.errors_before += self.counters.medium_errors + self.counters.lost_units;
+        self.at_reset.errors += self.counters.medium_errors + self.counters.lost_units;
         self.counters = Counters::default();
         self.corrections = Corrections::default();
         self.ladder.reset();
@@ -63,8 +63,8 @@ impl Ssd {
             scrub.reset();
         }
         self.reset_exposed(now);
-        self.base = self.totals();
-        self.base_by_core = self.cores.iter().map(|core| core.ftl.figures().written).collect();
+        self.at_reset.totals = self.totals();
+        self.at_reset.by_core = self.cores.iter().map(|core| core.ftl.figures().written).collect();
         self.flash.reset_figures(now);
     }
 
@@ -87,7 +87,7 @@ impl Ssd {
         } else {
             0
         };
-        let heat = self.classifier.as_ref().map_or(0, |own| own.bytes_over(self.capacity_sectors));
+        let heat = self.classifier.as_ref().map_or(0, |own| own.bytes_over(self.size.sectors));
         let kept = if self.config.bytes {
             self.kept_units() * (self.config.ftl.mapping_unit.0 + UNIT_NODE)
         } else {
@@ -102,7 +102,7 @@ impl Ssd {
         if image {
             self.cores.iter().map(|core| u64::from(core.ftl.layout().slots())).sum()
         } else {
-            self.units
+            self.size.units
         }
     }
 

@@ -2,21 +2,22 @@
 
 use crate::config::{SsdConfig, WriteCache};
 use crate::core::{Core, Processor, Unsettled};
-use crate::counters::{Counters, PowerCuts, Totals};
+use crate::counters::{AtReset, Counters, PowerCuts};
 use crate::health::{Changes, Decisions, FaultSchedule, Timer};
-use crate::health_log::Shutdowns;
 use crate::host::HostSide;
 use crate::op::{Op, Purpose};
 use crate::placement::Classifier;
 use crate::places::DiePlace;
 use crate::read::{Corrections, Ladder, Reliability};
 use crate::repair::{Moves, Redirection, Watch};
+use crate::shutdowns::Shutdowns;
+use crate::size::Size;
 use crate::whole::Mounts;
 use outlast_device::{
     Command, Completion, Device, Extent, Identity, LbaRun, Notice, Op as HostOp, SectorRun, Smart, Tag,
 };
 use outlast_flash::{Flash, Source};
-use outlast_ftl::{Ftl, UnitsWritten};
+use outlast_ftl::Ftl;
 use outlast_units::slab::Slab;
 use outlast_units::{Bytes, CoreId, DieId, IndexVec, Lba, LocalDie, Lpn, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
@@ -60,19 +61,11 @@ pub struct Ssd {
     pub(crate) reads: Slab<Op>,
     pub(crate) host: HostSide,
     pub(crate) master: Processor<u32>,
-    pub(crate) sectors_per_unit: u32,
-    /// log₂ of `sectors_per_unit` where it is a power of two.
-    pub(crate) unit_shift: Option<u32>,
-    pub(crate) units: u64,
-    pub(crate) capacity_sectors: u64,
+    pub(crate) size: Size,
     /// What is to be looked at before the next event.
     pub(crate) unsettled: Unsettled,
     pub(crate) counters: Counters,
-    /// Units lost to the host or to the drive before the last reset of the counters.
-    pub(crate) errors_before: u64,
-    /// Sums at the last reset, to be subtracted.
-    pub(crate) base: Totals,
-    pub(crate) base_by_core: Vec<UnitsWritten>,
+    pub(crate) at_reset: AtReset,
     /// Whether anything can fail: errors are modelled, or faults expected.
     pub(crate) fallible: bool,
     /// Whether any data has parity.
@@ -119,12 +112,12 @@ impl Ssd {
 
     /// Mapping units that the host addresses.
     pub fn units(&self) -> u64 {
-        self.units
+        self.size.units
     }
 
     /// Host sectors in a mapping unit.
     pub fn sectors_per_unit(&self) -> u32 {
-        self.sectors_per_unit
+        self.size.sectors_per_unit
     }
 
     /// The flash core that unit `unit` belongs to, and its number there.
@@ -143,12 +136,7 @@ impl Ssd {
     /// The unit in which a sector lies, and the sector's place in it.
     #[inline]
     pub(crate) fn unit_of(&self, sector: u64) -> (u64, u32) {
-        if let Some(shift) = self.unit_shift {
-            (sector >> shift, (sector & ((1 << shift) - 1)) as u32)
-        } else {
-            let per_unit = u64::from(self.sectors_per_unit);
-            (sector / per_unit, (sector % per_unit) as u32)
-        }
+        self.size.unit_of(sector)
     }
 
     /// The flash core that owns die `die`, and the die's number there.
@@ -305,7 +293,7 @@ impl Device for Ssd {
     fn identify(&self) -> Identity {
         Identity {
             model: self.config.model.clone(),
-            capacity: Bytes(self.capacity_sectors * SECTOR_BYTES),
+            capacity: Bytes(self.size.sectors * SECTOR_BYTES),
             optimal_io: self.config.ftl.mapping_unit,
             link: self.config.controller.link,
         }

@@ -15,14 +15,14 @@ impl Ssd {
     /// If `unit` lies beyond the capacity.
     #[inline]
     pub fn write_unit_untimed(&mut self, unit: u64, hint: u8) -> Result<(), Outcome> {
-        let lba = outlast_units::Lba(unit * u64::from(self.sectors_per_unit));
+        let lba = outlast_units::Lba(unit * u64::from(self.size.sectors_per_unit));
         let stream = StreamId(hint);
         self.put_unit(
             unit,
-            &Command { op: Op::Write, lba, sectors: self.sectors_per_unit, fua: false, stream },
+            &Command { op: Op::Write, lba, sectors: self.size.sectors_per_unit, fua: false, stream },
         )?;
         self.host.life.commands[Op::Write as usize] += 1;
-        self.host.life.sectors[Op::Write as usize] += u64::from(self.sectors_per_unit);
+        self.host.life.sectors[Op::Write as usize] += u64::from(self.size.sectors_per_unit);
         Ok(())
     }
 
@@ -48,7 +48,7 @@ impl Ssd {
         let class = match &mut self.classifier {
             None => 0,
             Some(classifier) => {
-                let sector = unit * u64::from(self.sectors_per_unit);
+                let sector = unit * u64::from(self.size.sectors_per_unit);
                 classifier.note(sector);
                 classifier.class(command, sector)
             }
@@ -74,15 +74,14 @@ impl Ssd {
         if command.op == Op::Flush {
             return Outcome::Ok;
         }
-        if command.lba.0.checked_add(u64::from(command.sectors)).is_none_or(|end| end > self.capacity_sectors)
-        {
+        if command.lba.0.checked_add(u64::from(command.sectors)).is_none_or(|end| end > self.size.sectors) {
             return Outcome::OutOfRange;
         }
         let (mut unit, mut offset) = self.unit_of(command.lba.0);
         let mut rest = command.sectors;
         let mut last_page = None;
         while rest != 0 {
-            let sectors = rest.min(self.sectors_per_unit - offset);
+            let sectors = rest.min(self.size.sectors_per_unit - offset);
             let (core, lpn) = self.core_of(unit);
             let (holder, number) = self.place_of(unit);
             let ftl = &self.cores[holder].ftl;
@@ -99,11 +98,11 @@ impl Ssd {
                 }
                 Op::Read => self.counters.unmapped_reads += 1,
                 Op::Write => {
-                    if sectors != self.sectors_per_unit {
+                    if sectors != self.size.sectors_per_unit {
                         let read = u64::from(page.is_some()) * pages;
                         self.counters.partial_writes += 1;
                         self.counters.partial_bytes +=
-                            u64::from(self.sectors_per_unit - sectors) * SECTOR_BYTES;
+                            u64::from(self.size.sectors_per_unit - sectors) * SECTOR_BYTES;
                         self.counters.reads[ReadCause::Rmw] += read;
                     }
                     if let Err(outcome) = self.put_unit(unit, &command) {
@@ -111,7 +110,7 @@ impl Ssd {
                     }
                     self.counters.host_bytes_written += u64::from(sectors) * SECTOR_BYTES;
                 }
-                Op::Trim if sectors == self.sectors_per_unit => {
+                Op::Trim if sectors == self.size.sectors_per_unit => {
                     self.cores[core].ftl.trim(lpn);
                     if self.redirection.is_some() {
                         self.drop_former(core, lpn);

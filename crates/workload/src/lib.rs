@@ -31,6 +31,6 @@ pub use spec::WorkloadSpec;
 pub use synthetic::{Arrival, NamedMix, Pattern, SizeMix, SizeWeight, SyntheticSpec};
 pub use trace::{
     AddressUnit, Addresses, BlkEvent, DeviceName, Devices, Format, OpStats, TimeUnit, TraceInfo, TraceSpec,
-    Unordered, convert, parse_bytes, trace_info, trace_info_while,
+    TraceWriter, Unordered, convert, parse_bytes, trace_info, trace_info_while,
 };
 pub use workload::{Pacing, Workload};

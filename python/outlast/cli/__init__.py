@@ -18,6 +18,7 @@ COMMANDS = {
     "sweep": ("outlast.cli.sweep", "Run a scenario at many points of its settings, here or on a cluster."),
     "serve": ("outlast.cli.serve", "Serve a drive or an array to real clients, over NBD."),
     "ctl": ("outlast.cli.ctl", "Ask a served machine, or have something happen to it."),
+    "image": ("outlast.cli.image", "Make a trace of what the machine of an image was given."),
     "snapshot": ("outlast.cli.snapshot", "Prepare a drive or array and keep it in a file that runs go on from."),
     "validate": ("outlast.cli.scenario", "Check a scenario without running it."),
     "presets": ("outlast.cli.scenario", "List the built-in scenarios, or show one."),

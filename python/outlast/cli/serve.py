@@ -16,11 +16,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from outlast import interrupts
+from outlast.cli.image import check_keeping, image_options
 from outlast.cli.options import layers_of, overrides_of, path_option, scenario_options
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from outlast._core import Server
     from outlast.serving.file import DriveFile
+    from outlast.serving.keeping import Keeping
 
 LOOK = 0.2
 """Seconds between two looks at signals."""
@@ -37,7 +41,9 @@ Examples:
   outlast serve mine.toml --listen tcp:127.0.0.1:10809 --clock virtual
   outlast serve mine.toml --listen tcp:0.0.0.0:10809 --tls-cert cert.pem --tls-key key.pem
   outlast serve serve-drive --file drive.img
-  outlast serve --preset serve-drive --set device.ftl.capacity=4GiB --speed 0.1""",
+  outlast serve --preset serve-drive --set device.ftl.capacity=4GiB --speed 0.1
+  outlast serve serve-drive --image disk.outlast
+  outlast serve --image disk.outlast --at 12.345678s""",
 )
 @scenario_options
 @click.option(
@@ -69,17 +75,7 @@ Examples:
 )
 @path_option("--file", metavar="PATH", help="Make the drive's bytes a file at this path, too (needs nbdfuse and FUSE).")
 @click.option("--export", metavar="NAME", help="What clients call it. Default: the scenario's name.")
-@path_option(
-    "--image",
-    metavar="DIR",
-    help="Keep the drive in this folder, made if need be: it outlives the server, however that ends.",
-)
-@click.option("--sync", is_flag=True, help="With --image: survive a crash of this machine, too; flushes take longer.")
-@click.option(
-    "--salvage",
-    is_flag=True,
-    help="With --image: serve what a crash of the machine has left, though promises are broken.",
-)
+@image_options
 @click.option(
     "--run",
     "captive",
@@ -114,13 +110,11 @@ def serve_command(
     spin: bool,
     file: Path | None,
     export: str | None,
-    image: Path | None,
-    sync: bool,
-    salvage: bool,
     captive: str | None,
     name: str | None,
     http: int | None,
     quiet: bool,
+    **keeping: Unpack[Keeping],
 ) -> int:
     """Serve the drive or array of SCENARIO to real clients, by the NBD protocol.
 
@@ -131,14 +125,16 @@ def serve_command(
         raise click.UsageError("--speed belongs to --clock wall: a virtual clock leaps", click.get_current_context())
     if speed is not None and not 0.001 <= speed <= 1000:
         raise click.UsageError(f"--speed {speed}: must be within 0.001 to 1000", click.get_current_context())
-    if image is None and (sync or salvage):
-        raise click.UsageError("--sync and --salvage belong to --image", click.get_current_context())
+    check_keeping(keeping)
     _check_tls(tls_cert, tls_key, tls_ca, tls, file)
     # The drive of an image is known to it.
-    is_named = image is None or scenario is not None or preset is not None
+    is_named = keeping["image"] is None or scenario is not None or preset is not None
     layers, overrides = layers_of(scenario, preset) if is_named else [], overrides_of(settings, seed)
     if overrides and not is_named:
         raise click.UsageError("--set and --seed need a SCENARIO to change", click.get_current_context())
+    at = keeping["at"]
+    if is_named and at is not None:
+        raise click.UsageError("--at serves the machine of an image: name no SCENARIO", click.get_current_context())
     from outlast import api
 
     # From here on there is a socket to be removed.
@@ -156,13 +152,11 @@ def serve_command(
             speed=None if clock == "virtual" else speed or 1.0,
             spin=spin,
             export=export,
-            image=_text(image),
-            sync=sync,
-            salvage=salvage,
+            **keeping,
         )
         with ExitStack() as stack:
             try:
-                return _attend(server, captive, quiet, lambda: _open(stack, server, name, http, quiet), as_file)
+                return _attend(server, captive, quiet, lambda: _open(stack, server, name, http, quiet, at), as_file)
             except BaseException:
                 server.stop()
                 while server.wait(LOOK)[0] != "ended":
@@ -170,7 +164,7 @@ def serve_command(
                 raise
 
 
-def _open(stack: ExitStack, server: Server, name: str | None, http: int | None, quiet: bool) -> None:
+def _open(stack: ExitStack, server: Server, name: str | None, http: int | None, quiet: bool, at: str | None) -> None:
     """Opens the control socket, and HTTP if it is asked for; both close with the stack."""
     from outlast.serving import http_for, places
     from outlast.serving.control import Control
@@ -179,6 +173,8 @@ def _open(stack: ExitStack, server: Server, name: str | None, http: int | None, 
     path = places.socket_of(name) if name is not None else places.free_socket(export)
     control = stack.enter_context(Control(server, path))
     if not quiet:
+        if at is not None:
+            click.echo(f"as it was at {at}; the image stays as it is, and nothing is kept of this", err=True)
         click.echo(f"outlast ctl {control.path.stem}", err=True)
     if http is not None:
         click.echo(stack.enter_context(http_for(server, http)).url)

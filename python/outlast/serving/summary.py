@@ -16,7 +16,8 @@ def lines(state: dict[str, Any]) -> Iterator[str]:
     paused = ", paused" if clock["paused"] else ""
     yield f"time {clock['now_ns'] / 1e9:.3f} s, {pace}{paused}, {state['clients']} clients"
     for export in state["exports"]:
-        yield f"export {export['name']}: {export['uri']}"
+        access = " (read-only)" if export["read_only"] else ""
+        yield f"export {export['name']}{access}: {export['uri']}"
     for drive in machine["drives"]:
         yield _drive(drive, machine["array"] is not None)
     if (array := machine["array"]) is not None:
@@ -34,7 +35,9 @@ def _drive(drive: dict[str, Any], in_array: bool) -> str:
     amplification = f"write amplification {written / host:.2f}" if host else "nothing written"
     free, total = drive["superblocks"]["free"], drive["superblocks"]["total"]
     lost = f", {drive['lost_units']} units lost" if drive["lost_units"] else ""
-    return f"{name}: {dies}; {free} of {total} superblocks free; {amplification}{lost}"
+    ready = drive["ready_at_ns"]
+    mounting = "" if ready is None else f"; mounts until {ready / 1e9:.3f} s"
+    return f"{name}: {dies}; {free} of {total} superblocks free; {amplification}{lost}{mounting}"
 
 
 def _array(array: dict[str, Any]) -> Iterator[str]:

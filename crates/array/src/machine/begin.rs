@@ -70,7 +70,7 @@ impl<D: Device> Array<D> {
     /// The lock is held.
     pub(super) fn locked(&mut self, now: Nanos, index: u32) {
         let op = &self.flight.ops[index];
-        let (group, kind) = (op.group, op.kind);
+        let (group, kind, roles) = (op.group, op.kind, op.roles);
         match kind {
             OpKind::Read | OpKind::Verify { .. } => {}
             OpKind::Write | OpKind::Trim => {
@@ -80,7 +80,7 @@ impl<D: Device> Array<D> {
                 if kind == OpKind::Write {
                     self.prepare_write(index);
                 } else {
-                    self.flight.ops[index].write_set = self.role_set();
+                    self.flight.ops[index].write_set = roles | self.role_set() & !self.data_set();
                 }
                 self.flight.ops[index].marked = self.doubt.bitmap.is_used();
                 if !self.doubt.bitmap.mark(group, index) {
@@ -110,8 +110,9 @@ impl<D: Device> Array<D> {
         self.gather(now, index);
     }
 
-    /// Ends a host's write or trim that the members can no longer take: too many are missing, or one takes no more writes. Asked at the
-    /// start and, since members may leave while the operation waits, before anything is written.
+    /// Ends a host's write or trim that the members can no longer take: too many are missing, or one takes no more writes. Without
+    /// redundancy one that is not rebuilt is as good as missing: the rebuild will write zeroes there. Asked at the start and, since members
+    /// may leave while the operation waits, before anything is written.
     #[inline]
     pub(super) fn refused(&mut self, now: Nanos, index: u32) -> bool {
         if !self.read_only && !self.members.is_degraded() {
@@ -122,7 +123,12 @@ impl<D: Device> Array<D> {
             return false;
         }
         let (redundancy, host) = (self.layout.roles - self.layout.data, op.host);
-        let refused = self.read_only || self.absent(op.group, op.moves).count_ones() as usize > redundancy;
+        let refused = self.read_only
+            || if redundancy == 0 {
+                self.unreadable(op.group, op.rows).0 & op.roles != 0
+            } else {
+                self.absent(op.group, op.moves).count_ones() as usize > redundancy
+            };
         if refused {
             self.flight.hosts[host].outcome = Outcome::ReadOnly;
             self.end(now, index);

@@ -77,6 +77,9 @@ impl<D: Device> Array<D> {
         if outcome != Outcome::Ok || !is_clean {
             self.note_written_or_bad(now, sub, outcome);
         }
+        if outcome == Outcome::Ok && self.is_striped_only() && self.flight.ops[index].kind == OpKind::Write {
+            self.note_written(sub);
+        }
         self.commit_part(now, index);
     }
 

@@ -67,15 +67,22 @@ impl<D: Device> Array<D> {
         self.finish_part(now, host);
     }
 
+    /// Whether writes and trims need no lock: there is no redundancy, and nothing but the host writes. That is a pass over groups, which may
+    /// put zeroes where it has read nothing; its operations may outlive it, and where the array is degraded it may begin at any time.
+    #[inline]
+    pub(super) fn writes_directly(&self) -> bool {
+        self.is_striped_only()
+            && !self.members.is_degraded()
+            && self.passes.under_way().is_none()
+            && (self.flight.ops.used() == 0 || self.flight.passing() == 0)
+    }
+
     /// A write without redundancy.
     pub(super) fn direct_write(&mut self, now: Nanos, host: u32, piece: Piece) {
         let (role, rows) = (usize::from(piece.first_role), piece.rows);
         let (column, base) = self.layout.locate(piece.group, role, false);
-        if self.members[column].device.is_none() {
-            self.flight.hosts[host].outcome = Outcome::ReadOnly;
-            return;
-        }
         self.flight.hosts[host].left += 1;
+        self.flight.direct_changes += 1;
         let sub = Sub {
             live: true,
             kind: SubKind::DirectWrite,
@@ -106,16 +113,24 @@ impl<D: Device> Array<D> {
         } else {
             self.flight.hosts[sub.owner].outcome = outcome;
         }
+        self.direct_change_done(now, sub);
+    }
+
+    /// A write or a trim without a lock has ended; the pass that waits for the last one goes on.
+    pub(super) fn direct_change_done(&mut self, now: Nanos, sub: Sub) {
+        self.flight.direct_changes -= 1;
+        if self.flight.direct_changes == 0 && self.passes.under_way().is_some() {
+            self.passes.ask();
+        }
         self.finish_part(now, sub.owner);
     }
 
     pub(super) fn direct_trim(&mut self, now: Nanos, host: u32, group: u64, role: usize, rows: Rows) {
         let (column, base) = self.layout.locate(group, role, false);
-        if self.members[column].device.is_some() {
-            self.flight.hosts[host].left += 1;
-            let (column, role) = (column as u8, role as u8);
-            let sub = Sub { live: true, kind: SubKind::DirectTrim, column, role, owner: host, group, rows };
-            self.send(now, sub, command(HostOp::Trim, base + u64::from(rows.first), rows), &[]);
-        }
+        self.flight.hosts[host].left += 1;
+        self.flight.direct_changes += 1;
+        let (column, role) = (column as u8, role as u8);
+        let sub = Sub { live: true, kind: SubKind::DirectTrim, column, role, owner: host, group, rows };
+        self.send(now, sub, command(HostOp::Trim, base + u64::from(rows.first), rows), &[]);
     }
 }

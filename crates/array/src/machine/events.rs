@@ -150,7 +150,8 @@ impl<D: Device> Array<D> {
         match sub.kind {
             SubKind::DirectRead => self.direct_read_done(now, sub, tag, outcome),
             SubKind::DirectWrite => self.direct_write_done(now, sub, outcome),
-            SubKind::DirectTrim | SubKind::Flush => self.finish_part(now, sub.owner),
+            SubKind::DirectTrim => self.direct_change_done(now, sub),
+            SubKind::Flush => self.finish_part(now, sub.owner),
             SubKind::Read => self.gather_done(now, sub, tag, outcome),
             SubKind::Write => self.commit_done(now, sub, outcome),
             SubKind::Log => self.log_done(now, sub.owner),
@@ -158,6 +159,7 @@ impl<D: Device> Array<D> {
             SubKind::Clean => self.doubt.flushed(),
             SubKind::Status => self.status_done(now, sub, tag, outcome),
             SubKind::RepairFlush => self.repair_flushed(now, sub.owner),
+            SubKind::Aside => self.aside_done(now, sub, tag, outcome),
         }
     }
 
@@ -166,12 +168,14 @@ impl<D: Device> Array<D> {
         match sub.kind {
             SubKind::DirectRead => self.direct_read_done(now, sub, Tag(0), Outcome::ReadOnly),
             SubKind::DirectWrite => self.direct_write_done(now, sub, Outcome::ReadOnly),
-            SubKind::DirectTrim | SubKind::Flush => self.finish_part(now, sub.owner),
+            SubKind::DirectTrim => self.direct_change_done(now, sub),
+            SubKind::Flush => self.finish_part(now, sub.owner),
             SubKind::Read => self.gather_gone(now, sub),
             SubKind::Write => self.commit_part(now, sub.owner),
             SubKind::Log => self.log_done(now, sub.owner),
             SubKind::Bitmap => self.bitmap_part_done(now),
             SubKind::Clean => self.doubt.flushed(),
+            SubKind::Aside => self.aside_gone(now, sub),
             // The repair has ended with its member.
             SubKind::Status | SubKind::RepairFlush => {}
         }

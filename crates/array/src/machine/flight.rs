@@ -1,7 +1,7 @@
 //! What is under way: host commands, operations on groups, commands to members, and what waits for them.
 
 use crate::locks::Locks;
-use crate::op::{Host, Op, OpKind, Sub};
+use crate::op::{Host, Op, OpKind, Sub, SubKind};
 use outlast_device::{Command, Completion, Outcome, SectorRun, Tag};
 use outlast_units::slab::Slab;
 use outlast_units::{Lba, Nanos};
@@ -30,6 +30,8 @@ pub(super) struct Flight {
     pub(super) replaying: u32,
     /// Reads of host data without a lock.
     pub(super) direct_reads: u32,
+    /// Writes and trims of host data without a lock.
+    pub(super) direct_changes: u32,
     /// When the host last was served.
     pub(super) last_host: Option<Nanos>,
 }
@@ -45,6 +47,7 @@ impl Flight {
             held_back: VecDeque::new(),
             replaying: 0,
             direct_reads: 0,
+            direct_changes: 0,
             last_host: None,
         }
     }
@@ -96,13 +99,15 @@ impl Flight {
         self.locks.clear();
         self.runnable.clear();
         self.held_back.clear();
-        (self.direct_reads, self.replaying) = (0, 0);
+        (self.direct_reads, self.direct_changes, self.replaying) = (0, 0, 0);
     }
 
-    /// Tags of host commands that are not answered.
+    /// Tags of commands, of the host and aside, that are not answered.
     pub(super) fn open_tags(&self) -> Vec<Tag> {
         let held_back = self.held_back.iter().map(|held| held.tag);
-        self.hosts.live().map(|host| host.tag).chain(held_back).collect()
+        let aside = self.subs.slots().iter().filter(|sub| sub.live && sub.kind == SubKind::Aside);
+        let aside = aside.map(|sub| Tag(sub.owner));
+        self.hosts.live().map(|host| host.tag).chain(held_back).chain(aside).collect()
     }
 
     /// Bytes allocated.
@@ -132,9 +137,11 @@ impl Flight {
                 "host commands wait for {left} parts; {direct} member commands and {operations} operations are under way for them"
             ));
         }
-        if self.is_idle() && (self.direct_reads != 0 || !self.runnable.is_empty()) {
-            let (reads, runnable) = (self.direct_reads, self.runnable.len());
-            return Err(format!("idle with {reads} reads and {runnable} operations to go on"));
+        let (reads, changes, runnable) = (self.direct_reads, self.direct_changes, self.runnable.len());
+        if self.is_idle() && (reads != 0 || changes != 0 || runnable != 0) {
+            return Err(format!(
+                "idle with {reads} reads, {changes} changes and {runnable} operations to go on"
+            ));
         }
         Ok(())
     }

@@ -111,9 +111,9 @@ impl<D: Device> Array<D> {
             self.flight.hosts[host].outcome = Outcome::ReadOnly;
             return;
         }
-        let striped_only = self.layout.roles == self.layout.data;
+        let (striped_only, direct) = (self.is_striped_only(), self.writes_directly());
         for piece in self.layout.pieces(lba.0, u64::from(sectors), self.setup.joins_chunks && !striped_only) {
-            if striped_only {
+            if direct {
                 self.direct_write(now, host, piece);
                 continue;
             }
@@ -134,12 +134,16 @@ impl<D: Device> Array<D> {
             self.flight.hosts[host].outcome = Outcome::ReadOnly;
             return;
         }
-        let data = self.layout.data;
+        let (data, direct) = (self.layout.data, self.writes_directly());
         for piece in self.layout.pieces(lba.0, u64::from(sectors), true) {
-            if self.layout.roles == data {
+            if direct {
                 for role in piece.first_role..piece.end_role {
                     self.direct_trim(now, host, piece.group, usize::from(role), piece.rows);
                 }
+                continue;
+            }
+            if self.is_striped_only() {
+                self.trim_under_lock(now, host, piece.group, piece_roles(piece), piece.rows);
                 continue;
             }
             // Parity stays right only where every data chunk is deallocated: zeroes are a codeword. Elsewhere nothing happens, since
@@ -148,12 +152,14 @@ impl<D: Device> Array<D> {
             let first = piece.rows.first.next_multiple_of(unit);
             let end = piece.rows.end / unit * unit;
             if usize::from(piece.end_role - piece.first_role) == data && first < end {
-                self.flight.hosts[host].left += 1;
-                let mut op = Op::new(OpKind::Trim, piece.group, Rows::new(first, end));
-                (op.host, op.roles) = (host, self.data_set());
-                self.start(now, op);
+                self.trim_under_lock(now, host, piece.group, self.data_set(), Rows::new(first, end));
             }
         }
+    }
+
+    fn trim_under_lock(&mut self, now: Nanos, host: u32, group: u64, roles: u64, rows: Rows) {
+        self.flight.hosts[host].left += 1;
+        self.start(now, Op { host, roles, ..Op::new(OpKind::Trim, group, rows) });
     }
 
     fn flush(&mut self, now: Nanos, host: u32) {

@@ -2,8 +2,9 @@
 //!
 //! One file for each way in or step: [`host`] takes commands and cuts them into pieces, and [`direct`] sends those that need no lock; [`begin`], [`plan`], [`gather`], [`window`],
 //! [`record`] and [`commit`] carry an operation on a group from its lock to its end; [`events`] handles what members complete and what time brings, and settles; [`membership`], [`pass`],
-//! [`power`], [`bitmap`] and [`repair`] do what the array does beside the host; [`device`], [`extents`], [`status`] and [`untimed`] are the ways out.
+//! [`power`], [`bitmap`] and [`repair`] do what the array does beside the host; [`aside`] reads members for others; [`device`], [`extents`], [`status`] and [`untimed`] are the ways out.
 
+mod aside;
 mod begin;
 mod bitmap;
 mod commit;
@@ -42,14 +43,15 @@ use setup::Setup;
 /// An array of devices; itself a [`Device`].
 ///
 /// **Inputs** beside those of a device: [`Array::fail_member`], [`Array::replace`], [`Array::add_spare`], [`Array::start_scrub`],
-/// [`Array::power_failure`], [`Array::power_cut`] and [`Array::power_on`], [`Array::finish_shift`]. **Outputs** beside completions: [`Array::status`],
+/// [`Array::power_failure`], [`Array::power_cut`] and [`Array::power_on`], [`Array::finish_shift`], [`Array::read_member`]. **Outputs** beside completions: [`Array::status`],
 /// [`Array::counters`], [`Array::events`], [`Array::lost`].
 ///
 /// **Time rule**: see [`Device`]. All inputs take the time, and first do what is due before it, so that members never see time run
 /// backwards; the completions of that come out with the next `advance`.
 ///
 /// **Consistency.** What writes a group holds a lock on its rows until the last member has written. Reads of healthy data take no lock;
-/// reads that need redundancy, and all reads while parity moves, take a shared one.
+/// reads that need redundancy, and all reads while parity moves, take a shared one. Without redundancy nothing but a pass writes beside
+/// the host: the host's writes take a lock while there is one, and it waits for those that went out without.
 ///
 /// **Time of its own**: none. Computing parity is free, as in the paper, which switches it off.
 ///
@@ -210,6 +212,12 @@ impl<D: Device> Array<D> {
     #[inline]
     fn data_set(&self) -> u64 {
         self.layout.data_set
+    }
+
+    /// Whether data is striped without redundancy.
+    #[inline]
+    fn is_striped_only(&self) -> bool {
+        self.layout.roles == self.layout.data
     }
 
     /// All roles of a group, as a set.

@@ -169,7 +169,7 @@ impl<D: Device> Array<D> {
             self.groups_done(done);
             return true;
         }
-        if kind == PassKind::Rebuild && !self.donors_told(now, group) {
+        if kind == PassKind::Rebuild && !self.donors_told(now, group) || self.flight.direct_changes > 0 {
             return false;
         }
         if let Some(wake) = self.throttle(now, kind) {

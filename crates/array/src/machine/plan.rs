@@ -122,7 +122,9 @@ impl<D: Device> Array<D> {
         let written = op.roles;
         let partial = !op.is_overlaid();
         let full = written == data && !partial;
-        if full && (self.setup.config.writes != StripeWrites::ChunkByChunk || self.layout.data == 1) {
+        if self.is_striped_only()
+            || full && (self.setup.config.writes != StripeWrites::ChunkByChunk || self.layout.data == 1)
+        {
             return Plan::Ready(Method::Full);
         }
         let moved = if op.moves { op.write_set & data & !written } else { 0 };

@@ -165,7 +165,9 @@ impl<D: Device> Array<D> {
 
     /// Puts the host's data into the cells of a write, and its share into the parity.
     fn combine(&mut self, index: u32) {
-        self.ledger.counters.count_write(self.flight.ops[index].method);
+        if !self.is_striped_only() {
+            self.ledger.counters.count_write(self.flight.ops[index].method);
+        }
         if !self.setup.bytes {
             return;
         }

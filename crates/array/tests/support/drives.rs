@@ -81,6 +81,7 @@ pub(crate) fn small(level: Level, members: u16, consistency: Consistency) -> Arr
 }
 
 /// An array under trial.
+#[derive(Clone)]
 pub(crate) struct Trial {
     pub(crate) host: Host<Array<Ssd>>,
     pub(crate) rng: SplitMix,

@@ -85,6 +85,7 @@ struct Sector {
     doubtful: bool,
 }
 
+#[derive(Clone)]
 struct Pending {
     command: Command,
     version: u64,
@@ -93,6 +94,7 @@ struct Pending {
 }
 
 /// A host over any device.
+#[derive(Clone)]
 pub(crate) struct Host<D> {
     pub(crate) device: D,
     sectors: Vec<Sector>,

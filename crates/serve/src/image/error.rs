@@ -55,6 +55,9 @@ pub enum ImageError {
         /// Its length then.
         promised: u64,
     },
+    /// A trace of the log cannot be written.
+    #[error(transparent)]
+    Trace(#[from] outlast_workload::WorkloadError),
     /// The scenario.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),

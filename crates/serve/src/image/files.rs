@@ -1,18 +1,23 @@
 //! The files of an image.
 
-use super::{ImageError, with_bytes};
+use super::{ImageError, checkpoints, with_bytes};
 use crate::log::{Acknowledged, VERSION, segment_path};
 use outlast_engine::{Scenario, parse_text};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What an image consists of.
-const OWN: [&str; 6] = ["image", "scenario.toml", "log", "clock", "lock", "clean"];
+const OWN: [&str; 7] = ["image", "scenario.toml", "log", "checkpoints", "clock", "lock", "clean"];
 
-#[derive(Debug)]
+/// What to do with an image of another version.
+pub(super) const ELSEWHERE: &str =
+    "serve the image with the Outlast that wrote it, and copy its data to a new one";
+
+#[derive(Clone, Debug)]
 pub(super) struct Files {
     folder: PathBuf,
 }
@@ -28,6 +33,10 @@ impl Files {
 
     pub(super) fn log(&self) -> PathBuf {
         self.folder.join("log")
+    }
+
+    pub(super) fn checkpoints(&self) -> PathBuf {
+        self.folder.join("checkpoints")
     }
 
     fn image(&self) -> PathBuf {
@@ -92,7 +101,7 @@ impl Files {
             };
             write().map_err(|source| io_error(path.to_owned(), source))
         };
-        self.remove_segments_after(0)?;
+        checkpoints::keep_from(self, u32::MAX, false)?;
         write(&self.scenario(), text.as_bytes())?;
         let begin = Acknowledged { segment: 1, ..Acknowledged::default() };
         write(&self.clock_path(), &begin.to_bytes(image))?;
@@ -115,7 +124,8 @@ impl Files {
             return Err(foreign("is no Outlast image".to_owned()));
         };
         if version != VERSION.to_string() {
-            return Err(foreign(format!("has version {version}; this program reads version {VERSION}")));
+            let why = format!("has version {version}; this program reads version {VERSION}: {ELSEWHERE}");
+            return Err(foreign(why));
         }
         let numbers = u64::from_str_radix(number, 16).ok().zip(u32::from_str_radix(sum, 16).ok());
         let (image, sum) = numbers.ok_or_else(|| foreign("is damaged".to_owned()))?;
@@ -148,10 +158,7 @@ impl Files {
         let mut segments = Vec::new();
         for entry in entries {
             let entry = entry.map_err(|source| io_error(self.log(), source))?;
-            let name = entry.file_name();
-            let number = name.to_str().and_then(|name| name.parse().ok());
-            let number = number.filter(|&number: &u32| segment_path(&self.log(), number) == entry.path());
-            let Some(number) = number.filter(|&number| number > 0) else {
+            let Some(number) = number_of(&entry.path()) else {
                 return Err(ImageError::Foreign {
                     path: entry.path(),
                     why: "is no segment of the log".to_owned(),
@@ -163,12 +170,19 @@ impl Files {
         Ok(segments)
     }
 
-    pub(super) fn remove_segments_after(&self, last: u32) -> Result<(), ImageError> {
-        for segment in self.segments()?.into_iter().filter(|&segment| segment > last) {
+    /// Removes the segments that are not within `kept`.
+    pub(super) fn keep_segments(&self, kept: RangeInclusive<u32>) -> Result<(), ImageError> {
+        let others = self.segments()?.into_iter().filter(|segment| !kept.contains(segment));
+        others.map(|segment| segment_path(&self.log(), segment)).try_for_each(remove)
+    }
+
+    /// Bytes of the segments from `first` on.
+    pub(super) fn log_bytes(&self, first: u32) -> Result<u64, ImageError> {
+        let size = |segment| {
             let path = segment_path(&self.log(), segment);
-            fs::remove_file(&path).map_err(|source| io_error(path, source))?;
-        }
-        Ok(())
+            fs::metadata(&path).map(|found| found.len()).map_err(|source| io_error(path, source))
+        };
+        self.segments()?.into_iter().filter(|&segment| segment >= first).map(size).sum()
     }
 
     pub(super) fn open_segment(&self, segment: u32) -> Result<File, ImageError> {
@@ -212,4 +226,15 @@ pub(super) fn io_error(path: PathBuf, source: io::Error) -> ImageError {
 fn read_text(path: PathBuf) -> Result<String, ImageError> {
     #[allow(clippy::disallowed_methods, reason = "an image is a folder of files")]
     fs::read_to_string(&path).map_err(|source| io_error(path, source))
+}
+
+/// The segment that a file is named after.
+pub(super) fn number_of(path: &Path) -> Option<u32> {
+    let name = path.file_name()?.to_str()?;
+    let number = name.parse().ok().filter(|&number: &u32| number > 0)?;
+    (name == format!("{number:08}")).then_some(number)
+}
+
+pub(super) fn remove(path: PathBuf) -> Result<(), ImageError> {
+    fs::remove_file(&path).map_err(|source| io_error(path, source))
 }

@@ -5,20 +5,28 @@
 //! | `image` | version, number of the image, checksum of the scenario |
 //! | `scenario.toml` | what the machine is made from, complete in itself |
 //! | `log/00000001` … | segments of the log of inputs |
+//! | `checkpoints/00000007` | the machine as it was when that segment began; what lies before may be gone |
 //! | `clock` | how far time and log had come when the last reply left |
 //! | `lock` | held by the server that has the image |
 //! | `clean` | there after a shutdown that was announced |
 
+mod checkpoints;
 mod error;
 mod files;
+mod options;
+mod past;
 mod replay;
+mod trace;
 
 pub use error::ImageError;
+pub use options::{Found, ImageOptions};
+pub use trace::Traced;
 
 use crate::input::{Input, Power};
 use crate::log::{Acknowledged, Log, LogOptions, Place};
 use crate::machine::Machine;
 use crate::recorder::Recorder;
+use checkpoints::Checkpoints;
 use files::{Files, io_error};
 use outlast_device::{Command, Op, StreamId, Tag};
 use outlast_engine::{EngineError, OnProgress, Scenario};
@@ -28,28 +36,6 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// How an image is opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ImageOptions {
-    /// Whether it survives the host's own crash; see [`LogOptions`].
-    pub sync: bool,
-    /// Whether a log that the host's crash has damaged is used up to the damage, though replies have left that later parts decided.
-    pub salvage: bool,
-}
-
-/// What was found when an image was opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Found {
-    /// Whether there was none, so that it was made.
-    pub made: bool,
-    /// Whether the last server had announced its end. Otherwise the machine has lost its power when that server ended.
-    pub clean: bool,
-    /// Inputs that have been repeated.
-    pub inputs: u64,
-    /// Whether the log ended within a record, which was taken away.
-    pub torn: bool,
-}
-
 /// An image in use: the log of its machine, to be told every input.
 ///
 /// A process that is killed leaves a machine that loses its power at the time when the last reply left: what was promised is there.
@@ -57,6 +43,12 @@ pub struct Found {
 pub struct Image {
     files: Files,
     log: Log,
+    checkpoints: Checkpoints,
+    options: ImageOptions,
+    /// Bytes of log behind the newest checkpoint when the image was opened; none once another has begun.
+    found_log: u64,
+    /// Bytes that had been written when the latest checkpoint was begun.
+    checkpoint_at: u64,
     found: Found,
     /// Held while it lives.
     _lock: File,
@@ -75,6 +67,7 @@ impl Image {
         options: ImageOptions,
         progress: OnProgress<'_>,
     ) -> Result<Option<(Self, Machine)>, ImageError> {
+        options.check().map_err(EngineError::from)?;
         let files = Files::new(folder);
         if !files.exists() {
             let Some(scenario) = scenario else { return Err(files.is_none()) };
@@ -93,15 +86,19 @@ impl Image {
         }
         let acknowledged = files.clock(image)?;
         let clean = files.is_clean();
-        let Some(mut machine) = Machine::prepare(&own, progress)? else { return Ok(None) };
-        let replayed = replay::replay(&mut machine, &files, image, acknowledged, options.salvage, None)?;
-        let clock = files.open_clock()?;
-        let log_options = LogOptions { sync: options.sync };
-        files.remove_segments_after(replayed.place.segment)?;
-        let log = Log::open(&files.log(), clock, replayed.place, acknowledged, log_options)
+        let begun = past::begin(&files, &own, image, Nanos(u64::MAX), progress)?;
+        let Some((mut machine, first)) = begun else { return Ok(None) };
+        let replayed = replay::replay(&mut machine, &files, first, acknowledged, options.salvage, None)?;
+        files.keep_segments(0..=replayed.place.segment)?;
+        checkpoints::keep_from(&files, first.segment, options.keep_log)?;
+        let (clock, sync) = (files.open_clock()?, options.sync);
+        let log = Log::open(&files.log(), clock, replayed.place, acknowledged, LogOptions { sync })
             .map_err(|source| io_error(files.log(), source))?;
         let found = Found { made, clean: clean || made, inputs: replayed.inputs, torn: replayed.torn };
-        let mut opened = Self { files, log, found, _lock: lock };
+        let checkpoints = Checkpoints::new(files.clone(), options.keep_log)?;
+        let found_log = files.log_bytes(first.segment)?;
+        let mut opened =
+            Self { files, log, checkpoints, options, found_log, checkpoint_at: 0, found, _lock: lock };
         opened.power_up(&mut machine, acknowledged).map_err(|source| io_error(opened.files.log(), source))?;
         opened.files.unclean()?;
         Ok(Some((opened, machine)))
@@ -131,26 +128,6 @@ impl Image {
         if files.exists() { Ok(files.read()?.1) } else { Err(files.is_none()) }
     }
 
-    /// The machine as it was at `at`, before whatever came later; the image stays as it is, and may be in use.
-    ///
-    /// # Errors
-    /// Those of [`Image::open`].
-    pub fn as_it_was(
-        folder: &Path,
-        at: Nanos,
-        progress: OnProgress<'_>,
-    ) -> Result<Option<Machine>, ImageError> {
-        let files = Files::new(folder);
-        if !files.exists() {
-            return Err(files.is_none());
-        }
-        let (image, own) = files.read()?;
-        let acknowledged = files.clock(image)?;
-        let Some(mut machine) = Machine::prepare(&own, progress)? else { return Ok(None) };
-        replay::replay(&mut machine, &files, image, acknowledged, true, Some(at))?;
-        Ok(Some(machine))
-    }
-
     /// After the end of a server that nobody had announced, power is back after a loss at the time of the last reply.
     fn power_up(&mut self, machine: &mut Machine, acknowledged: Acknowledged) -> io::Result<()> {
         let now = acknowledged.now.max(machine.now());
@@ -174,7 +151,8 @@ impl Image {
     /// called when no client is there any more.
     ///
     /// # Errors
-    /// The log cannot be written; then the next server finds a machine that has lost its power.
+    /// The log cannot be written; then the next server finds a machine that has lost its power. Or a checkpoint could not be, which loses
+    /// nothing.
     pub fn shut_down(mut self, machine: &mut Machine, now: Nanos) -> io::Result<()> {
         let mut now = finish(machine, now);
         if machine.is_up() && machine.in_flight() == 0 {
@@ -187,7 +165,8 @@ impl Image {
         }
         self.record(now, &Input::Advance);
         self.acknowledge(now, true)?;
-        self.files.mark_clean(self.log.syncs())
+        self.files.mark_clean(self.log.syncs())?;
+        self.checkpoints.wait()
     }
 }
 
@@ -202,6 +181,21 @@ impl Recorder for Image {
 
     fn acknowledge(&mut self, now: Nanos, durable: bool) -> io::Result<()> {
         self.log.acknowledge(now, durable)
+    }
+
+    /// When enough log has been written, the machine is written as it is, beside the service.
+    fn tend(&mut self, machine: &Machine) -> io::Result<()> {
+        if self.checkpoints.is_under_way()? {
+            return Ok(());
+        }
+        let log = self.found_log + self.log.written() - self.checkpoint_at;
+        if log < self.options.limit(self.checkpoints.bytes()) {
+            return Ok(());
+        }
+        // If anything goes wrong, the next attempt is as far away as from a checkpoint that was written.
+        (self.found_log, self.checkpoint_at) = (0, self.log.written());
+        self.log.roll()?;
+        self.checkpoints.begin(machine.fork(), self.log.place().segment)
     }
 }
 

@@ -21,20 +21,21 @@ pub(super) struct Replayed {
     pub(super) torn: bool,
 }
 
-/// Gives `machine` every input of the log, or those up to `until`, and has it come to that time. A torn end is no error as long as nothing
-/// before `acknowledged` is missing, or with `salvage`.
+/// Gives `machine` every input of the log from `first` on, or those up to `until`, and has it come to that time. A torn end is no error as
+/// long as nothing before `acknowledged` is missing, or with `salvage`.
 pub(super) fn replay(
     machine: &mut Machine,
     files: &Files,
-    image: u64,
+    first: Place,
     acknowledged: Acknowledged,
     salvage: bool,
     until: Option<Nanos>,
 ) -> Result<Replayed, ImageError> {
-    let segments = files.segments()?;
-    let mut done = Replayed { place: Place { image, segment: 1, offset: 0 }, inputs: 0, torn: false };
+    let image = first.image;
+    let segments = files.segments()?.into_iter().filter(|&segment| segment >= first.segment);
+    let mut done = Replayed { place: first, inputs: 0, torn: false };
     let promised = Place { image, segment: acknowledged.segment, offset: acknowledged.offset };
-    for (segment, number) in segments.into_iter().zip(1..) {
+    for (segment, number) in segments.zip(first.segment..) {
         if segment != number {
             let why = format!("segment {number} of the log is missing");
             return Err(ImageError::Foreign { path: files.log(), why });
@@ -51,6 +52,11 @@ pub(super) fn replay(
         }
     }
     if let Some(until) = until {
+        let end = machine.now().max(acknowledged.now);
+        if end < until {
+            let why = format!("ends at {end}, before {until}");
+            return Err(ImageError::Foreign { path: files.log(), why });
+        }
         catch_up(machine, until);
     } else if done.place < promised && !salvage {
         let path = segment_path(&files.log(), done.place.segment);
@@ -90,8 +96,6 @@ pub(super) fn catch_up(machine: &mut Machine, now: Nanos) {
     let mut completions = Vec::new();
     machine.advance(now, &mut completions);
     for done in completions {
-        drop(machine.take_data(done.tag));
-        drop(machine.take_lba_status(done.tag));
-        drop(machine.take_failed(done.tag));
+        machine.forget(done.tag);
     }
 }

@@ -6,10 +6,10 @@
 //! | 4 | CRC-32C of the [`Place`], the length, and what follows |
 //! | 8 | time in nanoseconds |
 //! | 1 | kind |
-//! | 1 | of a command the operation, of power what it does |
+//! | 1 | of a command the operation, of power what it does, of the read of a member the member |
 //! | 1 | stream hint of a write |
 //! | 1 | flags: 1 forced unit access, or force |
-//! | 4 | tag of a command, or member |
+//! | 4 | tag of a command or of the read of a member, or member |
 //! | 8 | first sector |
 //! | 4 | sectors |
 //! | | the bytes of a write; a fault as JSON; the text of a mark |
@@ -73,6 +73,9 @@ pub(super) fn encode(buffer: &mut Vec<u8>, place: &Place, at: Nanos, input: &Inp
     let text;
     let (fields, payload): (Fields, &[u8]) = match *input {
         Input::Command { tag, command, data } => (of_command(tag, &command), data),
+        Input::ReadMember { tag, member, lba, sectors } => {
+            (Fields { kind: 8, what: member, tag: tag.0, lba: lba.0, sectors, ..Fields::default() }, &[])
+        }
         Input::Fault(fault) => {
             text = serde_json::to_vec(fault).unwrap_or_default();
             (Fields { kind: 2, ..Fields::default() }, &text)
@@ -155,7 +158,7 @@ pub(super) fn decode(body: &[u8]) -> Option<Record<'_>> {
             return Some(Record { at, kept: Kept::Fault(Box::new(fault)) });
         }
         6 => Input::Mark(std::str::from_utf8(payload).ok()?),
-        3 | 4 | 5 | 7 if !payload.is_empty() => return None,
+        3 | 4 | 5 | 7 | 8 if !payload.is_empty() => return None,
         3 => Input::Power(match what {
             0 => Power::Cut { force },
             1 => Power::Off,
@@ -165,6 +168,10 @@ pub(super) fn decode(body: &[u8]) -> Option<Record<'_>> {
         4 => Input::Replace { member: tag.try_into().ok()?, force },
         5 => Input::Repair,
         7 => Input::Advance,
+        8 => {
+            let lba = Lba(u64::from_le_bytes(*lba));
+            Input::ReadMember { tag: Tag(tag), member: what, lba, sectors }
+        }
         _ => return None,
     };
     Some(Record { at: Nanos(u64::from_le_bytes(*at)), kept: Kept::Input(input) })

@@ -60,18 +60,8 @@ impl Log {
             file.set_len(place.offset)?;
             (file, place)
         };
-        let folder = folder.to_owned();
-        Ok(Self {
-            folder,
-            options,
-            file,
-            clock,
-            place,
-            gathered: Vec::new(),
-            acknowledged,
-            written: 0,
-            failed: false,
-        })
+        let (folder, gathered) = (folder.to_owned(), Vec::new());
+        Ok(Self { folder, options, file, clock, place, gathered, acknowledged, written: 0, failed: false })
     }
 
     /// Whether it survives the host's own crash.
@@ -89,9 +79,9 @@ impl Log {
         self.place
     }
 
-    /// The next segment begins; what has been written stays.
-    fn roll(&mut self) -> io::Result<()> {
-        debug_assert!(self.gathered.is_empty(), "a segment ends between turns");
+    /// What has been recorded is written, and the next segment begins.
+    pub(crate) fn roll(&mut self) -> io::Result<()> {
+        self.commit()?;
         if self.options.sync {
             self.file.sync_data()?;
         }

@@ -89,7 +89,7 @@ fn notice_in_words(notice: Notice) -> (&'static str, String) {
 }
 
 /// A fault as its entry has it.
-pub(super) fn fault_in_words(fault: &FaultSpec) -> String {
+pub(crate) fn fault_in_words(fault: &FaultSpec) -> String {
     in_words(fault, "kind")
 }
 

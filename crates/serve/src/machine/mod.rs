@@ -2,12 +2,14 @@
 
 mod events;
 mod flight;
+mod members;
 mod power;
 mod refused;
 mod snapshot;
 mod state;
 
 pub use events::Event;
+pub(crate) use events::fault_in_words;
 pub use refused::Refused;
 pub use state::{ArrayState, DriveState, Kind, MemberState, PassState, RepairState, State};
 
@@ -88,6 +90,9 @@ impl Machine {
         let now = self.come_to(now)?;
         let done = match *input {
             Input::Command { tag, command, data } => return self.submit(now, tag, command, data),
+            Input::ReadMember { tag, member, lba, sectors } => {
+                return self.read_member(now, tag, member.into(), lba, sectors);
+            }
             Input::Advance => return Ok(()),
             Input::Mark(text) => {
                 self.events.note(now, "mark", text.to_owned());
@@ -170,6 +175,13 @@ impl Machine {
         self.service.take_failed(tag)
     }
 
+    /// Nobody asks what came of the completed command `tag`.
+    pub(crate) fn forget(&mut self, tag: Tag) {
+        drop(self.take_data(tag));
+        drop(self.take_lba_status(tag));
+        drop(self.take_failed(tag));
+    }
+
     /// What it says of `sectors` sectors from `lba` on, as far as they are within its capacity: runs in order that cover all of them.
     pub fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
         self.service.extents(lba, sectors)
@@ -201,6 +213,11 @@ impl Machine {
     /// Commands that have not completed.
     pub fn in_flight(&self) -> u32 {
         self.flight.len()
+    }
+
+    /// The tags of the commands that have not completed, in order.
+    pub fn tags(&self) -> impl Iterator<Item = Tag> {
+        self.flight.tags()
     }
 
     /// Whether its power is off.
@@ -276,10 +293,13 @@ impl Machine {
         if data.len() != needed {
             return Err(Refused::Bytes { given: data.len(), needed });
         }
-        if tag.0 >= TAGS || !self.flight.begin(tag) {
-            return Err(Refused::TagInUse(tag));
-        }
+        self.begin(tag)?;
         self.service.submit_data(now, command, tag, data);
         Ok(())
+    }
+
+    /// A command by the name `tag` begins.
+    fn begin(&mut self, tag: Tag) -> Result<(), Refused> {
+        if tag.0 < TAGS && self.flight.begin(tag) { Ok(()) } else { Err(Refused::TagInUse(tag)) }
     }
 }

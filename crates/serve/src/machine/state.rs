@@ -72,6 +72,8 @@ pub struct DriveState {
     pub left_behind_units: u64,
     /// Losses of power over its life.
     pub power_cuts: u64,
+    /// While it mounts from flash and commands wait: until when, in nanoseconds of the machine's time.
+    pub ready_at_ns: Option<u64>,
 }
 
 /// An array.
@@ -195,6 +197,7 @@ impl DriveState {
             lost_units: ssd.lost_units(),
             left_behind_units: ssd.left_behind_units().count() as u64,
             power_cuts: ssd.power_cuts().cuts,
+            ready_at_ns: ssd.ready_at().map(|at| at.0),
         }
     }
 }

@@ -4,9 +4,19 @@ use std::sync::Arc;
 
 use outlast_nbd::{Context, Extent, Failure, Request, RequestId, Server};
 
-/// What a session has opened, by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Target(pub(crate) u32);
+/// What a session has opened: a machine, by number, or a member of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Target {
+    pub(crate) machine: u32,
+    pub(crate) member: Option<u8>,
+}
+
+impl Target {
+    /// A machine itself.
+    pub(crate) const fn machine(number: u32) -> Self {
+        Self { machine: number, member: None }
+    }
+}
 
 /// Who asked: where an answer goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -186,9 +186,9 @@ impl Front {
         }
     }
 
-    /// Ends all sessions of `target` at once, as when a cable is pulled.
-    pub(crate) fn close_all(&mut self, target: Target) {
-        self.close_those(|session| session.target == Some(target));
+    /// Ends all sessions of a machine and of its members at once, as when a cable is pulled.
+    pub(crate) fn close_all(&mut self, machine: u32) {
+        self.close_those(|session| session.target.is_some_and(|target| target.machine == machine));
     }
 
     /// The server is going down: what clients ask from now on is refused, saying so.

@@ -1,132 +1,108 @@
-//! A client of NBD that does as it likes.
+//! A client of NBD over a Unix socket, in the protocol's plainest form.
 
-use std::io::{self, Read, Write};
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-use outlast_serve::{ClockMode, Listen, ServeConfig, Server, ServerHandle, Status};
-use serde_json::{Value, json};
+use std::path::Path;
+use std::time::Duration;
 
 pub(crate) const READ: u16 = 0;
 pub(crate) const WRITE: u16 = 1;
 pub(crate) const FLUSH: u16 = 3;
+pub(crate) const TRIM: u16 = 4;
+pub(crate) const ZEROES: u16 = 6;
+pub(crate) const FUA: u16 = 1;
+pub(crate) const NO_HOLE: u16 = 2;
 
-/// A server of a scenario, on a socket in a folder of its own.
-pub(crate) struct Served {
-    pub(crate) handle: ServerHandle,
-    pub(crate) socket: PathBuf,
+/// What came of a request: the error, 0 where there is none, and the bytes of a read.
+pub(crate) type Answer = (u32, Vec<u8>);
+
+/// A client with any number of requests under way.
+pub(crate) struct Client {
+    stream: UnixStream,
+    /// Bytes that each request under way is to return, by its cookie.
+    open: BTreeMap<u64, usize>,
+    next: u64,
+    /// What came of those that have been answered, by cookie: numbers from 0 in the order of asking.
+    pub(crate) answers: BTreeMap<u64, Answer>,
 }
-
-/// Where a test's socket lies.
-pub(crate) fn socket(test: &str) -> PathBuf {
-    std::env::temp_dir().join(format!("outlast-serve-{test}-{}", std::process::id())).join("nbd")
-}
-
-impl Served {
-    pub(crate) fn new(test: &str, text: &str, clock: ClockMode, spin: bool) -> Self {
-        let socket = socket(test);
-        let config = ServeConfig {
-            scenario: Some(super::scenario(text)),
-            image: None,
-            listen: Listen::Unix(socket.clone()),
-            insecure: false,
-            tls: None,
-            clock,
-            spin,
-            export: Some(String::new()),
-        };
-        Self::of(Server::start(config).unwrap(), socket)
-    }
-
-    pub(crate) fn of(handle: ServerHandle, socket: PathBuf) -> Self {
-        while matches!(handle.status(), Status::Preparing(_)) {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        assert!(matches!(handle.status(), Status::Serving(_)), "{:?}", handle.status());
-        Self { handle, socket }
-    }
-
-    /// What it answers to a question.
-    pub(crate) fn ask(&self, what: &str) -> Value {
-        self.handle.request(json!({ "do": what }))["ok"].clone()
-    }
-
-    /// A figure of what the loop has done.
-    pub(crate) fn done(&self, figure: &str) -> u64 {
-        self.ask("metrics")["loop"][figure].as_u64().unwrap()
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        self.handle.stop();
-        let end = Instant::now() + Duration::from_secs(10);
-        while !matches!(self.handle.status(), Status::Ended(_)) && Instant::now() < end {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        let _ = std::fs::remove_dir_all(self.socket.parent().unwrap());
-    }
-}
-
-/// A client's side of a session.
-pub(crate) struct Client(pub(crate) UnixStream);
 
 impl Client {
-    /// Has connected, and said nothing.
-    pub(crate) fn connect(socket: &Path) -> Self {
+    /// Connects, and opens `export`.
+    pub(crate) fn open(socket: &Path, export: &str) -> Self {
         let stream = UnixStream::connect(socket).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        Self(stream)
-    }
-
-    /// Has opened the export without a name, with simple replies.
-    pub(crate) fn open(socket: &Path) -> Self {
-        let mut client = Self::connect(socket);
-        assert!(client.is_greeted(Duration::from_secs(30)));
-        client.0.write_all(b"\0\0\0\x03IHAVEOPT\0\0\0\x01\0\0\0\0").unwrap();
-        client.take(10);
-        client
-    }
-
-    /// Whether the server greets within a time; false, too, where it has hung up.
-    pub(crate) fn is_greeted(&mut self, within: Duration) -> bool {
-        self.0.set_read_timeout(Some(within)).unwrap();
-        let mut greeting = [0; 18];
-        let found = self.0.read_exact(&mut greeting);
-        self.0.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        found.is_ok() && greeting.starts_with(b"NBDMAGIC")
-    }
-
-    /// Whether the server has hung up.
-    pub(crate) fn is_hung_up(&mut self) -> bool {
-        self.0.set_nonblocking(true).unwrap();
-        match self.0.read(&mut [0; 64]) {
-            Ok(count) => count == 0,
-            Err(error) => error.kind() != io::ErrorKind::WouldBlock,
+        stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+        let mut client = Self { stream, open: BTreeMap::new(), next: 0, answers: BTreeMap::new() };
+        client.take::<18>();
+        let mut hello = 3u32.to_be_bytes().to_vec();
+        hello.extend(b"IHAVEOPT");
+        let name = export.len() as u32;
+        for word in [7, name + 6, name] {
+            hello.extend(word.to_be_bytes());
+        }
+        hello.extend(export.as_bytes());
+        hello.extend([0; 2]);
+        client.stream.write_all(&hello).unwrap();
+        loop {
+            let head = client.take::<20>();
+            let word = |at: usize| u32::from_be_bytes(head[at..at + 4].try_into().unwrap());
+            client.take_bytes(word(16) as usize);
+            match word(12) {
+                1 => return client,
+                3 => {}
+                refused => panic!("{export} is not opened: {refused:#x}"),
+            }
         }
     }
 
-    pub(crate) fn take(&mut self, count: usize) -> Vec<u8> {
-        let mut bytes = vec![0; count];
-        self.0.read_exact(&mut bytes).unwrap();
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.stream.read_exact(&mut bytes).unwrap();
         bytes
     }
 
-    /// The reply to a request, which must have gone well: its cookie and its data.
-    pub(crate) fn reply(&mut self, data: usize) -> (u64, Vec<u8>) {
-        let head = self.take(16);
-        assert_eq!(head[..8], *b"\x67\x44\x66\x98\0\0\0\0", "{head:?}");
-        (u64::from_be_bytes(head[8..].try_into().unwrap()), self.take(data))
+    fn take_bytes(&mut self, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        self.stream.read_exact(&mut bytes).unwrap();
+        bytes
     }
-}
 
-/// A request without data.
-pub(crate) fn request(command: u16, cookie: u64, offset: u64, length: u32) -> Vec<u8> {
-    let mut bytes = b"\x25\x60\x95\x13\0\0".to_vec();
-    bytes.extend(command.to_be_bytes());
-    bytes.extend(cookie.to_be_bytes());
-    bytes.extend(offset.to_be_bytes());
-    bytes.extend(length.to_be_bytes());
-    bytes
+    /// Asks; `data` is what a write has. Returns the number of the request.
+    pub(crate) fn ask(&mut self, command: u16, flags: u16, offset: u64, length: u32, data: &[u8]) -> u64 {
+        let cookie = self.next;
+        self.next += 1;
+        let mut bytes = 0x2560_9513u32.to_be_bytes().to_vec();
+        bytes.extend(flags.to_be_bytes());
+        bytes.extend(command.to_be_bytes());
+        bytes.extend(cookie.to_be_bytes());
+        bytes.extend(offset.to_be_bytes());
+        bytes.extend(length.to_be_bytes());
+        bytes.extend(data);
+        self.stream.write_all(&bytes).unwrap();
+        self.open.insert(cookie, if command == READ { length as usize } else { 0 });
+        cookie
+    }
+
+    /// Requests that are not answered.
+    pub(crate) fn under_way(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Waits for an answer.
+    pub(crate) fn wait(&mut self) {
+        let head = self.take::<16>();
+        let word = |at: usize| u32::from_be_bytes(head[at..at + 4].try_into().unwrap());
+        assert_eq!(word(0), 0x6744_6698, "a simple reply");
+        let cookie = u64::from_be_bytes(head[8..].try_into().unwrap());
+        let length = self.open.remove(&cookie).expect("what was asked is answered once");
+        let data = if word(4) == 0 { self.take_bytes(length) } else { Vec::new() };
+        self.answers.insert(cookie, (word(4), data));
+    }
+
+    /// Waits for all answers.
+    pub(crate) fn drain(&mut self) {
+        while self.under_way() > 0 {
+            self.wait();
+        }
+    }
 }

@@ -1,5 +1,10 @@
 //! A host that writes, trims and flushes at random, and knows at each time what a machine that loses its power then may hold.
 
+mod killed;
+
+#[allow(unused_imports, reason = "each test uses its part")]
+pub(crate) use killed::contents;
+
 use super::{bytes, command, scenario};
 use outlast_device::{Command, Op, Outcome, Tag};
 use outlast_engine::Control;
@@ -56,6 +61,9 @@ pub(crate) struct Load {
     pub(crate) moments: Vec<Moment>,
     /// Where records begin.
     pub(crate) records: Vec<u64>,
+    /// Why no checkpoint could be made.
+    pub(crate) troubles: Vec<String>,
+    options: ImageOptions,
 }
 
 /// A folder of this name for the image of a test, empty.
@@ -70,16 +78,40 @@ pub(crate) fn folder(name: &str) -> PathBuf {
 
 /// Opens the image in `folder`.
 pub(crate) fn open(folder: &Path, text: Option<&str>) -> (Image, Machine) {
+    open_with(folder, text, ImageOptions::default())
+}
+
+fn open_with(folder: &Path, text: Option<&str>, options: ImageOptions) -> (Image, Machine) {
     let scenario = text.map(scenario);
-    let opened = Image::open(folder, scenario.as_ref(), ImageOptions::default(), &mut |_| Control::Continue);
-    opened.unwrap().unwrap()
+    Image::open(folder, scenario.as_ref(), options, &mut |_| Control::Continue).unwrap().unwrap()
 }
 
 impl Load {
     /// On a new image in `folder`, writing to `units` units.
     pub(crate) fn new(folder: PathBuf, text: &str, units: usize, seed: u64) -> Self {
-        let (image, machine) = open(&folder, Some(text));
+        Self::with(folder, text, units, seed, ImageOptions::default())
+    }
+
+    pub(crate) fn with(folder: PathBuf, text: &str, units: usize, seed: u64, options: ImageOptions) -> Self {
+        let (image, machine) = open_with(&folder, Some(text), options);
         assert!(image.found().made && machine.identify().capacity.0 >= units as u64 * 4096);
+        Self::of(image, machine, folder, units, seed, options)
+    }
+
+    /// On the image that is in `folder`.
+    pub(crate) fn again(folder: PathBuf, units: usize, seed: u64, options: ImageOptions) -> Self {
+        let (image, machine) = open_with(&folder, None, options);
+        Self::of(image, machine, folder, units, seed, options)
+    }
+
+    fn of(
+        image: Image,
+        machine: Machine,
+        folder: PathBuf,
+        units: usize,
+        seed: u64,
+        options: ImageOptions,
+    ) -> Self {
         let unit = Unit { versions: vec![0], ..Unit::default() };
         let mut load = Self {
             folder,
@@ -93,6 +125,8 @@ impl Load {
             losses: 0,
             moments: Vec::new(),
             records: Vec::new(),
+            troubles: Vec::new(),
+            options,
         };
         load.note();
         load
@@ -122,6 +156,7 @@ impl Load {
         }
         self.image.commit().unwrap();
         self.image.acknowledge(self.now, durable).unwrap();
+        self.troubles.extend(self.image.tend(&self.machine).err().map(|error| error.to_string()));
         self.note();
     }
 
@@ -200,44 +235,34 @@ impl Load {
         self.give(&Input::Command { tag: Tag(tag), command, data: &data });
     }
 
-    /// The image as a process leaves it that is killed when its log had `length` bytes; and what its units may hold.
-    pub(crate) fn killed_at(&self, length: u64, to: &Path, pick: u64) -> Vec<Vec<u64>> {
-        fs::remove_dir_all(to).ok();
-        fs::create_dir_all(to.join("log")).unwrap();
-        for name in ["image", "scenario.toml"] {
-            fs::copy(self.folder.join(name), to.join(name)).unwrap();
+    /// The machine as a log gives it: what has completed has been heard of.
+    pub(crate) fn now_as_replayed(&self) -> Machine {
+        let (mut machine, mut done) = (self.machine.fork(), Vec::new());
+        machine.advance(machine.now(), &mut done);
+        for done in done {
+            drop(machine.take_data(done.tag));
         }
-        let log = fs::read(self.folder.join("log/00000001")).unwrap();
-        fs::write(to.join("log/00000001"), &log[..length as usize]).unwrap();
-        let behind = self.moments.partition_point(|moment| moment.offset <= length);
-        let last = self.moments[behind - 1].offset;
-        let first = self.moments.partition_point(|moment| moment.offset < last);
-        let moment = &self.moments[first + pick as usize % (behind - first)];
-        fs::write(to.join("clock"), &moment.clock).unwrap();
-        // What was being written may be there.
-        let given = &self.moments[behind.min(self.moments.len() - 1)].units;
-        moment.units.iter().zip(given).map(|(then, given)| given.versions[then.floor..].to_vec()).collect()
+        machine
     }
-}
 
-/// What each of `units` units holds, as a version; panics where one holds nothing that `may` says.
-pub(crate) fn contents(machine: &mut Machine, may: &[Vec<u64>]) -> Vec<u64> {
-    let mut found = Vec::new();
-    for (unit, may) in may.iter().enumerate() {
-        let read = command(Op::Read, unit as u64 * u64::from(UNIT), UNIT);
-        machine.apply(machine.now(), &Input::Command { tag: Tag(0), command: read, data: &[] }).unwrap();
-        let mut done = Vec::new();
-        while done.is_empty() {
-            machine.advance(machine.next_deadline().expect("a read completes"), &mut done);
-        }
-        assert_eq!((done.len(), done[0].outcome), (1, Outcome::Ok));
-        let data = machine.take_data(Tag(0)).unwrap();
-        let version = may.iter().rev().find(|&&version| data == content(version));
-        found.push(*version.unwrap_or_else(|| panic!("unit {unit} holds none of {may:?}")));
+    /// The number of the image.
+    pub(crate) fn number(&self) -> u64 {
+        self.image.place().image
     }
-    found
-}
 
-fn content(version: u64) -> Vec<u8> {
-    if version == 0 { vec![0; 4096] } else { bytes(UNIT, version) }
+    /// The segment of the log that is written.
+    pub(crate) fn segment(&self) -> u32 {
+        self.image.place().segment
+    }
+
+    /// Bytes of log written.
+    pub(crate) fn written(&self) -> u64 {
+        self.image.written()
+    }
+
+    /// A shutdown that is announced; the machine as it then is.
+    pub(crate) fn shut_down(mut self) -> Machine {
+        self.image.shut_down(&mut self.machine, self.now).unwrap();
+        self.machine
+    }
 }

@@ -6,8 +6,10 @@
     reason = "a test fails by panicking, and looks into files"
 )]
 
+pub(crate) mod kept;
 pub(crate) mod client;
 pub(crate) mod load;
+pub(crate) mod raw;
 
 use outlast_device::{Command, Completion, Op, Outcome, StreamId, Tag};
 use outlast_engine::{Layer, Scenario, load};

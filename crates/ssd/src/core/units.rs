@@ -14,7 +14,8 @@ impl Ssd {
     /// A flash core acts on one unit of a command.
     pub(crate) fn execute(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
         debug_assert!(
-            work.lpn == Lpn::NONE || u32::from(work.first) + u32::from(work.sectors) <= self.sectors_per_unit,
+            work.lpn == Lpn::NONE
+                || u32::from(work.first) + u32::from(work.sectors) <= self.size.sectors_per_unit,
             "work of more than a unit"
         );
         // A die may have failed, or data have moved, since the master core sent it here.
@@ -26,7 +27,7 @@ impl Ssd {
             HostOp::Write => self.write_unit(now, core, work),
             HostOp::Trim => {
                 // A unit trimmed in part keeps its data: deallocation is advice (NVMe 2.0, Dataset Management).
-                if u32::from(work.sectors) == self.sectors_per_unit {
+                if u32::from(work.sectors) == self.size.sectors_per_unit {
                     let ftl = &mut self.cores[core].ftl;
                     match self.config.controller.trims {
                         Trims::Kept => ftl.trim(work.lpn),
@@ -110,10 +111,10 @@ impl Ssd {
             self.finish_parts(now, work.request, 1);
             return;
         }
-        if u32::from(work.sectors) != self.sectors_per_unit {
+        if u32::from(work.sectors) != self.size.sectors_per_unit {
             self.counters.partial_writes += 1;
             self.counters.partial_bytes +=
-                u64::from(self.sectors_per_unit - u32::from(work.sectors)) * SECTOR_BYTES;
+                u64::from(self.size.sectors_per_unit - u32::from(work.sectors)) * SECTOR_BYTES;
             if self.is_rest_lost(core, work) {
                 self.end_in_error(now, core, work);
                 return;
@@ -135,7 +136,7 @@ impl Ssd {
     /// Whether a write covers only a part of a unit the rest of which cannot be read: nothing whole could be written.
     #[inline]
     pub(super) fn is_rest_lost(&self, core: CoreId, work: UnitWork) -> bool {
-        u32::from(work.sectors) != self.sectors_per_unit && {
+        u32::from(work.sectors) != self.size.sectors_per_unit && {
             let (core, work) = self.holder_of_rest(core, work);
             self.cores[core].ftl.is_lost(work.lpn)
         }
@@ -161,7 +162,7 @@ impl Ssd {
     /// Puts the bytes of a unit, rebuilt from its stripe, where the read that asked for it returns them.
     pub(crate) fn deliver(&mut self, request: u32, core: CoreId, lpn: Lpn, unit: &Unit) {
         let (start, command) = (self.first_sector(core, lpn), *self.host.requests.command(request));
-        self.host.bytes.deliver(&command, request, start, u64::from(self.sectors_per_unit), unit);
+        self.host.bytes.deliver(&command, request, start, u64::from(self.size.sectors_per_unit), unit);
     }
 
     /// The unit's new content: the old one under the sectors written. What comes without bytes leaves the unit as it is.
@@ -169,7 +170,10 @@ impl Ssd {
         let unit = self.unit_at(core, work.lpn);
         let sectors = match self.host.bytes.store(work.request, unit) {
             Some(Part::Whole(whole)) => {
-                debug_assert!(u32::from(work.sectors) == self.sectors_per_unit, "a whole unit is written");
+                debug_assert!(
+                    u32::from(work.sectors) == self.size.sectors_per_unit,
+                    "a whole unit is written"
+                );
                 return Some(whole.with_tag(work.lpn.0));
             }
             Some(Part::Sectors(sectors)) => Some(sectors),
@@ -190,6 +194,6 @@ impl Ssd {
 
     /// The first host sector of the unit that core `core` knows by number `lpn`.
     fn first_sector(&self, core: CoreId, lpn: Lpn) -> u64 {
-        self.unit_at(core, lpn) * u64::from(self.sectors_per_unit)
+        self.unit_at(core, lpn) * u64::from(self.size.sectors_per_unit)
     }
 }

@@ -27,7 +27,7 @@ impl Ssd {
 
     fn accept(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         let end = command.lba.0.checked_add(u64::from(command.sectors));
-        let in_range = command.op == HostOp::Flush || end.is_some_and(|end| end <= self.capacity_sectors);
+        let in_range = command.op == HostOp::Flush || end.is_some_and(|end| end <= self.size.sectors);
         let outcome = if in_range { Outcome::Ok } else { Outcome::OutOfRange };
         let must_reach_flash = match command.op {
             HostOp::Flush => self.has_to_flush(),
@@ -121,12 +121,12 @@ impl Ssd {
         }
         let (mut unit, mut offset) = self.unit_of(command.lba.0);
         let mut rest = command.sectors;
-        let gathers = is_read && rest > self.sectors_per_unit - offset;
+        let gathers = is_read && rest > self.size.sectors_per_unit - offset;
         if gathers {
             self.flash.begin_gathering();
         }
         while rest != 0 {
-            let sectors = rest.min(self.sectors_per_unit - offset);
+            let sectors = rest.min(self.size.sectors_per_unit - offset);
             // A read goes to where the data is, all else to where it belongs.
             let (mut core, mut lpn) = self.core_of(unit);
             if self.redirection.is_some() && is_read {
@@ -208,8 +208,8 @@ impl Ssd {
         self.flash.begin_gathering();
         self.execute(now, core, first);
         for lpn in Lpn::each(first.lpn + 1..first.lpn + units) {
-            let start = self.unit_at(core, lpn) * u64::from(self.sectors_per_unit);
-            let sectors = u64::from(self.sectors_per_unit).min(end - start) as u16;
+            let start = self.unit_at(core, lpn) * u64::from(self.size.sectors_per_unit);
+            let sectors = u64::from(self.size.sectors_per_unit).min(end - start) as u16;
             self.execute(now, core, UnitWork { lpn, first: 0, sectors, ..first });
         }
         self.end_gathering(now);
@@ -257,7 +257,7 @@ impl Ssd {
     #[cold]
     #[inline(never)]
     fn note_failure(&mut self, index: u32, asked: Range<u64>, tag: Tag, outcome: Outcome) {
-        let per_unit = u64::from(self.sectors_per_unit);
+        let per_unit = u64::from(self.size.sectors_per_unit);
         let runs = self.host.failures.end(index, asked, per_unit);
         if outcome == Outcome::MediumError {
             self.host.failures.keep(tag, runs);

@@ -131,14 +131,14 @@ impl Ssd {
         let (victim, _) = self.core_of_die(die);
         let Some(next) = self.redirected_once_more(victim, None) else { return };
         let held: u64 = self.cores.indices().map(|core| next.logical(core)).sum();
-        assert!(held == self.units, "the cores are to hold {held} units of {}", self.units);
+        assert!(held == self.size.units, "the cores are to hold {held} units of {}", self.size.units);
         for (index, core) in self.cores.iter_mut_indexed() {
             core.ftl.set_logical(u64::from(next.end(index)), next.logical(index));
         }
         assert!(
-            self.cores.iter().map(|core| core.ftl.space().logical_units()).sum::<u64>() == self.units,
+            self.cores.iter().map(|core| core.ftl.space().logical_units()).sum::<u64>() == self.size.units,
             "the cores make room for all {} units",
-            self.units
+            self.size.units
         );
         self.redirection = Some(Box::new(next));
         // Writes that wait for room in the victim may have room where they belong now.
@@ -191,7 +191,7 @@ impl Ssd {
     /// `None` where that cannot be, or leaves some core too little room.
     pub(crate) fn redirected_once_more(&self, victim: CoreId, die: Option<LocalDie>) -> Option<Redirection> {
         let dies = (self.places.len() - self.config.absent_dies.len()) as u32;
-        let none = || Redirection::new(self.units, self.cores.len() as u32, dies);
+        let none = || Redirection::new(self.size.units, self.cores.len() as u32, dies);
         let mut next = self.redirection.as_deref().map_or_else(none, Redirection::clone);
         let fits = |core: CoreId, next: &Redirection| {
             let without = die.filter(|_| core == victim);
@@ -212,12 +212,12 @@ impl Ssd {
     /// The space utilisation that all cores had before any die failed.
     pub fn space_utilisation_when_new(&self) -> f64 {
         let physical: u64 = self.cores.iter().map(|core| core.ftl.space().physical_units_when_new()).sum();
-        self.units as f64 / physical.max(1) as f64
+        self.size.units as f64 / physical.max(1) as f64
     }
 
     /// Units written by each core since the last reset, by cause.
     pub fn written_by_core(&self) -> Vec<UnitsWritten> {
-        let bases = &self.base_by_core;
+        let bases = &self.at_reset.by_core;
         self.cores.iter().zip(bases).map(|(core, base)| core.ftl.figures().written - *base).collect()
     }
 
@@ -238,7 +238,7 @@ impl Ssd {
         let mut seen: IndexVec<CoreId, Vec<bool>> =
             ends.iter().map(|&end| vec![false; end as usize]).collect();
         let mut held: IndexVec<CoreId, u64> = IndexVec::filled(0, self.cores.len());
-        for unit in 0..self.units {
+        for unit in 0..self.size.units {
             let (home, former) = (self.core_of(unit), self.former_core_of(unit));
             let used = seen[home.0].get_mut(home.1.index());
             if used.is_none_or(|used| std::mem::replace(used, true)) {

@@ -7,8 +7,8 @@ use outlast_units::Lba;
 
 impl Ssd {
     pub(crate) fn extents_of(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
-        let end = lba.0.saturating_add(sectors).min(self.capacity_sectors);
-        let per_unit = u64::from(self.sectors_per_unit);
+        let end = lba.0.saturating_add(sectors).min(self.size.sectors);
+        let per_unit = u64::from(self.size.sectors_per_unit);
         let mut extents = Extents::default();
         let mut at = lba.0;
         while at < end {

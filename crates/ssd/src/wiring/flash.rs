@@ -276,7 +276,11 @@ impl Ssd {
         if self.host.link.is_there() {
             // Only the last unit of a command can be partial at its end; the link carries what was asked for.
             let asked = u64::from(self.host.requests.command(request).sectors);
-            self.data_moved(now, request, asked.min(u64::from(units) * u64::from(self.sectors_per_unit)));
+            self.data_moved(
+                now,
+                request,
+                asked.min(u64::from(units) * u64::from(self.size.sectors_per_unit)),
+            );
         }
         self.finish_parts(now, request, units);
     }

@@ -94,7 +94,7 @@ impl Ssd {
     #[cold]
     fn change_by_state(&mut self, now: Nanos) {
         let worn = self.cores.iter().map(|core| core.ftl.blocks().max_cycles()).max().unwrap_or(0);
-        let errors = self.errors_before + self.counters.medium_errors + self.counters.lost_units;
+        let errors = self.at_reset.errors + self.counters.medium_errors + self.counters.lost_units;
         while let Some(change) = self.changes.due_by_state(worn, errors) {
             self.make_change(now, change);
         }

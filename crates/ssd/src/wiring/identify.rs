@@ -136,7 +136,7 @@ impl Ssd {
         let (Some(watch), Some(repair)) = (&self.watch, &self.config.repair) else { return };
         let units = self.units_asked(self.host.requests.command(request));
         let (cores, entries) = (self.cores.len(), units.end - units.start);
-        debug_assert!(units.end <= self.units, "only units of the drive are asked for");
+        debug_assert!(units.end <= self.size.units, "only units of the drive are asked for");
         let mut search = Search {
             entries,
             searched: IndexVec::filled(false, cores),
@@ -191,7 +191,7 @@ impl Ssd {
             // Without repair there is no search: what is lost is known.
             None => self.units_asked(command).collect(),
         };
-        let per_unit = u64::from(self.sectors_per_unit);
+        let per_unit = u64::from(self.size.sectors_per_unit);
         let end = command.lba.0 + u64::from(command.sectors);
         let mut runs: Vec<LbaRun> = Vec::new();
         for unit in found {
@@ -213,7 +213,7 @@ impl Ssd {
     }
 
     fn units_asked(&self, command: &Command) -> std::ops::Range<u64> {
-        let per_unit = u64::from(self.sectors_per_unit);
+        let per_unit = u64::from(self.size.sectors_per_unit);
         let end = command.lba.0 + u64::from(command.sectors);
         if command.sectors == 0 { 0..0 } else { command.lba.0 / per_unit..end.div_ceil(per_unit) }
     }

@@ -47,8 +47,8 @@ impl Ssd {
         let unit = self.unit_at(victim, number);
         debug_assert!(self.left_behind(unit).is_some(), "unit {unit} moves and is not at its former place");
         let command = Command {
-            lba: Lba(unit * u64::from(self.sectors_per_unit)),
-            sectors: self.sectors_per_unit,
+            lba: Lba(unit * u64::from(self.size.sectors_per_unit)),
+            sectors: self.size.sectors_per_unit,
             op: HostOp::Write,
             stream: StreamId(0),
             fua: false,

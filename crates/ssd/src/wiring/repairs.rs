@@ -26,7 +26,7 @@ impl Ssd {
         };
         self.repairs().iter().all(|record| self.failed_units(record.die) == 0)
             && self.left_behind_units().next().is_none()
-            && !(0..self.units).any(lost)
+            && !(0..self.size.units).any(lost)
     }
 
     /// Bytes of the controller's memory that lists of superblocks which are not full take (section 6.2 of Reparo: 12 MB for two open

@@ -1,8 +1,7 @@
 //! Writing traces in other formats.
 
-use super::{Format, TraceSpec, write};
+use super::{Format, TraceSpec, TraceWriter};
 use crate::WorkloadError;
-use crate::error::bad;
 use std::io::Write;
 
 /// Requests between two calls of the progress function.
@@ -24,28 +23,16 @@ pub fn convert(
     out: &mut dyn Write,
     progress: &mut dyn FnMut(f64) -> bool,
 ) -> Result<u64, WorkloadError> {
-    if to == Format::Auto {
-        return Err(bad("format", to, format!("name the format to write: one of {}", Format::NAMES)));
-    }
+    let mut writer = TraceWriter::new(to, out)?;
     let (mut replay, _, _) = spec.replay(None)?;
-    write::header(to, out).map_err(WorkloadError::Write)?;
-    let (mut number, mut previous) = (0, 0);
-    while let Some(request) = replay.next()? {
-        number += 1;
-        if let Some(why) = write::obstacle(to, &request) {
-            let command = request.command;
-            let what = format!("{:?} of {} sectors at LBA {}", command.op, command.sectors, command.lba)
-                .to_lowercase();
-            return Err(WorkloadError::NotRepresentable { number, what, format: to.name(), why });
-        }
-        write::request(to, number, previous, &request, out).map_err(WorkloadError::Write)?;
-        previous = request.at.0;
+    for number in 1u64.. {
+        let Some(request) = replay.next()? else { break };
+        writer.write(&request)?;
         if number.is_multiple_of(STEP) && !progress(crate::Source::progress(&replay).unwrap_or(0.0)) {
             return Err(WorkloadError::Stopped);
         }
     }
-    write::trailer(to, previous, out).map_err(WorkloadError::Write)?;
-    out.flush().map_err(WorkloadError::Write)?;
+    let written = writer.end()?;
     progress(1.0);
-    Ok(number)
+    Ok(written)
 }

@@ -29,3 +29,4 @@ pub use open::parse_bytes;
 pub use spec::{
     AddressUnit, Addresses, BlkEvent, DeviceName, Devices, Format, TimeUnit, TraceSpec, Unordered,
 };
+pub use write::TraceWriter;

@@ -1,8 +1,10 @@
 //! One request as a line or record of each format.
 
 use super::Format;
-use crate::Request;
+use crate::error::bad;
+use crate::{Request, WorkloadError};
 use outlast_device::Op;
+use outlast_units::Nanos;
 use std::io::{self, Write};
 
 /// FILETIME of 1970-01-01: where written MSR traces start.
@@ -10,9 +12,79 @@ const FILETIME_1970: u64 = 116_444_736_000_000_000;
 /// The device that written fio logs name.
 const IOLOG_FILE: &str = "/dev/outlast";
 
+/// Writes requests as a trace, one after another in order of arrival.
+pub struct TraceWriter<'a> {
+    format: Format,
+    to: &'a mut dyn Write,
+    /// Requests written.
+    written: u64,
+    /// When the last of them arrived, in ns.
+    previous: u64,
+}
+
+impl<'a> TraceWriter<'a> {
+    /// Begins a trace in `format`.
+    ///
+    /// # Errors
+    /// `auto`, which is no format to write; or `to` cannot be written.
+    pub fn new(format: Format, to: &'a mut dyn Write) -> Result<Self, WorkloadError> {
+        if format == Format::Auto {
+            return Err(bad("format", format, format!("name the format to write: one of {}", Format::NAMES)));
+        }
+        header(format, to).map_err(WorkloadError::Write)?;
+        Ok(Self { format, to, written: 0, previous: 0 })
+    }
+
+    /// Writes a request; time below the format's resolution is dropped.
+    ///
+    /// # Errors
+    /// The format cannot hold it, or it cannot be written.
+    pub fn write(&mut self, own: &Request) -> Result<(), WorkloadError> {
+        self.written += 1;
+        if let Some(why) = obstacle(self.format, own) {
+            let command = own.command;
+            let what = format!("{:?} of {} sectors at LBA {}", command.op, command.sectors, command.lba)
+                .to_lowercase();
+            let (number, format) = (self.written, self.format.name());
+            return Err(WorkloadError::NotRepresentable { number, what, format, why });
+        }
+        request(self.format, self.written, self.previous, own, self.to).map_err(WorkloadError::Write)?;
+        self.previous = own.at.0;
+        Ok(())
+    }
+
+    /// Writes what happened at `at` and is no request, as a message of blkparse; the other formats have no place for it and leave it out.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn remark(&mut self, at: Nanos, text: &str) -> Result<(), WorkloadError> {
+        if self.format != Format::Blkparse {
+            return Ok(());
+        }
+        let text: String =
+            text.chars().map(|own| if own.is_control() { ' ' } else { own }).take(REMARK).collect();
+        let (seconds, rest) = (at.0 / 1_000_000_000, at.0 % 1_000_000_000);
+        writeln!(self.to, "  8,0    0        0 {seconds:5}.{rest:09}     0  m   N {text}")
+            .map_err(WorkloadError::Write)
+    }
+
+    /// Ends the trace; returns how many requests it has.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn end(self) -> Result<u64, WorkloadError> {
+        trailer(self.format, self.previous, self.to).map_err(WorkloadError::Write)?;
+        self.to.flush().map_err(WorkloadError::Write)?;
+        Ok(self.written)
+    }
+}
+
+/// Characters of a remark at most.
+const REMARK: usize = 1000;
+
 /// Why a request cannot be written; `None` if it can. Time below the format's resolution is dropped: 100 ns for msr, 1 us
 /// for fio-iolog, vscsi and alibaba, none for spc, ascii and blkparse.
-pub(super) fn obstacle(format: Format, request: &Request) -> Option<&'static str> {
+fn obstacle(format: Format, request: &Request) -> Option<&'static str> {
     let command = request.command;
     let rich = matches!(format, Format::Blkparse | Format::FioIolog | Format::FioIologV2);
     match command.op {
@@ -28,7 +100,7 @@ pub(super) fn obstacle(format: Format, request: &Request) -> Option<&'static str
 }
 
 /// What comes before the first request.
-pub(super) fn header(format: Format, out: &mut dyn Write) -> io::Result<()> {
+fn header(format: Format, out: &mut dyn Write) -> io::Result<()> {
     match format {
         Format::FioIolog => writeln!(out, "fio version 3 iolog\n0 {IOLOG_FILE} add\n0 {IOLOG_FILE} open"),
         Format::FioIologV2 => writeln!(out, "fio version 2 iolog\n{IOLOG_FILE} add\n{IOLOG_FILE} open"),
@@ -37,7 +109,7 @@ pub(super) fn header(format: Format, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// What comes after the last request, which arrived at `at` ns.
-pub(super) fn trailer(format: Format, at: u64, out: &mut dyn Write) -> io::Result<()> {
+fn trailer(format: Format, at: u64, out: &mut dyn Write) -> io::Result<()> {
     match format {
         Format::FioIolog => writeln!(out, "{} {IOLOG_FILE} close", at / 1000),
         Format::FioIologV2 => writeln!(out, "{IOLOG_FILE} close"),
@@ -46,7 +118,7 @@ pub(super) fn trailer(format: Format, at: u64, out: &mut dyn Write) -> io::Resul
 }
 
 /// Writes request `number` (from 1); `previous` is the arrival of the one before, in ns.
-pub(super) fn request(
+fn request(
     format: Format,
     number: u64,
     previous: u64,

@@ -98,6 +98,7 @@ const showHead = ({ state, figures }) => {
     machine.powered ? badge("power on", "good") : badge("power off", "bad"),
     condition === undefined ? null : badge(words(condition), good ? "good" : condition === "failed" ? "bad" : "warn"),
     machine.read_only ? badge("read-only", "bad") : null,
+    machine.drives.some((drive) => drive.ready_at_ns !== null) ? badge("mounting", "warn") : null,
     badge(clock.paused ? `${time}, paused` : time),
     badge(`${state.clients} ${state.clients === 1 ? "client" : "clients"}`),
     figures.lateness.late_share > 0.5 ? badge("behind the clock", "warn") : null,
@@ -297,7 +298,7 @@ const show = (told) => {
   for (const each of past) if (each.at < told.at - 3 * BEHIND_S) each.state = each.figures = null;
   $("cut").disabled = !token;
   $("cut").textContent = told.state.machine.powered ? "Cut the power…" : "Switch the power on";
-  $("footer").textContent = `${told.state.exports.map((each) => each.uri).join(", ")}` + (token ? "" : " – to change anything, open the address that the server printed, with its token");
+  $("footer").textContent = `${told.state.exports.filter((each) => !each.read_only).map((each) => each.uri).join(", ")}` + (token ? "" : " – to change anything, open the address that the server printed, with its token");
   document.documentElement.dataset.shown = String(Number(document.documentElement.dataset.shown ?? 0) + 1);
 };
 

@@ -133,7 +133,7 @@ impl<D: Device> Array<D> {
 }
 
 impl<D: Device> Array<D> {
-    /// The host has written without a lock: a member that is being asked may still tell that these sectors have failed.
+    /// The host has written where there is no redundancy: a member that is being asked may still tell that these sectors have failed.
     #[inline]
     pub(in crate::machine) fn note_written(&mut self, sub: Sub) {
         if self.repairs.is_none_active() {

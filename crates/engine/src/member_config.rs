@@ -1,0 +1,27 @@
+//! The settings of an array's drives.
+
+use crate::scenario::Scenario;
+use outlast_array::ArrayConfig;
+use outlast_ssd::SsdConfig;
+
+/// The settings of device `index` of the array.
+pub(crate) fn config_of(scenario: &Scenario, array: &ArrayConfig, index: u16) -> SsdConfig {
+    let mut config = scenario.device.clone();
+    let Some(own) = array.member(index) else { return config };
+    if let Some(capacity) = own.capacity {
+        (config.ftl.capacity, config.ftl.over_provisioning) = (Some(capacity), None);
+    }
+    if let (Some(cycles), Some(reliability)) = (own.pe_cycles, &mut config.reliability) {
+        reliability.initial.pe_cycles = cycles;
+        reliability.initial.pe_spread = reliability.initial.pe_spread.min(f64::from(cycles));
+    }
+    config
+}
+
+/// The settings of a drive from the factory.
+pub(crate) fn as_new(mut config: SsdConfig) -> SsdConfig {
+    if let Some(reliability) = &mut config.reliability {
+        reliability.initial = outlast_media::InitialState::default();
+    }
+    config
+}

@@ -1,0 +1,86 @@
+//! Images with checkpoints.
+
+use super::load::Load;
+use super::{ARRAY, DRIVE};
+use outlast_engine::Control;
+use outlast_serve::{Image, ImageOptions, Input, Machine, fault_of};
+use outlast_units::Bytes;
+use std::fs;
+use std::path::Path;
+
+pub(crate) const UNITS: usize = 24;
+/// Bytes of log between checkpoints.
+pub(crate) const EVERY: u64 = 300 << 10;
+/// More bytes than a turn writes.
+pub(crate) const TURN: u64 = 20 << 10;
+
+pub(crate) fn options(keep_log: bool) -> ImageOptions {
+    ImageOptions { keep_log, checkpoint_every: Some(Bytes(EVERY)), ..ImageOptions::default() }
+}
+
+/// A drive, and an array, by name.
+pub(crate) fn machines() -> [(&'static str, String); 2] {
+    [("drive", DRIVE.to_owned()), ("array", format!("{DRIVE}{ARRAY}"))]
+}
+
+/// The files in a folder, by name.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// The bytes of the files in a folder.
+pub(crate) fn bytes_of(folder: &Path) -> u64 {
+    names(folder).iter().map(|name| fs::metadata(folder.join(name)).unwrap().len()).sum()
+}
+
+/// Copies an image.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    for part in ["", "log", "checkpoints"] {
+        fs::create_dir_all(to.join(part)).unwrap();
+        for name in names(&from.join(part)) {
+            let path = from.join(part).join(&name);
+            if path.is_file() {
+                fs::copy(path, to.join(part).join(name)).unwrap();
+            }
+        }
+    }
+}
+
+/// Why an image cannot be opened.
+pub(crate) fn refusal(image: &Path) -> String {
+    let opened = Image::open(image, None, ImageOptions::default(), &mut |_| Control::Continue);
+    opened.unwrap_err().to_string()
+}
+
+/// All of a machine's state.
+pub(crate) fn state(machine: &Machine) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    machine.write(&mut bytes).unwrap();
+    bytes
+}
+
+/// Turns until `count` checkpoints have been begun; each is waited for, and `then` is told of it by its name.
+pub(crate) fn turns(load: &mut Load, count: u32, mut then: impl FnMut(&Load, &str)) {
+    let mut begun = 0;
+    for turn in 0.. {
+        let before = load.segment();
+        load.turn();
+        if turn == 100 && load.machine.scenario().array.is_some() {
+            let fault = fault_of(&serde_json::json!({"kind": "die", "die": 2, "device": 1})).unwrap();
+            load.give(&Input::Fault(&fault));
+        }
+        if load.segment() > before {
+            let name = format!("{:08}", load.segment());
+            load.wait_for_checkpoint();
+            then(load, &name);
+            begun += 1;
+            if begun == count {
+                return;
+            }
+        }
+    }
+}

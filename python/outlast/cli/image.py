@@ -1,0 +1,94 @@
+"""`outlast image`, and the options of `outlast serve` that concern images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from outlast.cli.options import path_option
+
+if TYPE_CHECKING:
+    from outlast.serving.keeping import Keeping
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def image_options(command: Command) -> Command:
+    """Whether and how a served machine is kept."""
+    for decorate in (
+        click.option(
+            "--at",
+            metavar="TIME",
+            help="With --image: serve the drive as it was at this time of its own, such as 12.345678s; keep nothing.",
+        ),
+        click.option(
+            "--checkpoint-every",
+            metavar="SIZE",
+            help="With --image: log between two checkpoints. Default: 64MiB, or a checkpoint's size if that is more.",
+        ),
+        click.option(
+            "--keep-log",
+            is_flag=True,
+            help="With --image: keep the log from before a checkpoint, for --at and `outlast image trace`.",
+        ),
+        click.option(
+            "--salvage",
+            is_flag=True,
+            help="With --image: serve what a crash of the machine has left, though promises are broken.",
+        ),
+        click.option(
+            "--sync", is_flag=True, help="With --image: survive a crash of this machine, too; flushes take longer."
+        ),
+        path_option(
+            "--image",
+            metavar="DIR",
+            callback=lambda _context, _option, folder: None if folder is None else str(folder),
+            help="Keep the drive in this folder, made if need be: it outlives the server, however that ends.",
+        ),
+    ):
+        command = decorate(command)
+    return command
+
+
+def check_keeping(keeping: Keeping) -> None:
+    """Refuses options that go with nothing that is kept."""
+    given = [name for name in ("sync", "salvage", "keep_log", "checkpoint_every") if keeping.get(name)]
+    options = [f"--{name.replace('_', '-')}" for name in given]
+    context = click.get_current_context()
+    if keeping["image"] is None and (options or keeping["at"] is not None):
+        raise click.UsageError(f"{', '.join(options) or '--at'}: only with --image", context)
+    if keeping["at"] is not None and options:
+        raise click.UsageError(f"{', '.join(options)}: not with --at, of which nothing is kept", context)
+
+
+@click.group("image")
+def image_command() -> None:
+    """Look into the image of a served machine."""
+
+
+@image_command.command(
+    "trace",
+    epilog="""\b
+Example:
+  outlast image trace disk.outlast disk.blkparse
+  outlast run disk.outlast/scenario.toml --trace disk.blkparse""",
+)
+@click.argument("image", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("output", metavar="FILE", type=click.Path(path_type=Path))
+def trace_command(image: Path, output: Path) -> None:
+    """Write the commands that the machine of the image DIR was given to FILE, as blkparse prints them.
+
+    Faults, losses of power and marks are messages of blkparse, which a run passes over.
+    """
+    from outlast.api import image_trace
+    from outlast.output import check_file
+
+    check_file(output)
+    requests, remarks, is_whole = image_trace(image, output)
+    others = f" and {remarks} remark{'s' if remarks > 1 else ''}" if remarks else ""
+    click.echo(f"{requests} requests{others} written to {output}", err=True)
+    if not is_whole:
+        click.echo("what came before the oldest checkpoint is gone; serving with --keep-log keeps it", err=True)

@@ -1,0 +1,81 @@
+"""What a client sees of the members of a degraded array, through libnbd: `members_by_libnbd.py URI-ALIVE URI-DEAD`."""
+
+import errno
+import sys
+from collections.abc import Callable
+
+import nbd
+
+alive, dead = sys.argv[1:]
+
+
+def connected(uri: str) -> nbd.NBD:
+    """A client that checks nothing itself."""
+    h = nbd.NBD()
+    h.add_meta_context("base:allocation")
+    h.add_meta_context("x-outlast:health")
+    h.set_strict_mode(0)
+    h.connect_uri(uri)
+    return h
+
+
+def fails(code: int, what: Callable[[], object]) -> None:
+    """`what` ends in `code`, and the session goes on."""
+    try:
+        what()
+    except nbd.Error as error:
+        assert error.errnum == code, f"{errno.errorcode[code]} was due: {error}"
+    else:
+        raise AssertionError(f"{errno.errorcode[code]} was due")
+
+
+def health(h: nbd.NBD, count: int, offset: int) -> list[int]:
+    """Lengths and flags."""
+    found: dict[str, list[int]] = {}
+
+    def take(name: str, _at: int, entries: list[int], _error: object) -> int:
+        found[name] = entries
+        return 0
+
+    h.block_status(count, offset, take)
+    return found["x-outlast:health"]
+
+
+def error_offset(h: nbd.NBD, count: int, offset: int) -> int:
+    """Where a read says that it fails."""
+    at: list[int] = []
+
+    def take(_data: bytes, where: int, status: int, _error: object) -> int:
+        if status == nbd.READ_ERROR:
+            at.append(where)
+        return 0
+
+    fails(errno.EIO, lambda: h.pread_structured(count, offset, take))
+    (only,) = at
+    return only
+
+
+def refusals(h: nbd.NBD) -> None:
+    """Nothing is written, and nothing lies behind the end."""
+    assert h.is_read_only() and not h.can_trim() and not h.can_zero() and h.can_multi_conn()
+    fails(errno.EPERM, lambda: h.pwrite(bytes(4096), 0))
+    fails(errno.EPERM, lambda: h.trim(4096, 0))
+    fails(errno.EPERM, lambda: h.zero(4096, 0))
+    fails(errno.EINVAL, lambda: h.pread(512, h.get_size()))
+    h.cache(4096, 0)
+    h.shutdown()
+
+
+refusals(connected(alive))
+refusals(connected(dead))
+
+h = connected(alive)
+assert len(h.pread(1 << 20, 0)) == 1 << 20
+assert health(h, 1 << 20, 0) == [1 << 20, 0]
+h.shutdown()
+
+h = connected(dead)
+assert error_offset(h, 8192, 1 << 20) == 1 << 20
+assert health(h, 1 << 20, 4096) == [1 << 20, 1]
+h.shutdown()
+print("all as specified")
