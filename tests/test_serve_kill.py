@@ -17,8 +17,8 @@ from served import SMALL, SYSTEM_PYTHON, Served, needs_libnbd, start
 
 CLIENT = str(Path(__file__).parent / "killed_client.py")
 UNITS = 400
-KILLS_OF_AN_IMAGE = 10
-"""Kills after which the next image begins: every start repeats the whole log."""
+CHECKPOINTS = ("--checkpoint-every", "128KiB")
+"""So short a distance that kills come while checkpoints are written."""
 
 SMALL_ARRAY = (
     SMALL
@@ -70,16 +70,13 @@ def test_what_was_promised_is_there_after_kill_9(
     kills = int(request.config.getoption("--kills"))
     (tmp_path / "small.toml").write_text(SMALL if kind == "drive" else SMALL_ARRAY)
     chance = random.Random(f"{kind} {clock}")
-    acknowledged = 0
+    acknowledged, held, image = 0, [0] * UNITS, tmp_path / "image"
     for kill in range(kills):
-        image = tmp_path / f"image-{kill // KILLS_OF_AN_IMAGE}"
-        if kill % KILLS_OF_AN_IMAGE == 0:
-            held = [0] * UNITS
-        served = start(tmp_path, "small.toml", "--image", str(image), "--clock", clock)
+        served = start(tmp_path, "small.toml", "--image", str(image), "--clock", clock, *CHECKPOINTS)
         assert look(served) == held, "what was there after a loss of power stays there"
         load = kill_under_load(served, kill + 1, chance.uniform(0.02, 0.5))
         acknowledged += load["acknowledged"]
-        served = start(tmp_path, "--image", str(image), "--clock", clock)
+        served = start(tmp_path, "--image", str(image), "--clock", clock, *CHECKPOINTS)
         before, held = held, look(served)
         for unit, version in enumerate(held):
             may = [before[unit], *load["given"][unit]][load["covered"][unit] :]
@@ -87,7 +84,11 @@ def test_what_was_promised_is_there_after_kill_9(
         served.process.send_signal(signal.SIGKILL)
         served.process.communicate(timeout=30)
     assert acknowledged > 10 * kills
-    print(f"{kills} kills of a served {kind}, {clock} clock: {acknowledged} acknowledged, nothing promised is missing")
+    checkpoint = max(path.stem for path in (image / "checkpoints").iterdir())
+    print(
+        f"{kills} kills of a served {kind}, {clock} clock: {acknowledged} acknowledged, nothing promised is missing; "
+        f"the newest checkpoint is of segment {int(checkpoint)}"
+    )
 
 
 def by_libnbd(served: Served, command: str) -> None:

@@ -1,10 +1,14 @@
-//! Snapshots: any file is refused or read, and so is any state whose checksums are right.
+//! Snapshots: any file is refused or read, and so is any state whose checksums are right: made up, or that of a drive at work with some of it
+//! changed.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outlast_engine::{parse_text, read_snapshot, settings_of, write_snapshot};
+use outlast_device::{Command, Device, Op, StreamId, Tag};
+use outlast_engine::{Scenario, parse_text, read_snapshot, settings_of, write_snapshot};
 use outlast_persist::{Damage, Reader, Restore, Writer};
 use outlast_ssd::Ssd;
+use outlast_units::{Lba, Nanos};
+use std::sync::OnceLock;
 
 /// A drive with a part of each kind, and as small as such a drive can be.
 const DRIVE: &str = r#"
@@ -36,25 +40,82 @@ impl Restore for Raw<'_> {
     }
 }
 
-fuzz_target!(|data: &[u8]| {
-    let (scenario, _) = parse_text(DRIVE).expect("a scenario");
-    let settings = settings_of(&scenario);
-    let drive = || Ssd::new(scenario.device.clone(), 1).expect("a drive");
-    let read = |mut file: &[u8]| {
-        read_snapshot(&mut file, settings, &(), &mut drive()).map_err(|error| error.to_string())
-    };
-    let _ = read(data);
-    let mut file = Vec::new();
-    write_snapshot(&mut file, settings, &Raw(data)).expect("memory can be written");
-    if let Err(message) = read(&file) {
-        assert_eq!(message.lines().count(), 1, "{message}");
+/// The scenario; the file of a drive at work; the state in it.
+struct Known {
+    scenario: Scenario,
+    file: Vec<u8>,
+    state: Vec<u8>,
+}
+
+impl Known {
+    fn new() -> Self {
+        let scenario = parse_text(DRIVE).expect("a scenario").0;
+        let mut drive = Ssd::new(scenario.device.clone(), 1).expect("a drive");
+        let (mut now, mut done) = (Nanos(0), Vec::new());
+        for turn in 0..300u32 {
+            let op = [Op::Write, Op::Write, Op::Write, Op::Read, Op::Trim, Op::Flush][turn as usize % 6];
+            let sectors = if op == Op::Flush { 0 } else { 8 };
+            let lba = Lba(u64::from(turn) * 7 % 90 * 8);
+            let data = if op == Op::Write { vec![turn as u8; 4096] } else { Vec::new() };
+            let command = Command { lba, sectors, op, stream: StreamId(0), fua: false };
+            drive.submit_data(now, command, Tag(turn), &data);
+            now.0 += 40_000;
+            drive.advance(now, &mut done);
+        }
+        let mut file = Vec::new();
+        write_snapshot(&mut file, settings_of(&scenario), &drive).expect("memory can be written");
+        let mut content = Vec::new();
+        let mut blocks = &file[12..];
+        while let Some((head, rest)) = blocks.split_first_chunk::<8>() {
+            let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
+            content.extend_from_slice(&rest[..length]);
+            blocks = &rest[length..];
+        }
+        // Behind the version, and the numbers of types and settings.
+        let version = u64::from_le_bytes(content[..8].try_into().expect("eight bytes")) as usize;
+        let state = content.split_off(8 + version + 16);
+        Self { scenario, file, state }
     }
-    // What is a drive's own state, some of it changed.
-    let mut own = Vec::new();
-    write_snapshot(&mut own, settings, &drive()).expect("memory can be written");
-    let place =
-        data.iter().fold(0usize, |sum, &byte| sum.wrapping_mul(31).wrapping_add(byte.into())) % own.len();
-    let flip = data.first().copied().unwrap_or(0) | 1;
-    own[place] ^= flip;
-    assert!(read(&own).is_err(), "byte {place} is changed and nobody has noticed");
+
+    fn read(&self, mut file: &[u8]) -> Result<(), String> {
+        let mut drive = Ssd::new(self.scenario.device.clone(), 1).expect("a drive");
+        let read = read_snapshot(&mut file, settings_of(&self.scenario), &(), &mut drive);
+        read.map_err(|error| error.to_string())
+    }
+
+    /// Reads this state, whose checksums are right.
+    fn read_state(&self, state: &[u8]) -> Result<(), String> {
+        let mut file = Vec::new();
+        write_snapshot(&mut file, settings_of(&self.scenario), &Raw(state)).expect("memory can be written");
+        let done = self.read(&file);
+        if let Err(message) = &done {
+            assert_eq!(message.lines().count(), 1, "{message}");
+        }
+        done
+    }
+}
+
+fuzz_target!(|data: &[u8]| {
+    static KNOWN: OnceLock<Known> = OnceLock::new();
+    let known = KNOWN.get_or_init(|| {
+        let known = Known::new();
+        known.read(&known.file).expect("what was written can be read");
+        known.read_state(&known.state).expect("and so can its state by itself");
+        known
+    });
+    let _ = known.read(data);
+    let _ = known.read_state(data);
+    // Three bytes of place and one of change, as often as there are four.
+    let (mut file, mut state) = (known.file.clone(), known.state.clone());
+    for (index, edit) in data.chunks_exact(4).enumerate() {
+        let place = u32::from_le_bytes([edit[0], edit[1], edit[2], 0]) as usize;
+        let length = state.len();
+        state[place % length] ^= edit[3];
+        if index == 0 {
+            let length = file.len();
+            file[place % length] ^= edit[3] | 1;
+            assert!(known.read(&file).is_err(), "byte {} is changed and nobody has noticed", place % length);
+        }
+    }
+    let _ = known.read_state(&state);
 });

@@ -202,7 +202,7 @@ fn compare(name: &str, text: &str, clock: ClockMode, faults: &[(u64, Value)]) {
     let mut scenario = scenario(text);
     let config = ServeConfig {
         scenario: Some(scenario.clone()),
-        image: Some(ImageConfig { folder: image.clone(), options: ImageOptions::default() }),
+        image: Some(ImageConfig { folder: image.clone(), options: ImageOptions::default(), at: None }),
         listen: Listen::Unix(socket.clone()),
         insecure: false,
         clock,

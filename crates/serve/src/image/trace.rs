@@ -102,6 +102,9 @@ fn remark(
     let text = match *input {
         Input::Advance => return Ok(()),
         Input::Command { command, .. } => format!("{:?} of {} sectors", command.op, command.sectors),
+        Input::ReadMember { member, lba, sectors, .. } => {
+            format!("read member {member}: {sectors} sectors from {lba}")
+        }
         Input::Fault(fault) => format!("fault {}", fault_in_words(fault)),
         Input::Power(Power::Cut { .. }) => "power cut".to_owned(),
         Input::Power(Power::Off) => "power off".to_owned(),

@@ -6,8 +6,8 @@
     reason = "a test fails by panicking, and looks into files"
 )]
 
-pub(crate) mod kept;
 pub(crate) mod client;
+pub(crate) mod kept;
 pub(crate) mod load;
 pub(crate) mod raw;
 
