@@ -21,7 +21,10 @@ mod service;
 mod session;
 mod status;
 mod store;
+mod tls;
 mod turns;
+mod without_device;
+mod work;
 mod zeroing;
 
 pub use clock::ClockMode;
@@ -37,3 +40,5 @@ pub use outlast_media::Tear;
 pub use recorder::{Forgetful, Recorder};
 pub use server::{ImageConfig, ServeConfig, ServeError, Server};
 pub use store::{ContentsIn, FileStore, NoPlace};
+pub use tls::{TlsConfig, TlsError, TlsPolicy};
+pub use without_device::serve_without_device;

@@ -194,6 +194,7 @@ impl Served {
             contents: outlast_serve::ContentsIn::Memory,
             listen: Listen::Unix(socket.clone()),
             insecure: false,
+            tls: None,
             clock: ClockMode::Virtual,
             spin: false,
             export: None,
