@@ -200,11 +200,13 @@ fn compare(name: &str, text: &str, clock: ClockMode, faults: &[(u64, Value)]) {
     let socket = folder(&format!("{name}.socket"));
     fs::remove_file(&socket).ok();
     let mut scenario = scenario(text);
+    let options = ImageOptions { keep_log: true, ..ImageOptions::default() };
     let config = ServeConfig {
         scenario: Some(scenario.clone()),
-        image: Some(ImageConfig { folder: image.clone(), options: ImageOptions::default(), at: None }),
+        image: Some(ImageConfig { folder: image.clone(), options, at: None }),
         listen: Listen::Unix(socket.clone()),
         insecure: false,
+        tls: None,
         clock,
         spin: false,
         export: None,

@@ -1,7 +1,8 @@
 //! Devices and what leads to them, seen alike.
 
 use crate::asks::{Answer, Ask};
-use crate::client::Client;
+use crate::client;
+use crate::support::client::Client;
 use crate::support::{ARRAY, DRIVE, Host, scenario};
 use outlast_array::{PlainConfig, PlainDevice};
 use outlast_device::{Device, PowerCycle, Tag};
@@ -192,6 +193,7 @@ impl Served {
             image: None,
             listen: Listen::Unix(socket.clone()),
             insecure: false,
+            tls: None,
             clock: ClockMode::Virtual,
             spin: false,
             export: None,
@@ -202,7 +204,7 @@ impl Served {
             status = handle.wait(&status, Duration::from_mins(1));
         }
         assert!(matches!(status, Status::Serving(_)), "{status:?}");
-        let client = Client::connect(&socket);
+        let client = Client::open(&socket, "");
         Self { handle, client, socket, is_array }
     }
 
@@ -214,7 +216,7 @@ impl Served {
 
 impl Disk for Served {
     fn sectors(&self) -> u64 {
-        self.client.bytes() / SECTOR_BYTES
+        self.client.size / SECTOR_BYTES
     }
 
     fn unit(&self) -> u64 {
@@ -222,13 +224,13 @@ impl Disk for Served {
     }
 
     fn run(&mut self, asks: &[Ask]) -> Vec<Answer> {
-        self.client.run(asks)
+        client::run(&mut self.client, asks)
     }
 
     fn cut_power(&mut self) {
         self.ask(json!({"do": "power", "action": "cut"}));
         // A loss of power closes connections, as a cable does that is pulled.
-        self.client = Client::connect(&self.socket);
+        self.client = Client::open(&self.socket, "");
     }
 
     fn break_something(&mut self) {

@@ -25,6 +25,8 @@ pub(crate) struct Client {
     next: u64,
     /// What came of those that have been answered, by cookie: numbers from 0 in the order of asking.
     pub(crate) answers: BTreeMap<u64, Answer>,
+    /// Bytes of the export.
+    pub(crate) size: u64,
 }
 
 impl Client {
@@ -32,7 +34,7 @@ impl Client {
     pub(crate) fn open(socket: &Path, export: &str) -> Self {
         let stream = UnixStream::connect(socket).unwrap();
         stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
-        let mut client = Self { stream, open: BTreeMap::new(), next: 0, answers: BTreeMap::new() };
+        let mut client = Self { stream, open: BTreeMap::new(), next: 0, answers: BTreeMap::new(), size: 0 };
         client.take::<18>();
         let mut hello = 3u32.to_be_bytes().to_vec();
         hello.extend(b"IHAVEOPT");
@@ -46,9 +48,11 @@ impl Client {
         loop {
             let head = client.take::<20>();
             let word = |at: usize| u32::from_be_bytes(head[at..at + 4].try_into().unwrap());
-            client.take_bytes(word(16) as usize);
+            let data = client.take_bytes(word(16) as usize);
             match word(12) {
                 1 => return client,
+                // Of what is told, the kind 0 is size and flags.
+                3 if data[..2] == [0, 0] => client.size = u64::from_be_bytes(data[2..10].try_into().unwrap()),
                 3 => {}
                 refused => panic!("{export} is not opened: {refused:#x}"),
             }
