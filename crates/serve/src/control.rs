@@ -1,14 +1,16 @@
 //! What a server can be asked and told while it serves: JSON in, JSON out.
 
-use outlast_media::{FaultKind, FaultSpec, Share, Tear};
+mod power;
+
+use outlast_media::{FaultKind, FaultSpec, Share};
 use outlast_units::{Bytes, Nanos};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::clock::ClockMode;
 use crate::handle::Told;
-use crate::input::{Input, Power, fault_of};
-use crate::machine::{Machine, Refused};
+use crate::input::{Input, fault_of};
+use crate::machine::Machine;
 use crate::service::Service;
 use crate::session::{Front, Target};
 
@@ -130,8 +132,8 @@ fn carry_out(asked: Request, service: &mut Service, front: &mut Front) -> Result
         Request::Fault { fault } => given(service, &Input::Fault(&fault_of(&fault)?)),
         Request::Power { action, span, force, shorn, torn } => {
             let fault = FaultSpec { shorn, torn, ..FaultSpec::new(now, FaultKind::Power) };
-            tear(service, action, &fault)?;
-            power(service, front, action, span, force)
+            power::tear(service, action, &fault)?;
+            power::switch(service, front, action, span, force)
         }
         Request::Mark { text } if text.len() > MARK_MAX => {
             Err(format!("text has {} bytes; at most {MARK_MAX} are kept", text.len()))
@@ -163,49 +165,6 @@ fn smart(machine: &Machine, format: SmartFormat, device: usize) -> Result<Value,
             json!(page.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect::<String>())
         }
     })
-}
-
-/// What a loss of power is to leave of what is being programmed.
-fn tear(service: &mut Service, action: Action, fault: &FaultSpec) -> Result<(), String> {
-    let now = service.now;
-    let machine = &service.main().machine;
-    let tear = machine.scenario().tear("power", fault).map_err(|error| error.to_string())?;
-    if tear == Tear::Nothing {
-        return Ok(());
-    }
-    if matches!(action, Action::On) {
-        return Err("shorn = and torn = belong to cut and off".to_owned());
-    }
-    if machine.is_off() {
-        return Err(Refused::Off.to_string());
-    }
-    service.main().apply(now, &Input::Tear(tear)).map_err(|refused| refused.to_string())
-}
-
-fn power(
-    service: &mut Service,
-    front: &mut Front,
-    action: Action,
-    span: Option<Nanos>,
-    force: bool,
-) -> Result<Value, String> {
-    let now = service.now;
-    let (power, back) = match (action, span) {
-        (Action::On, Some(_)) => return Err("for = belongs to cut and off".to_owned()),
-        (Action::On, None) => (Power::On { force }, None),
-        (Action::Cut, None) => (Power::Cut { force }, None),
-        (Action::Off, None) => (Power::Off, None),
-        (Action::Cut | Action::Off, Some(span)) => (Power::Off, Some(Nanos(now.0.saturating_add(span.0)))),
-    };
-    let done = service.power(now, power).map_err(|refused| refused.to_string());
-    if !matches!(action, Action::On) {
-        // As when a cable is pulled: nobody is told anything.
-        front.close_all(0);
-    }
-    if done.is_ok() {
-        service.power_on = back.map(|at| (at, force));
-    }
-    done.map(|()| json!({ "now_ns": now.0 }))
 }
 
 fn fork(service: &mut Service, front: &Front, export: &str, cut: bool) -> Result<Value, String> {

@@ -5,6 +5,7 @@ mod buckets;
 mod clock;
 mod control;
 mod handle;
+mod heap;
 mod image;
 mod input;
 mod lateness;

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use outlast_device::Completion;
-use outlast_nbd::{BlockSizes, Context, Export, Features, Limits, Request, Server, ServerError, Tls};
+use outlast_nbd::{BlockSizes, Context, Export, Features, Limits, Op, Request, Server, ServerError, Tls};
 use outlast_units::{Bytes, Nanos};
 use serde_json::Value;
 
 use crate::clock::{Clock, monotonic};
 use crate::control::{self, Outcome};
+use crate::heap::Heap;
 use crate::image::Image;
 use crate::input::{Input, Power};
 use crate::lateness::Lateness;
@@ -39,6 +40,7 @@ pub(crate) struct Service {
     /// When the power comes back, with force or without.
     pub(crate) power_on: Option<(Nanos, bool)>,
     completions: Vec<Completion>,
+    heap: Heap,
 }
 
 impl Service {
@@ -63,6 +65,7 @@ impl Service {
             is_overloaded: false,
             power_on: None,
             completions: Vec::new(),
+            heap: Heap::new(),
         })
     }
 
@@ -165,6 +168,9 @@ impl Backend for Service {
     }
 
     fn request(&mut self, target: Target, from: Origin, request: &Request<'_>) {
+        if let Op::Write { data, .. } = request.op {
+            self.heap.keep(data.len());
+        }
         let served = &mut self.machines[target.machine as usize];
         match target.member {
             None => served.request(self.now, from, request, &mut self.answers),

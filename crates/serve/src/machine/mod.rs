@@ -1,5 +1,6 @@
 //! A drive or an array in service.
 
+mod answers;
 mod contents;
 mod events;
 mod flight;
@@ -19,7 +20,7 @@ use crate::input::Input;
 use crate::store::FileStore;
 use events::Events;
 use flight::Flight;
-use outlast_device::{Command, Completion, Device, Extent, Identity, LbaRun, SectorRun, Smart, Tag};
+use outlast_device::{Command, Completion, Device, Extent, Identity, Smart, Tag};
 use outlast_engine::{EngineError, InService, OnProgress, Scenario};
 use outlast_units::{Lba, Nanos};
 use std::sync::Arc;
@@ -166,31 +167,6 @@ impl Machine {
     #[must_use]
     pub fn fork(&self) -> Self {
         self.clone()
-    }
-
-    /// The bytes that the completed read `tag` returned. Once for each read.
-    pub fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
-        match self.answers.iter().position(|&(own, _)| own == tag) {
-            Some(at) => Some(self.answers.swap_remove(at).1),
-            None => self.service.take_data(tag),
-        }
-    }
-
-    /// The answer to the completed question for sectors to be written again, `tag`. Once for each.
-    pub fn take_lba_status(&mut self, tag: Tag) -> Option<Vec<LbaRun>> {
-        self.service.take_lba_status(tag)
-    }
-
-    /// Which sectors made the command `tag` end with a medium error. Once for each, before its tag is used again.
-    pub fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
-        self.service.take_failed(tag)
-    }
-
-    /// Nobody asks what came of the completed command `tag`.
-    pub(crate) fn forget(&mut self, tag: Tag) {
-        drop(self.take_data(tag));
-        drop(self.take_lba_status(tag));
-        drop(self.take_failed(tag));
     }
 
     /// What it says of `sectors` sectors from `lba` on, as far as they are within its capacity: runs in order that cover all of them.
