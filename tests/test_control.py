@@ -172,6 +172,34 @@ def test_http_says_what_the_socket_says(served: outlast.Served) -> None:
     assert asked(served, "GET", "/nowhere")[0] == 404
 
 
+def test_the_health_log_comes_in_three_shapes_and_reading_needs_no_token(served: outlast.Served) -> None:
+    def read(path: str) -> tuple[int, bytes, Any]:
+        return asked(served, "GET", path, Authorization="")
+
+    status, body, _ = read("/v1/smart")
+    assert status == 200 and json.loads(body) == served.smart() == json.loads(read("/v1/smart?format=json")[1])
+    status, body, _ = read("/v1/smart?format=smartctl&device=3")
+    told = json.loads(body)
+    assert (status, told["model_name"], told["device"]["type"]) == (200, served.state()["machine"]["model"], "nvme")
+    log = told["nvme_smart_health_information_log"]
+    status, page, headers = read("/v1/smart?format=raw&device=3")
+    assert (status, len(page), headers["content-type"]) == (200, 512, "application/octet-stream")
+    # Bytes of NVMe's log page: spare, its threshold, percentage used, power cycles.
+    found = (page[3], page[4], page[5], int.from_bytes(page[112:128], "little"))
+    keys = ("available_spare", "available_spare_threshold", "percentage_used", "power_cycles")
+    assert found == tuple(log[key] for key in keys)
+    for path in (
+        "/v1/smart?format=poem",
+        "/v1/smart?format=raw&device=99",
+        "/v1/smart?device=x",
+        "/v1/smart?device=-1",
+    ):
+        status, body, _ = read(path)
+        assert status == 400 and json.loads(body)["error"], path
+    for path in ("/v1/state", "/v1/metrics", "/metrics"):
+        assert read(path)[0] == 200
+
+
 @pytest.mark.parametrize("path", sorted(POSTS.values()))
 @pytest.mark.parametrize("authorization", ["", "Bearer", "Bearer wrong", "Basic eDp5", "Bearer \xe9"])
 def test_nobody_changes_anything_without_the_token(served: outlast.Served, path: str, authorization: str) -> None:

@@ -146,3 +146,15 @@ def test_over_tcp_too(tmp_path: Path) -> None:
         served.run("nbdcopy", "--destination-is-zero", "part", served.uri, check=True)
         served.run("nbdcopy", served.uri, "back")
         assert (tmp_path / "back").read_bytes()[:MIB] == (tmp_path / "part").read_bytes()
+
+
+@needs("nbdkit", "nbdcopy")
+def test_nbdkit_compares_what_is_written_with_what_is_there(quick: Served, image: Path) -> None:
+    quick.run("nbdcopy", "--flush", str(image), quick.uri)
+    # Its filter fails every write that would change a byte.
+    proxy = ["nbdkit", "-U", "-", "--filter=checkwrite", "nbd", f"uri={quick.uri}", "--run"]
+    quick.run(*proxy, f'nbdcopy {image} "$uri"')
+    other = bytearray(image.read_bytes())
+    other[17 * MIB] ^= 1
+    (quick.folder / "other").write_bytes(other)
+    assert quick.run(*proxy, 'nbdcopy other "$uri"', check=False).returncode != 0

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from outlast.result import Result
-    from outlast.serving.keeping import Keeping
+    from outlast.serving.keeping import More
 
 ScenarioLike: TypeAlias = str | Path | Mapping[str, Any] | Text
 """The name of a preset, the path of a scenario file, settings as nested dictionaries, or a text with a name."""
@@ -198,28 +198,26 @@ def start_server(
     overrides: Overrides | None = None,
     *,
     listen: str,
-    insecure: bool = False,
     speed: float | None = 1.0,
     spin: bool = False,
     export: str | None = None,
-    **keeping: Unpack[Keeping],
+    **more: Unpack[More],
 ) -> _core.Server:
     """Starts to serve the scenario's drive or array over NBD and returns at once: the drive is still being prepared.
 
-    `listen` is `unix:PATH` or `tcp:ADDRESS:PORT`; anything but this machine needs `insecure`. `speed` is that of the
-    clock on the wall; `None` is the virtual clock. `image` is the folder in which the drive is kept; of one that is
-    there, the scenario may be left out (`[]`).
+    `listen` is `unix:PATH` or `tcp:ADDRESS:PORT`; anything but this machine needs TLS or `insecure`. `speed` is that
+    of the clock on the wall; `None` is the virtual clock. `image` is the folder in which the drive is kept; of one that
+    is there, the scenario may be left out (`[]`).
     """
-    known = keeping.get("image") is not None and not isinstance(scenario, str | Path | Mapping | Text) and not scenario
+    known = more.get("image") is not None and not isinstance(scenario, str | Path | Mapping | Text) and not scenario
     return _core.serve(
         [] if known else layers(scenario),
         override_list(overrides),
         listen=listen,
-        insecure=insecure,
         speed=speed,
         spin=spin,
         export=export,
-        **keeping,
+        **more,
     )
 
 

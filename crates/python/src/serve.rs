@@ -5,7 +5,7 @@ use crate::guard::{guarded, unlocked};
 use crate::scenario::{Override, RawLayer, load};
 use outlast_serve::{
     ClockMode, Facts, Image, ImageConfig, ImageError, ImageOptions, ServeConfig, ServeError, Server,
-    ServerHandle, Status, Traced,
+    ServerHandle, Status, TlsConfig, TlsPolicy, Traced,
 };
 use outlast_workload::WorkloadError;
 use pyo3::prelude::*;
@@ -76,8 +76,8 @@ impl Served {
 /// Serves a scenario's drive or array. `speed` is that of a wall clock; without one the clock is virtual.
 #[pyfunction]
 #[pyo3(signature = (
-    layers, overrides, *, listen, insecure = false, speed = Some(1.0), spin = false, export = None, image = None, sync = false,
-    salvage = false, keep_log = false, checkpoint_every = None, at = None
+    layers, overrides, *, listen, insecure = false, tls_cert = None, tls_key = None, tls_ca = None, tls = "require", speed = Some(1.0),
+    spin = false, export = None, image = None, sync = false, salvage = false, keep_log = false, checkpoint_every = None, at = None
 ))]
 #[allow(
     clippy::too_many_arguments,
@@ -90,6 +90,10 @@ fn serve(
     overrides: Vec<Override>,
     listen: &str,
     insecure: bool,
+    tls_cert: Option<PathBuf>,
+    tls_key: Option<PathBuf>,
+    tls_ca: Option<PathBuf>,
+    tls: &str,
     speed: Option<f64>,
     spin: bool,
     export: Option<String>,
@@ -110,7 +114,8 @@ fn serve(
         let image = image.map(|folder| ImageConfig { folder, options, at });
         let listen = listen.parse().map_err(|error| of_serving(ServeError::Listen(error)))?;
         let clock = speed.map_or(ClockMode::Virtual, |speed| ClockMode::Wall { speed });
-        let config = ServeConfig { scenario, image, listen, insecure, clock, spin, export };
+        let tls = encryption(tls_cert, tls_key, tls_ca, tls)?;
+        let config = ServeConfig { scenario, image, listen, insecure, tls, clock, spin, export };
         let (server, handle) = Server::new(config).map_err(of_serving)?;
         let own = handle.clone();
         let work = move || {
@@ -132,6 +137,31 @@ fn serve(
         let thread = std::thread::Builder::new().name("outlast-serve".to_owned()).spawn(work)?;
         Ok(Served { handle, thread: Mutex::new(Some(thread)) })
     })
+}
+
+/// What sessions are encrypted with; a certificate and its key come together, and all else with them.
+fn encryption(
+    cert: Option<PathBuf>,
+    key: Option<PathBuf>,
+    ca: Option<PathBuf>,
+    policy: &str,
+) -> PyResult<Option<TlsConfig>> {
+    let policy = match policy {
+        "require" => TlsPolicy::Require,
+        "offer" => TlsPolicy::Offer,
+        other => {
+            let message = format!("tls = \"{other}\": must be \"require\" or \"offer\"");
+            return Err(OutlastError::new_err(message));
+        }
+    };
+    match (cert, key, ca) {
+        (Some(cert), Some(key), ca) => Ok(Some(TlsConfig { cert, key, ca, policy })),
+        (None, None, None) => Ok(None),
+        (None, None, Some(_)) => {
+            Err(OutlastError::new_err("tls_ca belongs to tls_cert and tls_key, the server's own"))
+        }
+        _ => Err(OutlastError::new_err("tls_cert and tls_key belong together")),
+    }
 }
 
 /// Writes the commands in the log of the image in `folder` to `output`, in blkparse's format: how many, how many other inputs are remarks, and

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::clock::ClockMode;
+use crate::handle::Told;
 use crate::input::{Input, Power, fault_of};
 use crate::machine::Machine;
 use crate::service::Service;
@@ -95,7 +96,7 @@ const FORKS: usize = 64;
 /// What a request came to.
 pub(crate) struct Outcome {
     /// `{"ok": …}` or `{"error": "one line"}`.
-    pub(crate) said: Value,
+    pub(crate) said: Told,
     /// Whether the server is to end.
     pub(crate) stop: bool,
 }
@@ -104,21 +105,23 @@ pub(crate) struct Outcome {
 pub(crate) fn answer(request: Value, service: &mut Service, front: &mut Front) -> Outcome {
     let asked = Request::deserialize(request).map_err(|error| error.to_string());
     let stop = matches!(asked, Ok(Request::Stop {}));
-    let said = match asked.and_then(|asked| carry_out(asked, service, front)) {
-        Ok(value) => json!({ "ok": value }),
-        Err(error) => json!({ "error": error.split_whitespace().collect::<Vec<_>>().join(" ") }),
+    let said: Told = match asked.and_then(|asked| carry_out(asked, service, front)) {
+        Ok(said) => Box::new(move || json!({ "ok": said() })),
+        Err(error) => {
+            Box::new(move || json!({ "error": error.split_whitespace().collect::<Vec<_>>().join(" ") }))
+        }
     };
     Outcome { said, stop }
 }
 
-fn carry_out(asked: Request, service: &mut Service, front: &mut Front) -> Result<Value, String> {
+fn carry_out(asked: Request, service: &mut Service, front: &mut Front) -> Result<Told, String> {
     let now = service.now;
     let given = |service: &mut Service, input: &Input<'_>| {
         service.main().apply(now, input).map_err(|refused| refused.to_string())?;
         Ok(json!({ "now_ns": now.0 }))
     };
-    match asked {
-        Request::State {} => Ok(state(service, front)),
+    let value = match asked {
+        Request::State {} => return Ok(state(service, front)),
         Request::Smart { format, device } => smart(&service.main().machine, format, device),
         Request::Fault { fault } => given(service, &Input::Fault(&fault_of(&fault)?)),
         Request::Power { action, span, force } => power(service, front, action, span, force),
@@ -132,7 +135,8 @@ fn carry_out(asked: Request, service: &mut Service, front: &mut Front) -> Result
         Request::Replace { member, force } => given(service, &Input::Replace { member, force }),
         Request::Metrics {} => Ok(metrics(service, front)),
         Request::Stop {} => Ok(json!({ "now_ns": now.0 })),
-    }
+    }?;
+    Ok(Box::new(|| value))
 }
 
 fn smart(machine: &Machine, format: SmartFormat, device: usize) -> Result<Value, String> {
@@ -246,15 +250,22 @@ fn exports(service: &Service, front: &Front) -> Value {
     service.targets().map(export).collect()
 }
 
-fn state(service: &mut Service, front: &Front) -> Value {
-    let events: Vec<_> = service.main().machine.events().cloned().collect();
-    json!({
-        "machine": service.main().machine.state(),
-        "clock": clock_state(service),
-        "exports": exports(service, front),
-        "clients": front.clients(),
-        "events": events[events.len().saturating_sub(EVENTS)..],
-        "power_on_at_ns": service.power_on.map(|(at, _)| at.0),
+fn state(service: &mut Service, front: &Front) -> Told {
+    let (clock, exports, clients) = (clock_state(service), exports(service, front), front.clients());
+    let power_on = service.power_on.map(|(at, _)| at.0);
+    let machine = &service.main().machine;
+    let old = machine.events().count().saturating_sub(EVENTS);
+    let events: Vec<_> = machine.events().skip(old).cloned().collect();
+    let machine = machine.state();
+    Box::new(move || {
+        json!({
+            "machine": machine,
+            "clock": clock,
+            "exports": exports,
+            "clients": clients,
+            "events": events,
+            "power_on_at_ns": power_on,
+        })
     })
 }
 
@@ -265,5 +276,12 @@ fn metrics(service: &mut Service, front: &Front) -> Value {
         "clock": clock_state(service),
         "exports": exports(service, front),
         "clients": front.clients(),
+        "loop": activity(front),
     })
+}
+
+/// What the loop has done: turns, and system calls on the sockets of clients.
+pub(crate) fn activity(front: &Front) -> Value {
+    let calls = front.calls();
+    json!({ "turns": front.turns, "reads": calls.reads, "writes": calls.writes })
 }

@@ -10,11 +10,14 @@ use serde_json::{Value, json};
 use crate::image::Found;
 use crate::net::Waker;
 
+/// What the loop has found, to be put into JSON by whoever has asked: the loop has other things to do.
+pub(crate) type Told = Box<dyn FnOnce() -> Value + Send>;
+
 /// A question to the loop, and where its answer goes.
 #[derive(Debug)]
 pub(crate) struct Message {
     pub(crate) request: Value,
-    pub(crate) reply: Sender<Value>,
+    pub(crate) reply: Sender<Told>,
 }
 
 /// What a server is doing.
@@ -103,7 +106,7 @@ impl ServerHandle {
             return gone();
         }
         self.waker.wake();
-        answer.recv().unwrap_or_else(|_| gone())
+        answer.recv().map_or_else(|_| gone(), |said| said())
     }
 
     /// The NBD URI of the machine.

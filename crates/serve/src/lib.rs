@@ -20,7 +20,10 @@ mod server;
 mod service;
 mod session;
 mod status;
+mod tls;
 mod turns;
+mod without_device;
+mod work;
 mod zeroing;
 
 pub use clock::ClockMode;
@@ -34,3 +37,5 @@ pub use net::{Listen, ListenError};
 pub use outlast_engine::EngineError;
 pub use recorder::{Forgetful, Recorder};
 pub use server::{ImageConfig, ServeConfig, ServeError, Server};
+pub use tls::{TlsConfig, TlsError, TlsPolicy};
+pub use without_device::serve_without_device;

@@ -100,14 +100,14 @@ impl Served {
         }
     }
 
-    /// Before answers leave: what was recorded is put where a sudden end of this process does not lose it, and the time with it.
-    pub(crate) fn commit(&mut self, now: Nanos) -> io::Result<()> {
-        let (has_news, is_durable) = (take(&mut self.has_news), take(&mut self.is_durable));
+    /// What was recorded is put where a sudden end of this process does not lose it, and the time with it where something that `tells`
+    /// of it is about to leave.
+    pub(crate) fn commit(&mut self, now: Nanos, tells: bool) -> io::Result<()> {
         let Some(image) = &mut self.image else { return Ok(()) };
-        if has_news {
+        if take(&mut self.has_news) {
             image.commit()?;
         }
-        image.acknowledge(now, is_durable)
+        if tells { image.acknowledge(now, take(&mut self.is_durable)) } else { Ok(()) }
     }
 
     /// Between two turns: what is kept stays within bounds.

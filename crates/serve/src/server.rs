@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
 use outlast_engine::{Control, EngineError, Progress, Scenario};
-use outlast_nbd::ServerError;
+use outlast_nbd::{ServerError, Tls};
 use outlast_units::Nanos;
 use thiserror::Error;
 
@@ -17,6 +17,7 @@ use crate::machine::Machine;
 use crate::net::{Listen, ListenError, Listener, Poller};
 use crate::service::Service;
 use crate::session::Front;
+use crate::tls::{self, TlsConfig, TlsError, TlsPolicy};
 use crate::turns::Turns;
 
 /// What to serve and how.
@@ -28,8 +29,10 @@ pub struct ServeConfig {
     pub image: Option<ImageConfig>,
     /// Where clients come in.
     pub listen: Listen,
-    /// Whether others than this machine may come in although nothing is encrypted.
+    /// Whether others than this machine may come in although they need not encrypt.
     pub insecure: bool,
+    /// What sessions are encrypted with, if they may be.
+    pub tls: Option<TlsConfig>,
     /// How time goes.
     pub clock: ClockMode,
     /// Whether the loop stays awake for the last microseconds before something is due: later by less, at the cost of a processor.
@@ -55,6 +58,9 @@ pub enum ServeError {
     /// Nobody can listen there.
     #[error(transparent)]
     Listen(#[from] ListenError),
+    /// Nothing can be encrypted.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// What the system says.
     #[error("serving: {0}")]
     System(#[from] io::Error),
@@ -78,6 +84,7 @@ pub struct Server {
     config: ServeConfig,
     export: String,
     listener: Listener,
+    tls: Option<Arc<rustls::ServerConfig>>,
     poller: Poller,
     messages: Receiver<Message>,
     board: Arc<Board>,
@@ -89,14 +96,17 @@ impl Server {
     /// # Errors
     /// Nobody can listen there.
     pub fn new(config: ServeConfig) -> Result<(Self, ServerHandle), ServeError> {
-        config.listen.check(config.insecure)?;
+        let policy = config.tls.as_ref().map(|tls| tls.policy);
+        let is_secure = policy == Some(TlsPolicy::Require);
+        config.listen.check(config.insecure || is_secure)?;
+        let tls = config.tls.as_ref().map(tls::load).transpose()?;
         let export = match (&config.export, &config.scenario, &config.image) {
             (Some(name), _, _) => name.clone(),
             (None, Some(scenario), _) => scenario.name.clone(),
             (None, None, Some(image)) => Image::scenario(&image.folder)?.name,
             (None, None, None) => return Err(ServeError::Nothing),
         };
-        let listener = Listener::bind(&config.listen)?;
+        let listener = Listener::bind(&config.listen, is_secure)?;
         let poller = Poller::new()?;
         let (sender, messages) = channel();
         let board = Arc::new(Board::new());
@@ -106,7 +116,7 @@ impl Server {
             board: board.clone(),
             uri: listener.uri(&export).into(),
         };
-        Ok((Self { config, export, listener, poller, messages, board }, handle))
+        Ok((Self { config, export, listener, tls, poller, messages, board }, handle))
     }
 
     /// Serves until it is told to stop, on this thread.
@@ -121,7 +131,7 @@ impl Server {
     }
 
     fn serve(self) -> Result<(), ServeError> {
-        let Self { config, export, listener, poller, messages, board } = self;
+        let Self { config, export, listener, tls, poller, messages, board } = self;
         let mut progress = |now: &Progress| {
             board.set(Status::Preparing((now.fraction.unwrap_or(0.0) * 100.0) as u8));
             if board.is_asked() { Control::Stop } else { Control::Continue }
@@ -151,10 +161,15 @@ impl Server {
             found,
         };
         let clock = Clock::new(config.clock, start);
-        let service = Service::new(export, machine, image, clock)?;
-        let front = Front::new(listener, &poller)?;
+        let offer = match config.tls.map(|tls| tls.policy) {
+            None => Tls::Off,
+            Some(TlsPolicy::Offer) => Tls::Allowed,
+            Some(TlsPolicy::Require) => Tls::Required,
+        };
+        let work = Service::new(export, machine, image, clock, offer)?;
+        let front = Front::new(listener, tls, &poller)?;
         board.set(Status::Serving(facts));
-        Turns { service, front, poller, messages, spins: config.spin }.run(|warning| board.warn(warning))?;
+        Turns { work, front, poller, messages, spins: config.spin }.run(|warning| board.warn(warning))?;
         Ok(())
     }
 

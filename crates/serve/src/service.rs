@@ -2,18 +2,22 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use outlast_device::Completion;
 use outlast_nbd::{BlockSizes, Context, Export, Features, Limits, Request, Server, ServerError, Tls};
 use outlast_units::{Bytes, Nanos};
+use serde_json::Value;
 
 use crate::clock::{Clock, monotonic};
+use crate::control::{self, Outcome};
 use crate::image::Image;
 use crate::input::{Input, Power};
 use crate::lateness::Lateness;
 use crate::machine::{Machine, Refused};
 use crate::served::{Answers, Served};
-use crate::session::{Backend, Origin, Target};
+use crate::session::{Backend, Front, Origin, Target};
+use crate::work::Work;
 
 /// The longest read or write.
 const REQUEST_MAX: Bytes = Bytes::mib(32);
@@ -24,13 +28,14 @@ pub(crate) struct Service {
     pub(crate) machines: Vec<Served>,
     /// What is offered to a client that connects now.
     server: Arc<Server>,
+    tls: Tls,
     pub(crate) clock: Clock,
     /// The time of the turn.
     pub(crate) now: Nanos,
     pub(crate) answers: Answers,
     pub(crate) lateness: Lateness,
     /// Whether completions have been late for so long that somebody should know.
-    pub(crate) is_overloaded: bool,
+    is_overloaded: bool,
     /// When the power comes back, with force or without.
     pub(crate) power_on: Option<(Nanos, bool)>,
     completions: Vec<Completion>,
@@ -42,13 +47,15 @@ impl Service {
         machine: Machine,
         image: Option<Box<Image>>,
         clock: Clock,
+        tls: Tls,
     ) -> Result<Self, ServerError> {
         let machines = vec![Served::new(name, machine, image)];
-        let server = offered(&machines)?;
+        let server = offered(&machines, tls)?;
         let now = machines[0].machine.now();
         Ok(Self {
             machines,
             server,
+            tls,
             clock,
             now,
             answers: Vec::new(),
@@ -64,19 +71,8 @@ impl Service {
         &mut self.machines[0]
     }
 
-    /// Whether a client waits for something.
-    pub(crate) fn is_busy(&self) -> bool {
-        self.machines.iter().any(Served::is_busy)
-    }
-
-    /// A new turn: time goes on, and what has become due by now is done.
-    pub(crate) fn turn(&mut self) {
-        self.now = self.clock.now();
-        self.settle();
-    }
-
     /// Does all that is due now.
-    pub(crate) fn settle(&mut self) {
+    fn do_due(&mut self) {
         if let Some((at, force)) = self.power_on
             && at <= self.now
         {
@@ -98,25 +94,10 @@ impl Service {
         }
     }
 
-    /// What happens next by itself.
-    pub(crate) fn next(&self) -> Option<Nanos> {
+    /// When something happens next by itself.
+    fn next_at(&self) -> Option<Nanos> {
         let machines = self.machines.iter().filter_map(|served| served.machine.next_deadline());
         machines.chain(self.power_on.map(|(at, _)| at)).min()
-    }
-
-    /// Of a clock that leaps: whether time is to go on.
-    pub(crate) fn is_to_leap(&self) -> bool {
-        self.clock.leaps() && (self.power_on.is_some() || self.is_busy())
-    }
-
-    /// Time leaps until something is answered, while somebody waits.
-    pub(crate) fn leap(&mut self) {
-        while self.answers.is_empty() && self.is_to_leap() {
-            let Some(next) = self.next() else { return };
-            self.clock.leap(next);
-            self.now = next.max(self.now);
-            self.settle();
-        }
     }
 
     /// Time leaps by `span`, and all that is due meanwhile is done.
@@ -124,7 +105,7 @@ impl Service {
         let end = Nanos(self.now.0.saturating_add(span.0)).min(self.main().machine.latest());
         self.clock.leap(end);
         self.now = self.clock.now();
-        self.settle();
+        self.do_due();
     }
 
     /// The power of the machine goes or comes; what it is offered as goes with it.
@@ -145,7 +126,7 @@ impl Service {
         let now = self.now;
         let fork = self.main().fork(name.to_owned(), now, cut).map_err(|refused| refused.to_string())?;
         self.machines.push(fork);
-        match offered(&self.machines) {
+        match offered(&self.machines, self.tls) {
             Ok(server) => self.server = server,
             Err(error) => {
                 self.machines.pop();
@@ -157,15 +138,9 @@ impl Service {
 
     /// What there is to be opened may have changed.
     fn offer(&mut self) {
-        if let Ok(server) = offered(&self.machines) {
+        if let Ok(server) = offered(&self.machines, self.tls) {
             self.server = server;
         }
-    }
-
-    /// Before answers leave: what was given to machines is kept.
-    pub(crate) fn commit(&mut self) -> io::Result<()> {
-        let now = self.now;
-        self.main().commit(now)
     }
 
     /// All that can be opened while it has power: machines, then the members of the first.
@@ -212,11 +187,80 @@ fn name_of(machines: &[Served], target: Target) -> String {
     }
 }
 
+impl Work for Service {
+    fn turn(&mut self) {
+        self.now = self.clock.now();
+        self.do_due();
+    }
+
+    fn settle(&mut self) {
+        self.do_due();
+    }
+
+    fn leap(&mut self) {
+        while self.answers.is_empty() && self.is_to_leap() {
+            let Some(next) = self.next_at() else { return };
+            self.clock.leap(next);
+            self.now = next.max(self.now);
+            self.do_due();
+        }
+    }
+
+    fn is_to_leap(&self) -> bool {
+        self.clock.leaps() && (self.power_on.is_some() || self.is_busy())
+    }
+
+    fn next(&self) -> Option<Duration> {
+        self.next_at().and_then(|next| self.clock.wall_of(next))
+    }
+
+    fn is_busy(&self) -> bool {
+        self.machines.iter().any(Served::is_busy)
+    }
+
+    fn answers(&mut self) -> &mut Answers {
+        &mut self.answers
+    }
+
+    fn commit(&mut self, tells: bool) -> io::Result<()> {
+        let now = self.now;
+        self.main().commit(now, tells)
+    }
+
+    fn hear(&mut self, request: Value, front: &mut Front) -> Outcome {
+        control::answer(request, self, front)
+    }
+
+    fn tend(&mut self) -> Option<String> {
+        if let Err(error) = self.main().tend() {
+            return Some(format!(
+                "no checkpoint could be made, and the log of the image goes on growing: {error}"
+            ));
+        }
+        std::mem::take(&mut self.is_overloaded).then(|| {
+            format!(
+                "the server cannot keep up: replies have been more than a second late for ten seconds (now at {}); \
+                 a --speed below 1 gives it more time",
+                self.now
+            )
+        })
+    }
+
+    fn hurry(&mut self) {
+        self.clock.pause(false);
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        let now = self.clock.now();
+        self.main().shut_down(now)
+    }
+}
+
 /// The exports of machines that have power.
-fn offered(machines: &[Served]) -> Result<Arc<Server>, ServerError> {
+fn offered(machines: &[Served], tls: Tls) -> Result<Arc<Server>, ServerError> {
     let up = targets(machines).filter(|target| machines[target.machine as usize].machine.is_up());
     let exports = up.map(|target| export(machines, target)).collect();
-    Ok(Arc::new(Server::new(exports, Tls::Off, Limits::default())?))
+    Ok(Arc::new(Server::new(exports, tls, Limits::default())?))
 }
 
 fn export(machines: &[Served], target: Target) -> Export {

@@ -206,6 +206,7 @@ fn compare(name: &str, text: &str, clock: ClockMode, faults: &[(u64, Value)]) {
         image: Some(ImageConfig { folder: image.clone(), options, at: None }),
         listen: Listen::Unix(socket.clone()),
         insecure: false,
+        tls: None,
         clock,
         spin: false,
         export: None,

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +17,13 @@ import click
 
 from outlast import interrupts
 from outlast.cli.image import check_keeping, image_options
-from outlast.cli.options import layers_of, overrides_of, scenario_options
+from outlast.cli.options import layers_of, overrides_of, path_option, scenario_options
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from outlast._core import Server
+    from outlast.serving.file import DriveFile
     from outlast.serving.keeping import Keeping
 
 LOOK = 0.2
@@ -38,6 +39,8 @@ Examples:
   outlast serve serve-drive
   outlast serve serve-drive --run 'nbdinfo "$uri"'
   outlast serve mine.toml --listen tcp:127.0.0.1:10809 --clock virtual
+  outlast serve mine.toml --listen tcp:0.0.0.0:10809 --tls-cert cert.pem --tls-key key.pem
+  outlast serve serve-drive --file drive.img
   outlast serve --preset serve-drive --set device.ftl.capacity=4GiB --speed 0.1
   outlast serve serve-drive --image disk.outlast
   outlast serve --image disk.outlast --at 12.345678s""",
@@ -48,7 +51,17 @@ Examples:
     metavar="PLACE",
     help="unix:PATH, or tcp:ADDRESS:PORT on this machine. Default: a socket in a new folder that only you can enter.",
 )
-@click.option("--insecure", is_flag=True, help="Let other machines in, too, although nothing is encrypted.")
+@click.option("--insecure", is_flag=True, help="Let other machines in, too, although clients need not encrypt.")
+@path_option("--tls-cert", metavar="FILE", help="Encrypt, with the server's certificate in this PEM file.")
+@path_option("--tls-key", metavar="FILE", help="The PEM file of its private key.")
+@path_option(
+    "--tls-ca", metavar="FILE", help="Let in only clients with a certificate of an authority in this PEM file."
+)
+@click.option(
+    "--tls",
+    type=click.Choice(["require", "offer"]),
+    help="Turn away clients that do not encrypt, or leave it to them. Default: require.",
+)
 @click.option(
     "--clock",
     type=click.Choice(["wall", "virtual"]),
@@ -60,13 +73,14 @@ Examples:
 @click.option(
     "--spin", is_flag=True, help="Stay awake for the last 20 us before a reply: truer times, a busier processor."
 )
+@path_option("--file", metavar="PATH", help="Make the drive's bytes a file at this path, too (needs nbdfuse and FUSE).")
 @click.option("--export", metavar="NAME", help="What clients call it. Default: the scenario's name.")
 @image_options
 @click.option(
     "--run",
     "captive",
     metavar="COMMAND",
-    help="Run this in a shell that knows the address as $uri, and end when it ends.",
+    help="Run this in a shell that knows the address as $uri and --file as $file, and end when it ends.",
 )
 @click.option(
     "--name", metavar="NAME", help="Open a control socket of this name, for `outlast ctl NAME`. Default: the export's."
@@ -87,9 +101,14 @@ def serve_command(
     seed: int | None,
     listen: str | None,
     insecure: bool,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    tls_ca: Path | None,
+    tls: str | None,
     clock: str,
     speed: float | None,
     spin: bool,
+    file: Path | None,
     export: str | None,
     captive: str | None,
     name: str | None,
@@ -107,6 +126,7 @@ def serve_command(
     if speed is not None and not 0.001 <= speed <= 1000:
         raise click.UsageError(f"--speed {speed}: must be within 0.001 to 1000", click.get_current_context())
     check_keeping(keeping)
+    _check_tls(tls_cert, tls_key, tls_ca, tls, file)
     # The drive of an image is known to it.
     is_named = keeping["image"] is None or scenario is not None or preset is not None
     layers, overrides = layers_of(scenario, preset) if is_named else [], overrides_of(settings, seed)
@@ -119,12 +139,16 @@ def serve_command(
 
     # From here on there is a socket to be removed.
     interrupts.keep()
-    with _Place(listen) as place:
+    with _Place(listen) as place, _file(file) as as_file:
         server = api.start_server(
             layers,
             overrides,
             listen=place,
             insecure=insecure,
+            tls_cert=_text(tls_cert),
+            tls_key=_text(tls_key),
+            tls_ca=_text(tls_ca),
+            tls=tls or "require",
             speed=None if clock == "virtual" else speed or 1.0,
             spin=spin,
             export=export,
@@ -132,7 +156,7 @@ def serve_command(
         )
         with ExitStack() as stack:
             try:
-                return _attend(server, captive, quiet, lambda: _open(stack, server, name, http, quiet, at))
+                return _attend(server, captive, quiet, lambda: _open(stack, server, name, http, quiet, at), as_file)
             except BaseException:
                 server.stop()
                 while server.wait(LOOK)[0] != "ended":
@@ -157,6 +181,26 @@ def _open(stack: ExitStack, server: Server, name: str | None, http: int | None, 
         sys.stdout.flush()
 
 
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def _check_tls(cert: Path | None, key: Path | None, ca: Path | None, tls: str | None, file: Path | None) -> None:
+    """Refuses options that do not belong together."""
+    if (cert is None) != (key is None):
+        raise click.UsageError("--tls-cert and --tls-key belong together", click.get_current_context())
+    if cert is None and (ca is not None or tls is not None):
+        raise click.UsageError("--tls and --tls-ca belong to --tls-cert", click.get_current_context())
+    if cert is not None and tls != "offer" and file is not None:
+        raise click.UsageError("--file goes without TLS: add --tls offer", click.get_current_context())
+
+
+def _file(path: Path | None) -> AbstractContextManager[DriveFile | None]:
+    from outlast.serving.file import DriveFile
+
+    return nullcontext() if path is None else DriveFile(path)
+
+
 class _Place:
     """Where to listen: as asked, or a socket in a folder that is removed afterwards."""
 
@@ -175,7 +219,9 @@ class _Place:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _attend(server: Server, captive: str | None, quiet: bool, open_control: Callable[[], None]) -> int:
+def _attend(
+    server: Server, captive: str | None, quiet: bool, open_control: Callable[[], None], file: DriveFile | None
+) -> int:
     """Waits until the server ends, tells what there is to tell, and passes on that it should stop."""
     shown, asked = False, False
     command: subprocess.Popen[bytes] | None = None
@@ -187,13 +233,19 @@ def _attend(server: Server, captive: str | None, quiet: bool, open_control: Call
             return 0 if command is None else _ended(command)
         if doing == "serving" and not shown:
             shown = True
+            known = {"uri": server.uri}
+            if file is not None:
+                file.open(server.uri)
+                known["file"] = str(file.path)
             _show(facts, captive, quiet)
             open_control()
             if captive is not None:
-                command = subprocess.Popen(["/bin/sh", "-c", captive], env=os.environ | {"uri": server.uri})
+                command = subprocess.Popen(["/bin/sh", "-c", captive], env=os.environ | known)
         is_over = command is not None and command.poll() is not None
         if (is_over or interrupts.asked()) and not asked:
             asked = True
+            if file is not None:
+                file.close()
             server.stop()
 
 

@@ -21,6 +21,7 @@ from outlast.errors import ControlError
 from outlast.serving import places
 from outlast.serving.client import value_of
 from outlast.serving.control import Control
+from outlast.serving.file import DriveFile
 
 if TYPE_CHECKING:
     from outlast import _core
@@ -35,9 +36,12 @@ class Served:
     Everything happens at the machine's present time. What it refuses is raised as `outlast.ControlError`.
     """
 
-    def __init__(self, server: _core.Server, stack: ExitStack, url: str | None, control: Path | None) -> None:
+    def __init__(
+        self, server: _core.Server, stack: ExitStack, url: str | None, control: Path | None, file: DriveFile | None
+    ) -> None:
         self._server = server
         self._stack = stack
+        self._file = file
         self.url = url
         """Address of the live page, with its token; `None` unless `http` was asked for."""
         self.control = control
@@ -115,6 +119,8 @@ class Served:
 
     def stop(self) -> None:
         """Ends the service. What ended it before, other than a request, is raised."""
+        if self._file is not None:
+            self._file.close()
         self._server.stop()
         try:
             while self._server.wait(LOOK_S)[0] != "ended":
@@ -128,6 +134,10 @@ def serve(
     overrides: Overrides | None = None,
     *,
     listen: str | None = None,
+    tls_cert: str | Path | None = None,
+    tls_key: str | Path | None = None,
+    tls_ca: str | Path | None = None,
+    tls: str = "require",
     speed: float | None = None,
     export: str | None = None,
     name: str | None = None,
@@ -135,15 +145,18 @@ def serve(
     image: str | Path | None = None,
     sync: bool = False,
     spin: bool = False,
+    file: str | Path | None = None,
 ) -> Served:
     """Serves a scenario's drive or array by the NBD protocol from a thread of its own, and returns when it is ready.
 
     `listen` is `unix:PATH` or `tcp:ADDRESS:PORT`; without it a socket in a new folder that only this user can enter.
+    `tls_cert`, `tls_key`, `tls_ca` and `tls` are as the options of `outlast serve`.
     Time leaps from one event to the next, so that tests are quick and nothing waits; with `speed` it goes with the
     clock on the wall, so many simulated seconds a second. `name` opens the control socket for `outlast ctl`, `http` the
     live page and the HTTP interface (`True`: at any free port), for which `pip install 'outlast[serve]'` brings what
     they need. `image` is a folder in which the machine is kept, with `sync` safe from a crash of this computer; `spin`
-    stays awake for the last microseconds before an answer.
+    stays awake for the last microseconds before an answer. `file` is a path at which the bytes are a file meanwhile,
+    where nbdfuse is installed.
     """
     from outlast import _core
 
@@ -153,9 +166,20 @@ def serve(
             stack.callback(shutil.rmtree, folder, ignore_errors=True)
             listen = f"unix:{Path(folder) / 'nbd'}"
         chosen, changes = layers(scenario), override_list(overrides)
-        kept = None if image is None else str(image)
+        as_file = None if file is None else stack.enter_context(DriveFile(Path(file)))
         server = _core.serve(
-            chosen, changes, listen=listen, speed=speed, export=export, image=kept, sync=sync, spin=spin
+            chosen,
+            changes,
+            listen=listen,
+            tls_cert=_text(tls_cert),
+            tls_key=_text(tls_key),
+            tls_ca=_text(tls_ca),
+            tls=tls,
+            speed=speed,
+            export=export,
+            image=_text(image),
+            sync=sync,
+            spin=spin,
         )
         stack.callback(server.stop)
         while (doing := server.wait(LOOK_S)[0]) == "preparing":
@@ -164,7 +188,13 @@ def serve(
             raise ControlError("the server ended before it was ready")
         path = stack.enter_context(Control(server, places.socket_of(name))).path if name is not None else None
         url = stack.enter_context(http_for(server, http)).url if http is not False else None
-        return Served(server, stack.pop_all(), url, path)
+        if as_file is not None:
+            as_file.open(server.uri)
+        return Served(server, stack.pop_all(), url, path, as_file)
+
+
+def _text(path: str | Path | None) -> str | None:
+    return None if path is None else str(path)
 
 
 def http_for(server: _core.Server, port: bool | int) -> Any:

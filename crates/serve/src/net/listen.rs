@@ -11,7 +11,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use super::stream::Stream;
+use super::{Link, Stream};
 
 /// Where to listen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,8 @@ pub enum ListenError {
     Form(String),
     /// Whoever can reach the address could read and write everything.
     #[error(
-        "--listen \"tcp:{0}\": is not of this machine alone, and nothing is encrypted: use tcp:127.0.0.1:PORT or unix:PATH, or add --insecure"
+        "--listen \"tcp:{0}\": is not of this machine alone, and clients need not encrypt: use tcp:127.0.0.1:PORT or unix:PATH, require TLS \
+         (--tls-cert, --tls-key), or add --insecure"
     )]
     NotLoopback(SocketAddr),
     /// What the system says.
@@ -59,13 +60,13 @@ impl FromStr for Listen {
 }
 
 impl Listen {
-    /// Refuses what others than this machine can reach, unless that is wanted.
+    /// Refuses what others than this machine can reach, unless that is `safe` or wanted.
     ///
     /// # Errors
     /// An address that is not a loopback one.
-    pub fn check(&self, insecure: bool) -> Result<(), ListenError> {
+    pub fn check(&self, safe: bool) -> Result<(), ListenError> {
         match self {
-            Self::Tcp(address) if !insecure && !is_loopback(address.ip()) => {
+            Self::Tcp(address) if !safe && !is_loopback(address.ip()) => {
                 Err(ListenError::NotLoopback(*address))
             }
             _ => Ok(()),
@@ -83,6 +84,8 @@ pub(crate) struct Listener {
     socket: Socket,
     /// As a URI writes it.
     place: Place,
+    /// Whether clients have to encrypt.
+    is_secure: bool,
 }
 
 #[derive(Debug)]
@@ -103,44 +106,23 @@ enum Place {
 
 impl Listener {
     /// Listens. Nothing is accepted yet; who connects waits.
-    pub(crate) fn bind(at: &Listen) -> Result<Self, ListenError> {
+    pub(crate) fn bind(at: &Listen, is_secure: bool) -> Result<Self, ListenError> {
         let (place, made) = match at {
-            Listen::Unix(path) => (format!("unix:{}", path.display()), Self::bind_unix(path)),
-            Listen::Tcp(address) => (format!("tcp:{address}"), Self::bind_tcp(*address)),
+            Listen::Unix(path) => (format!("unix:{}", path.display()), bind_unix(path)),
+            Listen::Tcp(address) => (format!("tcp:{address}"), bind_tcp(*address)),
         };
-        made.map_err(|error| ListenError::System { place, error })
-    }
-
-    fn bind_unix(path: &Path) -> io::Result<Self> {
-        let path = std::path::absolute(path)?;
-        if let Some(folder) = path.parent()
-            && !folder.exists()
-        {
-            DirBuilder::new().mode(0o700).recursive(true).create(folder)?;
-        }
-        remove_stale(&path)?;
-        let socket = UnixListener::bind(&path)?;
-        std::fs::set_permissions(&path, Permissions::from_mode(0o600))?;
-        socket.set_nonblocking(true)?;
-        let made = std::fs::symlink_metadata(&path).ok().map(|data| (data.dev(), data.ino()));
-        Ok(Self { socket: Socket::Unix(socket), place: Place::Unix { path, made } })
-    }
-
-    fn bind_tcp(address: SocketAddr) -> io::Result<Self> {
-        let socket = TcpListener::bind(address)?;
-        socket.set_nonblocking(true)?;
-        let place = Place::Tcp(socket.local_addr()?);
-        Ok(Self { socket: Socket::Tcp(socket), place })
+        made.map(|(socket, place)| Self { socket, place, is_secure })
+            .map_err(|error| ListenError::System { place, error })
     }
 
     /// The next client, if one waits.
-    pub(crate) fn accept(&self) -> io::Result<Option<Stream>> {
+    pub(crate) fn accept(&self) -> io::Result<Option<Link>> {
         let accepted = match &self.socket {
             Socket::Unix(socket) => socket.accept().map(|(stream, _)| Stream::Unix(stream)),
             Socket::Tcp(socket) => socket.accept().map(|(stream, _)| Stream::Tcp(stream)),
         };
         match accepted {
-            Ok(stream) => stream.prepared().map(Some),
+            Ok(stream) => Ok(Some(Link::new(stream.prepared()?))),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             Err(error) => Err(error),
         }
@@ -148,12 +130,12 @@ impl Listener {
 
     /// The NBD URI of an export.
     pub(crate) fn uri(&self, export: &str) -> String {
-        let export = escaped(export, b"-._~");
+        let (export, s) = (escaped(export, b"-._~"), if self.is_secure { "s" } else { "" });
         match &self.place {
             Place::Unix { path, .. } => {
-                format!("nbd+unix:///{export}?socket={}", escaped(&path.display().to_string(), b"-._~/"))
+                format!("nbd{s}+unix:///{export}?socket={}", escaped(&path.display().to_string(), b"-._~/"))
             }
-            Place::Tcp(address) => format!("nbd://{address}/{export}"),
+            Place::Tcp(address) => format!("nbd{s}://{address}/{export}"),
         }
     }
 }
@@ -177,6 +159,28 @@ impl Drop for Listener {
             }
         }
     }
+}
+
+fn bind_unix(path: &Path) -> io::Result<(Socket, Place)> {
+    let path = std::path::absolute(path)?;
+    if let Some(folder) = path.parent()
+        && !folder.exists()
+    {
+        DirBuilder::new().mode(0o700).recursive(true).create(folder)?;
+    }
+    remove_stale(&path)?;
+    let socket = UnixListener::bind(&path)?;
+    std::fs::set_permissions(&path, Permissions::from_mode(0o600))?;
+    socket.set_nonblocking(true)?;
+    let made = std::fs::symlink_metadata(&path).ok().map(|data| (data.dev(), data.ino()));
+    Ok((Socket::Unix(socket), Place::Unix { path, made }))
+}
+
+fn bind_tcp(address: SocketAddr) -> io::Result<(Socket, Place)> {
+    let socket = TcpListener::bind(address)?;
+    socket.set_nonblocking(true)?;
+    let place = Place::Tcp(socket.local_addr()?);
+    Ok((Socket::Tcp(socket), place))
 }
 
 /// A socket that a server has left behind is removed: one that nobody answers at. Anything else is not ours.
@@ -243,19 +247,19 @@ mod tests {
         let path = folder.join("new").join("s");
         let at = Listen::Unix(path.clone());
         // The folder is made, for its user alone.
-        let first = Listener::bind(&at).unwrap();
+        let first = Listener::bind(&at, false).unwrap();
         assert_eq!(std::fs::metadata(path.parent().unwrap()).unwrap().mode() & 0o777, 0o700);
         assert_eq!(std::fs::symlink_metadata(&path).unwrap().mode() & 0o777, 0o600);
-        let taken = Listener::bind(&at).unwrap_err().to_string();
+        let taken = Listener::bind(&at, false).unwrap_err().to_string();
         assert!(taken.contains("another server listens there"), "{taken}");
         drop(first);
         assert!(!path.exists(), "the file goes with the listener");
         // A server that was killed leaves its file.
         drop(UnixListener::bind(&path).unwrap());
         assert!(path.exists());
-        drop(Listener::bind(&at).unwrap());
+        drop(Listener::bind(&at, false).unwrap());
         std::fs::write(&path, "mine").unwrap();
-        let file = Listener::bind(&at).unwrap_err().to_string();
+        let file = Listener::bind(&at, false).unwrap_err().to_string();
         assert!(file.contains("a file that is not a socket"), "{file}");
         assert_eq!(std::fs::read(&path).unwrap(), b"mine");
         std::fs::remove_dir_all(folder).unwrap();

@@ -105,7 +105,9 @@ impl Poller {
         let timer =
             timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
         let waker = Waker(Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?));
-        epoll::add(&epoll, &timer, Source::Timer.data(), epoll::EventFlags::IN)?;
+        // Told once for each time that it fires, so that nobody has to take its count out.
+        let once = epoll::EventFlags::IN | epoll::EventFlags::ET;
+        epoll::add(&epoll, &timer, Source::Timer.data(), once)?;
         epoll::add(&epoll, &*waker.0, Source::Waker.data(), epoll::EventFlags::IN)?;
         Ok(Self { epoll, timer, waker, armed: None })
     }
@@ -156,11 +158,7 @@ impl Poller {
         for event in events {
             let (flags, source) = (event.flags, Source::of(event.data.u64()));
             match source {
-                // It fires once: setting it again is what makes it quiet.
-                Source::Timer => {
-                    self.armed = None;
-                    drain(&self.timer);
-                }
+                Source::Timer => self.armed = None,
                 Source::Waker => drain(&self.waker.0),
                 Source::Listener | Source::Session(_) => {}
             }
@@ -176,7 +174,7 @@ impl Poller {
     }
 }
 
-/// Takes the count out of a timer or an event counter.
+/// Takes the count out of an event counter.
 fn drain(counter: &OwnedFd) {
     let mut count = [0; 8];
     // Where there is none, there is nothing to take.

@@ -1,11 +1,14 @@
 //! All clients.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
+
+use rustls::ServerConfig;
 
 use super::{Answer, Backend, Origin, Session, Target, is_shortage};
 use crate::clock::monotonic;
-use crate::net::{Interest, Listener, Poller, Ready, Source};
+use crate::net::{Calls, Interest, Listener, Poller, Ready, Source};
 
 /// Clients at a time; who comes beyond waits to be accepted.
 const SESSIONS: usize = 64;
@@ -16,6 +19,8 @@ pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Front {
     listener: Listener,
+    /// What sessions are encrypted with, if they may be.
+    tls: Option<Arc<ServerConfig>>,
     sessions: Vec<Option<Session>>,
     /// Sessions to be looked at, by number.
     listed: Vec<u32>,
@@ -23,12 +28,36 @@ pub(crate) struct Front {
     generation: u32,
     /// Whether the listener is waited for.
     is_accepting: bool,
+    /// Turns of the loop.
+    pub(crate) turns: u64,
+    /// System calls of sessions that are over.
+    past: Calls,
 }
 
 impl Front {
-    pub(crate) fn new(listener: Listener, poller: &Poller) -> io::Result<Self> {
+    pub(crate) fn new(
+        listener: Listener,
+        tls: Option<Arc<ServerConfig>>,
+        poller: &Poller,
+    ) -> io::Result<Self> {
         poller.add(&listener, Source::Listener, Interest { input: true, output: false })?;
-        Ok(Self { listener, sessions: Vec::new(), listed: Vec::new(), generation: 0, is_accepting: true })
+        Ok(Self {
+            listener,
+            tls,
+            sessions: Vec::new(),
+            listed: Vec::new(),
+            generation: 0,
+            is_accepting: true,
+            turns: 0,
+            past: Calls::default(),
+        })
+    }
+
+    /// System calls on clients' sockets until now.
+    pub(crate) fn calls(&self) -> Calls {
+        let mut calls = self.past;
+        self.sessions.iter().flatten().for_each(|session| calls += session.link.calls);
+        calls
     }
 
     /// Clients that are connected.
@@ -49,8 +78,8 @@ impl Front {
     /// Lets in who waits.
     pub(crate) fn accept(&mut self, poller: &Poller, backend: &impl Backend) -> io::Result<()> {
         while self.clients() < SESSIONS {
-            let stream = match self.listener.accept() {
-                Ok(Some(stream)) => stream,
+            let link = match self.listener.accept() {
+                Ok(Some(link)) => link,
                 Ok(None) => return Ok(()),
                 Err(error) if is_shortage(&error) => return Ok(()),
                 Err(error) => return Err(error),
@@ -61,8 +90,8 @@ impl Front {
                 self.sessions.len() - 1
             });
             self.generation = self.generation.wrapping_add(1);
-            poller.add(&stream, Source::Session(number as u32), Interest { input: true, output: false })?;
-            let session = Session::new(stream, backend.server().clone(), monotonic(), self.generation);
+            poller.add(&link, Source::Session(number as u32), Interest { input: true, output: false })?;
+            let session = Session::new(link, backend.server().clone(), monotonic(), self.generation);
             self.sessions[number] = Some(session);
             self.list(number as u32);
         }
@@ -85,7 +114,7 @@ impl Front {
         let Source::Session(number) = ready.source else { return };
         let Some(session) = &mut self.sessions[number as usize] else { return };
         // Who has hung up and is not to be read from would be told of for ever.
-        let is_gone = ready.hung_up && !session.connection.wants_input();
+        let is_gone = ready.hung_up && !session.wants_input();
         if is_gone || ready.input && !session.read() {
             self.close(number);
             return;
@@ -98,7 +127,7 @@ impl Front {
         for index in 0..self.listed.len() {
             let number = self.listed[index];
             let Some(session) = &mut self.sessions[number as usize] else { continue };
-            if !session.listen(number, backend) {
+            if !session.listen(number, self.tls.as_ref(), backend) {
                 self.close(number);
             }
         }
@@ -120,34 +149,46 @@ impl Front {
         while let Some(number) = self.listed.pop() {
             let Some(session) = &mut self.sessions[number as usize] else { continue };
             session.is_listed = false;
-            let goes_on = session.send() && session.listen(number, backend);
-            if !goes_on || session.connection.is_finished() {
+            let goes_on = session.send() && session.listen(number, self.tls.as_ref(), backend);
+            if !goes_on || session.is_over() {
+                session.link.end();
                 self.close(number);
             } else if let Some(interest) = session.changed_interest() {
-                poller.modify(&session.stream, Source::Session(number), interest)?;
+                poller.modify(&session.link, Source::Session(number), interest)?;
             }
         }
-        if !self.is_accepting && self.clients() < SESSIONS {
-            self.is_accepting = true;
-            poller.modify(&self.listener, Source::Listener, Interest { input: true, output: false })?;
+        self.make_room_known(poller)
+    }
+
+    /// Where there is room again, clients that wait are let in.
+    fn make_room_known(&mut self, poller: &Poller) -> io::Result<()> {
+        if self.is_accepting || self.clients() >= SESSIONS {
+            return Ok(());
         }
-        Ok(())
+        self.is_accepting = true;
+        poller.modify(&self.listener, Source::Listener, Interest { input: true, output: false })
     }
 
     /// Ends a session at once. What it has under way goes on, and is answered to nobody.
     fn close(&mut self, number: u32) {
         // The socket leaves the poller when it is closed.
-        self.sessions[number as usize] = None;
+        if let Some(session) = self.sessions[number as usize].take() {
+            self.past += session.link.calls;
+        }
+    }
+
+    /// Ends all sessions that are `meant`.
+    fn close_those(&mut self, meant: impl Fn(&Session) -> bool) {
+        for number in 0..self.sessions.len() {
+            if self.sessions[number].as_ref().is_some_and(&meant) {
+                self.close(number as u32);
+            }
+        }
     }
 
     /// Ends all sessions of a machine and of its members at once, as when a cable is pulled.
     pub(crate) fn close_all(&mut self, machine: u32) {
-        let is_its = |session: &Session| session.target.is_some_and(|target| target.machine == machine);
-        for session in &mut self.sessions {
-            if session.as_ref().is_some_and(is_its) {
-                *session = None;
-            }
-        }
+        self.close_those(|session| session.target.is_some_and(|target| target.machine == machine));
     }
 
     /// The server is going down: what clients ask from now on is refused, saying so.
@@ -156,18 +197,14 @@ impl Front {
     }
 
     /// Turns away whoever has negotiated for too long. Until when the next one may.
-    pub(crate) fn hurry(&mut self, now: Duration) -> Option<Duration> {
-        let mut next = None;
-        for slot in &mut self.sessions {
-            match slot {
-                Some(session) if session.is_overdue(now) => *slot = None,
-                Some(session) if session.target.is_none() => {
-                    let end = session.born + HANDSHAKE;
-                    next = Some(next.map_or(end, |next: Duration| next.min(end)));
-                }
-                _ => {}
-            }
+    pub(crate) fn hurry(&mut self, now: Duration, poller: &Poller) -> io::Result<Option<Duration>> {
+        let ends = |session: &Session| session.target.is_none().then_some(session.born + HANDSHAKE);
+        let next = self.sessions.iter().flatten().filter_map(ends).min();
+        if next.is_none_or(|next| next > now) {
+            return Ok(next);
         }
-        next
+        self.close_those(|session| session.is_overdue(now));
+        self.make_room_known(poller)?;
+        Ok(self.sessions.iter().flatten().filter_map(ends).min())
     }
 }

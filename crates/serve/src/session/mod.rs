@@ -10,9 +10,11 @@ use std::io::{self, IoSlice};
 use std::sync::Arc;
 use std::time::Duration;
 
-use outlast_nbd::{Connection, Event, RequestId, Server};
+use outlast_nbd::{Connection, End, Event, RequestId, Server};
 
-use crate::net::{Interest, Stream};
+use rustls::ServerConfig;
+
+use crate::net::{Interest, Link};
 
 /// Slices of one gathered write; more leave with the next.
 const SLICES: usize = 64;
@@ -20,7 +22,7 @@ const SLICES: usize = 64;
 /// A client's session.
 #[derive(Debug)]
 pub(crate) struct Session {
-    stream: Stream,
+    link: Link,
     connection: Connection,
     /// What it has opened.
     target: Option<Target>,
@@ -35,19 +37,29 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    fn new(stream: Stream, server: Arc<Server>, born: Duration, generation: u32) -> Self {
+    fn new(link: Link, server: Arc<Server>, born: Duration, generation: u32) -> Self {
         let connection = Connection::new(server);
         let interest = Interest { input: true, output: false };
-        Self { stream, connection, target: None, born, interest, generation, is_listed: false }
+        Self { link, connection, target: None, born, interest, generation, is_listed: false }
     }
 
     /// Reads what the socket has. Whether the client is still there.
     fn read(&mut self) -> bool {
+        if self.link.is_handshaking() {
+            return match self.link.shake() {
+                Ok(true) => {
+                    self.connection.tls_started();
+                    true
+                }
+                Ok(false) => true,
+                Err(_) => false,
+            };
+        }
         let space = self.connection.space();
         if space.is_empty() {
             return true;
         }
-        match self.stream.read(space) {
+        match self.link.read(space) {
             Ok(None) => true,
             Ok(Some(0)) | Err(_) => false,
             Ok(Some(count)) => {
@@ -57,11 +69,36 @@ impl Session {
         }
     }
 
+    /// Takes in what the socket has brought and there was no room for. `None` where the client is not there any more.
+    fn take_in(&mut self) -> Option<bool> {
+        if self.link.is_handshaking() {
+            return Some(false);
+        }
+        let space = self.connection.space();
+        if space.is_empty() {
+            return Some(false);
+        }
+        match self.link.read_held(space) {
+            Ok(None) => Some(false),
+            Ok(Some(0)) | Err(_) => None,
+            Ok(Some(count)) => {
+                self.connection.filled(count);
+                Some(true)
+            }
+        }
+    }
+
     /// Hands all that the client asks to `backend`. Whether the session goes on.
-    fn listen(&mut self, number: u32, backend: &mut impl Backend) -> bool {
+    fn listen(&mut self, number: u32, tls: Option<&Arc<ServerConfig>>, backend: &mut impl Backend) -> bool {
         let generation = self.generation;
         loop {
-            let Some(event) = self.connection.poll() else { return true };
+            let Some(event) = self.connection.poll() else {
+                match self.take_in() {
+                    Some(true) => continue,
+                    Some(false) => return true,
+                    None => return false,
+                }
+            };
             match event {
                 Event::Request(request) => {
                     let Some(target) = self.target else { return false };
@@ -74,7 +111,11 @@ impl Session {
                         return false;
                     }
                 }
-                Event::StartTls => return false,
+                Event::StartTls => {
+                    if tls.is_none_or(|tls| self.link.secure(tls.clone()).is_err()) {
+                        return false;
+                    }
+                }
                 Event::Ended(_) => {}
             }
         }
@@ -102,20 +143,31 @@ impl Session {
                 *slice = IoSlice::new(bytes);
                 count += 1;
             }
-            match self.stream.write(&slices[..count]) {
+            match self.link.write(&slices[..count]) {
                 Ok(None) => return true,
                 Ok(Some(0)) | Err(_) => return false,
                 Ok(Some(sent)) => self.connection.sent(sent),
             }
         }
-        true
+        self.link.flush().is_ok()
+    }
+
+    /// Whether the client is to be read from.
+    fn wants_input(&self) -> bool {
+        self.connection.wants_input() || self.link.is_handshaking()
     }
 
     /// What its socket is to be waited for, if that has changed.
     fn changed_interest(&mut self) -> Option<Interest> {
-        let interest =
-            Interest { input: self.connection.wants_input(), output: self.connection.output_len() > 0 };
+        let output = self.connection.output_len() > 0 || self.link.has_output();
+        let interest = Interest { input: self.wants_input(), output };
         (interest != std::mem::replace(&mut self.interest, interest)).then_some(interest)
+    }
+
+    /// Whether nothing is left to be said.
+    fn is_over(&self) -> bool {
+        let is_heard = matches!(self.connection.end(), Some(End::Violation(_))) || !self.link.has_output();
+        self.connection.is_finished() && is_heard
     }
 
     /// Whether it still negotiates, `HANDSHAKE` after it began.

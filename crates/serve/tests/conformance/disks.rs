@@ -193,6 +193,7 @@ impl Served {
             image: None,
             listen: Listen::Unix(socket.clone()),
             insecure: false,
+            tls: None,
             clock: ClockMode::Virtual,
             spin: false,
             export: None,

@@ -1,0 +1,161 @@
+//! The servers that are measured: processes of others, and our own within this one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use outlast_engine::parse_text;
+use outlast_serve::{ClockMode, Listen, ServeConfig, Server, ServerHandle, Status, serve_without_device};
+use outlast_units::Bytes;
+
+/// What a server offers.
+pub(super) const SIZE: &str = "1G";
+
+/// The drive: 1 GiB without parity, on the flash of the preset `demo`.
+const DRIVE: &str = "extends = \"demo\"\nname = \"served\"\n[device.geometry]\nblocks_per_plane = 37\n[device.ftl]\n\
+     capacity = \"1GiB\"\n[device]\nbytes = true\n";
+
+/// How the drive is prepared.
+#[derive(Clone, Copy)]
+pub(super) enum Prepared {
+    /// Empty.
+    Fresh,
+    /// Every unit written once.
+    Filled,
+    /// Overwritten until its write amplification stands still: it collects.
+    Collecting,
+}
+
+impl Prepared {
+    fn settings(self) -> &'static str {
+        match self {
+            Self::Fresh => "[precondition]\nfill = \"none\"\noverwrite = \"none\"\n",
+            Self::Filled => "[precondition]\noverwrite = \"none\"\n",
+            Self::Collecting => "",
+        }
+    }
+}
+
+enum Running {
+    Own(ServerHandle),
+    Other(Child, Option<PathBuf>),
+}
+
+/// A server that listens.
+pub(super) struct Measured {
+    pub(super) uri: String,
+    running: Running,
+}
+
+impl Measured {
+    /// Another server, if it is installed; `file` is what it serves, made and removed here.
+    pub(super) fn other(
+        name: &str,
+        program: &str,
+        folder: &Path,
+        file: Option<PathBuf>,
+        arguments: impl FnOnce(String) -> Vec<String>,
+    ) -> Option<Self> {
+        let socket = folder.join(name.replace(' ', "-"));
+        if let Some(file) = &file {
+            fs::File::create(file).and_then(|file| file.set_len(1 << 30)).ok()?;
+        }
+        let mut command = Command::new(program);
+        command.args(arguments(socket.display().to_string())).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn().ok()?;
+        let running = Running::Other(child, file);
+        let begun = Instant::now();
+        while !socket.exists() && begun.elapsed() < Duration::from_secs(10) {
+            sleep(Duration::from_millis(10));
+        }
+        Some(Self { uri: format!("nbd+unix:///?socket={}", socket.display()), running })
+    }
+
+    /// One of ours, on a drive.
+    pub(super) fn drive(
+        folder: &Path,
+        prepared: Prepared,
+        clock: ClockMode,
+        spin: bool,
+    ) -> Result<Self, String> {
+        let text = format!("{DRIVE}{}", prepared.settings());
+        let (scenario, _) = parse_text(&text).map_err(|error| error.to_string())?;
+        let config = ServeConfig {
+            scenario: Some(scenario),
+            image: None,
+            listen: Listen::Unix(free(folder)),
+            insecure: false,
+            tls: None,
+            clock,
+            spin,
+            export: Some(String::new()),
+        };
+        Self::ready(Server::start(config).map_err(|error| error.to_string())?)
+    }
+
+    /// One of ours, with nothing behind it.
+    pub(super) fn nothing(folder: &Path) -> Result<Self, String> {
+        let listen = Listen::Unix(free(folder));
+        Self::ready(serve_without_device(&listen, Bytes::gib(1)).map_err(|error| error.to_string())?)
+    }
+
+    fn ready(handle: ServerHandle) -> Result<Self, String> {
+        loop {
+            match handle.status() {
+                Status::Preparing(_) => sleep(Duration::from_millis(5)),
+                Status::Serving(_) => {
+                    return Ok(Self { uri: handle.uri().to_owned(), running: Running::Own(handle) });
+                }
+                Status::Ended(error) => return Err(error.unwrap_or_default()),
+            }
+        }
+    }
+
+    /// Seconds of processor time that the server has taken.
+    pub(super) fn cpu_s(&self) -> f64 {
+        let process = match &self.running {
+            Running::Own(_) => std::process::id(),
+            Running::Other(child, _) => child.id(),
+        };
+        let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+        let ticks: f64 = fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
+        ticks / 100.0
+    }
+
+    /// What one of ours says of itself.
+    pub(super) fn metrics(&self) -> serde_json::Value {
+        match &self.running {
+            Running::Own(handle) => handle.request(serde_json::json!({ "do": "metrics" }))["ok"].clone(),
+            Running::Other(..) => serde_json::Value::Null,
+        }
+    }
+}
+
+impl Drop for Measured {
+    fn drop(&mut self) {
+        match &mut self.running {
+            Running::Own(handle) => {
+                handle.stop();
+                while !matches!(handle.status(), Status::Ended(_)) {
+                    sleep(Duration::from_millis(5));
+                }
+            }
+            Running::Other(child, file) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                if let Some(file) = file {
+                    let _ = fs::remove_file(file);
+                }
+            }
+        }
+    }
+}
+
+/// A path for a socket that nobody uses: each server removes its own.
+fn free(folder: &Path) -> PathBuf {
+    let taken = |number: &u32| !folder.join(format!("own-{number}")).exists();
+    folder.join(format!("own-{}", (0..99).find(taken).unwrap_or_default()))
+}

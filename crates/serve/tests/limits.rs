@@ -1,0 +1,99 @@
+//! Can a client take more than its share?
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::disallowed_methods, reason = "real clients need a real server: sockets, threads and time")]
+
+mod support;
+
+use std::io::{ErrorKind, Write};
+use std::time::{Duration, Instant};
+
+use outlast_serve::ClockMode;
+use support::DRIVE;
+use support::raw::{Client, READ, Served, request};
+
+/// Clients at a time.
+const CLIENTS: usize = 64;
+/// How long each may negotiate.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// Bytes of memory that this process, and so the server in it, has.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
+}
+
+fn reads(client: &mut Client, times: u64) {
+    for cookie in 0..times {
+        client.0.write_all(&request(READ, cookie, 4096, 4096)).unwrap();
+        assert_eq!(client.reply(4096).0, cookie);
+    }
+}
+
+#[test]
+fn one_client_more_than_there_may_be_waits_until_another_goes() {
+    let served = Served::new("clients", DRIVE, ClockMode::Virtual, false);
+    let mut clients: Vec<Client> = (0..CLIENTS).map(|_| Client::open(&served.socket)).collect();
+    let mut late = Client::connect(&served.socket);
+    assert!(!late.is_greeted(Duration::from_millis(300)), "{CLIENTS} is the limit");
+    assert_eq!(served.ask("metrics")["clients"], CLIENTS);
+    reads(&mut clients[0], 10);
+    clients.pop();
+    assert!(late.is_greeted(Duration::from_secs(10)), "a place is free");
+}
+
+#[test]
+fn who_negotiates_for_ever_makes_room_and_holds_nobody_up() {
+    let served = Served::new("slow", DRIVE, ClockMode::Virtual, false);
+    let mut good = Client::open(&served.socket);
+    let begun = Instant::now();
+    let mut silent: Vec<Client> = (1..CLIENTS).map(|_| Client::connect(&served.socket)).collect();
+    assert!(silent.iter_mut().all(|client| client.is_greeted(Duration::from_secs(10))));
+    let mut late = Client::connect(&served.socket);
+    // One sends a byte now and then; that buys no time. The options never end.
+    let option = b"IHAVEOPT\0\0\0\x03\0\0\0\0".iter().cycle();
+    let mut bytes = b"\0\0\0\x03".iter().chain(option);
+    while begun.elapsed() + Duration::from_secs(2) < HANDSHAKE {
+        silent[0].0.write_all(&[*bytes.next().unwrap()]).unwrap();
+        reads(&mut good, 10);
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert!(!silent[1].is_hung_up(), "there is time left");
+    assert!(late.is_greeted(HANDSHAKE), "those before it had their time");
+    let taken = begun.elapsed();
+    assert!(taken >= HANDSHAKE && taken < HANDSHAKE + Duration::from_secs(5), "{taken:?}");
+    std::thread::sleep(Duration::from_millis(500));
+    for client in &mut silent[1..] {
+        assert!(client.is_hung_up());
+    }
+    reads(&mut good, 10);
+}
+
+#[test]
+fn a_client_that_never_reads_its_replies_is_not_read_from_either() {
+    const LENGTH: u32 = 1 << 20;
+    let served = Served::new("deaf", DRIVE, ClockMode::Virtual, false);
+    let (mut deaf, mut good) = (Client::open(&served.socket), Client::open(&served.socket));
+    reads(&mut good, 10);
+    let before = resident();
+    let requests: Vec<u8> = (0..1000).flat_map(|cookie| request(READ, cookie, 0, LENGTH)).collect();
+    deaf.0.set_write_timeout(Some(Duration::from_secs(1))).unwrap();
+    let mut sent = 0;
+    loop {
+        match deaf.0.write(&requests[sent % requests.len()..]) {
+            Ok(count) => sent += count,
+            Err(error) => {
+                assert!(matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{error}");
+                break;
+            }
+        }
+        assert!(sent < 8 << 20, "it is read from without end");
+    }
+    // What it has asked for is many times what may be held for it.
+    assert!(sent as u64 / 28 * u64::from(LENGTH) > 4 << 30, "{sent} bytes");
+    let held = resident().saturating_sub(before);
+    assert!(held < 256 << 20, "{} MiB for a client that reads nothing", held >> 20);
+    reads(&mut good, 100);
+    assert_eq!(served.ask("metrics")["clients"], 2);
+}

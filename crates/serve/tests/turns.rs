@@ -1,0 +1,114 @@
+//! Does the loop do no more than it has to?
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::disallowed_methods, reason = "real clients need a real server: sockets, threads and time")]
+
+mod support;
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use outlast_serve::{ClockMode, Listen, serve_without_device};
+use outlast_units::Bytes;
+use support::DRIVE;
+use support::raw::{Client, FLUSH, READ, Served, WRITE, request, socket};
+
+const WALL: ClockMode = ClockMode::Wall { speed: 1.0 };
+
+/// So many requests fit into one packet of a Unix socket, so that they come together.
+const AT_ONCE: u64 = 32;
+
+#[test]
+fn replies_of_one_instant_leave_in_one_write() {
+    for (name, clock) in [("virtual", ClockMode::Virtual), ("wall", WALL)] {
+        let served = Served::new(&format!("instant-{name}"), DRIVE, clock, false);
+        let mut client = Client::open(&served.socket);
+        let together = |client: &mut Client| {
+            let requests: Vec<u8> = (0..AT_ONCE).flat_map(|cookie| request(FLUSH, cookie, 0, 0)).collect();
+            client.0.write_all(&requests).unwrap();
+            let mut cookies: Vec<u64> = (0..AT_ONCE).map(|_| client.reply(0).0).collect();
+            cookies.sort_unstable();
+            assert!(cookies.iter().copied().eq(0..AT_ONCE), "{cookies:?}");
+        };
+        // The drive has been filled: the first may have something to do.
+        together(&mut client);
+        let before = (served.done("writes"), served.done("reads"));
+        for _ in 0..20 {
+            together(&mut client);
+        }
+        let after = (served.done("writes"), served.done("reads"));
+        assert_eq!((after.0 - before.0, after.1 - before.1), (20, 20), "{name}: writes and reads");
+    }
+}
+
+#[test]
+fn a_virtual_turn_has_as_few_calls_as_there_can_be() {
+    let served = Served::new("calls", DRIVE, ClockMode::Virtual, false);
+    let mut client = Client::open(&served.socket);
+    let before = ["reads", "writes", "turns"].map(|figure| served.done(figure));
+    for cookie in 0..500 {
+        client.0.write_all(&request(READ, cookie, 4096 * (cookie % 100), 4096)).unwrap();
+        assert_eq!(client.reply(4096).0, cookie);
+    }
+    let after = ["reads", "writes", "turns"].map(|figure| served.done(figure));
+    let taken: Vec<u64> = after.iter().zip(before).map(|(after, before)| after - before).collect();
+    assert_eq!(taken[..2], [500, 500]);
+    // Three are those of the questions.
+    assert!((500..=510).contains(&taken[2]), "a request takes one turn: {}", taken[2]);
+}
+
+#[test]
+fn a_write_of_many_pieces_is_stored_as_it_came() {
+    let served = Served::new("pieces", DRIVE, WALL, false);
+    let mut client = Client::open(&served.socket);
+    let data: Vec<u8> = (0..1_u32 << 20).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let message = [request(WRITE, 1, 0, 1 << 20), data.clone()].concat();
+    for piece in message.chunks(100_003) {
+        client.0.write_all(piece).unwrap();
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(client.reply(0).0, 1);
+    client.0.write_all(&request(READ, 2, 0, 1 << 20)).unwrap();
+    assert!(client.reply(1 << 20) == (2, data));
+}
+
+/// Turns of the loop for reads one after another, and the shortest time that one took.
+fn turns_of_reads(spin: bool) -> (u64, Duration) {
+    let served = Served::new(if spin { "spins" } else { "sleeps" }, DRIVE, WALL, spin);
+    let mut client = Client::open(&served.socket);
+    let (before, mut shortest) = (served.done("turns"), Duration::MAX);
+    for cookie in 0..200 {
+        let begun = Instant::now();
+        client.0.write_all(&request(READ, cookie, 4096 * (cookie % 500), 4096)).unwrap();
+        client.reply(4096);
+        shortest = shortest.min(begun.elapsed());
+    }
+    (served.done("turns") - before, shortest)
+}
+
+#[test]
+fn spinning_stays_awake_before_a_deadline_and_answers_nothing_early() {
+    let (asleep, awake) = (turns_of_reads(false), turns_of_reads(true));
+    // A read of flash: 60 us and its transfer.
+    assert!(asleep.1 >= Duration::from_micros(60) && awake.1 >= Duration::from_micros(60));
+    assert!(
+        asleep.0 < 200 * 5,
+        "a read takes two turns, and a few more where something else is due: {}",
+        asleep.0
+    );
+    assert!(awake.0 > 3 * asleep.0, "{} turns awake, {} asleep", awake.0, asleep.0);
+}
+
+#[test]
+fn a_loop_without_a_device_answers_at_once() {
+    let socket = socket("nothing");
+    let handle = serve_without_device(&Listen::Unix(socket.clone()), Bytes::mib(64)).unwrap();
+    let served = Served::of(handle, socket);
+    let mut client = Client::open(&served.socket);
+    client.0.write_all(&request(READ, 7, 8192, 4096)).unwrap();
+    assert_eq!(client.reply(4096), (7, vec![0; 4096]));
+    let write = [request(WRITE, 8, 0, 512), vec![1; 512], request(FLUSH, 9, 0, 0)].concat();
+    client.0.write_all(&write).unwrap();
+    assert_eq!([client.reply(0).0, client.reply(0).0], [8, 9]);
+    assert!(served.done("turns") >= 3);
+}

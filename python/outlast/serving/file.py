@@ -1,0 +1,111 @@
+"""A served drive as a file, for programs that do not speak NBD: nbdfuse, where it is installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+from outlast.errors import ControlError
+
+PATIENCE_S = 15.0
+"""How long nbdfuse may take to begin, and the file's last user to leave."""
+LOOK_S = 0.02
+
+
+class DriveFile:
+    """A path at which the drive's bytes appear while the drive is served; to be used in `with`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._program, self._unmount = _programs()
+        self._made = _is_to_be_made(path)
+        self._nbdfuse: subprocess.Popen[str] | None = None
+
+    def open(self, uri: str) -> None:
+        """The bytes of the drive at this address are there when it returns."""
+        try:
+            self.path.touch()
+            # In a session of its own: a Ctrl-C is for the server, which puts an end to this in its own time.
+            self._nbdfuse = subprocess.Popen(
+                [self._program, str(self.path.absolute()), uri],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ControlError(f"--file {self.path}: {error.strerror}") from error
+        end = time.monotonic() + PATIENCE_S
+        while not self.path.stat().st_size:
+            if self._nbdfuse.poll() is not None or time.monotonic() > end:
+                raise ControlError(f"--file {self.path}: nbdfuse: {self._complaint() or 'does not begin'}")
+            time.sleep(LOOK_S)
+
+    def _complaint(self) -> str:
+        """What nbdfuse said before it ended."""
+        assert self._nbdfuse is not None
+        if self._nbdfuse.poll() is None:
+            return ""
+        _, said = self._nbdfuse.communicate()
+        return " ".join(said.split())
+
+    def close(self) -> None:
+        """The bytes leave the path when all that was written is on the drive, at the latest when its users do."""
+        if self._nbdfuse is not None:
+            end = time.monotonic() + PATIENCE_S
+            while self._nbdfuse.poll() is None:
+                lazily = ["-z"] if time.monotonic() > end else []
+                done = subprocess.run([self._unmount, "-u", *lazily, str(self.path)], capture_output=True)
+                if done.returncode == 0 or lazily:
+                    break
+                time.sleep(10 * LOOK_S)
+            with suppress(subprocess.TimeoutExpired):
+                self._nbdfuse.wait(PATIENCE_S)
+            if self._nbdfuse.poll() is None:
+                self._nbdfuse.terminate()
+            self._nbdfuse.communicate()
+            self._nbdfuse = None
+        if self._made:
+            with suppress(OSError):
+                self.path.unlink()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _programs() -> tuple[str, str]:
+    """nbdfuse, and what takes its file away again."""
+    program = shutil.which("nbdfuse")
+    if program is None:
+        raise ControlError("--file needs nbdfuse, which is not installed (Debian: libnbd-bin; Fedora: nbdfuse)")
+    unmount = shutil.which("fusermount3") or shutil.which("fusermount")
+    if unmount is None or not os.access("/dev/fuse", os.R_OK | os.W_OK):
+        raise ControlError("--file needs FUSE: fusermount3 on the PATH (Debian: fuse3), and /dev/fuse")
+    return program, unmount
+
+
+def _is_to_be_made(path: Path) -> bool:
+    """Whether there is nothing at a path; what is there must be an empty file, for it is hidden meanwhile."""
+    try:
+        if not path.exists():
+            if not path.absolute().parent.is_dir():
+                raise ControlError(f"--file {path}: {path.parent} is not a folder")
+            return True
+        is_empty = path.is_file() and path.stat().st_size == 0
+    except OSError as error:
+        # What a server that was killed leaves behind.
+        raise ControlError(
+            f"--file {path}: {error.strerror}; if an old server is to blame: fusermount3 -u {path}"
+        ) from error
+    if not is_empty:
+        raise ControlError(f"--file {path}: is there already, and not an empty file: it would be hidden")
+    return False
