@@ -58,7 +58,7 @@ test-guest: setup ## Linux's own RAID and NBD client in a virtual machine over s
 	@$(BIN)/python -m pytest tests/guest
 
 test-kill: setup ## kill -9 of served drives and arrays under load, KILLS=100 times each, and their logs cut off at every byte that matters
-	@$(BIN)/python -m pytest tests/test_serve_kill.py --kills $(KILLS) -s
+	@$(BIN)/python -m pytest tests/test_serve_kill.py --kills $(KILLS) --timeout 7200 -s
 	@cargo test --locked --package outlast-serve --test kill --test compaction_kills
 
 lint: .venv/tools ## formatting, clippy, ruff, mypy

@@ -19,7 +19,8 @@ fn records(mut bytes: &[u8]) -> Vec<u8> {
         let (body, rest) = rest.split_at(length.min(rest.len()));
         bytes = rest;
         let length = (body.len() as u32).to_le_bytes();
-        let place = [&IMAGE.to_le_bytes()[..], &SEGMENT.to_le_bytes(), &(log.len() as u64).to_le_bytes()].concat();
+        let place =
+            [&IMAGE.to_le_bytes()[..], &SEGMENT.to_le_bytes(), &(log.len() as u64).to_le_bytes()].concat();
         let sum = crc32c::crc32c(&[&place[..], &length, body].concat());
         log.extend_from_slice(&[&length[..], &sum.to_le_bytes(), body].concat());
     }

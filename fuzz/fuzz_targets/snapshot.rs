@@ -4,11 +4,10 @@
 
 use libfuzzer_sys::fuzz_target;
 use outlast_device::{Command, Device, Op, StreamId, Tag};
-use outlast_engine::{Scenario, parse_text, read_snapshot, settings_of, write_snapshot};
+use outlast_engine::{parse_text, read_snapshot, settings_of, write_snapshot};
 use outlast_persist::{Damage, Reader, Restore, Writer};
 use outlast_ssd::Ssd;
 use outlast_units::{Lba, Nanos};
-use std::sync::OnceLock;
 
 /// A drive with a part of each kind, and as small as such a drive can be.
 const DRIVE: &str = r#"
@@ -20,9 +19,10 @@ ftl = { capacity = "4MiB", spare_blocks = 4 }
 controller = { write_buffer = "256KiB", write_cache = "volatile" }
 protection = { data = 3, parity = 1 }
 reliability = { chip = "tlc-72-layer" }
-scrub = { patrol = "1h", reads = 1000 }
+scrub = { patrol = "1h", patrol_errors = 30, reads = 1000 }
 [workload.synthetic]
 requests = 1
+queue_depth = 1
 "#;
 
 /// State that is written as it lies.
@@ -40,9 +40,10 @@ impl Restore for Raw<'_> {
     }
 }
 
-/// The scenario; the file of a drive at work; the state in it.
+/// A drive as it is built; the file of one at work; the state in it.
 struct Known {
-    scenario: Scenario,
+    settings: u64,
+    fresh: Ssd,
     file: Vec<u8>,
     state: Vec<u8>,
 }
@@ -50,7 +51,9 @@ struct Known {
 impl Known {
     fn new() -> Self {
         let scenario = parse_text(DRIVE).expect("a scenario").0;
-        let mut drive = Ssd::new(scenario.device.clone(), 1).expect("a drive");
+        let settings = settings_of(&scenario);
+        let fresh = Ssd::new(scenario.device, 1).expect("a drive");
+        let mut drive = fresh.clone();
         let (mut now, mut done) = (Nanos(0), Vec::new());
         for turn in 0..300u32 {
             let op = [Op::Write, Op::Write, Op::Write, Op::Read, Op::Trim, Op::Flush][turn as usize % 6];
@@ -63,7 +66,7 @@ impl Known {
             drive.advance(now, &mut done);
         }
         let mut file = Vec::new();
-        write_snapshot(&mut file, settings_of(&scenario), &drive).expect("memory can be written");
+        write_snapshot(&mut file, settings, &drive).expect("memory can be written");
         let mut content = Vec::new();
         let mut blocks = &file[12..];
         while let Some((head, rest)) = blocks.split_first_chunk::<8>() {
@@ -74,19 +77,21 @@ impl Known {
         // Behind the version, and the numbers of types and settings.
         let version = u64::from_le_bytes(content[..8].try_into().expect("eight bytes")) as usize;
         let state = content.split_off(8 + version + 16);
-        Self { scenario, file, state }
+        let known = Self { settings, fresh, file, state };
+        known.read(&known.file).expect("what was written can be read");
+        known.read_state(&known.state).expect("and so can its state by itself");
+        known
     }
 
     fn read(&self, mut file: &[u8]) -> Result<(), String> {
-        let mut drive = Ssd::new(self.scenario.device.clone(), 1).expect("a drive");
-        let read = read_snapshot(&mut file, settings_of(&self.scenario), &(), &mut drive);
+        let read = read_snapshot(&mut file, self.settings, &(), &mut self.fresh.clone());
         read.map_err(|error| error.to_string())
     }
 
     /// Reads this state, whose checksums are right.
     fn read_state(&self, state: &[u8]) -> Result<(), String> {
         let mut file = Vec::new();
-        write_snapshot(&mut file, settings_of(&self.scenario), &Raw(state)).expect("memory can be written");
+        write_snapshot(&mut file, self.settings, &Raw(state)).expect("memory can be written");
         let done = self.read(&file);
         if let Err(message) = &done {
             assert_eq!(message.lines().count(), 1, "{message}");
@@ -96,13 +101,14 @@ impl Known {
 }
 
 fuzz_target!(|data: &[u8]| {
-    static KNOWN: OnceLock<Known> = OnceLock::new();
-    let known = KNOWN.get_or_init(|| {
-        let known = Known::new();
-        known.read(&known.file).expect("what was written can be read");
-        known.read_state(&known.state).expect("and so can its state by itself");
-        known
-    });
+    KNOWN.with(|known| forge(known, data));
+});
+
+thread_local! {
+    static KNOWN: Known = Known::new();
+}
+
+fn forge(known: &Known, data: &[u8]) {
     let _ = known.read(data);
     let _ = known.read_state(data);
     // Three bytes of place and one of change, as often as there are four.
@@ -118,4 +124,4 @@ fuzz_target!(|data: &[u8]| {
         }
     }
     let _ = known.read_state(&state);
-});
+}
