@@ -69,7 +69,7 @@ def test_a_member_is_pulled_and_rebuilt(tmp_path: Path) -> None:
     with serving(tmp_path, NO_SPARE) as served:
         pulled = {"do": "fault", "fault": {"kind": "device", "device": 2}}
         under_load(served, (3000, pulled), (6000, {"do": "replace", "member": 2}))
-        served.ask("clock", advance="10m")
+        served.ask("clock", advance="600s")
         is_whole(served)
         # What the new drive holds is right: any other may go.
         served.ask("fault", fault={"kind": "device", "device": 0})
@@ -92,7 +92,7 @@ def test_power_is_cut_in_a_rebuild(tmp_path: Path) -> None:
             served.ask("power", action="cut")
             # It goes on where it was.
             served.run(*fio(served, "--rw=read", "--verify_only"))
-        served.ask("clock", advance="10m")
+        served.ask("clock", advance="600s")
         is_whole(served)
         served.ask("fault", fault={"kind": "device", "device": 0})
         served.run(*fio(served, "--rw=read", "--verify_only"))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from outlast.errors import OutlastError
+from outlast.serving.summary import lines
 from served import SMALL, needs, within
 from served_here import serving
 
@@ -79,6 +80,21 @@ def test_power_comes_back_when_it_was_said_to(tmp_path: Path) -> None:
         assert within(10, lambda: served.ask("state")["machine"]["powered"])
         assert time.monotonic() - began > 0.1
         served.qemu_io("write -P 2 0 64k", "read -P 2 0 64k")
+
+
+@needs("qemu-io")
+def test_a_drive_that_mounts_says_until_when(tmp_path: Path) -> None:
+    with serving(tmp_path, SMALL + "\n[device.mount]\n") as served:
+        served.qemu_io("write -P 4 0 8M", "flush")
+        served.ask("power", action="cut")
+        state = served.ask("state")
+        (drive,) = state["machine"]["drives"]
+        assert drive["ready_at_ns"] > state["clock"]["now_ns"]
+        assert any(f"mounts until {drive['ready_at_ns'] / 1e9:.3f} s" in line for line in lines(state))
+        served.qemu_io("read -P 4 0 8M")
+        state = served.ask("state")
+        assert state["clock"]["now_ns"] >= drive["ready_at_ns"], "commands wait for the mount"
+        assert state["machine"]["drives"][0]["ready_at_ns"] is None
 
 
 @needs("qemu-io", "nbdinfo")

@@ -123,8 +123,11 @@ def mirrored(uris: list[str], folder: Path, *make: str) -> Iterator[Path]:
 
 def scrubbed(mount: Path) -> dict[str, int]:
     """What a scrub of the file system counts."""
-    said = run("btrfs", "scrub", "start", "-B", "-R", str(mount))
-    pairs = (line.split(":") for line in said.splitlines() if line.count(":") == 1)
+    scrub = ["btrfs", "scrub", "start", "-B", "-R", str(mount)]
+    done = subprocess.run(scrub, text=True, capture_output=True, timeout=120)
+    # 3: it has met what it could not correct.
+    assert done.returncode in (0, 3), done
+    pairs = (line.split(":") for line in done.stdout.splitlines() if line.count(":") == 1)
     return {name.strip(): int(value) for name, value in pairs if value.strip().isdigit()}
 
 
@@ -142,9 +145,11 @@ def test_btrfs_lives_through_the_death_of_a_die_of_one_of_two_drives(tmp_path: P
         with mirrored(uris, tmp_path) as mount:
             assert digest(mount / "tree") == expected
             first = scrubbed(mount)
-            assert first["read_errors"] > 0, "the die had something"
-            again = scrubbed(mount)
-            assert (again["read_errors"], again["csum_errors"], again["uncorrectable_errors"]) == (0, 0, 0), again
+            assert first["read_errors"] > 0 and first["corrected_errors"] > 0, "the die had something"
+        # Of blocks that are replaced with the next transaction it has healed some only then.
+        with mirrored(uris, tmp_path) as mount:
+            again = {name: count for name, count in scrubbed(mount).items() if name.endswith("_errors") and count}
+            assert again == {}
             assert digest(mount / "tree") == expected
         (drive,) = one.state()["machine"]["drives"]
         assert [die["state"] for die in drive["dies"]].count("good") == len(drive["dies"]) - 1

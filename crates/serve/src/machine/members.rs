@@ -1,9 +1,8 @@
 //! The members of an array in service, read as they are.
 
-use super::{Machine, Refused};
-use outlast_device::{Extent, Tag};
-use outlast_engine::Loss;
-use outlast_units::{Bytes, Lba, Nanos};
+use super::Machine;
+use outlast_device::Extent;
+use outlast_units::{Bytes, Lba};
 
 impl Machine {
     /// As [`Machine::extents`], of the member in column `member` of an array: all of it is lost where there is no device. Empty where there is no
@@ -21,21 +20,5 @@ impl Machine {
     /// Bytes of every member that the array uses; none of a drive by itself.
     pub fn member_capacity(&self) -> Bytes {
         self.service.array().map_or(Bytes(0), outlast_array::Array::member_capacity)
-    }
-
-    pub(super) fn read_member(
-        &mut self,
-        now: Nanos,
-        tag: Tag,
-        member: u16,
-        lba: Lba,
-        sectors: u32,
-    ) -> Result<(), Refused> {
-        self.need_power()?;
-        if self.service.array().is_none() {
-            return Err(Loss::NoArray.into());
-        }
-        self.begin(tag)?;
-        Ok(self.service.read_member(now, member, lba, sectors, tag)?)
     }
 }

@@ -1,6 +1,7 @@
 //! A drive or an array in service.
 
 mod answers;
+mod commands;
 mod contents;
 mod events;
 mod flight;
@@ -20,7 +21,7 @@ use crate::input::Input;
 use crate::store::FileStore;
 use events::Events;
 use flight::Flight;
-use outlast_device::{Command, Completion, Device, Extent, Identity, Smart, Tag};
+use outlast_device::{Completion, Device, Extent, Identity, Smart, Tag};
 use outlast_engine::{EngineError, InService, OnProgress, Scenario};
 use outlast_units::{Lba, Nanos};
 use std::sync::Arc;
@@ -254,23 +255,5 @@ impl Machine {
             return Err(Refused::Off);
         }
         if self.service.is_up() { Ok(()) } else { Err(Refused::NotStarted) }
-    }
-
-    fn submit(&mut self, now: Nanos, tag: Tag, command: Command, data: &[u8]) -> Result<(), Refused> {
-        self.need_power()?;
-        let is_write = command.op == outlast_device::Op::Write;
-        let needed =
-            if is_write { command.sectors as usize * outlast_units::SECTOR_BYTES as usize } else { 0 };
-        if data.len() != needed {
-            return Err(Refused::Bytes { given: data.len(), needed });
-        }
-        self.begin(tag)?;
-        self.service.submit_data(now, command, tag, data);
-        Ok(())
-    }
-
-    /// A command by the name `tag` begins.
-    fn begin(&mut self, tag: Tag) -> Result<(), Refused> {
-        if tag.0 < TAGS && self.flight.begin(tag) { Ok(()) } else { Err(Refused::TagInUse(tag)) }
     }
 }
