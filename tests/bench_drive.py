@@ -36,8 +36,10 @@ def main() -> None:
     """Prints a line for each way of asking."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--operations", type=int, default=100_000)
-    count = parser.parse_args().operations
-    drive = outlast.Drive(DRIVE)
+    parser.add_argument("--contents", choices=("memory", "disk"), default="memory")
+    arguments = parser.parse_args()
+    count = arguments.operations
+    drive = outlast.Drive(DRIVE, contents=arguments.contents)
     dice = np.random.default_rng(1)
     place = dice.integers(0, drive.capacity // UNIT, count) * UNIT
     mixed = (dice.random(count) < 0.3).astype(np.uint8)
