@@ -99,20 +99,54 @@ impl BlockTable {
         BlockAddress { die: local_die, plane, block: self.blocks[superblock.index() * self.planes + column] }
     }
 
-    /// Replaces the block of `superblock` in that plane by a spare one; false when the plane has none left.
-    pub(crate) fn replace(&mut self, superblock: SuperblockId, local_die: LocalDie, plane: u16) -> bool {
+    /// Replaces the block of `superblock` in that plane by a spare one, which is returned; `None` when the plane has none left.
+    pub(crate) fn replace(
+        &mut self,
+        superblock: SuperblockId,
+        local_die: LocalDie,
+        plane: u16,
+    ) -> Option<BlockId> {
         let column = local_die.index() * usize::from(self.planes_per_die) + usize::from(plane);
-        match self.spares[column].pop() {
-            Some(spare) => {
-                debug_assert!(
-                    self.blocks[superblock.index() * self.planes + column] != spare,
-                    "a block is replaced by itself"
-                );
-                self.blocks[superblock.index() * self.planes + column] = spare;
-                true
-            }
-            None => false,
+        let spare = self.spares[column].pop()?;
+        debug_assert!(
+            self.blocks[superblock.index() * self.planes + column] != spare,
+            "a block is replaced by itself"
+        );
+        self.blocks[superblock.index() * self.planes + column] = spare;
+        Some(spare)
+    }
+
+    /// Spare block `block` of that plane takes the place of the one that `superblock` has there.
+    ///
+    /// # Panics
+    /// If it is not a spare one.
+    pub(crate) fn put(&mut self, superblock: SuperblockId, local_die: LocalDie, plane: u16, block: BlockId) {
+        let column = local_die.index() * usize::from(self.planes_per_die) + usize::from(plane);
+        let spare = self.spares[column].iter().position(|&spare| spare == block);
+        let spare = spare.unwrap_or_else(|| {
+            panic!("block {block} is not a spare one of plane {plane} of die {local_die}")
+        });
+        self.spares[column].remove(spare);
+        self.blocks[superblock.index() * self.planes + column] = block;
+    }
+
+    /// The first place where `other` differs, in words.
+    pub(crate) fn difference(&self, other: &Self) -> Option<String> {
+        let place = self.blocks.iter().zip(&other.blocks).position(|(own, other)| own != other);
+        let spares = || self.spares.iter().zip(&other.spares).position(|(own, other)| own != other);
+        if let Some(place) = place {
+            let (superblock, plane) = (place / self.planes, place % self.planes);
+            let (own, other) = (self.blocks[place], other.blocks[place]);
+            return Some(format!(
+                "superblock {superblock} has block {own} in plane {plane}, or block {other}"
+            ));
         }
+        spares().map(|plane| {
+            format!(
+                "{:?} are the spare blocks of plane {plane}, or {:?}",
+                self.spares[plane], other.spares[plane]
+            )
+        })
     }
 
     /// Spare blocks left in all planes.

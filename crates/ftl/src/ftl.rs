@@ -46,7 +46,7 @@ use crate::frontiers::Frontiers;
 use crate::lanes::Lanes;
 use crate::layout::Layout;
 use crate::losses::Losses;
-use crate::mount::Records;
+use crate::mount::{Marks, Records};
 use crate::origins::Origins;
 use crate::partials::Partials;
 use crate::physical::Physical;
@@ -211,9 +211,10 @@ impl Ftl {
             lanes: Lanes::new(lanes, rows),
             losses: Losses::default(),
             origins: (erases_late && whole).then(|| Box::new(Origins::new(&layout))),
-            records: mount
-                .filter(|_| whole)
-                .map(|mount| Box::new(Records::new(geometry, &layout, mount.checkpoint_every))),
+            records: mount.filter(|_| whole).map(|mount| {
+                let marks = Marks::new(geometry, &layout, defects, seed);
+                Box::new(Records::new(geometry, &layout, marks, mount.checkpoint_every))
+            }),
             mount,
             follows: whole && (erases_late || mount.is_some()),
             physical,

@@ -2,6 +2,7 @@
 
 use crate::block_table::BlockTable;
 use crate::layout::Layout;
+use crate::mount::GivenUp;
 use outlast_media::{BlockAddress, Blocks, ConfigError, DefectConfig, Geometry, ProgramOrder};
 use outlast_units::{BlockIndex, LaneIndex, LocalDie, PuWithin, SuperblockId};
 
@@ -22,6 +23,8 @@ pub(crate) struct Erased {
     pub(crate) cycles: u32,
     /// Lanes that have lost a block which nothing replaces.
     pub(crate) gone: Vec<LaneIndex>,
+    /// Blocks that are bad since.
+    pub(crate) given_up: Vec<GivenUp>,
 }
 
 impl Physical {
@@ -161,7 +164,7 @@ impl Physical {
         lanes: impl Iterator<Item = LaneIndex>,
         is_bad: impl Fn(BlockIndex) -> bool,
     ) -> Erased {
-        let mut gone = Vec::new();
+        let (mut gone, mut given_up) = (Vec::new(), Vec::new());
         let (mut wear, mut count) = (0, 0);
         for lane in lanes {
             let place = layout.lanes()[lane];
@@ -173,7 +176,9 @@ impl Physical {
                     || self.endurance.is_some_and(|limit| self.blocks.cycles(block) >= limit)
                 {
                     self.blocks.retire(block);
-                    if !self.members.replace(superblock, place.local_die, plane) {
+                    let by = self.members.replace(superblock, place.local_die, plane);
+                    given_up.push(GivenUp { superblock, block: self.blocks.index(block), by });
+                    if by.is_none() {
                         gone.push(lane);
                         continue;
                     }
@@ -187,7 +192,26 @@ impl Physical {
             gone.is_empty() || self.endurance.is_some() || self.blocks.bad_blocks() != 0,
             "no block is bad"
         );
-        Erased { cycles: mean(wear, count), gone }
+        Erased { cycles: mean(wear, count), gone, given_up }
+    }
+
+    /// Checks that the same blocks are bad in `blocks`, and that `members` has the same superblocks of them.
+    ///
+    /// # Errors
+    /// The first difference: what is here, or there.
+    pub(crate) fn compare(&self, blocks: &Blocks, members: &BlockTable) -> Result<(), String> {
+        if let Some(index) = self.blocks.all_bad().zip(blocks.all_bad()).position(|(own, other)| own != other)
+        {
+            let at = blocks.address(BlockIndex(index as u32));
+            return Err(format!(
+                "{at:?} is {} on flash alone",
+                if blocks.is_bad(at) { "bad" } else { "good" }
+            ));
+        }
+        match self.members.difference(members) {
+            None => Ok(()),
+            Some(difference) => Err(format!("{difference} on flash alone")),
+        }
     }
 
     /// Resident bytes.

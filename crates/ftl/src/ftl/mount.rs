@@ -18,7 +18,7 @@ pub struct MountOptions {
 /// What a mount reads. Pages that lie in no superblock are spread over the dies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MountReads {
-    /// Pages of the journal.
+    /// Pages of the journal, and of the list of blocks that were given up.
     pub journal: u64,
     /// Pages of the checkpoint.
     pub checkpoint: u64,
@@ -60,8 +60,8 @@ impl Ftl {
         }
     }
 
-    /// Checks that flash alone says what the tables say: where each page is, what is lost, and which superblocks are erased, open and
-    /// full. With `dump`, units that are not on flash count.
+    /// Checks that flash alone says what the tables say: where each page is, what is lost, which superblocks are erased, open and full, of
+    /// which blocks they consist, and which of these are bad. With `dump`, units that are not on flash count.
     ///
     /// # Errors
     /// The first disagreement.
@@ -84,6 +84,8 @@ impl Ftl {
                 ));
             }
         }
+        let (blocks, members) = flash.marks().rebuild(flash.given_up());
+        self.physical.compare(&blocks, &members)?;
         for superblock in self.superblocks.ids() {
             let state = self.superblocks.state(superblock);
             let header = flash.header(superblock);
@@ -115,7 +117,7 @@ impl Ftl {
         let pages = |bytes: u64| bytes.div_ceil(page_bytes);
         let list = pages(u64::from(self.layout.units_per_superblock()) * OWNER_BYTES);
         let mut reads = MountReads {
-            journal: 1 + pages(flash.journal().len() as u64 * ENTRY_BYTES),
+            journal: 1 + pages((flash.journal().len() + flash.given_up().len()) as u64 * ENTRY_BYTES),
             ..MountReads::default()
         };
         reads.headers = match flash.checkpoint() {

@@ -94,6 +94,9 @@ impl Ftl {
         );
         let lanes = self.lanes.erasable(superblock);
         let erased = self.physical.erase(&self.layout, superblock, lanes, is_bad);
+        if let Some(records) = &mut self.records {
+            records.given_up(&erased.given_up);
+        }
         // From its next opening on its stripes take the data of those lanes as zero. One of several planes may have lost a block of each.
         for lane in erased.gone {
             self.lanes.leave_out(superblock, lane);

@@ -2,13 +2,14 @@
 //!
 //! A drive keeps its mapping in memory, and a loss of power takes it away. What is left is what was programmed: with every mapping unit
 //! its logical page and a number in the order of writing (the *spare area*), with every superblock when and by which stream it was opened
-//! and when it was closed (its *header*), and in blocks of their own a *journal* of what no program unit says (trims and losses), and a
-//! *checkpoint* of the mapping.
+//! and when it was closed (its *header*), and in blocks of their own a *journal* of what no program unit says (trims and losses), a list of
+//! the blocks that were given up, and a *checkpoint* of the mapping.
 //!
 //! [`Records`] keeps just that, as it was programmed: a record never changes and goes with the erasure of its superblock. [`rebuild`] is
 //! shown nothing else ([`OnFlash`]), in particular none of the tables that the translation layer works with, and is therefore a second
 //! opinion on what these say after a loss of power.
 
+mod blocks;
 mod checkpoint;
 mod journal;
 mod rebuild;
@@ -16,6 +17,7 @@ mod records;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use blocks::{GivenUp, Marks};
 pub(crate) use rebuild::rebuild;
 pub(crate) use records::{OnFlash, Records};
 

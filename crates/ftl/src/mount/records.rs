@@ -1,5 +1,6 @@
 //! What has been programmed, as flash keeps it.
 
+use super::blocks::{GivenUp, Marks};
 use super::checkpoint::Checkpoint;
 use super::journal::{Entry, Event, Journal};
 use super::rebuild::{newest_on_flash, rebuild};
@@ -41,6 +42,10 @@ pub(crate) struct Records {
     #[persist(each)]
     headers: IndexVec<SuperblockId, Option<Header>>,
     journal: Journal,
+    /// Blocks that are bad and were not from the factory, in the order in which they were given up.
+    given_up: Vec<GivenUp>,
+    #[persist(skip)]
+    marks: Marks,
     checkpoint: Option<Box<Checkpoint>>,
     /// Program units between two checkpoints; absent: none is made.
     #[persist(skip)]
@@ -51,7 +56,7 @@ pub(crate) struct Records {
 
 impl Records {
     /// Everything is erased. A checkpoint is made `every` so many bytes, if at all.
-    pub(crate) fn new(geometry: &Geometry, layout: &Layout, every: Option<Bytes>) -> Self {
+    pub(crate) fn new(geometry: &Geometry, layout: &Layout, marks: Marks, every: Option<Bytes>) -> Self {
         let pu_bytes = u64::from(layout.pages_per_pu()) * geometry.page_size.0;
         let (slots, superblocks) = (layout.slots() as usize, layout.superblocks() as usize);
         Self {
@@ -61,6 +66,8 @@ impl Records {
             programmed: Bits::new(superblocks * layout.pus_per_superblock() as usize),
             headers: IndexVec::filled(None, superblocks),
             journal: Journal::default(),
+            given_up: Vec::new(),
+            marks,
             checkpoint: None,
             every: every.map(|bytes| bytes.0.div_ceil(pu_bytes)),
             since: 0,
@@ -128,6 +135,11 @@ impl Records {
         self.owners.as_mut_slice()[first..first + units].fill(Lpn::NONE);
         self.programmed.clear_range(layout.pus_of(superblock).start.0, layout.pus_per_superblock());
         self.headers[superblock] = None;
+    }
+
+    /// Blocks have been given up.
+    pub(crate) fn given_up(&mut self, blocks: &[GivenUp]) {
+        self.given_up.extend_from_slice(blocks);
     }
 
     /// The host has trimmed `lpn`.
@@ -239,6 +251,16 @@ impl<'a> OnFlash<'a> {
     /// The journal.
     pub(crate) fn journal(self) -> &'a [Entry] {
         self.records.journal.entries()
+    }
+
+    /// The list of blocks that were given up.
+    pub(crate) fn given_up(self) -> &'a [GivenUp] {
+        &self.records.given_up
+    }
+
+    /// Marks of the factory on blocks.
+    pub(crate) fn marks(self) -> &'a Marks {
+        &self.records.marks
     }
 
     /// The newest checkpoint.

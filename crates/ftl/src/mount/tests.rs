@@ -1,12 +1,12 @@
 //! Small histories by hand, each with what must be found.
 
 use super::journal::{Event, Journal};
-use super::{Records, rebuild};
+use super::{GivenUp, Marks, Records, rebuild};
 use crate::config::FtlConfig;
 use crate::layout::Layout;
 use crate::streams::Stream;
-use outlast_media::Geometry;
-use outlast_units::{Bytes, DieId, Lpn, Ppn, Pu, SuperblockId};
+use outlast_media::{DefectConfig, Geometry};
+use outlast_units::{BlockId, BlockIndex, Bytes, DieId, LocalDie, Lpn, Ppn, Pu, SuperblockId};
 use std::collections::BTreeSet;
 
 /// Superblocks of eight slots, two to a program unit.
@@ -22,7 +22,8 @@ fn flash(checkpoint_every: Option<Bytes>) -> (Layout, Records) {
         spare_per_page: Bytes(0),
     };
     let layout = Layout::new(&geometry, &FtlConfig::default(), &[DieId(0)], 1).unwrap();
-    let records = Records::new(&geometry, &layout, checkpoint_every);
+    let marks = Marks::new(&geometry, &layout, &DefectConfig::default(), 1);
+    let records = Records::new(&geometry, &layout, marks, checkpoint_every);
     (layout, records)
 }
 
@@ -174,4 +175,35 @@ fn a_journal_that_has_grown_keeps_what_is_needed() {
     assert_eq!(found(&layout, &records, false), NOWHERE);
     let rebuilt = rebuild(records.on_flash(&layout), PAGES, false);
     assert_eq!((rebuilt.slots[3], rebuilt.slots[5]), (Ppn(1), Ppn(2)));
+}
+
+/// Three superblocks of two planes with a spare block in each; the block of the second in the second plane is given up, then the spare one.
+#[test]
+fn blocks_that_were_given_up_are_bad_and_others_are_in_their_place() {
+    let geometry = Geometry {
+        channels: 1,
+        chips_per_channel: 1,
+        dies_per_chip: 1,
+        planes_per_die: 2,
+        blocks_per_plane: 4,
+        pages_per_block: 4,
+        page_size: Bytes::kib(4),
+        spare_per_page: Bytes(0),
+    };
+    let config = FtlConfig { spare_blocks: 1, ..FtlConfig::default() };
+    let layout = Layout::new(&geometry, &config, &[DieId(0)], 1).unwrap();
+    let marks = Marks::new(&geometry, &layout, &DefectConfig::default(), 1);
+    let superblock = SuperblockId(1);
+    let given_up = [
+        GivenUp { superblock, block: BlockIndex(4 + 1), by: Some(BlockId(3)) },
+        GivenUp { superblock, block: BlockIndex(4 + 3), by: None },
+    ];
+    for (count, bad) in [(0, vec![]), (1, vec![5]), (2, vec![5, 7])] {
+        let (blocks, table) = marks.rebuild(&given_up[..count]);
+        let found: Vec<usize> = (0..8).filter(|&at| blocks.all_bad().nth(at) == Some(true)).collect();
+        assert_eq!(found, bad);
+        assert_eq!(table.block(superblock, LocalDie(0), 0).block, BlockId(1));
+        assert_eq!(table.block(superblock, LocalDie(0), 1).block, BlockId(if count == 0 { 1 } else { 3 }));
+        assert_eq!(table.spares_left(), if count == 0 { 2 } else { 1 });
+    }
 }
