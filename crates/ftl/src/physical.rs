@@ -55,6 +55,11 @@ impl Physical {
         &self.blocks
     }
 
+    /// Which blocks superblocks consist of.
+    pub(crate) fn members(&self) -> &BlockTable {
+        &self.members
+    }
+
     /// P/E cycles after which a block is retired.
     pub(crate) fn endurance(&self) -> Option<u32> {
         self.endurance
@@ -193,25 +198,6 @@ impl Physical {
             "no block is bad"
         );
         Erased { cycles: mean(wear, count), gone, given_up }
-    }
-
-    /// Checks that the same blocks are bad in `blocks`, and that `members` has the same superblocks of them.
-    ///
-    /// # Errors
-    /// The first difference: what is here, or there.
-    pub(crate) fn compare(&self, blocks: &Blocks, members: &BlockTable) -> Result<(), String> {
-        if let Some(index) = self.blocks.all_bad().zip(blocks.all_bad()).position(|(own, other)| own != other)
-        {
-            let at = blocks.address(BlockIndex(index as u32));
-            return Err(format!(
-                "{at:?} is {} on flash alone",
-                if blocks.is_bad(at) { "bad" } else { "good" }
-            ));
-        }
-        match self.members.difference(members) {
-            None => Ok(()),
-            Some(difference) => Err(format!("{difference} on flash alone")),
-        }
     }
 
     /// Resident bytes.

@@ -1,10 +1,10 @@
 //! The mapping beside what flash says of it, and what reading that takes.
 
 use super::Ftl;
-use crate::mount::{ENTRY_BYTES, MAPPED_BYTES, OWNER_BYTES, rebuild};
+use crate::mount::{ENTRY_BYTES, MAPPED_BYTES, OWNER_BYTES, OnFlash, rebuild};
 use crate::superblocks::State;
 use crate::table::Mapping;
-use outlast_units::{Bytes, Lpn, Ppn, Pu, SuperblockId};
+use outlast_units::{BlockIndex, Bytes, Lpn, Ppn, Pu, SuperblockId};
 
 /// How a mount finds the mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +84,7 @@ impl Ftl {
                 ));
             }
         }
-        let (blocks, members) = flash.marks().rebuild(flash.given_up());
-        self.physical.compare(&blocks, &members)?;
+        self.check_blocks(flash)?;
         for superblock in self.superblocks.ids() {
             let state = self.superblocks.state(superblock);
             let header = flash.header(superblock);
@@ -103,6 +102,22 @@ impl Ftl {
             }
         }
         Ok(())
+    }
+
+    fn check_blocks(&self, flash: OnFlash<'_>) -> Result<(), String> {
+        let (blocks, members) = flash.marks().rebuild(flash.given_up());
+        let own = self.physical.blocks();
+        if let Some(index) = own.all_bad().zip(blocks.all_bad()).position(|(own, found)| own != found) {
+            let at = blocks.address(BlockIndex(index as u32));
+            return Err(format!(
+                "{at:?} is {} on flash alone",
+                if blocks.is_bad(at) { "bad" } else { "good" }
+            ));
+        }
+        match self.physical.members().difference(&members) {
+            None => Ok(()),
+            Some(difference) => Err(format!("{difference} on flash alone")),
+        }
     }
 
     /// What a mount reads now, if the drive finds its mapping so: `options` says how, `page_bytes` is the size of a page. With `dump` the

@@ -197,8 +197,8 @@ mod tests {
     #[test]
     fn new_bytes_are_the_first_or_any() {
         let shorn = Tear::Shorn(Share { parts: 3, of: 8 });
-        assert_eq!(shorn.new_bytes(4096, 7).collect::<Vec<_>>(), [0..1536]);
-        assert_eq!(shorn.new_bytes(16384, 8).collect::<Vec<_>>(), [0..6144]);
+        assert!(shorn.new_bytes(4096, 7).eq(std::iter::once(0..1536)));
+        assert!(shorn.new_bytes(16384, 8).eq(std::iter::once(0..6144)));
         assert_eq!(Tear::Nothing.new_bytes(4096, 7).count(), 0);
         let torn = Tear::Torn { run: 512 };
         let mut counts = [0; 9];
