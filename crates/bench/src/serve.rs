@@ -72,7 +72,9 @@ fn costs(folder: &Path, seconds: u32) -> Result<String, String> {
         let words = ["-t", "-e", "8", "-f", "raw", "-k", &socket, &served];
         words.map(str::to_owned).to_vec()
     });
-    // Others stay. What loads do to a drive stays with the drive: each load has its own; only the one that takes long to prepare stays.
+    // Others stay, and have in memory what earlier loads wrote. What loads do to a drive stays with the drive: each load has its own; only the
+    // one that takes long to prepare stays. A fresh drive takes its memory from the system as it is written to, as does an nbdkit that is
+    // started for the load.
     let others = [
         ("nbdkit memory", nbdkit("nbdkit memory", "memory")),
         ("nbdkit null", nbdkit("nbdkit null", "null")),
@@ -102,6 +104,10 @@ fn costs(folder: &Path, seconds: u32) -> Result<String, String> {
             if let Some(server) = server {
                 row(name, server)?;
             }
+        }
+        let (rw, depth, connections) = load;
+        if let Some(server) = nbdkit(&format!("nbdkit anew {rw} {depth} {connections}"), "memory") {
+            row("nbdkit memory, anew", &server)?;
         }
         row("loop without a device", &Measured::nothing(folder)?)?;
         row("fresh, virtual", &Measured::drive(folder, Prepared::Fresh, ClockMode::Virtual, false)?)?;
