@@ -170,7 +170,12 @@ fn fio_reads_what_it_wrote() {
         let output = format!("--output={}", served.file("json"));
         let mut arguments =
             vec!["--name=verify", "--ioengine=nbd", "--rw=randrw", "--bsrange=512-64k", "--iodepth=16"];
-        arguments.extend(["--verify=crc32c", "--verify_state_save=0", "--size=16m", "--offset_increment=16m"]);
+        arguments.extend([
+            "--verify=crc32c",
+            "--verify_state_save=0",
+            "--size=16m",
+            "--offset_increment=16m",
+        ]);
         arguments.push("--output-format=json");
         arguments.extend([&uri[..], &jobs, &output]);
         served.run("fio", &arguments);
