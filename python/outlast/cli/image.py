@@ -64,7 +64,12 @@ def check_keeping(keeping: Keeping) -> None:
         raise click.UsageError(f"{', '.join(options)}: not with --at, of which nothing is kept", context)
 
 
-@click.group("image")
+@click.group(
+    "image",
+    epilog="""\b
+Example:
+  outlast image trace disk.outlast disk.blkparse""",
+)
 def image_command() -> None:
     """Look into the image of a served machine."""
 
