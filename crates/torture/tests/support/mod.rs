@@ -96,10 +96,12 @@ impl Plain {
                     }
                 }
                 Happened::Flush(flush) => {
-                    promised[flush] = (0..done.len()).filter(|&write| done[write]).collect()
+                    promised[flush] = (0..done.len()).filter(|&write| done[write]).collect();
                 }
                 Happened::FlushDone(flush) => {
-                    promised[flush].iter().for_each(|&write| known[write] = Some(true))
+                    for &write in &promised[flush] {
+                        known[write] = Some(true);
+                    }
                 }
                 Happened::Mark => {}
             }
