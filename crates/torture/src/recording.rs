@@ -75,16 +75,32 @@ impl Recording {
             StateId::Lost { is_allowed, cut, lost } => {
                 CrashState::parse(&self.history, *cut, lost, *is_allowed)
             }
-            StateId::Machine { what, .. } => Err(self.no_model(what)),
+            StateId::Machine { what, at } => {
+                let found = drive::state(&self.path, &self.history, &what.parse()?, *at, &mut go_on)?;
+                found.ok_or_else(|| TortureError::state(id, "there is no such state: the array starts without force"))
+            }
         }
     }
 
     fn machine_states(
         &self,
         model: &str,
-        _spec: &Spec,
+        spec: &Spec,
     ) -> Result<(Vec<CrashState>, PlanFacts), TortureError> {
-        Err(self.no_model(model))
+        let scenario = Image::scenario(&self.path)?;
+        let (mut states, mut facts) = (Vec::new(), PlanFacts::default());
+        for what in What::of_model(model, &scenario, &spec.faults)? {
+            let request =
+                Request { limit: Some(INSTANTS), seed: spec.seed, ..Request::new(&self.history, what) };
+            let Some(found) = drive::classes(&self.path, &self.history, &request, &mut go_on)? else { continue };
+            facts.cuts += found.looked_at;
+            facts.all_cuts += found.instants;
+            facts.candidates += found.looked_at;
+            facts.distinct += found.classes.len() as u64;
+            facts.window_ns = (request.window.end - request.window.start).0;
+            states.extend(found.classes);
+        }
+        Ok((states, facts))
     }
 
     fn no_model(&self, model: &str) -> TortureError {
