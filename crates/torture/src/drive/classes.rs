@@ -93,7 +93,8 @@ pub fn classes(
             found.draws.extend(draws[next..next + count].iter().map(|&at| (at, class)));
             next += count;
         }
-        is_stopped = found.instants % BETWEEN_REPORTS == 0 && progress(&report(request, &span)) == Control::Stop;
+        is_stopped =
+            found.instants % BETWEEN_REPORTS == 0 && progress(&report(request, &span)) == Control::Stop;
         Ok(if is_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;
     found.classes = classes.found;
@@ -120,7 +121,8 @@ pub fn state(
 fn drawn(request: &Request, limit: u64) -> Vec<Nanos> {
     let mut draw = SplitMix::new(request.seed, "torture instants");
     let Range { start, end } = request.window;
-    let mut times: Vec<Nanos> = (0..limit.max(1)).map(|_| start + Nanos(draw.below((end - start).0))).collect();
+    let mut times: Vec<Nanos> =
+        (0..limit.max(1)).map(|_| start + Nanos(draw.below((end - start).0))).collect();
     times.sort_unstable();
     times
 }

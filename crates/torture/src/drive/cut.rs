@@ -52,7 +52,8 @@ pub(super) fn power_fails(machine: &Machine, at: Nanos, what: &What) -> Result<A
 
 /// Something breaks, or what is being programmed will be torn.
 fn strike(fork: &mut Machine, at: Nanos, fault: &FaultSpec) -> Result<(), TortureError> {
-    let bad = |why: String| TortureError::Setting { name: "faults", value: fault.kind.to_string(), limit: why };
+    let bad =
+        |why: String| TortureError::Setting { name: "faults", value: fault.kind.to_string(), limit: why };
     if fault.kind == FaultKind::Power {
         let tear = fork.scenario().tear("faults", fault).map_err(|error| bad(error.to_string()))?;
         return fork.apply(at, &Input::Tear(tear)).map_err(|refused| bad(refused.to_string()));

@@ -148,7 +148,8 @@ impl<'a> Looks<'a> {
         let all = self.history.versions().all();
         for ((bytes, versions), lba) in sectors.zip(&own.versions).zip(own.range()) {
             let hash = bytes.map(Versions::hash);
-            let is_known = |hash| hash == self.zeroes || all[versions.clone()].iter().any(|own| own.hash == hash);
+            let is_known =
+                |hash| hash == self.zeroes || all[versions.clone()].iter().any(|own| own.hash == hash);
             if let (Some(hash), Some(bytes)) = (hash, bytes)
                 && !is_known(hash)
             {

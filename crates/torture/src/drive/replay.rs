@@ -72,7 +72,12 @@ impl Replay {
 }
 
 /// Gives `machine` an input at `at`, under another tag where there is a next one.
-fn give(machine: &mut Machine, at: Nanos, input: &Input<'_>, next_tag: &mut Option<u32>) -> Result<(), Refused> {
+fn give(
+    machine: &mut Machine,
+    at: Nanos,
+    input: &Input<'_>,
+    next_tag: &mut Option<u32>,
+) -> Result<(), Refused> {
     let (Input::Command { command, data, .. }, Some(next)) = (input, next_tag) else {
         return machine.apply(at, input);
     };

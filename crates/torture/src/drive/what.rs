@@ -174,7 +174,8 @@ impl FromStr for What {
             _ => late(text).or_else(|| without(text)).or_else(|| fault(text)),
         };
         found.ok_or_else(|| {
-            let limit = "is no model of states: contract, drive, ignore, late (or late:2ms), fault, array are";
+            let limit =
+                "is no model of states: contract, drive, ignore, late (or late:2ms), fault, array are";
             setting("model", text, limit)
         })
     }
