@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+#[path = "support/recorded.rs"]
+mod recorded;
 
 use outlast_engine::Scenario;
 use outlast_torture::drive::{Found, Request, What, classes, state};
@@ -10,7 +11,7 @@ use outlast_torture::{CrashState, History};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Nanos, SECTOR_BYTES};
 use proptest::prelude::*;
-use support::recorded::{DRIVE, Host, Recorded, cut, read_all, scenario};
+use recorded::{DRIVE, Host, Recorded, cut, read_all, scenario};
 
 fn drive(cache: &str, more: &str) -> Scenario {
     scenario(&format!("{}\n{more}", DRIVE.replace("CACHE", cache)))

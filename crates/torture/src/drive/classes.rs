@@ -160,14 +160,12 @@ impl<'a> Classes<'a> {
         };
         let cut = self.history.cut_at(span.start);
         let key = (seen.as_ref().map(|seen| seen.key), self.history.mark_at(cut).map(|mark| mark.event));
-        let class = match self.by_key.get(&key) {
-            Some(&class) => class,
-            None => {
-                self.found.push(self.state(span.start, cut, seen.as_ref(), refused)?);
-                self.by_key.insert(key, self.found.len() - 1);
-                self.found.len() - 1
-            }
-        };
+        let new = self.found.len();
+        let class = *self.by_key.entry(key).or_insert(new);
+        if class == new {
+            let state = self.state(span.start, cut, seen.as_ref(), refused)?;
+            self.found.push(state);
+        }
         let spans = &mut self.found[class].spans;
         match spans.last_mut() {
             Some(last) if last.1 == span.start => last.1 = span.end,

@@ -85,13 +85,11 @@ impl<'a> Looks<'a> {
                 let range = self.cells.all[cell].range();
                 // A run of the answer may go on into the next cell, and a cell take several.
                 let count = peeks[at..].iter().take_while(|peek| peek.lba.0 < range.end).count();
-                contents[cell] = match self.from_peeks(cell, &peeks[at..at + count]) {
-                    Some(content) => content,
-                    None => {
-                        unknown.push(cell);
-                        u32::MAX
-                    }
-                };
+                if let Some(content) = self.told(cell, &peeks[at..at + count]) {
+                    contents[cell] = content;
+                } else {
+                    unknown.push(cell);
+                }
                 let last = &peeks[at + count - 1];
                 at += if last.lba.0 + last.sectors > range.end { count - 1 } else { count };
                 cell += 1;
@@ -106,7 +104,7 @@ impl<'a> Looks<'a> {
     }
 
     /// Which content of `cell` these answers make, which cover it; none where a read has to tell.
-    fn from_peeks(&mut self, cell: usize, peeks: &[Peek]) -> Option<u32> {
+    fn told(&mut self, cell: usize, peeks: &[Peek]) -> Option<u32> {
         let range = self.cells.all[cell].range();
         if let [one] = peeks
             && one.lba.0 == range.start

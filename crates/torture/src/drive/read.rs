@@ -27,10 +27,9 @@ pub(super) fn read(
                 continue;
             }
             // What a failed read says of its sectors may be less than the truth, and more.
-            for sector in range.clone() {
-                let answer = together(machine, &[sector..sector + 1])?;
-                found.extend(answer.into_iter().map(|bytes| bytes.map(Into::into)));
-            }
+            let sectors: Vec<_> = range.clone().map(|sector| sector..sector + 1).collect();
+            let answers = together(machine, &sectors)?;
+            found.extend(answers.into_iter().map(|bytes| bytes.map(Into::into)));
         }
     }
     Ok(found)

@@ -1,8 +1,6 @@
 //! Random histories, and a plain reading of what may survive in them.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
-pub(crate) mod recorded;
-
 use outlast_torture::{Builder, Data, FlushId, History, WriteId};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use proptest::prelude::*;
@@ -98,10 +96,12 @@ impl Plain {
                     }
                 }
                 Happened::Flush(flush) => {
-                    promised[flush] = (0..done.len()).filter(|&write| done[write]).collect()
+                    promised[flush] = (0..done.len()).filter(|&write| done[write]).collect();
                 }
                 Happened::FlushDone(flush) => {
-                    promised[flush].iter().for_each(|&write| known[write] = Some(true))
+                    for &write in &promised[flush] {
+                        known[write] = Some(true);
+                    }
                 }
                 Happened::Mark => {}
             }

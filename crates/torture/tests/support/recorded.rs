@@ -1,4 +1,5 @@
 //! Recordings of small machines, with a list of all that they were given beside, and what a copy of the machine really holds after a cut.
+#![allow(dead_code, reason = "each test binary uses its own part")]
 
 use outlast_device::{Command, Completion, Op, Outcome, StreamId, Tag};
 use outlast_engine::{Layer, Scenario, load};
@@ -102,7 +103,7 @@ impl Host {
         self.version += 1;
         let data = if op == Op::Write { stamp(lba, sectors, self.version) } else { Vec::new() };
         let command = Command { lba: Lba(lba), sectors, op, stream: StreamId(0), fua };
-        let tag = (0..).map(Tag).find(|tag| self.in_flight.iter().all(|(own, _)| own != tag)).unwrap();
+        let tag = (0..1000).map(Tag).find(|tag| self.in_flight.iter().all(|(own, _)| own != tag)).unwrap();
         self.give(&Input::Command { tag, command, data: &data });
         let changed = if matches!(op, Op::Write | Op::Trim) { lba..lba + u64::from(sectors) } else { 0..0 };
         self.in_flight.push((tag, changed));
