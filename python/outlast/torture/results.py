@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -105,7 +106,10 @@ class Journal:
     def __init__(self, folder: Path, agreement: Mapping[str, Any], *, fresh: bool) -> None:
         self.folder = folder
         self.known: dict[str, Verdict] = {}
+        self.added = 0
+        """Verdicts that are new."""
         self._file: TextIO | None = None
+        self._lock = threading.Lock()
         # As it is read again: JSON knows no tuples.
         self._agreement: dict[str, Any] = json.loads(json.dumps(agreement))
         self._check_folder()
@@ -172,20 +176,25 @@ class Journal:
             self._file.close()
 
     def add(self, verdict: Verdict) -> Verdict:
-        """Keeps a verdict with the end of its output, and all of a bad one's in its own file; returns what it kept."""
+        """Keeps a verdict, from any thread, with the end of its output, and all of a bad one's in its own file; returns what it kept."""
         output = verdict.output
         shown = output if len(output) <= LONGEST_OUTPUT else f"…{output[-LONGEST_OUTPUT:]}"
-        kept = self.known[verdict.state] = replace(verdict, output=shown)
-        if self._file is None:
-            return kept
-        if kept.is_bad and output:
+        kept = replace(verdict, output=shown)
+        with self._lock:
+            self.known[verdict.state] = kept
+            self.added += 1
+            if self._file is not None:
+                self._write(self._file, kept.line())
+        if kept.is_bad and output and self._file is not None:
             write_file(self.folder / LOGS / f"{file_name(verdict.state)}.txt", output)
+        return kept
+
+    def _write(self, file: TextIO, line: str) -> None:
         try:
-            self._file.write(kept.line())
-            self._file.flush()
+            file.write(line)
+            file.flush()
         except OSError as error:
             raise cannot_write(self.folder / LINES, error) from error
-        return kept
 
 
 def _told(value: Any, other: Any) -> str:

@@ -35,6 +35,7 @@ class Subject:
     """Its own, or that of the recording of a recovery in front of it."""
     mark: str | None
     marks: list[str]
+    model: str
     purpose: Purpose = "plan"
     record: str | None = None
     """The file that gets what the check writes."""
@@ -42,7 +43,7 @@ class Subject:
 
 def subject_of(state: State, recording: Recording, purpose: Purpose = "plan") -> Subject:
     """A state of the recording itself."""
-    return Subject(state, recording, state.id, state.mark, state.marks, purpose)
+    return Subject(state, recording, state.id, state.mark, state.marks, state.model, purpose)
 
 
 class Trial(Protocol):
@@ -69,7 +70,7 @@ def verdict_on(subject: Subject, stage: Stage, code: int | None, seconds: float,
     witness: list[dict[str, Any]] = json.loads(state.witness())[:MOST_WITNESSES] if bad else []
     return Verdict(
         state=subject.id,
-        model=state.model,
+        model=subject.model,
         event=state.event,
         at_ns=state.at_ns,
         mark=subject.mark,
@@ -205,4 +206,6 @@ def find_command(command: list[str]) -> None:
 def as_shrink(subject: Subject, pieces: list[str]) -> Subject:
     """The same with some pieces of its writes kept."""
     state = subject.state.keep(pieces)
-    return replace(subject, state=state, id=subject.id[: -len(subject.state.id)] + state.id, purpose="shrink")
+    prefix, _, _ = subject.id.partition("@")
+    name = f"{prefix}@{state.id.partition('@')[2]}" if "/" in prefix else state.id
+    return replace(subject, state=state, id=name, purpose="shrink")
