@@ -6,7 +6,9 @@ import click
 
 from outlast.cli import LazyGroup
 
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "check": ("outlast.cli.torture_check", "Check the states that a loss of power may leave."),
+}
 """The module of each command, which is `NAME_command` there, and its line in the help."""
 
 

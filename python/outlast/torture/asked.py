@@ -1,7 +1,8 @@
-"""What is asked of a check, what must be the same for it to go on later, and the command that repeats one state of it."""
+"""What is asked of a check, what must be the same for it to go on later, and the command that repeats one state."""
 
 from __future__ import annotations
 
+import json
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,10 +56,9 @@ class Asked:
         wanted = [each for model in self.models for each in (LIAR if model == "liar" else (model,))]
         return [model for model in PLANNED if model in wanted] or ["contract"]
 
-    def spec(self, states: int | None) -> dict[str, Any]:
-        """What the core is to plan."""
-        spec = {"models": self.planned, "seed": self.seed, "tear": self.tear, "states": states}
-        return {**spec, "faults": self.faults}
+    def spec(self, models: list[str]) -> str:
+        """What the core is to plan: all states of these models, of which the first are taken here."""
+        return json.dumps({"models": models, "seed": self.seed, "tear": self.tear, "faults": self.faults})
 
     def agreement(self, facts: dict[str, Any], backend: str) -> dict[str, Any]:
         """What must be the same for results of before to count: all but how many states, in what time, by how many."""

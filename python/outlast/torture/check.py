@@ -1,4 +1,4 @@
-"""Checks the states of a recording: the one with nothing lost first, then the plan, then smaller ones of what is bad."""
+"""Checks the states of a recording: that with nothing lost, then the plan, then smaller ones of what is bad."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from outlast import interrupts
@@ -15,7 +16,7 @@ from outlast.torture.asked import TWICE, Asked
 from outlast.torture.crash import Plan, Recording, State
 from outlast.torture.crew import Crew
 from outlast.torture.result import Failure, Result, failures_of
-from outlast.torture.results import Journal, Verdict
+from outlast.torture.results import Journal, Verdict, group_of
 from outlast.torture.shrink import ddmin
 from outlast.torture.trial import Subject, Trial, Trials, as_shrink, subject_of
 
@@ -43,6 +44,8 @@ class Checking:
     def __init__(self, recording: Recording, asked: Asked, journal: Journal, crew: Crew, tell: Tell) -> None:
         self._recording, self._asked, self._journal, self._crew, self._tell = recording, asked, journal, crew, tell
         self._facts: dict[str, Any] = json.loads(recording.facts())
+        first, last = self._facts["window_ns"]
+        self._window: probability.Span = (first, last)
         self._began = time.monotonic()
         self._bad = 0
         self._is_out_of_time = False
@@ -54,8 +57,9 @@ class Checking:
         wanted = self._asked.states
         has_twice = TWICE in self._asked.models
         share = wanted if wanted is None or not has_twice else wanted - wanted // len(self._asked.models)
-        plan = self._recording.plan(json.dumps(self._asked.spec(share)))
-        states = self._arranged(plan)[:share]
+        plan = self._recording.plan(self._asked.spec(self._asked.planned))
+        every = self._arranged(plan)
+        states = every[:share]
         verdicts = self._check(states)
         planned = _count([state.model for state in states])
         if has_twice:
@@ -68,11 +72,12 @@ class Checking:
             facts=self._facts,
             timeline=json.loads(self._recording.timeline())["events"],
             backend=backend,
+            model_of={group_of(state.id): state.model for state in every},
             planned=planned,
             plan=json.loads(plan.facts()),
             verdicts=verdicts,
             failures=failures,
-            risks=self._risks(states, verdicts),
+            risks=self._risks(every, verdicts),
             seconds=time.monotonic() - self._began,
             checked_now=self._journal.added,
             stopped=stopped,
@@ -96,20 +101,14 @@ class Checking:
             raise FirstStateBad(verdict)
 
     def _arranged(self, plan: Plan) -> list[State]:
-        """The states as they are to be checked: those of drive-like models as random instants meet them."""
+        """In turns a state of each model, those of a machine as random instants meet them."""
         states = [plan[index] for index in range(len(plan))]
-        for group, places in _groups(states).items():
-            window = self._window(group)
-            own = [states[place] for place in places]
-            met = probability.order([state.spans_ns for state in own], window, self._asked.seed, group)
-            for place, number in zip(places, met, strict=True):
-                states[place] = own[number]
-        return states
-
-    def _window(self, group: str) -> probability.Span:
-        del group
-        first, last = self._facts["window_ns"]
-        return first, last
+        groups = _groups(states)
+        for group, own in groups.items():
+            if own[0].spans_ns:
+                met = probability.order([state.spans_ns for state in own], self._window, self._asked.seed, group)
+                groups[group] = [own[number] for number in met]
+        return [state for turn in zip_longest(*groups.values()) for state in turn if state is not None]
 
     def _check(self, states: list[State]) -> list[Verdict]:
         known = self._journal.known
@@ -139,10 +138,9 @@ class Checking:
     def _risks(self, states: list[State], verdicts: list[Verdict]) -> dict[str, probability.Risk]:
         by_id = {verdict.state: verdict.is_bad for verdict in verdicts}
         risks = {}
-        for group, places in _groups(states).items():
-            own = [states[place] for place in places]
-            classes = [probability.Class(state.spans_ns, by_id.get(state.id)) for state in own]
-            risk = probability.risk(classes, self._window(group), self._asked.seed, group)
+        for group, own in _groups(states).items():
+            classes = [probability.Class(state.spans_ns, by_id.get(state.id)) for state in own if state.spans_ns]
+            risk = probability.risk(classes, self._window, self._asked.seed, group) if classes else None
             if risk is not None:
                 risks[group] = risk
         return risks
@@ -197,12 +195,11 @@ def _count(models: list[str]) -> dict[str, int]:
     return {model: models.count(model) for model in dict.fromkeys(models)}
 
 
-def _groups(states: list[State]) -> dict[str, list[int]]:
-    """The places of the states of each drive-like model, with its fault."""
-    groups: dict[str, list[int]] = {}
-    for place, state in enumerate(states):
-        if state.spans_ns:
-            groups.setdefault(state.id.partition("@")[0], []).append(place)
+def _groups(states: list[State]) -> dict[str, list[State]]:
+    """The states of each model, of those with a fault by the fault: each such group shares out the time."""
+    groups: dict[str, list[State]] = {}
+    for state in states:
+        groups.setdefault(group_of(state.id), []).append(state)
     return groups
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from xml.etree import ElementTree as ET  # noqa: S405 - it is written, not read
+from xml.etree import ElementTree as ET
 
 from outlast.torture.result import Result
 from outlast.torture.results import Verdict
@@ -17,7 +17,7 @@ def junit(result: Result) -> str:
     suites = ET.Element("testsuites", name="outlast torture")
     for model in result.planned:
         own = [verdict for verdict in result.verdicts if verdict.model == model]
-        suite = ET.SubElement(suites, "testsuite", name=model, **_counts(own))
+        suite = ET.SubElement(suites, "testsuite", {"name": model, **_counts(own)})
         for verdict in own:
             suite.append(_case(verdict, result))
     suites.attrib.update(_counts(result.verdicts))
@@ -37,7 +37,10 @@ def _counts(verdicts: list[Verdict]) -> dict[str, str]:
 
 def _case(verdict: Verdict, result: Result) -> ET.Element:
     case = ET.Element(
-        "testcase", classname=f"{result.asked.run.name}.{verdict.model}", name=verdict.state, time=f"{verdict.seconds:.3f}"
+        "testcase",
+        classname=f"{result.asked.run.name}.{verdict.model}",
+        name=verdict.state,
+        time=f"{verdict.seconds:.3f}",
     )
     if verdict.is_bad:
         lost = [f"  {entry['text']}" for entry in verdict.witness]

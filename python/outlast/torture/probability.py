@@ -1,8 +1,8 @@
 """The probability that a loss of power at a random instant leaves a bad state.
 
-A drive-like model says of each instant which state it leaves; a *class* is all the instants that leave one state. Where
-every class was checked the probability is exact. Otherwise instants are drawn uniformly by the seed: classes are checked
-in the order in which the draws meet them, and the draws before the first class that nobody has checked are a sample.
+A drive-like model says of each instant which state it leaves; a *class* is all the instants that leave one state.
+Where every class was checked the probability is exact. Otherwise instants are drawn uniformly by the seed: classes are
+checked in the order in which the draws meet them, and the draws before the first class not checked are a sample.
 """
 
 from __future__ import annotations

@@ -63,6 +63,8 @@ class Result:
     """Of the recording."""
     timeline: list[dict[str, Any]]
     backend: str
+    model_of: dict[str, str]
+    """The model of each group of states, such as `fault` of `die3`."""
     planned: dict[str, int]
     """States of each model that were to be checked."""
     plan: dict[str, Any]
@@ -96,6 +98,10 @@ class Result:
             counts = {"planned": planned, "checked": len(own), "bad": sum(verdict.is_bad for verdict in own)}
             table[model] = {**counts, **self.plan.get(model, {})}
         return table
+
+    def risks_of(self, model: str) -> dict[str, Risk]:
+        """The probabilities of the model's groups of states."""
+        return {group: risk for group, risk in self.risks.items() if self.model_of[group] == model}
 
     def json(self) -> dict[str, Any]:
         """As in result.json."""

@@ -62,8 +62,8 @@ class Verdict:
 
     @property
     def group(self) -> str:
-        """The model with its fault, such as `die3`: the states of a group divide the time among them."""
-        return self.state.partition("@")[0]
+        """See `group_of`."""
+        return group_of(self.state)
 
     @property
     def failure(self) -> tuple[str, str, int | None, bool]:
@@ -73,6 +73,11 @@ class Verdict:
     def line(self) -> str:
         """As in results.jsonl."""
         return json.dumps(asdict(self), ensure_ascii=False) + "\n"
+
+
+def group_of(state: str) -> str:
+    """The model of a state's id with its fault, such as `die3`: the states of a group share out the time."""
+    return state.partition("@")[0]
 
 
 def verdict_of(line: str) -> Verdict:
@@ -156,7 +161,9 @@ class Journal:
             except (ValueError, TypeError, KeyError) as error:
                 if number == len(lines):
                     break  # being written when the check was killed
-                raise TortureError(f"{self.folder / LINES}: line {number}: not a verdict; --fresh begins anew") from error
+                raise TortureError(
+                    f"{self.folder / LINES}: line {number}: not a verdict; --fresh begins anew"
+                ) from error
             self.known[verdict.state] = verdict
 
     def __enter__(self) -> Self:
@@ -176,7 +183,7 @@ class Journal:
             self._file.close()
 
     def add(self, verdict: Verdict) -> Verdict:
-        """Keeps a verdict, from any thread, with the end of its output, and all of a bad one's in its own file; returns what it kept."""
+        """Keeps a verdict, from any thread, with the end of its output; all of a bad one's goes to a file of its own."""
         output = verdict.output
         shown = output if len(output) <= LONGEST_OUTPUT else f"…{output[-LONGEST_OUTPUT:]}"
         kept = replace(verdict, output=shown)

@@ -41,7 +41,7 @@ def show(result: Result, console: Console | None = None) -> None:
         table.add_column(name, justify="right")
     table.add_column("loss at a random instant")
     for model, counts in result.by_model().items():
-        risks = [f"{_of(group, model)}{risk_text(risk)}" for group, risk in result.risks.items() if _is(group, model)]
+        risks = [f"{named(group, model)}{risk_text(risk)}" for group, risk in result.risks_of(model).items()]
         cells = [str(counts[name]) for name in ("planned", "checked", "bad")]
         table.add_row(model, *cells, "\n".join(risks) or "–")
     console.print(table)
@@ -64,16 +64,8 @@ def _stopper(stopped: str | None) -> str:
     return "the budget" if stopped == "budget" else str(stopped)
 
 
-def _is(group: str, model: str) -> bool:
-    """Whether a group of states is of the model: its name, or a fault of it such as `die3`."""
-    return group == model or (model == "array" and group.startswith("array")) or (model == "fault" and _is_fault(group))
-
-
-def _is_fault(group: str) -> bool:
-    return group not in ("drive", *LIAR) and not group.startswith("array")
-
-
-def _of(group: str, model: str) -> str:
+def named(group: str, model: str) -> str:
+    """In front of what is said of a group: its name, unless it is the model's."""
     return "" if group == model else f"{group}: "
 
 

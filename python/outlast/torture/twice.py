@@ -52,15 +52,15 @@ class Recoveries:
         return MOST_RECOVERIES if most is None else max(1, -(-most // STATES_OF_EACH))
 
     def make(self, good: list[State], most: int | None, crew: Crew, go_on: Callable[[], bool]) -> list[Subject]:
-        """The states that cuts within the recoveries may leave: one of each recovery, then the second of each, and so on."""
+        """The states that cuts within the recoveries may leave: one of each recovery, then a second of each, and so on."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        spec = json.dumps({**self._asked.spec(STATES_OF_EACH), "models": ["contract"]})
+        spec = self._asked.spec(["contract"])
         chosen = list(enumerate(good[: self.wanted(most)], 1))
         of_each: list[list[Subject]] = []
         for recovery in sorted(crew.each(chosen, self._record, go_on), key=lambda each: each.number):
             made: Recording = _core.Recording(str(self._folder / str(recovery.number)))
             plan = made.plan(spec)
-            of_each.append([recovery.subject(made, plan[index]) for index in range(len(plan))])
+            of_each.append([recovery.subject(made, plan[index]) for index in range(min(len(plan), STATES_OF_EACH))])
         rounds = (each for row in zip_longest(*of_each) for each in row if each is not None)
         return list(islice(rounds, most))
 
