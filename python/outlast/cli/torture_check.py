@@ -14,7 +14,6 @@ import click
 
 from outlast import interrupts
 from outlast.cli.options import Whole, path_option
-
 from outlast.cli.progress import StatesProgress
 
 if TYPE_CHECKING:

@@ -183,7 +183,7 @@ class Journal:
             self._file.close()
 
     def add(self, verdict: Verdict) -> Verdict:
-        """Keeps a verdict, from any thread, with the end of its output; all of a bad one's goes to a file of its own."""
+        """Keeps a verdict, from any thread, with the end of its output; all a bad one's goes to its own file."""
         output = verdict.output
         shown = output if len(output) <= LONGEST_OUTPUT else f"…{output[-LONGEST_OUTPUT:]}"
         kept = replace(verdict, output=shown)

@@ -52,7 +52,7 @@ class Recoveries:
         return MOST_RECOVERIES if most is None else max(1, -(-most // STATES_OF_EACH))
 
     def make(self, good: list[State], most: int | None, crew: Crew, go_on: Callable[[], bool]) -> list[Subject]:
-        """The states that cuts within the recoveries may leave: one of each recovery, then a second of each, and so on."""
+        """What cuts within the recoveries may leave: a state of each recovery, then a second of each, and so on."""
         self._folder.mkdir(parents=True, exist_ok=True)
         spec = self._asked.spec(["contract"])
         chosen = list(enumerate(good[: self.wanted(most)], 1))
