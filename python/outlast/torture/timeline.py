@@ -95,9 +95,9 @@ def _spans(events: list[dict[str, Any]], kind: str, place: Callable[[int, int], 
     asked: dict[int, dict[str, Any]] = {}
     for each in events:
         if each["kind"] == kind:
-            asked[each["write"]] = each
-        elif each["kind"] == f"{kind}-done" and each["write"] in asked:
-            begun = asked.pop(each["write"])
+            asked[_number(each)] = each
+        elif each["kind"] == f"{kind}-done" and _number(each) in asked:
+            begun = asked.pop(_number(each))
             yield Stretch(place(begun["event"], begun["at_ns"]), place(each["event"], each["at_ns"]), _label(begun))
     last = events[-1]
     for begun in asked.values():
@@ -105,9 +105,15 @@ def _spans(events: list[dict[str, Any]], kind: str, place: Callable[[int, int], 
         yield Stretch(start, place(last["event"], last["at_ns"]), f"{_label(begun)}, never answered")
 
 
+def _number(event: dict[str, Any]) -> int:
+    """Which write, trim or flush it is of."""
+    number: int = event["flush" if event["kind"].startswith("flush") else "write"]
+    return number
+
+
 def _label(event: dict[str, Any]) -> str:
     if event["kind"] == "flush":
-        return f"flush {event['write']}"
+        return f"flush {event['flush']}"
     forced = ", forced" if event.get("fua") else ""
     return f"{event['kind']} {event['write']}: {event['sectors']} sectors from {event['lba']}{forced}"
 
