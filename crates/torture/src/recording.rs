@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 pub enum Kind {
     /// A served machine: an image.
     Image,
+    /// A log of `dm-log-writes`.
+    LogWrites,
 }
 
 impl Kind {
@@ -21,6 +23,7 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Image => "image",
+            Self::LogWrites => "dm-log-writes",
         }
     }
 }

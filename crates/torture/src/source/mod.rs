@@ -1,8 +1,10 @@
 //! Where recordings come from.
 
 mod image;
+pub mod log_writes;
 
 pub use image::history_of_image;
+pub use log_writes::history_of_log_writes;
 
 use std::fmt::Debug;
 use std::fs::File;
