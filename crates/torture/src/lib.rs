@@ -6,6 +6,7 @@
 
 pub mod contract;
 mod error;
+mod facts;
 mod history;
 mod id;
 mod open;
@@ -18,6 +19,7 @@ mod versions;
 mod witness;
 
 pub use error::TortureError;
+pub use facts::{EventFact, Facts, MarkFact};
 pub use history::{Builder, Data, Event, Flush, FlushId, History, Mark, What, Write, WriteId};
 pub use id::StateId;
 pub use pieces::{Piece, Pieces};
