@@ -43,9 +43,6 @@ mod flag {
     pub(super) const ALL: u64 = FLUSH | FUA | DISCARD | MARK | METADATA;
 }
 
-/// The mark in which logs of ours have the size of their device, in bytes; the format has no other place for it.
-const CAPACITY: &str = "outlast:capacity ";
-
 /// An entry of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {

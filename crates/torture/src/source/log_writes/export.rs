@@ -1,9 +1,10 @@
 //! A history as a log.
 
-use super::{CAPACITY, Writer};
-use crate::history::{Data, History, What, WriteId};
-use outlast_units::SECTOR_BYTES;
-use std::io::{self, Read, Seek, Write};
+use super::Writer;
+use crate::history::{Data, History, What, Write as Written, WriteId};
+use crate::source::{capacity_mark, copy_of};
+use std::collections::BTreeMap;
+use std::io::{self, Seek, Write};
 
 /// Writes a history to `to`, which is empty, so that what the log's entries allow to be lost is what the history allows.
 ///
@@ -15,7 +16,7 @@ use std::io::{self, Read, Seek, Write};
 /// It cannot be written, the bytes of a write cannot be read, or a mark is too long for the format.
 pub fn export<W: Write + Seek>(history: &History, to: W) -> io::Result<W> {
     let mut writer = Writer::new(to)?;
-    writer.mark(&format!("{CAPACITY}{}", history.capacity * SECTOR_BYTES))?;
+    writer.mark(&capacity_mark(history.capacity))?;
     for (_, what) in in_order(history) {
         match what {
             What::Write(id) | What::WriteDone(id) => entry(history, id, &mut writer)?,
@@ -32,34 +33,46 @@ fn entry<W: Write + Seek>(history: &History, id: WriteId, writer: &mut Writer<W>
     let fua = write.fua && write.completed.is_some();
     match write.data {
         Data::Zeroes => writer.discard(lba, sectors, fua),
-        Data::At { .. } => {
-            let mut bytes = Bytes { history, id, lba, left: write.sectors, buffer: Vec::new(), at: 0 };
-            writer.write(lba, sectors, fua, &mut bytes)
-        }
+        Data::At { .. } => writer.write(lba, sectors, fua, &mut copy_of(history, id)),
     }
 }
 
 /// What has an entry, by the event at which it stands, and behind it those that such an event puts off.
 fn in_order(history: &History) -> Vec<(usize, What)> {
     let flushes = useful_flushes(history);
-    let place = |(id, write): (u32, &crate::history::Write)| match (write.fua, write.completed) {
-        (true, Some(completed)) => (completed, What::WriteDone(WriteId(id))),
-        (_, completed) => {
-            // Both events of these flushes are in the same order: the last is the one that counts.
-            let is_before =
-                |&(since, _): &(usize, usize)| completed.is_none_or(|completed| since < completed);
-            let late = flushes.iter().rev().find(|flush| is_before(flush));
-            let late = late.map_or(0, |&(_, done)| done);
-            (write.submitted.max(late), What::Write(WriteId(id)))
-        }
-    };
-    let writes = (0..).zip(&history.writes).map(place);
+    let mut places: Vec<usize> = history.writes.iter().map(|write| place(write, &flushes)).collect();
+    keep_order(&history.writes, &mut places);
+    let kind = |write: &Written| if write.fua { What::WriteDone } else { What::Write };
+    let writes = (0..).zip(history.writes.iter().zip(&places));
+    let writes = writes.map(|(id, (write, &place))| (place, kind(write)(WriteId(id))));
     let flushed = flushes.iter().map(|&(_, done)| (done, history.events[done].what));
     let marks = (0..).zip(&history.marks).map(|(number, mark)| (mark.event, What::Mark(number)));
     // In a place that a flush has, the flush is first; what it puts off keeps the order of its arrival.
     let mut all: Vec<(usize, What)> = flushed.chain(writes).chain(marks).collect();
     all.sort_by_key(|&(event, _)| event);
     all
+}
+
+/// The event at which a write stands.
+fn place(write: &Written, flushes: &[(usize, usize)]) -> usize {
+    if let (true, Some(completed)) = (write.fua, write.completed) {
+        return completed;
+    }
+    // The flushes that do not cover it are the first ones; what counts is the last of them.
+    let uncovering = flushes.partition_point(|&(since, _)| write.completed.is_none_or(|own| since < own));
+    let late = uncovering.checked_sub(1).map_or(0, |last| flushes[last].1);
+    write.submitted.max(late)
+}
+
+/// Nothing stands behind what arrived after it and has the same sector: that would bring back what has been overwritten. It stands before a flush
+/// then that does not cover it, and so seems safer than it was, but only where it has not been overwritten.
+fn keep_order(writes: &[Written], places: &mut [usize]) {
+    let mut first: BTreeMap<u64, usize> = BTreeMap::new();
+    for (write, place) in writes.iter().zip(places).rev() {
+        let later = write.range().filter_map(|sector| first.get(&sector).copied()).min();
+        *place = later.map_or(*place, |later| later.min(*place));
+        first.extend(write.range().map(|sector| (sector, *place)));
+    }
 }
 
 /// When flushes arrived and completed, in order of both: without those that completed only after one that had arrived later, and covered more.
@@ -74,31 +87,4 @@ fn useful_flushes(history: &History) -> Vec<(usize, usize)> {
     }
     found.reverse();
     found
-}
-
-/// The bytes of a write.
-struct Bytes<'a> {
-    history: &'a History,
-    id: WriteId,
-    lba: u64,
-    left: u32,
-    buffer: Vec<u8>,
-    at: usize,
-}
-
-impl Read for Bytes<'_> {
-    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        /// Sectors read at once.
-        const STEP: u32 = 2048;
-        if self.at == self.buffer.len() {
-            let count = self.left.min(STEP);
-            self.buffer.resize(count as usize * SECTOR_BYTES as usize, 0);
-            self.history.read_write(self.id, self.lba, &mut self.buffer)?;
-            (self.lba, self.left, self.at) = (self.lba + u64::from(count), self.left - count, 0);
-        }
-        let count = to.len().min(self.buffer.len() - self.at);
-        to[..count].copy_from_slice(&self.buffer[self.at..self.at + count]);
-        self.at += count;
-        Ok(count)
-    }
 }

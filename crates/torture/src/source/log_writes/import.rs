@@ -1,9 +1,9 @@
 //! A log as a history.
 
-use super::{CAPACITY, Damage, Entry, Logged, Reader};
+use super::{Damage, Entry, Logged, Reader};
 use crate::error::TortureError;
 use crate::history::{Builder, Data, History};
-use crate::source::Files;
+use crate::source::{Files, capacity_in};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use std::fs::File;
 use std::io::BufReader;
@@ -58,9 +58,9 @@ impl Device {
         match what {
             Logged::Nothing => Ok(()),
             Logged::Mark(text) => {
-                match text.strip_prefix(CAPACITY).map(str::parse::<u64>) {
-                    Some(Ok(bytes)) => self.capacity = Some(bytes / SECTOR_BYTES),
-                    _ => self.builder.mark(self.now(), text),
+                match capacity_in(&text) {
+                    Some(capacity) => self.capacity = Some(capacity),
+                    None => self.builder.mark(self.now(), text),
                 }
                 Ok(())
             }

@@ -1,9 +1,12 @@
-//! What is done to a served content, as a log.
+//! What is done to a state that is served, as a log.
 
-use super::{CAPACITY, Writer};
+use super::Writer;
 use crate::error::TortureError;
+use crate::history::History;
+use crate::source::capacity_mark;
+use crate::state::CrashState;
 use outlast_serve::Journal;
-use outlast_units::{Bytes, SECTOR_BYTES};
+use outlast_units::SECTOR_BYTES;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::ops::Range;
@@ -14,17 +17,23 @@ use std::path::Path;
 pub struct Recorder(Writer<BufWriter<File>>);
 
 impl Recorder {
-    /// Begins the log at `path`, whatever was there before, of a device of `size` bytes.
+    /// Begins the log at `path`, whatever was there before: with the content of `state`, flushed, and the mark that what follows counts. Sectors that
+    /// cannot be read are left out of it.
     ///
     /// # Errors
-    /// It cannot be written.
-    pub fn create(path: &Path, size: Bytes) -> Result<Self, TortureError> {
+    /// It cannot be written, or bytes of the recording cannot be read.
+    pub fn over(path: &Path, history: &History, state: &CrashState) -> Result<Self, TortureError> {
         let file = File::options().write(true).create(true).truncate(true).open(path);
         let begun = file.and_then(|file| {
-            let mut writer = Writer::new(BufWriter::new(file))?;
-            writer.mark(&format!("{CAPACITY}{}", size.0))?;
-            writer.commit()?;
-            Ok(Self(writer))
+            let mut log = Writer::new(BufWriter::new(file))?;
+            log.mark(&capacity_mark(history.capacity))?;
+            state.visit(history, 0..history.capacity, |lba, mut bytes| {
+                log.write(lba, bytes.len() as u64 / SECTOR_BYTES, false, &mut bytes)
+            })?;
+            log.flush()?;
+            log.mark("outlast:begin")?;
+            log.commit()?;
+            Ok(Self(log))
         });
         begun.map_err(|source| TortureError::Io { path: path.to_owned(), source })
     }
