@@ -168,7 +168,9 @@ fn a_content_that_is_served_is_a_plain_map_and_its_recording_is_what_was_done() 
         let bad: Vec<Range<u64>> = (0..4).map(|_| random_range(&mut rng)).collect();
         let bad: Vec<Range<u64>> = bad.into_iter().map(|own| own.start..own.start + SECTOR).collect();
         let mut is_bad = vec![false; (SIZE / SECTOR) as usize];
-        bad.iter().for_each(|range| is_bad[(range.start / SECTOR) as usize] = true);
+        for range in &bad {
+            is_bad[(range.start / SECTOR) as usize] = true;
+        }
         let notes = Notes::default();
         let served = serve(&format!("map-{seed}"), Plain { bytes: plain.clone(), bad }, Some(&notes));
         let mut client = Client::open(&served.socket, "");
@@ -219,7 +221,7 @@ fn a_recording_that_cannot_be_kept_ends_the_server_before_the_answer() {
 #[test]
 fn nbdcopy_has_the_content() {
     if Command::new("nbdcopy").arg("--version").output().is_err() {
-        println!("skipped: no nbdcopy here (Debian: libnbd-bin)");
+        eprintln!("skipped: no nbdcopy here (Debian: libnbd-bin)");
         return;
     }
     let bytes = random_bytes(&mut SplitMix::new(1, "copy"), SIZE as usize);
