@@ -61,11 +61,12 @@ class FakeRecording:
         return json.dumps({"events": []})
 
     def plan(self, spec: str) -> FakePlan:
-        models = json.loads(spec)["models"]
+        models: list[str] = json.loads(spec)["models"]
         return FakePlan([state for state in self._states if state.model in models])
 
     def state(self, id: str) -> FakeState:  # noqa: A002
-        return {state.id: state for state in [self._first, *self._states]}[id]
+        every: list[FakeState] = [self._first, *self._states]
+        return {state.id: state for state in every}[id]
 
     def serve(self, state: State, listen: str, record: str | None) -> Served:
         raise NotImplementedError
