@@ -230,9 +230,9 @@ fn read(machine: &mut Machine, lba: u64, sectors: u32) -> Option<Vec<u8>> {
     }
 }
 
-/// Its power fails and is back.
-pub(crate) fn cut(machine: &mut Machine) {
-    machine.apply(machine.now(), &Input::Power(Power::Cut { force: false })).unwrap();
+/// Its power fails and is back; whether it starts then.
+pub(crate) fn cut(machine: &mut Machine) -> bool {
+    machine.apply(machine.now(), &Input::Power(Power::Cut { force: false })).is_ok()
 }
 
 /// Bytes that no other write has, nor any other sector of this one.
@@ -240,4 +240,13 @@ fn stamp(lba: u64, sectors: u32, version: u64) -> Vec<u8> {
     let words = (0..u64::from(sectors) * SECTOR_BYTES / 8)
         .map(|word| outlast_units::rng::mix(version << 40 ^ lba << 16 ^ word) | 1);
     words.flat_map(u64::to_le_bytes).collect()
+}
+
+/// An array of `members` such drives.
+pub(crate) fn array(level: &str, members: u16, consistency: &str, cache: &str) -> Scenario {
+    let array = format!(
+        "[array]\nlevel = \"{level}\"\nmembers = {members}\nchunk = \"16KiB\"\nconsistency = \"{consistency}\"\nsafe_mode_delay = \"5ms\"\n\
+         [array.log]\nsize = \"128KiB\"\nbitmap_chunk = \"64KiB\"\nbitmap_delay = \"20ms\"\n"
+    );
+    scenario(&format!("{}\n{array}", DRIVE.replace("CACHE", cache)))
 }
