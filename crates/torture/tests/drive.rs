@@ -7,10 +7,11 @@ mod machines;
 #[path = "support/recorded.rs"]
 mod recorded;
 
-use machines::{all, check_spans, compare, drive, is_allowed, live, told};
-use outlast_engine::Scenario;
-use outlast_torture::CrashState;
-use outlast_torture::drive::What;
+use machines::{all, check_spans, class_of, compare, drive, is_allowed, live, sectors, told};
+use outlast_engine::{Control, Scenario};
+use outlast_torture::drive::{Found, Request, What, classes};
+use outlast_torture::{CrashState, Spec};
+use outlast_units::Nanos;
 use proptest::prelude::*;
 use recorded::{DRIVE, cut, scenario};
 
@@ -66,4 +67,74 @@ fn a_drive_with_a_volatile_buffer_loses_something_and_one_with_a_protected_buffe
             found.instants
         );
     }
+}
+
+#[test]
+fn of_too_many_instants_some_are_drawn_uniformly_in_time() {
+    let recorded = live(&drive("volatile", ""), 4, 60);
+    let (whole, request) = all(&recorded, What::Drive);
+    let history = recorded.recording.history();
+    let draw = |limit, seed| {
+        let request = Request { limit: Some(limit), seed, ..request.clone() };
+        classes(recorded.recording.path(), history, &request, &mut |_| Control::Continue).unwrap().unwrap()
+    };
+    let some = draw(12, 1);
+    assert_eq!((some.draws.len(), some.instants), (12, whole.instants));
+    assert!(some.looked_at <= 12 && some.looked_at > 1);
+    assert!(some.draws.windows(2).all(|pair| pair[0].0 <= pair[1].0));
+    for &(time, class) in &some.draws {
+        let (own, same) = (&some.classes[class.unwrap()], class_of(&whole, time).unwrap());
+        assert_eq!(class_of(&some, time).unwrap().id, own.id);
+        assert!(sectors(history, own) == sectors(history, same), "{time}");
+    }
+    let times = |found: &Found| found.draws.iter().map(|&(time, _)| time).collect::<Vec<_>>();
+    assert_eq!(times(&some), times(&draw(12, 1)));
+    assert_ne!(times(&some), times(&draw(12, 2)));
+    // Where there are no more than may be looked at, all are.
+    let most = draw(whole.instants, 1);
+    assert!(most.draws.is_empty());
+    assert_eq!(most.classes, whole.classes);
+    // The mean of many uniform times is the middle, within a few standard errors (of 1,000 times: 0.9 % of the window).
+    let (start, end) = (request.window.start.0 as f64, request.window.end.0 as f64);
+    let narrow = Request { limit: Some(40), ..request.clone() };
+    let all_times: Vec<Nanos> = (0..25)
+        .flat_map(|seed| {
+            let request = Request { seed, ..narrow.clone() };
+            let found = classes(recorded.recording.path(), history, &request, &mut |_| Control::Continue);
+            times(&found.unwrap().unwrap())
+        })
+        .collect();
+    let mean = all_times.iter().map(|time| time.0 as f64).sum::<f64>() / all_times.len() as f64;
+    assert_eq!(all_times.len(), 1000);
+    assert!(((mean - start) / (end - start) - 0.5).abs() < 0.04, "{mean}");
+}
+
+#[test]
+fn a_recording_gives_the_states_of_its_machine() {
+    let recorded = live(&drive("volatile", ""), 8, 40);
+    let plan = |models: &str, more: &str| {
+        let spec: Spec = serde_json::from_str(&format!("{{\"models\": [{models}]{more}}}")).unwrap();
+        recorded.recording.plan(&spec)
+    };
+    let history = recorded.recording.history();
+    let (whole, request) = all(&recorded, What::Drive);
+    let plan_of_drive = plan("\"drive\"", "").unwrap();
+    assert_eq!(plan_of_drive.len(), whole.classes.len());
+    let facts = &plan_of_drive.facts["drive"];
+    assert_eq!((facts.cuts, facts.all_cuts), (whole.instants, whole.instants));
+    assert_eq!(facts.window_ns, request.window.end.0 - request.window.start.0);
+    for index in 0..plan_of_drive.len() {
+        let state = plan_of_drive.state(history, index).unwrap();
+        // Named by its text it is the same, with the one stretch that has its time.
+        let again = recorded.recording.state(&state.id.to_string().parse().unwrap()).unwrap();
+        assert_eq!((again.id.to_string(), &again.lost), (state.id.to_string(), &state.lost));
+    }
+    let both = plan(
+        "\"late:2ms\", \"fault\"",
+        ", \"faults\": [{\"kind\": \"block\", \"die\": 0, \"plane\": 0, \"block\": 0}]",
+    )
+    .unwrap();
+    assert!(both.facts["fault"].distinct > 1 && both.facts["late:2ms"].distinct > 1);
+    let refused = plan("\"floods\"", "").unwrap_err().to_string();
+    assert!(refused.starts_with("model = floods: is no model of states"), "{refused}");
 }
