@@ -141,7 +141,7 @@ fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use super::{array, case, codes, data, log, scale, snapshot, traces};
+    use super::{array, case, codes, data, log, scale, snapshot, torture, traces};
 
     /// At a hundredth of the size: a benchmark that no longer runs, or measures an empty run, is noticed by the tests.
     #[test]
@@ -178,6 +178,11 @@ mod tests {
             let same = on_disk.next().map(|case| case.run().unwrap().text);
             assert!(same.is_none_or(|same| same == found.text), "{} on disk is another drive", case.name);
         }
+    }
+
+    #[test]
+    fn the_benchmark_of_instants_runs() {
+        assert!(torture::measure(true).unwrap().starts_with("torture: 200 blocks of 4 KiB touched, "));
     }
 
     #[test]
