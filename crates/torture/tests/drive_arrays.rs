@@ -14,6 +14,7 @@ use outlast_torture::drive::{Found, Start, What};
 use outlast_torture::{CrashState, History, Piece, Pieces};
 use outlast_units::Nanos;
 use outlast_units::rng::SplitMix;
+use proptest::prelude::*;
 use recorded::{Host, Recorded, array, cut, read_all};
 
 /// How the classes of a member's loss come out.
@@ -82,23 +83,37 @@ fn without(recorded: &Recorded, member: u16, start: Start) -> Table {
     table(recorded.recording.history(), &found.0)
 }
 
-#[test]
-fn an_array_leaves_what_it_promised_as_long_as_all_members_are_there() {
-    for (level, members) in [("raid0", 2), ("raid1", 2), ("raid5", 3), ("raid6", 4), ("raid10", 4)] {
-        for cache in ["volatile", "off"] {
-            let recorded = live(&array(level, members, "resync", cache), 11, 40);
-            let found = all(&recorded, What::Drive);
-            check_spans(&found);
-            let history = recorded.recording.history();
-            for class in &found.0.classes {
-                assert!(
-                    is_allowed(history, class),
-                    "{level} {cache}: {} is not allowed: {}",
-                    class.id,
-                    told(history, class)
-                );
-            }
-            compare(&recorded, &recorded.scenario, &found, 11, cut);
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_array_leaves_what_it_promised_as_long_as_all_members_are_there(
+        (level, members) in prop::sample::select(vec![("raid0", 2), ("raid1", 2), ("raid5", 3), ("raid6", 4), ("raid10", 4)]),
+        consistency in prop::sample::select(vec!["resync", "bitmap", "ppl", "journal"]),
+        cache in prop::sample::select(vec!["volatile", "off", "protected"]), seed: u64, commands in 5u64..40,
+    ) {
+        let has_parity = matches!(level, "raid5" | "raid6");
+        let consistency = if has_parity { consistency } else { "resync" };
+        let recorded = live(&array(level, members, consistency, cache), seed, commands);
+        let found = all(&recorded, What::Drive);
+        check_spans(&found);
+        let history = recorded.recording.history();
+        for class in &found.0.classes {
+            prop_assert!(is_allowed(history, class), "{} is not allowed: {}", class.id, told(history, class));
+        }
+        compare(&recorded, &recorded.scenario, &found, seed, cut);
+    }
+
+    #[test]
+    fn an_array_without_a_member_holds_what_a_copy_holds(
+        (level, members) in prop::sample::select(vec![("raid1", 2), ("raid5", 3), ("raid6", 4)]),
+        cache in prop::sample::select(vec!["volatile", "off"]), seed: u64, commands in 5u64..30,
+        start in prop::sample::select(vec![Start::AsItIs, Start::Forced, Start::Synced]),
+    ) {
+        let recorded = live(&array(level, members, "resync", cache), seed, commands);
+        let table = without(&recorded, (seed % u64::from(members)) as u16, start);
+        if start == Start::Synced {
+            prop_assert_eq!(table.holes + table.under_way + table.refused, 0);
         }
     }
 }

@@ -145,6 +145,8 @@ impl Host {
     pub(crate) fn random(&mut self, rng: &mut SplitMix, commands: u64, trims: bool) {
         let sectors = self.machine.identify().capacity.0 / SECTOR_BYTES;
         let depth = 1 + rng.below(6) as usize;
+        // As those of a server: what a device can forget, and what keeps parity right.
+        let trim = self.machine.identify().optimal_io.0 / SECTOR_BYTES;
         for number in 0..commands {
             self.wait(depth - 1);
             let hot = if rng.below(3) == 0 { sectors } else { sectors / 10 };
@@ -155,7 +157,11 @@ impl Host {
             let count = count.min(sectors - lba) as u32;
             match rng.below(20) {
                 0..12 => self.submit(Op::Write, lba, count, rng.below(8) == 0),
-                12 if trims => self.submit(Op::Trim, unit * 8, (count / 8 * 8).max(8), false),
+                12 if trims => {
+                    let first = lba / trim * trim;
+                    let count = trim * (1 + rng.below(3));
+                    self.submit(Op::Trim, first, count.min(sectors - first) as u32, false);
+                }
                 13 | 14 => self.submit(Op::Read, lba, count, false),
                 15 => self.mark(&format!("mark {number}")),
                 _ => self.submit(Op::Flush, 0, 0, false),
