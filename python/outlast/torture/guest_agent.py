@@ -1,0 +1,251 @@
+"""The program within a guest: its first process, which mounts the disk, runs commands and passes marks on.
+
+Lines of JSON go to and from the host on a virtio-serial port. The host says `{"do": "check"|"record", …}`; the agent says
+`{"stage": …}` when it begins the next thing, `{"mark": text}` and waits for an answer, `{"output": text}`, and at last
+`{"ended": …}`.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import signal
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from json import dumps, loads
+from pathlib import Path
+from typing import Any
+
+from outlast.errors import TortureError
+from outlast.torture import command as commands
+from outlast.torture import linux
+
+NAME = "agent"
+"""The port's."""
+DEVICE = "/dev/vda"
+PLACE = Path("/run/outlast")
+MOUNT = PLACE / "mount"
+BLKFLSBUF, BLKGETSIZE64 = 0x1261, 0x80081272
+KERNEL_LINES = 20
+"""Of what the kernel says about a file system that it refuses."""
+
+
+class Port:
+    """The line to the host."""
+
+    def __init__(self) -> None:
+        handle = os.open(_port(), os.O_RDWR | os.O_CLOEXEC)
+        self._in, self._out = os.fdopen(handle, "rb", buffering=1 << 16), handle
+        self._sending, self._marking = threading.Lock(), threading.Lock()
+
+    def receive(self) -> dict[str, Any]:
+        """What the host says next."""
+        line = self._in.readline()
+        message: dict[str, Any] = loads(line)
+        return message
+
+    def send(self, **message: Any) -> None:
+        """Tells the host."""
+        data = memoryview(dumps(message).encode() + b"\n")
+        with self._sending:
+            while data:
+                data = data[os.write(self._out, data) :]
+
+    def mark(self, text: str) -> None:
+        """Has the host make a mark, and returns when it has."""
+        with self._marking:
+            self.send(mark=text)
+            self.receive()
+
+
+def _port() -> str:
+    for name in Path("/sys/class/virtio-ports").iterdir():
+        if (name / "name").read_text().strip() == NAME:
+            return f"/dev/{name.name}"
+    raise FileNotFoundError(f"no port {NAME}")
+
+
+def end_others() -> None:
+    """Kills all processes but this one, which is the first, and waits for them."""
+    with suppress(ProcessLookupError):
+        os.kill(-1, signal.SIGKILL)
+    with suppress(ChildProcessError):
+        while True:
+            os.wait()
+
+
+class Agent:
+    """What is done for the host, one thing after another."""
+
+    def __init__(self) -> None:
+        self._port = Port()
+        self._log = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        MOUNT.mkdir(parents=True, exist_ok=True)
+
+    def serve(self) -> None:
+        """Does what it is asked, until the machine ends."""
+        self._port.send(ready=True)
+        while True:
+            asked = self._port.receive()
+            self._as_outside(asked)
+            try:
+                ended = self._check(asked) if asked["do"] == "check" else self._record(asked)
+            except TortureError as error:
+                self._port.send(refused=str(error))
+            else:
+                self._port.send(ended=ended, memory=_free_memory())
+
+    def _as_outside(self, asked: dict[str, Any]) -> None:
+        os.environ.clear()
+        os.environ.update(asked["env"] | {"OUTLAST_MOUNT": str(MOUNT), "OUTLAST_DEVICE": DEVICE})
+        for name, text in asked["files"].items():
+            path = PLACE / name
+            path.write_text(text)
+            os.environ[name] = str(path)
+        os.chdir(asked["folder"])
+        device = os.open(DEVICE, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            # Nothing of what was on this disk before may be remembered.
+            fcntl.ioctl(device, BLKFLSBUF)
+            size: int = struct.unpack("=Q", fcntl.ioctl(device, BLKGETSIZE64, bytes(8)))[0]
+        finally:
+            os.close(device)
+        assert size == asked["size"], f"the disk has {size} bytes"
+
+    def _check(self, asked: dict[str, Any]) -> dict[str, Any]:
+        began = time.monotonic()
+        try:
+            self._mount(asked)
+        except OSError as error:
+            said = f"mount: {error.strerror}\n{self._kernel_said()}"
+            return _ended("mount", error.errno or 1, said, time.monotonic() - began)
+        try:
+            self._port.send(stage="check")
+            ended = commands.run(asked["command"], {}, asked["timeout"])
+        finally:
+            self._port.send(stage="unmount")
+            end_others()
+            linux.unmount(MOUNT)
+        if ended.exit != 0 or asked["fsck"] is None:
+            stage = "check" if ended.exit else "done"
+            return _ended(stage, ended.exit, ended.output, time.monotonic() - began, ended.timed_out)
+        self._port.send(stage="fsck")
+        found = commands.run([*asked["fsck"], DEVICE], {}, None)
+        output = ended.output + found.output
+        return _ended("fsck" if found.exit else "done", found.exit, output, time.monotonic() - began)
+
+    def _record(self, asked: dict[str, Any]) -> dict[str, Any]:
+        began = time.monotonic()
+        self._port.send(stage="mkfs")
+        made = commands.run([*asked["mkfs"], DEVICE], {}, None)
+        if made.exit != 0:
+            raise TortureError(f"{asked['mkfs'][0]}: failed: {' '.join(made.output.split())}")
+        try:
+            self._mount(asked)
+        except OSError as error:
+            raise TortureError(f"mount: {error.strerror}: {' '.join(self._kernel_said().split())}") from error
+        try:
+            os.sync()
+            with self._marks() as (env, keep):
+                self._port.mark("outlast:begin")
+                self._port.send(stage="check")
+                code = self._shown(asked["command"], env, keep)
+            self._port.mark("outlast:end")
+        finally:
+            self._port.send(stage="unmount")
+            end_others()
+            linux.unmount(MOUNT)
+        self._port.mark("outlast:unmounted")
+        return _ended("check" if code else "done", code, "", time.monotonic() - began)
+
+    def _mount(self, asked: dict[str, Any]) -> None:
+        os.lseek(self._log, 0, os.SEEK_END)
+        flags, data = linux.options(asked["options"])
+        self._port.send(stage="mount")
+        try:
+            linux.mount(DEVICE, MOUNT, asked["fs"], flags, data)
+        except OSError as error:
+            if error.errno == errno.ENODEV:
+                raise TortureError(f"the guest's kernel has no {asked['fs']}") from error
+            raise
+
+    def _kernel_said(self) -> str:
+        lines = []
+        with suppress(BlockingIOError):
+            while True:
+                lines.append(os.read(self._log, 8192).decode(errors="replace").partition(";")[2].partition("\n")[0])
+        return "\n".join(lines[-KERNEL_LINES:])
+
+    def _shown(self, command: list[str], env: dict[str, str], keep: tuple[int, ...]) -> int:
+        """Runs a command whose output goes to the host as it comes."""
+        reading, writing = os.pipe()
+        try:
+            process = commands.start(command, env, writing, keep)
+        finally:
+            os.close(writing)
+        pump = threading.Thread(target=self._pump, args=(reading,))
+        pump.start()
+        commands.wait(process, None)
+        commands.kill_session(process)
+        end_others()
+        pump.join()
+        return commands.code_of(process)
+
+    def _pump(self, reading: int) -> None:
+        with os.fdopen(reading, "rb", buffering=0) as stream:
+            while data := stream.read(1 << 14):
+                self._port.send(output=data.decode(errors="replace"))
+
+    @contextmanager
+    def _marks(self) -> Iterator[tuple[dict[str, str], tuple[int, ...]]]:
+        """Ways for a program to make marks: the variables that name them, and the descriptor to be kept."""
+        path = PLACE / "marks"
+        path.unlink(missing_ok=True)
+        datagrams = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        datagrams.bind(str(path))
+        lines, theirs = socket.socketpair()
+        threads = [
+            threading.Thread(target=self._datagrams, args=(datagrams,), daemon=True),
+            threading.Thread(target=self._lines, args=(lines,), daemon=True),
+        ]
+        for thread in threads:
+            thread.start()
+        keep = theirs.fileno()
+        try:
+            yield {"OUTLAST_MARK_SOCKET": str(path), "OUTLAST_MARK_FD": str(keep)}, (keep,)
+        finally:
+            theirs.close()
+
+    def _datagrams(self, marks: socket.socket) -> None:
+        while True:
+            data, sender = marks.recvfrom(1 << 16)
+            self._port.mark(data.decode(errors="replace").rstrip("\n"))
+            if sender:
+                with suppress(OSError):
+                    marks.sendto(b"ok", sender)
+
+    def _lines(self, marks: socket.socket) -> None:
+        with marks.makefile("rwb", buffering=0) as stream:
+            while line := stream.readline():
+                self._port.mark(line.decode(errors="replace").rstrip("\n"))
+                stream.write(b"\n")
+
+
+def _ended(stage: str, code: int, output: str, seconds: float, timed_out: bool = False) -> dict[str, Any]:
+    return {"stage": stage, "exit": code, "output": output, "seconds": seconds, "timed_out": timed_out}
+
+
+def _free_memory() -> float:
+    """The part of the memory that programs can have yet."""
+    kib = {line.split(":")[0]: int(line.split()[1]) for line in Path("/proc/meminfo").read_text().splitlines()}
+    return kib["MemAvailable"] / kib["MemTotal"]
+
+
+def main() -> None:
+    """The first process of a guest; when it ends, the machine does."""
+    Agent().serve()
