@@ -67,7 +67,7 @@ def file_node(handle: int) -> dict[str, Any]:
 class Machine:
     """A machine that has booted; to be closed."""
 
-    def __init__(self, files: Path, initrd: Path, accelerator: str, node: dict[str, Any], keep: tuple[int, ...]) -> None:
+    def __init__(self, files: Path, initrd: int, accelerator: str, node: dict[str, Any], keep: tuple[int, ...]) -> None:
         ours, theirs = socket.socketpair()
         control, controlled = socket.socketpair()
         self._socket = ours
@@ -141,18 +141,12 @@ class Machine:
 
     @contextmanager
     def drive(self, uri: str) -> Iterator[None]:
-        """Meanwhile the disk is an NBD drive, of the same size; nobody may use the disk at either end of the block."""
-        self.order("blockdev-add", **nbd_node(uri), **{"node-name": "drive"})
-        try:
-            self.order("blockdev-reopen", options=[_disk("drive")])
-            try:
-                yield
-            finally:
-                if self._process.poll() is None:
-                    self.order("blockdev-reopen", options=[_disk("first")])
-        finally:
-            if self._process.poll() is None:
-                self.order("blockdev-del", **{"node-name": "drive"})
+        """Meanwhile the disk is an NBD drive, of the same size; after an error the machine is of no use."""
+        self.order("blockdev-add", **nbd_node(uri), **{"node-name": "drive", "discard": "unmap"})
+        self.order("blockdev-reopen", options=[_disk("drive")])
+        yield
+        self.order("blockdev-reopen", options=[_disk("first")])
+        self.order("blockdev-del", **{"node-name": "drive"})
 
     def order(self, name: str, **arguments: Any) -> None:
         """Has QEMU do something (QMP)."""
@@ -183,14 +177,14 @@ def _disk(file: str) -> dict[str, Any]:
 
 
 def _command(
-    files: Path, initrd: Path, accelerator: str, node: dict[str, Any], agent: int, control: int
+    files: Path, initrd: int, accelerator: str, node: dict[str, Any], agent: int, control: int
 ) -> list[str]:
     cpu = "host" if accelerator == "kvm" else "max"
     first = node | {"node-name": "first", "discard": "unmap"}
     return [
         *(tool(QEMU), "-accel", accelerator, "-cpu", cpu, "-m", str(MEMORY_MIB)),
         *("-nodefaults", "-no-reboot", "-display", "none", "-serial", "stdio"),
-        *("-kernel", str(kernel(files)), "-initrd", str(initrd)),
+        *("-kernel", str(kernel(files)), "-initrd", f"/dev/fd/{initrd}"),
         # A kernel that is in trouble is a finding: it ends, and what it said last is kept.
         *("-append", "console=ttyS0 quiet panic=-1 oops=panic no_timer_check rdinit=/init"),
         *("-fsdev", "local,id=host,path=/,security_model=none,readonly=on,multidevs=remap"),

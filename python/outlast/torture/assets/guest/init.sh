@@ -24,3 +24,12 @@ ln -s /proc/self/fd/0 /root/dev/stdin
 ln -s /proc/self/fd/1 /root/dev/stdout
 ln -s /proc/self/fd/2 /root/dev/stderr
 ip link set lo up
+# The kernel looks for modules where the first process lives; these are of its own version, not of the host's.
+mkdir -p /root/run/outlast/boot
+mount --bind / /root/run/outlast/boot
+cat >/root/run/outlast/modprobe <<end
+#!/bin/sh
+exec /run/outlast/boot/bin/chroot /run/outlast/boot /sbin/modprobe "\$@"
+end
+chmod 755 /root/run/outlast/modprobe
+echo /run/outlast/modprobe >/proc/sys/kernel/modprobe
