@@ -100,7 +100,10 @@ fn what_a_flush_covered_cannot_be_lost_and_says_so() {
     let refuse = |cut, lost: &str, is_allowed| {
         CrashState::parse(&history, cut, &[lost.to_owned()], is_allowed).unwrap_err().to_string()
     };
-    assert_eq!(refuse(6, "0", true), "state contract@6-0: a flush covered some of what is lost: name it lost@…");
+    assert_eq!(
+        refuse(6, "0", true),
+        "state contract@6-0: a flush covered some of what is lost: name it lost@…"
+    );
     assert_eq!(refuse(2, "1", true), "state contract@2-1: write 1 comes after the cut");
     assert_eq!(refuse(7, "0", true), "state contract@7-0: the recording has 6 events");
     assert_eq!(refuse(6, "2", true), "state 2: the recording has 2 writes, counted from 0");
@@ -109,18 +112,28 @@ fn what_a_flush_covered_cannot_be_lost_and_says_so() {
     let lied = CrashState::parse(&history, 6, &["0".to_owned(), "1".to_owned()], false).unwrap();
     assert!(bytes(&history, &lied).iter().all(|&byte| byte == 0));
     let texts: Vec<String> = lied.witnesses(&history).into_iter().map(|witness| witness.text).collect();
-    assert_eq!(texts, [
-        "write 0 to sector 3, acknowledged as event 1, covered by flush 0, acknowledged as event 3: the device did not keep its promise, when \
+    assert_eq!(
+        texts,
+        [
+            "write 0 to sector 3, acknowledged as event 1, covered by flush 0, acknowledged as event 3: the device did not keep its promise, when \
          power failed after 6 events",
-        "write 1 to sector 3, not acknowledged, not covered by a flush, when power failed after 6 events",
-    ]);
+            "write 1 to sector 3, not acknowledged, not covered by a flush, when power failed after 6 events",
+        ]
+    );
 }
 
 #[test]
 fn a_flush_covers_what_had_completed_when_it_came_and_nothing_else() {
     let write = |lba| Step::Write { lba, sectors: 1, content: 1 + lba as u8, fua: false, is_trim: false };
     // The second write completes after the flush was asked for.
-    let steps = [write(0), write(1), Step::Complete { which: 0 }, Step::Flush, Step::Complete { which: 0 }, Step::Complete { which: 0 }];
+    let steps = [
+        write(0),
+        write(1),
+        Step::Complete { which: 0 },
+        Step::Flush,
+        Step::Complete { which: 0 },
+        Step::Complete { which: 0 },
+    ];
     let (history, _) = support::play(&steps);
     let covered: Vec<bool> = history.writes.iter().map(|write| write.covered.is_some()).collect();
     assert_eq!(covered, [true, false]);

@@ -30,6 +30,11 @@ class DriveFile:
         self._made = _is_to_be_made(path, self._what)
         self._nbdfuse: subprocess.Popen[str] | None = None
 
+    @staticmethod
+    def check(wish: str) -> None:
+        """Refuses if this computer lacks what it takes."""
+        _programs(wish)
+
     def open(self, uri: str) -> None:
         """The bytes of the drive at this address are there when it returns."""
         try:

@@ -67,6 +67,15 @@ def unmount(place: Path, flags: int = 0) -> None:
     _check(_libc.umount2(os.fsencode(place), flags))
 
 
+def sync(place: Path) -> None:
+    """Everything that was written to the file system of a folder is on its device when this returns."""
+    handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        _check(_libc.syncfs(handle))
+    finally:
+        os.close(handle)
+
+
 def options(text: str) -> tuple[int, str]:
     """Options of mount(8) as flags and data of mount(2)."""
     words = [word for word in text.split(",") if word]

@@ -124,7 +124,12 @@ class Mounted:
     def __init__(self, source: device.Device, place: Path, fs: str, options: str, namespace: int) -> None:
         self._source, self._place, self._namespace = source, place, namespace
         flags, data = linux.options(",".join(filter(None, (options, ALWAYS.get(fs)))))
-        linux.mount(source.path, place, fs, flags, data)
+        try:
+            linux.mount(source.path, place, fs, flags, data)
+        except OSError as error:
+            if error.errno == errno.ENODEV:
+                raise TortureError(f"the kernel has no {fs}") from error
+            raise
 
     def unmount(self) -> None:
         """Unmounts; whoever still uses the mount is killed."""
@@ -155,8 +160,6 @@ class LoopWorker:
             try:
                 mounted = Mounted(source, place, fs, self._options, self._namespace)
             except OSError as error:
-                if error.errno == errno.ENODEV:
-                    raise TortureError(f"the kernel has no {fs}") from error
                 refusal = f"mount: {error.strerror} (the kernel's log says more)\n"
                 return Ran("mount", error.errno or 1, refusal, time.monotonic() - began, False)
             known = env | {"OUTLAST_MOUNT": str(place), "OUTLAST_DEVICE": source.path}
@@ -177,7 +180,7 @@ class LoopWorker:
     def _device(self, disk: Disk) -> Iterator[device.Device]:
         with ExitStack() as stack:
             if disk.uri is not None:
-                yield stack.enter_context(device.of_drive(disk.uri, self._folder / "drive"))
+                yield stack.enter_context(device.of_drive(disk.uri, self._folder / f"{self._folder.name}.drive"))
                 return
             assert disk.write_to is not None, "a state is bytes or a drive"
             memory = os.memfd_create(self._folder.name, os.MFD_CLOEXEC)

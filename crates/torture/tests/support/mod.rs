@@ -13,22 +13,37 @@ const SECTOR: usize = SECTOR_BYTES as usize;
 /// What happens next.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    Write { lba: u64, sectors: u64, content: u8, fua: bool, is_trim: bool },
+    Write {
+        lba: u64,
+        sectors: u64,
+        content: u8,
+        fua: bool,
+        is_trim: bool,
+    },
     Flush,
     /// One of the commands under way completes.
-    Complete { which: usize },
+    Complete {
+        which: usize,
+    },
     Mark,
 }
 
 pub(crate) fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
     // Few contents, so that some states are equal that have not lost the same.
     let write = (0..SECTORS, 1..9u64, 0..5u8, prop::bool::weighted(0.1), prop::bool::weighted(0.1)).prop_map(
-        |(lba, sectors, content, fua, is_trim)| {
-            Step::Write { lba, sectors: sectors.min(SECTORS - lba), content, fua, is_trim }
+        |(lba, sectors, content, fua, is_trim)| Step::Write {
+            lba,
+            sectors: sectors.min(SECTORS - lba),
+            content,
+            fua,
+            is_trim,
         },
     );
     let complete = any::<usize>().prop_map(|which| Step::Complete { which });
-    prop::collection::vec(prop_oneof![4 => write, 5 => complete, 1 => Just(Step::Flush), 1 => Just(Step::Mark)], 1..most)
+    prop::collection::vec(
+        prop_oneof![4 => write, 5 => complete, 1 => Just(Step::Flush), 1 => Just(Step::Mark)],
+        1..most,
+    )
 }
 
 #[derive(Clone, Debug)]
@@ -58,7 +73,11 @@ pub(crate) struct Plain {
 
 /// The bytes that a version has in a sector: told apart by sector, too, so that nothing is mixed up.
 fn sector(content: u8, lba: u64) -> Vec<u8> {
-    if content == 0 { vec![0; SECTOR] } else { vec![content ^ (lba as u8).wrapping_mul(16).wrapping_add(128); SECTOR] }
+    if content == 0 {
+        vec![0; SECTOR]
+    } else {
+        vec![content ^ (lba as u8).wrapping_mul(16).wrapping_add(128); SECTOR]
+    }
 }
 
 impl Plain {
@@ -76,8 +95,14 @@ impl Plain {
                         known[write] = Some(true);
                     }
                 }
-                Happened::Flush(flush) => promised[flush] = (0..done.len()).filter(|&write| done[write]).collect(),
-                Happened::FlushDone(flush) => promised[flush].iter().for_each(|&write| known[write] = Some(true)),
+                Happened::Flush(flush) => {
+                    promised[flush] = (0..done.len()).filter(|&write| done[write]).collect();
+                }
+                Happened::FlushDone(flush) => {
+                    for &write in &promised[flush] {
+                        known[write] = Some(true);
+                    }
+                }
                 Happened::Mark => {}
             }
         }
@@ -108,9 +133,10 @@ impl Plain {
             let covers = |&write: &usize| known[write].is_some() && self.versions[write].range.contains(&lba);
             let come: Vec<usize> = (0..known.len()).filter(covers).collect();
             let sure = come.iter().rposition(|&write| known[write] == Some(true)).unwrap_or(0);
-            let there = come[sure.min(come.len())..].iter().rev().find(|&&write| {
-                known[write] == Some(true) || !lost.contains(&write)
-            });
+            let there = come[sure.min(come.len())..]
+                .iter()
+                .rev()
+                .find(|&&write| known[write] == Some(true) || !lost.contains(&write));
             if let Some(&write) = there {
                 let at = lba as usize * SECTOR;
                 content[at..at + SECTOR].copy_from_slice(&sector(self.versions[write].content, lba));
@@ -130,7 +156,8 @@ impl Plain {
             lost.extend([vec![write], but(write), open[at..].to_vec()]);
         }
         if open.len() <= 3 {
-            let subset = |bits: usize| (0..open.len()).filter(|at| bits >> at & 1 == 1).map(|at| open[at]).collect();
+            let subset =
+                |bits: usize| (0..open.len()).filter(|at| bits >> at & 1 == 1).map(|at| open[at]).collect();
             lost.extend((0..1 << open.len()).map(subset));
         }
         lost.iter().map(|lost| self.without(&known, lost)).collect()
