@@ -1,8 +1,8 @@
 """The program within a guest: its first process, which mounts the disk, runs commands and passes marks on.
 
-Lines of JSON go to and from the host on a virtio-serial port. The host says `{"do": "check"|"record", …}`; the agent says
-`{"stage": …}` when it begins the next thing, `{"mark": text}` and waits for an answer, `{"output": text}`, and at last
-`{"ended": …}`.
+Lines of JSON go to and from the host on a virtio-serial port. The host says `{"do": "check"|"record", …}`; the agent
+says `{"stage": …}` when it begins the next thing, `{"mark": text}` and waits for an answer, `{"output": text}`, and at last
+`{"ended": …}`, `{"refused": why}` or `{"failed": traceback}`. Meanwhile the host may say `{"signal": number}`.
 """
 
 from __future__ import annotations
@@ -11,18 +11,20 @@ import errno
 import fcntl
 import os
 import signal
-import socket
 import struct
+import subprocess
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import traceback
+from contextlib import suppress
 from json import dumps, loads
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 from outlast.errors import TortureError
 from outlast.torture import command as commands
 from outlast.torture import linux
+from outlast.torture.marks import Marks
 
 NAME = "agent"
 """The port's."""
@@ -35,31 +37,48 @@ KERNEL_LINES = 20
 
 
 class Port:
-    """The line to the host."""
+    """The line to the host: requests, answers to marks, and signals for the command that runs."""
 
     def __init__(self) -> None:
-        handle = os.open(_port(), os.O_RDWR | os.O_CLOEXEC)
-        self._in, self._out = os.fdopen(handle, "rb", buffering=1 << 16), handle
+        self._handle = os.open(_port(), os.O_RDWR | os.O_CLOEXEC)
         self._sending, self._marking = threading.Lock(), threading.Lock()
-
-    def receive(self) -> dict[str, Any]:
-        """What the host says next."""
-        line = self._in.readline()
-        message: dict[str, Any] = loads(line)
-        return message
+        self.requests: Queue[dict[str, Any]] = Queue()
+        self._answers: Queue[dict[str, Any]] = Queue()
+        self.process: subprocess.Popen[bytes] | None = None
+        self.unwanted = False
+        """Whether a signal came before the command began."""
+        threading.Thread(target=self._read, daemon=True).start()
 
     def send(self, **message: Any) -> None:
         """Tells the host."""
         data = memoryview(dumps(message).encode() + b"\n")
         with self._sending:
             while data:
-                data = data[os.write(self._out, data) :]
+                data = data[os.write(self._handle, data) :]
 
-    def mark(self, text: str) -> None:
-        """Has the host make a mark, and returns when it has."""
+    def mark(self, text: str) -> dict[str, Any]:
+        """Has the host make a mark; what it answers when it has."""
         with self._marking:
             self.send(mark=text)
-            self.receive()
+            return self._answers.get()
+
+    def request(self, text: str) -> str:
+        """A request as to a served machine, which is that for a mark."""
+        return dumps(self.mark(loads(text)["text"]))
+
+    def _read(self) -> None:
+        with open(self._handle, "rb", closefd=False) as lines:
+            for line in lines:
+                message = loads(line)
+                if "do" in message:
+                    self.requests.put(message)
+                elif "signal" not in message:
+                    self._answers.put(message)
+                elif self.process is None:
+                    self.unwanted = True
+                else:
+                    with suppress(ProcessLookupError):
+                        os.killpg(self.process.pid, message["signal"])
 
 
 def _port() -> str:
@@ -90,12 +109,15 @@ class Agent:
         """Does what it is asked, until the machine ends."""
         self._port.send(ready=True)
         while True:
-            asked = self._port.receive()
-            self._as_outside(asked)
+            asked = self._port.requests.get()
             try:
+                self._as_outside(asked)
                 ended = self._check(asked) if asked["do"] == "check" else self._record(asked)
             except TortureError as error:
                 self._port.send(refused=str(error))
+            except Exception:
+                # Not the state's fault, and not to be taken for one.
+                self._port.send(failed=traceback.format_exc())
             else:
                 self._port.send(ended=ended, memory=_free_memory())
 
@@ -149,10 +171,13 @@ class Agent:
             raise TortureError(f"mount: {error.strerror}: {' '.join(self._kernel_said().split())}") from error
         try:
             os.sync()
-            with self._marks() as (env, keep):
+            with Marks(lambda line: self._port.send(output=f"{line}\n")) as marks:
+                env = marks.listen(self._port, PLACE / "marks")
                 self._port.mark("outlast:begin")
+                if self._port.unwanted:
+                    raise TortureError("stopped before the command began")
                 self._port.send(stage="check")
-                code = self._shown(asked["command"], env, keep)
+                code = self._shown(asked["command"], env, (marks.kept,))
             self._port.mark("outlast:end")
         finally:
             self._port.send(stage="unmount")
@@ -186,9 +211,11 @@ class Agent:
             process = commands.start(command, env, writing, keep)
         finally:
             os.close(writing)
+        self._port.process = process
         pump = threading.Thread(target=self._pump, args=(reading,))
         pump.start()
         commands.wait(process, None)
+        self._port.process = None
         commands.kill_session(process)
         end_others()
         pump.join()
@@ -198,40 +225,6 @@ class Agent:
         with os.fdopen(reading, "rb", buffering=0) as stream:
             while data := stream.read(1 << 14):
                 self._port.send(output=data.decode(errors="replace"))
-
-    @contextmanager
-    def _marks(self) -> Iterator[tuple[dict[str, str], tuple[int, ...]]]:
-        """Ways for a program to make marks: the variables that name them, and the descriptor to be kept."""
-        path = PLACE / "marks"
-        path.unlink(missing_ok=True)
-        datagrams = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        datagrams.bind(str(path))
-        lines, theirs = socket.socketpair()
-        threads = [
-            threading.Thread(target=self._datagrams, args=(datagrams,), daemon=True),
-            threading.Thread(target=self._lines, args=(lines,), daemon=True),
-        ]
-        for thread in threads:
-            thread.start()
-        keep = theirs.fileno()
-        try:
-            yield {"OUTLAST_MARK_SOCKET": str(path), "OUTLAST_MARK_FD": str(keep)}, (keep,)
-        finally:
-            theirs.close()
-
-    def _datagrams(self, marks: socket.socket) -> None:
-        while True:
-            data, sender = marks.recvfrom(1 << 16)
-            self._port.mark(data.decode(errors="replace").rstrip("\n"))
-            if sender:
-                with suppress(OSError):
-                    marks.sendto(b"ok", sender)
-
-    def _lines(self, marks: socket.socket) -> None:
-        with marks.makefile("rwb", buffering=0) as stream:
-            while line := stream.readline():
-                self._port.mark(line.decode(errors="replace").rstrip("\n"))
-                stream.write(b"\n")
 
 
 def _ended(stage: str, code: int, output: str, timed_out: bool = False) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import json
 import os
 import socket
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -71,7 +70,7 @@ class Machine:
         ours, theirs = socket.socketpair()
         control, controlled = socket.socketpair()
         self._socket = ours
-        self._said = tempfile.TemporaryFile()
+        self._said = os.fdopen(os.memfd_create("console", os.MFD_CLOEXEC), "w+b")
         self._received = b""
         self._control = control.makefile("rwb")
         control.close()
@@ -176,9 +175,7 @@ def _disk(file: str) -> dict[str, Any]:
     return {"driver": "raw", "node-name": "disk", "file": file, "discard": "unmap"}
 
 
-def _command(
-    files: Path, initrd: int, accelerator: str, node: dict[str, Any], agent: int, control: int
-) -> list[str]:
+def _command(files: Path, initrd: int, accelerator: str, node: dict[str, Any], agent: int, control: int) -> list[str]:
     cpu = "host" if accelerator == "kvm" else "max"
     first = node | {"node-name": "first", "discard": "unmap"}
     return [
