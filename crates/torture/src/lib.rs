@@ -5,6 +5,7 @@
 //! wrote, or sectors that cannot be read. What its promise allows a device to lose is enumerated by [`contract`].
 
 pub mod contract;
+pub mod drive;
 mod error;
 mod facts;
 mod history;
