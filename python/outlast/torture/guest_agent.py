@@ -1,8 +1,8 @@
 """The program within a guest: its first process, which mounts the disk, runs commands and passes marks on.
 
 Lines of JSON go to and from the host on a virtio-serial port. The host says `{"do": "check"|"record", …}`; the agent
-says `{"stage": …}` when it begins the next thing, `{"mark": text}` and waits for an answer, `{"output": text}`, and at last
-`{"ended": …}`, `{"refused": why}` or `{"failed": traceback}`. Meanwhile the host may say `{"signal": number}`.
+says `{"stage": …}` when it begins the next thing, `{"mark": text}` and waits for an answer, `{"output": text}`, and at
+last `{"ended": …}`, `{"refused": why}` or `{"failed": traceback}`. Meanwhile the host may say `{"signal": number}`.
 """
 
 from __future__ import annotations
