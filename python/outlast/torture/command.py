@@ -7,7 +7,7 @@ import select
 import signal
 import subprocess
 import time
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 
 from outlast.torture import afterwards
@@ -36,9 +36,7 @@ def run(command: list[str], env: dict[str, str], timeout: float | None) -> Ended
     output = os.memfd_create("output", os.MFD_CLOEXEC)
     try:
         process = start(command, env, output)
-        # What the first process of a system leaves behind goes with the system.
-        first = os.getpid() == 1
-        with nullcontext() if first else afterwards.removed("group", process.pid):
+        with afterwards.removed("group", process.pid):
             timed_out = not wait(process, timeout)
             kill_session(process)
         length = os.fstat(output).st_size

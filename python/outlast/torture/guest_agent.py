@@ -12,10 +12,10 @@ import fcntl
 import os
 import signal
 import struct
-import subprocess
 import threading
 import traceback
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from json import dumps, loads
 from pathlib import Path
 from queue import Queue
@@ -24,7 +24,8 @@ from typing import Any
 from outlast.errors import TortureError
 from outlast.torture import command as commands
 from outlast.torture import linux
-from outlast.torture.marks import Marks
+from outlast.torture.marks import Marks, RefusedError
+from outlast.torture.workload import HostWorkload, Job, Surroundings
 
 NAME = "agent"
 """The port's."""
@@ -44,9 +45,7 @@ class Port:
         self._sending, self._marking = threading.Lock(), threading.Lock()
         self.requests: Queue[dict[str, Any]] = Queue()
         self._answers: Queue[dict[str, Any]] = Queue()
-        self.process: subprocess.Popen[bytes] | None = None
-        self.unwanted = False
-        """Whether a signal came before the command began."""
+        self.on_signal: Callable[[signal.Signals], bool] | None = None
         threading.Thread(target=self._read, daemon=True).start()
 
     def send(self, **message: Any) -> None:
@@ -56,15 +55,13 @@ class Port:
             while data:
                 data = data[os.write(self._handle, data) :]
 
-    def mark(self, text: str) -> dict[str, Any]:
-        """Has the host make a mark; what it answers when it has."""
+    def mark(self, text: str) -> None:
+        """Has the host make a mark, and returns when it has; raises what it refuses."""
         with self._marking:
             self.send(mark=text)
-            return self._answers.get()
-
-    def request(self, text: str) -> str:
-        """A request as to a served machine, which is that for a mark."""
-        return dumps(self.mark(loads(text)["text"]))
+            answer = self._answers.get()
+        if "error" in answer:
+            raise RefusedError(answer["error"])
 
     def _read(self) -> None:
         with open(self._handle, "rb", closefd=False) as lines:
@@ -74,11 +71,8 @@ class Port:
                     self.requests.put(message)
                 elif "signal" not in message:
                     self._answers.put(message)
-                elif self.process is None:
-                    self.unwanted = True
-                else:
-                    with suppress(ProcessLookupError):
-                        os.killpg(self.process.pid, message["signal"])
+                elif self.on_signal is not None:
+                    self.on_signal(signal.Signals(message["signal"]))
 
 
 def _port() -> str:
@@ -161,30 +155,36 @@ class Agent:
         return _ended("fsck" if found.exit else "done", found.exit, output)
 
     def _record(self, asked: dict[str, Any]) -> dict[str, Any]:
-        self._port.send(stage="mkfs")
-        made = commands.run([*asked["mkfs"], DEVICE], {}, None)
-        if made.exit != 0:
-            raise TortureError(f"{asked['mkfs'][0]}: failed: {' '.join(made.output.split())}")
-        try:
-            self._mount(asked)
-        except OSError as error:
-            raise TortureError(f"mount: {error.strerror}: {' '.join(self._kernel_said().split())}") from error
-        try:
-            os.sync()
-            with Marks(lambda line: self._port.send(output=f"{line}\n")) as marks:
-                env = marks.listen(self._port, PLACE / "marks")
-                self._port.mark("outlast:begin")
-                if self._port.unwanted:
-                    raise TortureError("stopped before the command began")
-                self._port.send(stage="check")
-                code = self._shown(asked["command"], env, (marks.kept,))
-            self._port.mark("outlast:end")
-        finally:
-            self._port.send(stage="unmount")
-            end_others()
-            linux.unmount(MOUNT)
-        self._port.mark("outlast:unmounted")
+        workload = _Workload(Job(**asked["job"]), self._mount, asked)
+        self._port.on_signal = workload.end
+        with self._shown(), Marks(lambda line: self._port.send(output=f"{line}\n")) as marks:
+            code = workload.run(Surroundings("", {}, marks, self._port.mark))
+        self._port.on_signal = None
         return _ended("check" if code else "done", code, "")
+
+    @contextmanager
+    def _shown(self) -> Iterator[None]:
+        """Meanwhile, what this process and its children print goes to the host as it comes."""
+        reading, writing = os.pipe()
+        usual = [os.dup(stream) for stream in (1, 2)]
+        for stream in (1, 2):
+            os.dup2(writing, stream)
+        os.close(writing)
+        pump = threading.Thread(target=self._pump, args=(reading,))
+        pump.start()
+        try:
+            yield
+        finally:
+            for stream, console in zip((1, 2), usual, strict=True):
+                os.dup2(console, stream)
+                os.close(console)
+            end_others()
+            pump.join()
+
+    def _pump(self, reading: int) -> None:
+        with os.fdopen(reading, "rb", buffering=0) as stream:
+            while data := stream.read(1 << 14):
+                self._port.send(output=data.decode(errors="replace"))
 
     def _mount(self, asked: dict[str, Any]) -> None:
         os.lseek(self._log, 0, os.SEEK_END)
@@ -204,27 +204,27 @@ class Agent:
                 lines.append(os.read(self._log, 8192).decode(errors="replace").partition(";")[2].partition("\n")[0])
         return "\n".join(lines[-KERNEL_LINES:])
 
-    def _shown(self, command: list[str], env: dict[str, str], keep: tuple[int, ...]) -> int:
-        """Runs a command whose output goes to the host as it comes."""
-        reading, writing = os.pipe()
-        try:
-            process = commands.start(command, env, writing, keep)
-        finally:
-            os.close(writing)
-        self._port.process = process
-        pump = threading.Thread(target=self._pump, args=(reading,))
-        pump.start()
-        commands.wait(process, None)
-        self._port.process = None
-        commands.kill_session(process)
-        end_others()
-        pump.join()
-        return commands.code_of(process)
 
-    def _pump(self, reading: int) -> None:
-        with os.fdopen(reading, "rb", buffering=0) as stream:
-            while data := stream.read(1 << 14):
-                self._port.send(output=data.decode(errors="replace"))
+class _Workload(HostWorkload):
+    """A job on the guest's disk."""
+
+    def __init__(self, job: Job, mount: Callable[[dict[str, Any]], None], asked: dict[str, Any]) -> None:
+        super().__init__(job)
+        self._mount, self._asked = mount, asked
+
+    def _on_file_system(self, around: Surroundings) -> int:
+        self._make(DEVICE)
+        try:
+            self._mount(self._asked)
+        except OSError as error:
+            raise TortureError(f"--fs {self._job.fs}: cannot be mounted: {error.strerror}") from error
+        try:
+            code = self._perform(around, {}, PLACE, MOUNT)
+        finally:
+            end_others()
+            linux.unmount(MOUNT)
+        around.note("outlast:unmounted")
+        return code
 
 
 def _ended(stage: str, code: int, output: str, timed_out: bool = False) -> dict[str, Any]:

@@ -1,20 +1,20 @@
-"""Guests for the backend and for recordings: how they are booted, and how their agent is asked."""
+"""Guests, for checks and for recordings: how they are booted, and how their agent is asked."""
 
 from __future__ import annotations
 
 import os
 import shlex
-import signal
 import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from outlast.errors import ControlError, TortureError
+from outlast.errors import TortureError
 from outlast.torture import afterwards, guest_files
 from outlast.torture.guest_image import Contents, image
-from outlast.torture.guest_machine import Machine, SilentError, acceleration, nbd_node
+from outlast.torture.guest_machine import Machine, SilentError, acceleration
+from outlast.torture.marks import RefusedError
 from outlast.torture.mounts import Stage
 
 INIT = Path(__file__).parent / "assets" / "guest" / "init.sh"
@@ -22,7 +22,7 @@ APPLETS = ("sh", "mount", "mkdir", "modprobe", "chroot", "ln", "ip", "cat", "chm
 MODULES = ("virtio_pci", "virtio_blk", "virtio_console", "9p", "9pnet_virtio", "overlay", "crc32c_generic")
 FILE_SYSTEMS = ("ext4", "xfs", "btrfs")
 
-PATIENCE_S = {"mount": 60.0, "check": 15.0, "unmount": 60.0, "fsck": 300.0, "mkfs": 300.0}
+PATIENCE_S = {"mount": 60.0, "check": 15.0, "unmount": 60.0, "fsck": 300.0}
 """How long the guest may take for each thing before it counts as hanging; for a command, beyond its own time limit."""
 HANGS, ENDS = 124, 125
 """The exit codes of a guest that does not answer, as of timeout(1), and of one whose kernel gave up."""
@@ -106,13 +106,16 @@ def talk(
     timeout: float | None,
     on_mark: Callable[[str], None] | None = None,
 ) -> tuple[dict[str, Any], float]:
-    """Has the agent do something; how it ended, and the part of the guest's memory that is free."""
+    """Has the agent do something; how it ended, and the part of the guest's memory that is free.
+
+    `timeout` is the command's, in seconds; `None`: the guest may take any time for anything.
+    """
     at = "mount"
     machine.send(request)
     while True:
-        patience: float | None = PATIENCE_S[at]
-        if at == "check":
-            patience = None if timeout is None else timeout + PATIENCE_S[at]
+        patience = None
+        if timeout is not None:
+            patience = PATIENCE_S[at] + (timeout if at == "check" else 0)
         try:
             message = machine.receive(patience)
         except SilentError as silent:
@@ -132,54 +135,7 @@ def talk(
             assert on_mark is not None, "a check makes no marks"
             try:
                 on_mark(message["mark"])
-            except ControlError as error:
+            except RefusedError as error:
                 machine.send({"error": str(error)})
             else:
                 machine.send({"ok": None})
-
-
-class Workload:
-    """A command that is recorded in a guest; it is begun in one thread and ended, if need be, from another."""
-
-    def __init__(self, command: list[str], fs: str, mkfs: list[str], mount_options: str) -> None:
-        self._asked = {"do": "record", "size": None, "mkfs": mkfs}
-        self._command, self._fs, self._options = command, fs, mount_options
-        self._lock = threading.Lock()
-        self._machine: Machine | None = None
-        self._unwanted = False
-
-    def run(self, uri: str, env: dict[str, str], on_mark: Callable[[str], None]) -> int:
-        """Makes the file system on an NBD drive, mounts it and runs the command; the command's exit code.
-
-        `on_mark` is told of each mark, of the recorder's own, too: `outlast:begin` when the file system is mounted and
-        synced, `outlast:end`, `outlast:unmounted`. The guest goes on when it returns, or raises `ControlError`, which
-        refuses the mark. What the command prints is printed.
-        """
-        boot = Boot()
-        try:
-            with boot.machine(nbd_node(uri)) as machine:
-                with self._lock:
-                    if self._unwanted:
-                        raise TortureError("stopped before the command began")
-                    self._machine = machine
-                try:
-                    request = asked(self._fs, self._options, self._command, env) | self._asked
-                    ended, _ = talk(machine, request, None, on_mark)
-                finally:
-                    with self._lock:
-                        self._machine = None
-        except LostError as lost:
-            raise TortureError(" ".join(str(lost).split())) from lost
-        finally:
-            boot.close()
-        code: int = ended["exit"]
-        return code
-
-    def end(self, by: signal.Signals) -> bool:
-        """Sends a signal to the command and its group, if it runs; it does not begin any more if it has not begun."""
-        with self._lock:
-            self._unwanted = True
-            if self._machine is None:
-                return False
-            self._machine.send({"signal": int(by)})
-            return True

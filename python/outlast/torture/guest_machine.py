@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -69,7 +70,7 @@ class Machine:
     def __init__(self, files: Path, initrd: int, accelerator: str, node: dict[str, Any], keep: tuple[int, ...]) -> None:
         ours, theirs = socket.socketpair()
         control, controlled = socket.socketpair()
-        self._socket = ours
+        self._socket, self._sending = ours, threading.Lock()
         self._said = os.fdopen(os.memfd_create("console", os.MFD_CLOEXEC), "w+b")
         self._received = b""
         self._control = control.makefile("rwb")
@@ -115,8 +116,8 @@ class Machine:
     def send(self, message: dict[str, Any]) -> None:
         """Tells the agent."""
         try:
-            self._socket.settimeout(None)
-            self._socket.sendall(json.dumps(message).encode() + b"\n")
+            with self._sending:
+                self._socket.sendall(json.dumps(message).encode() + b"\n")
         except OSError as error:
             raise self._silent(timed_out=False) from error
 
