@@ -183,6 +183,8 @@ def mounted(backend: Backend, ask: Ask) -> Trials:
     @contextmanager
     def trial() -> Iterator[Trial]:
         with backend.worker() as worker, tempfile.TemporaryDirectory(prefix="outlast-") as folder:
+            # A command may go on as another user, who reads the marks.
+            Path(folder).chmod(0o755)
             yield Mounted(worker, ask, Path(folder))
 
     return trial
