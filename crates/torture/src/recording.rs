@@ -99,12 +99,12 @@ impl Recording {
         &self.history
     }
 
-    /// The states that `spec` asks for.
+    /// The states that `spec` asks for. `None` where `progress` stopped it.
     ///
     /// # Errors
     /// A setting that cannot be; a model of machines for a recording without one.
-    pub fn plan(&self, spec: &Spec) -> Result<Plan, TortureError> {
-        Plan::new(&self.history, spec, |model| self.machine_states(model, spec))
+    pub fn plan(&self, spec: &Spec, progress: OnProgress<'_>) -> Result<Option<Plan>, TortureError> {
+        Plan::new(&self.history, spec, |model| self.machine_states(model, spec, progress))
     }
 
     /// The state that is named so.
@@ -139,7 +139,12 @@ impl Recording {
         Err(TortureError::Setting { name: "model", value: model.to_owned(), limit })
     }
 
-    fn machine_states(&self, model: &str, spec: &Spec) -> Result<(Vec<CrashState>, PlanFacts), TortureError> {
+    fn machine_states(
+        &self,
+        model: &str,
+        spec: &Spec,
+        progress: OnProgress<'_>,
+    ) -> Result<Option<(Vec<CrashState>, PlanFacts)>, TortureError> {
         self.check_machine(model)?;
         let scenario = Image::scenario(&self.path)?;
         let (mut states, mut facts) = (Vec::new(), PlanFacts::default());
@@ -148,8 +153,8 @@ impl Recording {
         let limit = Some(all / whats.len().max(1) as u64);
         for what in whats {
             let request = Request { limit, seed: spec.seed, ..Request::new(&self.history, what) };
-            let Some(found) = drive::classes(&self.path, &self.history, &request, &mut go_on)? else {
-                continue;
+            let Some(found) = drive::classes(&self.path, &self.history, &request, progress)? else {
+                return Ok(None);
             };
             facts.cuts += found.looked_at;
             facts.all_cuts += found.instants;
@@ -158,7 +163,7 @@ impl Recording {
             facts.window_ns = (request.window.end - request.window.start).0;
             states.extend(found.classes);
         }
-        Ok((states, facts))
+        Ok(Some((states, facts)))
     }
 }
 
