@@ -40,18 +40,18 @@ struct State {
 /// Lets other threads run while `work` is done, which Ctrl-C stops.
 fn stoppable<T: Send>(
     py: Python<'_>,
-    work: impl FnOnce(OnProgress<'_>) -> Result<Option<T>, TortureError> + Send,
+    work: impl FnOnce(OnProgress<'_>) -> PyResult<Option<T>> + Send,
 ) -> PyResult<T> {
     let done = unlocked(py, || {
         let mut interrupted = None;
-        let done = work(&mut |_| match Python::attach(|py| py.check_signals()) {
+        let done = work(&mut |_| match Python::attach(Python::check_signals) {
             Ok(()) => Control::Continue,
             Err(error) => {
                 interrupted = Some(error);
                 Control::Stop
             }
         });
-        interrupted.map_or(done.map_err(of_torture), Err)
+        interrupted.map_or(done, Err)
     })?;
     done.ok_or_else(|| OutlastError::new_err("stopped"))
 }
@@ -60,7 +60,7 @@ fn stoppable<T: Send>(
 impl Recording {
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let own = stoppable(py, |progress| Recorded::open(&path, progress))?;
+        let own = stoppable(py, |progress| Recorded::open(&path, progress).map_err(of_torture))?;
         Ok(Self { own: Arc::new(own) })
     }
 
@@ -78,7 +78,7 @@ impl Recording {
     fn plan(&self, py: Python<'_>, spec: &str) -> PyResult<Plan> {
         let spec: Spec =
             serde_json::from_str(spec).map_err(|error| OutlastError::new_err(format!("plan: {error}")))?;
-        let own = stoppable(py, |progress| self.own.plan(&spec, progress))?;
+        let own = stoppable(py, |progress| self.own.plan(&spec, progress).map_err(of_torture))?;
         Ok(Plan { own, recording: self.own.clone() })
     }
 
