@@ -44,12 +44,9 @@ fn stoppable<T: Send>(
 ) -> PyResult<T> {
     let done = unlocked(py, || {
         let mut interrupted = None;
-        let done = work(&mut |_| match Python::attach(Python::check_signals) {
-            Ok(()) => Control::Continue,
-            Err(error) => {
-                interrupted = Some(error);
-                Control::Stop
-            }
+        let done = work(&mut |_| {
+            interrupted = Python::attach(|py| py.check_signals().err());
+            if interrupted.is_some() { Control::Stop } else { Control::Continue }
         });
         interrupted.map_or(done, Err)
     })?;
