@@ -2,7 +2,7 @@
 
 use crate::errors::OutlastError;
 use crate::guard::unlocked;
-use outlast_engine::Control;
+use outlast_engine::{Control, OnProgress};
 use outlast_torture::{
     CrashState, Pieces, Plan as Planned, Recording as Recorded, Spec, StateId, TortureError,
 };
@@ -37,22 +37,27 @@ struct State {
     recording: Arc<Recorded>,
 }
 
+/// Lets other threads run while `work` is done, which Ctrl-C stops.
+fn stoppable<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(OnProgress<'_>) -> PyResult<Option<T>> + Send,
+) -> PyResult<T> {
+    let done = unlocked(py, || {
+        let mut interrupted = None;
+        let done = work(&mut |_| {
+            interrupted = Python::attach(|py| py.check_signals().err());
+            if interrupted.is_some() { Control::Stop } else { Control::Continue }
+        });
+        interrupted.map_or(done, Err)
+    })?;
+    done.ok_or_else(|| OutlastError::new_err("stopped"))
+}
+
 #[pymethods]
 impl Recording {
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let opened = unlocked(py, || {
-            let mut interrupted = None;
-            let opened = Recorded::open(&path, &mut |_| match Python::attach(|py| py.check_signals()) {
-                Ok(()) => Control::Continue,
-                Err(error) => {
-                    interrupted = Some(error);
-                    Control::Stop
-                }
-            });
-            interrupted.map_or(opened.map_err(of_torture), Err)
-        })?;
-        let own = opened.ok_or_else(|| OutlastError::new_err("stopped"))?;
+        let own = stoppable(py, |progress| Recorded::open(&path, progress).map_err(of_torture))?;
         Ok(Self { own: Arc::new(own) })
     }
 
@@ -70,7 +75,7 @@ impl Recording {
     fn plan(&self, py: Python<'_>, spec: &str) -> PyResult<Plan> {
         let spec: Spec =
             serde_json::from_str(spec).map_err(|error| OutlastError::new_err(format!("plan: {error}")))?;
-        let own = unlocked(py, || self.own.plan(&spec).map_err(of_torture))?;
+        let own = stoppable(py, |progress| self.own.plan(&spec, progress).map_err(of_torture))?;
         Ok(Plan { own, recording: self.own.clone() })
     }
 
