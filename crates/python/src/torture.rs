@@ -48,12 +48,9 @@ impl Recording {
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let opened = unlocked(py, || {
             let mut interrupted = None;
-            let opened = Recorded::open(&path, &mut |_| match Python::attach(Python::check_signals) {
-                Ok(()) => Control::Continue,
-                Err(error) => {
-                    interrupted = Some(error);
-                    Control::Stop
-                }
+            let opened = Recorded::open(&path, &mut |_| {
+                interrupted = Python::attach(|py| py.check_signals().err());
+                if interrupted.is_some() { Control::Stop } else { Control::Continue }
             });
             interrupted.map_or(opened.map_err(of_torture), Err)
         })?;
