@@ -29,6 +29,8 @@ from outlast.torture import linux
 
 Kept = tuple[str, int | str]
 
+PREFIX = "outlast-"
+"""How the names of folders for states begin."""
 PATIENCE_S = 10.0
 """How long processes may take to die."""
 LOOK_S = 0.01
@@ -37,6 +39,10 @@ LOOK_S = 0.01
 @contextmanager
 def removed(kind: str, what: int | Path) -> Iterator[None]:
     """Something that would have to be removed if this process were killed during the block."""
+    if os.getpid() == 1:
+        # What the first process of a guest or container leaves behind goes with that.
+        yield
+        return
     entry = json.dumps([kind, what if isinstance(what, int) else str(what)])
     _Watch.tell(f"+{entry}\n")
     try:
@@ -48,7 +54,7 @@ def removed(kind: str, what: int | Path) -> Iterator[None]:
 @contextmanager
 def place(folder: Path | None = None) -> Iterator[Path]:
     """An empty folder of this user, in `folder` or among temporary files; gone when the block or this process ends."""
-    made = Path(tempfile.mkdtemp(prefix="outlast-", dir=folder))
+    made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder))
     with removed("folder", made):
         try:
             yield made

@@ -41,8 +41,11 @@ class FirstStateBad(TortureError):  # noqa: N818 - what is wrong is the check
 class Checking:
     """One check from its first state to its result."""
 
-    def __init__(self, recording: Recording, asked: Asked, journal: Journal, crew: Crew, tell: Tell) -> None:
-        self._recording, self._asked, self._journal, self._crew, self._tell = recording, asked, journal, crew, tell
+    def __init__(
+        self, recording: Recording, plan: Plan, asked: Asked, journal: Journal, crew: Crew, tell: Tell
+    ) -> None:
+        self._recording, self._plan, self._asked = recording, plan, asked
+        self._journal, self._crew, self._tell = journal, crew, tell
         self._facts: dict[str, Any] = json.loads(recording.facts())
         first, last = self._facts["window_ns"]
         self._window: probability.Span = (first, last)
@@ -53,12 +56,10 @@ class Checking:
     def run(self, backend: str) -> Result:
         """Checks what there is to check and is not known yet."""
         self._first()
-        self._tell("planning", 0, 0, 0)
         wanted = self._asked.states
         has_twice = TWICE in self._asked.models
         share = wanted if wanted is None or not has_twice else wanted - wanted // len(self._asked.models)
-        plan = self._recording.plan(self._asked.spec(self._asked.planned))
-        every = self._arranged(plan)
+        every = self._arranged()
         states = every[:share]
         verdicts = self._check(states)
         planned = _count([state.model for state in states])
@@ -74,7 +75,7 @@ class Checking:
             backend=backend,
             model_of={group_of(state.id): state.model for state in every},
             planned=planned,
-            plan=json.loads(plan.facts()),
+            plan=json.loads(self._plan.facts()),
             verdicts=verdicts,
             failures=failures,
             risks=self._risks(every, verdicts),
@@ -100,9 +101,9 @@ class Checking:
         if verdict.is_bad and not self._asked.force:
             raise FirstStateBad(verdict)
 
-    def _arranged(self, plan: Plan) -> list[State]:
+    def _arranged(self) -> list[State]:
         """In turns a state of each model, those of a machine as random instants meet them."""
-        states = [plan[index] for index in range(len(plan))]
+        states = [self._plan[index] for index in range(len(self._plan))]
         groups = _groups(states)
         for group, own in groups.items():
             if own[0].spans_ns:
@@ -207,8 +208,11 @@ def check(recording: Recording, asked: Asked, trials: Trials, backend: str, tell
     """Checks the states of a recording as asked, and keeps what becomes of each in the folder."""
     facts = json.loads(recording.facts())
     journal = Journal(asked.out, asked.agreement(facts, backend), fresh=asked.fresh)
+    tell("planning", 0, 0, 0)
+    # Before anything is written: it finds what cannot be.
+    plan = recording.plan(asked.spec(asked.planned))
     with Crew(trials, asked.jobs) as crew, journal:
-        return Checking(recording, asked, journal, crew, tell).run(backend)
+        return Checking(recording, plan, asked, journal, crew, tell).run(backend)
 
 
 def again(recording: Recording, asked: Asked, trials: Trials, ids: list[str]) -> Iterator[Verdict]:

@@ -36,6 +36,7 @@ class Crew:
         self._trials = trials
         self._todo: queue.SimpleQueue[Callable[[Trial], Any] | None] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+        self._ready = threading.Barrier(jobs)
         self._threads = [threading.Thread(target=self._work, name=f"worker {number}") for number in range(jobs)]
 
     def __enter__(self) -> Self:
@@ -54,14 +55,19 @@ class Crew:
     def _work(self) -> None:
         try:
             with self._trials() as trial:
+                # A name space of mounts that is made while another worker has something mounted would hold on to it.
+                self._ready.wait()
                 while (do := self._todo.get()) is not None:
                     try:
                         self._done.put((do(trial), None))
                     except Exception as error:
                         self._done.put((None, error))
+        except threading.BrokenBarrierError:
+            pass  # another worker could not begin, and says why
         except Exception as error:
             # There is no worker: whoever waits for an answer is told why.
             self._done.put((None, error))
+            self._ready.abort()
 
     def each(
         self, items: Iterable[T], do: Callable[[Trial, T], R], go_on: Callable[[], bool] = lambda: True
