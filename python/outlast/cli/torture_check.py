@@ -189,7 +189,7 @@ def _ready(run: Path, command: list[str], fs: str | None, options: CheckOptions)
     from outlast import _core
     from outlast.errors import TortureError
     from outlast.torture import mounts, trial
-    from outlast.torture.asked import DEFAULT_MODELS, TWICE, Asked
+    from outlast.torture.asked import DEFAULT_MODELS, TWICE, Asked, default_out
 
     context, in_process = click.get_current_context(), options["in_process"]
     if bool(command) == (in_process is not None):
@@ -218,7 +218,7 @@ def _ready(run: Path, command: list[str], fs: str | None, options: CheckOptions)
     models = options["models"] or (DEFAULT_MODELS if has_drive else DEFAULT_MODELS[:1])
     asked = Asked(
         run=run,
-        out=options["out"] or run.with_name(f"{run.name}.torture"),
+        out=options["out"] or default_out(run),
         command=command,
         in_process=in_process,
         models=models,
@@ -263,7 +263,7 @@ def _repeated(options: CheckOptions, fs: str | None) -> tuple[str, ...]:
     """The options without which a state would be checked in another way."""
     words = ["--fsck"] if options["fsck"] else []
     words += ["--timeout", f"{options['timeout']:g}s"] if options["timeout"] != 30.0 else []
-    given = (("--backend", options["backend"]), ("--out", options["out"]), ("--fs", fs if fs != "none" else None))
+    given = (("--backend", options["backend"]), ("--fs", fs if fs != "none" else None))
     return (*words, *(word for name, value in given if value is not None for word in (name, str(value))))
 
 

@@ -58,7 +58,8 @@ class Checking:
         self._first()
         wanted = self._asked.states
         has_twice = TWICE in self._asked.models
-        share = wanted if wanted is None or not has_twice else wanted - wanted // len(self._asked.models)
+        # Cuts of recoveries are one model more.
+        share = wanted if wanted is None or not has_twice else wanted - wanted // (len(self._asked.planned) + 1)
         every = self._arranged()
         states = every[:share]
         verdicts = self._check(states)
