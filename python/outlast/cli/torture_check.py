@@ -168,7 +168,6 @@ def checked(run: Path, command: list[str], fs: str | None, options: CheckOptions
     from outlast.torture.files import write
 
     with StatesProgress(shown=not options["quiet"]) as tell:
-        interrupts.keep()
         try:
             result = check(ready.recording, ready.asked, ready.trials, ready.backend, tell)
         except FirstStateBad as error:
