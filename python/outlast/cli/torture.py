@@ -13,6 +13,7 @@ from outlast.cli.options import Setting, path_option
 COMMANDS: dict[str, tuple[str, str]] = {
     "record": ("outlast.cli.torture", "Record what a program asks of a drive, with its marks."),
     "check": ("outlast.cli.torture_check", "Check the states that a loss of power may leave."),
+    "guest-files": ("outlast.cli.torture_guest", "Get what a guest is made of, for working without root."),
 }
 """The module of each command, which is `NAME_command` there, and its line in the help."""
 
