@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("outlast.cli.torture", "Record and check in one."),
     "open": ("outlast.cli.torture", "Look at a state that a loss of power leaves."),
     "check": ("outlast.cli.torture_check", "Check the states that a loss of power may leave."),
+    "export": ("outlast.cli.torture_logs", "Write a recording for dm-log-writes' replay-log, QEMU or blktrace."),
     "guest-files": ("outlast.cli.torture_guest", "Get what a guest is made of, for working without root."),
 }
 """The module of each command, which is `NAME_command` there, and its line in the help."""
