@@ -163,7 +163,6 @@ Example:
 )
 @click.option("--check", metavar="COMMAND", help="The check, with its arguments, as `outlast torture check` takes it.")
 @record_options
-@guest_files_option
 @path_option("--out", metavar="RUN", required=True, help="The recording; results are kept in RUN.torture.")
 @check_options
 @click.argument("command", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)

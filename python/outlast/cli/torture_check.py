@@ -14,7 +14,6 @@ import click
 from outlast import interrupts
 from outlast.cli.options import Seconds, Whole, path_option
 from outlast.cli.progress import StatesProgress
-from outlast.cli.torture_guest import guest_files_option
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -119,7 +118,6 @@ Exit codes: 0 no state is bad, 1 some are, 2 bad input or a check that fails wit
     "--state", "ids", multiple=True, metavar="ID", help="Check this state alone, and keep nothing of it; repeatable."
 )
 @click.option("--fs", help="File system of a recording that does not say which it has. Default: none.")
-@guest_files_option
 @path_option("--out", metavar="DIR", help="Where the results are kept. Default: RUN.torture.")
 @check_options
 def check_command(
