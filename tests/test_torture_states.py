@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from outlast.torture.asked import Asked
 from outlast.torture.check import check
 from outlast.torture.crash import State
 from outlast.torture.result import Result
-from outlast.torture.trial import in_process
+from outlast.torture.trial import Trial, in_process
 from states import FakeRecording, FakeState
 
 
@@ -85,6 +87,21 @@ def test_failures_that_look_different_are_each_made_smaller(tmp_path: Path) -> N
     assert (failure.smallest.state, failure.minimal) == ("lost@3-2,5", True)
     assert [each["write"] for each in failure.smallest.witness] == [2, 5]
     assert len(failure.states) == 2
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_worker_that_cannot_begin_or_end_is_told_of(when: str, tmp_path: Path) -> None:
+    @contextmanager
+    def trials() -> Iterator[Trial]:
+        if when == "before":
+            raise errors.TortureError("there is no loop device")
+        with in_process(lambda _: None)() as trial:
+            yield trial
+        raise errors.TortureError("it cannot be unmounted")
+
+    asked = Asked(run=tmp_path / "run", out=tmp_path / "out", command=[], in_process="a.py:f", models=("drive",), jobs=3)
+    with pytest.raises(errors.TortureError, match="no loop device|cannot be unmounted"):
+        check(FakeRecording(drive_states(4)), asked, trials, "in process", lambda *_: None)
 
 
 def test_an_error_of_a_worker_ends_the_check(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 use crate::errors::OutlastError;
 use crate::guard::unlocked;
 use crate::serve::Served;
-use outlast_engine::Control;
+use outlast_engine::{Control, OnProgress};
 use outlast_serve::ListenError;
 use outlast_torture::source::list::export_list;
 use outlast_torture::source::log_writes;
@@ -42,19 +42,27 @@ struct State {
     recording: Arc<Recorded>,
 }
 
+/// Lets other threads run while `work` is done, which Ctrl-C stops.
+fn stoppable<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(OnProgress<'_>) -> PyResult<Option<T>> + Send,
+) -> PyResult<T> {
+    let done = unlocked(py, || {
+        let mut interrupted = None;
+        let done = work(&mut |_| {
+            interrupted = Python::attach(|py| py.check_signals().err());
+            if interrupted.is_some() { Control::Stop } else { Control::Continue }
+        });
+        interrupted.map_or(done, Err)
+    })?;
+    done.ok_or_else(|| OutlastError::new_err("stopped"))
+}
+
 #[pymethods]
 impl Recording {
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let opened = unlocked(py, || {
-            let mut interrupted = None;
-            let opened = Recorded::open(&path, &mut |_| {
-                interrupted = Python::attach(|py| py.check_signals().err());
-                if interrupted.is_some() { Control::Stop } else { Control::Continue }
-            });
-            interrupted.map_or(opened.map_err(of_torture), Err)
-        })?;
-        let own = opened.ok_or_else(|| OutlastError::new_err("stopped"))?;
+        let own = stoppable(py, |progress| Recorded::open(&path, progress).map_err(of_torture))?;
         Ok(Self { own: Arc::new(own) })
     }
 
@@ -72,7 +80,7 @@ impl Recording {
     fn plan(&self, py: Python<'_>, spec: &str) -> PyResult<Plan> {
         let spec: Spec =
             serde_json::from_str(spec).map_err(|error| OutlastError::new_err(format!("plan: {error}")))?;
-        let own = unlocked(py, || self.own.plan(&spec).map_err(of_torture))?;
+        let own = stoppable(py, |progress| self.own.plan(&spec, progress).map_err(of_torture))?;
         Ok(Plan { own, recording: self.own.clone() })
     }
 

@@ -72,7 +72,8 @@ def _card(failure: Failure, result: Result) -> str:
     meaning = ALLOWED.get(first.model, "")
     checks = f" ({failure.checks} checks)" if failure.checks else ""
     how = f"; none of them can go{checks}" if failure.minimal else f"; whether that is the fewest is not known{checks}"
-    lost = f"{smallest.lost} of {first.lost} lost pieces of writes are enough{how}" if smallest.lost else NOTHING
+    enough = f"{smallest.lost} of {first.lost} lost pieces of writes {'is' if smallest.lost == 1 else 'are'} enough"
+    lost = f"{enough}{how}" if smallest.lost else NOTHING
     count = len(failure.states)
     return (
         f'<div class="card"><h3>{text(why(smallest))}</h3><p class="finding"><b>{count}</b> '
@@ -88,7 +89,7 @@ def _told(verdict: Verdict, result: Result) -> str:
         lost.append(f"and {verdict.lost - len(lost)} more")
     parts = [("lost", "\n".join(lost) or "nothing"), ("output", verdict.output.rstrip() or "none")]
     parts.append(("again", result.asked.reproduce(verdict.state)))
-    return "".join(f'<p class="muted">{name}</p><pre>{text(value)}</pre>' for name, value in parts)
+    return "".join(f'<p class="muted">{name}</p><pre class="told">{text(value)}</pre>' for name, value in parts)
 
 
 def _when(result: Result) -> Section:
@@ -97,12 +98,10 @@ def _when(result: Result) -> Section:
     for model in result.planned:
         for group, risk in result.risks_of(model).items():
             low, high = risk.bounds
-            told.append(
-                f"{text(named(group, model))}a loss of power at a random instant leaves a bad state with probability "
-                f"<b>{risk_text(risk)}</b>"
-                + ("" if risk.exact else f"; whatever the rest is, {percent(low)} to {percent(high)} of the time")
-            )
-    section.finding = ". ".join(f"{each[0].upper()}{each[1:]}" for each in told) + ("." if told else "")
+            rest = "" if risk.exact else f"; whatever the rest is, {percent(low)} to {percent(high)} of the time"
+            told.append(f"{text(group)} <b>{risk_text(risk)}</b>{rest}")
+    if told:
+        section.finding = f"Probability that a loss at a random instant leaves a bad state: {'; '.join(told)}."
     return section
 
 
