@@ -51,7 +51,7 @@ class CheckOptions(TypedDict):
 
 
 def check_options(command: Command) -> Command:
-    """The options of a check."""
+    """The options of a check, except for where its results are kept."""
     from outlast.cli.torture_guest import guest_files_option
     from outlast.torture.asked import MODELS
 
@@ -70,7 +70,6 @@ def check_options(command: Command) -> Command:
         click.option("--backend", metavar="NAME", help="How states are mounted. Default: the first that works here."),
         click.option("--force", is_flag=True, help="Go on although the check fails with nothing lost."),
         click.option("--fresh", is_flag=True, help="Forget the results in DIR and begin anew."),
-        path_option("--out", metavar="DIR", help="Where the results are kept. Default: RUN.torture."),
         click.option("--timeout", type=Seconds(), default=30.0, show_default="30s", help="For each run of COMMAND."),
         click.option("--fsck", is_flag=True, help="Check the file system of each state after COMMAND."),
         click.option(
@@ -119,6 +118,7 @@ Exit codes: 0 no state is bad, 1 some are, 2 bad input or a check that fails wit
     "--state", "ids", multiple=True, metavar="ID", help="Check this state alone, and keep nothing of it; repeatable."
 )
 @click.option("--fs", help="File system of a recording that does not say which it has. Default: none.")
+@path_option("--out", metavar="DIR", help="Where the results are kept. Default: RUN.torture.")
 @check_options
 def check_command(
     run: Path, command: tuple[str, ...], ids: tuple[str, ...], fs: str | None, **options: Unpack[CheckOptions]
@@ -182,15 +182,15 @@ def _ready(run: Path, command: list[str], fs: str | None, options: CheckOptions)
     faults = [_fault(text) for text in options["faults"]]
     if not run.exists():
         raise TortureError(f"{run}: there is no such recording")
-    about = _about(run)
-    own = about.get("fs")
+    said = about(run)
+    own = said.get("fs")
     if fs is not None and own not in (None, fs):
         raise click.UsageError(f"--fs {fs}: the recording is of {own}", context)
     fs = own or fs or "none"
     if in_process is not None:
         name, trials = "in process", trial.in_process(trial.function_of(in_process))
     else:
-        backend = mounts.choose(fs, about.get("mount_options", ""), options["backend"])
+        backend = mounts.choose(fs, said.get("mount_options", ""), options["backend"])
         trial.find_command(command)
         name = backend.name
         trials = trial.mounted(backend, trial.Ask(command, fs, options["fsck"], options["timeout"]))
@@ -219,7 +219,7 @@ def _ready(run: Path, command: list[str], fs: str | None, options: CheckOptions)
     return _Ready(recording, asked, trials, name)
 
 
-def _about(run: Path) -> dict[str, Any]:
+def about(run: Path) -> dict[str, Any]:
     """What the recording says of itself; nothing if another program has made it."""
     from outlast.errors import TortureError
 
@@ -227,10 +227,10 @@ def _about(run: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        about: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise TortureError(f"{path}: cannot be read: {error}") from error
-    return about
+    return said
 
 
 def _fault(text: str) -> dict[str, Any]:
