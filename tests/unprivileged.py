@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from outlast import _core, api
+from outlast.errors import TortureError
 from outlast.torture import mounts
 from outlast.torture.guest_workload import GuestWorkload
 from outlast.torture.workload import Job, Surroundings
@@ -63,7 +64,7 @@ def main() -> None:
     assert flushed, "no flush has reached the drive before the mark"
     try:
         mounts.choose("ext4", name="loop")
-    except mounts.TortureError as error:
+    except TortureError as error:
         print(error)
     plan = recording.plan(json.dumps({"models": ["contract"], "seed": 1, "tear": None, "states": None, "random": 2}))
     states = [plan[number] for number in range(len(plan))]

@@ -90,11 +90,12 @@ class Fuse2fsWorker:
                 if disk.uri is not None:
                     known["OUTLAST_URI"] = disk.uri
                 ended = commands.run(command, known, timeout)
-            stage, code, output = "check" if ended.exit else "done", ended.exit, ended.output
-            if fsck and not ended.exit:
-                found = commands.run([program(FSCK[fs][0]), *FSCK[fs][1:], str(file)], {}, None)
-                stage, code, output = "fsck" if found.exit else "done", found.exit, output + found.output
-            return Ran(stage, code, output, time.monotonic() - began, ended.timed_out)
+            if ended.exit or not fsck:
+                seconds = time.monotonic() - began
+                return Ran("check" if ended.exit else "done", ended.exit, ended.output, seconds, ended.timed_out)
+            found = commands.run([program(FSCK[fs][0]), *FSCK[fs][1:], str(file)], {}, None)
+            seconds = time.monotonic() - began
+            return Ran("fsck" if found.exit else "done", found.exit, ended.output + found.output, seconds, False)
 
     @contextmanager
     def _file(self, disk: Disk) -> Iterator[Path]:
