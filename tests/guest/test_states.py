@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from outlast.torture import guest, guest_files
+from outlast.torture.guest_boot import Boot
+from outlast.torture.guest_machine import file_node
 from outlast.torture.mounts import Disk, choose
 
 os.environ.setdefault(guest_files.VARIABLE, str(Path(__file__).parents[2] / "target" / "guest" / "files"))
@@ -66,3 +68,17 @@ def test_a_guest_that_runs_short_of_memory_is_booted_again() -> None:
         assert worker.run(state, "ext4", fill, {}, 60, False).stage == "done"
         ran = worker.run(state, "ext4", fill, {}, 60, False)
         assert ran.stage == "done", ran
+
+
+def test_a_guest_ends_when_nobody_is_there_any_more() -> None:
+    """Whoever is killed just after QEMU began has had no time to say that it is to be ended."""
+    boot = Boot()
+    disk = os.memfd_create("disk")
+    os.truncate(disk, 1 << 20)
+    try:
+        with boot.machine(file_node(disk), (disk,)) as machine:
+            machine._socket.close()
+            machine._process.wait(30)
+    finally:
+        boot.close()
+        os.close(disk)
