@@ -13,6 +13,10 @@ class ControlError(OutlastError):
     """A served machine cannot be reached, or refuses what it was asked."""
 
 
+class TortureError(OutlastError):
+    """A recording cannot be made, read, mounted or checked; the message says what is missing or wrong."""
+
+
 class DriveError(OutlastError, OSError):
     """An operation on a drive failed: `errno` says why, `offset` where it began."""
 
@@ -42,5 +46,6 @@ __all__ = [
     "OutlastError",
     "OutputError",
     "ScenarioError",
+    "TortureError",
     "WorkloadError",
 ]

@@ -14,6 +14,7 @@ mod run;
 mod scenario;
 mod serve;
 mod tables;
+mod torture;
 mod trace;
 
 use pyo3::prelude::*;
@@ -31,5 +32,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     trace::register(module)?;
     fio::register(module)?;
     serve::register(module)?;
+    torture::register(module)?;
     models::register(module)
 }

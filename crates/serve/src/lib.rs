@@ -30,7 +30,7 @@ mod zeroing;
 
 pub use clock::ClockMode;
 pub use handle::{Facts, ServerHandle, Status};
-pub use image::{Found, Image, ImageError, ImageOptions, Traced};
+pub use image::{Found, Image, ImageError, ImageOptions, Payload, Records, Traced};
 pub use input::{Input, Power, fault_of};
 pub use machine::{
     ArrayState, DriveState, Event, Kind, Machine, MemberState, PassState, Refused, RepairState, State, TAGS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn, TextIO
@@ -19,6 +20,7 @@ COMMANDS = {
     "serve": ("outlast.cli.serve", "Serve a drive or an array to real clients, over NBD."),
     "ctl": ("outlast.cli.ctl", "Ask a served machine, or have something happen to it."),
     "image": ("outlast.cli.image", "Make a trace of what the machine of an image was given."),
+    "torture": ("outlast.cli.torture", "Find out whether your program survives the loss of power."),
     "snapshot": ("outlast.cli.snapshot", "Prepare a drive or array and keep it in a file that runs go on from."),
     "validate": ("outlast.cli.scenario", "Check a scenario without running it."),
     "presets": ("outlast.cli.scenario", "List the built-in scenarios, or show one."),
@@ -43,24 +45,28 @@ CANNOT_WRITE = {
 class LazyGroup(click.Group):
     """A group that knows its commands' names and one-line helps without importing them."""
 
+    def __init__(self, *arguments: Any, table: Mapping[str, tuple[str, str]], **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self._table = table
+
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(self._table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self._table:
             return None
-        module = import_module(COMMANDS[cmd_name][0])
+        module = import_module(self._table[cmd_name][0])
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in self._table and not args[0].startswith("-"):
             import difflib
 
-            near = difflib.get_close_matches(args[0], COMMANDS, n=1, cutoff=0.5)
-            hint = f'did you mean "{near[0]}"?' if near else f"there are {', '.join(COMMANDS)}"
+            near = difflib.get_close_matches(args[0], self._table, n=1, cutoff=0.5)
+            hint = f'did you mean "{near[0]}"?' if near else f"there are {', '.join(self._table)}"
             raise click.UsageError(f'no command "{args[0]}"; {hint}')
         return super().resolve_command(ctx, args)
 
@@ -71,8 +77,9 @@ class LazyGroup(click.Group):
             raise click.Abort from error  # click itself would print an empty line first
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+        if rows := [(name, text) for name, (_, text) in self._table.items()]:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
@@ -85,6 +92,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 
 @click.group(
     cls=LazyGroup,
+    table=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="""\b
 Examples:

@@ -15,11 +15,13 @@ mod error;
 mod files;
 mod options;
 mod past;
+mod records;
 mod replay;
 mod trace;
 
 pub use error::ImageError;
 pub use options::{Found, ImageOptions};
+pub use records::{Payload, Records};
 pub use trace::Traced;
 
 use crate::input::{Input, Power};

@@ -7,6 +7,7 @@ mod writer;
 
 pub use clock::Acknowledged;
 pub use reader::{Damage, Reader};
+pub(crate) use record::PAYLOAD;
 pub use record::{LONGEST, Record};
 pub use writer::{Log, LogOptions};
 

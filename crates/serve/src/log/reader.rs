@@ -41,6 +41,8 @@ pub enum Damage {
 pub struct Reader<R> {
     from: R,
     place: Place,
+    /// Where the record in `body` lies.
+    at: Place,
     body: Vec<u8>,
 }
 
@@ -68,7 +70,7 @@ impl<R: Read> Reader<R> {
             return Err(Damage::Elsewhere { image: found, segment: number(20) });
         }
         let place = Place { image, segment, offset: SEGMENT_HEADER as u64 };
-        Ok(Self { from, place, body: Vec::new() })
+        Ok(Self { from, place, at: place, body: Vec::new() })
     }
 
     /// Where the next record begins.
@@ -82,10 +84,18 @@ impl<R: Read> Reader<R> {
     /// There is something, and it is no whole record.
     #[allow(clippy::should_implement_trait, reason = "a record borrows from its reader")]
     pub fn next(&mut self) -> Result<Option<Record<'_>>, Damage> {
+        Ok(if self.read()? { self.record().1 } else { None })
+    }
+
+    /// Reads the next record, for [`Reader::record`]; false at the end.
+    ///
+    /// # Errors
+    /// Those of [`Reader::next`].
+    pub fn read(&mut self) -> Result<bool, Damage> {
         let damage = Damage::Record { offset: self.place.offset };
         let mut prefix = [0; PREFIX];
         match fill(&mut self.from, &mut prefix)? {
-            0 => return Ok(None),
+            0 => return Ok(false),
             PREFIX => {}
             _ => return Err(damage),
         }
@@ -100,9 +110,17 @@ impl<R: Read> Reader<R> {
         if got != len as usize || checksum(&self.place, len, &self.body) != sum {
             return Err(damage);
         }
-        let record = decode(&self.body).ok_or(damage)?;
+        if decode(&self.body).is_none() {
+            return Err(damage);
+        }
+        self.at = self.place;
         self.place.offset += (PREFIX + got) as u64;
-        Ok(Some(record))
+        Ok(true)
+    }
+
+    /// The record that was read last, and where it lies.
+    pub fn record(&self) -> (Place, Option<Record<'_>>) {
+        (self.at, decode(&self.body))
     }
 }
 

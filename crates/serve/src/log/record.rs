@@ -25,6 +25,8 @@ use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 
 /// Bytes before the payload.
 pub(super) const HEADER: usize = 36;
+/// Where in a record its payload begins.
+pub(crate) const PAYLOAD: u64 = HEADER as u64;
 /// Bytes of length and checksum.
 pub(super) const PREFIX: usize = 8;
 /// Bytes of a payload at most: the longest write that a client may send is 32 MiB.

@@ -1,0 +1,213 @@
+//! Crash states of a recording.
+
+use crate::errors::OutlastError;
+use crate::guard::unlocked;
+use outlast_engine::Control;
+use outlast_torture::{
+    CrashState, Pieces, Plan as Planned, Recording as Recorded, Spec, StateId, TortureError,
+};
+use outlast_units::SECTOR_BYTES;
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde::Serialize;
+use serde_json::json;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What a block device was asked, and when it answered.
+#[pyclass(frozen)]
+struct Recording {
+    own: Arc<Recorded>,
+}
+
+/// States to be checked, in order.
+#[pyclass(frozen)]
+struct Plan {
+    own: Planned,
+    recording: Arc<Recorded>,
+}
+
+/// What a device may hold after a loss of power.
+#[pyclass(frozen)]
+struct State {
+    own: CrashState,
+    recording: Arc<Recorded>,
+}
+
+#[pymethods]
+impl Recording {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let opened = unlocked(py, || {
+            let mut interrupted = None;
+            let opened = Recorded::open(&path, &mut |_| match Python::attach(|py| py.check_signals()) {
+                Ok(()) => Control::Continue,
+                Err(error) => {
+                    interrupted = Some(error);
+                    Control::Stop
+                }
+            });
+            interrupted.map_or(opened.map_err(of_torture), Err)
+        })?;
+        let own = opened.ok_or_else(|| OutlastError::new_err("stopped"))?;
+        Ok(Self { own: Arc::new(own) })
+    }
+
+    /// What there is, as JSON.
+    fn facts(&self) -> PyResult<String> {
+        text(&self.own.history().facts(self.own.kind().name()))
+    }
+
+    /// The events that count, as JSON.
+    fn timeline(&self) -> PyResult<String> {
+        text(&json!({ "events": self.own.history().timeline().collect::<Vec<_>>() }))
+    }
+
+    /// The states that are asked for, in JSON.
+    fn plan(&self, py: Python<'_>, spec: &str) -> PyResult<Plan> {
+        let spec: Spec =
+            serde_json::from_str(spec).map_err(|error| OutlastError::new_err(format!("plan: {error}")))?;
+        let own = unlocked(py, || self.own.plan(&spec).map_err(of_torture))?;
+        Ok(Plan { own, recording: self.own.clone() })
+    }
+
+    /// The state of a name.
+    fn state(&self, py: Python<'_>, id: &str) -> PyResult<State> {
+        let id: StateId = id.parse().map_err(of_torture)?;
+        let own = unlocked(py, || self.own.state(&id).map_err(of_torture))?;
+        Ok(State { own, recording: self.own.clone() })
+    }
+}
+
+#[pymethods]
+impl Plan {
+    fn __len__(&self) -> usize {
+        self.own.len()
+    }
+
+    fn __getitem__(&self, py: Python<'_>, index: usize) -> PyResult<State> {
+        let own = py.detach(|| self.own.state(self.recording.history(), index));
+        let own = own.ok_or_else(|| PyIndexError::new_err("there are fewer states"))?;
+        Ok(State { own, recording: self.recording.clone() })
+    }
+
+    /// By model, what was enumerated, as JSON.
+    fn facts(&self) -> PyResult<String> {
+        text(&self.own.facts)
+    }
+}
+
+#[pymethods]
+impl State {
+    #[getter]
+    fn id(&self) -> String {
+        self.own.id.to_string()
+    }
+
+    #[getter]
+    fn model(&self) -> &str {
+        self.own.id.model()
+    }
+
+    #[getter]
+    fn event(&self) -> usize {
+        self.own.cut
+    }
+
+    #[getter]
+    fn at_ns(&self) -> u64 {
+        self.own.at.0
+    }
+
+    #[getter]
+    fn mark(&self) -> Option<&str> {
+        self.recording.history().mark_at(self.own.cut).map(|mark| mark.text.as_str())
+    }
+
+    #[getter]
+    fn marks(&self) -> Vec<&str> {
+        self.recording.history().marks_at(self.own.cut).map(|mark| mark.text.as_str()).collect()
+    }
+
+    #[getter]
+    fn size(&self) -> u64 {
+        self.recording.history().capacity * SECTOR_BYTES
+    }
+
+    #[getter]
+    fn spans_ns(&self) -> Vec<(u64, u64)> {
+        self.own.spans.iter().map(|&(from, until)| (from.0, until.0)).collect()
+    }
+
+    #[getter]
+    fn bad(&self) -> Vec<(u64, u64)> {
+        let bytes = |sectors: u64| sectors * SECTOR_BYTES;
+        self.own.bad.iter().map(|run| (bytes(run.lba.0), bytes(run.sectors))).collect()
+    }
+
+    #[getter]
+    fn lost(&self) -> Vec<String> {
+        self.own.lost.names(self.recording.history())
+    }
+
+    #[getter]
+    fn refused(&self) -> Option<&str> {
+        self.own.refused.as_deref()
+    }
+
+    /// Bytes from `offset` on; sectors that cannot be read are zeroes.
+    fn read<'py>(&self, py: Python<'py>, offset: u64, length: usize) -> PyResult<Bound<'py, PyBytes>> {
+        let size = self.size();
+        if offset.checked_add(length as u64).is_none_or(|end| end > size) {
+            let message = format!("{length} bytes from byte {offset} on: the device has {size}");
+            return Err(OutlastError::new_err(message));
+        }
+        PyBytes::new_with(py, length, |to| {
+            py.detach(|| self.own.read(self.recording.history(), offset, to))?;
+            Ok(())
+        })
+    }
+
+    /// Writes all that is not zero to an open file, which is empty and as long as the device; how many bytes.
+    fn write_to(&self, py: Python<'_>, fd: i32) -> PyResult<u64> {
+        unlocked(py, || {
+            // The same open file under a path of its own, so that nobody need know whose it is.
+            let file = File::options().write(true).open(format!("/proc/self/fd/{fd}"))?;
+            let (history, mut written) = (self.recording.history(), 0);
+            self.own.visit(history, 0..history.capacity, |lba, bytes| {
+                written += bytes.len() as u64;
+                file.write_all_at(bytes, lba * SECTOR_BYTES)
+            })?;
+            Ok(written)
+        })
+    }
+
+    /// What is lost, write by write, as JSON.
+    fn witness(&self) -> PyResult<String> {
+        text(&self.own.witnesses(self.recording.history()))
+    }
+
+    /// The same, but that these pieces are not lost.
+    fn keep(&self, pieces: Vec<String>) -> PyResult<Self> {
+        let history = self.recording.history();
+        let kept = Pieces::parse(pieces.iter().map(String::as_str), history).map_err(of_torture)?;
+        Ok(Self { own: self.own.keep(history, &kept), recording: self.recording.clone() })
+    }
+}
+
+fn text(value: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| OutlastError::new_err(error.to_string()))
+}
+
+fn of_torture(error: TortureError) -> PyErr {
+    OutlastError::new_err(error.to_string())
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Recording>()?;
+    module.add_class::<Plan>()?;
+    module.add_class::<State>()
+}
