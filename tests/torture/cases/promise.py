@@ -1,8 +1,8 @@
 """What the cases share: how a program says what it has promised, and how a check says what became of it.
 
 A workload marks each promise after the call that makes it has returned. A check ends with 0 where all promises are
-kept, LOST where one is not, CORRUPT where what is there is none of the states that the program went through, AHEAD where a
-state holds what was not yet asked for, which no crash can do.
+kept, LOST where one is not, CORRUPT where what is there is none of the states that the program went through, AHEAD
+where a state holds what was not yet asked for, which no crash can do.
 """
 
 from __future__ import annotations
