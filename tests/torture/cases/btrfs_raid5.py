@@ -1,4 +1,4 @@
-"""btrfs with metadata and data as RAID-5 over three parts of one drive: `btrfs_raid5.py work|check saves=40`.
+"""btrfs with metadata and data as RAID-5 over three parts of one drive: `btrfs_raid5.py setup|work|check saves=40`.
 
 The drive loses its power as a whole. A check first mounts what is left with all three parts there, which must be sound,
 and then thrice with one part gone, as when a disk of three dies after the power came back: what had been saved must
@@ -21,11 +21,11 @@ PARTS = 3
 
 
 def tool(*command: str) -> str:
-    """What a program prints; OSError with its last line if it fails."""
+    """What a program prints; OSError with the first line of what it says if it fails."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         said = (done.stderr or done.stdout).strip().splitlines() or ["without a word"]
-        raise OSError(f"{command[0]}: {said[-1]}")
+        raise OSError(f"{command[0]}: {said[0]}")
     return done.stdout.strip()
 
 
@@ -65,22 +65,25 @@ def text(number: int) -> bytes:
     return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
 
 
+def setup(**_: object) -> None:
+    """The file system, empty."""
+    with parts(os.environ["OUTLAST_DEVICE"]) as devices:
+        tool("mkfs.btrfs", "--quiet", "--force", "-m", "raid5", "-d", "raid5", *devices)
+
+
 def work(saves: int) -> None:
     """Saves files by write and fsync, each marked when it has been saved; a sync now and then writes the trees."""
     say = Marks()
-    with parts(os.environ["OUTLAST_DEVICE"]) as devices:
-        tool("mkfs.btrfs", "--quiet", "--force", "-m", "raid5", "-d", "raid5", *devices)
-        with mounted(devices) as folder:
-            os.sync()
-            say("saves 0")
-            for number in range(1, saves + 1):
-                with (folder / f"file{number}").open("wb") as file:
-                    file.write(text(number))
-                    file.flush()
-                    os.fsync(file.fileno())
-                if number % 4 == 0:
-                    os.sync()
-                say(f"saves {number}")
+    with parts(os.environ["OUTLAST_DEVICE"]) as devices, mounted(devices) as folder:
+        say("saves 0")
+        for number in range(1, saves + 1):
+            with (folder / f"file{number}").open("wb") as file:
+                file.write(text(number))
+                file.flush()
+                os.fsync(file.fileno())
+            if number % 4 == 0:
+                os.sync()
+            say(f"saves {number}")
 
 
 def all_there(folder: Path, promised: int, where: str) -> None:
@@ -114,4 +117,4 @@ def check(**_: object) -> int:
 
 
 if __name__ == "__main__":
-    main(work, check, saves=40)
+    main(work, check, setup, saves=40)

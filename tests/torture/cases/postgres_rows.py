@@ -64,8 +64,6 @@ def setup(**_: object) -> None:
 
 def work(commits: int) -> None:
     """`commits` transactions by psql, each marked when its COMMIT has been answered."""
-    if not data().exists():
-        setup()
     say = Marks()
     with tempfile.TemporaryDirectory() as sockets:
         Path(sockets).chmod(0o777)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 
-from promise import Marks, checked, corrupt, main, mount
+from promise import Marks, checked, corrupt, lost, main, mount
 from rows import judge, transaction
 
 FILE = "rows.db"
@@ -40,6 +40,8 @@ def read(promised: int) -> None:
     said = [row[0] for row in database.execute("PRAGMA integrity_check")]
     if said != ["ok"]:
         raise corrupt(f"PRAGMA integrity_check: {said[0]} ({len(said)} in all)".replace("\n", " "))
+    if not database.execute("SELECT * FROM sqlite_schema").fetchall():
+        raise lost(f"not even the table is there, commit {promised} had been acknowledged")
     judge(dict(database.execute("SELECT key, value FROM rows")), promised)
     database.close()
 
