@@ -2,31 +2,12 @@
 
 import errno
 import sys
-from collections.abc import Callable
 
 import nbd
 
+from by_libnbd import connected, fails
+
 alive, dead = sys.argv[1:]
-
-
-def connected(uri: str) -> nbd.NBD:
-    """A client that checks nothing itself."""
-    h = nbd.NBD()
-    h.add_meta_context("base:allocation")
-    h.add_meta_context("x-outlast:health")
-    h.set_strict_mode(0)
-    h.connect_uri(uri)
-    return h
-
-
-def fails(code: int, what: Callable[[], object]) -> None:
-    """`what` ends in `code`, and the session goes on."""
-    try:
-        what()
-    except nbd.Error as error:
-        assert error.errnum == code, f"{errno.errorcode[code]} was due: {error}"
-    else:
-        raise AssertionError(f"{errno.errorcode[code]} was due")
 
 
 def health(h: nbd.NBD, count: int, offset: int) -> list[int]:

@@ -2,33 +2,13 @@
 
 import errno
 import sys
-from collections.abc import Callable
 
 import nbd
 
+from by_libnbd import connected, fails
+
 SIZE = 96 << 20
 (uri,) = sys.argv[1:]
-
-
-def connected(structured: bool = True) -> nbd.NBD:
-    """A client that checks nothing itself."""
-    h = nbd.NBD()
-    h.set_request_structured_replies(structured)
-    h.add_meta_context("base:allocation")
-    h.add_meta_context("x-outlast:health")
-    h.set_strict_mode(0)
-    h.connect_uri(uri)
-    return h
-
-
-def fails(code: int, what: Callable[[], object]) -> None:
-    """`what` ends in `code`, and the session goes on."""
-    try:
-        what()
-    except nbd.Error as error:
-        assert error.errnum == code, f"{errno.errorcode[code]} was due: {error}"
-    else:
-        raise AssertionError(f"{errno.errorcode[code]} was due")
 
 
 def extents(h: nbd.NBD, count: int, offset: int, flags: int = 0) -> dict[str, list[int]]:
@@ -82,9 +62,9 @@ def commands(h: nbd.NBD, structured: bool) -> None:
 
 
 for structured in (True, False):
-    commands(connected(structured), structured)
+    commands(connected(uri, structured), structured)
 
-h = connected()
+h = connected(uri)
 h.pwrite(b"g" * 4096, 20 << 20)
 found = extents(h, 1 << 20, 20 << 20)
 assert found["base:allocation"] == [4096, 0, (1 << 20) - 4096, 3], found

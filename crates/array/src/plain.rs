@@ -1,8 +1,8 @@
 //! A device without firmware: fixed latency, bandwidth, and the faults that an array must live with.
 
 use outlast_device::{
-    Command, Completion, Device, Extent, ExtentState, Extents, Identity, LbaRun, Notice, NoticeKind, Op,
-    Outcome, PowerCycle, SectorRun, Smart, Tag,
+    Command, Completion, Device, Extent, ExtentState, Extents, Held, Identity, LbaRun, Notice, NoticeKind,
+    Op, Outcome, Peek, PowerCycle, SectorRun, Smart, Tag,
 };
 use outlast_media::ConfigError;
 use outlast_units::rng::SplitMix;
@@ -456,6 +456,19 @@ impl Device for PlainDevice {
             extents.push(Lba(sector), 1, self.state_of(sector));
         }
         extents.into_vec()
+    }
+
+    fn peek(&self, lba: Lba, sectors: u64, to: &mut Vec<Peek>) {
+        let end = lba.0.saturating_add(sectors).min(self.config.capacity.0 / SECTOR_BYTES);
+        to.extend((lba.0..end).map(|sector| {
+            let held = match self.sector(sector) {
+                _ if self.state_of(sector).lost => Held::Lost,
+                Some(bytes) => Held::Bytes { memory: bytes.into(), from: 0 },
+                None if self.config.bytes => Held::Zeroes,
+                None => Held::Unknown,
+            };
+            Peek { lba: Lba(sector), sectors: 1, held }
+        }));
     }
 
     #[inline]

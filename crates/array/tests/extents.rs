@@ -9,7 +9,7 @@ use outlast_array::{
     Array, ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, Level, LogConfig, LogPlace,
     PlainDevice,
 };
-use outlast_device::{Device, ExtentState, NoticeKind, Op, Outcome, SectorRun, Tag};
+use outlast_device::{Device, ExtentState, Held, NoticeKind, Op, Outcome, Peek, SectorRun, Tag};
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Lba, Nanos, SECTOR_BYTES};
 use proptest::prelude::*;
@@ -90,6 +90,29 @@ fn read(array: &mut Array<PlainDevice>, now: Nanos, sector: u64) -> Option<Vec<u
     array.take_data(Tag(7777))
 }
 
+/// What the array says without a read that the sectors from `lba` on give: nothing where only a read can tell, else the bytes, or that there
+/// are none.
+fn peek(array: &Array<PlainDevice>, lba: u64, sectors: u64) -> Vec<Option<Option<Vec<u8>>>> {
+    let mut peeks = Vec::new();
+    array.peek(Lba(lba), sectors, &mut peeks);
+    let mut told = Vec::new();
+    for Peek { lba: first, sectors, held } in peeks {
+        assert_eq!(first.0, lba + told.len() as u64);
+        for sector in 0..sectors as usize {
+            told.push(match &held {
+                Held::Zeroes => Some(Some(vec![0; SECTOR_BYTES as usize])),
+                Held::Bytes { memory, from } => {
+                    let first = from + sector * SECTOR_BYTES as usize;
+                    Some(Some(memory[first..first + SECTOR_BYTES as usize].to_vec()))
+                }
+                Held::Lost => Some(None),
+                Held::Unknown => None,
+            });
+        }
+    }
+    told
+}
+
 fn spread(array: &Array<PlainDevice>, lba: u64, sectors: u64) -> Vec<ExtentState> {
     let extents = array.extents(Lba(lba), sectors);
     assert!(extents.windows(2).all(|pair| pair[0].lba.0 + pair[0].sectors == pair[1].lba.0));
@@ -102,6 +125,7 @@ struct Found {
     lost: u64,
     misplaced: u64,
     volatile: u64,
+    peeked: u64,
 }
 
 fn look(host: &Host<Array<PlainDevice>>, seed: u64, found: &mut Found) {
@@ -115,12 +139,18 @@ fn look(host: &Host<Array<PlainDevice>>, seed: u64, found: &mut Found) {
         assert_eq!(spread(array, first, count), told[first as usize..(first + count) as usize]);
     }
     let mut before = Vec::new();
+    let peeked = peek(array, 0, u64::MAX);
+    assert_eq!(peeked.len(), told.len());
     for (sector, state) in (0..).zip(&told) {
         // Each from a copy of its own: reading mends what it can.
         let content = read(&mut array.clone(), now, sector);
         assert_eq!(state.lost, content.is_none(), "sector {sector} is {state:?}");
         let is_zero = content.as_ref().is_some_and(|bytes| bytes.iter().all(|&byte| byte == 0));
         assert!(state.allocated || is_zero, "sector {sector} is {state:?}");
+        if let Some(peeked) = &peeked[sector as usize] {
+            assert_eq!(*peeked, content, "sector {sector} is {state:?}");
+            found.peeked += 1;
+        }
         assert!(!(state.lost && state.misplaced));
         found.holes += u64::from(!state.allocated);
         found.lost += u64::from(state.lost);
@@ -159,8 +189,8 @@ fn every_state_is_found() {
             look(&live(level, true, seed, 40, 6), seed, &mut found);
         }
     }
-    let Found { holes, lost, misplaced, volatile } = found;
-    assert!(holes > 50 && lost > 5 && misplaced > 50 && volatile > 50, "{found:?}");
+    let Found { holes, lost, misplaced, volatile, peeked } = found;
+    assert!(holes > 50 && lost > 5 && misplaced > 50 && volatile > 50 && peeked > 500, "{found:?}");
 }
 
 /// Two members cannot read sector 3 of a row. A write of the one's chunk finds that out and gives the other's up, for which it writes

@@ -4,12 +4,14 @@
 mod command;
 mod extent;
 pub mod health_log;
+mod peek;
 mod smart;
 mod status;
 
 pub use command::{Command, Completion, Identity, Op, Outcome, StreamId, Tag};
 
 pub use extent::{Extent, ExtentState, Extents, SectorRun};
+pub use peek::{Held, Peek};
 pub use smart::Smart;
 pub use status::{LbaRun, Notice, NoticeKind};
 
@@ -51,6 +53,16 @@ pub trait Device {
     /// What the device says of `sectors` sectors from `lba` on, as far as they are within its capacity: runs in order of address that
     /// cover all of them. Takes no simulated time and changes nothing; of the machine it takes time in proportion to the sectors.
     fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent>;
+
+    /// What reading `sectors` sectors from `lba` on would give, as far as they are within its capacity: runs in order of address that cover all
+    /// of them, each in one piece of memory, appended to `to`. Takes no simulated time and changes nothing. Errors by chance are not foreseen,
+    /// and where only a read can tell, [`Held::Unknown`] says so; so does a device that cannot look at all.
+    fn peek(&self, lba: Lba, sectors: u64, to: &mut Vec<Peek>) {
+        let end = lba.0.saturating_add(sectors).min(self.identify().capacity.0 / outlast_units::SECTOR_BYTES);
+        if lba.0 < end {
+            to.push(Peek { lba, sectors: end - lba.0, held: Held::Unknown });
+        }
+    }
 
     /// The oldest thing that the device has to tell unasked and has not told yet. To be asked for after `advance`.
     #[inline]

@@ -4,7 +4,7 @@ use crate::member_config::{as_new, config_of};
 use crate::scenario::Scenario;
 use outlast_array::{LightConfig, PlainDevice};
 use outlast_device::{
-    Command, Completion, Device, Extent, Identity, LbaRun, Notice, PowerCycle, SectorRun, Smart, Tag,
+    Command, Completion, Device, Extent, Identity, LbaRun, Notice, Peek, PowerCycle, SectorRun, Smart, Tag,
 };
 use outlast_media::{ConfigError, Store};
 use outlast_persist::{Damage, Persist, Reader, Restore, Writer, shape};
@@ -141,6 +141,13 @@ impl Device for Member {
         match self {
             Self::Drive(ssd) => ssd.take_failed(tag),
             Self::Light(plain) => plain.take_failed(tag),
+        }
+    }
+
+    fn peek(&self, lba: Lba, sectors: u64, to: &mut Vec<Peek>) {
+        match self {
+            Self::Drive(ssd) => ssd.peek(lba, sectors, to),
+            Self::Light(plain) => plain.peek(lba, sectors, to),
         }
     }
 

@@ -242,6 +242,14 @@ impl InService {
         Ok(())
     }
 
+    /// As [`InService::power_cycle`] at one moment, and member `member` of the array is gone when power is back.
+    ///
+    /// # Errors
+    /// A drive by itself, no such member, or an array that may give wrong data and does not start, unless `force`; then it is off.
+    pub fn power_cycle_without(&mut self, now: Nanos, member: u16, force: bool) -> Result<(), Loss> {
+        Ok(self.volume()?.power_cycle_without(now, member, force)?)
+    }
+
     /// The next loss of power leaves `tear` of what is being programmed then.
     pub fn tear_next(&mut self, tear: Tear) {
         either!(&mut self.kind, own => own.tear_next(tear));

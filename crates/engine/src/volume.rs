@@ -9,7 +9,7 @@ use crate::scenario::{Happening, Scenario};
 use crate::team::Team;
 use crate::untimed::Backlog;
 use outlast_array::{Array, ArrayConfig, ArrayError, Condition, Counters};
-use outlast_device::{Command, Completion, Device, Extent, Identity, Outcome, SectorRun, Smart, Tag};
+use outlast_device::{Command, Completion, Device, Extent, Identity, Outcome, Peek, SectorRun, Smart, Tag};
 use outlast_ftl::Ftl;
 use outlast_media::{ConfigError, Store, Tear};
 use outlast_ssd::{Ssd, SsdConfig};
@@ -278,6 +278,22 @@ impl Volume {
         self.start(on, force)
     }
 
+    /// As [`Volume::power_cycle`] at one moment, and member `member` is gone when power is back.
+    ///
+    /// # Errors
+    /// There is no such member, or the array does not start, and is off.
+    pub(crate) fn power_cycle_without(
+        &mut self,
+        now: Nanos,
+        member: u16,
+        force: bool,
+    ) -> Result<(), ArrayError> {
+        self.array.power_failure_until(now, now);
+        self.off_since = Some(now);
+        self.array.fail_member(now, member.into())?;
+        self.start(now, force)
+    }
+
     /// Starts the array if it is off.
     ///
     /// # Errors
@@ -340,6 +356,10 @@ impl Device for Volume {
 
     fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
         self.array.take_failed(tag)
+    }
+
+    fn peek(&self, lba: Lba, sectors: u64, to: &mut Vec<Peek>) {
+        self.array.peek(lba, sectors, to);
     }
 
     fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {

@@ -14,7 +14,7 @@ use crate::shutdowns::Shutdowns;
 use crate::size::Size;
 use crate::whole::Mounts;
 use outlast_device::{
-    Command, Completion, Device, Extent, Identity, LbaRun, Notice, Op as HostOp, SectorRun, Smart, Tag,
+    Command, Completion, Device, Extent, Identity, LbaRun, Notice, Op as HostOp, Peek, SectorRun, Smart, Tag,
 };
 use outlast_flash::{Flash, Source};
 use outlast_ftl::Ftl;
@@ -231,6 +231,10 @@ impl Device for Ssd {
 
     fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
         self.host.failures.take(tag)
+    }
+
+    fn peek(&self, lba: Lba, sectors: u64, to: &mut Vec<Peek>) {
+        self.peek_at(lba, sectors, to);
     }
 
     fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {

@@ -5,11 +5,11 @@
 
 mod support;
 
-use outlast_device::{Device, Extent, ExtentState, Op, Outcome, SectorRun, Tag};
+use outlast_device::{Device, Extent, ExtentState, Held, Op, Outcome, SectorRun, Tag};
 use outlast_media::{Damage, Fault, HazardConfig};
 use outlast_ssd::{FlushPolicy, Ssd, SsdConfig, Trims, WriteCache};
 use outlast_units::rng::SplitMix;
-use outlast_units::{Bytes, Lba, Nanos};
+use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
 use proptest::prelude::*;
 use support::model::Model;
 use support::protection::{Choices, choices, protected};
@@ -142,11 +142,38 @@ struct Found {
     volatile: u64,
 }
 
+/// What `ssd` says without a read that each of its units gives, from one answer for all and from answers that begin in the middle of a unit.
+fn peek(ssd: &Ssd) -> Vec<Option<Vec<u8>>> {
+    let per_unit = u64::from(ssd.sectors_per_unit());
+    let bytes = |held: &Held, sectors: u64| {
+        let bytes = (sectors * SECTOR_BYTES) as usize;
+        match held {
+            Held::Zeroes => Some(vec![0; bytes]),
+            Held::Bytes { memory, from } => Some(memory[*from..from + bytes].to_vec()),
+            Held::Lost => None,
+            Held::Unknown => panic!("a drive that keeps bytes knows"),
+        }
+    };
+    let mut peeks = Vec::new();
+    ssd.peek(Lba(0), u64::MAX, &mut peeks);
+    assert_eq!(peeks.len() as u64, ssd.units());
+    let all: Vec<_> = peeks.iter().map(|peek| bytes(&peek.held, peek.sectors)).collect();
+    for unit in (0..ssd.units()).step_by(7) {
+        let skip = unit % per_unit;
+        peeks.clear();
+        ssd.peek(Lba(unit * per_unit + skip), per_unit - skip, &mut peeks);
+        let tail = all[unit as usize].as_ref().map(|bytes| bytes[(skip * SECTOR_BYTES) as usize..].to_vec());
+        assert_eq!(peeks.iter().map(|peek| bytes(&peek.held, peek.sectors)).collect::<Vec<_>>(), [tail]);
+    }
+    all
+}
+
 /// Compares what `model`'s drive says with what copies of it give. Only without faults a loss of power loses exactly what was volatile.
 fn look(model: &Model, seed: u64, sound: bool, found: &mut Found) {
     let told = states(&model.ssd, &mut SplitMix::new(seed, "ranges"));
     let mut cut = model.ssd.clone();
     let now = contents(&model.ssd, model.now);
+    assert!(peek(&model.ssd) == now, "what it says that it holds is not what it gives");
     for (unit, (state, content)) in told.iter().zip(&now).enumerate() {
         let is_zero = content.as_ref().is_some_and(|bytes| bytes.iter().all(|&byte| byte == 0));
         assert_eq!(state.lost, content.is_none(), "unit {unit} is {state:?}");

@@ -178,7 +178,7 @@ impl History {
 }
 
 /// Makes a history of what is told in order of time.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Builder {
     events: Vec<Event>,
     writes: Vec<Write>,

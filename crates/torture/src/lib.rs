@@ -1,10 +1,11 @@
 //! Crash states: what a block device may hold after it has lost its power.
 //!
 //! A [`History`] is what a device was asked and when it answered. A *cut* is a place between two events of it. A [`CrashState`] is what may be
-//! there after power was lost at a cut: all that was asked before, but for some *lost* writes or parts of them, sometimes with bytes that nobody
+//! there after power was lost at a cut: all that was asked before, except for some *lost* writes or parts of them, sometimes with bytes that nobody
 //! wrote, or sectors that cannot be read. What its promise allows a device to lose is enumerated by [`contract`].
 
 pub mod contract;
+pub mod drive;
 mod error;
 mod facts;
 mod history;

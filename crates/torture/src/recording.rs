@@ -1,13 +1,18 @@
 //! A recording in a file or a folder: its history, and the machine that was recorded, if one was.
 
+use crate::drive::{self, Request, What};
 use crate::error::TortureError;
 use crate::history::History;
 use crate::id::StateId;
 use crate::plan::{Plan, PlanFacts, Spec};
 use crate::source::history_of_image;
 use crate::state::CrashState;
-use outlast_engine::OnProgress;
+use outlast_engine::{Control, OnProgress, Progress};
+use outlast_serve::Image;
 use std::path::{Path, PathBuf};
+
+/// How many instants of a machine are looked at, at most: a minute or so.
+const INSTANTS: u64 = 50_000;
 
 /// What a recording was made by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,20 +80,35 @@ impl Recording {
             StateId::Lost { is_allowed, cut, lost } => {
                 CrashState::parse(&self.history, *cut, lost, *is_allowed)
             }
-            StateId::Machine { what, .. } => Err(self.no_model(what)),
+            StateId::Machine { what, at } => {
+                let found = drive::state(&self.path, &self.history, &what.parse()?, *at, &mut go_on)?;
+                found.ok_or_else(|| {
+                    TortureError::state(id, "there is no such state: the array starts without force")
+                })
+            }
         }
     }
 
-    fn machine_states(
-        &self,
-        model: &str,
-        _spec: &Spec,
-    ) -> Result<(Vec<CrashState>, PlanFacts), TortureError> {
-        Err(self.no_model(model))
+    fn machine_states(&self, model: &str, spec: &Spec) -> Result<(Vec<CrashState>, PlanFacts), TortureError> {
+        let scenario = Image::scenario(&self.path)?;
+        let (mut states, mut facts) = (Vec::new(), PlanFacts::default());
+        for what in What::of_model(model, &scenario, &spec.faults)? {
+            let request =
+                Request { limit: Some(INSTANTS), seed: spec.seed, ..Request::new(&self.history, what) };
+            let Some(found) = drive::classes(&self.path, &self.history, &request, &mut go_on)? else {
+                continue;
+            };
+            facts.cuts += found.looked_at;
+            facts.all_cuts += found.instants;
+            facts.candidates += found.looked_at;
+            facts.distinct += found.classes.len() as u64;
+            facts.window_ns = (request.window.end - request.window.start).0;
+            states.extend(found.classes);
+        }
+        Ok((states, facts))
     }
+}
 
-    fn no_model(&self, model: &str) -> TortureError {
-        let limit = format!("is no model of states; there is contract for {}", self.path.display());
-        TortureError::Setting { name: "model", value: model.to_owned(), limit }
-    }
+fn go_on(_: &Progress) -> Control {
+    Control::Continue
 }

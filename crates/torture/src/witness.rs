@@ -48,7 +48,7 @@ fn witness(history: &History, cut: usize, at: Nanos, id: WriteId, lba: u64, sect
     let write = &history.writes[id.0 as usize];
     let time = |event: usize| history.events[event].at;
     let told = |event: usize| {
-        if history.has_times { format!("at {}", time(event)) } else { format!("as event {event}") }
+        if history.has_times { format!("at {}", seconds(time(event))) } else { format!("as event {event}") }
     };
     let acknowledged = write.completed.filter(|&event| event < cut);
     let covered = write.covered.filter(|&(event, _)| event < cut);
@@ -71,7 +71,7 @@ fn witness(history: &History, cut: usize, at: Nanos, id: WriteId, lba: u64, sect
             )
         }
     };
-    let when = if history.has_times { format!("at {at}") } else { format!("after {cut} events") };
+    let when = if history.has_times { format!("at {}", seconds(at)) } else { format!("after {cut} events") };
     let text = format!("{part}{what} {} to sector {lba}, {heard}, {kept}, when power failed {when}", id.0);
     Witness {
         write: id.0,
@@ -84,4 +84,9 @@ fn witness(history: &History, cut: usize, at: Nanos, id: WriteId, lba: u64, sect
         }),
         text,
     }
+}
+
+/// A time for people, to the microsecond.
+fn seconds(at: Nanos) -> String {
+    format!("{:.6} s", at.0 as f64 / 1e9)
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 from collections.abc import Mapping
 from contextlib import suppress
@@ -61,9 +62,11 @@ def value_of(answer: Mapping[str, Any]) -> Any:
 
 
 def path_of(name: str | None) -> Path:
-    """The socket of the named server, or of the only one that runs."""
+    """The socket of the named server, of the one that this program is recorded by, or of the only one that runs."""
     if name is not None:
         return Path(name) if "/" in name else places.socket_of(name)
+    if (recorder := os.environ.get("OUTLAST_CONTROL")) is not None:
+        return Path(recorder)
     running = [each for each in places.names() if is_running(places.socket_of(each))]
     if len(running) != 1:
         there = f"there are {', '.join(running)}" if running else "none runs"

@@ -18,13 +18,22 @@ LOOK_S = 0.02
 
 
 class DriveFile:
-    """A path at which the drive's bytes appear while the drive is served; to be used in `with`."""
+    """A path at which the drive's bytes appear while the drive is served; to be used in `with`.
 
-    def __init__(self, path: Path) -> None:
+    `wish` is what the user said that takes it: refusals begin with it.
+    """
+
+    def __init__(self, path: Path, wish: str = "--file") -> None:
         self.path = path
-        self._program, self._unmount = _programs()
-        self._made = _is_to_be_made(path)
+        self._what = f"{wish} {path}"
+        self._program, self._unmount = _programs(wish)
+        self._made = _is_to_be_made(path, self._what)
         self._nbdfuse: subprocess.Popen[str] | None = None
+
+    @staticmethod
+    def check(wish: str) -> None:
+        """Refuses if this computer lacks what it takes."""
+        _programs(wish)
 
     def open(self, uri: str) -> None:
         """The bytes of the drive at this address are there when it returns."""
@@ -40,12 +49,17 @@ class DriveFile:
                 start_new_session=True,
             )
         except OSError as error:
-            raise ControlError(f"--file {self.path}: {error.strerror}") from error
+            raise ControlError(f"{self._what}: {error.strerror}") from error
         end = time.monotonic() + PATIENCE_S
         while not self.path.stat().st_size:
             if self._nbdfuse.poll() is not None or time.monotonic() > end:
-                raise ControlError(f"--file {self.path}: nbdfuse: {self._complaint() or 'does not begin'}")
+                raise ControlError(f"{self._what}: nbdfuse: {self._complaint() or 'does not begin'}")
             time.sleep(LOOK_S)
+
+    @property
+    def pid(self) -> int | None:
+        """The process that makes the file, while it is there."""
+        return None if self._nbdfuse is None else self._nbdfuse.pid
 
     def _complaint(self) -> str:
         """What nbdfuse said before it ended."""
@@ -82,30 +96,28 @@ class DriveFile:
         self.close()
 
 
-def _programs() -> tuple[str, str]:
+def _programs(wish: str) -> tuple[str, str]:
     """nbdfuse, and what takes its file away again."""
     program = shutil.which("nbdfuse")
     if program is None:
-        raise ControlError("--file needs nbdfuse, which is not installed (Debian: libnbd-bin; Fedora: nbdfuse)")
+        raise ControlError(f"{wish} needs nbdfuse, which is not installed (Debian: libnbd-bin; Fedora: nbdfuse)")
     unmount = shutil.which("fusermount3") or shutil.which("fusermount")
     if unmount is None or not os.access("/dev/fuse", os.R_OK | os.W_OK):
-        raise ControlError("--file needs FUSE: fusermount3 on the PATH (Debian: fuse3), and /dev/fuse")
+        raise ControlError(f"{wish} needs FUSE: fusermount3 on the PATH (Debian: fuse3), and /dev/fuse")
     return program, unmount
 
 
-def _is_to_be_made(path: Path) -> bool:
+def _is_to_be_made(path: Path, what: str) -> bool:
     """Whether there is nothing at a path; what is there must be an empty file, for it is hidden meanwhile."""
     try:
         if not path.exists():
             if not path.absolute().parent.is_dir():
-                raise ControlError(f"--file {path}: {path.parent} is not a folder")
+                raise ControlError(f"{what}: {path.parent} is not a folder")
             return True
         is_empty = path.is_file() and path.stat().st_size == 0
     except OSError as error:
         # What a server that was killed leaves behind.
-        raise ControlError(
-            f"--file {path}: {error.strerror}; if an old server is to blame: fusermount3 -u {path}"
-        ) from error
+        raise ControlError(f"{what}: {error.strerror}; if an old server is to blame: fusermount3 -u {path}") from error
     if not is_empty:
-        raise ControlError(f"--file {path}: is there already, and not an empty file: it would be hidden")
+        raise ControlError(f"{what}: is there already, and not an empty file: it would be hidden")
     return False

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from outlast.errors import TortureError
+from outlast.torture import afterwards
 
 LONGEST_OUTPUT = 1 << 16
 """Bytes of the end of a command's output that are kept."""
@@ -36,8 +37,9 @@ def run(command: list[str], env: dict[str, str], timeout: float | None) -> Ended
     output = os.memfd_create("output", os.MFD_CLOEXEC)
     try:
         process = start(command, env, output)
-        timed_out = not wait(process, timeout)
-        kill_session(process)
+        with afterwards.removed("group", process.pid):
+            timed_out = not wait(process, timeout)
+            kill_session(process)
         length = os.fstat(output).st_size
         text = os.pread(output, LONGEST_OUTPUT, max(length - LONGEST_OUTPUT, 0)).decode(errors="replace")
     finally:

@@ -14,6 +14,7 @@ Stage = Literal["mount", "check", "fsck", "done"]
 
 BACKENDS = {
     "none": "outlast.torture.plain",
+    "loop": "outlast.torture.loop",
 }
 """The module of each backend, in the order in which they are tried. Each has `missing(fs)` and `backend(options)`."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from outlast.torture import afterwards
 from outlast.torture import command as commands
 from outlast.torture.mounts import Disk, Ran
 
@@ -34,8 +34,8 @@ class Plain:
     def worker(self) -> Iterator[PlainWorker]:
         """A worker with a folder of its own."""
         memory = MEMORY if os.access(MEMORY, os.W_OK) else None
-        with tempfile.TemporaryDirectory(prefix="outlast-", dir=memory) as folder:
-            yield PlainWorker(Path(folder))
+        with afterwards.place(memory) as folder:
+            yield PlainWorker(folder)
 
 
 class PlainWorker:

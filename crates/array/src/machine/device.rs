@@ -1,7 +1,9 @@
 //! The array as a device.
 
 use super::Array;
-use outlast_device::{Command, Completion, Device, Extent, Identity, Op as HostOp, SectorRun, Smart, Tag};
+use outlast_device::{
+    Command, Completion, Device, Extent, Identity, Op as HostOp, Peek, SectorRun, Smart, Tag,
+};
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
 
 impl<D: Device> Device for Array<D> {
@@ -21,6 +23,10 @@ impl<D: Device> Device for Array<D> {
 
     fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
         self.replies.failed.remove(&tag)
+    }
+
+    fn peek(&self, lba: Lba, sectors: u64, to: &mut Vec<Peek>) {
+        self.peek_at(lba, sectors, to);
     }
 
     fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {

@@ -29,7 +29,7 @@ impl<D: Device> Array<D> {
     }
 
     /// The copy on the least busy member; where copies may still differ after a loss of power, always the first, as in md.
-    fn choose_copy(&self, group: u64, rows: Rows) -> usize {
+    pub(super) fn choose_copy(&self, group: u64, rows: Rows) -> usize {
         if self.layout.roles == 1 {
             return 0;
         }

@@ -18,6 +18,7 @@ mod host;
 mod ledger;
 mod membership;
 mod pass;
+mod peek;
 mod plan;
 mod power;
 mod record;

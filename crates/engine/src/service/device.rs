@@ -1,7 +1,9 @@
 //! A drive or an array in service is a device.
 
 use super::{InService, Kind};
-use outlast_device::{Command, Completion, Device, Extent, Identity, LbaRun, Notice, SectorRun, Smart, Tag};
+use outlast_device::{
+    Command, Completion, Device, Extent, Identity, LbaRun, Notice, Peek, SectorRun, Smart, Tag,
+};
 use outlast_units::{Lba, Nanos};
 
 impl Device for InService {
@@ -23,6 +25,10 @@ impl Device for InService {
 
     fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
         either!(&mut self.kind, own => own.take_failed(tag))
+    }
+
+    fn peek(&self, lba: Lba, sectors: u64, to: &mut Vec<Peek>) {
+        either!(&self.kind, own => own.peek(lba, sectors, to));
     }
 
     fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {

@@ -9,21 +9,23 @@ use outlast_media::{DefectConfig, Geometry};
 use outlast_units::{BlockId, BlockIndex, Bytes, DieId, LocalDie, Lpn, Ppn, Pu, SuperblockId};
 use std::collections::BTreeSet;
 
+/// A die of two planes with four blocks each.
+const GEOMETRY: Geometry = Geometry {
+    channels: 1,
+    chips_per_channel: 1,
+    dies_per_chip: 1,
+    planes_per_die: 2,
+    blocks_per_plane: 4,
+    pages_per_block: 4,
+    page_size: Bytes::kib(4),
+    spare_per_page: Bytes(0),
+};
+
 /// Superblocks of eight slots, two to a program unit.
 fn flash(checkpoint_every: Option<Bytes>) -> (Layout, Records) {
-    let geometry = Geometry {
-        channels: 1,
-        chips_per_channel: 1,
-        dies_per_chip: 1,
-        planes_per_die: 2,
-        blocks_per_plane: 4,
-        pages_per_block: 4,
-        page_size: Bytes::kib(4),
-        spare_per_page: Bytes(0),
-    };
-    let layout = Layout::new(&geometry, &FtlConfig::default(), &[DieId(0)], 1).unwrap();
-    let marks = Marks::new(&geometry, &layout, &DefectConfig::default(), 1);
-    let records = Records::new(&geometry, &layout, marks, checkpoint_every);
+    let layout = Layout::new(&GEOMETRY, &FtlConfig::default(), &[DieId(0)], 1).unwrap();
+    let marks = Marks::new(&GEOMETRY, &layout, &DefectConfig::default(), 1);
+    let records = Records::new(&GEOMETRY, &layout, marks, checkpoint_every);
     (layout, records)
 }
 
@@ -180,19 +182,9 @@ fn a_journal_that_has_grown_keeps_what_is_needed() {
 /// Three superblocks of two planes with a spare block in each; the block of the second in the second plane is given up, then the spare one.
 #[test]
 fn blocks_that_were_given_up_are_bad_and_others_are_in_their_place() {
-    let geometry = Geometry {
-        channels: 1,
-        chips_per_channel: 1,
-        dies_per_chip: 1,
-        planes_per_die: 2,
-        blocks_per_plane: 4,
-        pages_per_block: 4,
-        page_size: Bytes::kib(4),
-        spare_per_page: Bytes(0),
-    };
     let config = FtlConfig { spare_blocks: 1, ..FtlConfig::default() };
-    let layout = Layout::new(&geometry, &config, &[DieId(0)], 1).unwrap();
-    let marks = Marks::new(&geometry, &layout, &DefectConfig::default(), 1);
+    let layout = Layout::new(&GEOMETRY, &config, &[DieId(0)], 1).unwrap();
+    let marks = Marks::new(&GEOMETRY, &layout, &DefectConfig::default(), 1);
     let superblock = SuperblockId(1);
     let given_up = [
         GivenUp { superblock, block: BlockIndex(4 + 1), by: Some(BlockId(3)) },

@@ -58,6 +58,15 @@ impl Unit {
         }
     }
 
+    /// The bytes with all who hold them; `None`: all are zero. Those in a store are copied.
+    #[inline]
+    pub fn memory(&self) -> Option<Arc<[u8]>> {
+        match &self.0 {
+            Held::Shared { bytes, .. } => Some(bytes.clone()),
+            Held::Zero { .. } | Held::Stored { .. } => self.bytes().map(Arc::from),
+        }
+    }
+
     /// How many bytes it has; `None`: all are zero, however many.
     #[inline]
     pub fn length(&self) -> Option<usize> {

@@ -12,6 +12,11 @@ impl Machine {
         array.map(|array| array.member_extents(member.into(), lba, sectors)).unwrap_or_default()
     }
 
+    /// Whether redundancy of an array is in doubt since a loss of power, and a resynchronisation is to make it fit. Never of a drive by itself.
+    pub fn is_in_doubt(&self) -> bool {
+        self.service.array().is_some_and(outlast_array::Array::is_in_doubt)
+    }
+
     /// Members of an array, whether or not a device is in their place; none of a drive by itself.
     pub fn members(&self) -> u8 {
         self.scenario().array.as_ref().map_or(0, |array| array.members as u8)

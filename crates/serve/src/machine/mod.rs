@@ -21,7 +21,7 @@ use crate::input::Input;
 use crate::store::FileStore;
 use events::Events;
 use flight::Flight;
-use outlast_device::{Completion, Device, Extent, Identity, Smart, Tag};
+use outlast_device::{Completion, Device, Extent, Identity, Peek, Smart, Tag};
 use outlast_engine::{EngineError, InService, OnProgress, Scenario};
 use outlast_units::{Lba, Nanos};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use std::sync::Arc;
 /// Tags are below this.
 pub const TAGS: u32 = 1 << 20;
 
-/// A drive or an array in service: prepared, its time begun, fed by [`Machine::apply`] and by nothing else.
+/// A drive or an array in service: prepared, its time begun, fed by [`Machine::apply`] and by nothing else; of forks one can ask more.
 ///
 /// What it is after some inputs depends on them and their times alone, not on when [`Machine::advance`] was called in between: before an
 /// input everything is done that was due by then. So the same inputs at the same times give the same machine.
@@ -173,6 +173,11 @@ impl Machine {
     /// What it says of `sectors` sectors from `lba` on, as far as they are within its capacity: runs in order that cover all of them.
     pub fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
         self.service.extents(lba, sectors)
+    }
+
+    /// What reading `sectors` sectors from `lba` on would give, appended to `to`: see [`Device::peek`].
+    pub fn peek(&self, lba: Lba, sectors: u64, to: &mut Vec<Peek>) {
+        self.service.peek(lba, sectors, to);
     }
 
     /// What it is.

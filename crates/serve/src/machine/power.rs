@@ -39,6 +39,22 @@ impl Machine {
         Ok(())
     }
 
+    /// What would be if power failed at `now` and member `member` of an array were gone when it is back at once: to be asked of a fork, since no
+    /// log has it.
+    ///
+    /// # Errors
+    /// There is no power, or what [`InService::power_cycle_without`](outlast_engine::InService::power_cycle_without) refuses.
+    pub fn lose_power_and(&mut self, member: u16, now: Nanos, force: bool) -> Result<(), Refused> {
+        let now = self.come_to(now)?;
+        self.lose_power(now)?;
+        self.off = None;
+        let started = self.service.power_cycle_without(now, member, force);
+        // The host has heard already that its commands were aborted.
+        self.service.advance(now, &mut Vec::new());
+        self.events.collect(&mut self.service);
+        Ok(started?)
+    }
+
     fn regain_power(&mut self, now: Nanos, force: bool) -> Result<(), Refused> {
         let Some(off) = self.off.take() else { return Ok(()) };
         self.dark += now - off;

@@ -2,8 +2,9 @@
 
 use crate::read::can_be_read;
 use crate::ssd::Ssd;
-use outlast_device::{Extent, ExtentState, Extents};
-use outlast_units::Lba;
+use outlast_device::{Extent, ExtentState, Extents, Held, Peek};
+use outlast_media::Unit;
+use outlast_units::{Lba, SECTOR_BYTES};
 
 impl Ssd {
     pub(crate) fn extents_of(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
@@ -18,6 +19,37 @@ impl Ssd {
             at = next;
         }
         extents.into_vec()
+    }
+
+    pub(crate) fn peek_at(&self, lba: Lba, sectors: u64, to: &mut Vec<Peek>) {
+        let end = lba.0.saturating_add(sectors).min(self.size.sectors);
+        let per_unit = u64::from(self.size.sectors_per_unit);
+        let mut at = lba.0;
+        while at < end {
+            let unit = at / per_unit;
+            let next = ((unit + 1) * per_unit).min(end);
+            let from = (at % per_unit * SECTOR_BYTES) as usize;
+            to.push(Peek { lba: Lba(at), sectors: next - at, held: self.held_by(unit, from) });
+            at = next;
+        }
+    }
+
+    /// What unit `unit` holds from byte `from` on.
+    fn held_by(&self, unit: u64, from: usize) -> Held {
+        if self.state_of(unit).lost {
+            return Held::Lost;
+        }
+        let (core, lpn) = self.place_of(unit);
+        let ftl = &self.cores[core].ftl;
+        let slot = ftl.lookup(lpn);
+        if !slot.is_some() {
+            return Held::Zeroes;
+        }
+        match ftl.load(slot).map(Unit::memory) {
+            Some(Some(memory)) => Held::Bytes { memory, from },
+            Some(None) => Held::Zeroes,
+            None => Held::Unknown,
+        }
     }
 
     fn state_of(&self, unit: u64) -> ExtentState {

@@ -1,0 +1,128 @@
+"""What is left to be removed when this process is killed: a process of its own waits for that, and removes it.
+
+On its standard input are lines, `+` or `-` and a JSON list of two; when input ends, what was added and not taken away
+goes, in this order:
+
+| kind | what goes |
+|---|---|
+| `group` | the processes of a process group, by its number |
+| `namespace` | the processes of a mount namespace, by its number; its mounts and loop devices go with them |
+| `mount` | a mount, by its path |
+| `folder` | a folder, by its path |
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from outlast.torture import linux
+
+Kept = tuple[str, int | str]
+
+PATIENCE_S = 10.0
+"""How long processes may take to die."""
+LOOK_S = 0.01
+
+
+@contextmanager
+def removed(kind: str, what: int | Path) -> Iterator[None]:
+    """Something that would have to be removed if this process were killed during the block."""
+    entry = json.dumps([kind, what if isinstance(what, int) else str(what)])
+    _Watch.tell(f"+{entry}\n")
+    try:
+        yield
+    finally:
+        _Watch.tell(f"-{entry}\n")
+
+
+@contextmanager
+def place(folder: Path | None = None) -> Iterator[Path]:
+    """An empty folder of this user, in `folder` or among temporary files; gone when the block or this process ends."""
+    made = Path(tempfile.mkdtemp(prefix="outlast-", dir=folder))
+    with removed("folder", made):
+        try:
+            yield made
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+
+
+def end_namespace(number: int, spare: Collection[int] = ()) -> None:
+    """Kills the processes of a mount namespace, except for this one, of which a thread may be in it, and `spare`."""
+    end = time.monotonic() + PATIENCE_S
+    spared = {os.getpid(), *spare}
+    while (found := set(_in_namespace(number)) - spared) and time.monotonic() < end:
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(LOOK_S)
+
+
+def _in_namespace(number: int) -> Iterator[int]:
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            # Whatever has ended meanwhile, or is another user's.
+            with suppress(OSError):
+                if (entry / "ns" / "mnt").stat().st_ino == number:
+                    yield int(entry.name)
+
+
+class _Watch:
+    """The process that waits, begun when there is first something to be removed."""
+
+    _lock = threading.Lock()
+    _pipe: int | None = None
+
+    @classmethod
+    def tell(cls, line: str) -> None:
+        with cls._lock:
+            if cls._pipe is None:
+                cls._pipe = cls._begin()
+            os.write(cls._pipe, line.encode())
+
+    @staticmethod
+    def _begin() -> int:
+        theirs, ours = os.pipe()
+        null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+        actions = [(os.POSIX_SPAWN_DUP2, source, to) for source, to in ((theirs, 0), (null, 1), (null, 2))]
+        program = f"import sys; sys.path[:] = {sys.path!r}; from outlast.torture import afterwards; afterwards.main()"
+        command = [sys.executable, "-S", "-c", program]
+        # In a session of its own, which Ctrl-C does not reach.
+        os.posix_spawn(command[0], command, os.environ, file_actions=actions, setsid=True)
+        os.close(theirs)
+        os.close(null)
+        return ours
+
+
+def _remove(kept: list[Kept]) -> None:
+    for _, number in (each for each in kept if each[0] == "group"):
+        with suppress(OSError):
+            os.killpg(int(number), signal.SIGKILL)
+    for _, number in (each for each in kept if each[0] == "namespace"):
+        end_namespace(int(number))
+    for _, place in reversed([each for each in kept if each[0] == "mount"]):
+        with suppress(OSError):
+            linux.unmount(Path(str(place)), linux.MNT_DETACH)
+    for _, place in (each for each in kept if each[0] == "folder"):
+        shutil.rmtree(str(place), ignore_errors=True)
+
+
+def main() -> None:
+    """Waits for the end of the process that began this one, and removes what that had no time to remove."""
+    kept: list[Kept] = []
+    for line in sys.stdin:
+        kind, what = json.loads(line[1:])
+        if line[0] == "+":
+            kept.append((kind, what))
+        else:
+            kept.remove((kind, what))
+    _remove(kept)

@@ -1,0 +1,196 @@
+"""The backend `loop`: states in memory, on loop devices, mounted by this computer's kernel; it needs root."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from pathlib import Path
+
+from outlast.errors import TortureError
+from outlast.torture import afterwards, device, linux
+from outlast.torture import command as commands
+from outlast.torture.mounts import Disk, Ran
+
+FSCK = {
+    "ext4": ["e2fsck", "-fn"],
+    "xfs": ["xfs_repair", "-n"],
+    "btrfs": ["btrfs", "check", "--readonly"],
+}
+"""What checks each file system and changes nothing."""
+
+ALWAYS = {"xfs": "nouuid"}
+"""Options with which states of one file system can be mounted beside each other."""
+
+SYSTEM = ("/usr/local/sbin", "/usr/sbin", "/sbin")
+"""Where programs of the administrator are, though they are not on everybody's PATH."""
+
+_one_btrfs = threading.Lock()
+
+
+def missing(fs: str) -> str | None:
+    """What this computer lacks for the backend with that file system; `None`: nothing."""
+    if fs not in FSCK:
+        return f"knows {', '.join(FSCK)}"
+    if os.geteuid() != 0:
+        return "needs root"
+    if not os.access("/dev/loop-control", os.R_OK | os.W_OK):
+        return "needs /dev/loop-control"
+    if not _may_mount():
+        return "needs the right to mount (CAP_SYS_ADMIN)"
+    known = {line.split()[-1] for line in Path("/proc/filesystems").read_text().splitlines()}
+    if fs not in known and not _has_module(fs):
+        return f"the kernel has no {fs}"
+    return None
+
+
+def _may_mount() -> bool:
+    """Whether a thread may have mounts of its own: root in a container need not."""
+    refused: list[OSError] = []
+
+    def attempt() -> None:
+        try:
+            linux.own_mounts()
+        except OSError as error:
+            refused.append(error)
+
+    thread = threading.Thread(target=attempt)
+    thread.start()
+    thread.join()
+    return not refused
+
+
+def _has_module(fs: str) -> bool:
+    try:
+        return subprocess.run([program("modprobe"), "-n", "-q", fs], capture_output=True).returncode == 0
+    except TortureError:
+        return False
+
+
+def program(name: str) -> str:
+    """A program of the administrator."""
+    path = shutil.which(name, path=os.pathsep.join((os.environ.get("PATH", os.defpath), *SYSTEM)))
+    if path is None:
+        raise TortureError(f"{name} is needed, and not installed")
+    return path
+
+
+def backend(options: str) -> Loop:
+    """The backend, mounting with these options."""
+    return Loop(options)
+
+
+class Loop:
+    """States on loop devices, each worker with mounts of its own that nobody else sees."""
+
+    name = "loop"
+
+    def __init__(self, options: str) -> None:
+        self._options = options
+
+    @contextmanager
+    def worker(self) -> Iterator[LoopWorker]:
+        """A worker of the calling thread, whose mounts are its own from now on."""
+        with own_folder() as (folder, namespace):
+            yield LoopWorker(folder, namespace, self._options)
+
+
+@contextmanager
+def own_folder() -> Iterator[tuple[Path, int]]:
+    """A folder in memory that only the calling thread and its processes see, and their namespace.
+
+    When the block or this process ends, all of them, and all that they mounted, are gone.
+    """
+    with afterwards.place() as folder:
+        namespace = linux.own_mounts()
+        with afterwards.removed("namespace", namespace):
+            linux.mount("outlast", folder, "tmpfs", data="mode=755")
+            try:
+                (folder / "mount").mkdir()
+                yield folder, namespace
+            finally:
+                afterwards.end_namespace(namespace)
+                linux.unmount(folder, linux.MNT_DETACH)
+
+
+class Mounted:
+    """A device that is mounted, and how it comes off again."""
+
+    def __init__(self, source: device.Device, place: Path, fs: str, options: str, namespace: int) -> None:
+        self._source, self._place, self._namespace = source, place, namespace
+        flags, data = linux.options(",".join(filter(None, (options, ALWAYS.get(fs)))))
+        try:
+            linux.mount(source.path, place, fs, flags, data)
+        except OSError as error:
+            if error.errno == errno.ENODEV:
+                raise TortureError(f"the kernel has no {fs}") from error
+            raise
+
+    def unmount(self) -> None:
+        """Unmounts; whoever still uses the mount is killed."""
+        for _ in range(2):
+            try:
+                linux.unmount(self._place)
+            except OSError as error:
+                if error.errno != errno.EBUSY:
+                    raise
+                afterwards.end_namespace(self._namespace, self._source.processes)
+            else:
+                return
+        raise TortureError(f"{self._place}: cannot be unmounted: somebody uses it still")
+
+
+class LoopWorker:
+    """Mounts one state after another at the same place."""
+
+    def __init__(self, folder: Path, namespace: int, options: str) -> None:
+        self._folder, self._namespace, self._options = folder, namespace, options
+
+    def run(self, disk: Disk, fs: str, command: list[str], env: dict[str, str], timeout: float, fsck: bool) -> Ran:
+        """Mounts the state, runs the command, unmounts, and checks the file system if asked."""
+        began = time.monotonic()
+        place = self._folder / "mount"
+        checker = [program(FSCK[fs][0]), *FSCK[fs][1:]] if fsck else None
+        with self._alone(fs), self._device(disk) as source:
+            try:
+                mounted = Mounted(source, place, fs, self._options, self._namespace)
+            except OSError as error:
+                refusal = f"mount: {error.strerror} (the kernel's log says more)\n"
+                return Ran("mount", error.errno or 1, refusal, time.monotonic() - began, False)
+            known = env | {"OUTLAST_MOUNT": str(place), "OUTLAST_DEVICE": source.path}
+            if disk.uri is not None:
+                known["OUTLAST_URI"] = disk.uri
+            try:
+                ended = commands.run(command, known, timeout)
+            finally:
+                mounted.unmount()
+            if ended.exit != 0 or checker is None:
+                seconds = time.monotonic() - began
+                return Ran("check" if ended.exit else "done", ended.exit, ended.output, seconds, ended.timed_out)
+            found = commands.run([*checker, source.path], {}, None)
+            seconds = time.monotonic() - began
+            return Ran("fsck" if found.exit else "done", found.exit, ended.output + found.output, seconds, False)
+
+    @contextmanager
+    def _device(self, disk: Disk) -> Iterator[device.Device]:
+        with ExitStack() as stack:
+            if disk.uri is not None:
+                yield stack.enter_context(device.of_drive(disk.uri, self._folder / f"{self._folder.name}.drive"))
+                return
+            assert disk.write_to is not None, "a state is bytes or a drive"
+            memory = os.memfd_create(self._folder.name, os.MFD_CLOEXEC)
+            stack.callback(os.close, memory)
+            os.truncate(memory, disk.size)
+            disk.write_to(memory)
+            yield stack.enter_context(device.of_file(memory))
+
+    @staticmethod
+    def _alone(fs: str) -> AbstractContextManager[object]:
+        """Kernels before 6.7 mount one device of a btrfs at a time: states of one file system are of one identity."""
+        together = Path("/sys/fs/btrfs/features/temp_fsid").exists()
+        return _one_btrfs if fs == "btrfs" and not together else nullcontext()

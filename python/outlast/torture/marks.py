@@ -1,0 +1,123 @@
+"""Marks of a workload: what it was promised, noted in the recording before the workload goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+from outlast.errors import ControlError
+from outlast.serving.client import value_of
+from outlast.serving.control import Server
+
+LONGEST = 4096
+"""Bytes of a mark."""
+OURS = "outlast:"
+"""How marks begin that the recorder makes itself."""
+DONE, REFUSED = b"\n", b"!"
+"""Answers to a line."""
+
+
+def note(server: Server, text: str) -> None:
+    """Has a mark recorded; it is when this returns."""
+    value_of(json.loads(server.request(json.dumps({"do": "mark", "text": text}))))
+
+
+class Marks:
+    """Takes marks from a Unix datagram socket and from lines on a descriptor, and answers; to be used in `with`.
+
+    `tell` is given a line for each mark that is refused.
+    """
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        # Before much else is open, so that its number has one digit: some shells can redirect to no other.
+        self._lines, self._theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._datagrams = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._stop, self._stopped = socket.socketpair()
+        self._pending = b""
+        self._thread: threading.Thread | None = None
+
+    @property
+    def kept(self) -> int:
+        """The descriptor that the workload inherits."""
+        return self._theirs.fileno()
+
+    def listen(self, server: Server, path: Path) -> dict[str, str]:
+        """Marks are taken from now on; the environment by which the workload finds where."""
+        self._datagrams.bind(str(path))
+        # Whoever can enter the folder may mark: a workload need not run as this user.
+        path.chmod(0o666)
+        self._thread = threading.Thread(target=self._serve, args=(server,), name="outlast-marks", daemon=True)
+        self._thread.start()
+        return {"OUTLAST_MARK_SOCKET": str(path), "OUTLAST_MARK_FD": str(self.kept)}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._thread is not None:
+            self._stop.send(b".")
+            self._thread.join()
+        for each in (self._lines, self._theirs, self._datagrams, self._stop, self._stopped):
+            each.close()
+
+    def _serve(self, server: Server) -> None:
+        with selectors.DefaultSelector() as ready:
+            for each in (self._lines, self._datagrams, self._stopped):
+                ready.register(each, selectors.EVENT_READ)
+            while True:
+                waiting = {key.fileobj for key, _ in ready.select()}
+                if self._datagrams in waiting:
+                    self._take_datagram(server)
+                elif self._lines in waiting:
+                    self._take_lines(server)
+                elif self._stopped in waiting:
+                    # Only when nothing is left that had been sent before.
+                    return
+
+    def _take_datagram(self, server: Server) -> None:
+        data, sender = self._datagrams.recvfrom(LONGEST + 2)
+        refusal = self._take(server, data)
+        if sender:
+            # Who has gone, or reads no answers, needs none.
+            with suppress(OSError):
+                answer = b"ok" if refusal is None else f"error: {refusal}".encode()
+                self._datagrams.sendto(answer, socket.MSG_DONTWAIT, sender)
+
+    def _take_lines(self, server: Server) -> None:
+        *whole, self._pending = (self._pending + self._lines.recv(1 << 16)).split(b"\n")
+        if len(self._pending) > LONGEST:
+            whole, self._pending = [*whole, self._pending], b""
+        for line in whole:
+            answer = DONE if self._take(server, line) is None else REFUSED
+            with suppress(OSError):
+                self._lines.send(answer, socket.MSG_DONTWAIT)
+
+    def _take(self, server: Server, data: bytes) -> str | None:
+        """Has a mark recorded; why not, if it was refused."""
+        try:
+            note(server, _text(data))
+        except ControlError as error:
+            self._tell(f"mark refused: {error}")
+            return str(error)
+        return None
+
+
+def _text(data: bytes) -> str:
+    data = data.removesuffix(b"\n")
+    if not 1 <= len(data) <= LONGEST:
+        raise ControlError(f"a mark of {len(data)} bytes: must be 1 to {LONGEST}")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise ControlError(f"a mark that is not UTF-8: {os.fsdecode(data[:40])!r}") from error
+    if "\n" in text or text.startswith(OURS):
+        raise ControlError(f'mark "{text[:40]!r}": must be one line that does not begin with {OURS}')
+    return text

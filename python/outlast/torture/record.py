@@ -1,0 +1,193 @@
+"""Recording: a drive is served, a program works on it, and what the drive was asked is kept."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from outlast import interrupts
+from outlast.errors import TortureError
+from outlast.torture import afterwards
+from outlast.torture.marks import Marks, note
+from outlast.torture.workload import Surroundings, Workload
+
+if TYPE_CHECKING:
+    from outlast._core import Server
+
+FACTS = "torture.json"
+"""The file of a recording that says how it was made."""
+VERSION = 1
+
+LOOK_S = 0.02
+PATIENCE_S = 5.0
+"""How long a command may take to end when it was asked to, before it is killed."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be recorded."""
+
+    command: list[str]
+    out: Path
+    layers: list[Any]
+    """The scenario of the drive."""
+    overrides: list[tuple[str, str]]
+    drive: str
+    """What the user called it."""
+    fs: str
+    mkfs_options: str
+    mount_options: str
+    speed: float
+    """Simulated seconds in a second on the wall."""
+
+
+def record(asked: Asked, tell: Callable[[str], None]) -> int:
+    """Records a command and returns its exit code; the recording is there whole or not at all.
+
+    `tell` is given lines for the user. Stopped by a signal, it keeps what was recorded, if the command had begun.
+    """
+    workload = Workload(asked.command, asked.fs, asked.mkfs_options, asked.mount_options)
+    workload.check()
+    _check_vacant(asked.out)
+    began = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    with ExitStack() as stack:
+        marks = stack.enter_context(Marks(tell))
+        place = stack.enter_context(afterwards.place())
+        stack.callback(_remove_unless_whole, asked.out)
+        code = _serve(asked, workload, marks, place, tell)
+        facts = {
+            "version": VERSION,
+            "fs": asked.fs,
+            "mount_options": asked.mount_options,
+            "command": asked.command,
+            "exit": code,
+            "drive": asked.drive,
+            "backend": workload.backend,
+            "began": began,
+        }
+        from outlast.output import write_file
+
+        write_file(asked.out / FACTS, json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
+    interrupts.written(str(asked.out))
+    if interrupts.asked():
+        raise KeyboardInterrupt
+    return code
+
+
+def _check_vacant(out: Path) -> None:
+    from outlast.output import check_writable
+
+    if out.is_symlink() or out.exists():
+        raise TortureError(f"--out {out}: is there already; name another, or remove it")
+    check_writable(out)
+
+
+def _remove_unless_whole(out: Path) -> None:
+    if not (out / FACTS).exists():
+        shutil.rmtree(out, ignore_errors=True)
+
+
+def _serve(asked: Asked, workload: Workload, marks: Marks, place: Path, tell: Callable[[str], None]) -> int:
+    """Serves the drive for as long as the workload takes; its exit code."""
+    from outlast import api
+    from outlast.serving import places
+    from outlast.serving.control import Control
+
+    server = api.start_server(
+        asked.layers,
+        asked.overrides,
+        listen=f"unix:{place / 'nbd'}",
+        speed=asked.speed,
+        image=str(asked.out),
+        keep_log=True,
+    )
+    try:
+        while server.wait(LOOK_S)[0] == "preparing":
+            if interrupts.asked():
+                raise KeyboardInterrupt
+        with Control(server, places.free_socket(asked.out.stem)) as control:
+            around = Surroundings(
+                uri=server.uri,
+                env={"OUTLAST_URI": server.uri, "OUTLAST_CONTROL": str(control.path)},
+                listen=lambda path: marks.listen(server, path),
+                descriptor=marks.kept,
+                note=lambda text: note(server, text),
+            )
+            return _Attended(server, workload, around, tell).run()
+    finally:
+        server.stop()
+        while server.wait(LOOK_S)[0] != "ended":
+            pass
+
+
+class _Attended:
+    """A workload in a thread of its own, with its mounts, and an eye on the server and on signals meanwhile."""
+
+    def __init__(self, server: Server, workload: Workload, around: Surroundings, tell: Callable[[str], None]) -> None:
+        self._server, self._workload, self._around, self._tell = server, workload, around, tell
+        self._code: int | None = None
+        self._failure: BaseException | None = None
+        self._signals = 0
+        self._kill_at = float("inf")
+
+    def run(self) -> int:
+        """The exit code of the command; what went wrong is raised when everything is tidy."""
+        thread = threading.Thread(target=self._work, name="outlast-workload")
+        thread.start()
+        served: TortureError | None = None
+        while thread.is_alive():
+            thread.join(LOOK_S)
+            if served is None:
+                served = self._look_at_server()
+            self._pass_on_signals()
+        if served is not None:
+            raise served
+        if self._failure is not None:
+            raise KeyboardInterrupt if self._signals and self._code is None else self._failure
+        assert self._code is not None
+        return self._code
+
+    def _work(self) -> None:
+        try:
+            self._code = self._workload.run(self._around)
+        except BaseException as error:
+            self._failure = error
+
+    def _look_at_server(self) -> TortureError | None:
+        """What the server ended of, if it did: then the command has no drive any more."""
+        try:
+            doing, _ = self._server.wait(0)
+        except Exception as error:
+            self._workload.end(signal.SIGKILL)
+            return TortureError(f"the drive ended while it was recorded: {error}")
+        for warning in self._server.take_warnings():
+            self._tell(f"warning: {warning}")
+        if doing != "ended":
+            return None
+        self._workload.end(signal.SIGKILL)
+        return TortureError("the drive was stopped while it was recorded")
+
+    def _pass_on_signals(self) -> None:
+        """The first signal asks the command to end; a second one, or patience, kills it."""
+        now, asked = time.monotonic(), interrupts.asked()
+        if asked > self._signals:
+            first = self._signals == 0
+            self._signals = asked
+            if first and self._workload.end(signal.SIGINT):
+                self._kill_at = now + PATIENCE_S
+            elif first:
+                # It has not begun: what is under way ends for want of a drive.
+                self._server.stop()
+            else:
+                self._kill_at = now
+        if now >= self._kill_at:
+            self._workload.end(signal.SIGKILL)
