@@ -15,7 +15,7 @@ import pytest
 
 import outlast
 from outlast.errors import TortureError
-from outlast.torture import loop
+from outlast.torture import device, linux, loop
 from outlast.torture.mounts import BACKENDS, Disk, Ran, Worker, choose
 from served import needs, within
 from tortured import MAKE, attached, disk, image, in_threads, lacks, needs_loop
@@ -93,7 +93,7 @@ def test_each_state_is_what_its_file_system_held(fs: str, tmp_path: Path) -> Non
 
     def use(worker: Worker) -> None:
         # The device while it is mounted: its log has to be replayed, as after a loss of power.
-        script = f'echo first > "$OUTLAST_MOUNT/file"; sync; {COPY} of={tmp_path}/cut'
+        script = f'echo first > "$OUTLAST_MOUNT/file"; sync -f "$OUTLAST_MOUNT"; {COPY} of={tmp_path}/cut'
         assert shell(worker, disk(path), fs, script).stage == "done"
         assert shell(worker, disk(path), fs, 'test ! -e "$OUTLAST_MOUNT/file"').stage == "done"
         ran = shell(worker, disk(tmp_path / "cut"), fs, 'cat "$OUTLAST_MOUNT/file"', fsck=True)
@@ -129,7 +129,7 @@ def test_states_of_one_file_system_are_mounted_beside_each_other(fs: str, tmp_pa
     def make(worker: Worker) -> None:
         previous = path
         for name in names:
-            script = f'echo {name} > "$OUTLAST_MOUNT/file"; sync; {COPY} of={made[name]}'
+            script = f'echo {name} > "$OUTLAST_MOUNT/file"; sync -f "$OUTLAST_MOUNT"; {COPY} of={made[name]}'
             assert shell(worker, disk(previous), fs, script).stage == "done"
             previous = made[name]
 
@@ -144,6 +144,36 @@ def test_states_of_one_file_system_are_mounted_beside_each_other(fs: str, tmp_pa
 
     with_worker(fs, make)
     in_threads(look(["a", "b", "c"]), look(["c", "b", "a"]), look(["b", "c", "a"]))
+
+
+@needs_loop
+def test_a_worker_does_not_keep_the_device_of_a_state_that_was_mounted_when_it_began(tmp_path: Path) -> None:
+    path = image("xfs", tmp_path / "state") if lacks("xfs") is None else image("ext4", tmp_path / "state")
+    fs = "xfs" if lacks("xfs") is None else "ext4"
+    places = list[str]()
+
+    def inner() -> None:
+        # Its thread was begun by one that has a state mounted, and has a copy of that mount.
+        with choose(fs, "", "loop").worker() as worker:
+            places.append(str(linux.namespace()))
+            assert not any(places[0] in str(place) for place in linux.mounts())
+            shell(worker, disk(path), fs, "true")
+
+    def outer() -> None:
+        with loop.own_folder() as (folder, _), path.open("rb+") as file, device.of_file(file.fileno()) as source:
+            places.append(str(folder))
+            linux.mount(source.path, folder / "mount", fs)
+            in_threads(inner)
+            linux.unmount(folder / "mount")
+
+    in_threads(outer)
+    assert len(places) == 2
+
+
+def test_mounts_are_found_whatever_is_in_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = "31 24 0:28 / /mnt/a\\040b\\134c\u00fc rw - tmpfs none rw\n"
+    monkeypatch.setattr(Path, "read_text", lambda *_: line)
+    assert linux.mounts() == [Path("/mnt/a b\\c\u00fc")]
 
 
 @needs_loop

@@ -18,7 +18,7 @@ import pytest
 
 from conftest import Outlast
 from outlast._core import Recording
-from outlast.torture.marks import Marks
+from outlast.torture.marks import Marks, RefusedError
 from outlast.torture.mounts import Disk, choose
 from served import needs, within
 from tortured import MAKE, attached, in_threads, lacks, needs_loop
@@ -109,6 +109,32 @@ def test_without_a_file_system_it_needs_no_root(outlast: Outlast, tmp_path: Path
     assert recording.state(f"contract@{found['window'][1]}").read(16 * 512, 6) == b"second"
 
 
+@needs_loop
+@needs_recorder
+def test_what_setup_makes_is_there_before_the_window(outlast: Outlast, tmp_path: Path) -> None:
+    work = script(tmp_path, 'cat "$OUTLAST_MOUNT/table"; setpriv --reuid 65534 test -x "$OUTLAST_MOUNT"')
+    setup = 'echo made > "$OUTLAST_MOUNT/table"; chmod 755 "$OUTLAST_MOUNT"'
+    done = outlast("torture", "record", "--setup", setup, "--out", "run", "--", work)
+    assert done.stdout == "made\n"
+    recording = Recording(str(tmp_path / "run"))
+    begin = facts(tmp_path / "run")["window"][0]
+
+    def look() -> None:
+        # All that no flush covers is lost: setup is synced.
+        plan = recording.plan('{"models":["contract"]}')
+        states = [state for state in (plan[at] for at in range(len(plan))) if state.event == begin]
+        with choose("ext4", "", "loop").worker() as worker:
+            for state in states:
+                there = ["sh", "-c", 'cat "$OUTLAST_MOUNT/table"']
+                ran = worker.run(Disk(state.size, state.write_to, None), "ext4", there, {}, 30, True)
+                assert (ran.stage, ran.output.split("\n")[0]) == ("done", "made"), state.id
+
+    in_threads(look)
+    done = outlast("torture", "record", "--setup", "exit 5", "--out", "other", "--", "true", check=False)
+    assert (done.returncode, done.stderr) == (2, "error: --setup exit 5: failed with exit code 5\n")
+    assert not (tmp_path / "other").exists()
+
+
 @needs_recorder
 def test_the_exit_code_is_that_of_the_command_and_the_recording_stays(outlast: Outlast, tmp_path: Path) -> None:
     done = outlast("torture", "record", "--fs=none", "--out=run", "--", script(tmp_path, "exit 7"), check=False)
@@ -139,25 +165,23 @@ def test_what_cannot_be_recorded_is_one_line_and_nothing_is_written(
 
 
 class Loud:
-    """A server that keeps what it is asked, and answers late: a mark is to be recorded before it is answered."""
+    """A recorder that keeps what it is told, and answers late: a mark is to be recorded before it is answered."""
 
     def __init__(self, delay: float = 0) -> None:
         self.asked: list[str] = []
         self._delay = delay
 
-    def request(self, text: str) -> str:
+    def note(self, mark: str) -> None:
         time.sleep(self._delay)
-        mark = json.loads(text)["text"]
         if mark == "refuse":
-            return '{"error":"not now"}'
+            raise RefusedError("not now")
         self.asked.append(mark)
-        return '{"ok":{}}'
 
 
 @contextmanager
 def listening(server: Loud, path: Path, told: list[str]) -> Iterator[dict[str, str]]:
     with Marks(told.append) as taker:
-        yield taker.listen(server, path)
+        yield taker.listen(server.note, path)
 
 
 def test_marks_are_answered_when_they_are_recorded(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@
 //! the whole but the cost of one error rate, and of one closed form.
 //!
 //! `data` is writes that carry data, in memory and kept on disk, see [`data`]; the cases `bytes-*` write none. `forks` is what the clone of a drive takes, `snapshot` what writing a
-//! drive to a file takes, and a run that goes on from it; `log` what it costs to keep what a served drive is given, see [`log`].
+//! drive to a file takes, and a run that goes on from it; `log` what it costs to keep what a served drive is given, see [`log`];
+//! `torture` what it takes to see what a loss of power leaves at an instant, see [`torture`].
 //!
 //! `serve`, only when named, holds a served drive against nbdkit's memory plugin and qemu-nbd, see [`serve`].
 //!
@@ -38,6 +39,7 @@ mod serve;
 mod snapshot;
 mod steady;
 mod threads;
+mod torture;
 mod traces;
 
 use std::process::ExitCode;
@@ -59,7 +61,7 @@ fn main() -> ExitCode {
     let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| *wanted == name);
     let steady = |quick| steady::measure(quick, seed).map(|()| String::new());
     let named_only = names.iter().any(|name| *name == "steady");
-    let lines: [(&str, bool, Measure<'_>); 9] = [
+    let lines: [(&str, bool, Measure<'_>); 10] = [
         ("cells", wanted("cells"), &|quick| Ok(cells::measure(quick))),
         ("models", wanted("models"), &|quick| Ok(models::measure(quick))),
         ("traces", wanted("traces"), &traces::measure),
@@ -68,6 +70,7 @@ fn main() -> ExitCode {
         ("forks", wanted("forks"), &data::forks),
         ("log", wanted("log"), &log::measure),
         ("snapshot", wanted("snapshot"), &snapshot::measure),
+        ("torture", wanted("torture"), &torture::measure),
         ("serve", names.iter().any(|name| *name == "serve"), &serve::measure),
     ];
     for (name, _, measure) in lines.iter().filter(|(_, wanted, _)| *wanted) {
@@ -138,7 +141,7 @@ fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use super::{array, case, codes, data, log, scale, snapshot, traces};
+    use super::{array, case, codes, data, log, scale, snapshot, torture, traces};
 
     /// At a hundredth of the size: a benchmark that no longer runs, or measures an empty run, is noticed by the tests.
     #[test]
@@ -175,6 +178,11 @@ mod tests {
             let same = on_disk.next().map(|case| case.run().unwrap().text);
             assert!(same.is_none_or(|same| same == found.text), "{} on disk is another drive", case.name);
         }
+    }
+
+    #[test]
+    fn the_benchmark_of_instants_runs() {
+        assert!(torture::measure(true).unwrap().starts_with("torture: 200 blocks of 4 KiB touched, "));
     }
 
     #[test]

@@ -242,6 +242,18 @@ impl InService {
         Ok(())
     }
 
+    /// From now on drives are ready as soon as their power is back: see [`Ssd::mount_at_once`].
+    pub fn mount_at_once(&mut self) {
+        match &mut self.kind {
+            Kind::Drive(ssd) => ssd.mount_at_once(),
+            Kind::Array(volume) => volume.array.with_devices(|_, member| {
+                if let Some(ssd) = member.drive_mut() {
+                    ssd.mount_at_once();
+                }
+            }),
+        }
+    }
+
     /// As [`InService::power_cycle`] at one moment, and member `member` of the array is gone when power is back.
     ///
     /// # Errors

@@ -1,8 +1,10 @@
 //! Machines in service: a drive or an array that is given real commands at real times. All that changes one is an [`Input`], and inputs with
 //! their times are all that is needed to have it again.
 
+mod at_once;
 mod buckets;
 mod clock;
+mod content;
 mod control;
 mod handle;
 mod heap;
@@ -29,6 +31,7 @@ mod work;
 mod zeroing;
 
 pub use clock::ClockMode;
+pub use content::{Content, Journal, serve_content};
 pub use handle::{Facts, ServerHandle, Status};
 pub use image::{Found, Image, ImageError, ImageOptions, Payload, Records, Traced};
 pub use input::{Input, Power, fault_of};

@@ -1,6 +1,6 @@
 //! What can be wrong with a recording.
 
-use outlast_serve::ImageError;
+use outlast_serve::{ImageError, ServeError};
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -11,6 +11,9 @@ pub enum TortureError {
     /// The image that was recorded.
     #[error(transparent)]
     Image(#[from] ImageError),
+    /// A state that cannot be served.
+    #[error(transparent)]
+    Serve(#[from] ServeError),
     /// A file cannot be read or written.
     #[error("{}: {source}", path.display())]
     Io {

@@ -5,10 +5,12 @@ use crate::error::TortureError;
 use crate::history::History;
 use crate::id::StateId;
 use crate::plan::{Plan, PlanFacts, Spec};
-use crate::source::history_of_image;
+use crate::source::{history_of_image, history_of_list, history_of_log_writes, list, log_writes};
 use crate::state::CrashState;
 use outlast_engine::{Control, OnProgress, Progress};
 use outlast_serve::Image;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// How many instants of a machine are looked at, at most: a minute or so.
@@ -19,13 +21,40 @@ const INSTANTS: u64 = 50_000;
 pub enum Kind {
     /// A served machine: an image.
     Image,
+    /// A log of `dm-log-writes`.
+    LogWrites,
+    /// A list of blocks.
+    List,
 }
 
 impl Kind {
+    /// What is at `path`, by its first bytes.
+    fn of(path: &Path) -> Result<Self, TortureError> {
+        /// Longer than a line of any list.
+        const BEGINNING: u64 = 4096;
+        let io = |source| TortureError::Io { path: path.to_owned(), source };
+        if std::fs::metadata(path).map_err(io)?.is_dir() {
+            return Ok(Self::Image);
+        }
+        let mut beginning = Vec::new();
+        let file = File::options().read(true).open(path).map_err(io)?;
+        file.take(BEGINNING).read_to_end(&mut beginning).map_err(io)?;
+        if beginning.starts_with(&log_writes::MAGIC.to_le_bytes()) {
+            return Ok(Self::LogWrites);
+        }
+        if list::is_list(&beginning) {
+            return Ok(Self::List);
+        }
+        let why = "is no recording: neither the folder of an image, nor a log of dm-log-writes, nor a list of blocks";
+        Err(TortureError::Foreign { path: path.to_owned(), why: why.to_owned() })
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Image => "image",
+            Self::LogWrites => "dm-log-writes",
+            Self::List => "list",
         }
     }
 }
@@ -39,13 +68,18 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// The recording at `path`: the folder of an image.
+    /// The recording at `path`: the folder of an image, a log of dm-log-writes, or a list of blocks.
     ///
     /// # Errors
     /// It is none. `None` where `progress` stopped it.
     pub fn open(path: &Path, progress: OnProgress<'_>) -> Result<Option<Self>, TortureError> {
-        let history = history_of_image(path, progress)?;
-        Ok(history.map(|history| Self { path: path.to_owned(), kind: Kind::Image, history }))
+        let kind = Kind::of(path)?;
+        let history = match kind {
+            Kind::Image => history_of_image(path, progress)?,
+            Kind::LogWrites => Some(history_of_log_writes(path)?),
+            Kind::List => Some(history_of_list(path)?),
+        };
+        Ok(history.map(|history| Self { path: path.to_owned(), kind, history }))
     }
 
     /// Where it is.
@@ -81,6 +115,7 @@ impl Recording {
                 CrashState::parse(&self.history, *cut, lost, *is_allowed)
             }
             StateId::Machine { what, at } => {
+                self.check_machine(what)?;
                 let found = drive::state(&self.path, &self.history, &what.parse()?, *at, &mut go_on)?;
                 found.ok_or_else(|| {
                     TortureError::state(id, "there is no such state: the array starts without force")
@@ -89,7 +124,21 @@ impl Recording {
         }
     }
 
+    /// Whether there is a machine that a model can run.
+    fn check_machine(&self, model: &str) -> Result<(), TortureError> {
+        if self.kind == Kind::Image {
+            return Ok(());
+        }
+        let limit = format!(
+            "needs the recording of a served drive; {} is a {}, of which there is contract",
+            self.path.display(),
+            self.kind.name()
+        );
+        Err(TortureError::Setting { name: "model", value: model.to_owned(), limit })
+    }
+
     fn machine_states(&self, model: &str, spec: &Spec) -> Result<(Vec<CrashState>, PlanFacts), TortureError> {
+        self.check_machine(model)?;
         let scenario = Image::scenario(&self.path)?;
         let (mut states, mut facts) = (Vec::new(), PlanFacts::default());
         for what in What::of_model(model, &scenario, &spec.faults)? {

@@ -2,137 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "support/machines.rs"]
+mod machines;
 #[path = "support/recorded.rs"]
 mod recorded;
 
-use outlast_engine::Scenario;
-use outlast_torture::drive::{Found, Request, What, classes, state};
-use outlast_torture::{CrashState, History};
-use outlast_units::rng::SplitMix;
-use outlast_units::{Nanos, SECTOR_BYTES};
+use machines::{all, check_spans, class_of, compare, drive, is_allowed, live, sectors, told};
+use outlast_engine::{Control, Scenario};
+use outlast_torture::drive::{Found, Request, What, classes};
+use outlast_torture::{CrashState, Spec};
+use outlast_units::Nanos;
 use proptest::prelude::*;
-use recorded::{DRIVE, Host, Recorded, cut, read_all, scenario};
-
-fn drive(cache: &str, more: &str) -> Scenario {
-    scenario(&format!("{}\n{more}", DRIVE.replace("CACHE", cache)))
-}
-
-fn live(scenario: &Scenario, seed: u64, commands: u64) -> Recorded {
-    let mut host = Host::new(scenario);
-    host.random(&mut SplitMix::new(seed, "host"), commands, true);
-    host.finish()
-}
-
-fn all(recorded: &Recorded, what: What) -> (Found, Request) {
-    let history = recorded.recording.history();
-    let request = Request::new(history, what);
-    let found =
-        classes(recorded.recording.path(), history, &request, &mut |_| outlast_engine::Control::Continue);
-    (found.unwrap().unwrap(), request)
-}
-
-fn at(recorded: &Recorded, what: &What, at: Nanos) -> Option<CrashState> {
-    let (path, history) = (recorded.recording.path(), recorded.recording.history());
-    state(path, history, what, at, &mut |_| outlast_engine::Control::Continue).unwrap()
-}
-
-/// Whether the contract allows what is lost of `state`, and there is nothing else wrong with it.
-fn is_allowed(history: &History, state: &CrashState) -> bool {
-    let same = CrashState::of(history, state.cut, state.lost.clone());
-    same.id.model() == "contract" && state.odd.is_empty() && state.bad.is_empty() && state.refused.is_none()
-}
-
-/// What each sector of a state holds; none where it cannot be read.
-fn sectors(history: &History, state: &CrashState) -> Vec<Option<Vec<u8>>> {
-    let mut bytes = vec![0; (history.capacity * SECTOR_BYTES) as usize];
-    state.read(history, 0, &mut bytes).unwrap();
-    let is_bad = |lba| state.bad.iter().any(|run| (run.lba.0..run.lba.0 + run.sectors).contains(&lba));
-    let whole = bytes.chunks_exact(SECTOR_BYTES as usize).map(<[u8]>::to_vec);
-    (0..).zip(whole).map(|(lba, sector)| (!is_bad(lba)).then_some(sector)).collect()
-}
-
-/// The class of a time; there is exactly one.
-fn class_of(found: &Found, at: Nanos) -> &CrashState {
-    let has = |state: &&CrashState| state.spans.iter().any(|&(from, until)| (from..until).contains(&at));
-    let mut those = found.classes.iter().filter(has);
-    let class = those.next().unwrap_or_else(|| panic!("no class has {at}"));
-    assert!(those.next().is_none(), "two classes have {at}");
-    class
-}
-
-/// That the spans of all classes cover the window and do not overlap.
-fn check_spans(found: &Found, request: &Request) {
-    let mut spans: Vec<_> = found.classes.iter().flat_map(|state| state.spans.clone()).collect();
-    spans.sort_unstable();
-    assert_eq!((spans[0].0, spans.last().unwrap().1), (request.window.start, request.window.end));
-    assert!(spans.windows(2).all(|pair| pair[0].1 == pair[1].0), "{spans:?}");
-    for state in &found.classes {
-        assert!(
-            state.spans.windows(2).all(|pair| pair[0].1 < pair[1].0),
-            "spans of a class that touch are one"
-        );
-        assert_eq!(state.spans[0].0, state.at);
-    }
-}
-
-/// Compares classes with what copies of the machine hold whose power fails at random times.
-fn compare(
-    recorded: &Recorded,
-    what: &What,
-    machine: &Scenario,
-    found: &Found,
-    request: &Request,
-    seed: u64,
-) {
-    let history = recorded.recording.history();
-    let mut rng = SplitMix::new(seed, "times");
-    for number in 0..12 {
-        // Some just when something happens, or just before.
-        let span = class_of(
-            found,
-            request.window.start + Nanos(rng.below((request.window.end - request.window.start).0)),
-        );
-        let time = match number % 3 {
-            0 => span.spans[0].0,
-            1 => Nanos(span.spans[0].1.0 - 1),
-            _ => span.spans[0].0 + Nanos(rng.below((span.spans[0].1 - span.spans[0].0).0)),
-        };
-        let mut copy = recorded.machine_at(machine, time);
-        cut(&mut copy);
-        let truth = read_all(&mut copy);
-        let class = class_of(found, time);
-        assert!(sectors(history, class) == truth, "{} is not what is there at {time}", class.id);
-        let single = at(recorded, what, time).unwrap();
-        assert!(sectors(history, &single) == truth, "{} is not what is there", single.id);
-        assert_eq!(single.cut, history.cut_at(time));
-        let marks = |state: &CrashState| history.mark_at(state.cut).map(|mark| mark.event);
-        assert_eq!(marks(&single), marks(class));
-        if *what == What::Drive {
-            assert!(is_allowed(history, &single), "{} is not allowed: {:?}", single.id, single.lost);
-        }
-    }
-}
-
-/// The writes of what is lost, in words, and those that overlap them.
-fn told(history: &History, state: &CrashState) -> String {
-    let told = |piece: &outlast_torture::Piece| {
-        let overlaps =
-            history.writes.iter().enumerate().filter(|(_, write)| write.range().contains(&piece.lba));
-        let lines = overlaps.map(|(number, write)| {
-            format!(
-                "{number} {:?} trim {} fua {} {}..{:?} covered {:?}\n",
-                write.range(),
-                write.is_trim,
-                write.fua,
-                write.submitted,
-                write.completed,
-                write.covered
-            )
-        });
-        format!("{piece:?}:\n{}", lines.collect::<String>())
-    };
-    format!("cut {}\n{}", state.cut, state.lost.iter().map(told).collect::<String>())
-}
+use recorded::{DRIVE, cut, scenario};
 
 fn configurations() -> impl Strategy<Value = Scenario> {
     let cache = prop::sample::select(vec!["volatile", "off", "protected"]);
@@ -156,12 +37,13 @@ proptest! {
     #[test]
     fn an_honest_drive_leaves_what_it_promised(scenario in configurations(), seed: u64, commands in 5u64..80) {
         let recorded = live(&scenario, seed, commands);
-        let (found, request) = all(&recorded, What::Drive);
-        check_spans(&found, &request);
-        for class in &found.classes {
-            prop_assert!(is_allowed(recorded.recording.history(), class), "{} lacks {:?}, odd {:?}\n{}", class.id, class.lost, class.odd.iter().map(|odd| odd.lba).collect::<Vec<_>>(), told(recorded.recording.history(), class));
+        let found = all(&recorded, What::Drive);
+        check_spans(&found);
+        let history = recorded.recording.history();
+        for class in &found.0.classes {
+            prop_assert!(is_allowed(history, class), "{} is not allowed: {}", class.id, told(history, class));
         }
-        compare(&recorded, &What::Drive, &recorded.scenario, &found, &request, seed);
+        compare(&recorded, &recorded.scenario, &found, seed, cut);
     }
 }
 
@@ -185,4 +67,74 @@ fn a_drive_with_a_volatile_buffer_loses_something_and_one_with_a_protected_buffe
             found.instants
         );
     }
+}
+
+#[test]
+fn of_too_many_instants_some_are_drawn_uniformly_in_time() {
+    let recorded = live(&drive("volatile", ""), 4, 60);
+    let (whole, request) = all(&recorded, What::Drive);
+    let history = recorded.recording.history();
+    let draw = |limit, seed| {
+        let request = Request { limit: Some(limit), seed, ..request.clone() };
+        classes(recorded.recording.path(), history, &request, &mut |_| Control::Continue).unwrap().unwrap()
+    };
+    let some = draw(12, 1);
+    assert_eq!((some.draws.len(), some.instants), (12, whole.instants));
+    assert!(some.looked_at <= 12 && some.looked_at > 1);
+    assert!(some.draws.windows(2).all(|pair| pair[0].0 <= pair[1].0));
+    for &(time, class) in &some.draws {
+        let (own, same) = (&some.classes[class.unwrap()], class_of(&whole, time).unwrap());
+        assert_eq!(class_of(&some, time).unwrap().id, own.id);
+        assert!(sectors(history, own) == sectors(history, same), "{time}");
+    }
+    let times = |found: &Found| found.draws.iter().map(|&(time, _)| time).collect::<Vec<_>>();
+    assert_eq!(times(&some), times(&draw(12, 1)));
+    assert_ne!(times(&some), times(&draw(12, 2)));
+    // Where there are no more than may be looked at, all are.
+    let most = draw(whole.instants, 1);
+    assert!(most.draws.is_empty());
+    assert_eq!(most.classes, whole.classes);
+    // The mean of many uniform times is the middle, within a few standard errors (of 1,000 times: 0.9 % of the window).
+    let (start, end) = (request.window.start.0 as f64, request.window.end.0 as f64);
+    let narrow = Request { limit: Some(40), ..request.clone() };
+    let all_times: Vec<Nanos> = (0..25)
+        .flat_map(|seed| {
+            let request = Request { seed, ..narrow.clone() };
+            let found = classes(recorded.recording.path(), history, &request, &mut |_| Control::Continue);
+            times(&found.unwrap().unwrap())
+        })
+        .collect();
+    let mean = all_times.iter().map(|time| time.0 as f64).sum::<f64>() / all_times.len() as f64;
+    assert_eq!(all_times.len(), 1000);
+    assert!(((mean - start) / (end - start) - 0.5).abs() < 0.04, "{mean}");
+}
+
+#[test]
+fn a_recording_gives_the_states_of_its_machine() {
+    let recorded = live(&drive("volatile", ""), 8, 40);
+    let plan = |models: &str, more: &str| {
+        let spec: Spec = serde_json::from_str(&format!("{{\"models\": [{models}]{more}}}")).unwrap();
+        recorded.recording.plan(&spec).map_err(|error| error.to_string())
+    };
+    let history = recorded.recording.history();
+    let (whole, request) = all(&recorded, What::Drive);
+    let plan_of_drive = plan("\"drive\"", "").unwrap();
+    assert_eq!(plan_of_drive.len(), whole.classes.len());
+    let facts = &plan_of_drive.facts["drive"];
+    assert_eq!((facts.cuts, facts.all_cuts), (whole.instants, whole.instants));
+    assert_eq!(facts.window_ns, request.window.end.0 - request.window.start.0);
+    for index in 0..plan_of_drive.len() {
+        let state = plan_of_drive.state(history, index).unwrap();
+        // Named by its text it is the same, with the one stretch that has its time.
+        let again = recorded.recording.state(&state.id.to_string().parse().unwrap()).unwrap();
+        assert_eq!((again.id.to_string(), &again.lost), (state.id.to_string(), &state.lost));
+    }
+    let both = plan(
+        "\"late:2ms\", \"fault\"",
+        ", \"faults\": [{\"kind\": \"block\", \"die\": 0, \"plane\": 0, \"block\": 0}]",
+    )
+    .unwrap();
+    assert!(both.facts["fault"].distinct > 1 && both.facts["late:2ms"].distinct > 1);
+    let refused = plan("\"floods\"", "").unwrap_err();
+    assert!(refused.starts_with("model = floods: is no model of states"), "{refused}");
 }

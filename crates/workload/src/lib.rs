@@ -30,7 +30,7 @@ pub use request::{Request, Source, Target};
 pub use spec::WorkloadSpec;
 pub use synthetic::{Arrival, NamedMix, Pattern, SizeMix, SizeWeight, SyntheticSpec};
 pub use trace::{
-    AddressUnit, Addresses, BlkEvent, DeviceName, Devices, Format, OpStats, TimeUnit, TraceInfo, TraceSpec,
-    TraceWriter, Unordered, convert, parse_bytes, trace_info, trace_info_while,
+    AddressUnit, Addresses, BlkEvent, BlkLine, BlkLines, DeviceName, Devices, Format, OpStats, TimeUnit,
+    TraceInfo, TraceSpec, TraceWriter, Unordered, convert, parse_bytes, trace_info, trace_info_while,
 };
 pub use workload::{Pacing, Workload};

@@ -116,7 +116,12 @@ def fault_command(kind: str, place: tuple[str, ...]) -> None:
 
     `fault die 3` is short for `fault die die=3`, `fault device 1` for `fault device device=1`.
     """
-    show(ask({"do": "fault", "fault": {"kind": kind, **dict(_field(kind, each) for each in place)}}))
+    show(ask({"do": "fault", "fault": fault_of(kind, place)}))
+
+
+def fault_of(kind: str, place: tuple[str, ...]) -> dict[str, Any]:
+    """An entry of [[faults]] without a time, as words of a command line say it."""
+    return {"kind": kind, **dict(_field(kind, each) for each in place)}
 
 
 def _field(kind: str, text: str) -> tuple[str, Any]:

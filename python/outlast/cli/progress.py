@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -15,12 +15,11 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN_LINES = 30.0
 
 
-class RunProgress:
-    """Shows the phases of a run. It is the progress function of `outlast.run`."""
+class _Progress:
+    """A bar on a terminal, elsewhere a line now and then: a job of hours shows that it lives."""
 
     def __init__(self, *, shown: bool = True) -> None:
         self._shown = shown and sys.stderr.isatty()
-        #: Where there is no terminal, a line now and then: a job of hours shows that it lives.
         self._lines = shown and not self._shown
         self._said = time.monotonic()
         self._bar: Progress | None = None
@@ -28,9 +27,7 @@ class RunProgress:
         self._task: TaskID | None = None
         self._start = (0.0, 0)
 
-    def __enter__(self) -> RunProgress | None:
-        if not self._shown:
-            return self if self._lines else None
+    def _open(self) -> None:
         from rich.console import Console
         from rich.progress import (
             BarColumn,
@@ -52,7 +49,6 @@ class RunProgress:
             transient=True,
         )
         self._bar.start()
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -60,30 +56,62 @@ class RunProgress:
         if self._bar is not None:
             self._bar.stop()
 
-    def __call__(self, phase: str, fraction: float | None, requests: int, simulated_s: float) -> bool:
-        if self._lines:
-            self._say(phase, fraction, requests, simulated_s)
-        if self._bar is None:
-            return True
+    def _rate(self, phase: str, count: int) -> float:
+        """How much of what is counted came in a second of this phase; 0 if nobody can say yet."""
         now = time.monotonic()
-        if phase != self._phase or self._task is None:
-            if self._task is not None:
+        if phase != self._phase:
+            if self._bar is not None and self._task is not None:
                 self._bar.remove_task(self._task)
-            self._phase, self._start = phase, (now, requests)
-            self._task = self._bar.add_task(phase, total=None, rate="")
-        elapsed, done = now - self._start[0], requests - self._start[1]
-        rate = f"{done / elapsed / 1e6:5.2f} M requests/s" if elapsed > 0 and done > 0 else ""
-        if simulated_s > 0:
-            rate += f"  {simulated_s:,.1f} s simulated"
-        total, completed = (None, 0.0) if fraction is None else (1.0, fraction)
-        self._bar.update(self._task, total=total, completed=completed, rate=rate)
-        return True
+            self._phase, self._task, self._start = phase, None, (now, count)
+        elapsed, done = now - self._start[0], count - self._start[1]
+        return done / elapsed if elapsed > 0 else 0.0
 
-    def _say(self, phase: str, fraction: float | None, requests: int, simulated_s: float) -> None:
+    def _draw(self, phase: str, fraction: float | None, beside: str) -> None:
+        if self._bar is None:
+            return
+        if self._task is None:
+            self._task = self._bar.add_task(phase, total=None, rate="")
+        total, completed = (None, 0.0) if fraction is None else (1.0, fraction)
+        self._bar.update(self._task, total=total, completed=completed, rate=beside)
+
+    def _say(self, phase: str, fraction: float | None, beside: str) -> None:
         now = time.monotonic()
-        if now - self._said < SECONDS_BETWEEN_LINES:
+        if not self._lines or now - self._said < SECONDS_BETWEEN_LINES:
             return
         self._said = now
-        done = "" if fraction is None else f" {fraction:.0%}"
+        done = "" if fraction is None else f" {fraction:.0%},"
+        print(f"{phase}:{done} {beside}", file=sys.stderr, flush=True)
+
+
+class RunProgress(_Progress):
+    """Shows the phases of a run. It is the progress function of `outlast.run`."""
+
+    def __enter__(self) -> RunProgress | None:
+        if self._shown:
+            self._open()
+        return self if self._shown or self._lines else None
+
+    def __call__(self, phase: str, fraction: float | None, requests: int, simulated_s: float) -> bool:
+        per_s = self._rate(phase, requests)
+        rate = f"{per_s / 1e6:5.2f} M requests/s" if per_s > 0 else ""
+        self._draw(phase, fraction, rate + (f"  {simulated_s:,.1f} s simulated" if simulated_s > 0 else ""))
         at = f", {simulated_s:,.1f} s simulated" if simulated_s > 0 else ""
-        print(f"{phase}:{done}, {requests / 1e6:,.1f} M requests{at}", file=sys.stderr, flush=True)
+        self._say(phase, fraction, f"{requests / 1e6:,.1f} M requests{at}")
+        return True
+
+
+class StatesProgress(_Progress):
+    """Shows how many states of a recording are checked, and how many of them are bad."""
+
+    def __enter__(self) -> Self:
+        if self._shown:
+            self._open()
+        return self
+
+    def __call__(self, phase: str, done: int, total: int, bad: int) -> None:
+        per_s = self._rate(phase, done)
+        rate = f"{per_s:,.1f} states/s" if per_s > 0 else ""
+        found = f"{done} of {total}{f', {bad} bad' if bad else ''}" if total else ""
+        fraction = done / total if total else None
+        self._draw(phase, fraction, f"{found}  {rate}")
+        self._say(phase, fraction, f"{found} {rate}".strip())

@@ -12,6 +12,7 @@ from outlast.cli.options import Setting, path_option
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "record": ("outlast.cli.torture", "Record what a program asks of a drive, with its marks."),
+    "check": ("outlast.cli.torture_check", "Check the states that a loss of power may leave."),
 }
 """The module of each command, which is `NAME_command` there, and its line in the help."""
 
@@ -64,6 +65,9 @@ Example:
     show_default=True,
     help="Made on the drive and mounted at $OUTLAST_MOUNT; with none the drive itself is $OUTLAST_DEVICE.",
 )
+@click.option(
+    "--setup", metavar="COMMAND", help="For the shell, before the recording begins: what is to be there already."
+)
 @click.option("--mkfs-options", metavar="OPTIONS", default="", help="For mkfs, in one word.")
 @click.option("--mount-options", metavar="OPTIONS", default="", help="For the mount, here and in each check.")
 @click.option(
@@ -79,6 +83,7 @@ def record_command(
     drive: str,
     settings: tuple[tuple[str, str], ...],
     fs: str,
+    setup: str | None,
     mkfs_options: str,
     mount_options: str,
     speed: float,
@@ -91,12 +96,14 @@ def record_command(
     $OUTLAST_MARK_SOCKET, or `outlast ctl mark TEXT`. Its exit code is that of record; the recording stays.
     """
     from outlast.torture.record import Asked, record
+    from outlast.torture.workload import Job
 
     if fs == "none" and (mkfs_options or mount_options):
         option = "--mkfs-options" if mkfs_options else "--mount-options"
         raise click.UsageError(f"{option}: not with --fs none, which mounts nothing", click.get_current_context())
     interrupts.keep()
-    asked = Asked(list(command), out, [drive], list(settings), drive, fs, mkfs_options, mount_options, speed)
+    job = Job(list(command), fs, mkfs_options, mount_options, setup)
+    asked = Asked(job, out, [drive], list(settings), drive, speed)
     code = record(asked, tell)
     failed = f"; the command failed with exit code {code}" if code else ""
     tell(f"recorded in {out}{failed}")

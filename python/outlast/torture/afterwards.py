@@ -29,6 +29,8 @@ from outlast.torture import linux
 
 Kept = tuple[str, int | str]
 
+PREFIX = "outlast-"
+"""How the names of folders for states begin."""
 PATIENCE_S = 10.0
 """How long processes may take to die."""
 LOOK_S = 0.01
@@ -48,7 +50,7 @@ def removed(kind: str, what: int | Path) -> Iterator[None]:
 @contextmanager
 def place(folder: Path | None = None) -> Iterator[Path]:
     """An empty folder of this user, in `folder` or among temporary files; gone when the block or this process ends."""
-    made = Path(tempfile.mkdtemp(prefix="outlast-", dir=folder))
+    made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder))
     with removed("folder", made):
         try:
             yield made

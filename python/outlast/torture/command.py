@@ -10,7 +10,6 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 
-from outlast.errors import TortureError
 from outlast.torture import afterwards
 
 LONGEST_OUTPUT = 1 << 16
@@ -62,6 +61,8 @@ def start(
             start_new_session=True,
         )
     except OSError as error:
+        from outlast.errors import TortureError
+
         raise TortureError(f"{command[0]}: cannot be run: {error.strerror}") from error
 
 

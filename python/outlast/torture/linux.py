@@ -6,12 +6,13 @@ import ctypes
 import errno
 import fcntl
 import os
+import re
 import struct
 from pathlib import Path
 from typing import Self
 
 CLONE_NEWNS = 0x20000
-MS_REC, MS_PRIVATE, MNT_DETACH = 0x4000, 1 << 18, 2
+MS_REC, MS_SLAVE, MNT_DETACH = 0x4000, 1 << 19, 2
 LOOP_CTL_GET_FREE, LOOP_CONFIGURE = 0x4C82, 0x4C0A
 LO_FLAGS_AUTOCLEAR, LO_FLAGS_DIRECT_IO = 4, 16
 SECTOR = 512
@@ -42,15 +43,25 @@ def _check(result: int) -> None:
 
 
 def own_mounts() -> int:
-    """Gives the calling thread mounts of its own, of which nobody else learns; the number of its namespace."""
+    """Gives the calling thread mounts of its own, of which nobody else learns; the number of its namespace.
+
+    It begins with a copy of all mounts that there are. What others unmount goes from it, too, where mounts are shared.
+    """
     _check(_libc.unshare(CLONE_NEWNS))
-    mount("none", Path("/"), None, MS_REC | MS_PRIVATE)
+    mount("none", Path("/"), None, MS_REC | MS_SLAVE)
     return namespace()
 
 
 def namespace() -> int:
     """The number of the calling thread's mount namespace."""
     return os.stat("/proc/thread-self/ns/mnt").st_ino  # noqa: PTH116 - a path that names no file
+
+
+def mounts() -> list[Path]:
+    """The places where something is mounted for the calling thread, in the order of mounting."""
+    lines = os.fsencode(Path("/proc/thread-self/mountinfo").read_text("utf-8", "surrogateescape")).splitlines()
+    places = (line.split(b" ")[4] for line in lines)
+    return [Path(os.fsdecode(re.sub(rb"\\(\d{3})", lambda found: bytes([int(found[1], 8)]), at))) for at in places]
 
 
 def mount(source: str, place: Path, fs: str | None, flags: int = 0, data: str = "") -> None:

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from outlast.errors import TortureError
@@ -108,6 +108,7 @@ def own_folder() -> Iterator[tuple[Path, int]]:
     """
     with afterwards.place() as folder:
         namespace = linux.own_mounts()
+        _let_go()
         with afterwards.removed("namespace", namespace):
             linux.mount("outlast", folder, "tmpfs", data="mode=755")
             try:
@@ -116,6 +117,14 @@ def own_folder() -> Iterator[tuple[Path, int]]:
             finally:
                 afterwards.end_namespace(namespace)
                 linux.unmount(folder, linux.MNT_DETACH)
+
+
+def _let_go() -> None:
+    """Takes copies of others' states out of the calling thread's mounts, where they would keep those devices busy."""
+    for place in reversed(linux.mounts()):
+        if any(each.name.startswith(afterwards.PREFIX) for each in (place, *place.parents)):
+            with suppress(OSError):
+                linux.unmount(place, linux.MNT_DETACH)
 
 
 class Mounted:

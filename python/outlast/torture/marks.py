@@ -1,8 +1,10 @@
-"""Marks of a workload: what it was promised, noted in the recording before the workload goes on."""
+"""Marks of a workload: what it was promised, noted in the recording before the workload goes on.
+
+Nothing but Python's own library is used: this runs where the workload does, which may be a guest.
+"""
 
 from __future__ import annotations
 
-import json
 import os
 import selectors
 import socket
@@ -12,10 +14,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from outlast.errors import ControlError
-from outlast.serving.client import value_of
-from outlast.serving.control import Server
-
 LONGEST = 4096
 """Bytes of a mark."""
 OURS = "outlast:"
@@ -24,9 +22,8 @@ DONE, REFUSED = b"\n", b"!"
 """Answers to a line."""
 
 
-def note(server: Server, text: str) -> None:
-    """Has a mark recorded; it is when this returns."""
-    value_of(json.loads(server.request(json.dumps({"do": "mark", "text": text}))))
+class RefusedError(Exception):
+    """A mark that is not recorded, and why."""
 
 
 class Marks:
@@ -49,12 +46,15 @@ class Marks:
         """The descriptor that the workload inherits."""
         return self._theirs.fileno()
 
-    def listen(self, server: Server, path: Path) -> dict[str, str]:
-        """Marks are taken from now on; the environment by which the workload finds where."""
+    def listen(self, note: Callable[[str], None], path: Path) -> dict[str, str]:
+        """Marks are taken from now on; the environment by which the workload finds where.
+
+        `note` has a mark recorded, which it is when it returns, or raises `RefusedError`.
+        """
         self._datagrams.bind(str(path))
         # Whoever can enter the folder may mark: a workload need not run as this user.
         path.chmod(0o666)
-        self._thread = threading.Thread(target=self._serve, args=(server,), name="outlast-marks", daemon=True)
+        self._thread = threading.Thread(target=self._serve, args=(note,), name="outlast-marks", daemon=True)
         self._thread.start()
         return {"OUTLAST_MARK_SOCKET": str(path), "OUTLAST_MARK_FD": str(self.kept)}
 
@@ -68,43 +68,43 @@ class Marks:
         for each in (self._lines, self._theirs, self._datagrams, self._stop, self._stopped):
             each.close()
 
-    def _serve(self, server: Server) -> None:
+    def _serve(self, note: Callable[[str], None]) -> None:
         with selectors.DefaultSelector() as ready:
             for each in (self._lines, self._datagrams, self._stopped):
                 ready.register(each, selectors.EVENT_READ)
             while True:
                 waiting = {key.fileobj for key, _ in ready.select()}
                 if self._datagrams in waiting:
-                    self._take_datagram(server)
+                    self._take_datagram(note)
                 elif self._lines in waiting:
-                    self._take_lines(server)
+                    self._take_lines(note)
                 elif self._stopped in waiting:
                     # Only when nothing is left that had been sent before.
                     return
 
-    def _take_datagram(self, server: Server) -> None:
+    def _take_datagram(self, note: Callable[[str], None]) -> None:
         data, sender = self._datagrams.recvfrom(LONGEST + 2)
-        refusal = self._take(server, data)
+        refusal = self._take(note, data)
         if sender:
             # Who has gone, or reads no answers, needs none.
             with suppress(OSError):
                 answer = b"ok" if refusal is None else f"error: {refusal}".encode()
                 self._datagrams.sendto(answer, socket.MSG_DONTWAIT, sender)
 
-    def _take_lines(self, server: Server) -> None:
+    def _take_lines(self, note: Callable[[str], None]) -> None:
         *whole, self._pending = (self._pending + self._lines.recv(1 << 16)).split(b"\n")
         if len(self._pending) > LONGEST:
             whole, self._pending = [*whole, self._pending], b""
         for line in whole:
-            answer = DONE if self._take(server, line) is None else REFUSED
+            answer = DONE if self._take(note, line) is None else REFUSED
             with suppress(OSError):
                 self._lines.send(answer, socket.MSG_DONTWAIT)
 
-    def _take(self, server: Server, data: bytes) -> str | None:
+    def _take(self, note: Callable[[str], None], data: bytes) -> str | None:
         """Has a mark recorded; why not, if it was refused."""
         try:
-            note(server, _text(data))
-        except ControlError as error:
+            note(_text(data))
+        except RefusedError as error:
             self._tell(f"mark refused: {error}")
             return str(error)
         return None
@@ -113,11 +113,11 @@ class Marks:
 def _text(data: bytes) -> str:
     data = data.removesuffix(b"\n")
     if not 1 <= len(data) <= LONGEST:
-        raise ControlError(f"a mark of {len(data)} bytes: must be 1 to {LONGEST}")
+        raise RefusedError(f"a mark of {len(data)} bytes: must be 1 to {LONGEST}")
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise ControlError(f"a mark that is not UTF-8: {os.fsdecode(data[:40])!r}") from error
+        raise RefusedError(f"a mark that is not UTF-8: {os.fsdecode(data[:40])!r}") from error
     if "\n" in text or text.startswith(OURS):
-        raise ControlError(f'mark "{text[:40]!r}": must be one line that does not begin with {OURS}')
+        raise RefusedError(f'mark "{text[:40]!r}": must be one line that does not begin with {OURS}')
     return text

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from outlast import interrupts
 from outlast.errors import TortureError
 from outlast.torture import afterwards
-from outlast.torture.marks import Marks, note
-from outlast.torture.workload import Surroundings, Workload
+from outlast.torture.marks import Marks, RefusedError
+from outlast.torture.workload import HostWorkload, Job, Surroundings, Workload
 
 if TYPE_CHECKING:
     from outlast._core import Server
@@ -36,17 +36,14 @@ PATIENCE_S = 5.0
 class Asked:
     """What is to be recorded."""
 
-    command: list[str]
+    job: Job
     out: Path
     layers: list[Any]
     """The scenario of the drive."""
     overrides: list[tuple[str, str]]
     drive: str
     """What the user called it."""
-    fs: str
-    mkfs_options: str
-    mount_options: str
-    speed: float
+    speed: float = 1.0
     """Simulated seconds in a second on the wall."""
 
 
@@ -55,7 +52,7 @@ def record(asked: Asked, tell: Callable[[str], None]) -> int:
 
     `tell` is given lines for the user. Stopped by a signal, it keeps what was recorded, if the command had begun.
     """
-    workload = Workload(asked.command, asked.fs, asked.mkfs_options, asked.mount_options)
+    workload = HostWorkload(asked.job)
     workload.check()
     _check_vacant(asked.out)
     began = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
@@ -66,9 +63,9 @@ def record(asked: Asked, tell: Callable[[str], None]) -> int:
         code = _serve(asked, workload, marks, place, tell)
         facts = {
             "version": VERSION,
-            "fs": asked.fs,
-            "mount_options": asked.mount_options,
-            "command": asked.command,
+            "fs": asked.job.fs,
+            "mount_options": asked.job.mount_options,
+            "command": asked.job.command,
             "exit": code,
             "drive": asked.drive,
             "backend": workload.backend,
@@ -118,15 +115,21 @@ def _serve(asked: Asked, workload: Workload, marks: Marks, place: Path, tell: Ca
             around = Surroundings(
                 uri=server.uri,
                 env={"OUTLAST_URI": server.uri, "OUTLAST_CONTROL": str(control.path)},
-                listen=lambda path: marks.listen(server, path),
-                descriptor=marks.kept,
-                note=lambda text: note(server, text),
+                marks=marks,
+                note=lambda text: _note(server, text),
             )
             return _Attended(server, workload, around, tell).run()
     finally:
         server.stop()
         while server.wait(LOOK_S)[0] != "ended":
             pass
+
+
+def _note(server: Server, text: str) -> None:
+    """Has a mark recorded; it is when this returns."""
+    answer = json.loads(server.request(json.dumps({"do": "mark", "text": text})))
+    if "error" in answer:
+        raise RefusedError(answer["error"])
 
 
 class _Attended:

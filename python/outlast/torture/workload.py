@@ -12,11 +12,13 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from outlast.errors import TortureError
 from outlast.serving.file import DriveFile
 from outlast.torture import afterwards, device, linux, loop
 from outlast.torture import command as commands
+from outlast.torture.marks import Marks
 
 MAKE = {
     # Everything at once: what the kernel would initialise later would be in the recording.
@@ -28,25 +30,57 @@ MAKE = {
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a workload is told and kept waiting by."""
+    """What a workload is told, and whom it tells."""
 
     uri: str
     """Where the drive is."""
     env: dict[str, str]
-    listen: Callable[[Path], dict[str, str]]
-    """Takes marks from a socket at a path from now on, and gives the environment by which that is found."""
-    descriptor: int
-    """The descriptor for marks, which the command inherits."""
+    """For the command, beside what says where the drive is mounted and where marks go."""
+    marks: Marks
+    """Takes the command's marks on this computer."""
     note: Callable[[str], None]
-    """Has a mark of the recorder's own recorded."""
+    """Has a mark recorded, which it is when it returns; raises `marks.RefusedError`."""
 
 
-class Workload:
-    """A command, begun in one thread and ended, if need be, from another."""
+@dataclass(frozen=True)
+class Job:
+    """What is to be done on the drive."""
 
-    def __init__(self, command: list[str], fs: str, mkfs_options: str, mount_options: str) -> None:
-        self._command, self._fs = command, fs
-        self._mkfs_options, self._mount_options = mkfs_options, mount_options
+    command: list[str]
+    fs: str
+    mkfs_options: str = ""
+    mount_options: str = ""
+    setup: str | None = None
+    """For the shell, before the recording's window begins."""
+
+
+class Workload(Protocol):
+    """A job, done in one thread and ended, if need be, from another."""
+
+    @property
+    def backend(self) -> str:
+        """What the drive is mounted by."""
+
+    def check(self) -> None:
+        """Refuses what this computer cannot do, before anything is begun."""
+
+    def run(self, around: Surroundings) -> int:
+        """Makes the file system, mounts it, runs the command, unmounts it; the command's exit code.
+
+        It notes `outlast:begin` when all is synced and before the command begins, `outlast:end` when the command has
+        ended, and `outlast:unmounted`.
+        """
+
+    def end(self, by: signal.Signals) -> bool:
+        """Sends a signal to the command and its group, if it runs; it does not begin any more if it has not begun."""
+
+
+class HostWorkload:
+    """A job on this computer's kernel, as root, or on the drive itself."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._begun: list[subprocess.Popen[bytes]] = []
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._unwanted = False
@@ -54,28 +88,28 @@ class Workload:
     @property
     def backend(self) -> str:
         """What it is mounted by."""
-        return "none" if self._fs == "none" else "loop"
+        return "none" if self._job.fs == "none" else "loop"
 
     def check(self) -> None:
         """Refuses what this computer cannot do."""
-        if shutil.which(self._command[0]) is None:
-            raise TortureError(f"{self._command[0]}: no such program, or it cannot be run")
-        if self._fs == "none":
+        if shutil.which(self._job.command[0]) is None:
+            raise TortureError(f"{self._job.command[0]}: no such program, or it cannot be run")
+        if self._job.fs == "none":
             return
-        if (lack := loop.missing(self._fs)) is not None:
-            raise TortureError(f"--fs {self._fs}: recording {lack}; --fs none needs no root")
-        loop.program(MAKE[self._fs][0])
+        if (lack := loop.missing(self._job.fs)) is not None:
+            raise TortureError(f"--fs {self._job.fs}: recording {lack}; --fs none needs no root")
+        loop.program(MAKE[self._job.fs][0])
         DriveFile.check("outlast torture")
 
     def run(self, around: Surroundings) -> int:
         """Prepares the drive, runs the command, tidies up; the command's exit code."""
-        return self._on_drive(around) if self._fs == "none" else self._on_file_system(around)
+        return self._on_drive(around) if self._job.fs == "none" else self._on_file_system(around)
 
     def end(self, by: signal.Signals) -> bool:
         """Sends a signal to the command and its group, if it runs; it does not begin any more if it has not begun."""
         with self._lock:
             self._unwanted = True
-            if self._process is None or self._process.poll() is not None:
+            if self._process is None:
                 return False
             os.killpg(self._process.pid, by)
             return True
@@ -86,14 +120,14 @@ class Workload:
                 self._make(source.path)
                 mount = folder / "mount"
                 try:
-                    mounted = loop.Mounted(source, mount, self._fs, self._mount_options, namespace)
+                    mounted = loop.Mounted(source, mount, self._job.fs, self._job.mount_options, namespace)
                 except OSError as error:
-                    options = self._mount_options and f" --mount-options {self._mount_options}"
-                    raise TortureError(f"--fs {self._fs}{options}: cannot be mounted: {error.strerror}") from error
+                    options = self._job.mount_options and f" --mount-options {self._job.mount_options}"
+                    why = f"cannot be mounted: {error.strerror}"
+                    raise TortureError(f"--fs {self._job.fs}{options}: {why}") from error
                 try:
-                    linux.sync(mount)
                     known = {"OUTLAST_MOUNT": str(mount), "OUTLAST_DEVICE": source.path}
-                    code = self._perform(around, known, folder)
+                    code = self._perform(around, known, folder, mount)
                 finally:
                     mounted.unmount()
             around.note("outlast:unmounted")
@@ -109,26 +143,51 @@ class Workload:
                 if opened is not None:
                     opened.open(around.uri)
                     known = {"OUTLAST_DEVICE": str(opened.path)}
-                code = self._perform(around, known, folder)
+                code = self._perform(around, known, folder, None)
             around.note("outlast:unmounted")
         return code
 
     def _make(self, device: str) -> None:
-        make = [loop.program(MAKE[self._fs][0]), *MAKE[self._fs][1:], *shlex.split(self._mkfs_options), device]
+        make = [
+            loop.program(MAKE[self._job.fs][0]),
+            *MAKE[self._job.fs][1:],
+            *shlex.split(self._job.mkfs_options),
+            device,
+        ]
         made = commands.run(make, {}, None)
         if made.exit != 0:
-            raise TortureError(f"{MAKE[self._fs][0]}: {' '.join(made.output.split()) or f'exit code {made.exit}'}")
+            raise TortureError(f"{MAKE[self._job.fs][0]}: {' '.join(made.output.split()) or f'exit code {made.exit}'}")
 
-    def _perform(self, around: Surroundings, known: dict[str, str], folder: Path) -> int:
-        known = around.env | known | around.listen(folder / "marks")
-        around.note("outlast:begin")
+    def _perform(self, around: Surroundings, known: dict[str, str], folder: Path, mount: Path | None) -> int:
+        """Runs setup and command in the environment that is known; the command's exit code."""
+        known = around.env | known | around.marks.listen(around.note, folder / "marks")
+        try:
+            if self._job.setup is not None and (
+                code := self._finish(["/bin/sh", "-c", self._job.setup], known, around)
+            ):
+                raise TortureError(f"--setup {self._job.setup}: failed with exit code {code}")
+            if mount is not None:
+                linux.sync(mount)
+            around.note("outlast:begin")
+            code = self._finish(self._job.command, known, around)
+            around.note("outlast:end")
+        finally:
+            # What they left running, too: nobody may write when the file system is unmounted.
+            with self._lock:
+                for process in self._begun:
+                    commands.kill_session(process)
+        return code
+
+    def _finish(self, command: list[str], known: dict[str, str], around: Surroundings) -> int:
+        """The exit code of a command that has ended by itself or was ended."""
         with self._lock:
             if self._unwanted:
-                raise TortureError("stopped before the command began")
-            self._process = commands.start(self._command, known, None, (around.descriptor,))
-        with afterwards.removed("group", self._process.pid):
-            commands.wait(self._process, None)
-            around.note("outlast:end")
-            with self._lock:
-                commands.kill_session(self._process)
-        return commands.code_of(self._process)
+                raise TortureError(f"{command[0]}: stopped before it began")
+            process = commands.start(command, known, None, (around.marks.kept,))
+            self._begun.append(process)
+            self._process = process
+        with afterwards.removed("group", process.pid):
+            commands.wait(process, None)
+        with self._lock:
+            self._process = None
+            return commands.code_of(process)

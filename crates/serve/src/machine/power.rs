@@ -39,6 +39,12 @@ impl Machine {
         Ok(())
     }
 
+    /// From now on it is ready as soon as its power is back, and takes its own word for what flash would tell it: see
+    /// [`InService::mount_at_once`](outlast_engine::InService::mount_at_once). To be asked of a fork that is only looked at.
+    pub fn mount_at_once(&mut self) {
+        self.service.mount_at_once();
+    }
+
     /// What would be if power failed at `now` and member `member` of an array were gone when it is back at once: to be asked of a fork, since no
     /// log has it.
     ///

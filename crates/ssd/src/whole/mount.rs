@@ -53,6 +53,12 @@ impl Ssd {
         all.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1))
     }
 
+    /// From now on the drive is ready as soon as its power is back: it takes its own tables' word for what flash would tell it, and nothing sees whether
+    /// that is so. What it holds is the same. For copies that are only looked at.
+    pub fn mount_at_once(&mut self) {
+        self.config.mount = None;
+    }
+
     /// Power is back, and the tables say what the drive would find: finds it on flash alone, and closes the door until all that has been
     /// read. `parity` are program units that are read so that the parity of open stripes is known again; `dumped`: capacitors had the
     /// buffer written to flash.

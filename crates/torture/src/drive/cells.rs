@@ -39,13 +39,8 @@ impl Cells {
     /// Those of `history`, whose machine is `machine`.
     pub(super) fn new(history: &History, machine: &Machine) -> Self {
         let unit = machine.scenario().device.ftl.mapping_unit.0 / SECTOR_BYTES;
-        // Where parity gives the data of a member, all of a stripe hangs together.
-        let wide = match machine.members() {
-            0 => unit,
-            _ => unit.max(machine.identify().optimal_io.0 / SECTOR_BYTES),
-        };
         let mut cells = Self::default();
-        for touched in touched(history, wide) {
+        for touched in touched(history, unit, &Stripes::of(machine)) {
             cells.runs.push((cells.all.len(), touched.clone()));
             let mut lba = touched.start;
             while lba < touched.end {
@@ -58,18 +53,66 @@ impl Cells {
     }
 }
 
-/// Runs of sectors that the recording has touched, made to begin and end at multiples of `wide`.
-fn touched(history: &History, wide: u64) -> Vec<Range<u64>> {
-    let mut runs: Vec<Range<u64>> = Vec::new();
+/// How sectors hang together: where parity gives the data of a member, with those of the other members in the same rows.
+struct Stripes {
+    /// Sectors of a chunk.
+    chunk: u64,
+    /// Chunks of a stripe that hold data; one where no parity is.
+    data: u64,
+}
+
+impl Stripes {
+    fn of(machine: &Machine) -> Self {
+        let Some(array) = &machine.scenario().array else { return Self { chunk: u64::MAX, data: 1 } };
+        // Of an array with parity the best size of a write is a whole stripe.
+        Self {
+            chunk: array.chunk.0 / SECTOR_BYTES,
+            data: (machine.identify().optimal_io.0 / array.chunk.0).max(1),
+        }
+    }
+
+    /// The sectors that hang together with those of the unit from `first` on, which lies within a chunk.
+    fn rows(&self, first: u64, end: u64) -> impl Iterator<Item = Range<u64>> {
+        let Self { chunk, data } = *self;
+        let (index, row) = (first / chunk, first % chunk);
+        let begin = index / data * data;
+        (begin..begin + data).map(move |index| index * chunk + row..index * chunk + row + (end - first))
+    }
+}
+
+/// Runs of sectors that the recording has touched, with those that hang together with them, in order.
+fn touched(history: &History, unit: u64, stripes: &Stripes) -> Vec<Range<u64>> {
+    let mut units: Vec<Range<u64>> = Vec::new();
     for of_sector in history.versions().sectors() {
-        let first = of_sector[0].sector / wide * wide;
-        let end = (first + wide).min(history.capacity);
+        let first = of_sector[0].sector / unit * unit;
+        if units.last().is_none_or(|last| last.end <= first) {
+            units.push(first..(first + unit).min(history.capacity));
+        }
+    }
+    let mut all: Vec<Range<u64>> = units
+        .into_iter()
+        .flat_map(|unit| within_chunks(unit, stripes.chunk))
+        .flat_map(|part| stripes.rows(part.start, part.end))
+        .collect();
+    all.sort_unstable_by_key(|run| run.start);
+    let mut runs: Vec<Range<u64>> = Vec::new();
+    for run in all {
         match runs.last_mut() {
-            Some(last) if last.end >= first => last.end = last.end.max(end),
-            _ => runs.push(first..end),
+            Some(last) if last.end >= run.start => last.end = last.end.max(run.end),
+            _ => runs.push(run),
         }
     }
     runs
+}
+
+/// The parts of `run` that lie in one chunk each.
+fn within_chunks(run: Range<u64>, chunk: u64) -> impl Iterator<Item = Range<u64>> {
+    let mut at = run.start;
+    std::iter::from_fn(move || {
+        let first = at;
+        at = (first / chunk).saturating_add(1).saturating_mul(chunk).min(run.end);
+        (first < run.end).then_some(first..at)
+    })
 }
 
 /// Of each of these sectors, which of the history's versions are its own.

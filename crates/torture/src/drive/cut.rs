@@ -20,7 +20,13 @@ pub(super) enum After {
 
 /// What comes of a copy of `machine` if its power fails at `at` and `what` happens to it.
 pub(super) fn power_fails(machine: &Machine, at: Nanos, what: &What) -> Result<After, TortureError> {
-    let mut fork = Box::new(machine.fork());
+    let copy = || {
+        let mut fork = machine.fork();
+        // What is recorded was mounted from flash with all that belongs to it; here only what it holds counts.
+        fork.mount_at_once();
+        fork
+    };
+    let mut fork = Box::new(copy());
     let cut = Input::Power(Power::Cut { force: false });
     let started = match what {
         What::Drive | What::Liar(_) => fork.apply(at, &cut),
@@ -33,7 +39,7 @@ pub(super) fn power_fails(machine: &Machine, at: Nanos, what: &What) -> Result<A
             if fork.lose_power_and(*member, at, false).is_ok() {
                 return Ok(After::Nothing);
             }
-            *fork = machine.fork();
+            *fork = copy();
             fork.lose_power_and(*member, at, true)
         }
         What::Without { member, start: Start::Synced } => {

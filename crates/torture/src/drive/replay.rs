@@ -21,7 +21,7 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    /// The machine of the image in `folder`, but for what `what` changes of it. `None` where `progress` stopped it.
+    /// The machine of the image in `folder`, except for what `what` changes of it. `None` where `progress` stopped it.
     pub(super) fn new(
         folder: &Path,
         what: &What,

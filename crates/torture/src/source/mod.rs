@@ -1,9 +1,16 @@
 //! Where recordings come from.
 
+mod copy;
 mod image;
+pub mod list;
+pub mod log_writes;
 
 pub use image::history_of_image;
+pub use list::history_of_list;
+pub use log_writes::history_of_log_writes;
 
+use copy::copy_of;
+use outlast_units::SECTOR_BYTES;
 use std::fmt::Debug;
 use std::fs::File;
 use std::io;
@@ -36,4 +43,17 @@ impl Source for Vec<u8> {
         to.copy_from_slice(from.ok_or(io::ErrorKind::UnexpectedEof)?);
         Ok(())
     }
+}
+
+/// How the mark begins in which what we write has the size of its device, in bytes: the formats have no other place for it.
+const CAPACITY: &str = "outlast:capacity ";
+
+fn capacity_mark(sectors: u64) -> String {
+    format!("{CAPACITY}{}", sectors * SECTOR_BYTES)
+}
+
+/// The sectors of the device, if the text is such a mark.
+fn capacity_in(text: &str) -> Option<u64> {
+    let bytes: u64 = text.strip_prefix(CAPACITY)?.parse().ok()?;
+    Some(bytes / SECTOR_BYTES)
 }

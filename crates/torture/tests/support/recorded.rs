@@ -145,6 +145,8 @@ impl Host {
     pub(crate) fn random(&mut self, rng: &mut SplitMix, commands: u64, trims: bool) {
         let sectors = self.machine.identify().capacity.0 / SECTOR_BYTES;
         let depth = 1 + rng.below(6) as usize;
+        // As those of a server: what a device can forget, and what keeps parity right.
+        let trim = self.machine.identify().optimal_io.0 / SECTOR_BYTES;
         for number in 0..commands {
             self.wait(depth - 1);
             let hot = if rng.below(3) == 0 { sectors } else { sectors / 10 };
@@ -155,7 +157,11 @@ impl Host {
             let count = count.min(sectors - lba) as u32;
             match rng.below(20) {
                 0..12 => self.submit(Op::Write, lba, count, rng.below(8) == 0),
-                12 if trims => self.submit(Op::Trim, unit * 8, (count / 8 * 8).max(8), false),
+                12 if trims => {
+                    let first = lba / trim * trim;
+                    let count = trim * (1 + rng.below(3));
+                    self.submit(Op::Trim, first, count.min(sectors - first) as u32, false);
+                }
                 13 | 14 => self.submit(Op::Read, lba, count, false),
                 15 => self.mark(&format!("mark {number}")),
                 _ => self.submit(Op::Flush, 0, 0, false),
@@ -230,9 +236,9 @@ fn read(machine: &mut Machine, lba: u64, sectors: u32) -> Option<Vec<u8>> {
     }
 }
 
-/// Its power fails and is back.
-pub(crate) fn cut(machine: &mut Machine) {
-    machine.apply(machine.now(), &Input::Power(Power::Cut { force: false })).unwrap();
+/// Its power fails and is back; whether it starts then.
+pub(crate) fn cut(machine: &mut Machine) -> bool {
+    machine.apply(machine.now(), &Input::Power(Power::Cut { force: false })).is_ok()
 }
 
 /// Bytes that no other write has, nor any other sector of this one.
@@ -240,4 +246,13 @@ fn stamp(lba: u64, sectors: u32, version: u64) -> Vec<u8> {
     let words = (0..u64::from(sectors) * SECTOR_BYTES / 8)
         .map(|word| outlast_units::rng::mix(version << 40 ^ lba << 16 ^ word) | 1);
     words.flat_map(u64::to_le_bytes).collect()
+}
+
+/// An array of `members` such drives.
+pub(crate) fn array(level: &str, members: u16, consistency: &str, cache: &str) -> Scenario {
+    let array = format!(
+        "[array]\nlevel = \"{level}\"\nmembers = {members}\nchunk = \"16KiB\"\nconsistency = \"{consistency}\"\nsafe_mode_delay = \"5ms\"\n\
+         [array.log]\nsize = \"128KiB\"\nbitmap_chunk = \"64KiB\"\nbitmap_delay = \"20ms\"\n"
+    );
+    scenario(&format!("{}\n{array}", DRIVE.replace("CACHE", cache)))
 }

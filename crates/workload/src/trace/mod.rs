@@ -6,6 +6,7 @@
 
 mod convert;
 mod detect;
+mod events;
 mod fields;
 mod figures;
 mod formats;
@@ -23,6 +24,7 @@ mod tally;
 mod write;
 
 pub use convert::convert;
+pub use events::{BlkLine, BlkLines};
 pub use figures::{OpStats, TraceInfo};
 pub use info::{trace_info, trace_info_while};
 pub use open::parse_bytes;

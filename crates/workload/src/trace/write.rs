@@ -16,13 +16,17 @@ const IOLOG_FILE: &str = "/dev/outlast";
 pub struct TraceWriter<'a> {
     format: Format,
     to: &'a mut dyn Write,
-    /// Requests written.
+    /// Requests written, and completions.
     written: u64,
+    completed: u64,
     /// When the last of them arrived, in ns.
     previous: u64,
 }
 
 impl<'a> TraceWriter<'a> {
+    /// Characters of a remark at most.
+    pub const REMARK: usize = 1000;
+
     /// Begins a trace in `format`.
     ///
     /// # Errors
@@ -32,7 +36,7 @@ impl<'a> TraceWriter<'a> {
             return Err(bad("format", format, format!("name the format to write: one of {}", Format::NAMES)));
         }
         header(format, to).map_err(WorkloadError::Write)?;
-        Ok(Self { format, to, written: 0, previous: 0 })
+        Ok(Self { format, to, written: 0, completed: 0, previous: 0 })
     }
 
     /// Writes a request; time below the format's resolution is dropped.
@@ -48,9 +52,22 @@ impl<'a> TraceWriter<'a> {
             let (number, format) = (self.written, self.format.name());
             return Err(WorkloadError::NotRepresentable { number, what, format, why });
         }
-        request(self.format, self.written, self.previous, own, self.to).map_err(WorkloadError::Write)?;
+        request(self.format, self.written + self.completed, self.previous, own, self.to)
+            .map_err(WorkloadError::Write)?;
         self.previous = own.at.0;
         Ok(())
+    }
+
+    /// Writes that a request has completed, at the time that it has here, for blkparse; the other formats have no place for it and leave it out.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn done(&mut self, own: &Request) -> Result<(), WorkloadError> {
+        if self.format != Format::Blkparse {
+            return Ok(());
+        }
+        self.completed += 1;
+        event(self.written + self.completed, 'C', own, self.to).map_err(WorkloadError::Write)
     }
 
     /// Writes what happened at `at` and is no request, as a message of blkparse; the other formats have no place for it and leave it out.
@@ -62,7 +79,7 @@ impl<'a> TraceWriter<'a> {
             return Ok(());
         }
         let text: String =
-            text.chars().map(|own| if own.is_control() { ' ' } else { own }).take(REMARK).collect();
+            text.chars().map(|own| if own.is_control() { ' ' } else { own }).take(Self::REMARK).collect();
         let (seconds, rest) = (at.0 / 1_000_000_000, at.0 % 1_000_000_000);
         writeln!(self.to, "  8,0    0        0 {seconds:5}.{rest:09}     0  m   N {text}")
             .map_err(WorkloadError::Write)
@@ -78,9 +95,6 @@ impl<'a> TraceWriter<'a> {
         Ok(self.written)
     }
 }
-
-/// Characters of a remark at most.
-const REMARK: usize = 1000;
 
 /// Why a request cannot be written; `None` if it can. Time below the format's resolution is dropped: 100 ns for msr, 1 us
 /// for fio-iolog, vscsi and alibaba, none for spc, ascii and blkparse.
@@ -140,19 +154,7 @@ fn request(
         }
         Format::Ascii => writeln!(out, "{at} 0 {lba} {sectors} {}", u8::from(read)),
         Format::Alibaba => writeln!(out, "0,{},{offset},{size},{}", if read { 'R' } else { 'W' }, at / 1000),
-        Format::Blkparse => {
-            let time = format!("{:5}.{:09}", at / 1_000_000_000, at % 1_000_000_000);
-            let rwbs = match (command.op, command.fua) {
-                (Op::Read, _) => "R",
-                (Op::Write, false) => "W",
-                (Op::Write, true) => "WF",
-                (Op::Trim, _) => "D",
-                (Op::Flush | Op::LbaStatus, _) => {
-                    return writeln!(out, "  8,0    0 {number:8} {time}     0  Q FWS [outlast]");
-                }
-            };
-            writeln!(out, "  8,0    0 {number:8} {time}     0  Q {rwbs:>3} {lba} + {sectors} [outlast]")
-        }
+        Format::Blkparse => event(number, 'Q', request, out),
         Format::FioIolog | Format::FioIologV2 => {
             let action = match command.op {
                 Op::Read => "read",
@@ -190,4 +192,21 @@ fn request(
         }
         Format::Auto => Err(io::Error::new(io::ErrorKind::InvalidInput, "auto is no format to write")),
     }
+}
+
+/// A line of blkparse: what becomes of a request.
+fn event(number: u64, action: char, request: &Request, out: &mut dyn Write) -> io::Result<()> {
+    let (at, command) = (request.at.0, request.command);
+    let time = format!("{:5}.{:09}", at / 1_000_000_000, at % 1_000_000_000);
+    let rwbs = match (command.op, command.fua) {
+        (Op::Read, _) => "R",
+        (Op::Write, false) => "W",
+        (Op::Write, true) => "WF",
+        (Op::Trim, _) => "D",
+        (Op::Flush | Op::LbaStatus, _) => {
+            return writeln!(out, "  8,0    0 {number:8} {time}     0  {action} FWS [outlast]");
+        }
+    };
+    let (lba, sectors) = (command.lba, command.sectors);
+    writeln!(out, "  8,0    0 {number:8} {time}     0  {action} {rwbs:>3} {lba} + {sectors} [outlast]")
 }

@@ -1,0 +1,62 @@
+//! A crash state as a drive: to look at, or to record what a recovery does.
+
+use crate::error::TortureError;
+use crate::history::History;
+use crate::recording::Recording;
+use crate::source::log_writes::Recorder;
+use crate::state::CrashState;
+use outlast_serve::{Content, Journal, Listen, ServerHandle, serve_content};
+use outlast_units::{Bytes, SECTOR_BYTES};
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Serves a state of `recording` on a thread of its own. What is written stays in memory, and what cannot be read fails until it is written.
+///
+/// With `record`, a log of dm-log-writes at that path begins with all that is there, which is flushed, and the mark `outlast:begin`; what clients
+/// do follows in the order of completion. It can be read when the server has ended.
+///
+/// # Errors
+/// A state that a device does not start with; nobody can listen there; the log cannot be written.
+pub fn serve_state(
+    recording: &Arc<Recording>,
+    state: CrashState,
+    listen: &Listen,
+    record: Option<&Path>,
+) -> Result<ServerHandle, TortureError> {
+    if let Some(why) = &state.refused {
+        return Err(TortureError::state(&state.id, &format!("nothing can be served: {why}")));
+    }
+    let journal = record.map(|path| Recorder::over(path, recording.history(), &state)).transpose()?;
+    let journal = journal.map(|journal| Box::new(journal) as Box<dyn Journal>);
+    let content = Held { recording: recording.clone(), state };
+    Ok(serve_content(listen, Box::new(content), journal)?)
+}
+
+/// A state, and the recording that has its bytes.
+struct Held {
+    recording: Arc<Recording>,
+    state: CrashState,
+}
+
+impl Held {
+    fn history(&self) -> &History {
+        self.recording.history()
+    }
+}
+
+impl Content for Held {
+    fn size(&self) -> Bytes {
+        Bytes(self.history().capacity * SECTOR_BYTES)
+    }
+
+    fn read(&mut self, offset: u64, to: &mut [u8]) -> io::Result<()> {
+        self.state.read(self.history(), offset, to)
+    }
+
+    fn bad(&self) -> Vec<Range<u64>> {
+        let bytes = |sector: u64| sector * SECTOR_BYTES;
+        self.state.bad.iter().map(|run| bytes(run.lba.0)..bytes(run.lba.0 + run.sectors)).collect()
+    }
+}

@@ -1,0 +1,300 @@
+"""`outlast torture check`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+
+import click
+
+from outlast import interrupts
+from outlast.cli.options import Whole, path_option
+from outlast.cli.progress import StatesProgress
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from outlast.torture.asked import Asked
+    from outlast.torture.crash import Recording
+    from outlast.torture.result import Result
+    from outlast.torture.results import Verdict
+    from outlast.torture.trial import Trials
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+BAD = 1
+"""The exit code if a state is bad."""
+_TIME = re.compile(r"(\d+(?:\.\d+)?)(ms|s|min|h)?")
+_UNITS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, None: 1.0}
+
+
+class Seconds(click.ParamType[float]):
+    """A time on the wall, such as 120s or 2min."""
+
+    name = "TIME"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        found = _TIME.fullmatch(str(value).strip())
+        if found is None:
+            self.fail(f'"{value}" is not a time such as 120s or 2min', param, ctx)
+        seconds = float(found[1]) * _UNITS[found[2]]
+        if not 0 < seconds <= 1e7:
+            self.fail(f"{value} is not above 0 and at most 1e7 seconds", param, ctx)
+        return seconds
+
+
+class CheckOptions(TypedDict):
+    """The options of a check, as `outlast torture run` has them, too."""
+
+    models: tuple[str, ...]
+    states: int | None
+    budget: float | None
+    jobs: int | None
+    seed: int
+    tear: int | None
+    faults: tuple[str, ...]
+    fsck: bool
+    timeout: float
+    out: Path | None
+    fresh: bool
+    force: bool
+    as_json: bool
+    backend: str | None
+    in_process: str | None
+    quiet: bool
+
+
+def check_options(command: Command) -> Command:
+    """The options of a check."""
+    from outlast.torture.asked import MODELS
+
+    for decorate in (
+        click.option(
+            "--quiet", is_flag=True, help="Print nothing but errors; the exit code says whether a state is bad."
+        ),
+        click.option("--json", "as_json", is_flag=True, help="Print result.json instead of the summary."),
+        click.option(
+            "--check-in-process",
+            "in_process",
+            metavar="FILE:FUNCTION",
+            help="Call a Python function with each state instead of mounting it: FUNCTION(state) reads its bytes.",
+        ),
+        click.option("--backend", metavar="NAME", help="How states are mounted. Default: the first that works here."),
+        click.option("--force", is_flag=True, help="Go on although the check fails with nothing lost."),
+        click.option("--fresh", is_flag=True, help="Forget the results in DIR and begin anew."),
+        path_option("--out", metavar="DIR", help="Where the results are kept. Default: RUN.torture."),
+        click.option("--timeout", type=Seconds(), default=30.0, show_default="30s", help="For each run of COMMAND."),
+        click.option("--fsck", is_flag=True, help="Check the file system of each state after COMMAND."),
+        click.option(
+            "--fault",
+            "faults",
+            multiple=True,
+            metavar="'KIND PLACE'",
+            help="What breaks with the power in the model fault, as in outlast ctl fault, such as 'die 3'; repeatable.",
+        ),
+        click.option(
+            "--tear",
+            type=Whole(512, 4096),
+            metavar="BYTES",
+            help="What a device writes whole. Default: 4096; 512 tears more.",
+        ),
+        click.option("--seed", type=Whole(0, 2**63 - 1), default=1, show_default=True, help="Of what is drawn."),
+        click.option("--jobs", type=Whole(1, 1024), help="States checked at a time. Default: one for each core."),
+        click.option("--budget", type=Seconds(), help="Begin no state after so much time, such as 120s."),
+        click.option("--states", type=Whole(1), help="Check so many states at most. Default: all."),
+        click.option(
+            "--model",
+            "models",
+            type=click.Choice(MODELS),
+            multiple=True,
+            help="What a loss of power may leave; repeatable. Default: contract, and drive where a drive was recorded.",
+        ),
+    ):
+        command = decorate(command)
+    return command
+
+
+@click.command(
+    "check",
+    epilog="""\b
+Examples:
+  outlast torture check run.outlast -- ./check.sh
+  outlast torture check run.outlast --states 200 --budget 120s --jobs 2 -- ./check.sh
+  outlast torture check run.outlast --state contract@812-3 -- ./check.sh
+  outlast torture check run.outlast --check-in-process check.py:check
+Exit codes: 0 no state is bad, 1 some are, 2 bad input or a check that fails with nothing lost,
+130 stopped by Ctrl-C (what was found is kept, and the same command goes on).""",
+)
+@click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("command", metavar="COMMAND...", nargs=-1, type=click.UNPROCESSED)
+@click.option(
+    "--state", "ids", multiple=True, metavar="ID", help="Check this state alone, and keep nothing of it; repeatable."
+)
+@click.option("--fs", help="File system of a recording that does not say which it has. Default: none.")
+@check_options
+def check_command(
+    run: Path, command: tuple[str, ...], ids: tuple[str, ...], fs: str | None, **options: Unpack[CheckOptions]
+) -> int:
+    """Check the states that a loss of power may leave of the recording RUN.
+
+    Each state is mounted at $OUTLAST_MOUNT, and COMMAND is run with the last mark in $OUTLAST_MARK: exit code 0 is
+    good. Results are kept in DIR as they come; the same command goes on after a stop.
+    """
+    return checked(run, list(command), fs, options, ids)
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """All that a check needs."""
+
+    recording: Recording
+    asked: Asked
+    trials: Trials
+    backend: str
+
+
+def checked(run: Path, command: list[str], fs: str | None, options: CheckOptions, ids: tuple[str, ...] = ()) -> int:
+    """Checks a recording as the options say, writes and shows what came of it, and returns the exit code."""
+    ready = _ready(run, command, fs, options)
+    if ids:
+        return _again(ready, list(ids))
+    from outlast.torture.check import FirstStateBad, check
+    from outlast.torture.files import write
+
+    with StatesProgress(shown=not options["quiet"]) as tell:
+        interrupts.keep()
+        try:
+            result = check(ready.recording, ready.asked, ready.trials, ready.backend, tell)
+        except FirstStateBad as error:
+            _show_output(error.verdict)
+            raise
+    write(result)
+    _show(result, options)
+    if interrupts.asked():
+        total = sum(result.planned.values())
+        kept = f"{len(result.verdicts)} of {total} states are kept; the same command goes on"
+        click.echo(f"stopped by {interrupts.by()}: {kept}", err=True)
+        return interrupts.code()
+    return BAD if result.bad else 0
+
+
+def _ready(run: Path, command: list[str], fs: str | None, options: CheckOptions) -> _Ready:
+    """Opens the recording and finds what its states are mounted by; refuses what does not fit together."""
+    from outlast import _core
+    from outlast.errors import TortureError
+    from outlast.torture import mounts, trial
+    from outlast.torture.asked import DEFAULT_MODELS, TWICE, Asked
+
+    context, in_process = click.get_current_context(), options["in_process"]
+    if bool(command) == (in_process is not None):
+        raise click.UsageError("name a COMMAND after --, or a function by --check-in-process", context)
+    if in_process is not None and (options["fsck"] or options["backend"] or TWICE in options["models"]):
+        raise click.UsageError("--fsck, --backend and --model twice need a mount: not with --check-in-process", context)
+    if options["faults"] and "fault" not in options["models"]:
+        raise click.UsageError("--fault belongs to --model fault", context)
+    faults = [_fault(text) for text in options["faults"]]
+    if not run.exists():
+        raise TortureError(f"{run}: there is no such recording")
+    about = _about(run)
+    own = about.get("fs")
+    if fs is not None and own not in (None, fs):
+        raise click.UsageError(f"--fs {fs}: the recording is of {own}", context)
+    fs = own or fs or "none"
+    if in_process is not None:
+        name, trials = "in process", trial.in_process(trial.function_of(in_process))
+    else:
+        backend = mounts.choose(fs, about.get("mount_options", ""), options["backend"])
+        trial.find_command(command)
+        name = backend.name
+        trials = trial.mounted(backend, trial.Ask(command, fs, options["fsck"], options["timeout"]))
+    recording: Recording = _core.Recording(str(run))
+    has_drive = json.loads(recording.facts())["source"] == "image"
+    models = options["models"] or (DEFAULT_MODELS if has_drive else DEFAULT_MODELS[:1])
+    asked = Asked(
+        run=run,
+        out=options["out"] or run.with_name(f"{run.name}.torture"),
+        command=command,
+        in_process=in_process,
+        models=models,
+        states=options["states"],
+        budget_s=options["budget"],
+        jobs=options["jobs"] or len(os.sched_getaffinity(0)),
+        seed=options["seed"],
+        tear=options["tear"],
+        faults=faults,
+        fsck=options["fsck"],
+        timeout_s=options["timeout"],
+        fresh=options["fresh"],
+        force=options["force"],
+        fs=fs,
+        repeated=_repeated(options, None if own else fs),
+    )
+    return _Ready(recording, asked, trials, name)
+
+
+def _about(run: Path) -> dict[str, Any]:
+    """What the recording says of itself; nothing if another program has made it."""
+    from outlast.errors import TortureError
+
+    path = run / "torture.json"
+    if not path.is_file():
+        return {}
+    try:
+        about: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise TortureError(f"{path}: cannot be read: {error}") from error
+    return about
+
+
+def _fault(text: str) -> dict[str, Any]:
+    from outlast.cli.ctl import fault_of
+
+    kind, *place = text.split()
+    return fault_of(kind, tuple(place))
+
+
+def _repeated(options: CheckOptions, fs: str | None) -> tuple[str, ...]:
+    """The options without which a state would be checked in another way."""
+    words = ["--fsck"] if options["fsck"] else []
+    words += ["--timeout", f"{options['timeout']:g}s"] if options["timeout"] != 30.0 else []
+    given = (("--backend", options["backend"]), ("--out", options["out"]), ("--fs", fs if fs != "none" else None))
+    return (*words, *(word for name, value in given if value is not None for word in (name, str(value))))
+
+
+def _again(ready: _Ready, ids: list[str]) -> int:
+    """Checks single states and tells all of each."""
+    from outlast.torture.check import again
+    from outlast.torture.junit import why
+
+    bad = False
+    interrupts.keep()
+    for verdict in again(ready.recording, ready.asked, ready.trials, ids):
+        bad |= verdict.is_bad
+        at = f"event {verdict.event}, {verdict.at_ns / 1e9:.6f} s"
+        said = f"bad: {why(verdict)}" if verdict.is_bad else "good"
+        click.echo(f"{verdict.state} ({at}): {said}   {ready.backend}, {verdict.seconds:.2f} s")
+        _show_output(verdict, err=False)
+        for entry in verdict.witness:
+            click.echo(f"  lost: {entry['text']}")
+    return interrupts.code() if interrupts.asked() else BAD if bad else 0
+
+
+def _show_output(verdict: Verdict, *, err: bool = True) -> None:
+    for line in verdict.output.rstrip().splitlines():
+        click.echo(f"  | {line}", err=err)
+
+
+def _show(result: Result, options: CheckOptions) -> None:
+    if options["as_json"]:
+        click.echo(result.text(), nl=False)
+    elif not options["quiet"]:
+        from outlast.torture import summary
+
+        summary.show(result)
+        click.echo(f"written: {summary.files(result.asked.out)}", err=True)

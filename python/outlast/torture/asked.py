@@ -1,0 +1,85 @@
+"""What is asked of a check, what must be the same for it to go on later, and the command that repeats one state."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from outlast.torture.results import of_files
+
+TIMEOUT_S = 30.0
+TWICE = "twice"
+LIAR = ("ignore", "late")
+PLANNED = ("contract", "drive", *LIAR, "fault", "array")
+"""Models whose states the core enumerates."""
+MODELS = ("contract", "drive", "liar", *LIAR, "fault", "array", TWICE)
+DEFAULT_MODELS = ("contract", "drive")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A check, as its options say."""
+
+    run: Path
+    """The recording."""
+    out: Path
+    command: list[str]
+    """Empty where a function is called."""
+    in_process: str | None = None
+    """`FILE:FUNCTION`."""
+    models: tuple[str, ...] = DEFAULT_MODELS
+    states: int | None = None
+    """At most so many; `None`: all."""
+    budget_s: float | None = None
+    jobs: int = 1
+    seed: int = 1
+    tear: int | None = None
+    faults: list[dict[str, Any]] = field(default_factory=list)
+    """As in [[faults]] of a scenario, without a time."""
+    fsck: bool = False
+    timeout_s: float = TIMEOUT_S
+    fresh: bool = False
+    force: bool = False
+    """Go on although the check fails with nothing lost."""
+    fs: str = "none"
+    backend: str | None = None
+    """As asked for; `None`: the first that works."""
+    repeated: tuple[str, ...] = ()
+    """Options that a command which repeats a state needs, as they were given."""
+
+    @property
+    def planned(self) -> list[str]:
+        """The models that are planned by the core, `contract` where only recoveries are to be cut."""
+        wanted = [each for model in self.models for each in (LIAR if model == "liar" else (model,))]
+        return [model for model in PLANNED if model in wanted] or ["contract"]
+
+    def spec(self, models: list[str]) -> str:
+        """What the core is to plan: all states of these models, of which the first are taken here."""
+        return json.dumps({"models": models, "seed": self.seed, "tear": self.tear, "faults": self.faults})
+
+    def agreement(self, facts: dict[str, Any], backend: str) -> dict[str, Any]:
+        """What must be the same for results of before to count: all but how many states, in what time, by how many."""
+        files = [self.in_process.rpartition(":")[0]] if self.in_process else self.command
+        return {
+            "recording": {name: facts[name] for name in ("source", "capacity", "events", "bytes", "window", "marks")},
+            "check": self.in_process or self.command,
+            "files": of_files(files),
+            "models": list(self.models),
+            "seed": self.seed,
+            "tear": self.tear,
+            "faults": self.faults,
+            "fs": self.fs,
+            "fsck": self.fsck,
+            "timeout_s": self.timeout_s,
+            "backend": backend,
+        }
+
+    def reproduce(self, state: str) -> str:
+        """The command that checks this state again."""
+        words = ["outlast", "torture", "check", str(self.run), *self.repeated, "--state", state]
+        if self.in_process is not None:
+            return shlex.join([*words, "--check-in-process", self.in_process])
+        return f"{shlex.join(words)} -- {shlex.join(self.command)}"

@@ -1,0 +1,325 @@
+"""Are the states of a recording checked, all of them once, and is what came of them told and kept?"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import call
+from ledgers import CHECK, FUNCTION, record
+from outlast import _core, errors
+from outlast.torture.asked import Asked
+from outlast.torture.check import check
+from outlast.torture.crash import State
+from outlast.torture.result import Result
+from outlast.torture.trial import in_process
+from states import FakeRecording, FakeState
+
+ENTRIES = 10
+
+
+@pytest.fixture(scope="module")
+def ledgers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a ledger that flushes before it promises, one that forgets to, and their check."""
+    folder = tmp_path_factory.mktemp("ledgers")
+    record(folder, ENTRIES, 1, "careful.outlast")
+    record(folder, ENTRIES, 4, "careless.outlast")
+    (folder / "check.py").write_text(CHECK)
+    (folder / "in_process.py").write_text(FUNCTION)
+    return folder
+
+
+@pytest.fixture
+def folder(ledgers: Path, tmp_path: Path) -> Path:
+    """A copy of it, for one test."""
+    return Path(shutil.copytree(ledgers, tmp_path / "work"))
+
+
+COMMAND = [sys.executable, "check.py"]
+
+
+def torture(folder: Path, *words: str, command: list[str] | None = None) -> subprocess.CompletedProcess[str]:
+    """`outlast torture check` in a folder."""
+    return call("torture", "check", *words, "--", *(COMMAND if command is None else command), cwd=folder, check=False)
+
+
+def lines_of(folder: Path) -> list[dict[str, Any]]:
+    """The states of the plan that were checked."""
+    lines = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
+    return [line for line in lines if line["purpose"] == "plan"]
+
+
+def is_owed(state: State) -> bool:
+    """Whether a state of a ledger lacks an entry that was promised: write i is entry i + 1."""
+    return any(int(piece.partition(":")[0]) < int(state.mark or 0) for piece in state.lost)
+
+
+def test_a_ledger_that_flushes_loses_nothing(folder: Path) -> None:
+    done = torture(folder, "careful.outlast", "--model", "contract")
+    assert done.returncode == 0, done.stderr
+    assert "none bad of" in done.stdout
+    result = json.loads((folder / "careful.outlast.torture" / "result.json").read_text())
+    assert result["states"]["checked"] == result["states"]["planned"] > ENTRIES
+    assert result["failures"] == []
+    assert result["backend"] == "none"
+
+
+def test_just_the_states_that_lack_something_promised_are_bad(folder: Path) -> None:
+    done = torture(folder, "careless.outlast", "--model", "contract", "--jobs", "4")
+    assert done.returncode == 1, done.stderr
+    recording = _core.Recording(str(folder / "careless.outlast"))
+    lines = lines_of(folder / "careless.outlast.torture")
+    plan = recording.plan(json.dumps({"models": ["contract"], "seed": 1}))
+    assert len(lines) == len(plan)
+    for line in lines:
+        assert (line["verdict"] == "bad") == is_owed(recording.state(line["state"])), line
+        assert (line["exit"], line["stage"]) == ((3, "check") if line["verdict"] == "bad" else (0, "done"))
+    # The same from a function that reads the bytes.
+    words = ("careless.outlast", "--model", "contract", "--out", "again", "--check-in-process", "in_process.py:check")
+    assert torture(folder, *words, command=[]).returncode == 1
+    assert {line["state"]: line["verdict"] for line in lines_of(folder / "again")} == {
+        line["state"]: line["verdict"] for line in lines
+    }
+
+
+def test_a_bad_state_is_shrunk_and_one_command_shows_it_again(folder: Path) -> None:
+    done = torture(folder, "careless.outlast", "--model", "contract")
+    result = json.loads((folder / "careless.outlast.torture" / "result.json").read_text())
+    [failure] = result["failures"]
+    smallest = failure["smallest"]
+    assert (smallest["lost"], smallest["minimal"]) == (1, True)
+    [witness] = smallest["witness"]
+    assert "not covered by a flush" in witness["text"]
+    assert witness["text"] in done.stdout
+    assert smallest["reproduce"] in done.stdout
+    words = shlex.split(smallest["reproduce"])
+    again = call(*words[1:], cwd=folder, check=False)
+    assert again.returncode == 1
+    assert "was promised, and holds 0" in again.stdout
+    assert witness["text"] in again.stdout
+
+
+def test_what_is_known_is_not_checked_again(folder: Path) -> None:
+    counting = ["sh", "-c", f"echo x >> calls; exec {shlex.join(COMMAND)}"]
+    calls = folder / "calls"
+    words = ("careless.outlast", "--model", "contract")
+    assert torture(folder, *words, "--states", "20", command=counting).returncode == 1
+    out = folder / "careless.outlast.torture"
+    before = {line["state"] for line in lines_of(out)}
+    some = len(calls.read_text().split())
+    # Killed while it wrote a line.
+    with (out / "results.jsonl").open("a") as file:
+        file.write('{"state": "contract@')
+    assert torture(folder, *words, command=counting).returncode == 1
+    after = lines_of(out)
+    states = [line["state"] for line in after]
+    assert before < set(states)
+    assert len(states) == len(set(states))
+    plan = _core.Recording(str(folder / "careless.outlast")).plan(json.dumps({"models": ["contract"], "seed": 1}))
+    every = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
+    assert len(calls.read_text().split()) == len(every) >= len(plan)
+    done = torture(folder, *words, command=counting)
+    assert "all known from before" in done.stdout
+    assert len(calls.read_text().split()) == len(every) > some
+
+
+def test_results_of_another_check_are_not_gone_on_with(folder: Path) -> None:
+    words = ("careful.outlast", "--model", "contract", "--states", "3")
+    assert torture(folder, *words).returncode == 0
+    for changed, name in ((("--seed", "2"), "seed"), (("--tear", "512"), "tear"), (("--timeout", "3s"), "timeout_s")):
+        done = torture(folder, *words, *changed)
+        assert done.returncode == 2
+        assert f"{name} was" in done.stderr
+        assert "--fresh" in done.stderr
+        assert done.stderr.count("\n") == 1
+    with (folder / "check.py").open("a") as file:
+        file.write("# changed\n")
+    done = torture(folder, *words)
+    assert (done.returncode, "files was" in done.stderr) == (2, True)
+    assert torture(folder, *words, "--fresh").returncode == 0
+
+
+def test_a_check_that_fails_with_nothing_lost_is_doubted(folder: Path) -> None:
+    done = torture(folder, "careful.outlast", "--model", "contract", command=["sh", "-c", "echo oh no; exit 7"])
+    assert done.returncode == 2
+    assert "error: the check fails even with no power lost: is it right?" in done.stderr
+    assert "  | oh no\n" in done.stderr
+    words = ("careful.outlast", "--model", "contract", "--force", "--states", "4", "--fresh")
+    assert torture(folder, *words, command=["sh", "-c", "exit 7"]).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "command", "said"),
+    [
+        (["none.outlast"], COMMAND, "none.outlast: there is no such recording"),
+        (["careful.outlast"], ["./absent"], "./absent: the check cannot be run: not found"),
+        (["careful.outlast"], ["./check.py"], "./check.py: the check cannot be run: not executable (chmod +x)"),
+        (["careful.outlast"], ["."], ".: the check cannot be run: "),
+        (["careful.outlast"], [], "name a COMMAND after --, or a function by --check-in-process"),
+        (["careful.outlast", "--check-in-process", "a.py:f"], COMMAND, "name a COMMAND after --, or a function"),
+        (["careful.outlast", "--check-in-process", "check.py"], [], "must be FILE:FUNCTION"),
+        (["careful.outlast", "--check-in-process", "in_process.py:absent"], [], "has no function absent"),
+        (["careful.outlast", "--check-in-process", "absent.py:check"], [], "there is no file absent.py"),
+        (["careful.outlast", "--model", "twice", "--check-in-process", "in_process.py:check"], [], "need a mount"),
+        (["careful.outlast", "--budget", "soon"], COMMAND, '"soon" is not a time such as 120s'),
+        (["careful.outlast", "--states", "0"], COMMAND, "0 is not at least 1"),
+        (["careful.outlast", "--tear", "100"], COMMAND, "100 is not within 512 to 4096"),
+        (["careful.outlast", "--tear", "1000"], COMMAND, "1000"),
+        (["careful.outlast", "--fault", "die 3"], COMMAND, "--fault belongs to --model fault"),
+        (["careful.outlast", "--backend", "magic"], COMMAND, "magic"),
+        (["careful.outlast", "--state", "contract@99999"], COMMAND, "contract@99999"),
+        (["careful.outlast", "--state", "twice/3@7"], COMMAND, "twice/3@7: there is no recording of that recovery"),
+        (["careful.outlast", "--out", "check.py"], COMMAND, "check.py: not a folder"),
+        (["careful.outlast", "--out", "."], COMMAND, "which is no part of a check"),
+    ],
+)
+def test_what_cannot_be_is_said_in_one_line(folder: Path, words: list[str], command: list[str], said: str) -> None:
+    before = sorted(folder.iterdir())
+    done = torture(folder, *words, command=command)
+    assert done.returncode == 2, done.stdout
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_budget_ends_it_and_the_same_command_goes_on(folder: Path) -> None:
+    slow = ["sh", "-c", f"sleep 0.1; exec {shlex.join(COMMAND)}"]
+    began = time.monotonic()
+    done = torture(folder, "careful.outlast", "--model", "contract", "--budget", "1s", "--jobs", "1", command=slow)
+    assert done.returncode == 0, done.stderr
+    assert time.monotonic() - began < 15
+    assert "not checked; stopped by the budget" in done.stdout
+    result = json.loads((folder / "careful.outlast.torture" / "result.json").read_text())
+    assert result["states"]["stopped"] == "budget"
+    assert 0 < result["states"]["checked"] < result["states"]["planned"]
+    assert torture(folder, "careful.outlast", "--model", "contract", command=slow).returncode == 0
+    result = json.loads((folder / "careful.outlast.torture" / "result.json").read_text())
+    assert (result["states"]["stopped"], result["states"]["checked"]) == (None, result["states"]["planned"])
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_keeps_what_is_known_and_blames_no_state(folder: Path, number: int, code: int) -> None:
+    slow = ["sh", "-c", f"sleep 0.1; exec {shlex.join(COMMAND)}"]
+    words = [sys.executable, "-m", "outlast", "torture", "check", "careful.outlast", "--model", "contract", "--", *slow]
+    process = subprocess.Popen(words, cwd=folder, text=True, stderr=subprocess.PIPE, start_new_session=True)
+    lines = folder / "careful.outlast.torture" / "results.jsonl"
+    while not lines.is_file() or lines.read_text().count("\n") < 4:
+        assert process.poll() is None
+        time.sleep(0.02)
+    # As a terminal does it: everybody in the group is told.
+    os.killpg(process.pid, number)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert "the same command goes on" in said
+    result = json.loads((lines.parent / "result.json").read_text())
+    assert result["states"]["stopped"] == {130: "Ctrl-C", 143: "SIGTERM"}[code]
+    assert result["states"]["bad"] == 0
+    assert 0 < result["states"]["checked"] < result["states"]["planned"]
+
+
+def test_a_check_that_takes_too_long_is_bad(folder: Path) -> None:
+    hangs = ["sh", "-c", "test $OUTLAST_MARK = 10 || sleep 60"]
+    words = ("careful.outlast", "--model", "contract", "--timeout", "300ms", "--states", "6", "--jobs", "4")
+    done = torture(folder, *words, command=hangs)
+    assert done.returncode == 1
+    assert "the check took too long" in done.stdout
+    bad = [line for line in lines_of(folder / "careful.outlast.torture") if line["verdict"] == "bad"]
+    assert bad
+    assert all(line["timed_out"] and line["mark"] != "10" for line in bad)
+
+
+def checked(made: list[FakeState], tmp_path: Path, bad: set[str], **more: Any) -> tuple[Result, list[str]]:
+    """What comes of made-up states, of which some are bad, and in which order they were checked."""
+    seen: list[str] = []
+
+    def function(state: State) -> bool:
+        seen.append(state.id)
+        return state.id not in bad
+
+    asked = Asked(run=tmp_path / "run", out=tmp_path / "out", command=[], in_process="a.py:f", **more)
+    recording = FakeRecording(made)
+    return check(recording, asked, in_process(function), "in process", lambda *_: None), seen
+
+
+def drive_states(count: int) -> list[FakeState]:
+    return [FakeState(f"drive@{n * 10}", "drive", spans_ns=[(n * 10, n * 10 + 10)]) for n in range(count)]
+
+
+def test_the_probability_of_a_loss_is_the_share_of_bad_time(tmp_path: Path) -> None:
+    bad = {f"drive@{n}" for n in (130, 140, 770)}
+    result, _ = checked(drive_states(100), tmp_path, bad, models=("drive",))
+    assert result.risks["drive"].exact
+    assert result.risks["drive"].value == 0.03
+    assert result.by_model()["drive"] == {"planned": 100, "checked": 100, "bad": 3}
+
+
+def test_models_are_checked_in_turns_and_drives_at_random_instants(tmp_path: Path) -> None:
+    contract = [FakeState(f"contract@{n}", "contract", event=n) for n in range(20)]
+    states = [*contract[:20], *drive_states(100)]
+    result, seen = checked(states, tmp_path, {"drive@130"}, models=("contract", "drive"), states=30)
+    assert len(result.verdicts) == 30
+    plan = [each for each in seen if each != "contract@9"][:29]
+    assert sum(each.startswith("drive") for each in plan) in (14, 15)
+    times = [int(each.partition("@")[2]) for each in plan if each.startswith("drive")]
+    assert times != sorted(times)
+    risk = result.risks["drive"]
+    assert not risk.exact
+    assert risk.known_ns == 150
+    assert risk.draws >= 15
+    assert risk.low <= 0.01 <= risk.high
+
+
+def test_a_device_that_does_not_start_is_bad_and_nobody_is_asked(tmp_path: Path) -> None:
+    states = [
+        FakeState("array1@5", "array", spans_ns=[(0, 1000)], refused="parity is in doubt and a member is missing")
+    ]
+    result, seen = checked(states, tmp_path, set(), models=("array",))
+    [verdict] = result.verdicts
+    assert (verdict.verdict, verdict.stage, verdict.output) == ("bad", "start", states[0].refused)
+    assert seen == ["contract@9"]
+    assert result.risks["array1"].value == 1.0
+    assert result.risks_of("array") == result.risks
+
+
+def test_failures_that_look_different_are_each_made_smaller(tmp_path: Path) -> None:
+    lost = [str(n) for n in range(8)]
+    states = [FakeState(f"drive@{n}", "drive", event=n, lost=lost, spans_ns=[(n, n + 1)]) for n in (3, 4)]
+    needed = {"2", "5"}
+
+    def function(state: State) -> str | None:
+        return "bad" if needed <= set(state.lost) else None
+
+    asked = Asked(
+        run=tmp_path / "run", out=tmp_path / "out", command=[], in_process="a.py:f", models=("drive",), jobs=3
+    )
+    result = check(FakeRecording(states), asked, in_process(function), "in process", lambda *_: None)
+    [failure] = result.failures
+    assert (failure.smallest.state, failure.minimal) == ("lost@3-2,5", True)
+    assert [each["write"] for each in failure.smallest.witness] == [2, 5]
+    assert len(failure.states) == 2
+
+
+def test_an_error_of_a_worker_ends_the_check(tmp_path: Path) -> None:
+    def function(state: State) -> bool:
+        return True
+
+    class Broken(FakeState):
+        def witness(self) -> str:
+            raise errors.TortureError("the recording cannot be read")
+
+    states = [Broken("drive@1", "drive", spans_ns=[(0, 1000)], refused="it is broken")]
+    asked = Asked(
+        run=tmp_path / "run", out=tmp_path / "out", command=[], in_process="a.py:f", models=("drive",), jobs=2
+    )
+    with pytest.raises(errors.TortureError, match="cannot be read"):
+        check(FakeRecording(list(states)), asked, in_process(function), "in process", lambda *_: None)
