@@ -9,6 +9,8 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
+import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -49,6 +51,7 @@ class Case:
     needs: list[str] = field(default_factory=list)
     in_process: str | None = None
     jobs: int | None = None
+    setup: bool = False
     timeout: str = "30s"
 
     @property
@@ -120,8 +123,10 @@ def redb() -> Path:
 
 
 def outlast(*words: str) -> subprocess.CompletedProcess[str]:
-    """`outlast torture` of this Python."""
-    return subprocess.run([sys.executable, "-m", "outlast", "torture", *words], text=True, capture_output=True)
+    """`outlast torture` of this Python, which finds the modules of the cases."""
+    path = os.pathsep.join(filter(None, (str(HERE / "cases"), os.environ.get("PYTHONPATH"))))
+    command = [sys.executable, "-m", "outlast", "torture", *words]
+    return subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, text=True, capture_output=True)
 
 
 def program(case: Case, what: str) -> list[str]:
@@ -130,13 +135,14 @@ def program(case: Case, what: str) -> list[str]:
     return [sys.executable, str(HERE / "cases" / case.program), what, *options]
 
 
-def record(case: Case, folder: Path) -> Path:
-    """The case's recording."""
-    path = folder / "run.outlast"
+def record(case: Case, path: Path) -> Path:
+    """The case's recording, made at `path`."""
     drive = str(HERE / case.drive) if case.drive.endswith(".toml") else case.drive
     words = ["record", "--drive", drive, "--fs", case.fs, "--out", str(path)]
     for setting in case.set:
         words += ["--set", setting]
+    if case.setup:
+        words += ["--setup", shlex.join(program(case, "setup"))]
     done = outlast(*words, "--", *program(case, "work"))
     if done.returncode:
         raise RuntimeError(f"record ended with {done.returncode}: {last_line(done)}")
@@ -182,7 +188,9 @@ def judged(case: Case, out: Path) -> Row:
             kind = kind_of(verdict)
             row.found[kind] = row.found.get(kind, 0) + 1
     result = json.loads((out / "result.json").read_text())
-    row.backend, row.seconds, row.rate = result["backend"], result["seconds"], result["states_per_second"]
+    row.backend, row.rate = result["backend"], result["states_per_second"]
+    # Of all times together, where a check has gone on.
+    row.seconds = row.states / row.rate if row.rate else result["seconds"]
     row.probability = result["probability"]
     if result["failures"]:
         smallest = min((failure["smallest"] for failure in result["failures"]), key=lambda each: int(each["lost"]))
@@ -202,14 +210,16 @@ def kind_of(verdict: dict[str, Any]) -> str:
 
 
 def run(case: Case, asked: argparse.Namespace) -> Row:
-    """A case, recorded and checked anew."""
+    """A case, recorded and checked: anew, or from where the last time ended."""
     if missing := case.missing():
         return Row(case, missing=missing)
     folder = asked.out / case.folder
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    if not asked.resume:
+        shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
     try:
-        return check(case, record(case, folder), folder, asked)
+        path = folder / "run.outlast"
+        return check(case, path if path.exists() else record(case, path), folder, asked)
     except RuntimeError as error:
         return Row(case, error=str(error))
 
@@ -225,6 +235,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, help="states checked at a time (default: as many as processors)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "torture", help="folder of recordings and results")
+    parser.add_argument("--resume", action="store_true", help="go on with what is in --out")
     parser.add_argument("--write", action="store_true", help="write the table in docs/reference")
     asked = parser.parse_args()
     rows = []

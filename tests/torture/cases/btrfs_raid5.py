@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from promise import Marks, checked, corrupt, lost, main
+from promise import Marks, checked, corrupt, lost, main, sync
 
 PARTS = 3
 
@@ -82,7 +82,7 @@ def work(saves: int) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             if number % 4 == 0:
-                os.sync()
+                sync(folder)
             say(f"saves {number}")
 
 

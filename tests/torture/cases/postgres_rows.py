@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from promise import Marks, checked, corrupt, main, mount
+from promise import Marks, checked, corrupt, main, mount, sync
 from rows import judge, transaction
 
 TABLE = "CREATE EXTENSION amcheck; CREATE TABLE rows (key text PRIMARY KEY, value bytea);"
@@ -59,7 +59,7 @@ def setup(**_: object) -> None:
     with (data() / "postgresql.conf").open("a") as settings:
         settings.write("min_wal_size = 2MB\nmax_wal_size = 4MB\nshared_buffers = 8MB\nlisten_addresses = ''\n")
     alone(f"{TABLE}\nDROP DATABASE postgres;\n".replace("; ", ";\n"))
-    os.sync()
+    sync(mount())
 
 
 def work(commits: int) -> None:

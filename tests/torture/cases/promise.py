@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -56,6 +57,11 @@ class Marks:
 def mount() -> Path:
     """The folder that the drive is mounted at."""
     return Path(os.environ["OUTLAST_MOUNT"])
+
+
+def sync(path: Path) -> None:
+    """All of the file system at `path` to its drive, as the kernel does every few seconds, and of no other."""
+    subprocess.run(["sync", "--file-system", str(path)], check=True)
 
 
 def promised() -> int | None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 
-from promise import Marks, checked, corrupt, lost, main, mount
+from promise import Marks, checked, corrupt, lost, main, mount, sync
 from rows import judge, transaction
 
 FILE = "rows.db"
@@ -30,7 +29,7 @@ def work(journal: str, synchronous: str, commits: int, sync_every: int) -> None:
         database.execute("COMMIT")
         say(f"commit {number}")
         if sync_every and number % sync_every == 0:
-            os.sync()  # as the kernel does every few seconds
+            sync(mount())
     database.close()
 
 
