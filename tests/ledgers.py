@@ -32,10 +32,10 @@ def check(state):
 """The same in process."""
 
 
-def record(folder: Path, entries: int, flush_every: int = 1, name: str = "run.outlast") -> Path:
+def record(folder: Path, entries: int, flush_every: int = 1, name: str = "run.outlast", drive: str = SMALL) -> Path:
     """The recording of a ledger that flushes after each so many entries; with 1 it keeps its promises."""
     scenario = folder / "small.toml"
-    scenario.write_text(SMALL)
+    scenario.write_text(drive)
     image = folder / name
     with outlast.serve(str(scenario), image=str(image)) as served:
         client = _Client(served.uri)

@@ -55,7 +55,9 @@ class FakeRecording:
 
     def facts(self) -> str:
         window = {"window": [0, 9], "window_ns": self._window, "has_times": True, "marks": []}
-        return json.dumps({"source": "image", "capacity": 512, "events": 9, "bytes": 0, "writes": 0, "flushes": 0, **window})
+        return json.dumps(
+            {"source": "image", "capacity": 512, "events": 9, "bytes": 0, "writes": 0, "flushes": 0, **window}
+        )
 
     def timeline(self) -> str:
         return json.dumps({"events": []})

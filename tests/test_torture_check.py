@@ -17,13 +17,8 @@ import pytest
 
 from conftest import call
 from ledgers import CHECK, FUNCTION, record
-from outlast import _core, errors
-from outlast.torture.asked import Asked
-from outlast.torture.check import check
+from outlast import _core
 from outlast.torture.crash import State
-from outlast.torture.result import Result
-from outlast.torture.trial import in_process
-from states import FakeRecording, FakeState
 
 ENTRIES = 10
 
@@ -236,90 +231,3 @@ def test_a_check_that_takes_too_long_is_bad(folder: Path) -> None:
     bad = [line for line in lines_of(folder / "careful.outlast.torture") if line["verdict"] == "bad"]
     assert bad
     assert all(line["timed_out"] and line["mark"] != "10" for line in bad)
-
-
-def checked(made: list[FakeState], tmp_path: Path, bad: set[str], **more: Any) -> tuple[Result, list[str]]:
-    """What comes of made-up states, of which some are bad, and in which order they were checked."""
-    seen: list[str] = []
-
-    def function(state: State) -> bool:
-        seen.append(state.id)
-        return state.id not in bad
-
-    asked = Asked(run=tmp_path / "run", out=tmp_path / "out", command=[], in_process="a.py:f", **more)
-    recording = FakeRecording(made)
-    return check(recording, asked, in_process(function), "in process", lambda *_: None), seen
-
-
-def drive_states(count: int) -> list[FakeState]:
-    return [FakeState(f"drive@{n * 10}", "drive", spans_ns=[(n * 10, n * 10 + 10)]) for n in range(count)]
-
-
-def test_the_probability_of_a_loss_is_the_share_of_bad_time(tmp_path: Path) -> None:
-    bad = {f"drive@{n}" for n in (130, 140, 770)}
-    result, _ = checked(drive_states(100), tmp_path, bad, models=("drive",))
-    assert result.risks["drive"].exact
-    assert result.risks["drive"].value == 0.03
-    assert result.by_model()["drive"] == {"planned": 100, "checked": 100, "bad": 3}
-
-
-def test_models_are_checked_in_turns_and_drives_at_random_instants(tmp_path: Path) -> None:
-    contract = [FakeState(f"contract@{n}", "contract", event=n) for n in range(20)]
-    states = [*contract[:20], *drive_states(100)]
-    result, seen = checked(states, tmp_path, {"drive@130"}, models=("contract", "drive"), states=30)
-    assert len(result.verdicts) == 30
-    plan = [each for each in seen if each != "contract@9"][:29]
-    assert sum(each.startswith("drive") for each in plan) in (14, 15)
-    times = [int(each.partition("@")[2]) for each in plan if each.startswith("drive")]
-    assert times != sorted(times)
-    risk = result.risks["drive"]
-    assert not risk.exact
-    assert risk.known_ns == 150
-    assert risk.draws >= 15
-    assert risk.low <= 0.01 <= risk.high
-
-
-def test_a_device_that_does_not_start_is_bad_and_nobody_is_asked(tmp_path: Path) -> None:
-    states = [
-        FakeState("array1@5", "array", spans_ns=[(0, 1000)], refused="parity is in doubt and a member is missing")
-    ]
-    result, seen = checked(states, tmp_path, set(), models=("array",))
-    [verdict] = result.verdicts
-    assert (verdict.verdict, verdict.stage, verdict.output) == ("bad", "start", states[0].refused)
-    assert seen == ["contract@9"]
-    assert result.risks["array1"].value == 1.0
-    assert result.risks_of("array") == result.risks
-
-
-def test_failures_that_look_different_are_each_made_smaller(tmp_path: Path) -> None:
-    lost = [str(n) for n in range(8)]
-    states = [FakeState(f"drive@{n}", "drive", event=n, lost=lost, spans_ns=[(n, n + 1)]) for n in (3, 4)]
-    needed = {"2", "5"}
-
-    def function(state: State) -> str | None:
-        return "bad" if needed <= set(state.lost) else None
-
-    asked = Asked(
-        run=tmp_path / "run", out=tmp_path / "out", command=[], in_process="a.py:f", models=("drive",), jobs=3
-    )
-    result = check(FakeRecording(states), asked, in_process(function), "in process", lambda *_: None)
-    [failure] = result.failures
-    assert (failure.smallest.state, failure.minimal) == ("lost@3-2,5", True)
-    assert [each["write"] for each in failure.smallest.witness] == [2, 5]
-    assert len(failure.states) == 2
-
-
-def test_an_error_of_a_worker_ends_the_check(tmp_path: Path) -> None:
-    def function(state: State) -> bool:
-        return True
-
-    class Broken(FakeState):
-        def witness(self) -> str:
-            raise errors.TortureError("the recording cannot be read")
-
-    states = [Broken("drive@1", "drive", spans_ns=[(0, 1000)], refused="it is broken")]
-    asked = Asked(
-        run=tmp_path / "run", out=tmp_path / "out", command=[], in_process="a.py:f", models=("drive",), jobs=2
-    )
-    with pytest.raises(errors.TortureError, match="cannot be read"):
-        check(FakeRecording(list(states)), asked, in_process(function), "in process", lambda *_: None)

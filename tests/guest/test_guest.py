@@ -12,16 +12,17 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from machine import AbsentError, Contents, Machine, command, image
+from machine import Machine, command
 
 import outlast
+from outlast.torture.guest_image import AbsentError, Contents, image
 
 HERE = Path(__file__).parent
 FILES = HERE.parents[1] / "target" / "guest" / "files"
 APPLETS = """sh awk cat cut dd dmesg echo grep ip ls mkdir modprobe mount ping poweroff sed sha256sum sleep sync tail tr
 umount uname"""
 PROGRAMS = ("sbin/mdadm", "sbin/nbd-client", "/usr/sbin/mke2fs", "/usr/sbin/e2fsck")
-MODULES = ("virtio_pci", "virtio_net", "nbd", "raid456")
+MODULES = ("virtio_pci", "virtio_net", "nbd", "raid456", "crc32c_generic", "ext4")
 NETWORK = "-nic user,model=virtio-net-pci".split()
 
 DRIVE = {
@@ -42,7 +43,8 @@ def folder() -> Iterator[Path]:
 
 def machine(script: str, folder: Path, served: list[outlast.Served], megabytes: int) -> Machine:
     """A machine that runs the script; `ports` and `export` are in its environment."""
-    contents = Contents(HERE / script, tuple(APPLETS.split()), MODULES, PROGRAMS)
+    init, start = (HERE / script).read_text(), HERE / "start.sh"
+    contents = Contents(init, tuple(APPLETS.split()), MODULES, PROGRAMS, (start,))
     ports = ",".join(one.uri.split(":")[2].split("/")[0] for one in served)
     export = served[0].uri.rpartition("/")[2]
     words = f"no_timer_check ports={ports} export={export} megabytes={megabytes}"

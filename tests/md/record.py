@@ -18,10 +18,12 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "guest"))
 
-from machine import AbsentError, Contents, command, image  # noqa: E402
+from machine import command  # noqa: E402
+
+from outlast.torture.guest_image import AbsentError, Contents, image  # noqa: E402
 
 CONTENTS = Contents(
-    init=HERE / "init.sh",
+    init=(HERE / "init.sh").read_text(),
     applets=tuple("sh awk cat cmp dd echo ls mkdir modprobe mount poweroff sleep sync tr uname usleep".split()),
     modules=("null_blk", "raid1", "raid456"),
     programs=("sbin/mdadm",),

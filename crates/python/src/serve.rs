@@ -20,9 +20,24 @@ use std::time::Duration;
 
 /// A machine that is served by a thread of its own.
 #[pyclass(frozen, name = "Server")]
-struct Served {
+pub(crate) struct Served {
     handle: ServerHandle,
     thread: Mutex<Option<JoinHandle<PyResult<()>>>>,
+}
+
+impl Served {
+    /// A server that has a thread already; its end is waited for.
+    pub(crate) fn on_its_own(handle: ServerHandle) -> PyResult<Self> {
+        let own = handle.clone();
+        let watch = move || loop {
+            let status = own.wait(&own.status(), Duration::from_mins(1));
+            if let Status::Ended(error) = status {
+                return error.map_or(Ok(()), |error| Err(OutlastError::new_err(error)));
+            }
+        };
+        let thread = std::thread::Builder::new().name("outlast-serve".to_owned()).spawn(watch)?;
+        Ok(Self { handle, thread: Mutex::new(Some(thread)) })
+    }
 }
 
 #[pymethods]

@@ -2,9 +2,13 @@
 
 use crate::errors::OutlastError;
 use crate::guard::unlocked;
-use outlast_engine::Control;
+use crate::serve::Served;
+use outlast_engine::{Control, OnProgress};
+use outlast_serve::ListenError;
+use outlast_torture::source::list::export_list;
+use outlast_torture::source::log_writes;
 use outlast_torture::{
-    CrashState, Pieces, Plan as Planned, Recording as Recorded, Spec, StateId, TortureError,
+    CrashState, Pieces, Plan as Planned, Recording as Recorded, Spec, StateId, TortureError, serve_state,
 };
 use outlast_units::SECTOR_BYTES;
 use pyo3::exceptions::PyIndexError;
@@ -13,6 +17,7 @@ use pyo3::types::PyBytes;
 use serde::Serialize;
 use serde_json::json;
 use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -37,22 +42,27 @@ struct State {
     recording: Arc<Recorded>,
 }
 
+/// Lets other threads run while `work` is done, which Ctrl-C stops.
+fn stoppable<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(OnProgress<'_>) -> PyResult<Option<T>> + Send,
+) -> PyResult<T> {
+    let done = unlocked(py, || {
+        let mut interrupted = None;
+        let done = work(&mut |_| {
+            interrupted = Python::attach(|py| py.check_signals().err());
+            if interrupted.is_some() { Control::Stop } else { Control::Continue }
+        });
+        interrupted.map_or(done, Err)
+    })?;
+    done.ok_or_else(|| OutlastError::new_err("stopped"))
+}
+
 #[pymethods]
 impl Recording {
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let opened = unlocked(py, || {
-            let mut interrupted = None;
-            let opened = Recorded::open(&path, &mut |_| match Python::attach(|py| py.check_signals()) {
-                Ok(()) => Control::Continue,
-                Err(error) => {
-                    interrupted = Some(error);
-                    Control::Stop
-                }
-            });
-            interrupted.map_or(opened.map_err(of_torture), Err)
-        })?;
-        let own = opened.ok_or_else(|| OutlastError::new_err("stopped"))?;
+        let own = stoppable(py, |progress| Recorded::open(&path, progress).map_err(of_torture))?;
         Ok(Self { own: Arc::new(own) })
     }
 
@@ -70,7 +80,7 @@ impl Recording {
     fn plan(&self, py: Python<'_>, spec: &str) -> PyResult<Plan> {
         let spec: Spec =
             serde_json::from_str(spec).map_err(|error| OutlastError::new_err(format!("plan: {error}")))?;
-        let own = unlocked(py, || self.own.plan(&spec).map_err(of_torture))?;
+        let own = stoppable(py, |progress| self.own.plan(&spec, progress).map_err(of_torture))?;
         Ok(Plan { own, recording: self.own.clone() })
     }
 
@@ -80,6 +90,42 @@ impl Recording {
         let own = unlocked(py, || self.own.state(&id).map_err(of_torture))?;
         Ok(State { own, recording: self.own.clone() })
     }
+
+    /// Serves a state; with `record`, what is done to it is a log of dm-log-writes there when the server has ended.
+    fn serve(
+        &self,
+        py: Python<'_>,
+        state: &State,
+        listen: &str,
+        record: Option<PathBuf>,
+    ) -> PyResult<Served> {
+        let handle = unlocked(py, || {
+            let listen =
+                listen.parse().map_err(|error: ListenError| OutlastError::new_err(error.to_string()))?;
+            serve_state(&self.own, state.own.clone(), &listen, record.as_deref()).map_err(of_torture)
+        })?;
+        Served::on_its_own(handle)
+    }
+
+    /// Writes all of it to open files: as a log of dm-log-writes to `to`, or as a list to `to` and, the bytes of its writes, to `data`.
+    fn export(&self, py: Python<'_>, to: i32, data: Option<i32>) -> PyResult<()> {
+        unlocked(py, || {
+            let (history, mut to) = (self.own.history(), BufWriter::new(open_file(to)?));
+            match data {
+                None => drop(log_writes::export(history, to)?),
+                Some(data) => {
+                    export_list(history, &mut to, &mut BufWriter::new(open_file(data)?))?;
+                    to.flush()?;
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The same open file under a path of its own, so that nobody need know whose it is.
+fn open_file(fd: i32) -> std::io::Result<File> {
+    File::options().write(true).open(format!("/proc/self/fd/{fd}"))
 }
 
 #[pymethods]
@@ -174,8 +220,7 @@ impl State {
     /// Writes all that is not zero to an open file, which is empty and as long as the device; how many bytes.
     fn write_to(&self, py: Python<'_>, fd: i32) -> PyResult<u64> {
         unlocked(py, || {
-            // The same open file under a path of its own, so that nobody need know whose it is.
-            let file = File::options().write(true).open(format!("/proc/self/fd/{fd}"))?;
+            let file = open_file(fd)?;
             let (history, mut written) = (self.recording.history(), 0);
             self.own.visit(history, 0..history.capacity, |lba, bytes| {
                 written += bytes.len() as u64;

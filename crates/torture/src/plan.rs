@@ -82,15 +82,15 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The states of `history` that `spec` asks for. `machine` enumerates those of a model that runs a machine.
+    /// The states of `history` that `spec` asks for. `machine` enumerates those of a model that runs a machine; `None` where it is stopped.
     ///
     /// # Errors
     /// A setting that cannot be, or what `machine` returns.
     pub fn new(
         history: &History,
         spec: &Spec,
-        mut machine: impl FnMut(&str) -> Result<(Vec<CrashState>, PlanFacts), TortureError>,
-    ) -> Result<Self, TortureError> {
+        mut machine: impl FnMut(&str) -> Result<Option<(Vec<CrashState>, PlanFacts)>, TortureError>,
+    ) -> Result<Option<Self>, TortureError> {
         let settings = spec.contract(history)?;
         let (mut items, mut facts) = (Vec::new(), BTreeMap::new());
         for model in &spec.models {
@@ -108,12 +108,12 @@ impl Plan {
                 facts.insert(model.clone(), found);
                 items.extend(fair(states.distinct, spec).into_iter().map(Item::Contract));
             } else {
-                let (states, found) = machine(model)?;
+                let Some((states, found)) = machine(model)? else { return Ok(None) };
                 facts.insert(model.clone(), found);
                 items.extend(states.into_iter().map(|state| Item::Ready(Box::new(state))));
             }
         }
-        Ok(Self { settings, items, facts })
+        Ok(Some(Self { settings, items, facts }))
     }
 
     /// How many there are.

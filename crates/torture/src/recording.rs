@@ -13,8 +13,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// How many instants of a machine are looked at, at most: a minute or so.
+/// How many instants of a drive are looked at for a model, at most: half a minute or so.
 const INSTANTS: u64 = 50_000;
+/// And of an array, for all that a model stands for together: a minute or two, since a member that is gone has to be read.
+const INSTANTS_OF_ARRAY: u64 = 6_000;
 
 /// What a recording was made by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,12 +99,12 @@ impl Recording {
         &self.history
     }
 
-    /// The states that `spec` asks for.
+    /// The states that `spec` asks for. `None` where `progress` stopped it.
     ///
     /// # Errors
     /// A setting that cannot be; a model of machines for a recording without one.
-    pub fn plan(&self, spec: &Spec) -> Result<Plan, TortureError> {
-        Plan::new(&self.history, spec, |model| self.machine_states(model, spec))
+    pub fn plan(&self, spec: &Spec, progress: OnProgress<'_>) -> Result<Option<Plan>, TortureError> {
+        Plan::new(&self.history, spec, |model| self.machine_states(model, spec, progress))
     }
 
     /// The state that is named so.
@@ -137,15 +139,22 @@ impl Recording {
         Err(TortureError::Setting { name: "model", value: model.to_owned(), limit })
     }
 
-    fn machine_states(&self, model: &str, spec: &Spec) -> Result<(Vec<CrashState>, PlanFacts), TortureError> {
+    fn machine_states(
+        &self,
+        model: &str,
+        spec: &Spec,
+        progress: OnProgress<'_>,
+    ) -> Result<Option<(Vec<CrashState>, PlanFacts)>, TortureError> {
         self.check_machine(model)?;
         let scenario = Image::scenario(&self.path)?;
         let (mut states, mut facts) = (Vec::new(), PlanFacts::default());
-        for what in What::of_model(model, &scenario, &spec.faults)? {
-            let request =
-                Request { limit: Some(INSTANTS), seed: spec.seed, ..Request::new(&self.history, what) };
-            let Some(found) = drive::classes(&self.path, &self.history, &request, &mut go_on)? else {
-                continue;
+        let whats = What::of_model(model, &scenario, &spec.faults)?;
+        let all = if scenario.array.is_some() { INSTANTS_OF_ARRAY } else { INSTANTS };
+        let limit = Some(all / whats.len().max(1) as u64);
+        for what in whats {
+            let request = Request { limit, seed: spec.seed, ..Request::new(&self.history, what) };
+            let Some(found) = drive::classes(&self.path, &self.history, &request, progress)? else {
+                return Ok(None);
             };
             facts.cuts += found.looked_at;
             facts.all_cuts += found.instants;
@@ -154,7 +163,7 @@ impl Recording {
             facts.window_ns = (request.window.end - request.window.start).0;
             states.extend(found.classes);
         }
-        Ok((states, facts))
+        Ok(Some((states, facts)))
     }
 }
 

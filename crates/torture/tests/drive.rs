@@ -114,7 +114,8 @@ fn a_recording_gives_the_states_of_its_machine() {
     let recorded = live(&drive("volatile", ""), 8, 40);
     let plan = |models: &str, more: &str| {
         let spec: Spec = serde_json::from_str(&format!("{{\"models\": [{models}]{more}}}")).unwrap();
-        recorded.recording.plan(&spec).map_err(|error| error.to_string())
+        let planned = recorded.recording.plan(&spec, &mut |_| Control::Continue);
+        planned.map(Option::unwrap).map_err(|error| error.to_string())
     };
     let history = recorded.recording.history();
     let (whole, request) = all(&recorded, What::Drive);
@@ -135,6 +136,8 @@ fn a_recording_gives_the_states_of_its_machine() {
     )
     .unwrap();
     assert!(both.facts["fault"].distinct > 1 && both.facts["late:2ms"].distinct > 1);
+    let spec: Spec = serde_json::from_str("{\"models\": [\"drive\"]}").unwrap();
+    assert!(recorded.recording.plan(&spec, &mut |_| Control::Stop).unwrap().is_none(), "it can be stopped");
     let refused = plan("\"floods\"", "").unwrap_err();
     assert!(refused.starts_with("model = floods: is no model of states"), "{refused}");
 }

@@ -56,7 +56,7 @@ class LazyGroup(click.Group):
         if cmd_name not in self._table:
             return None
         module = import_module(self._table[cmd_name][0])
-        command: click.Command = getattr(module, f"{cmd_name}_command")
+        command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
     def resolve_command(

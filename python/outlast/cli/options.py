@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -12,6 +13,8 @@ import click
 
 STANDARD_INPUT = "-"
 MOST_DIGITS = 20
+_TIME = re.compile(r"(\d+(?:\.\d+)?)(ms|s|min|h)?")
+_UNITS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, None: 1.0}
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -36,6 +39,23 @@ class Whole(click.ParamType[int]):
             limit = f"at least {self._least}" if self._most is None else f"within {self._least} to {self._most}"
             self.fail(f"{value} is not {limit}", param, ctx)
         return number
+
+
+class Seconds(click.ParamType[float]):
+    """A time on the wall, such as 120s or 2min."""
+
+    name = "TIME"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        found = _TIME.fullmatch(str(value).strip())
+        if found is None:
+            self.fail(f'"{value}" is not a time such as 120s or 2min', param, ctx)
+        seconds = float(found[1]) * _UNITS[found[2]]
+        if not 0 < seconds <= 1e7:
+            self.fail(f"{value} is not above 0 and at most 1e7 seconds", param, ctx)
+        return seconds
 
 
 class Setting(click.ParamType[tuple[str, str]]):

@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import click
 
 from outlast import interrupts
 from outlast.cli import LazyGroup
 from outlast.cli.options import Setting, path_option
+from outlast.cli.torture_check import CheckOptions, about, check_options, checked
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from outlast.torture.crash import Recording
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+LOOK_S = 0.05
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "record": ("outlast.cli.torture", "Record what a program asks of a drive, with its marks."),
+    "run": ("outlast.cli.torture", "Record and check in one."),
+    "open": ("outlast.cli.torture", "Look at a state that a loss of power leaves."),
     "check": ("outlast.cli.torture_check", "Check the states that a loss of power may leave."),
+    "export": ("outlast.cli.torture_logs", "Write a recording for dm-log-writes' replay-log, QEMU or blktrace."),
+    "guest-files": ("outlast.cli.torture_guest", "Get what a guest is made of, for working without root."),
 }
 """The module of each command, which is `NAME_command` there, and its line in the help."""
 
@@ -39,6 +58,62 @@ def tell(line: str) -> None:
     click.echo(line, err=True)
 
 
+class RecordOptions(TypedDict):
+    """The options of a recording, except for where it is kept."""
+
+    drive: str
+    settings: tuple[tuple[str, str], ...]
+    fs: str
+    setup: str | None
+    mkfs_options: str
+    mount_options: str
+    speed: float
+
+
+def record_options(command: Command) -> Command:
+    """The options of a recording, except for where it is kept."""
+    for decorate in (
+        click.option(
+            "--speed",
+            type=click.FloatRange(0.001, 1000),
+            default=1.0,
+            show_default=True,
+            help="Simulated seconds of the drive in a second on the wall.",
+        ),
+        click.option("--mount-options", metavar="OPTIONS", default="", help="For the mount, here and in each check."),
+        click.option("--mkfs-options", metavar="OPTIONS", default="", help="For mkfs, in one word."),
+        click.option(
+            "--setup",
+            metavar="COMMAND",
+            help="For the shell, before the recording begins: what is to be there already.",
+        ),
+        click.option(
+            "--fs",
+            type=click.Choice(["ext4", "xfs", "btrfs", "none"]),
+            default="ext4",
+            show_default=True,
+            help="Made on the drive and mounted at $OUTLAST_MOUNT; with none the drive itself is $OUTLAST_DEVICE.",
+        ),
+        click.option(
+            "--set",
+            "settings",
+            type=Setting(),
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Change one setting of the drive by its dotted name; repeatable.",
+        ),
+        click.option(
+            "--drive",
+            metavar="SCENARIO",
+            default="serve-drive",
+            show_default=True,
+            help="A built-in scenario or a file.",
+        ),
+    ):
+        command = decorate(command)
+    return command
+
+
 @click.command(
     "record",
     epilog="""\b
@@ -47,64 +122,110 @@ Example:
   outlast torture record --drive mine.toml --fs xfs --out run.outlast -- make test
   outlast torture record --fs none --out run.outlast -- ./workload-on-a-raw-device""",
 )
-@click.option(
-    "--drive", metavar="SCENARIO", default="serve-drive", show_default=True, help="A built-in scenario or a file."
-)
-@click.option(
-    "--set",
-    "settings",
-    type=Setting(),
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Change one setting of the drive by its dotted name; repeatable.",
-)
-@click.option(
-    "--fs",
-    type=click.Choice(["ext4", "xfs", "btrfs", "none"]),
-    default="ext4",
-    show_default=True,
-    help="Made on the drive and mounted at $OUTLAST_MOUNT; with none the drive itself is $OUTLAST_DEVICE.",
-)
-@click.option(
-    "--setup", metavar="COMMAND", help="For the shell, before the recording begins: what is to be there already."
-)
-@click.option("--mkfs-options", metavar="OPTIONS", default="", help="For mkfs, in one word.")
-@click.option("--mount-options", metavar="OPTIONS", default="", help="For the mount, here and in each check.")
-@click.option(
-    "--speed",
-    type=click.FloatRange(0.001, 1000),
-    default=1.0,
-    show_default=True,
-    help="Simulated seconds of the drive in a second on the wall.",
-)
+@record_options
 @path_option("--out", metavar="DIR", required=True, help="The recording: a folder that is not there yet.")
-@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-def record_command(
-    drive: str,
-    settings: tuple[tuple[str, str], ...],
-    fs: str,
-    setup: str | None,
-    mkfs_options: str,
-    mount_options: str,
-    speed: float,
-    out: Path,
-    command: tuple[str, ...],
-) -> int:
+@click.argument("command", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
+def record_command(out: Path, command: tuple[str, ...], **options: Unpack[RecordOptions]) -> int:
     """Run COMMAND on a drive that is served, and keep what the drive was asked, with bytes and times.
 
     The command notes what it was promised: a line on the descriptor $OUTLAST_MARK_FD, a datagram to
     $OUTLAST_MARK_SOCKET, or `outlast ctl mark TEXT`. Its exit code is that of record; the recording stays.
     """
+    return _recorded(out, list(command), options)
+
+
+def _recorded(out: Path, command: list[str], options: RecordOptions) -> int:
     from outlast.torture.record import Asked, record
     from outlast.torture.workload import Job
 
+    fs, mkfs_options, mount_options = options["fs"], options["mkfs_options"], options["mount_options"]
     if fs == "none" and (mkfs_options or mount_options):
         option = "--mkfs-options" if mkfs_options else "--mount-options"
         raise click.UsageError(f"{option}: not with --fs none, which mounts nothing", click.get_current_context())
     interrupts.keep()
-    job = Job(list(command), fs, mkfs_options, mount_options, setup)
-    asked = Asked(job, out, [drive], list(settings), drive, speed)
-    code = record(asked, tell)
+    job = Job(command, fs, mkfs_options, mount_options, options["setup"])
+    drive = options["drive"]
+    code = record(Asked(job, out, [drive], list(options["settings"]), drive, options["speed"]), tell)
     failed = f"; the command failed with exit code {code}" if code else ""
     tell(f"recorded in {out}{failed}")
     return code
+
+
+@click.command(
+    "run",
+    epilog="""\b
+Example:
+  outlast torture run --check ./check.sh --out run.outlast -- ./workload.sh
+  outlast torture run --check ./check.sh --states 200 --budget 120s --out run.outlast -- ./workload.sh""",
+)
+@click.option("--check", metavar="COMMAND", help="The check, with its arguments, as `outlast torture check` takes it.")
+@record_options
+@path_option("--out", metavar="RUN", required=True, help="The recording; results are kept in RUN.torture.")
+@check_options
+@click.argument("command", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
+def run_command(check: str | None, out: Path, command: tuple[str, ...], **options: Any) -> int:
+    """Record COMMAND, as `outlast torture record` does, and check the recording, as `outlast torture check` does."""
+    of_record: RecordOptions = {name: options.pop(name) for name in RecordOptions.__annotations__}  # type: ignore[assignment]
+    of_check: CheckOptions = {**options, "out": None}  # type: ignore[typeddict-item]
+    if (check is None) == (of_check["in_process"] is None):
+        raise click.UsageError("name the check: --check COMMAND, or --check-in-process", click.get_current_context())
+    if code := _recorded(out, list(command), of_record):
+        return code
+    return checked(out, shlex.split(check or ""), None, of_check)
+
+
+@click.command(
+    "open",
+    epilog="""\b
+Example:
+  outlast torture open run.outlast --cut 51868255ns
+  outlast torture open run.outlast --cut contract@812-3,7:4711+8 -- ls -l
+  outlast torture open run.outlast --cut drive@51868255 -- sh -c 'ls -l "$OUTLAST_MOUNT"; nbdinfo "$OUTLAST_URI"'""",
+)
+@click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--cut", metavar="TIME|STATE", required=True, help="When power fails, such as 51.8ms, or a state's name.")
+@click.option("--content", is_flag=True, help="What the drive holds alone, without the drive: quicker.")
+@click.option("--fs", help="File system of a recording that does not say which it has. Default: none.")
+@click.argument("command", metavar="[COMMAND]...", nargs=-1, type=click.UNPROCESSED)
+def open_command(run: Path, cut: str, content: bool, fs: str | None, command: tuple[str, ...]) -> int:
+    """Have one state of the recording RUN to look at, until COMMAND or Ctrl-C ends it.
+
+    It is mounted in a folder that is printed, with all that a check would find in its environment. What a simulated
+    drive leaves (drive@TIME) is that drive, at an address that is printed, too. What is changed is not kept.
+    """
+    from outlast import _core
+    from outlast.errors import TortureError
+    from outlast.torture.open import opened, state_of
+
+    if not run.exists():
+        raise TortureError(f"{run}: there is no such recording")
+    said = about(run)
+    if fs is not None and said.get("fs") not in (None, fs):
+        raise click.UsageError(f"--fs {fs}: the recording is of {said['fs']}", click.get_current_context())
+    recording: Recording = _core.Recording(str(run))
+    state = state_of(recording, cut)
+    interrupts.keep()
+    with opened(recording, state, run, {"fs": fs or "none"} | said, content, tell) as there:
+        for line in there.lines():
+            tell(line)
+        if command:
+            return _look(list(command), there.env)
+        for name in ("OUTLAST_MOUNT", "OUTLAST_DEVICE", "OUTLAST_URI"):
+            if name in there.env:
+                click.echo(f"{name}={there.env[name]}")
+        tell("Ctrl-C ends it.")
+        while not interrupts.asked():
+            time.sleep(LOOK_S)
+    return 0
+
+
+def _look(command: list[str], env: dict[str, str]) -> int:
+    """Runs a command at this terminal; Ctrl-C is for the command."""
+    from outlast.errors import TortureError
+
+    try:
+        process = subprocess.Popen(command, env=os.environ | env)
+    except OSError as error:
+        raise TortureError(f"{command[0]}: cannot be run: {error.strerror}") from error
+    code = process.wait()
+    return code if code >= 0 else 128 - code

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 import click
 
 from outlast import interrupts
-from outlast.cli.options import Whole, path_option
+from outlast.cli.options import Seconds, Whole, path_option
 from outlast.cli.progress import StatesProgress
 
 if TYPE_CHECKING:
@@ -28,25 +27,6 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 BAD = 1
 """The exit code if a state is bad."""
-_TIME = re.compile(r"(\d+(?:\.\d+)?)(ms|s|min|h)?")
-_UNITS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, None: 1.0}
-
-
-class Seconds(click.ParamType[float]):
-    """A time on the wall, such as 120s or 2min."""
-
-    name = "TIME"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        if isinstance(value, float):
-            return value
-        found = _TIME.fullmatch(str(value).strip())
-        if found is None:
-            self.fail(f'"{value}" is not a time such as 120s or 2min', param, ctx)
-        seconds = float(found[1]) * _UNITS[found[2]]
-        if not 0 < seconds <= 1e7:
-            self.fail(f"{value} is not above 0 and at most 1e7 seconds", param, ctx)
-        return seconds
 
 
 class CheckOptions(TypedDict):
@@ -71,7 +51,8 @@ class CheckOptions(TypedDict):
 
 
 def check_options(command: Command) -> Command:
-    """The options of a check."""
+    """The options of a check, except for where its results are kept."""
+    from outlast.cli.torture_guest import guest_files_option
     from outlast.torture.asked import MODELS
 
     for decorate in (
@@ -85,10 +66,10 @@ def check_options(command: Command) -> Command:
             metavar="FILE:FUNCTION",
             help="Call a Python function with each state instead of mounting it: FUNCTION(state) reads its bytes.",
         ),
+        guest_files_option,
         click.option("--backend", metavar="NAME", help="How states are mounted. Default: the first that works here."),
         click.option("--force", is_flag=True, help="Go on although the check fails with nothing lost."),
         click.option("--fresh", is_flag=True, help="Forget the results in DIR and begin anew."),
-        path_option("--out", metavar="DIR", help="Where the results are kept. Default: RUN.torture."),
         click.option("--timeout", type=Seconds(), default=30.0, show_default="30s", help="For each run of COMMAND."),
         click.option("--fsck", is_flag=True, help="Check the file system of each state after COMMAND."),
         click.option(
@@ -137,6 +118,7 @@ Exit codes: 0 no state is bad, 1 some are, 2 bad input or a check that fails wit
     "--state", "ids", multiple=True, metavar="ID", help="Check this state alone, and keep nothing of it; repeatable."
 )
 @click.option("--fs", help="File system of a recording that does not say which it has. Default: none.")
+@path_option("--out", metavar="DIR", help="Where the results are kept. Default: RUN.torture.")
 @check_options
 def check_command(
     run: Path, command: tuple[str, ...], ids: tuple[str, ...], fs: str | None, **options: Unpack[CheckOptions]
@@ -168,7 +150,6 @@ def checked(run: Path, command: list[str], fs: str | None, options: CheckOptions
     from outlast.torture.files import write
 
     with StatesProgress(shown=not options["quiet"]) as tell:
-        interrupts.keep()
         try:
             result = check(ready.recording, ready.asked, ready.trials, ready.backend, tell)
         except FirstStateBad as error:
@@ -189,7 +170,7 @@ def _ready(run: Path, command: list[str], fs: str | None, options: CheckOptions)
     from outlast import _core
     from outlast.errors import TortureError
     from outlast.torture import mounts, trial
-    from outlast.torture.asked import DEFAULT_MODELS, TWICE, Asked
+    from outlast.torture.asked import DEFAULT_MODELS, TWICE, Asked, default_out
 
     context, in_process = click.get_current_context(), options["in_process"]
     if bool(command) == (in_process is not None):
@@ -201,15 +182,15 @@ def _ready(run: Path, command: list[str], fs: str | None, options: CheckOptions)
     faults = [_fault(text) for text in options["faults"]]
     if not run.exists():
         raise TortureError(f"{run}: there is no such recording")
-    about = _about(run)
-    own = about.get("fs")
+    said = about(run)
+    own = said.get("fs")
     if fs is not None and own not in (None, fs):
         raise click.UsageError(f"--fs {fs}: the recording is of {own}", context)
     fs = own or fs or "none"
     if in_process is not None:
         name, trials = "in process", trial.in_process(trial.function_of(in_process))
     else:
-        backend = mounts.choose(fs, about.get("mount_options", ""), options["backend"])
+        backend = mounts.choose(fs, said.get("mount_options", ""), options["backend"])
         trial.find_command(command)
         name = backend.name
         trials = trial.mounted(backend, trial.Ask(command, fs, options["fsck"], options["timeout"]))
@@ -218,7 +199,7 @@ def _ready(run: Path, command: list[str], fs: str | None, options: CheckOptions)
     models = options["models"] or (DEFAULT_MODELS if has_drive else DEFAULT_MODELS[:1])
     asked = Asked(
         run=run,
-        out=options["out"] or run.with_name(f"{run.name}.torture"),
+        out=options["out"] or default_out(run),
         command=command,
         in_process=in_process,
         models=models,
@@ -238,7 +219,7 @@ def _ready(run: Path, command: list[str], fs: str | None, options: CheckOptions)
     return _Ready(recording, asked, trials, name)
 
 
-def _about(run: Path) -> dict[str, Any]:
+def about(run: Path) -> dict[str, Any]:
     """What the recording says of itself; nothing if another program has made it."""
     from outlast.errors import TortureError
 
@@ -246,10 +227,10 @@ def _about(run: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        about: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise TortureError(f"{path}: cannot be read: {error}") from error
-    return about
+    return said
 
 
 def _fault(text: str) -> dict[str, Any]:
@@ -263,7 +244,7 @@ def _repeated(options: CheckOptions, fs: str | None) -> tuple[str, ...]:
     """The options without which a state would be checked in another way."""
     words = ["--fsck"] if options["fsck"] else []
     words += ["--timeout", f"{options['timeout']:g}s"] if options["timeout"] != 30.0 else []
-    given = (("--backend", options["backend"]), ("--out", options["out"]), ("--fs", fs if fs != "none" else None))
+    given = (("--backend", options["backend"]), ("--fs", fs if fs != "none" else None))
     return (*words, *(word for name, value in given if value is not None for word in (name, str(value))))
 
 

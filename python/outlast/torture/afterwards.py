@@ -39,6 +39,10 @@ LOOK_S = 0.01
 @contextmanager
 def removed(kind: str, what: int | Path) -> Iterator[None]:
     """Something that would have to be removed if this process were killed during the block."""
+    if os.getpid() == 1:
+        # What the first process of a guest or container leaves behind goes with that.
+        yield
+        return
     entry = json.dumps([kind, what if isinstance(what, int) else str(what)])
     _Watch.tell(f"+{entry}\n")
     try:

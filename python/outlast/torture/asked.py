@@ -19,6 +19,11 @@ MODELS = ("contract", "drive", "liar", *LIAR, "fault", "array", TWICE)
 DEFAULT_MODELS = ("contract", "drive")
 
 
+def default_out(run: Path) -> Path:
+    """Where the results of a recording are kept if nobody says."""
+    return run.with_name(f"{run.name}.torture")
+
+
 @dataclass(frozen=True)
 class Asked:
     """A check, as its options say."""
@@ -80,6 +85,8 @@ class Asked:
     def reproduce(self, state: str) -> str:
         """The command that checks this state again."""
         words = ["outlast", "torture", "check", str(self.run), *self.repeated, "--state", state]
+        if state.startswith(f"{TWICE}/") and self.out != default_out(self.run):
+            words += ["--out", str(self.out)]
         if self.in_process is not None:
             return shlex.join([*words, "--check-in-process", self.in_process])
         return f"{shlex.join(words)} -- {shlex.join(self.command)}"

@@ -58,7 +58,8 @@ class Checking:
         self._first()
         wanted = self._asked.states
         has_twice = TWICE in self._asked.models
-        share = wanted if wanted is None or not has_twice else wanted - wanted // len(self._asked.models)
+        # Cuts of recoveries are one model more.
+        share = wanted if wanted is None or not has_twice else wanted - wanted // (len(self._asked.planned) + 1)
         every = self._arranged()
         states = every[:share]
         verdicts = self._check(states)
@@ -209,8 +210,10 @@ def check(recording: Recording, asked: Asked, trials: Trials, backend: str, tell
     facts = json.loads(recording.facts())
     journal = Journal(asked.out, asked.agreement(facts, backend), fresh=asked.fresh)
     tell("planning", 0, 0, 0)
-    # Before anything is written: it finds what cannot be.
+    # Before anything is written: it finds what cannot be, and a signal ends it, since nothing is lost.
+    interrupts.raising()
     plan = recording.plan(asked.spec(asked.planned))
+    interrupts.keep()
     with Crew(trials, asked.jobs) as crew, journal:
         return Checking(recording, plan, asked, journal, crew, tell).run(backend)
 

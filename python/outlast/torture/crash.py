@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 
 class State(Protocol):
@@ -105,5 +105,5 @@ class Recording(Protocol):
     def state(self, id: str) -> State:  # noqa: A002 - the name of the binding
         """The state of that id."""
 
-    def serve(self, state: State, listen: str, record: str | None) -> Served:
-        """Serves what a state holds, and writes what is done to it to the file `record`."""
+    def serve(self, state: Any, listen: str, record: str | None) -> Served:
+        """Serves what a state of its own holds, and writes what is done to it to the file `record`."""

@@ -51,6 +51,10 @@ class Crew:
             self._todo.put(None)
         for thread in self._threads:
             thread.join()
+        # What a worker could not put away afterwards; an error that ends everything goes first.
+        while error is None and not self._done.empty():
+            if (left := self._done.get()[1]) is not None:
+                raise left
 
     def _work(self) -> None:
         try:

@@ -127,18 +127,23 @@ def _let_go() -> None:
                 linux.unmount(place, linux.MNT_DETACH)
 
 
+def mount(device: str, place: Path, fs: str, options: str) -> None:
+    """Mounts a file system of a recording; refusals of the kernel are `OSError`."""
+    flags, data = linux.options(",".join(filter(None, (options, ALWAYS.get(fs)))))
+    try:
+        linux.mount(device, place, fs, flags, data)
+    except OSError as error:
+        if error.errno == errno.ENODEV:
+            raise TortureError(f"the kernel has no {fs}") from error
+        raise
+
+
 class Mounted:
     """A device that is mounted, and how it comes off again."""
 
     def __init__(self, source: device.Device, place: Path, fs: str, options: str, namespace: int) -> None:
         self._source, self._place, self._namespace = source, place, namespace
-        flags, data = linux.options(",".join(filter(None, (options, ALWAYS.get(fs)))))
-        try:
-            linux.mount(source.path, place, fs, flags, data)
-        except OSError as error:
-            if error.errno == errno.ENODEV:
-                raise TortureError(f"the kernel has no {fs}") from error
-            raise
+        mount(source.path, place, fs, options)
 
     def unmount(self) -> None:
         """Unmounts; whoever still uses the mount is killed."""

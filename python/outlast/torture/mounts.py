@@ -15,6 +15,8 @@ Stage = Literal["mount", "check", "fsck", "done"]
 BACKENDS = {
     "none": "outlast.torture.plain",
     "loop": "outlast.torture.loop",
+    "guest": "outlast.torture.guest",
+    "fuse2fs": "outlast.torture.fuse2fs",
 }
 """The module of each backend, in the order in which they are tried. Each has `missing(fs)` and `backend(options)`."""
 

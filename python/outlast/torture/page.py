@@ -10,7 +10,7 @@ from outlast.report.page import Section, Tile, document
 from outlast.torture.junit import why
 from outlast.torture.result import Failure, Result
 from outlast.torture.results import Verdict
-from outlast.torture.summary import ALLOWED, named, risk_text
+from outlast.torture.summary import ALLOWED, NOTHING, named, risk_text
 from outlast.torture.timeline import timeline
 
 MOST_ROWS = 200
@@ -20,11 +20,11 @@ MOST_ROWS = 200
 def page(result: Result) -> str:
     """The whole page."""
     figure = timeline(result)
-    sections = [_failures(result), _when(result), _models(result), _bad(result)]
+    sections = [_when(result), _failures(result), _models(result), _bad(result)]
     footer = f"Outlast {text(__version__)} · simulated, not measured on hardware"
     title = f"{result.asked.run.name} · Outlast"
     if figure is not None:
-        sections[1].add(figure)
+        sections[0].add(figure)
     return document(title, _header(result), sections, footer, charts=figure is not None)
 
 
@@ -70,15 +70,15 @@ def _failures(result: Result) -> Section:
 def _card(failure: Failure, result: Result) -> str:
     smallest, first = failure.smallest, failure.states[0]
     meaning = ALLOWED.get(first.model, "")
-    lost = (
-        f"{smallest.lost} of {first.lost} lost pieces of writes are enough" if smallest.lost else "Nothing need be lost"
-    )
-    how = ", and none can go" if failure.minimal and smallest.lost else ""
+    checks = f" ({failure.checks} checks)" if failure.checks else ""
+    how = f"; none of them can go{checks}" if failure.minimal else f"; whether that is the fewest is not known{checks}"
+    enough = f"{smallest.lost} of {first.lost} lost pieces of writes {'is' if smallest.lost == 1 else 'are'} enough"
+    lost = f"{enough}{how}" if smallest.lost else NOTHING
     count = len(failure.states)
     return (
         f'<div class="card"><h3>{text(why(smallest))}</h3><p class="finding"><b>{count}</b> '
         f"state{'s' if count > 1 else ''} of {text(first.group)}{f': {meaning}' if meaning else ''}. "
-        f"{lost}{how} ({failure.checks} checks).</p>{_told(smallest, result)}</div>"
+        f"{lost}.</p>{_told(smallest, result)}</div>"
     )
 
 
@@ -89,7 +89,7 @@ def _told(verdict: Verdict, result: Result) -> str:
         lost.append(f"and {verdict.lost - len(lost)} more")
     parts = [("lost", "\n".join(lost) or "nothing"), ("output", verdict.output.rstrip() or "none")]
     parts.append(("again", result.asked.reproduce(verdict.state)))
-    return "".join(f'<p class="muted">{name}</p><pre>{text(value)}</pre>' for name, value in parts)
+    return "".join(f'<p class="muted">{name}</p><pre class="told">{text(value)}</pre>' for name, value in parts)
 
 
 def _when(result: Result) -> Section:
@@ -98,12 +98,10 @@ def _when(result: Result) -> Section:
     for model in result.planned:
         for group, risk in result.risks_of(model).items():
             low, high = risk.bounds
-            told.append(
-                f"{text(named(group, model))}a loss of power at a random instant leaves a bad state with probability "
-                f"<b>{risk_text(risk)}</b>"
-                + ("" if risk.exact else f"; whatever the rest is, {percent(low)} to {percent(high)} of the time")
-            )
-    section.finding = ". ".join(f"{each[0].upper()}{each[1:]}" for each in told) + ("." if told else "")
+            rest = "" if risk.exact else f"; whatever the rest is, {percent(low)} to {percent(high)} of the time"
+            told.append(f"{text(group)} <b>{risk_text(risk)}</b>{rest}")
+    if told:
+        section.finding = f"Probability that a loss at a random instant leaves a bad state: {'; '.join(told)}."
     return section
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TextIO
@@ -72,7 +72,7 @@ class Verdict:
 
     def line(self) -> str:
         """As in results.jsonl."""
-        return json.dumps(asdict(self), ensure_ascii=False) + "\n"
+        return json.dumps(vars(self), ensure_ascii=False) + "\n"
 
 
 def group_of(state: str) -> str:
@@ -192,9 +192,17 @@ class Journal:
             self.added += 1
             if self._file is not None:
                 self._write(self._file, kept.line())
-        if kept.is_bad and output and self._file is not None:
-            write_file(self.folder / LOGS / f"{file_name(verdict.state)}.txt", output)
+            if self._file is not None and kept.is_bad and output:
+                self._write_log(verdict)
         return kept
+
+    def _write_log(self, verdict: Verdict) -> None:
+        path = self.folder / LOGS / f"{file_name(verdict.state)}.txt"
+        try:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(verdict.output, encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise cannot_write(path, error) from error
 
     def _write(self, file: TextIO, line: str) -> None:
         try:

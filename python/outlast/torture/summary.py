@@ -25,6 +25,8 @@ ALLOWED = {
 }
 """What it means that a state of a model is bad."""
 
+NOTHING = "nothing is lost: by then the drive had not been asked for more"
+
 
 def show(result: Result, console: Console | None = None) -> None:
     """Prints what a person wants to know first."""
@@ -89,9 +91,8 @@ def _failure(failure: Failure, result: Result, console: Console) -> None:
         console.print(f"  [dim]│[/] {escape(line)}")
     first = failure.states[0]
     how = "the fewest" if failure.minimal else "not shown to be the fewest"
-    told = f"lost, {how}" if smallest.lost else "nothing lost"
     shrunk = f" ({smallest.lost} of {first.lost} after {failure.checks} checks)" if smallest.lost < first.lost else ""
-    console.print(f"  {told}{shrunk}:" if smallest.lost else f"  {told}{shrunk}: the cut itself is enough")
+    console.print(f"  lost, {how}{shrunk}:" if smallest.lost else f"  {NOTHING}{shrunk}")
     for entry in smallest.witness[:MOST_LINES]:
         console.print(f"    {escape(str(entry['text']))}")
     if smallest.lost > MOST_LINES:

@@ -147,7 +147,9 @@ class InProcess:
         except Exception:
             complaint = traceback.format_exc()
         seconds = time.perf_counter() - begun
-        return verdict_on(subject, "done" if complaint is None else "check", None, seconds, complaint or "", False)
+        # Files hold no lone surrogates.
+        said = (complaint or "").encode(errors="replace").decode()
+        return verdict_on(subject, "done" if complaint is None else "check", None, seconds, said, False)
 
 
 def function_of(spec: str) -> Function:

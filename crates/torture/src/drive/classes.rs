@@ -94,7 +94,7 @@ pub fn classes(
             next += count;
         }
         is_stopped =
-            found.instants % BETWEEN_REPORTS == 0 && progress(&report(request, &span)) == Control::Stop;
+            found.instants % BETWEEN_REPORTS == 1 && progress(&report(request, &span)) == Control::Stop;
         Ok(if is_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;
     found.classes = classes.found;

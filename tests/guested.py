@@ -1,0 +1,17 @@
+"""What tests of guests share: the files that a guest is made of, and whether one can be booted here."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from outlast.torture import guest, guest_files
+
+HERE = Path(__file__).parent
+# Those of `make test-guest` and CI, unless others are named.
+os.environ.setdefault(guest_files.VARIABLE, str(HERE.parent / "target" / "guest" / "files"))
+
+LACK = guest.missing("ext4")
+needs_guest = pytest.mark.skipif(LACK is not None, reason=f"guest: {LACK}")
