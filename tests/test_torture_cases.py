@@ -1,11 +1,14 @@
 """Do programs that lose what they acknowledged get caught, and those that keep it pass?
 
 First the checks themselves, on a folder that no power is cut from: each sees what is lost, corrupt, or there too soon.
+Then cases of those behind docs/reference/torture-table.md in small: `make torture-table` has all.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -138,3 +141,40 @@ def test_a_check_of_blocks_tells_what_is_lost_from_what_is_corrupt(tmp_path: Pat
     held = drive.read_bytes()
     drive.write_bytes(held[:100] + b"?" + held[101:])
     assert said(60) == CORRUPT
+
+
+def outlast(*words: str) -> subprocess.CompletedProcess[str]:
+    """`outlast torture` of this Python."""
+    return subprocess.run([sys.executable, "-m", "outlast", "torture", *words], text=True, capture_output=True)
+
+
+@pytest.mark.parametrize(
+    ("program", "options", "found"),
+    [
+        ("sqlite_rows.py", ["journal=DELETE", "synchronous=FULL", "commits=6"], {LOST}),
+        ("sqlite_rows.py", ["journal=DELETE", "synchronous=EXTRA", "commits=6"], set()),
+        ("rename_save.py", ["folder=yes", "saves=6"], set()),
+        ("rename_save.py", ["folder=no", "saves=6"], {LOST}),
+    ],
+    ids=["sqlite-full", "sqlite-extra", "rename-folder-synced", "rename-folder-forgotten"],
+)
+def test_what_was_acknowledged_is_lost_only_by_who_does_not_sync_it(
+    tmp_path: Path, program: str, options: list[str], found: set[int]
+) -> None:
+    if os.geteuid() != 0 or not Path("/dev/loop-control").exists():
+        pytest.skip("needs root and loop devices")
+    for tool in ("nbdfuse", "mkfs.ext4"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed")
+    recording, results = tmp_path / "run.outlast", tmp_path / "results"
+    case = [sys.executable, str(CASES / program)]
+    done = outlast("record", "--out", str(recording), "--", *case, "work", *options)
+    assert done.returncode == 0, done.stderr
+    words = ["check", str(recording), "--out", str(results), "--states", "40", "--model", "contract"]
+    done = outlast(*words, "--", *case, "check", *options)
+    assert done.returncode == bool(found), done.stdout + done.stderr
+    verdicts = [json.loads(line) for line in (results / "results.jsonl").read_text().splitlines()]
+    assert sum(bool(verdict["mark"]) for verdict in verdicts) > 25
+    bad = [verdict for verdict in verdicts if verdict["verdict"] == "bad"]
+    assert {verdict["exit"] for verdict in bad} == found
+    assert all(verdict["stage"] == "check" for verdict in bad)

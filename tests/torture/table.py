@@ -52,6 +52,7 @@ class Case:
     in_process: str | None = None
     jobs: int | None = None
     setup: bool = False
+    only: str = ""
     timeout: str = "30s"
 
     @property
@@ -179,7 +180,7 @@ def judged(case: Case, out: Path) -> Row:
     row = Row(case)
     for line in (out / "results.jsonl").read_text().splitlines():
         verdict = json.loads(line)
-        if verdict["purpose"] == "shrink":
+        if verdict["purpose"] == "shrink" or case.only not in verdict["state"]:
             continue
         row.states += 1
         row.promised += bool(verdict["mark"])
