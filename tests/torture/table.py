@@ -215,6 +215,9 @@ def run(case: Case, asked: argparse.Namespace) -> Row:
     if missing := case.missing():
         return Row(case, missing=missing)
     folder = asked.out / case.folder
+    if asked.show:
+        done = (folder / "check" / "result.json").exists()
+        return judged(case, folder / "check") if done else Row(case, error="not run yet")
     if not asked.resume:
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
@@ -237,6 +240,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "torture", help="folder of recordings and results")
     parser.add_argument("--resume", action="store_true", help="go on with what is in --out")
+    parser.add_argument("--show", action="store_true", help="run nothing: what --out has")
     parser.add_argument("--write", action="store_true", help="write the table in docs/reference")
     asked = parser.parse_args()
     rows = []
