@@ -20,22 +20,16 @@ pub(crate) fn is_open(history: &History, cut: usize, place: usize) -> bool {
 /// Whether the contract allows all of `lost` to be lost at `cut`.
 pub(crate) fn allowed(history: &History, cut: usize, lost: &Pieces) -> bool {
     lost.iter().all(|piece| {
-        let first = history.writes[piece.write.0 as usize].lba.0;
-        let sectors = piece.range().map(|sector| sector - first);
-        sectors
-            .map(|sector| history.versions().place(piece.write, sector))
-            .all(|place| is_open(history, cut, place))
+        let mut places = piece.range().filter_map(|sector| history.versions().place(piece.write, sector));
+        places.all(|place| is_open(history, cut, place))
     })
 }
 
 /// What may be lost of a write at `cut`, in pieces that do not cross a multiple of `unit` sectors.
 pub(crate) fn open_pieces(history: &History, cut: usize, write: WriteId, unit: u64) -> Vec<Piece> {
-    let range = history.writes[write.0 as usize].range();
     let mut pieces: Vec<Piece> = Vec::new();
-    for lba in range.clone() {
-        if !is_open(history, cut, history.versions().place(write, lba - range.start)) {
-            continue;
-        }
+    for place in history.versions().of_write(write).filter(|&place| is_open(history, cut, place)) {
+        let lba = history.versions().all()[place].sector;
         match pieces.last_mut() {
             Some(last) if last.range().end == lba && !lba.is_multiple_of(unit) => last.sectors += 1,
             _ => pieces.push(Piece { write, lba, sectors: 1 }),

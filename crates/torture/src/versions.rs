@@ -20,57 +20,56 @@ pub struct Version {
     pub hash: u64,
 }
 
-/// What all sectors held: by sector, then in order of arrival. A sector that is not among them holds zeroes all the time.
+/// What all sectors held: by sector, then in order of arrival. A sector that is not among them holds zeroes all the time, and zeroes that come to a
+/// sector which nothing else has come to are no version: whether they are lost makes no difference. (A file system that is made trims all of
+/// its device first.)
 #[derive(Debug, Default)]
 pub struct Versions {
     all: Vec<Version>,
-    /// By write, then by its sectors: where in `all` it is.
+    /// By write, then by sector: where in `all` its versions are.
     places: Vec<u32>,
-    /// By write: where in `places` its first sector is.
+    /// By write, and once more: where in `places` its first one is.
     firsts: Vec<usize>,
 }
 
 impl Versions {
     pub(crate) fn of(writes: &[Write], source: &dyn Source) -> io::Result<Self> {
         let mut all = Vec::new();
-        let (mut buffer, zeroes) = (vec![0; PIECE], Self::hash(&[0; SECTOR_BYTES as usize]));
+        let mut buffer = vec![0; PIECE];
         for (write, number) in writes.iter().zip(0..) {
             let id = WriteId(number);
-            let Data::At { file, mut offset } = write.data else {
-                all.extend(write.range().map(|sector| Version { sector, write: id, hash: zeroes }));
-                continue;
-            };
+            let Data::At { file, mut offset } = write.data else { continue };
             let mut sectors = write.range();
             while !sectors.is_empty() {
                 let count = (sectors.end - sectors.start).min(PIECE as u64 / SECTOR_BYTES);
                 let part = &mut buffer[..(count * SECTOR_BYTES) as usize];
                 source.read(file, offset, part)?;
                 let hashes = part.chunks_exact(SECTOR_BYTES as usize).map(Self::hash);
-                all.extend((sectors.start..).zip(hashes).map(|(sector, hash)| Version {
-                    sector,
-                    write: id,
-                    hash,
-                }));
+                let versions = (sectors.start..).zip(hashes);
+                all.extend(versions.map(|(sector, hash)| Version { sector, write: id, hash }));
                 (sectors.start, offset) = (sectors.start + count, offset + count * SECTOR_BYTES);
             }
         }
         all.sort_unstable();
-        let (mut firsts, mut end) = (Vec::with_capacity(writes.len()), 0);
-        for write in writes {
-            firsts.push(end);
-            end += write.sectors as usize;
-        }
-        let mut places = vec![0; end];
-        for (version, place) in all.iter().zip(0..) {
-            let write = version.write.0 as usize;
-            places[firsts[write] + (version.sector - writes[write].lba.0) as usize] = place;
-        }
+        all.extend(zeroes(writes, &all));
+        all.sort_unstable();
+        let mut by_write: Vec<(WriteId, u32)> = all.iter().map(|version| version.write).zip(0..).collect();
+        by_write.sort_unstable();
+        let first = |write| by_write.partition_point(|&(own, _)| own < WriteId(write));
+        let firsts = (0..=writes.len() as u32).map(first).collect();
+        let places = by_write.into_iter().map(|(_, place)| place).collect();
         Ok(Self { all, places, firsts })
     }
 
-    /// Where in [`Versions::all`] sector number `sector` of the write is, counted from its first.
-    pub fn place(&self, write: WriteId, sector: u64) -> usize {
-        self.places[self.firsts[write.0 as usize] + sector as usize] as usize
+    /// Where in [`Versions::all`] the versions of a write are, by sector.
+    pub fn of_write(&self, write: WriteId) -> impl ExactSizeIterator<Item = usize> {
+        let own = self.firsts[write.0 as usize]..self.firsts[write.0 as usize + 1];
+        self.places[own].iter().map(|&place| place as usize)
+    }
+
+    /// Where the version of a sector is that the write has brought; none where it has brought none.
+    pub fn place(&self, write: WriteId, sector: u64) -> Option<usize> {
+        self.all.binary_search_by_key(&(sector, write), |version| (version.sector, version.write)).ok()
     }
 
     /// Where the version before the one at `place` is, of the same sector.
@@ -120,4 +119,21 @@ impl Versions {
     pub fn sectors(&self) -> impl Iterator<Item = &[Version]> {
         self.all.chunk_by(|one, other| one.sector == other.sector)
     }
+}
+
+/// The versions that trims and writes of zeroes have brought, beside those of all others, which are in order.
+fn zeroes(writes: &[Write], others: &[Version]) -> Vec<Version> {
+    let (hash, mut found) = (Versions::zeroes(), Vec::new());
+    for (write, number) in writes.iter().zip(0..) {
+        if write.data != Data::Zeroes {
+            continue;
+        }
+        let (id, range) = (WriteId(number), write.range());
+        let first = others.partition_point(|version| version.sector < range.start);
+        let end = others.partition_point(|version| version.sector < range.end);
+        let sectors = others[first..end].chunk_by(|one, other| one.sector == other.sector);
+        let written = sectors.filter(|versions| versions[0].write < id);
+        found.extend(written.map(|versions| Version { sector: versions[0].sector, write: id, hash }));
+    }
+    found
 }

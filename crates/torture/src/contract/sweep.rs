@@ -29,10 +29,10 @@ pub(super) fn effort(history: &History, settings: &Settings) -> (u64, u64) {
     let mut next = 0;
     for cut in 0..=settings.window.1 {
         if let Some(What::Write(id)) = cut.checked_sub(1).map(|last| history.events[last].what) {
-            (open, sectors) = (open + 1, sectors + u64::from(history.writes[id.0 as usize].sectors));
+            (open, sectors) = (open + 1, sectors + history.versions().of_write(id).len() as u64);
         }
         while let Some(&(_, id)) = closings.get(next).filter(|&&(event, _)| event < cut) {
-            (open, sectors) = (open - 1, sectors - u64::from(history.writes[id.0 as usize].sectors));
+            (open, sectors) = (open - 1, sectors - history.versions().of_write(id).len() as u64);
             next += 1;
         }
         if cut >= settings.window.0 {
@@ -60,8 +60,7 @@ pub(super) fn each_cut(history: &History, settings: &Settings, mut visit: impl F
     for cut in 0..=settings.window.1 {
         if let Some(What::Write(id)) = cut.checked_sub(1).map(|last| history.events[last].what) {
             open.insert(id);
-            for sector in 0..u64::from(history.writes[id.0 as usize].sectors) {
-                let place = versions.place(id, sector);
+            for place in versions.of_write(id) {
                 let before = versions.before(place).map_or(0, |before| parts[before]);
                 nothing = nothing.wrapping_sub(before).wrapping_add(parts[place]);
             }
@@ -70,8 +69,7 @@ pub(super) fn each_cut(history: &History, settings: &Settings, mut visit: impl F
             next += 1;
             open.remove(&id);
             covered[id.0 as usize] = true;
-            for sector in 0..u64::from(history.writes[id.0 as usize].sectors) {
-                let place = versions.place(id, sector);
+            for place in versions.of_write(id) {
                 if versions.after(place).any(|version| covered[version.write.0 as usize]) {
                     continue;
                 }
@@ -139,9 +137,7 @@ impl Cut<'_> {
     fn live(&self, id: WriteId) -> impl Iterator<Item = (usize, u128, u128)> {
         let versions = self.history.versions();
         let is_covered = |at: usize| self.covered[versions.all()[at].write.0 as usize];
-        let places = (0..u64::from(self.history.writes[id.0 as usize].sectors))
-            .map(move |sector| versions.place(id, sector));
-        let open = places.filter(move |&place| {
+        let open = versions.of_write(id).filter(move |&place| {
             !versions.after(place).any(|version| self.covered[version.write.0 as usize])
         });
         open.map(move |place| {

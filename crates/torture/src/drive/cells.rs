@@ -1,7 +1,7 @@
-//! Where to look: every sector that a recording has touched, and those that share a mapping unit or a stripe with one.
+//! Where to look: every sector that a recording has written anything to, and those that share a mapping unit or a stripe with one.
 
 use crate::history::History;
-use crate::versions::Version;
+use crate::versions::{Version, Versions};
 use outlast_serve::Machine;
 use outlast_units::SECTOR_BYTES;
 use std::ops::Range;
@@ -80,10 +80,15 @@ impl Stripes {
     }
 }
 
-/// Runs of sectors that the recording has touched, with those that hang together with them, in order.
+/// Runs of sectors that the recording has written anything but zeroes to, with those that hang together with them, in order.
 fn touched(history: &History, unit: u64, stripes: &Stripes) -> Vec<Range<u64>> {
     let mut units: Vec<Range<u64>> = Vec::new();
+    let zeroes = Versions::zeroes();
     for of_sector in history.versions().sectors() {
+        // It never held anything else, whatever of it is lost: a file system begins with a trim of all that there is.
+        if of_sector.iter().all(|version| version.hash == zeroes) {
+            continue;
+        }
         let first = of_sector[0].sector / unit * unit;
         if units.last().is_none_or(|last| last.end <= first) {
             units.push(first..(first + unit).min(history.capacity));
