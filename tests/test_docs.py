@@ -12,9 +12,14 @@ import pytest
 
 from conftest import ROOT, summary_of
 from outlast.compare import flatten
+from tortured import lacks
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+
+
+MOUNTS = {"torture"}
+"""Pages whose examples mount file systems."""
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
@@ -39,6 +44,8 @@ def program_on_path(tmp_path: Path) -> dict[str, str]:
     ids=lambda page: page.stem,
 )
 def test_examples_run(page: Path, tmp_path: Path, program_on_path: dict[str, str]) -> None:
+    if page.stem in MOUNTS and (lack := lacks("ext4")) is not None:
+        pytest.skip(lack)
     folder = tmp_path / "work"
     folder.mkdir()
     python: list[str] = []  # blocks that follow each other are one program

@@ -104,6 +104,21 @@ def test_a_bad_state_is_shrunk_and_one_command_shows_it_again(folder: Path) -> N
     assert witness["text"] in again.stdout
 
 
+def test_a_log_of_another_program_is_checked_by_its_events(folder: Path) -> None:
+    log = folder / "run.log"
+    with log.open("wb") as file:
+        _core.Recording(str(folder / "careless.outlast")).export(file.fileno(), None)
+    done = torture(folder, "run.log")
+    assert done.returncode == 1, done.stderr
+    lines = {line["state"]: line["verdict"] for line in lines_of(folder / "run.log.torture")}
+    assert torture(folder, "careless.outlast", "--model", "contract").returncode == 1
+    assert lines == {line["state"]: line["verdict"] for line in lines_of(folder / "careless.outlast.torture")}
+    [failure] = json.loads((folder / "run.log.torture" / "result.json").read_text())["failures"]
+    again = call(*shlex.split(failure["smallest"]["reproduce"])[1:], cwd=folder, check=False)
+    assert again.returncode == 1
+    assert "(event 4): bad" in again.stdout
+
+
 def test_what_is_known_is_not_checked_again(folder: Path) -> None:
     counting = ["sh", "-c", f"echo x >> calls; exec {shlex.join(COMMAND)}"]
     calls = folder / "calls"

@@ -191,7 +191,7 @@ with mounts.choose("ext4", name="guest").worker() as worker:
     [machine] = machines()
     process.kill()
     process.wait()
-    assert within(10, lambda: not Path("/proc", machine).exists() or "Z" in Path("/proc", machine, "stat").read_text())
+    assert within(60, lambda: not Path("/proc", machine).exists() or "Z" in Path("/proc", machine, "stat").read_text())
 
 
 def test_how_a_guest_is_run_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from guested import needs_guest
-from outlast.cli.torture_guest import guest_files_command
+from outlast.cli.torture_guest import guest_files_command, guest_files_option
 from outlast.errors import TortureError
 from outlast.torture import guest, guest_files, guest_image
 from outlast.torture.guest_boot import APPLETS, FILE_SYSTEMS, MODULES
@@ -40,6 +41,29 @@ def test_files_are_fetched_only_into_a_folder_of_their_own(tmp_path: Path, monke
     done = CliRunner().invoke(guest_files_command, [str(tmp_path / "new")])
     assert done.exit_code == 2 and "apt-get is not installed: elsewhere than on Debian, fill" in done.output
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_an_option_names_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(guest_files.VARIABLE, "/before")
+    seen = []
+
+    @click.command()
+    @guest_files_option
+    def command() -> None:
+        seen.append(guest_files.folder())
+
+    done = CliRunner().invoke(command, ["--guest-files", str(tmp_path)])
+    assert (done.exit_code, seen) == (2, [])
+    assert (
+        "Invalid value for --guest-files" in done.output.replace("'", "")
+        and "there is no boot/vmlinuz-*" in done.output
+    )
+    for name in ("boot/vmlinuz-1", "lib/modules/1/x", "bin/busybox"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    assert CliRunner().invoke(command, ["--guest-files", str(tmp_path)]).exit_code == 0
+    assert CliRunner().invoke(command, []).exit_code == 0
+    assert seen == [tmp_path, tmp_path]
 
 
 def test_a_drive_in_reach_of_a_guest_has_a_local_address() -> None:

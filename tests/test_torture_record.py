@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +14,6 @@ import pytest
 
 from conftest import Outlast
 from outlast._core import Recording
-from outlast.torture.marks import Marks, RefusedError
 from outlast.torture.mounts import Disk, choose
 from served import needs, within
 from tortured import MAKE, attached, in_threads, lacks, needs_loop
@@ -150,6 +145,8 @@ def test_the_exit_code_is_that_of_the_command_and_the_recording_stays(outlast: O
         (("--out", "run", "--fs", "none", "--mkfs-options", "-b 1024"), "--mkfs-options: not with --fs none"),
         (("--out", "run", "--fs", "fat"), "'fat' is not one of"),
         (("--out", "run", "--drive", "floppy"), "floppy"),
+        (("--out", "run", "--fs", "ext4", "--backend", "floppy"), "--backend floppy: there are loop, guest"),
+        (("--out", "run", "--backend", "loop"), "--backend loop: not with --fs none"),
         (("--out", "run", "--speed", "0"), "0.0 is not in the range"),
         (("--out", "run", "--set", "device.colour=red"), "device.colour"),
     ],
@@ -162,66 +159,6 @@ def test_what_cannot_be_recorded_is_one_line_and_nothing_is_written(
     done = outlast("torture", "record", *arguments, *fs, "--", "true", check=False)
     assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1, done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["there"] and not list((tmp_path / "there").iterdir())
-
-
-class Loud:
-    """A recorder that keeps what it is told, and answers late: a mark is to be recorded before it is answered."""
-
-    def __init__(self, delay: float = 0) -> None:
-        self.asked: list[str] = []
-        self._delay = delay
-
-    def note(self, mark: str) -> None:
-        time.sleep(self._delay)
-        if mark == "refuse":
-            raise RefusedError("not now")
-        self.asked.append(mark)
-
-
-@contextmanager
-def listening(server: Loud, path: Path, told: list[str]) -> Iterator[dict[str, str]]:
-    with Marks(told.append) as taker:
-        yield taker.listen(server.note, path)
-
-
-def test_marks_are_answered_when_they_are_recorded(tmp_path: Path) -> None:
-    server, told = Loud(0.05), list[str]()
-    with listening(server, tmp_path / "marks", told) as env:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
-            sender.bind("")
-            sender.connect(env["OUTLAST_MARK_SOCKET"])
-            sender.send(b"commit 1\n")
-            assert sender.recv(100) == b"ok" and server.asked == ["commit 1"]
-            for bad, why in (
-                (b"", "0 bytes"),
-                (b"x" * 4097, "must be 1 to 4096"),
-                (b"two\nlines", "must be one line"),
-                (b"outlast:end", "does not begin with outlast:"),
-                (b"\xff", "not UTF-8"),
-                (b"refuse", "not now"),
-            ):
-                sender.send(bad)
-                answer = sender.recv(200).decode()
-                assert answer.startswith("error: ") and why in answer
-                assert told[-1] == f"mark refused: {answer.removeprefix('error: ')}"
-        lines = int(env["OUTLAST_MARK_FD"])
-        os.write(lines, b"commit 2\ncommit ")
-        assert os.read(lines, 10) == b"\n" and server.asked == ["commit 1", "commit 2"]
-        os.write(lines, b"3\noutlast:begin\n")
-        assert os.read(lines, 1) + os.read(lines, 1) == b"\n!" and server.asked[2:] == ["commit 3"]
-        os.write(lines, b"y" * 5000)
-        assert os.read(lines, 1) == b"!"
-
-
-def test_marks_sent_without_waiting_are_recorded_before_the_end(tmp_path: Path) -> None:
-    server = Loud(0.002)
-    with listening(server, tmp_path / "marks", []) as env:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
-            # From a socket without an address nobody can wait for an answer.
-            for number in range(20):
-                sender.sendto(b"%d" % number, env["OUTLAST_MARK_SOCKET"])
-        os.write(int(env["OUTLAST_MARK_FD"]), b"last\n")
-    assert server.asked == [*map(str, range(20)), "last"]
 
 
 @needs_recorder
@@ -278,6 +215,22 @@ def test_a_recorder_that_is_killed_leaves_nothing_mounted(tmp_path: Path) -> Non
     assert within(15, lambda: not Path(folder).exists() and not attached(folder))
     assert subprocess.run(["pgrep", "-f", "^sleep 83$"]).returncode == 1
     assert subprocess.run(["pgrep", "-f", f"nbdfuse.*{Path(folder).name}"]).returncode == 1
+
+
+@needs_loop
+@needs_recorder
+def test_the_one_that_serves_the_drive_is_never_the_last_to_leave_its_mount(tmp_path: Path) -> None:
+    # Killed at any moment, also while no command holds the mounts: who unmounts must not be whom the drive waits for.
+    command = [sys.executable, "-m", "outlast", "torture", "record"]
+    for moment in range(6):
+        work = script(tmp_path, 'dirname "$OUTLAST_MOUNT" >> folders; echo x > "$OUTLAST_MOUNT/x"; exit 0')
+        with subprocess.Popen(
+            [*command, "--out", f"run-{moment}", "--", work], cwd=tmp_path, stderr=subprocess.DEVNULL
+        ) as process:
+            time.sleep(0.15 + 0.08 * moment)
+            process.kill()
+    folders = (tmp_path / "folders").read_text().split() if (tmp_path / "folders").exists() else []
+    assert within(20, lambda: not any(attached(folder) or Path(folder).exists() for folder in folders))
 
 
 @needs_loop

@@ -16,6 +16,7 @@ from outlast import interrupts
 from outlast.cli import LazyGroup
 from outlast.cli.options import Setting, path_option
 from outlast.cli.torture_check import CheckOptions, about, check_options, checked
+from outlast.cli.torture_guest import guest_files_option
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -123,18 +124,20 @@ Example:
   outlast torture record --fs none --out run.outlast -- ./workload-on-a-raw-device""",
 )
 @record_options
+@click.option("--backend", metavar="NAME", help="How the drive is mounted. Default: the first that works here.")
+@guest_files_option
 @path_option("--out", metavar="DIR", required=True, help="The recording: a folder that is not there yet.")
 @click.argument("command", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
-def record_command(out: Path, command: tuple[str, ...], **options: Unpack[RecordOptions]) -> int:
+def record_command(out: Path, command: tuple[str, ...], backend: str | None, **options: Unpack[RecordOptions]) -> int:
     """Run COMMAND on a drive that is served, and keep what the drive was asked, with bytes and times.
 
     The command notes what it was promised: a line on the descriptor $OUTLAST_MARK_FD, a datagram to
     $OUTLAST_MARK_SOCKET, or `outlast ctl mark TEXT`. Its exit code is that of record; the recording stays.
     """
-    return _recorded(out, list(command), options)
+    return _recorded(out, list(command), backend, options)
 
 
-def _recorded(out: Path, command: list[str], options: RecordOptions) -> int:
+def _recorded(out: Path, command: list[str], backend: str | None, options: RecordOptions) -> int:
     from outlast.torture.record import Asked, record
     from outlast.torture.workload import Job
 
@@ -145,7 +148,7 @@ def _recorded(out: Path, command: list[str], options: RecordOptions) -> int:
     interrupts.keep()
     job = Job(command, fs, mkfs_options, mount_options, options["setup"])
     drive = options["drive"]
-    code = record(Asked(job, out, [drive], list(options["settings"]), drive, options["speed"]), tell)
+    code = record(Asked(job, out, [drive], list(options["settings"]), drive, options["speed"], backend), tell)
     failed = f"; the command failed with exit code {code}" if code else ""
     tell(f"recorded in {out}{failed}")
     return code
@@ -169,7 +172,7 @@ def run_command(check: str | None, out: Path, command: tuple[str, ...], **option
     of_check: CheckOptions = {**options, "out": None}  # type: ignore[typeddict-item]
     if (check is None) == (of_check["in_process"] is None):
         raise click.UsageError("name the check: --check COMMAND, or --check-in-process", click.get_current_context())
-    if code := _recorded(out, list(command), of_record):
+    if code := _recorded(out, list(command), of_check["backend"], of_record):
         return code
     return checked(out, shlex.split(check or ""), None, of_check)
 

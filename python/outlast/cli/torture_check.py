@@ -253,11 +253,11 @@ def _again(ready: _Ready, ids: list[str]) -> int:
     from outlast.torture.check import again
     from outlast.torture.junit import why
 
-    bad = False
+    bad, has_times = False, json.loads(ready.recording.facts())["has_times"]
     interrupts.keep()
     for verdict in again(ready.recording, ready.asked, ready.trials, ids):
         bad |= verdict.is_bad
-        at = f"event {verdict.event}, {verdict.at_ns / 1e9:.6f} s"
+        at = f"event {verdict.event}" + (f", {verdict.at_ns / 1e9:.6f} s" if has_times else "")
         said = f"bad: {why(verdict)}" if verdict.is_bad else "good"
         click.echo(f"{verdict.state} ({at}): {said}   {ready.backend}, {verdict.seconds:.2f} s")
         _show_output(verdict, err=False)

@@ -56,11 +56,6 @@ class DriveFile:
                 raise ControlError(f"{self._what}: nbdfuse: {self._complaint() or 'does not begin'}")
             time.sleep(LOOK_S)
 
-    @property
-    def pid(self) -> int | None:
-        """The process that makes the file, while it is there."""
-        return None if self._nbdfuse is None else self._nbdfuse.pid
-
     def _complaint(self) -> str:
         """What nbdfuse said before it ended."""
         assert self._nbdfuse is not None

@@ -6,7 +6,7 @@ goes, in this order:
 | kind | what goes |
 |---|---|
 | `group` | the processes of a process group, by its number |
-| `namespace` | the processes of a mount namespace, by its number; its mounts and loop devices go with them |
+| `namespace` | the processes of a mount namespace, by its path below /proc; its mounts and loop devices go with them |
 | `mount` | a mount, by its path |
 | `folder` | a folder, by its path |
 """
@@ -21,7 +21,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def removed(kind: str, what: int | Path) -> Iterator[None]:
         yield
         return
     entry = json.dumps([kind, what if isinstance(what, int) else str(what)])
-    _Watch.tell(f"+{entry}\n")
+    _Watch.tell(f"+{entry}\n", answered=kind == "namespace")
     try:
         yield
     finally:
@@ -62,11 +62,10 @@ def place(folder: Path | None = None) -> Iterator[Path]:
             shutil.rmtree(made, ignore_errors=True)
 
 
-def end_namespace(number: int, spare: Collection[int] = ()) -> None:
-    """Kills the processes of a mount namespace, except for this one, of which a thread may be in it, and `spare`."""
+def end_namespace(number: int) -> None:
+    """Kills the processes of a mount namespace, except for this one, of which a thread may be in it."""
     end = time.monotonic() + PATIENCE_S
-    spared = {os.getpid(), *spare}
-    while (found := set(_in_namespace(number)) - spared) and time.monotonic() < end:
+    while (found := set(_in_namespace(number)) - {os.getpid()}) and time.monotonic() < end:
         for pid in found:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -86,35 +85,40 @@ class _Watch:
     """The process that waits, begun when there is first something to be removed."""
 
     _lock = threading.Lock()
-    _pipe: int | None = None
+    _pipes: tuple[int, int] | None = None
 
     @classmethod
-    def tell(cls, line: str) -> None:
+    def tell(cls, line: str, *, answered: bool = False) -> None:
         with cls._lock:
-            if cls._pipe is None:
-                cls._pipe = cls._begin()
-            os.write(cls._pipe, line.encode())
+            if cls._pipes is None:
+                cls._pipes = cls._begin()
+            told, answers = cls._pipes
+            os.write(told, line.encode())
+            if answered:
+                os.read(answers, 1)
 
     @staticmethod
-    def _begin() -> int:
+    def _begin() -> tuple[int, int]:
         theirs, ours = os.pipe()
+        answers, answering = os.pipe()
         null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
-        actions = [(os.POSIX_SPAWN_DUP2, source, to) for source, to in ((theirs, 0), (null, 1), (null, 2))]
+        actions = [(os.POSIX_SPAWN_DUP2, source, to) for source, to in ((theirs, 0), (answering, 1), (null, 2))]
         program = f"import sys; sys.path[:] = {sys.path!r}; from outlast.torture import afterwards; afterwards.main()"
         command = [sys.executable, "-S", "-c", program]
         # In a session of its own, which Ctrl-C does not reach.
         os.posix_spawn(command[0], command, os.environ, file_actions=actions, setsid=True)
-        os.close(theirs)
-        os.close(null)
-        return ours
+        for each in (theirs, answering, null):
+            os.close(each)
+        return ours, answers
 
 
-def _remove(kept: list[Kept]) -> None:
+def _remove(kept: list[Kept], spaces: dict[Kept, int]) -> None:
     for _, number in (each for each in kept if each[0] == "group"):
         with suppress(OSError):
             os.killpg(int(number), signal.SIGKILL)
-    for _, number in (each for each in kept if each[0] == "namespace"):
-        end_namespace(int(number))
+    for handle in spaces.values():
+        end_namespace(os.fstat(handle).st_ino)
+        os.close(handle)
     for _, place in reversed([each for each in kept if each[0] == "mount"]):
         with suppress(OSError):
             linux.unmount(Path(str(place)), linux.MNT_DETACH)
@@ -123,12 +127,22 @@ def _remove(kept: list[Kept]) -> None:
 
 
 def main() -> None:
-    """Waits for the end of the process that began this one, and removes what that had no time to remove."""
+    """Waits for the end of the process that began this one, and removes what that had no time to remove.
+
+    Namespaces are held open: the last to leave one unmounts what is mounted there, and if that were the process that
+    serves the drive below it, it would wait for itself.
+    """
     kept: list[Kept] = []
+    spaces: dict[Kept, int] = {}
     for line in sys.stdin:
-        kind, what = json.loads(line[1:])
+        kind, what = entry = tuple(json.loads(line[1:]))
         if line[0] == "+":
-            kept.append((kind, what))
+            kept.append(entry)
+            if kind == "namespace":
+                spaces[entry] = os.open(what, os.O_RDONLY | os.O_CLOEXEC)
+                os.write(1, b".")
         else:
-            kept.remove((kind, what))
-    _remove(kept)
+            kept.remove(entry)
+            if entry in spaces:
+                os.close(spaces.pop(entry))
+    _remove(kept, spaces)

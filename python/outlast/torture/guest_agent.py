@@ -73,6 +73,8 @@ class Port:
                     self._answers.put(message)
                 elif self.on_signal is not None:
                     self.on_signal(signal.Signals(message["signal"]))
+        # Nobody is there any more. Without its first process the kernel gives up, and the machine ends.
+        os._exit(1)
 
 
 def _port() -> str:

@@ -9,7 +9,9 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from outlast.errors import TortureError
@@ -96,24 +98,44 @@ class Loop:
     @contextmanager
     def worker(self) -> Iterator[LoopWorker]:
         """A worker of the calling thread, whose mounts are its own from now on."""
-        with own_folder() as (folder, namespace):
-            yield LoopWorker(folder, namespace, self._options)
+        with own_folder() as own:
+            yield LoopWorker(own, self._options)
+
+
+@dataclass(frozen=True)
+class Own:
+    """What a thread has for itself."""
+
+    folder: Path
+    """In memory; only the thread and its processes see what is in it."""
+    namespace: int
+    """Of their mounts."""
+    outside: Executor
+    """A thread that has kept the mounts of this process."""
+
+    @property
+    def drive(self) -> Path:
+        """Where the thread outside may make a file of a drive: there it is the same folder, and another."""
+        return self.folder / f"{self.folder.name}.drive"
 
 
 @contextmanager
-def own_folder() -> Iterator[tuple[Path, int]]:
-    """A folder in memory that only the calling thread and its processes see, and their namespace.
+def own_folder() -> Iterator[Own]:
+    """Gives the calling thread mounts of its own.
 
-    When the block or this process ends, all of them, and all that they mounted, are gone.
+    When the block or this process ends, they, the processes that see them, and all that is mounted there are gone.
     """
-    with afterwards.place() as folder:
+    with afterwards.place() as folder, ThreadPoolExecutor(1) as outside:
+        # It is begun before this one has mounts of its own, which threads inherit.
+        outside.submit(linux.namespace).result()
         namespace = linux.own_mounts()
         _let_go()
-        with afterwards.removed("namespace", namespace):
+        path = Path("/proc", str(os.getpid()), "task", str(threading.get_native_id()), "ns/mnt")
+        with afterwards.removed("namespace", path):
             linux.mount("outlast", folder, "tmpfs", data="mode=755")
             try:
                 (folder / "mount").mkdir()
-                yield folder, namespace
+                yield Own(folder, namespace, outside)
             finally:
                 afterwards.end_namespace(namespace)
                 linux.unmount(folder, linux.MNT_DETACH)
@@ -142,7 +164,7 @@ class Mounted:
     """A device that is mounted, and how it comes off again."""
 
     def __init__(self, source: device.Device, place: Path, fs: str, options: str, namespace: int) -> None:
-        self._source, self._place, self._namespace = source, place, namespace
+        self._place, self._namespace = place, namespace
         mount(source.path, place, fs, options)
 
     def unmount(self) -> None:
@@ -153,7 +175,7 @@ class Mounted:
             except OSError as error:
                 if error.errno != errno.EBUSY:
                     raise
-                afterwards.end_namespace(self._namespace, self._source.processes)
+                afterwards.end_namespace(self._namespace)
             else:
                 return
         raise TortureError(f"{self._place}: cannot be unmounted: somebody uses it still")
@@ -162,17 +184,17 @@ class Mounted:
 class LoopWorker:
     """Mounts one state after another at the same place."""
 
-    def __init__(self, folder: Path, namespace: int, options: str) -> None:
-        self._folder, self._namespace, self._options = folder, namespace, options
+    def __init__(self, own: Own, options: str) -> None:
+        self._own, self._options = own, options
 
     def run(self, disk: Disk, fs: str, command: list[str], env: dict[str, str], timeout: float, fsck: bool) -> Ran:
         """Mounts the state, runs the command, unmounts, and checks the file system if asked."""
         began = time.monotonic()
-        place = self._folder / "mount"
+        place = self._own.folder / "mount"
         checker = [program(FSCK[fs][0]), *FSCK[fs][1:]] if fsck else None
         with self._alone(fs), self._device(disk) as source:
             try:
-                mounted = Mounted(source, place, fs, self._options, self._namespace)
+                mounted = Mounted(source, place, fs, self._options, self._own.namespace)
             except OSError as error:
                 refusal = f"mount: {error.strerror} (the kernel's log says more)\n"
                 return Ran("mount", error.errno or 1, refusal, time.monotonic() - began, False)
@@ -194,10 +216,10 @@ class LoopWorker:
     def _device(self, disk: Disk) -> Iterator[device.Device]:
         with ExitStack() as stack:
             if disk.uri is not None:
-                yield stack.enter_context(device.of_drive(disk.uri, self._folder / f"{self._folder.name}.drive"))
+                yield stack.enter_context(device.of_drive(disk.uri, self._own.drive, self._own.outside))
                 return
             assert disk.write_to is not None, "a state is bytes or a drive"
-            memory = os.memfd_create(self._folder.name, os.MFD_CLOEXEC)
+            memory = os.memfd_create(self._own.folder.name, os.MFD_CLOEXEC)
             stack.callback(os.close, memory)
             os.truncate(memory, disk.size)
             disk.write_to(memory)

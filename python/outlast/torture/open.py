@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -136,7 +137,7 @@ def _device(result: Opened, place: Path) -> Iterator[device.Device]:
     """The state as a block device."""
     if (uri := result.env.get("OUTLAST_URI")) is not None:
         file = place / f"{place.name}.drive"
-        with afterwards.removed("mount", file), device.of_drive(uri, file) as source:
+        with ThreadPoolExecutor(1) as outside, device.of_drive(uri, file, outside) as source:
             yield source
         return
     memory = os.memfd_create(place.name, os.MFD_CLOEXEC)

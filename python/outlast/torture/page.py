@@ -128,7 +128,7 @@ def _bad(result: Result) -> Section:
     if len(bad) > MOST_ROWS:
         section.finding = f"{MOST_ROWS} of {len(bad)}; results.jsonl has all."
     rows = [
-        f'<tr><td class="number">{text(_short_name(verdict))}</td><td class="number">{verdict.at_ns / 1e6:,.3f} ms</td>'
+        f'<tr><td class="number">{text(_short_name(verdict))}</td><td class="number">{_at(verdict, result)}</td>'
         f"<td>{text(verdict.mark or '')}</td><td>{verdict.lost}</td>"
         f"<td><details><summary>{text(why(verdict))}</summary>{_told(verdict, result)}</details></td></tr>"
         for verdict in bad[:MOST_ROWS]
@@ -138,6 +138,10 @@ def _bad(result: Result) -> Section:
         f'<div class="card scroll"><table class="verdicts"><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
+
+
+def _at(verdict: Verdict, result: Result) -> str:
+    return f"{verdict.at_ns / 1e6:,.3f} ms" if result.facts["has_times"] else f"event {verdict.event}"
 
 
 def _short_name(verdict: Verdict) -> str:

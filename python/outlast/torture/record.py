@@ -45,6 +45,8 @@ class Asked:
     """What the user called it."""
     speed: float = 1.0
     """Simulated seconds in a second on the wall."""
+    backend: str | None = None
+    """What the drive is to be mounted by: `loop` or `guest`; `None`: the first that works here."""
 
 
 def record(asked: Asked, tell: Callable[[str], None]) -> int:
@@ -52,7 +54,7 @@ def record(asked: Asked, tell: Callable[[str], None]) -> int:
 
     `tell` is given lines for the user. Stopped by a signal, it keeps what was recorded, if the command had begun.
     """
-    workload = HostWorkload(asked.job)
+    workload = _workload(asked.job, asked.backend)
     workload.check()
     _check_vacant(asked.out)
     began = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
@@ -78,6 +80,30 @@ def record(asked: Asked, tell: Callable[[str], None]) -> int:
     if interrupts.asked():
         raise KeyboardInterrupt
     return code
+
+
+def _workload(job: Job, backend: str | None) -> Workload:
+    """The job on this computer's kernel, or in a guest; says what is missing where neither is possible."""
+    if job.fs == "none":
+        if backend not in (None, "none"):
+            raise TortureError(f"--backend {backend}: not with --fs none, which mounts nothing")
+        return HostWorkload(job)
+    from outlast.torture import guest, loop
+    from outlast.torture.guest_workload import GuestWorkload
+
+    ways: dict[str, tuple[Callable[[str], str | None], Callable[[Job], Workload]]] = {
+        "loop": (loop.missing, HostWorkload),
+        "guest": (guest.missing, GuestWorkload),
+    }
+    if backend is not None and backend not in ways:
+        raise TortureError(f"--backend {backend}: there are {', '.join(ways)} to record with")
+    lacks = []
+    for name in [backend] if backend is not None else ways:
+        missing, way = ways[name]
+        if (lack := missing(job.fs)) is None:
+            return way(job)
+        lacks.append(f"{name}: {lack}")
+    raise TortureError(f"{job.fs} cannot be recorded here: {'; '.join(lacks)}; --fs none needs no root")
 
 
 def _check_vacant(out: Path) -> None:

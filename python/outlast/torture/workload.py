@@ -96,8 +96,6 @@ class HostWorkload:
             raise TortureError(f"{self._job.command[0]}: no such program, or it cannot be run")
         if self._job.fs == "none":
             return
-        if (lack := loop.missing(self._job.fs)) is not None:
-            raise TortureError(f"--fs {self._job.fs}: recording {lack}; --fs none needs no root")
         loop.program(MAKE[self._job.fs][0])
         DriveFile.check("outlast torture")
 
@@ -115,19 +113,19 @@ class HostWorkload:
             return True
 
     def _on_file_system(self, around: Surroundings) -> int:
-        with loop.own_folder() as (folder, namespace):
-            with device.of_drive(around.uri, folder / f"{folder.name}.drive") as source:
+        with loop.own_folder() as own:
+            with device.of_drive(around.uri, own.drive, own.outside) as source:
                 self._make(source.path)
-                mount = folder / "mount"
+                mount = own.folder / "mount"
                 try:
-                    mounted = loop.Mounted(source, mount, self._job.fs, self._job.mount_options, namespace)
+                    mounted = loop.Mounted(source, mount, self._job.fs, self._job.mount_options, own.namespace)
                 except OSError as error:
                     options = self._job.mount_options and f" --mount-options {self._job.mount_options}"
                     why = f"cannot be mounted: {error.strerror}"
                     raise TortureError(f"--fs {self._job.fs}{options}: {why}") from error
                 try:
                     known = {"OUTLAST_MOUNT": str(mount), "OUTLAST_DEVICE": source.path}
-                    code = self._perform(around, known, folder, mount)
+                    code = self._perform(around, known, own.folder, mount)
                 finally:
                     mounted.unmount()
             around.note("outlast:unmounted")
