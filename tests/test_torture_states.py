@@ -99,8 +99,9 @@ def test_a_worker_that_cannot_begin_or_end_is_told_of(when: str, tmp_path: Path)
             yield trial
         raise errors.TortureError("it cannot be unmounted")
 
-    asked = Asked(run=tmp_path / "run", out=tmp_path / "out", command=[], in_process="a.py:f", models=("drive",), jobs=3)
-    with pytest.raises(errors.TortureError, match="no loop device|cannot be unmounted"):
+    run, out = tmp_path / "run", tmp_path / "out"
+    asked = Asked(run=run, out=out, command=[], in_process="a.py:f", models=("drive",), jobs=3)
+    with pytest.raises(errors.TortureError, match=r"no loop device|cannot be unmounted"):
         check(FakeRecording(drive_states(4)), asked, trials, "in process", lambda *_: None)
 
 

@@ -1,4 +1,4 @@
-"""Is a program that recovers unsafely found when power fails again meanwhile, and are sectors that nobody can read seen?"""
+"""Is a program found that recovers unsafely when power fails again, and are sectors seen that nobody can read?"""
 
 from __future__ import annotations
 

@@ -90,9 +90,16 @@ fn read(array: &mut Array<PlainDevice>, now: Nanos, sector: u64) -> Option<Vec<u
     array.take_data(Tag(7777))
 }
 
-/// What the array says without a read that the sectors from `lba` on give: nothing where only a read can tell, else the bytes, or that there
-/// are none.
-fn peek(array: &Array<PlainDevice>, lba: u64, sectors: u64) -> Vec<Option<Option<Vec<u8>>>> {
+/// What is said of a sector without a read: nothing where only a read can tell.
+#[derive(Debug)]
+enum Told {
+    Nothing,
+    /// What a read gives: the bytes, or that there are none.
+    Given(Option<Vec<u8>>),
+}
+
+/// What the array says without a read that the sectors from `lba` on give.
+fn peek(array: &Array<PlainDevice>, lba: u64, sectors: u64) -> Vec<Told> {
     let mut peeks = Vec::new();
     array.peek(Lba(lba), sectors, &mut peeks);
     let mut told = Vec::new();
@@ -100,13 +107,13 @@ fn peek(array: &Array<PlainDevice>, lba: u64, sectors: u64) -> Vec<Option<Option
         assert_eq!(first.0, lba + told.len() as u64);
         for sector in 0..sectors as usize {
             told.push(match &held {
-                Held::Zeroes => Some(Some(vec![0; SECTOR_BYTES as usize])),
+                Held::Zeroes => Told::Given(Some(vec![0; SECTOR_BYTES as usize])),
                 Held::Bytes { memory, from } => {
                     let first = from + sector * SECTOR_BYTES as usize;
-                    Some(Some(memory[first..first + SECTOR_BYTES as usize].to_vec()))
+                    Told::Given(Some(memory[first..first + SECTOR_BYTES as usize].to_vec()))
                 }
-                Held::Lost => Some(None),
-                Held::Unknown => None,
+                Held::Lost => Told::Given(None),
+                Held::Unknown => Told::Nothing,
             });
         }
     }
@@ -147,7 +154,7 @@ fn look(host: &Host<Array<PlainDevice>>, seed: u64, found: &mut Found) {
         assert_eq!(state.lost, content.is_none(), "sector {sector} is {state:?}");
         let is_zero = content.as_ref().is_some_and(|bytes| bytes.iter().all(|&byte| byte == 0));
         assert!(state.allocated || is_zero, "sector {sector} is {state:?}");
-        if let Some(peeked) = &peeked[sector as usize] {
+        if let Told::Given(peeked) = &peeked[sector as usize] {
             assert_eq!(*peeked, content, "sector {sector} is {state:?}");
             found.peeked += 1;
         }
