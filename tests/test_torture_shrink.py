@@ -153,3 +153,29 @@ def test_states_come_in_the_order_in_which_instants_meet_them() -> None:
     for seed, group in combinations(range(3), 2):
         assert sorted(order(classes, (0, 1000), seed, str(group))) == [0, 1, 2]
     assert order(classes, (0, 1000), 5, "drive") == order(classes, (0, 1000), 5, "drive")
+
+
+def test_where_only_drawn_stretches_were_looked_at_the_draws_are_the_sample() -> None:
+    random = Random(8)
+    covered, rounds = 0, 400
+    for seed in range(rounds):
+        classes, bad = some_classes(random)
+        drawn = [random.randrange(10_000) for _ in range(60)]
+        seen = [[span for span in own if any(span[0] <= instant < span[1] for instant in drawn)] for own in classes]
+        truth = sum(end - start for own, is_bad in zip(classes, bad, strict=True) if is_bad for start, end in own)
+        known = [Class(own, is_bad) for own, is_bad in zip(seen, bad, strict=True)]
+        found = risk(known, (0, 10_000), seed, "drive", drawn)
+        assert found is not None
+        assert found.draws == 60
+        covered += found.low <= truth / 10_000 <= found.high
+        # What is known is of long stretches: as a sample it would be biased.
+        without = risk(known, (0, 10_000), seed, "drive")
+        assert without is not None
+        assert (without.draws, without.value) == (0, None)
+    assert covered >= rounds * 0.95 - 4 * (rounds * 0.95 * 0.05) ** 0.5
+
+
+def test_where_some_instants_leave_no_state_there_is_no_sample() -> None:
+    found = risk([Class([(0, 50)], True)], (0, 100), 1, "array1-forced", [10, 60, 20])
+    assert found is not None
+    assert (found.draws, found.bounds) == (0, (0.5, 1.0))

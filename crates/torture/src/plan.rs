@@ -63,6 +63,10 @@ pub struct PlanFacts {
     pub distinct: u64,
     /// How long the window is, where there are times.
     pub window_ns: u64,
+    /// Where not all instants of a machine were looked at: by the machine, the instants that were drawn, uniformly in time, in the order of drawing.
+    /// The spans of its states are only of stretches that one of them met.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub draws: BTreeMap<String, Vec<u64>>,
 }
 
 /// A state that is to be checked.
@@ -104,6 +108,7 @@ impl Plan {
                     candidates: states.candidates,
                     distinct: states.distinct.len() as u64,
                     window_ns: if history.has_times { window.0 } else { 0 },
+                    draws: BTreeMap::new(),
                 };
                 facts.insert(model.clone(), found);
                 items.extend(fair(states.distinct, spec).into_iter().map(Item::Contract));

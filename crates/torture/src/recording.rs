@@ -9,6 +9,8 @@ use crate::source::{history_of_image, history_of_list, history_of_log_writes, li
 use crate::state::CrashState;
 use outlast_engine::{Control, OnProgress, Progress};
 use outlast_serve::Image;
+use outlast_units::Nanos;
+use outlast_units::rng::SplitMix;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -152,6 +154,7 @@ impl Recording {
         let all = if scenario.array.is_some() { INSTANTS_OF_ARRAY } else { INSTANTS };
         let limit = Some(all / whats.len().max(1) as u64);
         for what in whats {
+            let name = what.to_string();
             let request = Request { limit, seed: spec.seed, ..Request::new(&self.history, what) };
             let Some(found) = drive::classes(&self.path, &self.history, &request, progress)? else {
                 return Ok(None);
@@ -161,12 +164,40 @@ impl Recording {
             facts.candidates += found.looked_at;
             facts.distinct += found.classes.len() as u64;
             facts.window_ns = (request.window.end - request.window.start).0;
+            if !found.draws.is_empty() {
+                facts.draws.insert(name, in_any_order(&found.draws, spec.seed));
+            }
             states.extend(found.classes);
         }
         Ok(Some((states, facts)))
     }
 }
 
+/// Instants that were drawn, of which every beginning is a fair sample: they come in order of time.
+fn in_any_order<T>(draws: &[(Nanos, T)], seed: u64) -> Vec<u64> {
+    let mut rng = SplitMix::new(seed, "torture draws");
+    let mut keyed: Vec<(u64, u64)> = draws.iter().map(|(at, _)| (rng.next_u64(), at.0)).collect();
+    keyed.sort_unstable();
+    keyed.into_iter().map(|(_, at)| at).collect()
+}
+
 fn go_on(_: &Progress) -> Control {
     Control::Continue
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drawn_instants_come_in_an_order_that_says_nothing() {
+        let sorted: Vec<(Nanos, ())> = (0..1000).map(|at| (Nanos(at), ())).collect();
+        let mut mixed = in_any_order(&sorted, 3);
+        assert_eq!(mixed, in_any_order(&sorted, 3));
+        // Of the first half, half are small: binomial with 500 draws, four standard deviations.
+        let small = mixed[..500].iter().filter(|&&at| at < 500).count();
+        assert!(small.abs_diff(250) < 45, "{small}");
+        mixed.sort_unstable();
+        assert!(mixed.into_iter().eq(0..1000));
+    }
 }

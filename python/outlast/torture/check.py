@@ -49,6 +49,9 @@ class Checking:
         self._facts: dict[str, Any] = json.loads(recording.facts())
         first, last = self._facts["window_ns"]
         self._window: probability.Span = (first, last)
+        plans: dict[str, dict[str, Any]] = json.loads(plan.facts())
+        self._drawn = {group: draws for facts in plans.values() for group, draws in facts.pop("draws", {}).items()}
+        self._planned = plans
         self._began = time.monotonic()
         self._bad = 0
         self._is_out_of_time = False
@@ -76,7 +79,7 @@ class Checking:
             backend=backend,
             model_of={group_of(state.id): state.model for state in every},
             planned=planned,
-            plan=json.loads(self._plan.facts()),
+            plan=self._planned,
             verdicts=verdicts,
             failures=failures,
             risks=self._risks(every, verdicts),
@@ -108,7 +111,8 @@ class Checking:
         groups = _groups(states)
         for group, own in groups.items():
             if own[0].spans_ns:
-                met = probability.order([state.spans_ns for state in own], self._window, self._asked.seed, group)
+                spans, drawn = [state.spans_ns for state in own], self._drawn.get(group)
+                met = probability.order(spans, self._window, self._asked.seed, group, drawn)
                 groups[group] = [own[number] for number in met]
         return [state for turn in zip_longest(*groups.values()) for state in turn if state is not None]
 
@@ -142,7 +146,9 @@ class Checking:
         risks = {}
         for group, own in _groups(states).items():
             classes = [probability.Class(state.spans_ns, by_id.get(state.id)) for state in own if state.spans_ns]
-            risk = probability.risk(classes, self._window, self._asked.seed, group) if classes else None
+            if not classes:
+                continue
+            risk = probability.risk(classes, self._window, self._asked.seed, group, self._drawn.get(group))
             if risk is not None:
                 risks[group] = risk
         return risks

@@ -2,13 +2,15 @@
 
 A drive-like model says of each instant which state it leaves; a *class* is all the instants that leave one state.
 Where every class was checked the probability is exact. Otherwise instants are drawn uniformly by the seed: classes are
-checked in the order in which the draws meet them, and the draws before the first class not checked are a sample.
+checked in the order in which the draws meet them, and the draws before the first class not checked are a sample. Where
+a machine has so many instants that only those were looked at which had been drawn before, these are the draws. Where
+some instants leave no state there is no sample: those that do would be no fair one.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
@@ -111,19 +113,28 @@ class _Map:
         return self.pieces[index][2]
 
 
+def _sample(where: _Map, length: int, drawn: Sequence[int] | None, more: Iterator[int]) -> Iterable[int]:
+    """Random instants, if all of them leave a state."""
+    if drawn is not None:
+        return drawn if all(where.at(instant) is not None for instant in drawn) else ()
+    return islice(more, MOST_DRAWS) if sum(end - start for start, end, _ in where.pieces) == length else ()
+
+
 def _draws(window: Span, seed: int, group: str) -> Iterator[int]:
     random = Random(f"{seed} {group}")  # noqa: S311 - a sample that can be drawn again
     while True:
         yield random.randrange(*window)
 
 
-def order(classes: Sequence[Sequence[Span]], window: Span, seed: int, group: str) -> list[int]:
+def order(
+    classes: Sequence[Sequence[Span]], window: Span, seed: int, group: str, drawn: Sequence[int] | None = None
+) -> list[int]:
     """The classes as random instants meet them; those that none of them meets come last, the longest first."""
     if window[0] >= window[1]:
         return list(range(len(classes)))
     where = _Map(classes, window)
     met: dict[int, None] = {}
-    for instant in islice(_draws(window, seed, group), MOST_DRAWS):
+    for instant in drawn or islice(_draws(window, seed, group), MOST_DRAWS):
         if (number := where.at(instant)) is not None:
             met[number] = None
         if len(met) == len(classes):
@@ -132,8 +143,13 @@ def order(classes: Sequence[Sequence[Span]], window: Span, seed: int, group: str
     return [*met, *sorted(left, key=lambda number: sum(start - end for start, end in classes[number]))]
 
 
-def risk(classes: Sequence[Class], window: Span, seed: int, group: str) -> Risk | None:
-    """What is known of the probability; `None` where the window has no length."""
+def risk(
+    classes: Sequence[Class], window: Span, seed: int, group: str, drawn: Sequence[int] | None = None
+) -> Risk | None:
+    """What is known of the probability; `None` where the window has no length.
+
+    `drawn`: the instants that were looked at, drawn uniformly, in the order of drawing, where not all were.
+    """
     length = window[1] - window[0]
     if length <= 0:
         return None
@@ -146,7 +162,7 @@ def risk(classes: Sequence[Class], window: Span, seed: int, group: str) -> Risk 
     if known == length:
         return Risk(length, known, bad, 0, 0, bad / length, bad / length)
     draws = bad_draws = 0
-    for instant in islice(_draws(window, seed, group), MOST_DRAWS):
+    for instant in _sample(where, length, drawn, _draws(window, seed, group)):
         number_at = where.at(instant)
         verdict = None if number_at is None else classes[number_at].bad
         if verdict is None:
