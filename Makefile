@@ -12,7 +12,7 @@ PROFILE ?= release
 export PROFILE
 CARGO_FLAGS := --locked --workspace --exclude outlast-python
 
-.PHONY: help setup demo test test-rust test-python test-guest test-kill lint format bench bench-python bench-instructions hashes speed-tables wheel wheel-v3 docs picture live-picture serve-demo torture-table schema figures lock clean
+.PHONY: help setup demo test test-rust test-python test-guest test-kill lint format bench bench-python bench-instructions hashes speed-tables wheel wheel-v3 docs picture live-picture serve-demo torture-programs torture-table schema figures lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -114,8 +114,12 @@ serve-demo: setup ## a file system on a served array, through the death of a die
 # What the cases use beside what Debian has; PostgreSQL, XFS and btrfs are packages of Debian's.
 TORTURE_PROGRAMS := out/torture-programs
 
-torture-table: setup ## real programs through the loss of power, and the table of what was found (as root; ARGS=--resume goes on)
-	@test -d $(TORTURE_PROGRAMS) || $(BIN)/python -m pip install --quiet --target $(TORTURE_PROGRAMS) lmdb==3.0.0 rocksdict==0.3.29
+$(TORTURE_PROGRAMS):
+	@$(BIN)/python -m pip install --quiet --target $@ lmdb==3.0.0 rocksdict==0.3.29
+
+torture-programs: setup $(TORTURE_PROGRAMS) ## what cases of torture use and Debian does not have: LMDB and RocksDB for Python
+
+torture-table: torture-programs ## real programs through the loss of power, and the table of what was found (as root; ARGS=--resume goes on)
 	@PYTHONPATH=$(CURDIR)/$(TORTURE_PROGRAMS) $(BIN)/python tests/torture/table.py --write $(ARGS)
 
 schema: setup ## the committed JSON Schema of scenario files

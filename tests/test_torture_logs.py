@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -181,18 +180,3 @@ def test_the_recording_of_a_file_system_is_what_the_drive_holds(tmp_path: Path) 
     assert last.size == size and content(last) == copy.read_bytes()
     run("e2fsck", "-fn", str(copy))
     assert len(written) == 60
-
-
-@has_nbd
-@needs("replay-log")
-def test_replay_log_of_xfstests_replays_an_export(loses: Path, tmp_path: Path) -> None:
-    log, disk = tmp_path / "log", tmp_path / "disk"
-    torture("export", loses, log)
-    recording = _core.Recording(str(log))
-    facts = json.loads(recording.facts())
-    for mark in facts["marks"]:
-        disk.write_bytes(b"")
-        os.truncate(disk, facts["capacity"])
-        run("replay-log", "--log", str(log), "--replay", str(disk), "--end-mark", mark["text"])
-        assert content(recording.state(f"contract@{mark['event']}")) == disk.read_bytes(), mark
-    assert len(facts["marks"]) == 9
