@@ -7,13 +7,13 @@ mod machines;
 #[path = "support/recorded.rs"]
 mod recorded;
 
-use machines::{all, check_spans, class_of, compare, drive, is_allowed, live, sectors, told};
+use machines::{all, class_of, drive, leaves_what_it_promised, live, sectors};
 use outlast_engine::{Control, Scenario};
 use outlast_torture::drive::{Found, Request, What, classes};
 use outlast_torture::{CrashState, Spec};
 use outlast_units::Nanos;
 use proptest::prelude::*;
-use recorded::{DRIVE, cut, scenario};
+use recorded::{DRIVE, scenario};
 
 fn configurations() -> impl Strategy<Value = Scenario> {
     let cache = prop::sample::select(vec!["volatile", "off", "protected"]);
@@ -37,13 +37,7 @@ proptest! {
     #[test]
     fn an_honest_drive_leaves_what_it_promised(scenario in configurations(), seed: u64, commands in 5u64..80) {
         let recorded = live(&scenario, seed, commands);
-        let found = all(&recorded, What::Drive);
-        check_spans(&found);
-        let history = recorded.recording.history();
-        for class in &found.0.classes {
-            prop_assert!(is_allowed(history, class), "{} is not allowed: {}", class.id, told(history, class));
-        }
-        compare(&recorded, &recorded.scenario, &found, seed, cut);
+        leaves_what_it_promised(&recorded, seed);
     }
 }
 

@@ -7,7 +7,7 @@ mod machines;
 #[path = "support/recorded.rs"]
 mod recorded;
 
-use machines::{all, check_spans, compare, is_allowed, live, told};
+use machines::{all, check_spans, compare, is_allowed, leaves_what_it_promised, live};
 use outlast_media::{FaultKind, FaultSpec};
 use outlast_serve::{Input, Machine};
 use outlast_torture::drive::{Found, Start, What};
@@ -95,13 +95,7 @@ proptest! {
         let has_parity = matches!(level, "raid5" | "raid6");
         let consistency = if has_parity { consistency } else { "resync" };
         let recorded = live(&array(level, members, consistency, cache), seed, commands);
-        let found = all(&recorded, What::Drive);
-        check_spans(&found);
-        let history = recorded.recording.history();
-        for class in &found.0.classes {
-            prop_assert!(is_allowed(history, class), "{} is not allowed: {}", class.id, told(history, class));
-        }
-        compare(&recorded, &recorded.scenario, &found, seed, cut);
+        leaves_what_it_promised(&recorded, seed);
     }
 
     #[test]

@@ -70,18 +70,23 @@ class Setting(click.ParamType[tuple[str, str]]):
         return name.strip(), text.strip()
 
 
+def set_option(of: str = "") -> Callable[[Command], Command]:
+    """`--set`, of a scenario or a part of one."""
+    return click.option(
+        "--set",
+        "settings",
+        type=Setting(),
+        multiple=True,
+        metavar="NAME=VALUE",
+        help=f"Change one setting{of} by its dotted name; repeatable.",
+    )
+
+
 def scenario_options(command: Command) -> Command:
     """SCENARIO, --preset, --set and --seed."""
     for decorate in (
         click.option("--seed", type=Whole(0, 2**63 - 1), help="Seed of every random choice."),
-        click.option(
-            "--set",
-            "settings",
-            type=Setting(),
-            multiple=True,
-            metavar="NAME=VALUE",
-            help="Change one setting by its dotted name; repeatable.",
-        ),
+        set_option(),
         click.option("--preset", metavar="NAME", help="Start from a built-in scenario (see outlast presets)."),
         click.argument("scenario", required=False),
     ):

@@ -14,7 +14,7 @@ import click
 
 from outlast import interrupts
 from outlast.cli import LazyGroup
-from outlast.cli.options import Setting, path_option
+from outlast.cli.options import path_option, set_option
 from outlast.cli.torture_check import CheckOptions, about, check_options, checked
 from outlast.cli.torture_guest import guest_files_option
 
@@ -95,14 +95,7 @@ def record_options(command: Command) -> Command:
             show_default=True,
             help="Made on the drive and mounted at $OUTLAST_MOUNT; with none the drive itself is $OUTLAST_DEVICE.",
         ),
-        click.option(
-            "--set",
-            "settings",
-            type=Setting(),
-            multiple=True,
-            metavar="NAME=VALUE",
-            help="Change one setting of the drive by its dotted name; repeatable.",
-        ),
+        set_option(" of the drive"),
         click.option(
             "--drive",
             metavar="SCENARIO",

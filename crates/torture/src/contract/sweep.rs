@@ -1,8 +1,8 @@
 //! From cut to cut: what is open, and what the contents are.
 
+use super::Settings;
 use super::content::parts;
 use super::kinds::{self, Candidate, Kind};
-use super::{PIECE, Settings};
 use crate::history::{History, What, WriteId};
 use std::collections::BTreeSet;
 
@@ -190,5 +190,3 @@ impl Cut<'_> {
         content
     }
 }
-
-const _: () = assert!(PIECE == 8, "4 KiB");

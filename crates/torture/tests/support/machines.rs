@@ -1,7 +1,7 @@
 //! Classes of crash states of a recording, beside copies of its machine that lose their power.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
-use crate::recorded::{DRIVE, Host, Recorded, read_all, scenario};
+use crate::recorded::{DRIVE, Host, Recorded, cut, read_all, scenario};
 use outlast_engine::Scenario;
 use outlast_serve::Machine;
 use outlast_torture::drive::{Found, Request, What, classes, state};
@@ -55,6 +55,17 @@ pub(crate) fn class_of(found: &Found, at: Nanos) -> Option<&CrashState> {
     let class = those.next();
     assert!(those.next().is_none(), "two classes have {at}");
     class
+}
+
+/// That every state the machine leaves is one that the contract allows, and is what a copy of it holds.
+pub(crate) fn leaves_what_it_promised(recorded: &Recorded, seed: u64) {
+    let found = all(recorded, What::Drive);
+    check_spans(&found);
+    let history = recorded.recording.history();
+    for class in &found.0.classes {
+        assert!(is_allowed(history, class), "{} is not allowed: {}", class.id, told(history, class));
+    }
+    compare(recorded, &recorded.scenario, &found, seed, cut);
 }
 
 /// That the spans of all classes cover the window and do not overlap.
