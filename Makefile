@@ -12,7 +12,7 @@ PROFILE ?= release
 export PROFILE
 CARGO_FLAGS := --locked --workspace --exclude outlast-python
 
-.PHONY: help setup demo test test-rust test-python test-guest test-kill lint format bench bench-python bench-instructions hashes speed-tables wheel wheel-v3 docs picture live-picture serve-demo torture-programs torture-table schema figures lock clean
+.PHONY: help setup demo test test-rust test-python show-causes fit-coverage test-guest test-kill lint format bench bench-python bench-instructions hashes speed-tables wheel wheel-v3 first-policy docs picture live-picture serve-demo torture-programs torture-table schema figures lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -30,6 +30,8 @@ setup: .venv/tools ## build and install into .venv; leaves .venv/bin/outlast
 	@env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --profile $(PROFILE) --locked --quiet
 	@echo "== Ready: .venv/bin/outlast --help"
 
+# How many drives make fit-coverage draws.
+DRIVES ?= 50
 # How often make test-kill kills each server.
 KILLS ?= 100
 
@@ -53,6 +55,12 @@ test-python: setup ## tests of the command line, the Python package, reports and
 	@echo "== Python tests"
 	@$(BIN)/python -m pytest
 
+show-causes: setup ## whether the parts of every request sum to its latency, on every preset
+	@$(BIN)/python tests/logged_presets.py
+
+fit-coverage: setup ## how often the intervals of outlast fit hold the truth, over DRIVES=50 drives drawn at random
+	@$(BIN)/python tests/fit_coverage.py --drives $(DRIVES) --docs docs/guide/fit.md
+
 test-guest: setup ## Linux's own RAID and NBD client in a virtual machine over served drives (Debian; needs qemu-system-x86, kmod, cpio)
 	@tests/guest/fetch.sh
 	@$(BIN)/python -m pytest tests/guest
@@ -64,14 +72,14 @@ test-kill: setup ## kill -9 of served drives and arrays under load, KILLS=100 ti
 lint: .venv/tools ## formatting, clippy, ruff, mypy
 	rustfmt --edition 2024 --check $$(git ls-files '*.rs')
 	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff check python tests docs
-	$(BIN)/ruff format --check python tests docs
+	$(BIN)/ruff check python tests docs examples/notebooks
+	$(BIN)/ruff format --check python tests docs examples/notebooks
 	$(BIN)/mypy
 
 format: .venv/tools ## format all sources
 	rustfmt --edition 2024 $$(git ls-files '*.rs')
-	$(BIN)/ruff check --fix-only python tests docs
-	$(BIN)/ruff format python tests docs
+	$(BIN)/ruff check --fix-only python tests docs examples/notebooks
+	$(BIN)/ruff format python tests docs examples/notebooks
 
 bench: ## requests per CPU-second, bytes per unit, erasure codes
 	cargo run --locked --release --package outlast-bench -- $(ARGS)
@@ -98,7 +106,13 @@ LEVEL := python/outlast/_level.txt
 wheel-v3: .venv/tools ## a wheel for processors of the level x86-64-v3 (Haswell, Zen and later), in dist/x86-64-v3/
 	@trap 'rm -f $(LEVEL)' EXIT; echo x86-64-v3 > $(LEVEL); crates/bench/guided.sh wheel dist/x86-64-v3 x86-64-v3
 
-docs: .venv/tools ## the documentation as a site in site/
+# Which wheel first-policy installs; made where there is none.
+WHEEL ?= $(wildcard dist/*.whl)
+
+first-policy: $(if $(WHEEL),.venv/tools,wheel) ## seconds from pip install of the wheel (WHEEL=...) to the plot of a policy of one's own, in a fresh venv
+	@$(BIN)/python tests/first_policy.py $(or $(WHEEL),dist/*.whl)
+
+docs: setup ## the documentation as a site in site/, with the output of the notebooks of examples/
 	$(BIN)/mkdocs build --strict --quiet
 	@echo "== Documentation: site/index.html"
 
@@ -107,6 +121,10 @@ picture: demo ## the picture of the README, from the demo's report (needs Chromi
 
 live-picture: setup ## the picture of the live page in the README (needs Chromium and fio)
 	$(BIN)/python docs/make_live_picture.py docs/live.png
+
+drives-picture: setup ## the tables and the picture of real drives in the documentation (needs Chromium)
+	$(BIN)/outlast reproduce drives
+	$(BIN)/python docs/make_drives.py out/drives-quick/reproduction.json
 
 serve-demo: setup ## a file system on a served array, through the death of a die and a loss of power (best as root, with FUSE)
 	@$(BIN)/python docs/serve_demo.py
@@ -122,14 +140,15 @@ torture-programs: setup $(TORTURE_PROGRAMS) ## what cases of torture use and Deb
 torture-table: torture-programs ## real programs through the loss of power, and the table of what was found (as root; ARGS=--resume goes on)
 	@PYTHONPATH=$(CURDIR)/$(TORTURE_PROGRAMS) $(BIN)/python tests/torture/table.py --write $(ARGS)
 
-schema: setup ## the committed JSON Schema of scenario files
+schema: setup ## the committed JSON Schema of scenario files, and the names of settings that editors complete
 	$(BIN)/outlast schema > docs/reference/scenario.schema.json
+	$(BIN)/python docs/make_settings.py
 
 figures: setup ## what the reference of figures says of causes, and the figures that sweeps know
 	$(BIN)/python docs/make_figures.py
 
 lock: .venv/tools ## requirements.lock from pyproject.toml
-	$(BIN)/uv pip compile pyproject.toml --extra dev --extra arrow --extra cluster --extra serve --generate-hashes --universal \
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra arrow --extra cluster --extra serve --extra fit --generate-hashes --universal \
 	  --python-version 3.11 --custom-compile-command "make lock" --quiet -o requirements.lock
 
 clean: ## remove what was built

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from outlast.causes import MEMBERS, PROGRAMS, READS, SHARED
+from outlast.causes import LATENCY, MEMBERS, PROGRAMS, READS, SHARED
 
 ROOT = Path(__file__).parent.parent
 METRICS = ROOT / "docs" / "reference" / "metrics.md"
 FIGURES = ROOT / "python" / "outlast" / "sweeps" / "figures.txt"
 
-OF_THE_RUN = ("schema", "version", "name", "seed", "partial", "notes", "scenario")
+OF_THE_RUN = ("schema", "version", "name", "seed", "partial", "notes", "policies", "scenario")
 OF_THE_COMPUTER = ("time.", "memory.", "throughput.requests_per_cpu_s")
 
 
@@ -45,6 +45,9 @@ def metrics(text: str) -> str:
     text = _between(
         text, _row("write_amplification.total", "ratio", "all causes"), "| `write_amplification.by_core`", rows
     )
+    rows = "".join(_row(f"latency_causes.OP.mean_ns.{c.name}", "ns", c.meaning) for c in LATENCY)
+    before = _row("latency_causes.OP.count", "requests", "whose time was split")
+    text = _between(text, before, "| `latency_causes.OP.bands`", rows)
     pages = [(name, f"read {meaning}") for name, meaning in READS.items()]
     pages += [(f"{cause.name}_programs", f"programmed: {cause.meaning}") for cause in PROGRAMS]
     pages += [(f"{group}_programs", f"programmed: {_together(group)}") for group in SHARED]
@@ -58,9 +61,7 @@ def metrics(text: str) -> str:
 def figures(text: str) -> str:
     """Name and unit of every figure that the reference lists and that does not differ from run to run."""
     rows = re.findall(r"^\| `([^`]+)` \| ([^|]*)\|", text.split("## Tables")[0], re.M)
-    known = (
-        (name, unit.strip()) for name, unit in rows if name not in OF_THE_RUN and not name.startswith(OF_THE_COMPUTER)
-    )
+    known = ((name, unit.strip()) for name, unit in rows if not name.startswith((*OF_THE_RUN, *OF_THE_COMPUTER)))
     return "".join(f"{name}\t{unit}\n" if unit else f"{name}\n" for name, unit in known)
 
 

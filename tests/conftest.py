@@ -159,7 +159,9 @@ def jobs_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("jobs")
     (folder / "tiny.toml").write_text(TINY)
     (folder / "three.fio").write_text(JOBS)
-    call("run", "tiny.toml", "--set", "workload.fio.file=three.fio", "--out", "out", "--quiet", cwd=folder)
+    queues = 'device.controller.queues={arbitration="weighted", classes=["high", "low"]}'
+    sets = ("--set", "workload.fio.file=three.fio", "--set", queues)
+    call("run", "tiny.toml", *sets, "--out", "out", "--quiet", cwd=folder)
     return folder / "out"
 
 
@@ -187,8 +189,7 @@ def outlived_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run of an array whose rebuild takes longer than the workload."""
     folder = tmp_path_factory.mktemp("outlived")
     sets = ("workload.synthetic.duration=1s", 'faults=[{at="900ms", device=2, kind="device"}]')
-    options = [word for name in sets for word in ("--set", name)]
-    call("run", "array-raid5-5", *options, "--out", "out", "--quiet", cwd=folder)
+    call("run", "array-raid5-5", *(f"--set={name}" for name in sets), "--out", "out", "--quiet", cwd=folder)
     return folder / "out"
 
 
@@ -198,8 +199,7 @@ def repair_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("repair")
     sets = ("run.capacity_scale=2", "device.geometry.pages_per_block=12", "device.ftl.capacity=576MiB")
     load = ("workload.synthetic.duration=8s", "workload.synthetic.rate_iops=2000")
-    options = [word for name in (*sets, *load) for word in ("--set", name)]
-    call("run", "die-repair", *options, "--out", "out", "--quiet", cwd=folder)
+    call("run", "die-repair", *(f"--set={name}" for name in (*sets, *load)), "--out", "out", "--quiet", cwd=folder)
     return folder / "out"
 
 
@@ -221,8 +221,7 @@ def mount_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
         'faults=[{at="100ms", kind="power"}]',
         "workload.synthetic.duration=200ms",
     )
-    options = [word for name in sets for word in ("--set", name)]
-    call("run", "demo", *options, "--out", "out", "--quiet", cwd=folder)
+    call("run", "demo", *(f"--set={name}" for name in sets), "--out", "out", "--quiet", cwd=folder)
     return folder / "out"
 
 
@@ -232,6 +231,18 @@ def tiny_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("result")
     (folder / "tiny.toml").write_text(TINY)
     call("run", "tiny.toml", "--out", "out", "--quiet", cwd=folder)
+    return folder / "out"
+
+
+@pytest.fixture(scope="session")
+def causes_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run of the tiny scenario with causes, a log `requests.parquet` and a policy of the user's."""
+    folder = tmp_path_factory.mktemp("causes")
+    (folder / "tiny.toml").write_text(TINY)
+    memory = (f"device.controller.{name}" for name in ("read_cache=256KiB", "coalesce=true", "hold_back=32KiB"))
+    policy = f"policies.gc={ROOT}/tests/own_policies.py:greedy"
+    asked = ("run.causes=true", "run.utilisation=true", "run.log=requests.parquet", policy, *memory)
+    call("run", "tiny.toml", *(f"--set={name}" for name in asked), "--out", "out", "--quiet", cwd=folder)
     return folder / "out"
 
 
@@ -258,9 +269,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         options.add_argument(f"--{name}")
     options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver_path))
-    yield driver
-    driver.quit()
+    with webdriver.Chrome(options=options, service=webdriver.ChromeService(driver_path)) as driver:
+        yield driver
 
 
 def traces_folder() -> Path | None:
@@ -287,5 +297,4 @@ def mean_from_queue(summary: dict[str, Any]) -> float:
 
 def summary_of(folder: Path) -> dict[str, Any]:
     """The result.json in a folder."""
-    summary: dict[str, Any] = json.loads((folder / "result.json").read_text())
-    return summary
+    return dict(json.loads((folder / "result.json").read_text()))

@@ -50,9 +50,9 @@ def test_examples_run(page: Path, tmp_path: Path, program_on_path: dict[str, str
     folder.mkdir()
     python: list[str] = []  # blocks that follow each other are one program
     for language, text in [*blocks(page), ("sh", "")]:
-        name = re.match(r"# (\S+\.toml)\n", text)
-        if language == "toml" and name:
-            (folder / name[1]).write_text(text)
+        name = re.match(r"(?:#|//) (\S+\.(?:toml|py|c))\n", text)
+        if language in ("toml", "python", "c") and name:
+            (folder / Path(name[1]).name).write_text(text)
         elif language == "python":
             python.append(text)
         elif language == "sh":
@@ -89,7 +89,12 @@ def test_examples_that_are_only_shown_say_what_the_program_says(
 
 
 def test_code_that_is_shown_is_code_that_is_there() -> None:
-    shown = [text for page in PAGES for language, text in blocks(page) if language == "rust"]
+    shown = [
+        text
+        for page in PAGES
+        for language, text in blocks(page)
+        if language in ("rust", "c") and text.startswith("// ")
+    ]
     assert shown
     for text in shown:
         place, code = text.split("\n", 1)
@@ -111,6 +116,10 @@ def figures_of(folder: Path) -> set[str]:
         (r"^host\.jobs\[\d+\]\.(read|write|trim|sync)\.", "host.jobs[].OP."),
         (r"^host\.jobs\[\d+\]\.", "host.jobs[]."),
         (r"^latency_us\.(read|write|trim|flush)\.", "latency_us.OP."),
+        (r"^queues\[\d+\]\.(read|write)(\..*)?$", "queues[].OP.*"),
+        (r"^queues\[\d+\]\.", "queues[]."),
+        (r"^latency_causes\.(read|write)\.bands\b.*", "latency_causes.OP.bands"),
+        (r"^latency_causes\.(read|write)\.", "latency_causes.OP."),
         (r"^reliability\.exact\.after_(ecc|rereads|stripe)\.", "reliability.exact.STEP."),
         (r"^protection\.by_class\[\d+\]\.", "protection.by_class[]."),
         (r"^reliability\.twin\.(read|write)_us\..*", "reliability.twin.OP_us.*"),
@@ -137,8 +146,9 @@ def test_every_figure_is_documented_and_no_other(
     jobs_result: Path,
     overloaded_result: Path,
     mount_result: Path,
+    causes_result: Path,
 ) -> None:
-    drives = (demo_result, weak_result, cores_result, jobs_result, overloaded_result, mount_result)
+    drives = (demo_result, weak_result, cores_result, jobs_result, overloaded_result, mount_result, causes_result)
     arrays = (array_result, outlived_result, repair_result)
     real = set().union(*(figures_of(result) for result in (*drives, *arrays)))
     # What is absent in one result and a group of figures in the other.
@@ -149,7 +159,7 @@ def test_every_figure_is_documented_and_no_other(
 
 
 def test_every_column_is_documented(
-    demo_result: Path, weak_result: Path, array_result: Path, jobs_result: Path
+    demo_result: Path, weak_result: Path, array_result: Path, jobs_result: Path, causes_result: Path
 ) -> None:
     import polars as pl
 
@@ -158,8 +168,9 @@ def test_every_column_is_documented(
     text = (ROOT / "docs" / "reference" / "metrics.md").read_text().split("## Tables")[1]
     files = {
         file.name: file
-        for folder in (demo_result, weak_result, array_result, jobs_result)
+        for folder in (demo_result, weak_result, array_result, jobs_result, causes_result)
         for file in sorted(folder.glob("*.parquet"))
+        if file.name != "requests.parquet"  # the log, of which the guide tells
     }
     assert set(files) == {f"{table}.parquet" for table in TABLES}
     for file in files.values():
@@ -172,7 +183,10 @@ def test_every_column_is_documented(
 def test_links_between_pages_hold() -> None:
     for page in [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+            # Pages of notebooks are made of these when the site is.
+            notebook = ROOT / "examples" / "notebooks" / f"{Path(target).stem}.ipynb"
+            made = target.startswith("../notebooks/") and notebook.exists()
+            assert made or (page.parent / target).exists(), f"{page.name}: {target}"
 
 
 def test_no_page_publishes_a_placeholder() -> None:

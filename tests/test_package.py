@@ -59,6 +59,6 @@ def test_the_source_distribution_holds_what_the_build_reads(tmp_path: Path) -> N
     with tarfile.open(archive) as opened:
         top = archive.name.removesuffix(".tar.gz")
         held = {name.removeprefix(f"{top}/") for name in opened.getnames()}
-    presets = {f"scenarios/presets/{path.name}" for path in (ROOT / "scenarios" / "presets").iterdir()}
+    presets = {str(path.relative_to(ROOT)) for path in (ROOT / "scenarios" / "presets").rglob("*.toml")}
     assert presets <= held
     assert "crates/engine/src/scenario/presets.rs" in held

@@ -142,9 +142,11 @@ def test_grids_and_lists() -> None:
 @settings(max_examples=60)
 def test_student_s_quantile_is_that_of_its_density(confidence: float, freedom: int) -> None:
     t = statistics.student_quantile(confidence, freedom)
-    nu = mpmath.mpf(freedom)
-    inside = 1 - mpmath.betainc(nu / 2, 0.5, 0, nu / (nu + mpmath.mpf(t) ** 2), regularized=True)
-    assert abs(inside - confidence) < 1e-12
+    # The incomplete beta function is steep where t is small: with fifteen digits the reference itself is off by 1e-12.
+    with mpmath.workdps(40):
+        nu = mpmath.mpf(freedom)
+        inside = 1 - mpmath.betainc(nu / 2, 0.5, 0, nu / (nu + mpmath.mpf(t) ** 2), regularized=True)
+        assert abs(inside - confidence) < 1e-12
 
 
 def test_student_s_quantile_is_that_of_tables() -> None:
@@ -537,7 +539,7 @@ def test_every_documented_figure_can_be_asked_for_and_no_other() -> None:
         name: unit.strip()
         for name, unit, _ in rows
         if name not in of_the_run
-        and not name.startswith(("time.", "memory."))
+        and not name.startswith(("time.", "memory.", "policies."))
         and name != "throughput.requests_per_cpu_s"
     }
     # A figure that is new, or has another unit, goes into python/outlast/sweeps/figures.txt: name, tab, unit.

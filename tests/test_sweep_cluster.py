@@ -192,8 +192,9 @@ def test_the_script_that_a_slurm_queue_is_given(monkeypatch: pytest.MonkeyPatch,
 
 SBATCH = """\
 #!/bin/sh
-# Runs the job at once, as a queue with free nodes would.
-sh "$1" >>"$0.log" 2>&1 &
+# Keeps the job's script, which goes away, and runs it at once, as a queue with free nodes would.
+cp "$1" "$0.$$"
+sh "$0.$$" >>"$0.log" 2>&1 &
 echo $! >>"$0.pids"
 echo "Submitted batch job $!"
 """

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use outlast_device::{Command, Device, Op, StreamId, Tag};
+use outlast_device::{Command, Device, Op, Tag};
 use outlast_engine::{parse_text, read_snapshot, settings_of, write_snapshot};
 use outlast_persist::{Damage, Reader, Restore, Writer};
 use outlast_ssd::Ssd;
@@ -60,7 +60,7 @@ impl Known {
             let sectors = if op == Op::Flush { 0 } else { 8 };
             let lba = Lba(u64::from(turn) * 7 % 90 * 8);
             let data = if op == Op::Write { vec![turn as u8; 4096] } else { Vec::new() };
-            let command = Command { lba, sectors, op, stream: StreamId(0), fua: false };
+            let command = Command::new(op, lba, sectors);
             drive.submit_data(now, command, Tag(turn), &data);
             now.0 += 40_000;
             drive.advance(now, &mut done);

@@ -16,6 +16,7 @@ TYPE_CHECKING = False  # as type checkers read it; what `typing` takes to import
 if TYPE_CHECKING:
     from typing import Any
 
+    from outlast import policies, settings
     from outlast._core import (
         DeviceError,
         InternalError,
@@ -32,15 +33,17 @@ if TYPE_CHECKING:
         scenario_schema,
         show_preset,
         snapshot,
-        trace_convert,
-        trace_info,
         validate,
     )
+    from outlast.comparison import Comparison
     from outlast.drive import Batch, Drive
     from outlast.errors import ControlError, DriveError, MediumError, OutputError
     from outlast.result import Figures, Result, load
     from outlast.serving import Served, serve
+    from outlast.simulation import Simulation, State, open, restore  # noqa: A004 - `outlast.open`
     from outlast.sweeps import Sweep, load_sweep, sweep
+    from outlast.traces import trace_convert, trace_info
+    from outlast.why import Explanation, explain
 
 _HOMES = {
     "__version__": "outlast._core",
@@ -51,6 +54,7 @@ _HOMES = {
     "ScenarioError": "outlast._core",
     "WorkloadError": "outlast._core",
     "Batch": "outlast.drive",
+    "Comparison": "outlast.comparison",
     "ControlError": "outlast.errors",
     "Drive": "outlast.drive",
     "DriveError": "outlast.errors",
@@ -59,28 +63,38 @@ _HOMES = {
     "Figures": "outlast.result",
     "Result": "outlast.result",
     "Served": "outlast.serving",
+    "Simulation": "outlast.simulation",
+    "State": "outlast.simulation",
     "Sweep": "outlast.sweeps",
+    "Explanation": "outlast.why",
+    "explain": "outlast.why",
     "load": "outlast.result",
     "load_sweep": "outlast.sweeps",
+    "open": "outlast.simulation",
     "presets": "outlast.api",
     "resolve": "outlast.api",
+    "restore": "outlast.simulation",
     "run": "outlast.api",
     "scenario_schema": "outlast.api",
     "serve": "outlast.serving",
+    "policies": "outlast.policies",
+    "settings": "outlast.settings",
     "show_preset": "outlast.api",
     "snapshot": "outlast.api",
     "sweep": "outlast.sweeps",
-    "trace_convert": "outlast.api",
-    "trace_info": "outlast.api",
+    "trace_convert": "outlast.traces",
+    "trace_info": "outlast.traces",
     "validate": "outlast.api",
 }
 
 __all__ = [
     "Batch",
+    "Comparison",
     "ControlError",
     "DeviceError",
     "Drive",
     "DriveError",
+    "Explanation",
     "Figures",
     "InternalError",
     "MediumError",
@@ -90,16 +104,23 @@ __all__ = [
     "Result",
     "ScenarioError",
     "Served",
+    "Simulation",
+    "State",
     "Sweep",
     "WorkloadError",
     "__version__",
+    "explain",
     "load",
     "load_sweep",
+    "open",
+    "policies",
     "presets",
     "resolve",
+    "restore",
     "run",
     "scenario_schema",
     "serve",
+    "settings",
     "show_preset",
     "snapshot",
     "sweep",
@@ -119,7 +140,8 @@ def __getattr__(name: str) -> Any:
 
     if (refusal := processor.refusal()) is not None:
         raise ImportError(refusal)
-    value = getattr(import_module(_HOMES[name]), name)
+    home = import_module(_HOMES[name])
+    value = home if _HOMES[name] == f"outlast.{name}" else getattr(home, name)
     globals()[name] = value
     return value
 

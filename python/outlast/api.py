@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
@@ -15,18 +16,23 @@ from outlast import _core, memory
 from outlast.causes import AMPLIFICATION
 from outlast.errors import ScenarioError
 from outlast.inputs import Text, is_stream, read_stream
+from outlast.notebook.listing import Listing
 
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from outlast.policies import Maker, Policies
+    from outlast.requests import RequestLog
     from outlast.result import Result
     from outlast.serving.keeping import More
+    from outlast.setting import Setting
 
 ScenarioLike: TypeAlias = str | Path | Mapping[str, Any] | Text
 """The name of a preset, the path of a scenario file, settings as nested dictionaries, or a text with a name."""
 
-Overrides: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, str]]
-"""Settings by dotted name, such as `{"device.ftl.gc.policy": "fifo"}`. `None` takes an inherited setting away."""
+Overrides: TypeAlias = "Mapping[str, Any] | Mapping[Setting, Any] | Iterable[tuple[str, str]]"
+"""Settings by dotted name, such as `{"device.ftl.gc.policy": "fifo"}` or `{settings.device.ftl.gc.policy: "fifo"}`.
+`None` takes an inherited setting away."""
 
 Progress: TypeAlias = Callable[[str, float | None, int, float], bool | None]
 """Called about ten times a second with the phase, the fraction done (if it can be told), the requests so far and the
@@ -63,6 +69,19 @@ def override_list(overrides: Overrides | None) -> list[tuple[str, str]]:
         return []
     pairs = overrides.items() if isinstance(overrides, Mapping) else overrides
     return [(name, _override_text(plain(value, name))) for name, value in pairs]
+
+
+def whole(
+    scenario: ScenarioLike | Sequence[ScenarioLike], overrides: Overrides | None, policies: Policies | None
+) -> tuple[list[_core.Layer], list[tuple[str, str]], dict[str, Maker]]:
+    """The layers of a scenario, its single settings, and its decisions that are code at hand."""
+    settings: list[tuple[str, str]] = []
+    makers: dict[str, Maker] = {}
+    if policies:
+        from outlast.policies import given
+
+        settings, makers = given(policies)
+    return layers(scenario), [*override_list(overrides), *settings], makers
 
 
 def _override_text(value: Any) -> str:
@@ -112,32 +131,57 @@ def run(
     scenario: ScenarioLike | Sequence[ScenarioLike],
     overrides: Overrides | None = None,
     *,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     any_memory: bool = False,
+    log_near: Path | None = None,
+    policies: Policies | None = None,
 ) -> Result:
     """Runs a scenario: a preset's name, a file's path, settings as a dictionary, or a list of these (later ones win).
 
+    `progress=True` shows a bar, in a terminal or a notebook; a function is called as `Progress` says.
     Ctrl-C stops within a second and gives a result marked `partial`; a second Ctrl-C raises `KeyboardInterrupt`.
     Other Python threads go on while it runs.
     A run that needs more memory than is free is refused, unless `any_memory` says otherwise.
+    The log of requests, where `run.log` names one, is `Result.log`; it is written with the result, or here where its
+    path is absolute. Until then its rows are in a folder of their own in `log_near`, or where temporary files go.
+    `policies` are decisions of your own by name (`outlast.policies`); the result keeps their code.
     """
     # Before the run, so that nothing but putting figures together is left to do when it has ended.
     import numpy  # noqa: F401 - the core makes arrays of it
 
-    from outlast.result import Result
+    from outlast import requests
+    from outlast.notebook import bar
 
-    chosen, changes = layers(scenario), override_list(overrides)
+    chosen, changes, own = whole(scenario, overrides, policies)
     toml = _core.resolve(chosen, changes, "toml")
     if not any_memory:
-        memory.check(_core.validate(chosen, changes))
-    text, tables, stopped = _core.run(chosen, changes, progress)
-    # Before polars or plotly are imported, so that the figure is the simulator's.
-    peak_mib = _peak_rss_mib()
+        memory.check(_core.validate(chosen, changes, own))
+    log = requests.of_scenario(toml, log_near)
+    with bar.of_run(progress) as tell:
+        done = _core.run(chosen, changes, tell, log.take if log else None, own)
+    return result_of(done, toml, log, own)
+
+
+def result_of(
+    done: tuple[str, _core.Tables, bool], toml: str, log: RequestLog | None, own: Mapping[str, Maker]
+) -> Result:
+    """A result of what the core gives at the end of a run: summary, tables, and whether it was stopped."""
+    # Before the import, which may bring polars and plotly: the figure is the simulator's.
+    peak_mib = memory.peak_rss_mib()
+    from outlast.result import Result
+
+    text, tables, stopped = done
     summary = json.loads(text)
     summary["memory"]["peak_rss_mib"] = peak_mib
     # A key that readers count on is there even where it has nothing to say.
     summary["write_amplification"] = summary["write_amplification"] or dict.fromkeys(AMPLIFICATION)
-    return Result(summary, tables, toml, stopped=stopped and summary["partial"])
+    if (named := tomllib.loads(toml).get("policies")) is not None:
+        from outlast.policies import records
+
+        summary["policies"] = records(named, own)
+    if log and log.is_absolute:
+        log.write(Path(log.name))
+    return Result(summary, tables, toml, stopped=stopped and summary["partial"], log=log)
 
 
 def snapshot(
@@ -145,44 +189,36 @@ def snapshot(
     file: str | Path,
     overrides: Overrides | None = None,
     *,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     any_memory: bool = False,
+    policies: Policies | None = None,
 ) -> Path | None:
     """Prepares the drive or array of a scenario and writes it as it then is to `file`, whole or not at all.
 
-    A scenario with the same `[device]` and `[array]` goes on from there: `[precondition] from = FILE`.
+    A scenario with the same `[device]` and `[array]` goes on from there: `[precondition] from = FILE`, or
+    `outlast.restore`.
     `None` where `progress` or Ctrl-C stopped it: nothing has been written.
     """
+    from outlast.notebook import bar
     from outlast.output import cannot_write, check_file, staged_file
 
     path = Path(file)
-    chosen, changes = layers(scenario), override_list(overrides)
+    chosen, changes, own = whole(scenario, overrides, policies)
     check_file(path)
     if not any_memory:
-        memory.check(_core.validate(chosen, changes))
-    with suppress(_StoppedError), staged_file(path) as staging:
+        memory.check(_core.validate(chosen, changes, own))
+    with suppress(StoppedError), staged_file(path) as staging, bar.of_run(progress) as tell:
         try:
-            if not _core.snapshot(chosen, changes, str(staging), progress):
-                raise _StoppedError
+            if not _core.snapshot(chosen, changes, str(staging), tell, own):
+                raise StoppedError
         except OSError as error:
             raise cannot_write(path, error) from error
         return path
     return None
 
 
-class _StoppedError(Exception):
+class StoppedError(Exception):
     """Preparing was stopped."""
-
-
-def _peak_rss_mib() -> float | None:
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return None
-    import sys
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)
 
 
 def validate(scenario: ScenarioLike | Sequence[ScenarioLike], overrides: Overrides | None = None) -> int:
@@ -221,20 +257,6 @@ def start_server(
     )
 
 
-def image_trace(image: str | Path, output: str | Path) -> tuple[int, int, bool]:
-    """Writes the commands that the machine of an image was given as a trace, in blkparse's format.
-
-    Returns how many there are, how many other inputs are remarks in it, and whether the log is there from its start.
-    """
-    from outlast.output import cannot_write, staged_file
-
-    with staged_file(Path(output)) as staging:
-        try:
-            return _core.image_trace(str(image), str(staging))
-        except OSError as error:
-            raise cannot_write(Path(output), error) from error
-
-
 def resolve(scenario: ScenarioLike | Sequence[ScenarioLike], overrides: Overrides | None = None) -> dict[str, Any]:
     """The whole scenario with everything inherited and every default written out."""
     resolved: dict[str, Any] = json.loads(_core.resolve(layers(scenario), override_list(overrides), "json"))
@@ -248,8 +270,9 @@ def scenario_schema() -> dict[str, Any]:
 
 
 def presets() -> dict[str, str]:
-    """The presets: a line on each by name."""
-    return {name: title for name, title, _ in _core.presets()}
+    """The presets: a line on each by name; in a notebook a table."""
+    known = {name: title for name, title, _ in _core.presets()}
+    return Listing(known, ("preset", "what it is"), lambda name, title: (name, title))
 
 
 def show_preset(name: str) -> str:
@@ -262,31 +285,3 @@ def show_preset(name: str) -> str:
         hint = f'did you mean "{near[0]}"?' if near else f"there are {', '.join(known)}"
         raise ScenarioError(f'no preset "{name}"; {hint}')
     return known[name]
-
-
-def trace_info(file: str | Path, **settings: Any) -> dict[str, Any]:
-    """What is in a trace. `settings` are those of `[workload.trace]`, such as `format="msr"`."""
-    info: dict[str, Any] = json.loads(_core.trace_info(json.dumps(plain({"file": str(file), **settings}))))
-    return info
-
-
-def trace_convert(
-    file: str | Path,
-    output: str | Path,
-    to: str,
-    *,
-    progress: Callable[[float], bool | None] | None = None,
-    **settings: Any,
-) -> int:
-    """Writes a trace in another format and returns the number of requests. The file appears only when complete.
-
-    `to` is one of msr, spc, ascii, fio-iolog, fio-iolog-v2, vscsi, alibaba; `settings` are those of `[workload.trace]`.
-    """
-    from outlast.output import cannot_write, staged_file
-
-    spec = json.dumps(plain({"file": str(file), **settings}))
-    with staged_file(Path(output)) as staging:
-        try:
-            return _core.trace_convert(spec, to, str(staging), progress)
-        except OSError as error:
-            raise cannot_write(Path(output), error) from error

@@ -1,4 +1,4 @@
-"""Why pages are programmed and read, as the simulator lists it, and what follows from that list."""
+"""Why pages are programmed and read, and where time goes: the simulator's lists, and what follows from them."""
 
 from __future__ import annotations
 
@@ -23,6 +23,20 @@ class ProgramCause(NamedTuple):
 PROGRAMS = tuple(ProgramCause(*row) for row in _core.program_causes())
 READS = dict(_core.read_causes())
 """Meaning by name of every cause of reads."""
+
+
+class LatencyCause(NamedTuple):
+    """What a request spends its time on."""
+
+    name: str
+    """In results, and, followed by `_ns`, in the log of requests."""
+    label: str
+    """In charts."""
+    meaning: str
+    """What is counted."""
+
+
+LATENCY = tuple(LatencyCause(*row) for row in _core.latency_causes())
 
 GROUPS = {cause.group: cause.label for cause in PROGRAMS}
 """Labels of what charts show, by name, in order."""

@@ -161,7 +161,7 @@ class Drive:
 
     def advance(self, by: Span) -> None:
         """Lets time pass: the drive programs what it has buffered, collects, patrols, and its data ages."""
-        self._drive.advance(_nanoseconds(by))
+        self._drive.advance(nanoseconds(by))
 
     def power_cut(self, force: bool = False, *, shorn: str | None = None, torn: int | str | None = None) -> None:
         """Power fails and is back at once: what was only in a volatile buffer is lost.
@@ -278,7 +278,8 @@ def _column(values: int | Sequence[int] | NDArray[Any], name: str) -> NDArray[np
     return column.astype(np.uint64)
 
 
-def _nanoseconds(span: Span) -> str:
+def nanoseconds(span: Span) -> str:
+    """The time as a text."""
     if isinstance(span, str):
         return span
     seconds = span.total_seconds() if isinstance(span, timedelta) else span

@@ -107,3 +107,15 @@ def _left(group: Path, limit_name: str, used_name: str, reclaimable: str) -> lis
         return []
     cached = next((int(value) for name, value in zip(stat[::2], stat[1::2], strict=False) if name == reclaimable), 0)
     return [int(limit) - used + cached]
+
+
+def peak_rss_mib() -> float | None:
+    """The most memory that the process has held, in MiB; `None` where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return None
+    import sys
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)

@@ -85,6 +85,10 @@ def _write_data(result: Result, folder: Path) -> None:
     (folder / "scenario.toml").write_text(result.scenario_toml, encoding="utf-8")
     for name in result.tables:
         (folder / f"{name}.parquet").write_bytes(parquet(result.table(name)))
+    if result.log is not None and not result.log.is_absolute:
+        file = folder / result.log.name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        result.log.fill(file)
 
 
 def check_file(path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from outlast import frames
 from outlast.errors import OutputError
 
 if TYPE_CHECKING:
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
     from numpy.typing import NDArray
+
+    from outlast.notebook.plots import ResultPlots
+    from outlast.requests import RequestLog
 
     Column = NDArray[np.uint64] | NDArray[np.float64] | list[str]
 
@@ -26,6 +30,12 @@ TABLES = (
     "jobs",
     "errors",
     "decisions",
+    "dies_over_time",
+    "channels_over_time",
+    "controller_over_time",
+    "valid_over_time",
+    "cycles_over_time",
+    "victims",
     "array_events",
     "array_states",
     "array_lost",
@@ -80,6 +90,7 @@ class Result:
         scenario_toml: str,
         *,
         stopped: bool = False,
+        log: RequestLog | None = None,
     ) -> None:
         self.summary = summary
         """Everything that `result.json` holds, under the same names."""
@@ -89,6 +100,8 @@ class Result:
         """The resolved scenario: every default and inherited setting written out."""
         self.stopped = stopped
         """Whether Ctrl-C or the progress function ended the run early."""
+        self.log = log
+        """Every request as a row, where the scenario asks for that: `log.scan()` is a polars LazyFrame."""
 
     def __getattr__(self, name: str) -> Any:
         summary = self.__dict__.get("summary", {})
@@ -112,19 +125,40 @@ class Result:
         rate = "no requests" if iops is None else f"{iops:,.0f} IOPS"
         return f"<Result {name}: {rate}{partial}; tables {', '.join(self.tables)}>"
 
+    def _repr_html_(self) -> str:
+        from outlast.notebook.shown import result
+
+        return result(self)
+
+    @property
+    def plot(self) -> ResultPlots:
+        """Charts as plotly figures: `plot.latency()`, or any of the report's by `plot(name)`."""
+        from outlast.notebook.plots import ResultPlots
+
+        return ResultPlots(self)
+
     def table(self, name: str) -> pl.DataFrame:
         """The table as a polars DataFrame: `timeseries`, `latency`, `wear` or `precondition`.
 
-        A run of fio jobs has `jobs`, too, a drive that can fail `decisions`, one whose flash errs `errors`, and an
-        array `array_events`, `array_states` and `array_lost`.
+        With `run.utilisation` there are `dies_over_time`, `channels_over_time`, `controller_over_time`,
+        `valid_over_time`, `cycles_over_time` and `victims`. A run of fio jobs has `jobs`, too, a drive that can fail
+        `decisions`, one whose flash errs `errors`, and an array `array_events`, `array_states` and `array_lost`.
         """
         import polars as pl
 
         return pl.DataFrame(dict(self._columns(name)))
 
+    def to_polars(self, name: str) -> pl.DataFrame:
+        """The same as `table(name)`. Whatever reads the Arrow C stream interface takes it without a copy."""
+        return self.table(name)
+
+    def to_pandas(self, name: str) -> Any:
+        """The table as a pandas DataFrame. Needs pandas and pyarrow, which Outlast itself does without."""
+        return frames.to_pandas(self.table(name))
+
     def to_arrow(self, name: str) -> pa.Table:
         """The table as a pyarrow Table. Needs pyarrow, which Outlast itself does without."""
-        return self.table(name).to_arrow()
+        return frames.to_arrow(self.table(name))
 
     def _columns(self, name: str) -> Mapping[str, Column]:
         if name not in self.tables:

@@ -38,6 +38,10 @@ pub struct ArrayConfig {
     /// How parity rotates; for levels `raid5`, `raid6` and `code`.
     #[serde(default)]
     pub layout: ParityLayout,
+    /// Where chunks lie, written out in place of `layout`: for each stripe of a period the member of each chunk, data in order of address and
+    /// then parity. `[[0, 1, 2], [2, 0, 1], [1, 2, 0]]` is left-symmetric RAID-5 over three members. At most 65536 stripes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<Vec<Vec<u8>>>,
     /// Where copies go; for level `raid10`.
     #[serde(default)]
     pub copy_layout: CopyLayout,
@@ -221,6 +225,7 @@ impl ArrayConfig {
             copies: default_copies(),
             chunk: default_chunk(),
             layout: ParityLayout::default(),
+            table: None,
             copy_layout: CopyLayout::default(),
             parity_percent: None,
             writes: StripeWrites::default(),

@@ -263,9 +263,10 @@ fn lay_out(config: &ArrayConfig, shares: Option<&Shares>, chunk: u64, member_sec
             let copies = u64::from(config.copies);
             return Layout::copies(config.copy_layout, members as u64, copies, chunk, member_sectors);
         }
-        (_, Level::Raid5 | Level::Raid6 | Level::Code) => {
-            Placement::named(config.layout, members - redundancy, redundancy)
-        }
+        (_, Level::Raid5 | Level::Raid6 | Level::Code) => match &config.table {
+            Some(table) => Placement::written_out(table, members - redundancy),
+            None => Placement::named(config.layout, members - redundancy, redundancy),
+        },
         (_, Level::Raid0 | Level::Raid1 | Level::Raid4) => {
             Placement::named(ParityLayout::ParityLast, members - redundancy, redundancy)
         }

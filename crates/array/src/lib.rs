@@ -4,6 +4,7 @@
 //! interface and nothing of what is behind it. [`placement`] says where parity lies, as data; [`coarse`]
 //! runs whole lifetimes from the same placements without a single command.
 
+mod accounts;
 mod bitmap;
 pub mod coarse;
 mod config;

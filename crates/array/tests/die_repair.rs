@@ -42,8 +42,10 @@ impl Torture {
         let drives =
             (0..u64::from(config.devices())).map(|index| drive(repair, seed * 1000 + index)).collect();
         let array = Array::new(config.clone(), drives, true).unwrap();
+        let mut trial = Trial::new(array, seed);
+        trial.host.members_search = true;
         Self {
-            trial: Trial::new(array, seed),
+            trial,
             repair: repair.clone(),
             redundancy: usize::from(config.redundancy()),
             seed: seed * 1000 + 100,

@@ -59,6 +59,7 @@ impl Life {
         match moment {
             Moment::Rebuild => drop(host.device.replace(now, 1, drive(seed * 1000 + 99), false).unwrap()),
             Moment::DieRepair => {
+                host.members_search = true;
                 let dead = Fault { die: 3, damage: Damage::Die };
                 host.device.member_mut(1).unwrap().inject(now, dead);
             }

@@ -2,7 +2,7 @@
 
 use outlast_array::coarse::{Coarse, CoarseConfig, WriteMap};
 use outlast_array::{Array, ArrayConfig, BackgroundConfig, Level, ShiftWay};
-use outlast_device::{Command, Completion, Device, Extent, Identity, Op, Smart, StreamId, Tag};
+use outlast_device::{Command, Completion, Device, Extent, Identity, Op, Smart, Tag};
 use outlast_ftl::FtlConfig;
 use outlast_media::{DefectConfig, Geometry, PageTimes, Timing};
 use outlast_ssd::{ControllerConfig, Ssd, SsdConfig};
@@ -70,6 +70,9 @@ fn drive(seed: u64, large: bool) -> Result<Ssd, String> {
             bus: ByteRate::new(667_000_000).ok_or("a bus has bandwidth")?,
             command: Nanos(200),
             suspend: None,
+            plane_reads: outlast_media::PlaneReads::default(),
+            cache_read: None,
+            channel: outlast_media::ChannelOrder::default(),
         },
         defects: DefectConfig::default(),
         ftl: FtlConfig {
@@ -109,7 +112,7 @@ fn load(array: &mut Array<Noted>, requests: u32, read_percent: u64) -> f64 {
     let mut rng = SplitMix::new(1, "bench.array");
     let mut next = || {
         let op = if rng.below(100) < read_percent { Op::Read } else { Op::Write };
-        Command { lba: Lba(rng.below(blocks) * 8), sectors: 8, op, stream: StreamId(0), fua: false }
+        Command::new(op, Lba(rng.below(blocks) * 8), 8)
     };
     let start = Instant::now();
     let (mut now, mut completions, mut done) = (Nanos::ZERO, Vec::new(), 0);

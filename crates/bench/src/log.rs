@@ -2,7 +2,7 @@
 //! one write and thirty-two a turn; the share of it that is the checksum; and what checkpoints add, on the thread that serves and beside it.
 
 use crate::models::cpu_s;
-use outlast_device::{Command, Op, StreamId, Tag};
+use outlast_device::{Command, Op, Tag};
 use outlast_engine::{Control, Scenario, parse_text};
 use outlast_serve::{Forgetful, Image, ImageOptions, Input, Machine, Recorder};
 use outlast_units::{Bytes, Lba, Nanos};
@@ -84,7 +84,7 @@ fn give(recorder: &mut impl Recorder, machine: &mut Machine, writes: u32, turn: 
     for first in (0..writes).step_by(turn as usize) {
         for tag in 0..turn {
             let lba = Lba(u64::from(first + tag) % ADDRESSES * 8);
-            let command = Command { lba, sectors: 8, op: Op::Write, stream: StreamId(0), fua: false };
+            let command = Command::new(Op::Write, lba, 8);
             let input = Input::Command { tag: Tag(tag), command, data: &data };
             recorder.record(now, &input);
             machine.apply(now, &input).map_err(|error| error.to_string())?;

@@ -1,7 +1,7 @@
 //! What it takes to see what a loss of power leaves of a drive at every instant of a recording.
 
 use crate::models::cpu_s;
-use outlast_device::{Command, Op, StreamId, Tag};
+use outlast_device::{Command, Op, Tag};
 use outlast_engine::{Control, Layer, Scenario, load_scenario};
 use outlast_serve::{Image, ImageOptions, Input, Machine, Recorder};
 use outlast_torture::Recording;
@@ -48,13 +48,7 @@ fn record(scenario: &Scenario, folder: &Path, blocks: u64, commits: u64) -> Resu
         }
         image.acknowledge(now, false).map_err(|error| error.to_string())
     };
-    let command = |op, block: u64, sectors| Command {
-        lba: Lba(block * u64::from(SECTORS)),
-        sectors,
-        op,
-        stream: StreamId(0),
-        fua: false,
-    };
+    let command = |op, block: u64, sectors| Command::new(op, Lba(block * u64::from(SECTORS)), sectors);
     let flush = Input::Command { tag: Tag(0), command: command(Op::Flush, 0, 0), data: &[] };
     let bytes = |draw: &mut SplitMix| -> Vec<u8> {
         (0..WRITE / 8).flat_map(|_| draw.next_u64().to_le_bytes()).collect()

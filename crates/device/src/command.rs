@@ -56,6 +56,11 @@ pub enum Op {
 #[serde(transparent)]
 pub struct StreamId(pub u8);
 
+/// Which submission queue of the host a command comes through. Hosts have many (`NVMe`: one for each processor); a device that knows of
+/// one only ignores it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, outlast_persist::Persist)]
+pub struct QueueId(pub u8);
+
 /// The caller's name for a command in flight. Small and dense: devices may index arrays by it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, outlast_persist::Persist)]
 pub struct Tag(pub u32);
@@ -73,7 +78,24 @@ pub struct Command {
     pub stream: StreamId,
     /// Forced unit access: a write completes only when it is on flash.
     pub fua: bool,
+    /// The submission queue through which it comes.
+    pub queue: QueueId,
 }
+
+impl Command {
+    /// Make every write acknowledged before it survive a loss of power.
+    pub const FLUSH: Self = Self::new(Op::Flush, Lba(0), 0);
+
+    /// A command through queue 0, without stream hint or forced unit access.
+    #[inline]
+    #[must_use]
+    pub const fn new(op: Op, lba: Lba, sectors: u32) -> Self {
+        Self { lba, sectors, op, stream: StreamId(0), fua: false, queue: QueueId(0) }
+    }
+}
+
+// Commands are kept and copied for every request in flight: all of one is two words.
+const _: () = assert!(size_of::<Command>() == 16);
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]

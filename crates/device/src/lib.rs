@@ -4,13 +4,17 @@
 mod command;
 mod extent;
 pub mod health_log;
+mod heat;
+mod latency;
 mod peek;
 mod smart;
 mod status;
 
-pub use command::{Command, Completion, Identity, Op, Outcome, StreamId, Tag};
+pub use command::{Command, Completion, Identity, Op, Outcome, QueueId, StreamId, Tag};
 
 pub use extent::{Extent, ExtentState, Extents, SectorRun};
+pub use heat::{Heat, heat_bytes};
+pub use latency::{Latencies, LatencyCause, LatencyParts};
 pub use peek::{Held, Peek};
 pub use smart::Smart;
 pub use status::{LbaRun, Notice, NoticeKind};
@@ -47,6 +51,12 @@ pub trait Device {
     /// device may give up at the first failure, and what lies outside the runs be as bad. Once for each such command, before its tag is used
     /// again; `None` for all others.
     fn take_failed(&mut self, _tag: Tag) -> Option<Vec<SectorRun>> {
+        None
+    }
+
+    /// Where the time of the completed command `tag` went, from its submission to its completion: the sum is its latency. Once for each
+    /// command, before its tag is used again; `None` where the device does not keep account of it.
+    fn take_parts(&mut self, _tag: Tag) -> Option<LatencyParts> {
         None
     }
 

@@ -14,6 +14,9 @@ pub enum EngineError {
     /// The workload cannot be opened or read.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
+    /// What was to break does not.
+    #[error(transparent)]
+    Refused(#[from] crate::Loss),
     /// A snapshot cannot be written.
     #[error("the snapshot cannot be written: {0}")]
     Snapshot(std::io::Error),

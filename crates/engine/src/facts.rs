@@ -4,6 +4,7 @@ use crate::drives::Drives;
 use crate::measured::Measured;
 use crate::precondition::Prepared;
 use crate::recorder::Recorder;
+use crate::requests::Kept;
 use crate::scenario::Scenario;
 use crate::summary::Summary;
 use outlast_workload::Workload;
@@ -17,9 +18,13 @@ pub(crate) struct Facts<'a> {
     pub(crate) measured: &'a Measured,
     pub(crate) workload: &'a Workload,
     pub(crate) recorder: &'a Recorder,
+    /// What was kept of single requests.
+    pub(crate) kept: &'a Kept,
     pub(crate) prepared: &'a Prepared,
     /// What the twin without errors found.
     pub(crate) twin: Option<&'a Summary>,
+    /// What was done to the run by hand, in words.
+    pub(crate) by_hand: &'a [String],
     /// Whether the run ended within its warm-up.
     pub(crate) warming: bool,
     pub(crate) partial: bool,

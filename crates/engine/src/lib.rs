@@ -3,6 +3,7 @@
 mod array_report;
 mod batch;
 mod batch_means;
+mod by_queue;
 mod by_state;
 mod clock;
 mod columns;
@@ -19,6 +20,7 @@ mod measured;
 mod member;
 mod member_config;
 mod memory;
+mod over_time;
 mod overload;
 mod precondition;
 mod progress;
@@ -27,21 +29,25 @@ mod recorder;
 mod reliability;
 mod repair_report;
 mod report;
+mod requests;
 mod run;
 mod scenario;
 mod service;
 mod settling;
 mod simulation;
 mod snapshot;
+mod splits;
 mod steady;
 mod summary;
 mod table;
 mod team;
 mod untimed;
+mod victims;
 mod volume;
 mod window;
 
 pub use batch_means::Interval;
+pub use by_queue::QueueFigures;
 pub use by_state::{LatencyByState, LatencyInState};
 pub use columns::{Join, TimeColumn, time_columns};
 pub use data_loss::DataLoss;
@@ -49,24 +55,28 @@ pub use error::EngineError;
 pub use jobs::{JobDirection, JobFigures, JobLatency, Samples};
 pub use latency::Latency;
 pub use memory::Memory as MemoryNeeds;
+pub use outlast_device::LatencyCause;
 pub use outlast_ftl::{ProgramCause, ReadCause};
 pub use overload::Overload;
 pub use progress::{Control, OnProgress, Phase, Progress};
 pub use repair_report::{RepairRisk, RepairSummary, ScaledRepair};
+pub use requests::{OnRows, REQUEST_KINDS, REQUEST_OUTCOMES};
+pub use run::{Goal, OwnRequest};
 pub use service::{InService, Loss};
-pub use simulation::{RunResult, Simulation};
-pub use snapshot::{SnapshotError, read_snapshot, settings_of, write_snapshot};
+pub use simulation::{RunResult, Simulation, Stand};
+pub use snapshot::{SnapshotError, read_snapshot, scenario_of, settings_of, write_snapshot};
 pub use summary::{
-    AfterHost, ArrayAmplification, ArraySummary, ArrayWrites, ChangeMade, ClassFigures, ClosedForm,
-    CorrectedBy, DataLossAfterFailures, DeviceFacts, DriveWear, Exact, Flash, FlashByCause, Gc, Host,
-    LatencyByOp, LittlesLaw, MeasuredState, Memory, Power, PreconditionState, Protection, Queue, Rber,
-    RebuildSummary, Reliability, SCHEMA, Scrubbed, Spread, StateTimes, SteadyState, StreamLatency,
-    StripeRecovery, Summary, Tail, Throughput, Time, Twin, Wear, WriteAmplification,
+    AfterHost, ArrayAmplification, ArraySummary, ArrayWrites, BandOfLatencies, CausesOfKind, ChangeMade,
+    ClassFigures, ClosedForm, Controller, CorrectedBy, DataLossAfterFailures, DeviceFacts, DriveWear, Exact,
+    Flash, FlashByCause, Gc, Host, LatencyByOp, LatencyCauses, LittlesLaw, MeasuredState, Memory, Power,
+    PreconditionState, Protection, Queue, Rber, RebuildSummary, Reliability, SCHEMA, Scrubbed, Spread,
+    StateTimes, SteadyState, StreamLatency, StripeRecovery, Summary, Tail, Throughput, Time, Twin, Wear,
+    WriteAmplification,
 };
 pub use table::{Column, Table};
 
 pub use scenario::{
-    Fill, Happening, Layer, Overwrite, Place, PreconditionSpec, Preset, Provenance, ReadFile, RunSpec,
-    Scenario, ScenarioError, Strike, TimingMode, json_schema, load, load_scenario, parse_text, presets,
-    split_override,
+    Decision, Fill, Happening, Layer, Overwrite, OwnPolicy, Place, PoliciesSpec, PreconditionSpec, Preset,
+    Provenance, ReadFile, RunSpec, Scenario, ScenarioError, Strike, TimingMode, json_schema, load,
+    load_scenario, parse_text, presets, split_override,
 };

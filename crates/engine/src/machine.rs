@@ -1,11 +1,13 @@
 //! What the engine runs: a drive by itself, or an array of them.
 
 use crate::counts::{Snapshot, WINDOW_BLOCKS};
+use crate::drives::AsDrives;
 use crate::progress::OnProgress;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Strike};
+use crate::service::Loss;
 use crate::team::Team;
 use outlast_array::Condition;
-use outlast_device::{Command, Device, Op, Outcome, StreamId};
+use outlast_device::{Command, Device, Op, Outcome};
 use outlast_ftl::{Ftl, ProgramCause};
 use outlast_media::ConfigError;
 use outlast_persist::Restore;
@@ -14,7 +16,10 @@ use outlast_units::{Lba, Nanos};
 
 /// A device that can be prepared without time and tells what it has done. Implemented by types known when the run loop is compiled,
 /// so that it calls them directly.
-pub(crate) trait Machine: Device + Restore {
+pub(crate) trait Machine: Device + Restore + AsDrives {
+    /// Whether it comes to the same when it is advanced to a time and then on, instead of at once.
+    const MAY_WAIT: bool;
+
     /// Mapping units that the host addresses.
     fn units(&self) -> u64;
 
@@ -75,6 +80,12 @@ pub(crate) trait Machine: Device + Restore {
     /// A fault at a place that is not there.
     fn begin(&mut self, scenario: &Scenario) -> Result<(), ConfigError>;
 
+    /// Something breaks. To be called with all done that was due until `now`.
+    ///
+    /// # Errors
+    /// What the array refuses; after a loss of power that it refuses to start from, it is off.
+    fn strike(&mut self, now: Nanos, strike: Strike) -> Result<(), Loss>;
+
     /// Starts counting anew.
     fn reset(&mut self, now: Nanos);
 
@@ -85,9 +96,10 @@ pub(crate) trait Machine: Device + Restore {
     fn latest(&self) -> Nanos;
 
     /// Whether something happened that ends the run as an error.
-    fn has_failed(&self) -> bool {
-        false
-    }
+    fn has_failed(&self) -> bool;
+
+    /// What code of the user's that decides for a drive did that it must not, if it did.
+    fn policy_failure(&self) -> Option<ConfigError>;
 
     /// Whether it takes commands: an array that did not start after a loss of power does not.
     #[inline]
@@ -116,10 +128,12 @@ const APART: usize = 1 << 16;
 pub(crate) fn unit_write(sectors_per_unit: u32, first: u64, end: u64) -> Command {
     let per_unit = u64::from(sectors_per_unit);
     let sectors = ((end - first) * per_unit) as u32;
-    Command { lba: Lba(first * per_unit), sectors, op: Op::Write, stream: StreamId(0), fua: false }
+    Command::new(Op::Write, Lba(first * per_unit), sectors)
 }
 
 impl Machine for Ssd {
+    const MAY_WAIT: bool = true;
+
     fn units(&self) -> u64 {
         Ssd::units(self)
     }
@@ -178,8 +192,16 @@ impl Machine for Ssd {
         self.ftls().for_each(look);
     }
 
+    fn has_failed(&self) -> bool {
+        self.ftls().any(Ftl::has_policy_failed)
+    }
+
+    fn policy_failure(&self) -> Option<ConfigError> {
+        self.ftls().find_map(Ftl::policy_failure)
+    }
+
     fn host_units(&self) -> u64 {
-        self.written()[ProgramCause::Host]
+        self.written()[ProgramCause::Host] + self.counters().coalesced_writes
     }
 
     fn programmed_units(&self) -> u64 {
@@ -188,12 +210,24 @@ impl Machine for Ssd {
 
     fn begin(&mut self, scenario: &Scenario) -> Result<(), ConfigError> {
         self.begin_timed();
+        if scenario.run.causes {
+            self.split_latencies();
+        }
+        if scenario.run.utilisation {
+            self.keep_victims();
+        }
         let faults = scenario.flash_faults()?;
         self.schedule_faults(&faults.iter().map(|&(_, at, fault)| (at, fault)).collect::<Vec<_>>());
         self.schedule_changes(&scenario.changes);
         for ageing in &scenario.run.ageing {
             self.schedule_ageing(ageing.at, ageing.by);
         }
+        Ok(())
+    }
+
+    fn strike(&mut self, now: Nanos, strike: Strike) -> Result<(), Loss> {
+        let Strike::Flash { fault, .. } = strike else { return Err(Loss::NoArray) };
+        self.inject(now, fault);
         Ok(())
     }
 

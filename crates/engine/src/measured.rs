@@ -3,7 +3,7 @@
 
 use crate::counts::Counts;
 use crate::drives::{Drives, ExactSum};
-use crate::summary::Scrubbed;
+use crate::summary::{Controller, Scrubbed};
 use outlast_units::Nanos;
 
 /// Counted from the end of the warm-up to the end of the host.
@@ -19,6 +19,8 @@ pub(crate) struct Measured {
     pub(crate) by_core: Vec<f64>,
     pub(crate) channel_utilisation: Vec<f64>,
     pub(crate) die_utilisation: Vec<f64>,
+    /// Of a drive by itself, where somebody asks for that.
+    pub(crate) controller: Option<Controller>,
 }
 
 impl Measured {
@@ -37,7 +39,24 @@ impl Measured {
             by_core: if alone { first.write_amplification_by_core() } else { Vec::new() },
             channel_utilisation: drives.channel_utilisation(now, span),
             die_utilisation: drives.die_utilisation(now, span),
+            controller: None,
         }
+    }
+
+    /// As [`Measured::of`], and how busy the controller of a drive by itself was.
+    pub(crate) fn with_controller(self, drives: &Drives<'_>, now: Nanos, span: Nanos) -> Self {
+        if drives.array.is_some() {
+            return self;
+        }
+        let busy = drives.first().busy(now);
+        let share = |time: Nanos| time.0 as f64 / span.0.max(1) as f64;
+        let controller = Controller {
+            link_in: busy.link.map(|[inwards, _]| share(inwards)),
+            link_out: busy.link.map(|[_, outwards]| share(outwards)),
+            master: share(busy.master),
+            cores: busy.cores.into_iter().map(share).collect(),
+        };
+        Self { controller: Some(controller), ..self }
     }
 
     /// The run was stopped between two commands: drives have gone on a little beyond the last that completed.

@@ -2,9 +2,11 @@
 
 use crate::member_config::{as_new, config_of};
 use crate::scenario::Scenario;
+use crate::snapshot::shaping;
 use outlast_array::{LightConfig, PlainDevice};
 use outlast_device::{
-    Command, Completion, Device, Extent, Identity, LbaRun, Notice, Peek, PowerCycle, SectorRun, Smart, Tag,
+    Command, Completion, Device, Extent, Identity, LatencyParts, LbaRun, Notice, Peek, PowerCycle, SectorRun,
+    Smart, Tag,
 };
 use outlast_media::{ConfigError, Store};
 use outlast_persist::{Damage, Persist, Reader, Restore, Writer, shape};
@@ -67,9 +69,9 @@ impl Makings {
     }
 }
 
-/// The settings as a number.
+/// The settings that shape a drive's state, as a number.
 fn number_of(config: &SsdConfig) -> u64 {
-    shape(&format!("{config:?}"), &[])
+    shape(&shaping::of_drive(config).to_string(), &[])
 }
 
 impl Persist for Member {
@@ -134,6 +136,13 @@ impl Device for Member {
         match self {
             Self::Drive(ssd) => ssd.take_lba_status(tag),
             Self::Light(plain) => plain.take_lba_status(tag),
+        }
+    }
+
+    fn take_parts(&mut self, tag: Tag) -> Option<LatencyParts> {
+        match self {
+            Self::Drive(ssd) => ssd.take_parts(tag),
+            Self::Light(plain) => plain.take_parts(tag),
         }
     }
 

@@ -4,6 +4,7 @@ use crate::by_state::ByState;
 use crate::counts::Snapshot;
 use crate::histogram::{ByOp, record};
 use crate::jobs::JobRecorder;
+use crate::over_time::OverTime;
 use crate::window::{Window, Windows};
 use outlast_device::{Command, Op, Outcome};
 use outlast_units::{Nanos, SECTOR_BYTES};
@@ -78,6 +79,8 @@ pub(crate) struct Recorder {
     /// By job, where the host has lanes.
     pub(crate) jobs: JobRecorder,
     pub(crate) digits: u8,
+    /// How busy parts were, where somebody asks for that.
+    pub(crate) over_time: Option<Box<OverTime>>,
 }
 
 impl Recorder {
@@ -97,6 +100,7 @@ impl Recorder {
             by_state: ByState::default(),
             windows,
             digits,
+            over_time: None,
         }
     }
 
@@ -105,6 +109,8 @@ impl Recorder {
         let mut fresh = Self::new(self.digits, self.windows.restarted(at, snapshot), None);
         fresh.jobs = std::mem::take(&mut self.jobs);
         fresh.jobs.restart(at);
+        fresh.over_time = self.over_time.take();
+        fresh.over_time.iter_mut().for_each(|own| own.restart(at));
         fresh.in_flight = self.in_flight;
         fresh.in_flight.restart(at);
         fresh.open_since = u128::from(fresh.in_flight.now) * u128::from(at.0);

@@ -15,10 +15,12 @@ pub(crate) fn summarise(facts: &Facts<'_>) -> Summary {
         seed: facts.scenario.seed,
         partial: facts.partial,
         notes: notes(facts),
+        beyond_range: facts.scenario.beyond_range(),
         host: summary::host(facts),
         time: summary::time(facts),
         throughput: summary::throughput(facts),
         latency_us: summary::latency(facts.recorder),
+        latency_causes: facts.kept.splits.as_ref().map(summary::latency_causes),
         write_amplification: summary::amplification(facts),
         flash: summary::flash(facts),
         after_host: summary::after_host(facts),
@@ -31,6 +33,7 @@ pub(crate) fn summarise(facts: &Facts<'_>) -> Summary {
         wear: summary::wear(facts.ssd),
         smart: facts.ssd.smart(),
         queue: summary::queue(facts),
+        queues: summary::queues(facts),
         steady_state: SteadyState {
             precondition: summary::precondition_state(facts.prepared),
             measured: summary::measured_state(facts),
@@ -57,6 +60,7 @@ fn notes(facts: &Facts<'_>) -> Vec<String> {
     }
     notes.extend(crate::reliability::notes(facts));
     notes.extend(facts.ssd.array.iter().flat_map(|volume| crate::array_report::notes(facts, volume)));
+    notes.extend(facts.by_hand.iter().cloned());
     notes.extend(warmed(facts));
     notes.extend(ending(facts));
     notes

@@ -4,7 +4,7 @@ use crate::error::EngineError;
 use crate::machine::Machine;
 use crate::member::Makings;
 use crate::progress::OnProgress;
-use crate::scenario::{Happening, Scenario, Strike, TimingMode};
+use crate::scenario::{Happening, Scenario, TimingMode};
 use crate::simulation::{prepared, target_of};
 use crate::snapshot::{read_snapshot, settings_of};
 use crate::volume::Volume;
@@ -14,8 +14,7 @@ use outlast_media::{ConfigError, FaultSpec, Store, Tear};
 use outlast_persist::{Damage, Reader, Restore, Writer, shape};
 use outlast_ssd::Ssd;
 use outlast_units::{Lba, Nanos};
-use std::io::Read;
-use std::sync::Arc;
+use std::{io::Read, sync::Arc};
 use thiserror::Error;
 
 /// A drive or an array in service. There is no way to one that has not been prepared, or whose time has not begun.
@@ -61,6 +60,7 @@ mod device;
 impl Kind {
     /// What `scenario` describes, new; `is_read`: of an array without its members' tables, since these are read whole.
     fn build(scenario: &Scenario, is_read: bool) -> Result<Self, ConfigError> {
+        scenario.check_policies()?;
         Ok(match &scenario.array {
             None => Self::Drive(Ssd::new(scenario.device.clone(), scenario.seed)?),
             Some(array) if is_read => Self::Array(Volume::without_tables(scenario, array)?),
@@ -180,19 +180,8 @@ impl InService {
     /// # Errors
     /// A place that is not there, or what the array refuses; after a loss of power that it refuses to start from, it is off.
     pub fn strike(&mut self, now: Nanos, fault: &FaultSpec) -> Result<(), Loss> {
-        match (self.scenario.strike("fault", 0, fault)?, &mut self.kind) {
-            (Strike::Flash { fault, .. }, Kind::Drive(ssd)) => ssd.inject(now, fault),
-            (Strike::Flash { device, fault }, Kind::Array(volume)) => {
-                volume.array.with_devices(|index, member| {
-                    if let Some(ssd) = member.drive_mut().filter(|_| index == usize::from(device)) {
-                        ssd.inject(now, fault);
-                    }
-                });
-            }
-            (Strike::Whole(happening), Kind::Array(volume)) => volume.carry_out(now, happening)?,
-            (Strike::Whole(_), Kind::Drive(_)) => return Err(Loss::NoArray),
-        }
-        Ok(())
+        let strike = self.scenario.strike("fault", 0, fault)?;
+        either!(&mut self.kind, own => own.strike(now, strike))
     }
 
     /// Member `member` is exchanged for a new drive.

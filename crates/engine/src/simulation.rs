@@ -1,40 +1,42 @@
 //! A run from beginning to end.
 
-use crate::array_report::array_tables;
-use crate::clock::Stopwatch;
-use crate::columns::time_table;
-use crate::drives::AsDrives;
 use crate::error::EngineError;
-use crate::facts::Facts;
 use crate::machine::Machine;
-use crate::measured::Measured;
 use crate::memory::{self, Memory};
 use crate::precondition::{Prepared, prepare};
 use crate::progress::OnProgress;
-use crate::recorder::Recorder;
-use crate::reliability::reliability_tables;
-use crate::report::summarise;
-use crate::run::{Ending, Runner};
+use crate::requests::OnRows;
+use crate::run::Goal;
 use crate::scenario::{Scenario, TimingMode};
-use crate::snapshot::{self, PreparedMachine, settings_of, write_snapshot};
-use crate::summary::{Summary, latency_table, precondition_table, wear_table};
+use crate::snapshot;
+use crate::summary::Summary;
 use crate::table::Table;
 use crate::team::Team;
 use crate::volume::Volume;
-use crate::window::Windows;
 use outlast_device::Device;
 use outlast_media::ConfigError;
 use outlast_ssd::Ssd;
-use outlast_units::{Bytes, Nanos};
+use outlast_units::Bytes;
 use outlast_workload::{Pacing, Target, Workload};
-use std::io::Write;
 
-/// Width of a window where none was asked for and none follows from the workload; windows merge in pairs as they grow many.
-const FIRST_WINDOW: Nanos = Nanos::millis(2);
-/// Windows into which a run of known length is divided.
-const WINDOWS: u64 = 200;
-/// Windows kept where their width was not asked for.
-const CHOSEN_WINDOWS: u32 = 256;
+/// Does the same with a drive or an array.
+macro_rules! either {
+    ($built:expr, $own:ident => $do:expr) => {
+        match $built {
+            Built::Drive($own) => $do,
+            Built::Array($own) => $do,
+        }
+    };
+}
+
+mod keep;
+mod look;
+mod result;
+mod steps;
+mod underway;
+
+pub use steps::Stand;
+use underway::Underway;
 
 /// A scenario, checked and ready to run.
 #[derive(Debug)]
@@ -43,6 +45,7 @@ pub struct Simulation {
     built: Built,
     workload: Workload,
     target: Target,
+    underway: Option<Box<Underway>>,
 }
 
 /// What the host has.
@@ -79,7 +82,7 @@ impl Simulation {
             }
             Some(array) => Built::Array(Volume::new(&scenario, array)?),
         };
-        Ok(Self { scenario, built, workload, target })
+        Ok(Self { scenario, built, workload, target, underway: None })
     }
 
     /// Checks the scenario as [`Simulation::new`] does, without building the drive; returns what running it will take.
@@ -102,6 +105,7 @@ impl Simulation {
     /// All that is checked before the drive is built.
     fn open(scenario: &Scenario) -> Result<(Workload, Target), EngineError> {
         scenario.validate()?;
+        scenario.check_policies()?;
         match (&scenario.precondition.from, &scenario.array) {
             (None, _) => {}
             (Some(path), None) => snapshot::check::<Ssd>(scenario, path)?,
@@ -127,6 +131,11 @@ impl Simulation {
         &self.scenario
     }
 
+    /// What the host addresses.
+    pub fn capacity(&self) -> Bytes {
+        self.target.capacity
+    }
+
     /// The drive, or the first that an array has or had.
     ///
     /// # Panics
@@ -143,69 +152,24 @@ impl Simulation {
     /// # Errors
     /// The trace turns out to be unreadable midway, or the drive wears out while it is being prepared.
     pub fn run(&mut self, progress: OnProgress<'_>) -> Result<RunResult, EngineError> {
-        let watch = Stopwatch::start();
-        let twin = if self.scenario.run.twin {
-            Some(Self::new(self.scenario.twin())?.run(progress)?.summary)
-        } else {
-            None
-        };
-        let windows = self.windows();
-        let done = match &mut self.built {
-            Built::Drive(ssd) => {
-                execute(&self.scenario, ssd, &mut self.workload, &self.target, windows, progress)?
-            }
-            Built::Array(volume) => {
-                let done =
-                    execute(&self.scenario, volume, &mut self.workload, &self.target, windows, progress)?;
-                if let Some(failure) = volume.take_failure() {
-                    return Err(failure.into());
-                }
-                done
-            }
-        };
-        let Done { prepared, recorder, measured, ending, warming, run_cpu_s } = done;
-        let drives = match &self.built {
-            Built::Drive(ssd) => ssd.as_drives(),
-            Built::Array(volume) => volume.as_drives(),
-        };
-        let facts = Facts {
-            scenario: &self.scenario,
-            ssd: &drives,
-            measured: &measured,
-            workload: &self.workload,
-            recorder: &recorder,
-            prepared: &prepared,
-            twin: twin.as_ref(),
-            warming,
-            partial: ending == Ending::Stopped,
-            run_cpu_s,
-            cpu_s: watch.cpu_s(),
-            wall_s: watch.wall_s(),
-        };
-        let summary = summarise(&facts);
-        Ok(RunResult { tables: tables(&facts, &prepared, &recorder), summary })
+        self.run_logged(progress, None)
     }
 
-    /// Prepares the drive or the array, and writes it as it then is. False where `progress` stopped that: then nothing has been written.
+    /// As [`Simulation::run`], and where the scenario has a log of requests (`run.log`) `rows` takes it. Keeping it is the caller's.
     ///
     /// # Errors
-    /// Those of [`Simulation::run`], or `to` cannot be written.
-    pub fn snapshot(&mut self, to: &mut dyn Write, progress: OnProgress<'_>) -> Result<bool, EngineError> {
-        let Self { scenario, built, target, .. } = self;
-        match built {
-            Built::Drive(ssd) => write_prepared(scenario, ssd, target, to, progress),
-            Built::Array(volume) => write_prepared(scenario, volume, target, to, progress),
-        }
-    }
-
-    fn windows(&self) -> Windows {
-        let run = &self.scenario.run;
-        let digits = run.histogram_digits;
-        if let Some(width) = run.window {
-            return Windows::new(width, run.max_windows, digits);
-        }
-        let width = self.workload.duration.map_or(FIRST_WINDOW, |span| Nanos((span.0 / WINDOWS).max(1_000)));
-        Windows::new(width, CHOSEN_WINDOWS.min(run.max_windows), digits)
+    /// Those of [`Simulation::run`].
+    pub fn run_logged(
+        &mut self,
+        progress: OnProgress<'_>,
+        mut rows: Option<OnRows<'_>>,
+    ) -> Result<RunResult, EngineError> {
+        let again: Option<OnRows<'_>> = match &mut rows {
+            Some(rows) => Some(&mut **rows),
+            None => None,
+        };
+        self.advance(&Goal::END, progress, again)?;
+        self.finish(progress, rows)
     }
 
     /// Checks every invariant of the drive, at a cost proportional to its size. For tests.
@@ -234,16 +198,6 @@ pub(crate) fn target_of(scenario: &Scenario) -> Result<Target, ConfigError> {
     Ok(Target { capacity, seed: scenario.seed, unit })
 }
 
-/// What came of running a scenario.
-struct Done {
-    prepared: Prepared,
-    recorder: Recorder,
-    measured: Measured,
-    ending: Ending,
-    warming: bool,
-    run_cpu_s: f64,
-}
-
 /// Prepares `machine`, or has it take over the state of one that was prepared.
 pub(crate) fn prepared<M: Machine>(
     scenario: &Scenario,
@@ -256,72 +210,6 @@ pub(crate) fn prepared<M: Machine>(
     }
     let cores = scenario.device.controller.flash_cores;
     let team = Team::new(scenario.run.threads, cores.into());
-    prepare(machine, &scenario.precondition, &scenario.workload, target, team, progress)
-}
-
-/// Prepares `machine` and writes its state; false where that was stopped.
-fn write_prepared<M: Machine>(
-    scenario: &Scenario,
-    machine: &mut M,
-    target: &Target,
-    to: &mut dyn Write,
-    progress: OnProgress<'_>,
-) -> Result<bool, EngineError> {
-    let mut prepared = prepared(scenario, machine, target, progress)?;
-    if !prepared.stopped {
-        let state = PreparedMachine { prepared: &mut prepared, machine };
-        write_snapshot(to, settings_of(scenario), &state).map_err(EngineError::Snapshot)?;
-    }
-    Ok(!prepared.stopped)
-}
-
-/// Prepares `machine` and runs the workload on it.
-fn execute<M: Machine + AsDrives>(
-    scenario: &Scenario,
-    machine: &mut M,
-    workload: &mut Workload,
-    target: &Target,
-    windows: Windows,
-    progress: OnProgress<'_>,
-) -> Result<Done, EngineError> {
-    let prepared = prepared(scenario, machine, target, progress)?;
-    machine.begin(scenario)?;
-    let recorder = Recorder::new(scenario.run.histogram_digits, windows, workload.lanes.as_ref());
-    let watch = Stopwatch::start();
-    if prepared.stopped {
-        let run_cpu_s = watch.cpu_s();
-        let measured = Measured::of(&machine.as_drives(), Nanos::ZERO, Nanos::ZERO);
-        return Ok(Done { prepared, recorder, measured, ending: Ending::Stopped, warming: false, run_cpu_s });
-    }
-    let warm_up = scenario.run.warm_up.max(workload.ramp);
-    let mut runner = Runner::new(machine, workload, recorder, warm_up, progress);
-    let mut ending = match scenario.run.timing {
-        TimingMode::Full => runner.run()?,
-        TimingMode::None => runner.run_untimed()?,
-    };
-    let (recorder, warming) = (runner.recorder, runner.warming);
-    let mut measured = Measured::of(&machine.as_drives(), recorder.end, recorder.span());
-    if ending == Ending::Stopped {
-        measured.cut_off();
-    }
-    let timed = scenario.run.timing == TimingMode::Full;
-    if timed && ending == Ending::Complete && machine.finish(progress) {
-        ending = Ending::Stopped;
-    }
-    Ok(Done { prepared, recorder, measured, ending, warming, run_cpu_s: watch.cpu_s() })
-}
-
-fn tables(facts: &Facts<'_>, prepared: &Prepared, recorder: &Recorder) -> Vec<(String, Table)> {
-    let mut tables = vec![
-        ("timeseries".to_owned(), time_table(recorder.windows.closed())),
-        ("precondition".to_owned(), precondition_table(prepared)),
-        ("latency".to_owned(), latency_table(recorder)),
-    ];
-    tables.extend(recorder.jobs.table().map(|table| ("jobs".to_owned(), table)));
-    if let Some(wear) = wear_table(facts.ssd) {
-        tables.push(("wear".to_owned(), wear));
-    }
-    tables.extend(reliability_tables(facts));
-    tables.extend(facts.ssd.array.iter().flat_map(|volume| array_tables(facts, volume)));
-    tables
+    let prepared = prepare(machine, &scenario.precondition, &scenario.workload, target, team, progress)?;
+    machine.policy_failure().map_or(Ok(prepared), |failure| Err(failure.into()))
 }

@@ -1,8 +1,10 @@
 //! Prepared drives and arrays in files.
 //!
 //! A file begins with eight bytes that no other has and the version of the format; all else has checksums
-//! ([`outlast_persist::Writer`]): the version of Outlast, the shape of the state's types, a hash of the settings of device and array, and the
-//! state. What does not match is refused before any of the state is looked at.
+//! ([`outlast_persist::Writer`]): the version of Outlast, the scenario, the shape of the state's types, a hash of the settings of device and
+//! array, and the state. What does not match is refused before any of the state is looked at.
+
+pub(crate) mod shaping;
 
 use crate::clock::Stopwatch;
 use crate::member::Makings;
@@ -16,7 +18,7 @@ use thiserror::Error;
 
 const MAGIC: [u8; 8] = *b"\x8boutlast";
 /// Of everything that is not told by the shape of the types.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// Machines behave as their program does, so state goes with its version.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -34,11 +36,27 @@ pub enum SnapshotError {
         /// The version that wrote it.
         found: String,
     },
+    /// A newer version wrote it.
+    #[error("was written by Outlast {found}, which is newer than this, {VERSION}")]
+    Newer {
+        /// The version that wrote it.
+        found: String,
+    },
     /// It is of another machine.
     #[error(
         "is of a drive or array with other settings: [device] and [array] must be those that it was made with"
     )]
     Settings,
+    /// The same, and a setting that differs is known.
+    #[error("is of a drive or array with other settings: {name} was {was} when it was made, and is {is}")]
+    Setting {
+        /// Its dotted name.
+        name: String,
+        /// Then.
+        was: String,
+        /// Now.
+        is: String,
+    },
     /// It is not what was written.
     #[error("is damaged: {0}")]
     Damaged(#[from] Damage),
@@ -62,10 +80,14 @@ pub fn settings_of(scenario: &Scenario) -> u64 {
 /// # Errors
 /// `to` cannot be written.
 pub fn write_snapshot<S: Restore>(to: &mut dyn Write, settings: u64, state: &S) -> io::Result<()> {
+    write_with(to, "", settings, state)
+}
+
+fn write_with<S: Restore>(to: &mut dyn Write, scenario: &str, settings: u64, state: &S) -> io::Result<()> {
     to.write_all(&MAGIC)?;
     to.write_all(&FORMAT.to_le_bytes())?;
     let mut writer = Writer::new(to);
-    VERSION.to_owned().write(&mut writer);
+    (VERSION.to_owned(), scenario.to_owned()).write(&mut writer);
     (S::SHAPE, settings).write(&mut writer);
     state.save(&mut writer);
     writer.end()
@@ -82,17 +104,29 @@ pub fn read_snapshot<S: Restore>(
     context: &dyn Any,
     state: &mut S,
 ) -> Result<(), SnapshotError> {
-    let mut reader = begin::<S>(from, settings, context)?;
+    let (head, mut reader) = begin(from, context)?;
+    // A machine that is under way goes on only as it would have.
+    if head.version != VERSION || head.shape != S::SHAPE {
+        return Err(SnapshotError::Version { found: head.version });
+    }
+    if head.settings != settings {
+        return Err(SnapshotError::Settings);
+    }
     state.restore(&mut reader)?;
     Ok(reader.end()?)
 }
 
-/// Reads up to where the state begins.
-fn begin<'a, S: Restore>(
-    from: &'a mut dyn Read,
+/// What stands before the state.
+struct Head {
+    version: String,
+    /// As JSON; empty where it is kept elsewhere.
+    scenario: String,
+    shape: u64,
     settings: u64,
-    context: &'a dyn Any,
-) -> Result<Reader<'a>, SnapshotError> {
+}
+
+/// Reads up to where the state begins.
+fn begin<'a>(from: &'a mut dyn Read, context: &'a dyn Any) -> Result<(Head, Reader<'a>), SnapshotError> {
     let mut head = [0; MAGIC.len() + size_of::<u32>()];
     from.read_exact(&mut head).map_err(|error| match error.kind() {
         io::ErrorKind::UnexpectedEof => SnapshotError::Foreign,
@@ -106,11 +140,9 @@ fn begin<'a, S: Restore>(
         return Err(SnapshotError::Version { found: "of another format".to_owned() });
     }
     let mut reader = Reader::within(from, context);
-    let (found, (shape, own)) = <(String, (u64, u64))>::read(&mut reader)?;
-    if found != VERSION || shape != S::SHAPE {
-        return Err(SnapshotError::Version { found });
-    }
-    if own == settings { Ok(reader) } else { Err(SnapshotError::Settings) }
+    let (version, scenario) = <(String, String)>::read(&mut reader)?;
+    let (shape, settings) = <(u64, u64)>::read(&mut reader)?;
+    Ok((Head { version, scenario, shape, settings }, reader))
 }
 
 /// A machine and what preparing it came to.
@@ -146,11 +178,71 @@ fn open(path: &str) -> Result<impl Read + use<>, ConfigError> {
     Ok(io::BufReader::new(file))
 }
 
+/// Checks that `head` is of a prepared machine of type `M` that `scenario` may go on with.
+fn judge<M: Restore>(scenario: &Scenario, head: Head) -> Result<(), SnapshotError> {
+    match age(&head.version, VERSION) {
+        Age::Readable if head.shape == <PreparedMachine<'_, M> as Restore>::SHAPE => {}
+        Age::Newer => return Err(SnapshotError::Newer { found: head.version }),
+        Age::Readable | Age::Older => return Err(SnapshotError::Version { found: head.version }),
+    }
+    if head.settings == shaping::number(scenario) {
+        return Ok(());
+    }
+    Err(shaping::difference(&head.scenario, scenario).unwrap_or(SnapshotError::Settings))
+}
+
+/// How the version that wrote a prepared machine is to the one that reads it.
+#[derive(Debug, PartialEq, Eq)]
+enum Age {
+    /// The same minor version, or the one before.
+    Readable,
+    Newer,
+    Older,
+}
+
+/// Of a version `found` for one that is called `own`.
+fn age(found: &str, own: &str) -> Age {
+    let numbers = |version: &str| -> Option<Vec<u64>> {
+        let plain = version.split(['-', '+']).next()?;
+        plain.split('.').map(|part| part.parse().ok()).collect()
+    };
+    let (Some(found), Some(own)) = (numbers(found), numbers(own)) else { return Age::Older };
+    match (&found[..], &own[..]) {
+        _ if found > own => Age::Newer,
+        ([major, minor, ..], [own_major, own_minor, ..]) if major == own_major && minor + 1 >= *own_minor => {
+            Age::Readable
+        }
+        _ => Age::Older,
+    }
+}
+
+/// Writes a prepared machine of `scenario`.
+pub(crate) fn write_prepared<M: Restore>(
+    to: &mut dyn Write,
+    scenario: &Scenario,
+    state: &PreparedMachine<'_, M>,
+) -> io::Result<()> {
+    // Where the state came from does not matter to it.
+    let mut made = scenario.clone();
+    made.precondition.from = None;
+    write_with(to, &serde_json::to_string(&made)?, shaping::number(scenario), state)
+}
+
+/// The scenario, as JSON, whose drive or array is in the snapshot `path`.
+///
+/// # Errors
+/// The file cannot be read, or is no snapshot.
+pub fn scenario_of(path: &str) -> Result<String, ConfigError> {
+    let mut file = open(path)?;
+    let head = begin(&mut file, &()).map(|(head, _)| head).map_err(|error| refusal(path, &error))?;
+    Ok(head.scenario)
+}
+
 /// Checks that the file is a snapshot of what `scenario` builds, as far as that can be told from its beginning.
 pub(crate) fn check<M: Restore>(scenario: &Scenario, path: &str) -> Result<(), ConfigError> {
     let mut file = open(path)?;
-    let begun = begin::<PreparedMachine<'_, M>>(&mut file, settings_of(scenario), &());
-    begun.map(|_| ()).map_err(|error| refusal(path, &error))
+    let begun = begin(&mut file, &()).and_then(|(head, _)| judge::<M>(scenario, head));
+    begun.map_err(|error| refusal(path, &error))
 }
 
 /// Has `machine`, which `scenario` built, take over the state that the snapshot of `precondition.from` holds; returns what preparing it
@@ -162,9 +254,13 @@ pub(crate) fn prepare_from<M: Restore>(
 ) -> Result<Prepared, ConfigError> {
     let watch = Stopwatch::start();
     let mut prepared = Prepared::default();
-    let mut state = PreparedMachine { prepared: &mut prepared, machine };
     let context = Makings::of(scenario, None);
-    let read = read_snapshot(&mut open(path)?, settings_of(scenario), &context, &mut state);
+    let mut file = open(path)?;
+    let read = begin(&mut file, &context).and_then(|(head, mut reader)| {
+        judge::<M>(scenario, head)?;
+        PreparedMachine { prepared: &mut prepared, machine }.restore(&mut reader)?;
+        Ok(reader.end()?)
+    });
     read.map_err(|error| refusal(path, &error))?;
     (prepared.cpu_s, prepared.wall_s) = (watch.cpu_s(), watch.wall_s());
     Ok(prepared)
@@ -172,4 +268,27 @@ pub(crate) fn prepare_from<M: Restore>(
 
 fn refusal(path: &str, error: &SnapshotError) -> ConfigError {
     ConfigError::new("precondition.from", path, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Age, age};
+
+    #[test]
+    fn the_next_minor_version_reads_and_newer_ones_are_refused() {
+        for (found, own, expected) in [
+            ("0.1.0", "0.1.0", Age::Readable),
+            ("0.1.7", "0.1.9", Age::Readable),
+            ("0.1.0", "0.2.0", Age::Readable),
+            ("1.8.3", "1.9.0-rc.1", Age::Readable),
+            ("0.1.0", "0.3.0", Age::Older),
+            ("0.9.0", "1.0.0", Age::Older),
+            ("0.1.1", "0.1.0", Age::Newer),
+            ("0.2.0", "0.1.0", Age::Newer),
+            ("1.0.0", "0.9.0", Age::Newer),
+            ("something", "0.1.0", Age::Older),
+        ] {
+            assert_eq!(age(found, own), expected, "{found} read by {own}");
+        }
+    }
 }

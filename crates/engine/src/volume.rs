@@ -5,11 +5,14 @@ use crate::machine::{Machine, unit_write};
 use crate::member::Member;
 use crate::member_config::{as_new, config_of};
 use crate::progress::{Control, OnProgress, Phase, Progress};
-use crate::scenario::{Happening, Scenario};
+use crate::scenario::{Happening, Scenario, Strike};
+use crate::service::Loss;
 use crate::team::Team;
 use crate::untimed::Backlog;
 use outlast_array::{Array, ArrayConfig, ArrayError, Condition, Counters};
-use outlast_device::{Command, Completion, Device, Extent, Identity, Outcome, Peek, SectorRun, Smart, Tag};
+use outlast_device::{
+    Command, Completion, Device, Extent, Identity, LatencyParts, Outcome, Peek, SectorRun, Smart, Tag,
+};
 use outlast_ftl::Ftl;
 use outlast_media::{ConfigError, Store, Tear};
 use outlast_ssd::{Ssd, SsdConfig};
@@ -326,6 +329,9 @@ impl Volume {
             drive.keep_contents_in(store);
         }
         drive.begin_timed();
+        if self.array.splits_latencies() {
+            drive.split_latencies();
+        }
         drive.reset_counters(now);
         let drive = Member::Drive(Box::new(drive));
         self.replaced.extend(self.array.replace(now, member.into(), drive, force)?);
@@ -352,6 +358,10 @@ impl Device for Volume {
 
     fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
         self.array.take_data(tag)
+    }
+
+    fn take_parts(&mut self, tag: Tag) -> Option<LatencyParts> {
+        self.array.take_parts(tag)
     }
 
     fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
@@ -413,6 +423,9 @@ impl Device for Volume {
 }
 
 impl Machine for Volume {
+    /// Of members that do something at one time the first in line depends on how far each was let go.
+    const MAY_WAIT: bool = false;
+
     fn units(&self) -> u64 {
         Volume::units(self)
     }
@@ -508,9 +521,18 @@ impl Machine for Volume {
 
     fn begin(&mut self, scenario: &Scenario) -> Result<(), ConfigError> {
         let faults = scenario.flash_faults()?;
+        if scenario.run.causes {
+            self.array.split_latencies();
+        }
         self.array.with_devices(|index, member| {
             let Some(ssd) = member.drive_mut() else { return };
             ssd.begin_timed();
+            if scenario.run.causes {
+                ssd.split_latencies();
+            }
+            if scenario.run.utilisation {
+                ssd.keep_victims();
+            }
             let own: Vec<_> = faults
                 .iter()
                 .filter(|(device, ..)| usize::from(*device) == index)
@@ -526,6 +548,18 @@ impl Machine for Volume {
         self.pending = scenario.happenings()?;
         self.pending.reverse();
         self.pending.sort_by_key(|&(at, _)| Reverse(at));
+        Ok(())
+    }
+
+    fn strike(&mut self, now: Nanos, strike: Strike) -> Result<(), Loss> {
+        match strike {
+            Strike::Flash { device, fault } => self.array.with_devices(|index, member| {
+                if let Some(ssd) = member.drive_mut().filter(|_| index == usize::from(device)) {
+                    ssd.inject(now, fault);
+                }
+            }),
+            Strike::Whole(happening) => self.carry_out(now, happening)?,
+        }
         Ok(())
     }
 
@@ -552,7 +586,11 @@ impl Machine for Volume {
     }
 
     fn has_failed(&self) -> bool {
-        self.failure.is_some()
+        self.failure.is_some() || self.drives().any(Machine::has_failed)
+    }
+
+    fn policy_failure(&self) -> Option<ConfigError> {
+        self.drives().find_map(Machine::policy_failure)
     }
 
     #[inline]

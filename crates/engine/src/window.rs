@@ -74,6 +74,11 @@ impl Windows {
         }
     }
 
+    /// How long a window is.
+    pub(crate) fn width(&self) -> Nanos {
+        self.width
+    }
+
     pub(crate) fn restarted(&self, at: Nanos, snapshot: &Snapshot) -> Self {
         let mut fresh = Self::new(self.width, self.most as u32, self.digits);
         fresh.current.start = at;

@@ -9,7 +9,7 @@ mod support;
 
 use outlast_device::Device;
 use outlast_engine::{Column, Latency, Scenario, Summary};
-use outlast_ftl::{ProgramCause, Programs, Reads};
+use outlast_ftl::{Ftl, ProgramCause, Programs, Reads};
 use outlast_media::BlockAddress;
 use outlast_ssd::{Ssd, WriteCache};
 use outlast_units::{BlockId, Nanos};
@@ -32,6 +32,8 @@ struct Case {
     cores: u32,
     leveling: bool,
     multi_plane: bool,
+    /// Settings of the controller beside these.
+    controller: &'static str,
 }
 
 const PLAIN: Case = Case {
@@ -43,11 +45,12 @@ const PLAIN: Case = Case {
     cores: 1,
     leveling: false,
     multi_plane: true,
+    controller: "",
 };
 
 impl Case {
     fn scenario(&self, fill: &str, workload: &str) -> Scenario {
-        let Self { policy, cache, unit, page, timing, cores, leveling, multi_plane } = *self;
+        let Self { policy, cache, unit, page, timing, cores, leveling, multi_plane, controller } = *self;
         let blocks = 48;
         let pages = if page == 16 { 8 } else { 16 };
         let leveling = if leveling { "wear_leveling = { dynamic = true, static_gap = 3 }" } else { "" };
@@ -72,6 +75,7 @@ gc = {{ policy = "{policy}", choices = 4 }}
 flash_cores = {cores}
 write_buffer = "1MiB"
 write_cache = "{cache}"
+{controller}
 [precondition]
 fill = "{fill}"
 overwrite = "none"
@@ -145,11 +149,13 @@ fn rows_over_planes(ssd: &Ssd) -> u64 {
     rows
 }
 
-/// Units in program units that are begun and not full: all that an idle drive holds back.
+/// Units in program units that are begun and not full, or held back on purpose: all that an idle drive does not program.
 fn begun(ssd: &Ssd) -> u64 {
-    ssd.ftls()
-        .map(|ftl| ftl.streams().all().map(|stream| u64::from(ftl.stream(stream).begun_units())).sum::<u64>())
-        .sum()
+    let of = |ftl: &Ftl| -> u64 {
+        let begun = ftl.streams().all().map(|stream| u64::from(ftl.stream(stream).begun_units()));
+        begun.sum::<u64>() + u64::from(ftl.held_units())
+    };
+    ssd.ftls().map(of).sum()
 }
 
 /// A drive that was empty at the start, so that nothing was begun before.
@@ -184,7 +190,9 @@ fn check_flash(run: &Run) {
     // drive has no reason to hasten.
     let protected = config.controller.write_cache == WriteCache::Protected;
     let tasks = 1 + u64::from(config.ftl.wear_leveling.static_gap.is_some());
-    let most = if protected { 0 } else { tasks * u64::from(config.controller.flash_cores) };
+    // So may the one before it, where what the host wrote over its units is held back.
+    let each = 1 + u64::from(config.controller.hold_back.0 != 0);
+    let most = if protected { 0 } else { each * tasks * u64::from(config.controller.flash_cores) };
     assert!(waiting <= most, "{waiting} victims were never erased");
     let moved = written[ProgramCause::Gc] + written[ProgramCause::WearLeveling];
     assert!(valid >= moved, "more units moved than the victims held");
@@ -209,7 +217,7 @@ fn check_amplification(summary: &Summary) {
     assert_close(
         "total",
         waf.total,
-        1.0 + waf.causes.total() - waf.causes[ProgramCause::Host] + waf.partial_write,
+        1.0 + waf.causes.total() - waf.causes[ProgramCause::Host] + waf.partial_write + waf.coalesced,
         1e-12,
     );
     let pages = summary.flash.by_cause.programs.total();
@@ -377,6 +385,34 @@ fn flash_programs_have_causes_with_wear_levelling_cores_and_single_planes() {
             let run = run(case.scenario("none", MIX));
             check_flash(&run);
             check_tables(&run, 12_000);
+        }
+    }
+}
+
+/// What coalesces is written by the host and not by the drive.
+#[test]
+fn flash_programs_have_causes_while_writes_coalesce() {
+    for (cache, timing, cores) in
+        [("protected", "full", 1), ("volatile", "full", 2), ("protected", "none", 2)]
+    {
+        for controller in ["coalesce = true", "coalesce = true\nhold_back = \"256KiB\""] {
+            for (unit, page) in [(4, 4), (4, 16)] {
+                let case = Case { cache, unit, page, timing, cores, controller, ..PLAIN };
+                let run = run(case.scenario("none", MIX));
+                check_flash(&run);
+                check_tables(&run, 12_000);
+                let (ssd, summary) = (run.simulation.ssd(), run.summary());
+                let coalesced = summary.host.coalesced_writes;
+                // What is held back waits to be written again; else a unit has until its program unit is full.
+                let few = if controller.contains("hold_back") { 20 } else { 2 };
+                assert!(coalesced > few, "{coalesced} writes coalesce: {cache}, {timing}, {controller}");
+                let waf = summary.write_amplification.as_ref().unwrap();
+                let saved = coalesced as f64 * f64::from(unit) * 1024.0 / summary.host.bytes_written as f64;
+                assert_close("coalesced", -waf.coalesced, saved, 1e-12);
+                // Each unit that the host wrote, in whole or in part, has a slot or took an older one's.
+                let units = summary.host.bytes_written + ssd.counters().partial_bytes;
+                assert_eq!(ssd.written()[ProgramCause::Host] + coalesced, units / (u64::from(unit) * 1024));
+            }
         }
     }
 }

@@ -177,6 +177,61 @@ fn a_collection_that_could_not_start() {
 }
 
 #[test]
+fn a_collection_that_could_not_stop() {
+    let gc = |changes: &[(&str, &str)]| {
+        let named: Vec<_> =
+            changes.iter().map(|&(name, value)| (format!("device.ftl.gc.{name}"), value)).collect();
+        refused(&named.iter().map(|(name, value)| (name.as_str(), *value)).collect::<Vec<_>>())
+    };
+    let burst = ("pacing", "\"burst\"");
+    names(&gc(&[burst]), &["device.ftl.gc.stop_free = absent", "pacing = \"burst\""]);
+    names(&gc(&[("stop_free", "3")]), &["device.ftl.gc.stop_free = 3", "\"token\""]);
+    names(&gc(&[burst, ("stop_free", "1")]), &["device.ftl.gc.stop_free = 1", "above start_free, 1"]);
+    names(&gc(&[burst, ("stop_free", "31")]), &["device.ftl.gc.stop_free = 31", "at most"]);
+    let shared = [burst, ("stop_free", "3"), ("host_share", "1.5")];
+    names(&gc(&shared), &["device.ftl.gc.host_share = 1.5", "between 0 and 1"]);
+    names(&gc(&[("host_share", "0.5")]), &["device.ftl.gc.host_share = 0.5", "stop_free"]);
+    names(&gc(&[("token.window", "\"1s\"")]), &["device.ftl.gc.token.window = 1s", "pacing = \"token\""]);
+    for (field, value) in [("window", "\"1us\""), ("factor", "0"), ("depth", "512"), ("depth", "\"2GiB\"")] {
+        let field = format!("token.{field}");
+        names(
+            &gc(&[("pacing", "\"token\""), (field.as_str(), value)]),
+            &[&format!("device.ftl.gc.{field} = ")],
+        );
+    }
+    names(
+        &refused(&[("device.ftl.gc.overlap", "true"), ("device.controller.write_cache", "\"volatile\"")]),
+        &["device.ftl.gc.overlap = true", "write_cache", "protected"],
+    );
+    names(
+        &refused(&[("device.ftl.gc.relocation", "\"host\""), ("device.controller.write_cache", "\"off\"")]),
+        &["device.ftl.gc.relocation = host", "write_cache", "protected"],
+    );
+    names(
+        &gc(&[("relocation", "\"host\""), ("overlap", "true")]),
+        &["device.ftl.gc.relocation = host", "overlap"],
+    );
+    names(&gc(&[("reads", "\"row\"")]), &["reads", "row", "multi-plane", "page"]);
+    names(
+        &refused(&[("device.controller.read_cache", "512")]),
+        &["device.controller.read_cache = 512B", "4KiB"],
+    );
+    let coalesces = ("device.controller.coalesce", "true");
+    names(
+        &refused(&[coalesces, ("device.controller.write_cache", "\"off\"")]),
+        &["device.controller.coalesce = true", "write_cache"],
+    );
+    names(
+        &refused(&[("device.controller.hold_back", "\"1MiB\"")]),
+        &["device.controller.hold_back = 1MiB", "coalesce = true"],
+    );
+    names(
+        &refused(&[coalesces, ("device.controller.hold_back", "\"1GiB\"")]),
+        &["device.controller.hold_back = 1GiB", "at most", "write buffer"],
+    );
+}
+
+#[test]
 fn workloads_without_an_end() {
     names(
         &refused(&[("workload.synthetic.requests", ""), ("workload.synthetic.read_percent", "50")]),
@@ -207,6 +262,19 @@ struct Settings {
     text: String,
 }
 
+const PACINGS: [&str; 10] = [
+    "pacing = true",
+    "pacing = \"smooth\"",
+    "pacing = false",
+    "pacing = \"none\"",
+    "pacing = \"burst\"\nstop_free = 3",
+    "pacing = \"burst\"\nstop_free = 5\nhost_share = 0",
+    "pacing = \"burst\"\nstop_free = 9\nhost_share = 0.3",
+    "pacing = \"token\"",
+    "pacing = \"token\"\ntoken = { window = \"100us\", factor = 0.5, depth = \"192KiB\" }",
+    "pacing = \"token\"\nstop_free = 6\nhost_share = 0.8\ntoken = { window = \"20ms\", factor = 0.01, depth = \"192KiB\" }",
+];
+
 fn settings() -> impl Strategy<Value = Settings> {
     let geometry =
         (1u16..4, 1u16..3, 1u16..3, 1u16..5, 12u32..80, prop::sample::select(vec![1u32, 4, 8, 12, 16, 16]));
@@ -221,7 +289,7 @@ fn settings() -> impl Strategy<Value = Settings> {
         prop::sample::select(vec!["greedy", "cost-benefit", "fifo", "d-choices"]),
         1u32..6,
         prop::option::weighted(0.2, 0u32..8),
-        any::<bool>(),
+        prop::sample::select(PACINGS.to_vec()),
         prop::option::weighted(0.4, 0u32..5),
         any::<bool>(),
     );
@@ -293,7 +361,7 @@ allocation = "{allocation}"
 [device.ftl.gc]
 policy = "{policy}"
 choices = {choices}
-pacing = {pacing}
+{pacing}
 {start_free}
 [device.ftl.wear_leveling]
 dynamic = {dynamic}

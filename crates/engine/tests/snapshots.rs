@@ -9,9 +9,8 @@
 mod support;
 
 use outlast_engine::{Control, EngineError, RunResult, Scenario, Simulation, Table};
-use serde_json::Value;
 use std::path::PathBuf;
-use support::{TIMING, scenario};
+use support::{TIMING, scenario, stripped};
 
 /// A drive that errs, scrubs, has hazards, classes of protection, and loses a die.
 fn drive() -> Scenario {
@@ -149,22 +148,6 @@ fn from(scenario: &Scenario, path: &std::path::Path) -> Scenario {
     scenario
 }
 
-/// `result.json` without what depends on the machine and the moment.
-fn stripped(result: &RunResult) -> Value {
-    let mut json = serde_json::to_value(&result.summary).unwrap();
-    for (group, keys) in [
-        ("time", &["wall_s", "cpu_s", "precondition_cpu_s", "precondition_wall_s"][..]),
-        ("throughput", &["requests_per_cpu_s"]),
-        ("memory", &["peak_rss_mib"]),
-    ] {
-        for key in keys {
-            assert!(json[group].as_object_mut().unwrap().remove(*key).is_some(), "no {group}.{key}");
-        }
-    }
-    json["scenario"]["precondition"].as_object_mut().unwrap().remove("from");
-    json
-}
-
 fn tables(result: &RunResult) -> String {
     let bits = |(name, table): &(String, Table)| format!("{name}: {table:?}\n");
     result.tables.iter().map(bits).collect()
@@ -174,7 +157,10 @@ fn tables(result: &RunResult) -> String {
 fn goes_on_as_if_it_had_never_stopped(scenario: &Scenario, name: &str) {
     let (bytes, path) = snapshot(scenario, name);
     let (prepared, read) = (once(scenario.clone()), once(from(scenario, &path)));
-    let [one, other] = [&prepared, &read].map(stripped);
+    let [mut one, mut other] = [&prepared, &read].map(|result| stripped(&result.summary));
+    for json in [&mut one, &mut other] {
+        json["scenario"]["precondition"].as_object_mut().unwrap().remove("from");
+    }
     for (group, figures) in one.as_object().unwrap() {
         assert_eq!(figures, &other[group], "{group}");
     }
@@ -252,4 +238,115 @@ fn other_files_are_refused_in_one_line() {
     let mut twin = from(&drive(), &path);
     twin.run.twin = true;
     refused(twin, "must be absent with run.twin");
+}
+
+/// A drive that collects while it runs, and is prepared without collection: what a free setting is does not matter until then.
+fn filled(settings: &str) -> Scenario {
+    let mut lines = String::from(
+        r#"
+[device.geometry]
+channels = 2
+chips_per_channel = 2
+dies_per_chip = 1
+planes_per_die = 2
+blocks_per_plane = 48
+pages_per_block = 32
+page_size = "16KiB"
+[device.protection]
+data = 3
+parity = 1
+[device.reliability]
+chip = "tlc-72-layer"
+ecc = { strength = 110 }
+initial = { pe_cycles = 3000 }
+[precondition]
+overwrite = "none"
+[workload.synthetic]
+pattern = "zipf"
+read_percent = 30
+queue_depth = 8
+requests = 10000
+[device.ftl]
+over_provisioning = 0.65
+spare_blocks = 4
+"#,
+    );
+    lines.push_str(settings);
+    scenario(&lines)
+}
+
+const FREE_SETTINGS: &str = r#"gc = { policy = "d-choices", choices = 3 }
+[device.timing]
+read = "60us"
+program = "700us"
+erase = "3500us"
+bus = "800MB/s"
+command = "100ns"
+[device.controller]
+master_cost = "1us"
+command_costs = { read = "1us" }
+host_latency = { submit = "2us", complete = "1us" }
+read_cost = "1us"
+write_cost = "1us"
+relocation_cost = "1us"
+encode_cost = "1us"
+decode_cost = "1us"
+"#;
+
+#[test]
+fn settings_that_shape_no_state_are_free() {
+    let (_, path) = snapshot(&filled(FREE_SETTINGS), "free.outlast");
+    let base = stripped(&once(filled(FREE_SETTINGS)).summary);
+    for (one, other) in [
+        (r#"policy = "d-choices""#, r#"policy = "greedy""#),
+        (r#"policy = "d-choices""#, r#"policy = "fifo""#),
+        (r#"policy = "d-choices""#, r#"policy = "cost-benefit""#),
+        ("choices = 3", "choices = 9"),
+        (r#"read = "60us""#, r#"read = ["50us", "70us"]"#),
+        (r#"program = "700us""#, r#"program = "900us""#),
+        (r#"erase = "3500us""#, r#"erase = "5ms""#),
+        (r#"bus = "800MB/s""#, r#"bus = "400MB/s""#),
+        (r#"command = "100ns""#, r#"command = "300ns""#),
+        (r#"read_cost = "1us""#, r#"read_cost = "3us""#),
+        (r#"write_cost = "1us""#, r#"write_cost = "3us""#),
+        (r#"relocation_cost = "1us""#, r#"relocation_cost = "3us""#),
+        (r#"encode_cost = "1us""#, r#"encode_cost = "3us""#),
+        (r#"decode_cost = "1us""#, r#"decode_cost = "3us""#),
+    ] {
+        assert!(FREE_SETTINGS.contains(one), "{one}");
+        let name = other;
+        let other = filled(&FREE_SETTINGS.replace(one, name));
+        let run = |scenario| stripped(&once(scenario).summary);
+        let (mut anew, mut read) = (run(other.clone()), run(from(&other, &path)));
+        for json in [&mut anew, &mut read] {
+            json["scenario"]["precondition"].as_object_mut().unwrap().remove("from");
+        }
+        for (group, figures) in anew.as_object().unwrap() {
+            assert_eq!(figures, &read[group], "{group} with {name}");
+        }
+        // The setting does something: the test could fail.
+        assert_ne!(anew["scenario"]["device"], base["scenario"]["device"], "{one}");
+        assert!(one.contains("decode_cost") || anew["latency_us"] != base["latency_us"], "{one}");
+    }
+}
+
+#[test]
+fn a_setting_that_shapes_the_state_is_named() {
+    let (_, path) = snapshot(&filled(FREE_SETTINGS), "named.outlast");
+    let named = |change: fn(&mut Scenario), words: &str| {
+        let mut other = from(&filled(FREE_SETTINGS), &path);
+        change(&mut other);
+        refused(other, words);
+    };
+    named(
+        |own| own.device.controller.write_buffer.0 *= 2,
+        "device.controller.write_buffer was \"16MiB\" when it was made, and is \"32MiB\"",
+    );
+    named(|own| own.device.ftl.over_provisioning = Some(0.9), "device.ftl.over_provisioning was 0.65");
+    named(
+        |own| own.device.controller.host_latency.submit.0 += 1,
+        "device.controller.host_latency.submit was \"2us\"",
+    );
+    named(|own| own.device.protection = None, "device.protection was");
+    named(|own| own.device.bytes = true, "device.bytes was");
 }

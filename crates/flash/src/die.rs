@@ -12,6 +12,8 @@ pub(crate) enum Phase {
     Sensing,
     /// Data goes out over the channel.
     ReadTransfer,
+    /// Works on reads, of which there may be several: see [`Pipe`](crate::pipe::Pipe).
+    Reading,
     /// Data comes in, then tPROG or tBERS runs.
     Array,
     /// Waiting until a suspended operation lets the die read.

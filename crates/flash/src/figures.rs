@@ -19,6 +19,11 @@ impl<T: Copy> Flash<T> {
         self.dies.iter().map(|die| die.busy_until(now)).collect()
     }
 
+    /// How long each channel has been busy since the last reset.
+    pub fn channel_busy(&self, now: Nanos) -> Vec<Nanos> {
+        self.channels.iter().map(|channel| channel.busy_until(now)).collect()
+    }
+
     /// Programs and erases suspended by reads since the last reset.
     pub fn suspends(&self) -> u64 {
         self.suspends

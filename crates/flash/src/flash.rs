@@ -1,11 +1,14 @@
 //! The room: what it is built from, submission, events.
 
 use crate::channel::Channel;
+use crate::clock::Clocks;
 use crate::die::{Die, Phase};
 use crate::events::{Events, Source};
+use crate::line::Line;
 use crate::next::{Demand, Next};
-use crate::op::{List, Op, OpId, Queue, Task};
-use outlast_media::{ConfigError, Geometry, ProgramUnit, Suspend, Timing, TimingTable};
+use crate::op::{Kind, List, Op, OpId, Queue, Task};
+use crate::pipe::{Pipe, Piping};
+use outlast_media::{ChannelOrder, ConfigError, Geometry, ProgramUnit, Suspend, Timing, TimingTable};
 use outlast_units::slab::{NIL, Slab};
 use outlast_units::{Bytes, ChannelId, CoreId, DieId, IndexVec, Nanos};
 use std::collections::VecDeque;
@@ -28,9 +31,13 @@ pub struct Flash<T> {
     #[persist(skip)]
     pub(crate) unit: ProgramUnit,
     /// How long command cycles and the data of a whole program unit hold the channel.
+    #[persist(skip)]
     pub(crate) program_transfer: Nanos,
     #[persist(skip)]
     pub(crate) suspend: Option<Suspend>,
+    /// Whether reads that were left waiting when an operation began or went on suspend it.
+    #[persist(skip)]
+    pub(crate) suspends_for_waiting: bool,
     pub(crate) program_every: u8,
     pub(crate) background_every: u8,
     /// Internal operations under way, and how many there may be.
@@ -42,6 +49,20 @@ pub struct Flash<T> {
     pub(crate) gathering: bool,
     pub(crate) gathered: Vec<DieId>,
     pub(crate) suspends: u64,
+    /// Data to be programmed that lets what has been read go first, by channel; empty where none does.
+    pub(crate) lines: Vec<Line>,
+    /// The reads that each die works on, where that may be several; else empty.
+    pub(crate) pipes: Vec<Pipe>,
+    /// How they go beside each other.
+    #[persist(skip)]
+    pub(crate) piping: Piping,
+    /// What dies spend their time on; absent where nobody asks.
+    #[persist(skip)]
+    pub(crate) clocks: Option<Box<Clocks>>,
+    /// Whether there are none of the extras: `lines`, `pipes`, `clocks`, `suspends_for_waiting`. Functions whose parameter `PLAIN` is true do
+    /// without: on the way of every operation one comparison stands for all of them.
+    #[persist(skip)]
+    pub(crate) plain: bool,
 }
 
 /// What the room is built from.
@@ -55,6 +76,8 @@ pub struct Setup<'a> {
     pub unit_size: Bytes,
     /// How the units of a program unit lie on its pages.
     pub program_unit: ProgramUnit,
+    /// Page rows that are programmed together.
+    pub one_shot: u32,
     /// The flash core that each die belongs to.
     pub cores: &'a IndexVec<DieId, CoreId>,
     /// Reads that may go before a host program that waits.
@@ -85,7 +108,10 @@ impl<T: Copy> Flash<T> {
         let units = program_unit.units();
         let flash_cores = cores.iter().map(|core| core.index() + 1).max().unwrap_or(0);
         let die = |(die, &core): (DieId, &CoreId)| Die::new(geometry.locate(die).channel, core);
-        let timing = TimingTable::new(setup.timing, geometry, setup.unit_size, units)?;
+        let timing = TimingTable::new(setup.timing, geometry, setup.unit_size, units, setup.one_shot)?;
+        let lets_reads_go = setup.timing.channel == ChannelOrder::ReadsFirst;
+        let piping = Piping::new(setup.timing);
+        let suspends_for_waiting = setup.timing.suspend.is_some_and(|own| own.least_progress.is_some());
         Ok(Self {
             dies: cores.iter_indexed().map(die).collect(),
             channels: IndexVec::filled(Channel::default(), usize::from(geometry.channels)),
@@ -96,6 +122,7 @@ impl<T: Copy> Flash<T> {
             timing,
             unit: program_unit,
             suspend: setup.timing.suspend,
+            suspends_for_waiting,
             program_every: setup.program_every,
             background_every: setup.background_every,
             internal: 0,
@@ -104,6 +131,15 @@ impl<T: Copy> Flash<T> {
             gathering: false,
             gathered: Vec::new(),
             suspends: 0,
+            lines: if lets_reads_go {
+                vec![Line::default(); usize::from(geometry.channels)]
+            } else {
+                Vec::new()
+            },
+            pipes: if piping.is_needed() { vec![Pipe::default(); cores.len()] } else { Vec::new() },
+            piping,
+            clocks: None,
+            plain: !(lets_reads_go || piping.is_needed() || suspends_for_waiting),
         })
     }
 
@@ -142,6 +178,11 @@ impl<T: Copy> Flash<T> {
         self.dies[die].phase == Phase::Idle
     }
 
+    /// Whether a read of `die` may have just ended.
+    fn is_free(&self, die: DieId) -> bool {
+        matches!(self.dies[die].phase, Phase::Idle | Phase::Reading)
+    }
+
     /// Whether no die does anything.
     pub fn all_idle(&self) -> bool {
         self.dies.iter().all(|die| die.phase == Phase::Idle)
@@ -157,7 +198,7 @@ impl<T: Copy> Flash<T> {
     #[inline]
     pub fn sensed(&self, die: DieId) -> OpId {
         let state = &self.dies[die];
-        debug_assert!(state.phase == Phase::Sensing, "die {die} senses nothing");
+        debug_assert!(matches!(state.phase, Phase::Sensing | Phase::Reading), "die {die} senses nothing");
         OpId(state.current)
     }
 
@@ -183,32 +224,44 @@ impl<T: Copy> Flash<T> {
         op: Op<T>,
         demands: impl Fn(CoreId) -> Demand,
     ) -> Next {
-        let op = self.enqueue(die, queue, op);
-        if queue == Queue::Reads {
-            self.read_submitted(now, die, op, demands)
-        } else {
-            self.wake(now, die, demands)
-        }
-    }
-
-    /// Queues `op`; the die does not look at it before it is next woken.
-    #[allow(clippy::inline_always, reason = "as Flash::submit")]
-    #[inline(always)]
-    pub fn enqueue(&mut self, die: DieId, queue: Queue, op: Op<T>) -> u32 {
+        let kind = op.kind;
         let op = self.ops.insert(op);
         self.dies[die].list(queue).push(&mut self.ops, op);
-        op
+        if !self.plain {
+            return self.submitted_with_extras(now, die, (op, kind), queue, demands);
+        }
+        self.submitted::<true>(now, die, op, queue, demands)
     }
 
-    fn read_submitted(
+    #[inline(never)]
+    fn submitted_with_extras(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        (op, kind): (u32, Kind),
+        queue: Queue,
+        demands: impl Fn(CoreId) -> Demand,
+    ) -> Next {
+        self.note(move |clocks| clocks.enters(now, die, op, kind, queue));
+        self.submitted::<false>(now, die, op, queue, demands)
+    }
+
+    /// Operation `op` is in `queue`.
+    #[allow(clippy::inline_always, reason = "as Flash::submit")]
+    #[inline(always)]
+    fn submitted<const PLAIN: bool>(
         &mut self,
         now: Nanos,
         die: DieId,
         op: u32,
+        queue: Queue,
         demands: impl Fn(CoreId) -> Demand,
     ) -> Next {
+        if queue != Queue::Reads {
+            return self.wake_of::<PLAIN>(now, die, demands);
+        }
         if !self.gathering {
-            return self.look_up(now, die, demands);
+            return self.look_up_of::<PLAIN>(now, die, demands);
         }
         let state = &mut self.dies[die];
         if state.gathered == NIL {
@@ -216,6 +269,15 @@ impl<T: Copy> Flash<T> {
             self.gathered.push(die);
         }
         Next::Nothing
+    }
+
+    /// Queues `op`; the die does not look at it before it is next woken.
+    pub fn enqueue(&mut self, now: Nanos, die: DieId, queue: Queue, op: Op<T>) -> u32 {
+        let kind = op.kind;
+        let op = self.ops.insert(op);
+        self.note(move |clocks| clocks.enters(now, die, op, kind, queue));
+        self.dies[die].list(queue).push(&mut self.ops, op);
+        op
     }
 
     /// Has a read that waits on `die`, and of which `is_same` says that it is of the same program unit and for the same command, sense
@@ -258,45 +320,108 @@ impl<T: Copy> Flash<T> {
     /// A read waits: an idle die takes it up, a busy one may interrupt what it does.
     #[inline]
     pub fn look_up(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> Demand) -> Next {
+        self.look_up_of::<false>(now, die, demands)
+    }
+
+    #[inline]
+    fn look_up_of<const PLAIN: bool>(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        demands: impl Fn(CoreId) -> Demand,
+    ) -> Next {
         match self.dies[die].phase {
-            Phase::Idle => return self.turn(now, die, demands),
-            Phase::Array => self.maybe_suspend(now, die),
+            Phase::Idle => return self.turn::<PLAIN>(now, die, demands),
+            Phase::Array => self.maybe_suspend(now, die, demands),
+            Phase::Reading if !PLAIN => return self.another(now, die, demands),
             _ => {}
         }
         Next::Nothing
     }
 
-    /// Has `die` take up what comes next, if it is idle.
+    /// Has `die` take up what comes next, if it is idle; or one more read, if it works on reads and may begin another beside them.
     #[inline]
     pub fn wake(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> Demand) -> Next {
-        if self.dies[die].phase == Phase::Idle { self.turn(now, die, demands) } else { Next::Nothing }
+        self.wake_of::<false>(now, die, demands)
+    }
+
+    /// As [`Flash::wake`]; where `PLAIN`, in a room that [is](Flash::is_plain).
+    #[inline]
+    pub fn wake_of<const PLAIN: bool>(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        demands: impl Fn(CoreId) -> Demand,
+    ) -> Next {
+        match self.dies[die].phase {
+            Phase::Idle => self.turn::<PLAIN>(now, die, demands),
+            Phase::Reading if !PLAIN => self.another(now, die, demands),
+            _ => Next::Nothing,
+        }
+    }
+
+    /// Whether there are none of the extras that let reads go beside each other or first, that suspend for reads that were left waiting, or that
+    /// keep account.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.plain
     }
 
     /// Does what is due on `die`.
-    #[inline]
     pub fn event(&mut self, now: Nanos, die: DieId) -> Event<T> {
+        if self.dies[die].phase == Phase::Reading {
+            return self.pipe_event(now, die);
+        }
+        if !self.is_about_to_end(die) {
+            return Event::Goes(self.go_on_in_phase::<false>(now, die));
+        }
+        let current = self.dies[die].current;
+        let op = self.take_ended(now, die);
+        self.note(move |clocks| clocks.ends(now, die, current, op.kind));
+        Event::Ended(op)
+    }
+
+    /// Whether what is due on `die`, which does not work on several reads at once, is the end of an operation.
+    #[inline]
+    pub fn is_about_to_end(&self, die: DieId) -> bool {
+        matches!(self.dies[die].phase, Phase::ReadTransfer | Phase::Array)
+    }
+
+    /// As [`Flash::event`] in a room that [is plain](Flash::is_plain), where no operation is about to end.
+    #[inline]
+    pub fn go_on(&mut self, now: Nanos, die: DieId) -> Next {
+        self.go_on_in_phase::<true>(now, die)
+    }
+
+    /// The operation that [is about to end](Flash::is_about_to_end) on `die`, of a room that [is plain](Flash::is_plain): the die is free.
+    #[inline]
+    pub fn take_ended(&mut self, now: Nanos, die: DieId) -> Op<T> {
         let state = &mut self.dies[die];
         debug_assert!(!state.stale_event, "the event of die {die} has been dealt with");
-        match state.phase {
-            Phase::Sensing => {
-                let transfer = self.timing.transfer(self.ops[state.current].units());
-                state.phase = Phase::ReadTransfer;
-                let end = self.channels[state.channel].book(now, transfer);
-                self.events.set(Source::Die(die), end);
-                Event::Goes(Next::Nothing)
-            }
-            Phase::ReadTransfer | Phase::Array => {
-                let op = self.ops[state.current];
-                self.ops.remove(state.current);
-                state.release(now);
-                Event::Ended(op)
-            }
-            Phase::Suspending => {
-                state.phase = Phase::Sensing;
-                Event::Goes(self.turn_while_suspended(now, die))
-            }
-            Phase::Idle => unreachable!("an idle die has no event"),
+        let op = self.ops[state.current];
+        self.ops.remove(state.current);
+        state.release(now);
+        op
+    }
+
+    #[inline]
+    fn go_on_in_phase<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) -> Next {
+        let state = &mut self.dies[die];
+        debug_assert!(!state.stale_event, "the event of die {die} has been dealt with");
+        if state.phase == Phase::Suspending {
+            state.phase = Phase::Sensing;
+            return self.turn_while_suspended::<PLAIN>(now, die);
         }
+        debug_assert!(state.phase == Phase::Sensing, "die {die} has an event while it is {:?}", state.phase);
+        let transfer = self.timing.transfer(self.ops[state.current].units());
+        state.phase = Phase::ReadTransfer;
+        let (op, channel) = (state.current, state.channel);
+        let end = self.book_read::<PLAIN>(now, channel, transfer);
+        if !PLAIN {
+            self.note(move |clocks| clocks.sends(now, die, op));
+        }
+        self.events.set(Source::Die(die), end);
+        Next::Nothing
     }
 
     /// The data of read `op`, which has just ended, is not what was wanted: the die, still free, senses it again before anything else.
@@ -304,9 +429,33 @@ impl<T: Copy> Flash<T> {
     /// # Panics
     /// If the die has taken up something meanwhile.
     pub fn sense_again(&mut self, now: Nanos, die: DieId, op: Op<T>) -> Next {
-        assert!(self.is_idle(die), "die {die} has taken up something else before a re-read");
+        assert!(self.is_free(die), "die {die} has taken up something else before a re-read");
         let op = self.ops.insert(op);
-        self.start_read(now, die, op)
+        self.note(move |clocks| clocks.goes_on(op));
+        if !self.pipes.is_empty() && self.is_in_the_way(die, op) {
+            self.dies[die].reads.push_front(&mut self.ops, op);
+            return Next::Nothing;
+        }
+        self.start_read::<false>(now, die, op)
+    }
+
+    /// The data of read `op`, which has just ended, is there, and its die, still free, does nothing before it is known at `until` what it is
+    /// worth; then the read ends again.
+    ///
+    /// # Panics
+    /// If the die has taken up something meanwhile.
+    pub fn hold(&mut self, now: Nanos, die: DieId, op: Op<T>, until: Nanos) {
+        assert!(self.is_free(die), "die {die} has taken up something else before its read was decoded");
+        let op = self.ops.insert(op);
+        if !self.pipes.is_empty() {
+            self.hold_in_pipe(now, die, op, until);
+            return;
+        }
+        let state = &mut self.dies[die];
+        state.begin(now, op);
+        state.phase = Phase::ReadTransfer;
+        self.note(move |clocks| clocks.holds(now, die, op));
+        self.events.set(Source::Die(die), until);
     }
 
     /// An internal operation that has been handed back is done with: one more may start.

@@ -10,16 +10,20 @@
 //! comes next.
 
 mod channel;
+mod clock;
 mod die;
 mod events;
 mod figures;
 mod flash;
+mod line;
 mod next;
 mod op;
+mod pipe;
 mod turn;
 mod under_way;
 mod work;
 
+pub use clock::{Activity, ByActivity, Way};
 pub use events::Source;
 pub use flash::{Event, Flash, Setup};
 pub use next::{Answer, Ask, Demand, Next};

@@ -9,6 +9,8 @@ pub struct Demand {
     pub urgent: bool,
     /// A background task is under way: every so often it goes before everything else.
     pub background: bool,
+    /// Host writes wait to enter the buffer.
+    pub writes_wait: bool,
 }
 
 /// What a die that looked for work came to.
@@ -22,6 +24,10 @@ pub enum Next {
     Nothing,
     /// It has begun to sense the units of a [read](crate::Flash::sensed), which lie on so many pages.
     Sensing(u32),
+    /// The same of a die that may work on several reads at once: to be [woken](crate::Flash::wake), as it may begin another.
+    SensingBeside(u32),
+    /// A plane of it is free, while it still works on reads: to be [woken](crate::Flash::wake).
+    Looks,
     /// It has to know what a task wants to read before it can choose: [give](crate::Flash::give) it the read, or
     /// [answer](crate::Flash::answer).
     Asks(Ask),
@@ -65,7 +71,7 @@ impl Ask {
     #[inline]
     pub(crate) fn point(self, demand: Demand) -> Point {
         match self.0 >> Self::POINT {
-            0 => Point::Overdue(demand),
+            0 => Point::Overdue(demand.urgent),
             1 => Point::Urgent,
             2 => Point::Collection,
             _ => Point::Background,
@@ -88,7 +94,7 @@ pub enum Answer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Point {
     /// A background task has waited for its turn; this is what the core demands if there is nothing for the die to do for it.
-    Overdue(Demand),
+    Overdue(bool),
     /// Collection is urgent, and no read waits, or reads have gone before it often enough.
     Urgent,
     /// No host operation waits.
@@ -103,10 +109,10 @@ mod tests {
 
     #[test]
     fn an_ask_gives_back_what_it_was_made_of() {
-        let demand = Demand { urgent: true, background: false };
+        let demand = Demand { urgent: true, ..Demand::default() };
         for task in Task::ALL {
             for may_start in [false, true] {
-                for point in [Point::Overdue(demand), Point::Urgent, Point::Collection, Point::Background] {
+                for point in [Point::Overdue(true), Point::Urgent, Point::Collection, Point::Background] {
                     let ask = Ask::new(task, may_start, point);
                     assert_eq!((ask.task(), ask.may_start(), ask.point(demand)), (task, may_start, point));
                 }

@@ -193,6 +193,26 @@ impl List {
         op
     }
 
+    /// As [`List::push`], before all that wait.
+    pub(crate) fn push_front<T>(&mut self, ops: &mut Slab<Op<T>>, op: u32) {
+        ops[op].next = std::mem::replace(&mut self.head, op);
+        if ops[op].next == NIL {
+            self.tail = op;
+        }
+    }
+
+    /// Takes out `op`, which waits behind `before` ([`NIL`]: in front).
+    pub(crate) fn remove<T>(&mut self, ops: &mut Slab<Op<T>>, before: u32, op: u32) {
+        if before == NIL {
+            self.pop(ops);
+            return;
+        }
+        ops[before].next = std::mem::replace(&mut ops[op].next, NIL);
+        if self.tail == op {
+            self.tail = before;
+        }
+    }
+
     /// Those that wait, first come first.
     pub(crate) fn iter<T>(self, ops: &Slab<Op<T>>) -> impl Iterator<Item = u32> {
         std::iter::successors((!self.is_empty()).then_some(self.head), |&op| {

@@ -2,7 +2,9 @@
 
 use crate::die::{Die, Phase};
 use crate::flash::Flash;
+use crate::line::Line;
 use crate::op::{Kind, Op};
+use crate::pipe::Pipe;
 use outlast_units::slab::Slab;
 use outlast_units::{DieId, Nanos};
 
@@ -21,10 +23,10 @@ impl<T: Copy> Flash<T> {
     /// The reads under way, by die.
     pub fn reads_under_way(&self) -> impl Iterator<Item = (DieId, &Op<T>)> {
         let reading = |die: &Die| matches!(die.phase, Phase::Sensing | Phase::ReadTransfer);
-        self.dies
-            .iter_indexed()
-            .filter(move |(_, die)| reading(die))
-            .map(|(id, die)| (id, &self.ops[die.current]))
+        let alone = self.dies.iter_indexed().filter(move |(_, die)| reading(die));
+        let beside = self.dies.indices().zip(&self.pipes);
+        let beside = beside.flat_map(|(id, pipe)| pipe.ops().map(move |op| (id, op)));
+        alone.map(|(id, die)| (id, die.current)).chain(beside).map(|(id, op)| (id, &self.ops[op]))
     }
 
     /// The reads that wait or are under way, by die.
@@ -65,6 +67,11 @@ impl<T: Copy> Flash<T> {
         for channel in &mut self.channels {
             channel.cut(now);
         }
+        self.pipes.fill(Pipe::default());
+        self.lines.fill(Line::default());
+        if let Some(clocks) = &mut self.clocks {
+            self.dies.indices().for_each(|die| clocks.rests(now, die));
+        }
         self.ops = Slab::default();
         self.events.cut();
         self.internal = 0;
@@ -81,7 +88,11 @@ impl<T: Copy> Flash<T> {
         let mut seen = 0;
         for (id, die) in self.dies.iter_indexed() {
             let reading = matches!(die.phase, Phase::Sensing | Phase::ReadTransfer);
-            let at_work = begun(die).count() + usize::from(reading);
+            let beside = self.pipes.get(id.index()).map_or(0, |pipe| pipe.ops().count());
+            if (die.phase == Phase::Reading) != (beside != 0) {
+                return Err(format!("die {id} is {:?} with {beside} reads beside each other", die.phase));
+            }
+            let at_work = begun(die).count() + usize::from(reading) + beside;
             seen += at_work + die.reads.iter(&self.ops).count() + self.queued(die).count();
             if (die.phase == Phase::Idle) != (at_work == 0) && die.suspended.is_none() {
                 return Err(format!("die {id} is {:?} with {at_work} operations under way", die.phase));

@@ -1,24 +1,31 @@
 //! What a die does for an operation, and when it is interrupted.
 
+use crate::clock::Activity;
 use crate::die::{Phase, Suspended};
 use crate::events::Source;
 use crate::flash::Flash;
-use crate::next::Next;
+use crate::next::{Demand, Next};
 use crate::op::{Kind, Op};
-use outlast_units::{DieId, Nanos};
+use outlast_media::ArrayWork;
+use outlast_units::{CoreId, DieId, Nanos};
 
 impl<T: Copy> Flash<T> {
-    /// A read waits for a die whose array works: that is interrupted, if it may be.
-    pub(crate) fn maybe_suspend(&mut self, now: Nanos, die: DieId) {
+    /// A read waits for a die whose array works: that is interrupted, if it may be, as soon as it may be. The die has to do with nothing
+    /// else until then, and reads that wait are not taken back, so that this is settled now.
+    pub(crate) fn maybe_suspend(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> Demand) {
         let Some(suspend) = self.suspend else { return };
         let state = &mut self.dies[die];
-        let allowed = match self.ops[state.current].kind {
-            Kind::Erase => suspend.erase,
-            _ => suspend.program,
+        let work = match self.ops[state.current].kind {
+            Kind::Erase => ArrayWork::Erase,
+            _ => ArrayWork::Program,
         };
-        let from = now.max(state.array_start);
+        let from = now.max(state.array_start + suspend.least_progress.unwrap_or(Nanos::ZERO));
+        let can_read = from + suspend.latency_of(work);
+        if work == ArrayWork::Program && !suspend.while_writes_wait && demands(state.core).writes_wait {
+            return;
+        }
         // Not worth it when the operation ends before the die could read.
-        if !allowed || state.suspensions >= suspend.limit || from + suspend.overhead >= state.array_end {
+        if state.suspensions >= suspend.limit_of(work) || can_read >= state.array_end {
             return;
         }
         let remaining = state.array_end - from;
@@ -26,34 +33,48 @@ impl<T: Copy> Flash<T> {
         state.suspended = Some(Suspended { op: state.current, remaining, times, reads_left: suspend.reads });
         state.phase = Phase::Suspending;
         self.suspends += 1;
-        self.events.set(Source::Die(die), from + suspend.overhead);
+        self.note(move |clocks| clocks.suspends(die, from));
+        self.events.set(Source::Die(die), can_read);
+    }
+
+    /// A die has taken up what comes next. Where a program or erase has to make progress before it may be suspended, reads that were left
+    /// waiting suspend it then; else only a read that comes does.
+    #[inline(never)]
+    pub(crate) fn suspend_for_waiting(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> Demand) {
+        let state = &self.dies[die];
+        if state.phase == Phase::Array && !state.reads.is_empty() {
+            self.maybe_suspend(now, die, demands);
+        }
     }
 
     /// A suspended operation goes on.
-    pub(crate) fn resume(&mut self, now: Nanos, die: DieId) {
-        let overhead = self.suspend.map_or(Nanos::ZERO, |suspend| suspend.overhead);
+    pub(crate) fn resume<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) {
+        let resume = self.suspend.map_or(Nanos::ZERO, |suspend| suspend.resume_time());
         let state = &mut self.dies[die];
         let Some(suspended) = state.suspended.take() else { return };
         // Where a read before it has ended, so has a span of work, and another begins.
         state.begin(now, suspended.op);
         state.suspensions = suspended.times;
-        let start = now + overhead;
+        let start = now + resume;
         let end = start + suspended.remaining;
         state.run_array(start, end);
+        if !PLAIN {
+            self.note(move |clocks| clocks.works(now, die, suspended.op, Activity::Suspend, start));
+        }
         self.events.set(Source::Die(die), end);
     }
 
     #[inline]
-    pub(crate) fn start(&mut self, now: Nanos, die: DieId, op: u32) -> Next {
+    pub(crate) fn start<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) -> Next {
         match self.ops[op].kind {
-            Kind::Read => return self.start_read(now, die, op),
-            Kind::Program => self.start_program(now, die, op),
-            Kind::Erase => self.start_erase(now, die, op),
+            Kind::Read => return self.start_read::<PLAIN>(now, die, op),
+            Kind::Program => self.start_program::<PLAIN>(now, die, op),
+            Kind::Erase => self.start_erase::<PLAIN>(now, die, op),
         }
         Next::Nothing
     }
 
-    pub(crate) fn start_read(&mut self, now: Nanos, die: DieId, op: u32) -> Next {
+    pub(crate) fn start_read<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) -> Next {
         let Op { mask, .. } = self.ops[op];
         let first_row = self.ops[op].row().0;
         let (pages, mut rows) = self.unit.sensed(mask);
@@ -63,31 +84,44 @@ impl<T: Copy> Flash<T> {
             sense += self.timing.read(first_row + rows.trailing_zeros());
             rows &= rows - 1;
         }
+        if !PLAIN && !self.pipes.is_empty() {
+            return self.begin_in_pipe(now, die, op, sense, pages as u32);
+        }
         let state = &mut self.dies[die];
         state.begin(now, op);
         state.phase = Phase::Sensing;
-        let start = self.channels[state.channel].interleave(now, self.timing.command());
+        let channel = state.channel;
+        if !PLAIN {
+            self.note(move |clocks| clocks.senses(now, die, op));
+        }
+        let start = self.channels[channel].interleave(now, self.timing.command());
         self.events.set(Source::Die(die), start + sense);
         Next::Sensing(pages as u32)
     }
 
-    pub(crate) fn start_program(&mut self, now: Nanos, die: DieId, op: u32) {
+    pub(crate) fn start_program<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) {
         let first_row = self.ops[op].row().0;
         let mut program = self.timing.program(first_row);
         for row in first_row + 1..first_row + self.unit.rows {
             program += self.timing.program(row);
         }
+        let data_in = self.book_program::<PLAIN>(now, die);
         let state = &mut self.dies[die];
-        let data_in = self.channels[state.channel].book(now, self.program_transfer);
         state.begin_array(now, op, data_in, data_in + program);
+        if !PLAIN {
+            self.note(move |clocks| clocks.works(now, die, op, Activity::Channel, data_in));
+        }
         self.events.set(Source::Die(die), data_in + program);
     }
 
-    fn start_erase(&mut self, now: Nanos, die: DieId, op: u32) {
+    fn start_erase<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) {
         let state = &mut self.dies[die];
         let start = self.channels[state.channel].interleave(now, self.timing.command());
         let end = start + self.timing.erase();
         state.begin_array(now, op, start, end);
+        if !PLAIN {
+            self.note(move |clocks| clocks.works(now, die, op, Activity::Channel, start));
+        }
         self.events.set(Source::Die(die), end);
     }
 }

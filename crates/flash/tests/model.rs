@@ -6,7 +6,7 @@
 mod support;
 
 use outlast_flash::{Demand, Op, Queue, Task};
-use outlast_media::ProgramUnit;
+use outlast_media::{ChannelOrder, PlaneReads, ProgramUnit, Suspend};
 use outlast_units::Nanos;
 use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
@@ -36,8 +36,8 @@ enum Doing {
     Nothing,
     Sensing,
     Sending,
-    /// The array works from … to ….
-    Array(u64, u64),
+    /// The array works from … to …; a read may look again at … whether it can suspend that.
+    Array(u64, u64, u64),
     Suspending,
 }
 
@@ -117,26 +117,54 @@ impl PlainRoom {
             Queue::Programs => self.dies[die].programs.push_back(op),
             Queue::Internal(_) => self.dies[die].internal[index(queue)].push_back(op),
         }
-        if queue == Queue::Reads
-            && let Doing::Array(start, end) = self.dies[die].doing
-        {
-            self.suspend(die, start, end);
+        if queue == Queue::Reads {
+            self.try_to_suspend(die, false);
         }
         self.wake(die);
     }
 
-    fn suspend(&mut self, die: usize, start: u64, end: u64) {
+    /// A read waits: it suspends what the array does, waits until it may, or until that has ended.
+    fn try_to_suspend(&mut self, die: usize, again: bool) {
         let Some(suspend) = self.shape.suspend else { return };
         let state = &mut self.dies[die];
-        let Some(op) = state.current else { return };
-        let allowed = if op.kind == Kind::Erase { suspend.erase } else { suspend.program };
-        let from = self.now.max(start);
-        if allowed && state.suspensions < suspend.limit && from + OVERHEAD < end {
+        let (Doing::Array(start, end, look), Some(op)) = (&mut state.doing, state.current) else { return };
+        let (allowed, limit, latency) = if op.kind == Kind::Erase {
+            (suspend.erase, suspend.erase_limit, suspend.erase_latency)
+        } else {
+            (suspend.program, suspend.program_limit, suspend.program_latency)
+        };
+        let least = *start + suspend.least_progress.map_or(0, |time| time.0);
+        if !allowed || state.suspensions >= limit.unwrap_or(suspend.limit) {
+            return;
+        }
+        let writes_wait = self.demands[die % self.demands.len()].writes_wait;
+        if op.kind == Kind::Program && !suspend.while_writes_wait && writes_wait && !again {
+            return;
+        }
+        if self.now < least {
+            *look = least;
+            state.until = least.min(*end);
+            return;
+        }
+        let latency = latency.map_or(OVERHEAD, |time| time.0);
+        if self.now + latency < *end {
+            let left = *end - self.now;
             state.suspensions += 1;
-            state.suspended = Some((op, end - from, suspend.reads));
+            state.suspended = Some((op, left, suspend.reads));
             state.doing = Doing::Suspending;
-            state.until = from + OVERHEAD;
+            state.until = self.now + latency;
             self.suspends += 1;
+        }
+    }
+
+    /// The array begins or goes on, from `start` to `end`. Reads that wait already look at it only where there is a least progress.
+    fn array(&mut self, die: usize, start: u64, end: u64) {
+        let state = &mut self.dies[die];
+        (state.doing, state.until) = (Doing::Array(start, end, u64::MAX), end);
+        if self.shape.suspend.is_some_and(|suspend| suspend.least_progress.is_some())
+            && !state.reads.is_empty()
+        {
+            self.try_to_suspend(die, false);
         }
     }
 
@@ -169,6 +197,10 @@ impl PlainRoom {
                 state.until = end;
             }
             Doing::Suspending => self.next(die),
+            Doing::Array(start, end, look) if look == self.now && look < end => {
+                (state.doing, state.until) = (Doing::Array(start, end, u64::MAX), end);
+                self.try_to_suspend(die, true);
+            }
             Doing::Sending | Doing::Array(..) => {
                 let op = state.current.take().unwrap();
                 state.doing = Doing::Nothing;
@@ -203,8 +235,10 @@ impl PlainRoom {
                     state.busy_since = self.now;
                 }
                 state.current = Some(op);
-                state.until = self.now + OVERHEAD + left;
-                state.doing = Doing::Array(self.now + OVERHEAD, state.until);
+                let resume =
+                    self.shape.suspend.and_then(|suspend| suspend.resume).map_or(OVERHEAD, |time| time.0);
+                let start = self.now + resume;
+                self.array(die, start, start + left);
             } else {
                 state.suspended = Some((op, left, reads_left - 1));
                 let read = state.reads.pop_front().unwrap();
@@ -336,12 +370,12 @@ impl PlainRoom {
                 *free_at = start;
                 let time: u64 = (0..unit.rows).map(|row| PROGRAM[(op.row + row) as usize % 2]).sum();
                 state.suspensions = 0;
-                (state.doing, state.until) = (Doing::Array(start, start + time), start + time);
+                self.array(die, start, start + time);
             }
             Kind::Erase => {
                 *free_at = (*free_at).max(self.now) + COMMAND;
                 state.suspensions = 0;
-                (state.doing, state.until) = (Doing::Array(command, command + ERASE), command + ERASE);
+                self.array(die, command, command + ERASE);
             }
         }
     }
@@ -358,7 +392,7 @@ impl PlainRoom {
 enum Action {
     Submit { die: u16, what: What, block: u32, row: u32, mask: u64 },
     Pass(u64),
-    Demand { core: u16, urgent: bool, background: bool },
+    Demand { core: u16, demand: Demand },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -391,9 +425,42 @@ fn action() -> impl Strategy<Value = Action> {
         6 => (0u16..6, what(), 0u32..3, 0u32..8, 1u64..256)
             .prop_map(|(die, what, block, row, mask)| Action::Submit { die, what, block, row, mask }),
         3 => prop_oneof![1u64..1000, 1000u64..100_000, 100_000u64..4_000_000].prop_map(Action::Pass),
-        1 => (0u16..2, any::<bool>(), any::<bool>())
-            .prop_map(|(core, urgent, background)| Action::Demand { core, urgent, background }),
+        1 => (0u16..2, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
+            |(core, urgent, background, writes_wait)| {
+                Action::Demand { core, demand: Demand { urgent, background, writes_wait } }
+            }
+        ),
     ]
+}
+
+/// Every setting of suspension, each of the optional ones given or not.
+fn suspend() -> impl Strategy<Value = Suspend> {
+    let time = |most| proptest::option::of((0..most).prop_map(Nanos));
+    let progress = time(400_000u64);
+    let times = (progress, time(40_000u64), time(90_000u64), time(20_000u64));
+    let limits = (1u8..4, proptest::option::of(0u8..6), proptest::option::of(0u8..6));
+    (any::<(bool, bool, bool)>(), 1u8..4, times, limits).prop_map(
+        |(
+            (program, erase, while_writes_wait),
+            reads,
+            (least_progress, program_latency, erase_latency, resume),
+            limits,
+        )| {
+            let (limit, program_limit, erase_limit) = limits;
+            Suspend {
+                program,
+                erase,
+                least_progress,
+                program_latency,
+                erase_latency,
+                resume,
+                program_limit,
+                erase_limit,
+                while_writes_wait,
+                ..Suspend::both(Nanos(OVERHEAD), limit, reads)
+            }
+        },
+    )
 }
 
 fn shape() -> impl Strategy<Value = Shape> {
@@ -404,38 +471,35 @@ fn shape() -> impl Strategy<Value = Shape> {
         Just(ProgramUnit { planes: 2, rows: 2, pages_per_unit: 2, units_per_page: 1 }),
         Just(ProgramUnit { planes: 1, rows: 3, pages_per_unit: 3, units_per_page: 1 }),
     ];
-    let suspend = proptest::option::of((any::<bool>(), any::<bool>(), 1u8..4, 1u8..4));
     let every = (1u8..6, 1u8..6);
-    (1u16..3, 1u16..4, 1u16..3, unit, suspend, every, proptest::option::of(1u32..4)).prop_map(
-        |(
-            channels,
-            dies_per_channel,
-            cores,
-            program_unit,
-            suspend,
-            (program_every, background_every),
-            internal,
-        )| {
-            let suspend = suspend.map(|(program, erase, limit, reads)| outlast_media::Suspend {
-                program,
-                erase,
-                overhead: Nanos(OVERHEAD),
-                limit,
-                reads,
-            });
-            let cores = cores.min(channels * dies_per_channel);
-            Shape {
+    (1u16..3, 1u16..4, 1u16..3, unit, proptest::option::of(suspend()), every, proptest::option::of(1u32..4))
+        .prop_map(
+            |(
                 channels,
                 dies_per_channel,
                 cores,
                 program_unit,
                 suspend,
-                program_every,
-                background_every,
+                (program_every, background_every),
                 internal,
-            }
-        },
-    )
+            )| {
+                let cores = cores.min(channels * dies_per_channel);
+                Shape {
+                    channels,
+                    dies_per_channel,
+                    cores,
+                    program_unit,
+                    suspend,
+                    plane_reads: PlaneReads::Together,
+                    cache_read: None,
+                    channel: ChannelOrder::Fifo,
+                    command: COMMAND,
+                    program_every,
+                    background_every,
+                    internal,
+                }
+            },
+        )
 }
 
 /// Submits the same to both.
@@ -487,10 +551,10 @@ proptest! {
                     plain.run_until(at);
                     caller.run_until(at);
                 }
-                Action::Demand { core, urgent, background } => {
+                Action::Demand { core, demand } => {
                     let core = usize::from(core % shape.cores);
-                    plain.demands[core] = Demand { urgent, background };
-                    caller.demands[core] = Demand { urgent, background };
+                    plain.demands[core] = demand;
+                    caller.demands[core] = demand;
                 }
             }
             prop_assert_eq!(caller.room.self_check(), Ok(()));

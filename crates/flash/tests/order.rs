@@ -11,7 +11,7 @@ use support::{
 
 const GC: Queue = Queue::Internal(Task::Gc);
 const SCRUB: Queue = Queue::Internal(Task::Scrub);
-const URGENT: Demand = Demand { urgent: true, background: false };
+const URGENT: Demand = Demand { urgent: true, background: false, writes_wait: false };
 
 /// Keeps two reads waiting, numbered from 1000, until operation `number` has ended; returns how many ended before it.
 fn reads_before(caller: &mut Caller, number: u32) -> usize {
@@ -229,7 +229,7 @@ fn a_cut_leaves_nothing() {
         // They can be begun again.
         for one in outstanding {
             let queue = if one.op.tag.internal { GC } else { Queue::Programs };
-            cut.room.enqueue(one.die, queue, one.op.with_tag(one.op.tag));
+            cut.room.enqueue(cut.now, one.die, queue, one.op.with_tag(one.op.tag));
         }
         cut.ended.clear();
         for die in 0..2 {

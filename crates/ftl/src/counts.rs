@@ -8,6 +8,8 @@ pub(crate) struct Counts {
     /// Units that the host has written: the clock by which superblocks age.
     clock: u64,
     written: UnitsWritten,
+    /// Units that the host has written in place of older ones that were not programmed yet; beside those in `written`.
+    coalesced: u64,
     programmed: u64,
     failed: u64,
     /// Pages read while relocating without time.
@@ -20,6 +22,15 @@ impl Counts {
     pub(crate) fn host_unit(&mut self) {
         self.clock += 1;
         self.written[ProgramCause::Host] += 1;
+    }
+
+    /// The host has written a unit in place of an older one.
+    pub(crate) fn coalesced(&mut self) {
+        self.coalesced += 1;
+    }
+
+    pub(crate) fn all_coalesced(&self) -> u64 {
+        self.coalesced
     }
 
     /// The unit written last was not the host's: another core has handed it over.

@@ -215,6 +215,11 @@ impl Frontier {
         self.lists = 0;
     }
 
+    /// Whether a relocation under way may have to open a superblock more for the stream.
+    pub(crate) fn is_promised(&self) -> bool {
+        self.promised
+    }
+
     /// Whether a relocation under way may have to open a superblock more for the stream: then one that is free is promised to it.
     pub(crate) fn promise(&mut self, promised: bool) {
         self.promised = promised;
@@ -238,6 +243,11 @@ impl Frontiers {
 
     pub(crate) fn streams(&self) -> impl ExactSizeIterator<Item = Stream> + use<> {
         self.0.indices()
+    }
+
+    /// Free superblocks promised to any stream.
+    pub(crate) fn promised(&self) -> u32 {
+        self.0.iter().map(|frontier| u32::from(frontier.promised)).sum()
     }
 
     /// Free superblocks promised to streams other than `stream`.

@@ -1,6 +1,8 @@
 //! The translation layer of one flash core: what wires its parts.
 
 mod check;
+mod choices;
+mod coalescing;
 mod damage;
 mod encoding;
 mod figures;
@@ -43,6 +45,7 @@ use crate::codes::Codes;
 use crate::config::{CodeConfig, FtlConfig, PartialPlace, ProtectedStreams, ProtectionConfig};
 use crate::counts::Counts;
 use crate::frontiers::Frontiers;
+use crate::held::Held;
 use crate::lanes::Lanes;
 use crate::layout::Layout;
 use crate::losses::Losses;
@@ -50,6 +53,7 @@ use crate::mount::{Marks, Records};
 use crate::origins::Origins;
 use crate::partials::Partials;
 use crate::physical::Physical;
+use crate::policy::Deciders;
 use crate::room::Room;
 use crate::streams::{Cause, Stream, Streams};
 use crate::superblocks::Superblocks;
@@ -85,6 +89,9 @@ pub struct FtlOptions {
     pub erases_late: bool,
     /// Dies, numbered within the core, that are not there yet ([`Ftl::add_die`]).
     pub absent: Vec<LocalDie>,
+    /// Whether a unit that the host writes again before it is programmed takes the place that it has; then how many units in full program
+    /// units are held back for that at most.
+    pub coalesce: Option<u32>,
     /// Whether what flash would tell after a loss of power is recorded, and compared with the mapping.
     pub mount: Option<MountOptions>,
     /// Seed of factory bad blocks and of random victims.
@@ -142,6 +149,11 @@ pub struct Ftl {
     losses: Losses,
     /// What each unit in the buffer superseded; absent where the buffer survives a loss of power, and in untimed writes.
     origins: Option<Box<Origins>>,
+    /// What is held back so that it can be replaced; absent where nothing ever is.
+    #[persist(each)]
+    held: Option<Box<Held>>,
+    /// Whether there are origins or something may be held back: a write without time looks at them first.
+    looks_first: bool,
     /// What flash tells of itself; absent where nobody asks.
     #[persist(each)]
     records: Option<Box<Records>>,
@@ -157,6 +169,9 @@ pub struct Ftl {
     counts: Counts,
     /// Draws random victims.
     rng: SplitMix,
+    /// The user's policies, in the place of built-in ones.
+    #[persist(skip)]
+    own: Box<Deciders>,
 }
 
 impl Ftl {
@@ -175,8 +190,9 @@ impl Ftl {
         options: FtlOptions,
     ) -> Result<Self, ConfigError> {
         let mut layout = Layout::new(geometry, config, dies, logical_units)?;
-        let FtlOptions { keep_bytes, protection, scrub, lists, erases_late, absent, mount, seed, tables } =
+        let FtlOptions { keep_bytes, protection, scrub, lists, erases_late, absent, mount, seed, .. } =
             options;
+        let tables = options.tables;
         let whole = tables == Tables::Built;
         if lists {
             layout.keep_lists(geometry)?;
@@ -185,10 +201,7 @@ impl Ftl {
         let in_blocks = place == Some(PartialPlace::Blocks);
         check_pages(geometry, &layout, erases_late, in_blocks)?;
         let seed = mix(seed ^ dies.first().map_or(0, |die| u64::from(die.0)));
-        if defects.factory_bad > 0.0 {
-            let bad = Blocks::bad_when_new(geometry, layout.dies(), defects, seed);
-            BlockTable::check(geometry, layout.superblocks(), bad)?;
-        }
+        check_bad(geometry, &layout, defects, seed)?;
         let physical = if whole {
             Physical::new(geometry, &layout, defects, seed)?
         } else {
@@ -210,6 +223,8 @@ impl Ftl {
             partials: Partials::new(place, pus, lanes as usize, streams.count().into()),
             lanes: Lanes::new(lanes, rows),
             losses: Losses::default(),
+            held: Held::of(options.coalesce, layout.units_per_pu(), pus),
+            looks_first: options.coalesce.is_some() || (erases_late && whole),
             origins: (erases_late && whole).then(|| Box::new(Origins::new(&layout))),
             records: mount.filter(|_| whole).map(|mount| {
                 let marks = Marks::new(geometry, &layout, defects, seed);
@@ -220,9 +235,10 @@ impl Ftl {
             physical,
             contents: keep_bytes
                 .then(|| Contents::new(config.mapping_unit.0 as usize, protection.is_some() || erases_late)),
-            room: Room::new(logical_units, streams.tasks(), erases_late),
+            room: Room::new(logical_units, streams.tasks(), erases_late, config.gc.overlap),
             counts: Counts::default(),
             rng: SplitMix::new(seed, "ftl.gc"),
+            own: Box::new(Deciders::new(&config.own)),
             config: config.clone(),
             streams,
             layout,
@@ -379,6 +395,20 @@ impl Ftl {
             contents.write(slot.0, unit);
         }
     }
+}
+
+/// Refuses more blocks that are bad when new than there are spare ones.
+fn check_bad(
+    geometry: &Geometry,
+    layout: &Layout,
+    defects: &DefectConfig,
+    seed: u64,
+) -> Result<(), ConfigError> {
+    if defects.factory_bad > 0.0 {
+        let bad = Blocks::bad_when_new(geometry, layout.dies(), defects, seed);
+        BlockTable::check(geometry, layout.superblocks(), bad)?;
+    }
+    Ok(())
 }
 
 /// Refuses blocks with too few pages for what is to be done with a superblock.

@@ -22,8 +22,8 @@ pub struct Lane {
 
 /// The arithmetic of slots.
 ///
-/// A *program unit* (PU) is what one program operation writes: one page row (or a few, when a mapping unit spans several)
-/// on all planes of a lane. A *superpage* is one PU on every lane in allocation order; a *superblock* is one block of
+/// A *program unit* (PU) is what is programmed together: one page row (or a few, when a mapping unit spans several or a word line is
+/// programmed in one shot) on all planes of a lane. A *superpage* is one PU on every lane in allocation order; a *superblock* is one block of
 /// every plane of the core, superpage after superpage. Slots ([`Ppn`]) count units in exactly that order, so that a
 /// stream's write frontier is a counter:
 ///
@@ -34,6 +34,7 @@ pub struct Layout {
     lanes_of_die: IndexVec<LocalDie, Vec<LaneIndex>>,
     units_per_pu: u32,
     rows_per_pu: u32,
+    programs_per_pu: u32,
     pages_per_unit: u32,
     units_per_page: u32,
     superpages: u32,
@@ -80,7 +81,7 @@ impl Layout {
     ) -> Result<Self, ConfigError> {
         let lanes = lanes_in_order(geometry, config, dies);
         let Shape { pages_per_unit, units_per_page, rows_per_pu, units_per_pu } =
-            Shape::of(geometry, config.mapping_unit, config.multi_plane)?;
+            Shape::of(geometry, config)?;
         let superpages = geometry.pages_per_block / rows_per_pu;
         let superblocks = geometry.blocks_per_plane - config.spare_blocks;
         let pus_per_superblock = u64::from(superpages) * lanes.len() as u64;
@@ -117,6 +118,7 @@ impl Layout {
             lanes_of_die,
             units_per_pu,
             rows_per_pu,
+            programs_per_pu: rows_per_pu / u32::from(config.one_shot),
             pages_per_unit,
             units_per_page,
             superpages,
@@ -189,6 +191,11 @@ impl Layout {
     /// Page rows of a program unit.
     pub fn rows_per_pu(&self) -> u32 {
         self.rows_per_pu
+    }
+
+    /// Program operations of a program unit: one for each of its page rows, or for each word line that is programmed in one shot.
+    pub fn programs_per_pu(&self) -> u32 {
+        self.programs_per_pu
     }
     /// Slots of a superblock.
     #[inline]
@@ -288,6 +295,10 @@ impl Layout {
     /// Pages that one unit spans; 1 where several units share a page.
     pub fn pages_per_unit(&self) -> u32 {
         self.pages_per_unit
+    }
+    /// Units on one page; 1 where a unit spans several.
+    pub fn units_per_page(&self) -> u32 {
+        self.units_per_page
     }
     /// The lane of program unit `pu`.
     #[inline]
@@ -428,7 +439,7 @@ mod tests {
     use super::*;
     use outlast_units::Bytes;
 
-    fn layout(planes: u16, page: u64, unit: u64) -> Layout {
+    fn layout(planes: u16, page: u64, unit: u64, one_shot: u8) -> Layout {
         let geometry = Geometry {
             channels: 2,
             chips_per_channel: 2,
@@ -439,23 +450,27 @@ mod tests {
             page_size: Bytes(page),
             spare_per_page: Bytes(0),
         };
-        let config = FtlConfig { mapping_unit: Bytes(unit), ..FtlConfig::default() };
+        let config = FtlConfig { mapping_unit: Bytes(unit), one_shot, ..FtlConfig::default() };
         Layout::new(&geometry, &config, &[0, 1, 2, 3].map(DieId), 10).expect("a layout that divides")
     }
 
     #[test]
     fn pages_and_units_of_every_relation() {
-        // (planes, page, unit) and what a program unit then is: units, page rows, pages.
+        // (planes, page, unit, page rows in one shot) and what a program unit then is: units, page rows, pages, program operations.
         let cases = [
-            ((2, 4096, 4096), (2, 1, 2)),
-            ((2, 16384, 4096), (8, 1, 2)),
-            ((4, 4096, 8192), (2, 1, 4)),
-            ((2, 4096, 16384), (1, 2, 2 * 2)),
-            ((1, 4096, 16384), (1, 4, 4)),
-            ((4, 4096, 24576), (2, 3, 4 * 3)),
+            ((2, 4096, 4096, 1), (2, 1, 2, 1)),
+            ((2, 16384, 4096, 1), (8, 1, 2, 1)),
+            ((4, 4096, 8192, 1), (2, 1, 4, 1)),
+            ((2, 4096, 16384, 1), (1, 2, 2 * 2, 2)),
+            ((1, 4096, 16384, 1), (1, 4, 4, 4)),
+            ((4, 4096, 24576, 1), (2, 3, 4 * 3, 3)),
+            ((4, 16384, 4096, 3), (48, 3, 4 * 3, 1)),
+            ((4, 16384, 16384, 4), (16, 4, 4 * 4, 1)),
+            ((2, 4096, 16384, 3), (3, 6, 2 * 6, 2)),
         ];
-        for ((planes, page, unit), (units, rows, pages)) in cases {
-            let layout = layout(planes, page, unit);
+        for ((planes, page, unit, one_shot), (units, rows, pages, programs)) in cases {
+            let layout = layout(planes, page, unit, one_shot);
+            assert_eq!(layout.programs_per_pu(), programs);
             assert_eq!(
                 (layout.units_per_pu(), layout.rows_per_pu(), layout.pages_per_pu()),
                 (units, rows, pages)
@@ -493,7 +508,7 @@ mod tests {
 
     #[test]
     fn places_cover_every_page_row_of_every_lane_once() {
-        let layout = layout(2, 4096, 4096);
+        let layout = layout(2, 4096, 4096, 1);
         let mut seen = std::collections::BTreeSet::new();
         for slot in 0..layout.slots() {
             let (pu, _) = layout.pu_of(Ppn(slot));
@@ -507,7 +522,7 @@ mod tests {
 
     #[test]
     fn the_first_letter_of_the_allocation_order_varies_fastest() {
-        let layout = layout(2, 4096, 4096);
+        let layout = layout(2, 4096, 4096, 1);
         let dies: Vec<u16> = layout.lanes().iter().map(|lane| lane.die.0).collect();
         // Dies are numbered chip by chip within a channel: channel first means 0, 2, then 1, 3.
         assert_eq!(dies, [0, 2, 1, 3]);

@@ -9,6 +9,7 @@ mod counts;
 mod divider;
 mod frontiers;
 mod ftl;
+mod held;
 mod lanes;
 mod layout;
 mod losses;
@@ -26,13 +27,15 @@ mod table;
 
 pub use causes::{PagesRead, ProgramCause, Programs, ReadCause, Reads, UnitsWritten};
 pub use config::{
-    Allocation, AllocationLevel, ClassConfig, CodeConfig, FtlConfig, GcConfig, PartialConfig, PartialPlace,
-    ProtectedStreams, ProtectionConfig, RangeConfig, VictimPolicy, WearLeveling,
+    Allocation, AllocationLevel, ClassConfig, CodeConfig, FtlConfig, GcConfig, GcReads, GcRelocation, Pacing,
+    PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig, RangeConfig, TokenConfig, VictimPolicy,
+    WearLeveling,
 };
 pub use ftl::{
     Aftermath, Axis, Figures, Ftl, FtlOptions, Full, ListRead, Member, MountOptions, MountReads, ParityView,
     Relocated, Slot, SpaceView, StreamView, SuperblockView, Tables,
 };
 pub use layout::{Lane, Layout, PuPlace};
+pub use policy::{CellColumns, Draws, MakesChoice, OwnChoice, OwnPolicies, SuperblockChoice, View};
 pub use streams::{Cause, Stream, Streams};
 pub use superblocks::State;

@@ -2,13 +2,18 @@
 
 /// How much a core has to hold, what it holds back for relocation, and whether that is still possible.
 #[derive(Clone, Debug, outlast_persist::Persist)]
+#[allow(clippy::struct_excessive_bools, reason = "independent states, each set where it comes about")]
 pub(crate) struct Room {
     /// Units that there must be room for.
     logical_units: u64,
-    /// Free superblocks held back for each relocating stream: one, and one more where victims are erased late.
+    /// Free superblocks held back for each relocating stream: one, and one more where the next victim may begin before the last is erased.
     held_back: u32,
-    /// Collection begins when so many superblocks are free, or fewer.
+    erases_late: bool,
+    /// Collection begins when so many superblocks are free, or fewer, and goes on until so many are.
     start_free: u32,
+    stop_free: u32,
+    /// Whether collection has begun and is to go on.
+    collects: bool,
     /// Whether power has failed since the space held back for relocation was last whole.
     may_lack_reserve: bool,
     /// A victim's data had no place to go: superblocks held back for relocation have worn out.
@@ -18,10 +23,22 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    pub(crate) fn new(logical_units: u64, tasks: u32, erases_late: bool) -> Self {
-        let held_back = u32::from(erases_late) + 1;
+    pub(crate) fn new(logical_units: u64, tasks: u32, erases_late: bool, overlaps: bool) -> Self {
+        let held_back = u32::from(erases_late || overlaps) + 1;
         let start_free = tasks * held_back;
-        Self { logical_units, held_back, start_free, may_lack_reserve: false, stuck: false, worn_out: false }
+        let stop_free = start_free + 1;
+        let (collects, may_lack_reserve, stuck, worn_out) = (false, false, false, false);
+        Self {
+            logical_units,
+            held_back,
+            erases_late,
+            start_free,
+            stop_free,
+            collects,
+            may_lack_reserve,
+            stuck,
+            worn_out,
+        }
     }
 
     pub(crate) fn logical_units(&self) -> u64 {
@@ -38,17 +55,42 @@ impl Room {
 
     /// Whether a victim is erased only when its data is on flash.
     pub(crate) fn erases_late(&self) -> bool {
-        self.held_back > 1
+        self.erases_late
     }
 
-    pub(crate) fn set_start_free(&mut self, superblocks: u32) {
-        debug_assert!(superblocks != 0, "collection begins when no superblock is free, and cannot go on");
-        self.start_free = superblocks;
-    }
-
+    /// The low mark.
     #[inline]
     pub(crate) fn start_free(&self) -> u32 {
         self.start_free
+    }
+
+    /// Collection begins when `start` superblocks are free, or fewer, and goes on until `stop` are.
+    pub(crate) fn set_marks(&mut self, start: u32, stop: u32) {
+        debug_assert!(start != 0, "collection begins when no superblock is free, and cannot go on");
+        debug_assert!(start < stop, "collection stops with {stop} free superblocks and begins with {start}");
+        (self.start_free, self.stop_free) = (start, stop);
+    }
+
+    /// Whether space must be collected where `free` superblocks are free.
+    #[inline]
+    pub(crate) fn needs_gc(&self, free: u32) -> bool {
+        free <= self.start_free || (self.collects && free < self.stop_free)
+    }
+
+    /// A victim of collection is taken. Returns whether it is the first since the high mark was reached.
+    pub(crate) fn collection_begins(&mut self) -> bool {
+        !std::mem::replace(&mut self.collects, true)
+    }
+
+    /// As many as `free` superblocks are free.
+    pub(crate) fn freed(&mut self, free: u32) {
+        self.collects &= free < self.stop_free;
+    }
+
+    /// Whether the high mark is above the least that ends a collection.
+    #[inline]
+    pub(crate) fn has_marks(&self) -> bool {
+        self.stop_free > self.start_free + 1
     }
 
     pub(crate) fn power_failed(&mut self) {
@@ -88,15 +130,31 @@ mod tests {
 
     #[test]
     fn victims_that_are_erased_late_take_a_superblock_more_of_each_task() {
-        let (early, late) = (Room::new(8, 3, false), Room::new(8, 3, true));
-        assert_eq!([early.held_back(), early.start_free()], [1, 3]);
-        assert_eq!([late.held_back(), late.start_free()], [2, 6]);
+        let (early, late) = (Room::new(8, 3, false, false), Room::new(8, 3, true, false));
+        assert_eq!([early.held_back(), early.start_free], [1, 3]);
+        assert_eq!([late.held_back(), late.start_free], [2, 6]);
         assert!(late.erases_late() && !early.erases_late());
+        let overlapping = Room::new(8, 3, false, true);
+        assert_eq!([overlapping.held_back(), overlapping.start_free], [2, 6]);
+        assert!(!overlapping.erases_late(), "its victims are erased early, and beside the next");
+    }
+
+    #[test]
+    fn collection_goes_on_from_the_low_mark_to_the_high_one_and_rests_from_there() {
+        let mut room = Room::new(8, 1, false, false);
+        room.set_marks(2, 5);
+        assert!(!room.needs_gc(3) && room.needs_gc(2) && room.collection_begins());
+        for free in 0..5 {
+            room.freed(free);
+            assert!(room.needs_gc(free) && !room.collection_begins(), "{free} are free");
+        }
+        room.freed(5);
+        assert_eq!([5, 4, 3, 2].map(|free| room.needs_gc(free)), [false, false, false, true]);
     }
 
     #[test]
     fn a_core_is_read_only_for_either_reason() {
-        let mut room = Room::new(8, 1, true);
+        let mut room = Room::new(8, 1, true, false);
         room.set_stuck(true);
         assert!(room.is_read_only() && !room.is_worn_out());
         room.power_failed();

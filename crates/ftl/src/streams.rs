@@ -1,12 +1,13 @@
 //! Write streams: how they are numbered, what each is for, and under which cause its units count.
 
 use crate::causes::{ProgramCause, ReadCause};
-use crate::config::FtlConfig;
+use crate::config::{FtlConfig, GcRelocation};
 use outlast_media::ConfigError;
 use outlast_units::Idx;
 
-/// A write frontier with its own open superblock.
+/// A write frontier with its own open superblock. Policies of the user's see it as this number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, outlast_persist::Persist)]
+#[repr(transparent)]
 pub struct Stream(pub u8);
 
 impl Idx for Stream {
@@ -84,6 +85,8 @@ pub struct Streams {
     /// Cause and class of each stream.
     of: Vec<(Cause, u8)>,
     tasks: Vec<Cause>,
+    /// Tasks that have streams of their own.
+    apart: Vec<Cause>,
 }
 
 impl Streams {
@@ -101,12 +104,14 @@ impl Streams {
             return Err(ConfigError::new("device.ftl.streams", config.streams, limit));
         }
         let mut tasks = vec![Cause::Gc];
-        tasks.extend(config.wear_leveling.static_gap.map(|_| Cause::WearLeveling));
+        tasks.extend(config.levels_wear().then_some(Cause::WearLeveling));
         tasks.extend(scrub.then_some(Cause::Scrub));
         let hosts = (0..classes).flat_map(|class| (0..config.streams).map(move |_| (Cause::Host, class)));
-        let moved = tasks.iter().flat_map(|&task| (0..classes).map(move |class| (task, class)));
+        let mixes = config.gc.relocation == GcRelocation::Host;
+        let apart: Vec<Cause> = tasks.iter().copied().filter(|&task| task != Cause::Gc || !mixes).collect();
+        let moved = apart.iter().flat_map(|&task| (0..classes).map(move |class| (task, class)));
         let of = hosts.chain(moved).chain(partial.then_some((Cause::Partial, 0))).collect();
-        Ok(Self { hints: config.streams, classes, of, tasks })
+        Ok(Self { hints: config.streams, classes, of, tasks, apart })
     }
 
     /// All streams.
@@ -145,13 +150,16 @@ impl Streams {
         Stream(class * self.hints + hint)
     }
 
-    /// The stream of data of class `class` moved by garbage collection.
-    ///
-    /// # Panics
-    /// If there is no such class.
+    /// The stream of data of class `class` moved by garbage collection: its own, or the host's.
     #[inline]
     pub fn gc(&self, class: u8) -> Stream {
-        self.relocated(Cause::Gc, class).expect("garbage collection has a stream for each class")
+        self.relocated(Cause::Gc, class).unwrap_or_else(|| self.host(0, class))
+    }
+
+    /// Whether what garbage collection moves goes among the host's data.
+    #[inline]
+    pub fn are_mixed(&self) -> bool {
+        self.apart.len() != self.tasks.len()
     }
 
     /// The stream of data of class `class` moved by static wear levelling.
@@ -172,7 +180,7 @@ impl Streams {
 
     fn relocated(&self, task: Cause, class: u8) -> Option<Stream> {
         debug_assert!(class < self.classes, "class {class} of {}", self.classes);
-        let task = self.tasks.iter().position(|&own| own == task)?;
+        let task = self.apart.iter().position(|&own| own == task)?;
         Some(Stream(self.hints * self.classes + task as u8 * self.classes + class))
     }
 

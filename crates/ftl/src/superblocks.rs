@@ -1,12 +1,13 @@
 //! The life of superblocks: free, open, sealed, being relocated, free again or given up.
 
 use crate::bits::Bits;
-use crate::policy::{Counts, NO_CANDIDATE, View};
+use crate::policy::{NO_CANDIDATE, View};
 use crate::streams::{Cause, Stream};
 use outlast_units::{IndexVec, Pu, SuperblockId};
 
-/// State of a superblock.
+/// State of a superblock. Policies of the user's see them as these numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
+#[repr(u8)]
 pub enum State {
     /// Erased.
     Free,
@@ -52,6 +53,8 @@ pub(crate) struct Superblocks {
     /// Why its units move, while it is being relocated.
     #[persist(each)]
     moved_for: IndexVec<SuperblockId, Cause>,
+    /// How many collection empties or erases.
+    coming: u32,
     /// Free ones, the one freed longest ago first.
     free: Vec<SuperblockId>,
     retired: u32,
@@ -74,6 +77,7 @@ impl Superblocks {
             programmed: Bits::new(if tracked { count * pus as usize } else { 0 }),
             opened_by: IndexVec::filled(Stream::default(), count),
             moved_for: IndexVec::filled(Cause::Gc, count),
+            coming: 0,
             free: (0..count as u32).map(SuperblockId).collect(),
             retired: 0,
             seals: 0,
@@ -128,14 +132,19 @@ impl Superblocks {
         self.valid[superblock]
     }
 
-    pub(crate) fn counts(&self) -> &IndexVec<SuperblockId, u32> {
-        &self.valid
-    }
-
-    /// What a policy sees, with valid units as in `counts`, of superblocks of `units` slots, after so many units of the host.
-    pub(crate) fn view<C: Counts>(&self, counts: C, clock: u64, units: u32) -> View<'_, C> {
-        let Self { sealed_at, sealed_order, cycles, .. } = self;
-        View { counts, sealed_at, sealed_order, cycles, clock, units }
+    /// What a policy sees of superblocks of `units` slots, after so many units of the host.
+    pub(crate) fn view(&self, clock: u64, units: u32) -> View<'_> {
+        View {
+            valid: self.valid.as_slice(),
+            sealed_at: self.sealed_at.as_slice(),
+            sealed_order: self.sealed_order.as_slice(),
+            cycles: self.cycles.as_slice(),
+            streams: self.opened_by.as_slice(),
+            states: self.state.as_slice(),
+            clock,
+            units,
+            cells: None,
+        }
     }
 
     /// A unit of `superblock` has become valid.
@@ -269,9 +278,16 @@ impl Superblocks {
     pub(crate) fn begin_collecting(&mut self, superblock: SuperblockId, cause: Cause) {
         self.set(superblock, State::Sealed, State::Collecting);
         self.moved_for[superblock] = cause;
+        self.coming += u32::from(cause == Cause::Gc);
         self.victims += 1;
         self.victim_units += u64::from(self.valid[superblock]);
         self.valid[superblock] |= NO_CANDIDATE;
+    }
+
+    /// Superblocks that collection empties or erases: each will be free.
+    #[inline]
+    pub(crate) fn coming(&self) -> u32 {
+        self.coming
     }
 
     /// `superblock` is a candidate again.
@@ -280,6 +296,7 @@ impl Superblocks {
     /// If it is not being relocated.
     pub(crate) fn end_collecting(&mut self, superblock: SuperblockId) {
         self.set(superblock, State::Collecting, State::Sealed);
+        self.coming -= u32::from(self.moved_for[superblock] == Cause::Gc);
         self.valid[superblock] &= !NO_CANDIDATE;
     }
 
@@ -290,6 +307,7 @@ impl Superblocks {
     pub(crate) fn erased(&mut self, superblock: SuperblockId, cycles: u32, usable: bool) {
         assert!(self.valid[superblock] == NO_CANDIDATE, "superblock {superblock} erased with valid units");
         self.set(superblock, State::Collecting, State::Free);
+        self.coming -= u32::from(self.moved_for[superblock] == Cause::Gc);
         self.free.push(superblock);
         self.cycles[superblock] = cycles;
         if !usable {
@@ -321,6 +339,11 @@ impl Superblocks {
     #[inline]
     pub(crate) fn retired(&self) -> u32 {
         self.retired
+    }
+
+    /// Host units that had been written when a superblock was sealed last.
+    pub(crate) fn sealed_at(&self, superblock: SuperblockId) -> u64 {
+        self.sealed_at[superblock]
     }
 
     /// Which of all seals that of a superblock was; `None` unless it is sealed.

@@ -93,7 +93,7 @@ proptest! {
         let config = FtlConfig {
             capacity: Some(Bytes(1)),
             streams,
-            gc: GcConfig { policy, choices: 2, start_free, pacing: true },
+            gc: GcConfig { policy, choices: 2, start_free, ..GcConfig::default() },
             wear_leveling: WearLeveling { dynamic, static_gap },
             ..FtlConfig::default()
         };

@@ -147,8 +147,8 @@ impl Cells {
         let rows = geometry.pages_per_block as usize;
         let (n, q) = match config.model {
             RberModel::PowerLaw(law) => (law.n, law.q),
-            // Without retention and disturbance; their coefficients are 0.
-            RberModel::Exponential(_) | RberModel::TwoPoint(_) => (0.0, 0.0),
+            // Without retention and disturbance, or with both looked up: their coefficients are 0.
+            RberModel::Exponential(_) | RberModel::TwoPoint(_) | RberModel::Grid(_) => (0.0, 0.0),
         };
         let row_ln_factor: Vec<f64> = match config.page_types {
             Some(types) => types.ln_factors().iter().copied().cycle().take(rows).collect(),
@@ -168,14 +168,14 @@ impl Cells {
             blocks: IndexVec::from(filled(Block::NEW, count)),
             programmed: IndexVec::from(filled(0, groups as usize)),
             before_zero: 0,
-            law: Law::new(n, q, row_ln_factor),
+            law: Law::new(n, q, config.model, row_ln_factor),
             row_reads,
             row_alarms,
             types,
             alarms: VecDeque::new(),
             saturations: 0,
             first_saturation: None,
-            unit_parts: (0, config.model.parts(0.0, 1.0, 1.0)),
+            unit_parts: (0, config.model.coefficients(0.0)),
             first_block: first_block_number,
             seed,
             luck_seed: sub_seed(seed, "media.luck"),
@@ -388,7 +388,7 @@ impl Cells {
     /// Sets the coefficients of a block after `cycles` P/E cycles.
     fn wear(&mut self, block: BlockIndex, cycles: u32) {
         if self.unit_parts.0 != cycles {
-            self.unit_parts = (cycles, self.model.parts(f64::from(cycles), 1.0, 1.0));
+            self.unit_parts = (cycles, self.model.coefficients(f64::from(cycles)));
         }
         let parts = self.unit_parts.1;
         let number = self.first_block + u64::from(block.0);

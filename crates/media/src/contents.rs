@@ -57,13 +57,8 @@ impl Restore for Contents {
         self.torn.restore(from)?;
         self.check_torn()?;
         let torn = self.torn.iter().map(|(_, unit)| unit);
-        match self
-            .slots
-            .units()
-            .chain(torn)
-            .filter_map(Unit::length)
-            .find(|&length| length != self.unit_bytes)
-        {
+        let mut lengths = self.slots.units().chain(torn).filter_map(Unit::length);
+        match lengths.find(|&length| length != self.unit_bytes) {
             None => Ok(()),
             Some(found) => {
                 Err(Damage::Count { what: "a unit", found: found as u64, expected: self.unit_bytes as u64 })
@@ -166,11 +161,19 @@ impl Contents {
     /// If the slot is occupied: it was neither erased nor given up; or if the unit is not as long as the others.
     #[inline]
     pub fn write(&mut self, slot: u32, unit: Unit) {
-        let fits = unit.length().is_none_or(|length| length == self.unit_bytes);
-        assert!(fits, "slot {slot} takes {} bytes", self.unit_bytes);
+        let bytes = self.unit_bytes;
+        assert!(unit.length().is_none_or(|length| length == bytes), "slot {slot} takes {bytes} bytes");
         let unit = if self.store.is_some() { self.put_away(unit) } else { unit };
         let before = self.slots.put(slot, unit);
         assert!(before.is_none(), "slot {slot} written twice");
+    }
+
+    /// As [`Contents::write`], in place of what is there and has not been programmed.
+    pub fn replace(&mut self, slot: u32, unit: Unit) {
+        if let Some(before) = self.slots.take(slot) {
+            give_up(&mut self.spares, before);
+        }
+        self.write(slot, unit);
     }
 
     /// The unit with its bytes in the store, if they are in memory and it takes them; the memory can be written again.

@@ -21,4 +21,6 @@ pub use faults::{Damage, Fault, FaultKind, FaultSpec, Faults, HazardClock, Hazar
 pub use geometry::{DieAddress, Geometry};
 pub use order::ProgramOrder;
 pub use program_unit::ProgramUnit;
-pub use timing::{PageTimes, Suspend, Timing, TimingTable, at_most_a_second};
+pub use timing::{
+    ArrayWork, ChannelOrder, PageTimes, PlaneReads, Suspend, Timing, TimingTable, at_most_a_second,
+};

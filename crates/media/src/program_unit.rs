@@ -24,7 +24,11 @@ impl ProgramUnit {
     }
 
     /// What sensing the units in bit mask `units` takes: how many pages, and a bit mask of the page rows.
-    #[inline]
+    #[allow(
+        clippy::inline_always,
+        reason = "called for each read of flash; left to itself it is a call of its own since a third place calls it"
+    )]
+    #[inline(always)]
     pub fn sensed(&self, units: u64) -> (u64, u64) {
         debug_assert!(units != 0 && units >> (self.units() - 1) <= 1, "{self:?} has no units {units:b}");
         if self.rows == 1 && units.is_power_of_two() {
@@ -34,6 +38,16 @@ impl ProgramUnit {
         } else {
             self.sensed_slowly(units)
         }
+    }
+
+    /// The planes on which the units in bit mask `units` lie, one bit each.
+    pub fn planes_of(&self, units: u64) -> u64 {
+        let pages = |unit: u32| {
+            let first = unit / self.units_per_page * self.pages_per_unit;
+            (first..first + self.pages_per_unit).fold(0, |planes, page| planes | 1 << (page % self.planes))
+        };
+        let own = (0..self.units()).filter(|unit| units >> unit & 1 == 1);
+        own.fold(0, |planes, unit| planes | pages(unit))
     }
 
     fn sensed_slowly(&self, units: u64) -> (u64, u64) {
@@ -81,6 +95,8 @@ mod tests {
                     units.flat_map(|unit| first(unit)..first(unit) + pages_per_unit).collect();
                 let rows = pages.iter().fold(0, |rows, page| rows | 1 << (page / planes));
                 assert_eq!(shape.sensed(mask), (pages.len() as u64, rows), "{shape:?}, {mask:b}");
+                let planes = pages.iter().fold(0, |set, page| set | 1 << (page % planes));
+                assert_eq!(shape.planes_of(mask), planes, "{shape:?}, {mask:b}");
             }
         }
     }

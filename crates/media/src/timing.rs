@@ -6,13 +6,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
 
+mod suspend;
+
+pub use suspend::{ArrayWork, Suspend};
+
 /// Latencies of the flash array and the bandwidth of a channel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Timing {
     /// tR: from the array into the page register. One time, or one for each page type in turn (LSB, CSB, MSB).
     pub read: PageTimes,
-    /// tPROG: from the page register into the array. One time, or one for each page type in turn.
+    /// tPROG: from the page register into the array. One time, or one for each page type in turn; where a word line is programmed in one shot
+    /// (`ftl.one_shot`), one time, for all its pages together.
     pub program: PageTimes,
     /// tBERS: erasure of a block (of all planes of a die together, when they work together).
     pub erase: Nanos,
@@ -24,32 +29,56 @@ pub struct Timing {
     /// Suspension of a program or erase by a host read; absent: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspend: Option<Suspend>,
+    /// Whether the planes of a die may each sense a page of its own. Default: "together".
+    #[serde(default, skip_serializing_if = "PlaneReads::is_together")]
+    pub plane_reads: PlaneReads,
+    /// tRCBSY: the time that what has been sensed takes into the cache register, from where it leaves over the channel while the array senses
+    /// the next page. Absent: there is no such register, and a die, or a plane that reads by itself, is held until its data has left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_read: Option<Nanos>,
+    /// Which data goes first over a channel. Default: "fifo".
+    #[serde(default, skip_serializing_if = "ChannelOrder::is_fifo")]
+    pub channel: ChannelOrder,
 }
 
-/// Suspension of programs and erases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Suspend {
-    /// Whether host reads may suspend a program.
-    pub program: bool,
-    /// Whether host reads may suspend an erase.
-    pub erase: bool,
-    /// Time from the suspend command until the die can read, and again from the last read until the operation goes on.
-    pub overhead: Nanos,
-    /// How often one operation may be suspended; then it runs to its end.
-    pub limit: u8,
-    /// How many reads (each with its re-reads) a die serves during one suspension; then the operation goes on. So a stream of reads
-    /// delays it by at most `limit · (2 · overhead + reads · one read)`. 1 to 255. Default: 16, an assumption of this simulator.
-    #[serde(default = "Suspend::default_reads")]
-    pub reads: u8,
+/// Which data goes first over a channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChannelOrder {
+    /// What has waited longest.
+    #[default]
+    Fifo,
+    /// What has been read goes before data to be programmed that waits, 16 times at most before the same data; what is under way is
+    /// not interrupted.
+    ReadsFirst,
 }
 
-impl Suspend {
-    /// Reads that one suspension may serve where nothing is said.
-    pub const DEFAULT_READS: u8 = 16;
+impl ChannelOrder {
+    /// How often what has been read may go before the same data to be programmed.
+    pub const MOST_READS: u8 = 16;
 
-    fn default_reads() -> u8 {
-        Self::DEFAULT_READS
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+    fn is_fifo(&self) -> bool {
+        *self == Self::Fifo
+    }
+}
+
+/// Which reads a die may work on at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlaneReads {
+    /// One; it senses pages of one row on all planes that it wants.
+    #[default]
+    Together,
+    /// As many as are on different planes, each with pages of its own (independent or asynchronous plane reads). Programs and erases take the
+    /// whole die.
+    Independent,
+}
+
+impl PlaneReads {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+    fn is_together(&self) -> bool {
+        *self == Self::Together
     }
 }
 
@@ -143,14 +172,8 @@ impl Timing {
         self.read.validate("device.timing.read")?;
         self.program.validate("device.timing.program")?;
         at_most_a_second("device.timing.command", self.command)?;
-        if self.suspend.is_some_and(|suspend| suspend.reads == 0) {
-            let limit = "must be between 1 and 255: an operation is suspended for the sake of a read";
-            return Err(ConfigError::new("device.timing.suspend.reads", 0, limit));
-        }
-        at_most_a_second(
-            "device.timing.suspend.overhead",
-            self.suspend.map_or(Nanos::ZERO, |suspend| suspend.overhead),
-        )
+        at_most_a_second("device.timing.cache_read", self.cache_read.unwrap_or(Nanos::ZERO))?;
+        self.suspend.as_ref().map_or(Ok(()), Suspend::validate)
     }
 }
 
@@ -170,7 +193,7 @@ pub fn at_most_a_second(field: &str, time: Nanos) -> Result<(), ConfigError> {
 pub struct TimingTable {
     /// tR of each page of a block.
     read: Vec<u32>,
-    /// tPROG of each page of a block.
+    /// tPROG of each page of a block; where several are programmed together, that of all of them is the first one's.
     program: Vec<u32>,
     /// Channel time of the data of 0, 1, 2, … units.
     transfer: Vec<u32>,
@@ -181,15 +204,17 @@ pub struct TimingTable {
 }
 
 impl TimingTable {
-    /// The table for transfers of up to `max_units` units of `unit` bytes (with their share of the spare area).
+    /// The table for transfers of up to `max_units` units of `unit` bytes (with their share of the spare area), where each `one_shot` pages
+    /// are programmed together.
     ///
     /// # Errors
-    /// A time above 4.29 s, which no flash operation takes and the table cannot hold.
+    /// A time above 4.29 s, which no flash operation takes and the table cannot hold; or times of pages that are programmed together.
     pub fn new(
         timing: &Timing,
         geometry: &Geometry,
         unit: Bytes,
         max_units: u32,
+        one_shot: u32,
     ) -> Result<Self, ConfigError> {
         let narrow = |field: &str, time: Nanos| {
             u32::try_from(time.0).map_err(|_| {
@@ -210,9 +235,20 @@ impl TimingTable {
             .map(|units| narrow("device.timing.bus", timing.bus.time_for(with_spare(units))))
             .collect::<Result<Vec<_>, _>>()?;
         narrow("device.timing.erase", timing.erase)?;
+        if let (PageTimes::ByType(times), 2..) = (&timing.program, one_shot) {
+            let given = format!("{} times", times.len());
+            let limit = "takes one time where device.ftl.one_shot programs several pages together";
+            return Err(ConfigError::new("device.timing.program", given, limit));
+        }
+        let mut program = by_page("device.timing.program", &timing.program)?;
+        for (page, time) in program.iter_mut().enumerate() {
+            if !(page as u32).is_multiple_of(one_shot) {
+                *time = 0;
+            }
+        }
         Ok(Self {
             read: by_page("device.timing.read", &timing.read)?,
-            program: by_page("device.timing.program", &timing.program)?,
+            program,
             transfer,
             erase: timing.erase,
             command: timing.command,

@@ -3,6 +3,7 @@
 
 mod ages;
 mod arrays;
+mod chips;
 mod life;
 mod pages;
 mod wear;
@@ -97,6 +98,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         Ok::<_, PyErr>(made.cast_into::<PyType>()?.unbind())
     })?;
     module.add("ModelError", kind.bind(py))?;
+    chips::register(module)?;
     pages::register(module)?;
     arrays::register(module)?;
     life::register(module)?;

@@ -1,13 +1,15 @@
 //! Running a scenario.
 
-use crate::errors::{InternalError, of_engine};
+use crate::errors::{InternalError, ScenarioError, of_engine};
 use crate::guard::{guarded, unlocked};
-use crate::scenario::{Override, RawLayer, load};
+use crate::policies::{self, Given, load_whole};
+use crate::scenario::{Override, RawLayer};
 use crate::tables;
-use outlast_engine::{Control, Progress, Simulation};
+use outlast_engine::{Control, Progress, Simulation, Table, scenario_of};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::cell::RefCell;
 use std::fs::File;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -18,21 +20,31 @@ const PERIOD: Duration = Duration::from_millis(100);
 /// Runs a scenario and returns its summary as JSON, its tables, and whether it was asked to stop.
 ///
 /// `progress(phase, fraction, requests, simulated_s)` is called about ten times a second; `False` stops the run. The first
-/// Ctrl-C stops it too, and what was measured is kept; the second one raises `KeyboardInterrupt`.
+/// Ctrl-C stops it too, and what was measured is kept; the second one raises `KeyboardInterrupt`. `rows(columns)` is given the log of requests,
+/// piece by piece, where the scenario has one; what it raises ends the run.
 #[pyfunction]
-#[pyo3(signature = (layers, overrides, progress = None))]
+#[pyo3(signature = (layers, overrides, progress = None, rows = None, policies = None))]
 fn run(
     py: Python<'_>,
     layers: Vec<RawLayer>,
     overrides: Vec<Override>,
     progress: Option<Py<PyAny>>,
+    rows: Option<Py<PyAny>>,
+    policies: Option<Given>,
 ) -> PyResult<(String, Bound<'_, PyDict>, bool)> {
     tables::prepare(py)?;
     let (summary, tables, stopped) = unlocked(py, || {
-        let (scenario, provenance) = load(layers, &overrides)?;
+        let (scenario, provenance) = load_whole(layers, &overrides, policies)?;
         let mut simulation = Simulation::new(scenario).map_err(|error| of_engine(error, &provenance))?;
-        let mut watch = Watch::new(progress);
-        let outcome = simulation.run(&mut |now| watch.look(now));
+        let watch = RefCell::new(Watch::new(progress));
+        let outcome = match &rows {
+            None => simulation.run(&mut |now| watch.borrow_mut().look(now)),
+            Some(rows) => simulation.run_logged(
+                &mut |now| watch.borrow_mut().look(now),
+                Some(&mut |part| watch.borrow_mut().pass_on(part, rows)),
+            ),
+        };
+        let watch = watch.into_inner();
         if let Some(error) = watch.failure {
             return Err(error);
         }
@@ -47,16 +59,17 @@ fn run(
 
 /// Prepares what a scenario describes and writes it as it then is to the file `path`; false where it was asked to stop: then the file is empty.
 #[pyfunction]
-#[pyo3(signature = (layers, overrides, path, progress = None))]
+#[pyo3(signature = (layers, overrides, path, progress = None, policies = None))]
 fn snapshot(
     py: Python<'_>,
     layers: Vec<RawLayer>,
     overrides: Vec<Override>,
     path: PathBuf,
     progress: Option<Py<PyAny>>,
+    policies: Option<Given>,
 ) -> PyResult<bool> {
     unlocked(py, || {
-        let (scenario, provenance) = load(layers, &overrides)?;
+        let (scenario, provenance) = load_whole(layers, &overrides, policies)?;
         let mut simulation = Simulation::new(scenario).map_err(|error| of_engine(error, &provenance))?;
         let mut watch = Watch::new(progress);
         #[allow(clippy::disallowed_methods, reason = "the file that the Python front has staged")]
@@ -69,38 +82,63 @@ fn snapshot(
     })
 }
 
+/// The scenario, as JSON, whose drive or array is in a snapshot.
+#[pyfunction]
+fn snapshot_scenario(py: Python<'_>, path: &str) -> PyResult<String> {
+    unlocked(py, || scenario_of(path).map_err(|error| ScenarioError::new_err(error.to_string())))
+}
+
 /// Checks a scenario as far as can be told without running it; returns the bytes of memory that a run will take beside what the
 /// process has.
 #[pyfunction]
-fn validate(py: Python<'_>, layers: Vec<RawLayer>, overrides: Vec<Override>) -> PyResult<u64> {
+#[pyo3(signature = (layers, overrides, policies = None))]
+fn validate(
+    py: Python<'_>,
+    layers: Vec<RawLayer>,
+    overrides: Vec<Override>,
+    policies: Option<Given>,
+) -> PyResult<u64> {
     unlocked(py, || {
-        let (scenario, provenance) = load(layers, &overrides)?;
+        let (scenario, provenance) = load_whole(layers, &overrides, policies)?;
         let memory = Simulation::check(&scenario).map_err(|error| of_engine(error, &provenance))?;
         Ok(memory.total())
     })
 }
 
 /// Between the engine and the person who waits: progress out, Ctrl-C in.
-struct Watch {
+pub(crate) struct Watch {
     progress: Option<Py<PyAny>>,
     last: Instant,
-    stopping: bool,
+    pub(crate) stopping: bool,
     /// What Python raised, to be raised again when the engine has returned.
-    failure: Option<PyErr>,
+    pub(crate) failure: Option<PyErr>,
 }
 
 impl Watch {
-    fn new(progress: Option<Py<PyAny>>) -> Self {
+    pub(crate) fn new(progress: Option<Py<PyAny>>) -> Self {
         Self { progress, last: wall_clock(), stopping: false, failure: None }
     }
 
-    fn look(&mut self, now: &Progress) -> Control {
+    pub(crate) fn look(&mut self, now: &Progress) -> Control {
+        self.stopping |= policies::was_interrupted();
         let time = wall_clock();
         if time.duration_since(self.last) >= PERIOD {
             self.last = time;
             Python::attach(|py| self.ask(py, now));
         }
         if self.stopping { Control::Stop } else { Control::Continue }
+    }
+
+    /// Hands rows of the log to Python's `rows`.
+    pub(crate) fn pass_on(&mut self, part: Table, rows: &Py<PyAny>) {
+        if self.failure.is_some() {
+            return;
+        }
+        let passed = Python::attach(|py| rows.call1(py, (tables::columns_of(py, part)?,)));
+        if let Err(error) = passed {
+            self.stopping = true;
+            self.failure = Some(error);
+        }
     }
 
     fn ask(&mut self, py: Python<'_>, now: &Progress) {
@@ -135,5 +173,6 @@ fn wall_clock() -> Instant {
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(snapshot, module)?)?;
+    module.add_function(wrap_pyfunction!(snapshot_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(validate, module)?)
 }

@@ -55,6 +55,12 @@ fn input_files(py: Python<'_>, layers: Vec<RawLayer>) -> PyResult<Vec<(String, S
     })
 }
 
+/// A sentence for each setting that asks of the chip what its source does not cover.
+#[pyfunction]
+fn beyond_range(py: Python<'_>, layers: Vec<RawLayer>, overrides: Vec<Override>) -> PyResult<Vec<String>> {
+    unlocked(py, || Ok(load(layers, &overrides)?.0.beyond_range()))
+}
+
 /// The JSON Schema of scenario files.
 #[pyfunction]
 fn schema(py: Python<'_>) -> PyResult<String> {
@@ -71,6 +77,7 @@ fn all_presets() -> Vec<(&'static str, &'static str, &'static str)> {
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(input_files, module)?)?;
+    module.add_function(wrap_pyfunction!(beyond_range, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(all_presets, module)?)
 }

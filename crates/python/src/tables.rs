@@ -25,15 +25,20 @@ pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
 pub(crate) fn to_python(py: Python<'_>, tables: Vec<(String, Table)>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
     for (name, table) in tables {
-        let columns = PyDict::new(py);
-        for (column, values) in table.columns {
-            match values {
-                Column::U64(values) => columns.set_item(column, values.into_pyarray(py))?,
-                Column::F64(values) => columns.set_item(column, values.into_pyarray(py))?,
-                Column::Text(values) => columns.set_item(column, values)?,
-            }
-        }
-        all.set_item(name, columns)?;
+        all.set_item(name, columns_of(py, table)?)?;
     }
     Ok(all)
+}
+
+/// Columns by name.
+pub(crate) fn columns_of(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyDict>> {
+    let columns = PyDict::new(py);
+    for (column, values) in table.columns {
+        match values {
+            Column::U64(values) => columns.set_item(column, values.into_pyarray(py))?,
+            Column::F64(values) => columns.set_item(column, values.into_pyarray(py))?,
+            Column::Text(values) => columns.set_item(column, values)?,
+        }
+    }
+    Ok(columns)
 }

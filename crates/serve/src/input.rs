@@ -8,7 +8,7 @@ use serde::Deserialize;
 /// All that changes a machine in service, except for the time, which comes with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Input<'a> {
-    /// A command of a host, with the bytes of a write.
+    /// A command of a host, with the bytes of a write. It comes through queue 0: clients share one.
     Command {
         /// The caller's name for it, free again when it has completed.
         tag: Tag,

@@ -1,6 +1,6 @@
 //! Members of an array as exports that are only read.
 
-use outlast_device::{Command, Op, StreamId};
+use outlast_device::{Command, Op};
 use outlast_nbd::{ErrorCode, Op as Asked, Request};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 
@@ -23,8 +23,7 @@ impl Served {
         let (lba, sectors) = (Lba(request.offset / SECTOR_BYTES), request.length.0 / SECTOR_BYTES);
         match request.op {
             Asked::Read => {
-                let command =
-                    Command { lba, sectors: sectors as u32, op: Op::Read, stream: StreamId(0), fua: false };
+                let command = Command::new(Op::Read, lba, sectors as u32);
                 let tag = self.note(now, from, Work::Member, command);
                 let input = Input::ReadMember { tag, member, lba, sectors: sectors as u32 };
                 self.give(now, tag, &input, answers);

@@ -3,7 +3,7 @@
 use std::io;
 use std::mem::take;
 
-use outlast_device::{Command, Completion, Op, Outcome, StreamId, Tag};
+use outlast_device::{Command, Completion, Op, Outcome, Tag};
 use outlast_nbd::{ErrorCode, Failure, Op as Asked, Request};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 
@@ -124,11 +124,8 @@ impl Served {
     pub(crate) fn request(&mut self, now: Nanos, from: Origin, request: &Request<'_>, answers: &mut Answers) {
         let (offset, length) = (request.offset, request.length.0);
         let command = |op, fua| Command {
-            lba: Lba(offset / SECTOR_BYTES),
-            sectors: (length / SECTOR_BYTES) as u32,
-            op,
-            stream: StreamId(0),
             fua,
+            ..Command::new(op, Lba(offset / SECTOR_BYTES), (length / SECTOR_BYTES) as u32)
         };
         match request.op {
             Asked::Read => self.submit(now, from, Work::Read, command(Op::Read, false), &[], answers),

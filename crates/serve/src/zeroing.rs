@@ -1,6 +1,6 @@
 //! Trims and zeroes as commands of a device.
 
-use outlast_device::{Command, Op, StreamId};
+use outlast_device::{Command, Op};
 use outlast_units::{Lba, SECTOR_BYTES};
 
 /// The longest trim at a time: a device splits it into units at once, and the loop has other clients.
@@ -63,13 +63,9 @@ impl Zeroing {
             before.min(self.end).min(self.at + WRITE_BYTES)
         };
         let length = limit - self.at;
-        let command = Command {
-            lba: Lba(self.at / SECTOR_BYTES),
-            sectors: (length / SECTOR_BYTES) as u32,
-            op: if is_trim { Op::Trim } else { Op::Write },
-            stream: StreamId(0),
-            fua: self.fua,
-        };
+        let op = if is_trim { Op::Trim } else { Op::Write };
+        let sectors = (length / SECTOR_BYTES) as u32;
+        let command = Command { fua: self.fua, ..Command::new(op, Lba(self.at / SECTOR_BYTES), sectors) };
         self.at = limit;
         Some((command, if is_trim { &[] } else { &ZEROES[..length as usize] }))
     }

@@ -26,7 +26,7 @@ fn given() -> impl Strategy<Value = Given> {
     let op = prop::sample::select(vec![Op::Read, Op::Write, Op::Trim, Op::Flush, Op::LbaStatus]);
     let command = (any::<u32>(), op, any::<u64>(), 0u32..20, any::<u8>(), any::<bool>());
     let command = command.prop_map(|(tag, op, lba, sectors, stream, fua)| {
-        Given::Command(tag, Command { lba: Lba(lba), sectors, op, stream: StreamId(stream), fua })
+        Given::Command(tag, Command { stream: StreamId(stream), fua, ..Command::new(op, Lba(lba), sectors) })
     });
     let power =
         prop::sample::select(vec![Power::Cut { force: true }, Power::Off, Power::On { force: false }]);
@@ -151,7 +151,7 @@ fn a_log_of_several_segments() {
     let to = folder("segments");
     let (mut image, mut machine) = open(&to, Some(DRIVE));
     let data = bytes(2048, 1);
-    let command = Command { lba: Lba(0), sectors: 2048, op: Op::Write, stream: StreamId(0), fua: false };
+    let command = Command::new(Op::Write, Lba(0), 2048);
     let (mut now, mut writes) = (Nanos(0), 0);
     while image.place().segment < 3 {
         let input = Input::Command { tag: Tag(0), command, data: &data };

@@ -46,13 +46,11 @@ impl Ssd {
         let whole = tables == Tables::Built;
         let geometry = &config.geometry;
         let unit = config.ftl.mapping_unit;
-        let capacity = config.ftl.user_capacity(geometry);
-        let units = capacity.0 / unit.0;
-        let flash_cores = u64::from(config.controller.flash_cores);
+        let units = config.ftl.user_capacity(geometry).0 / unit.0;
         let (cores, places) = cores_of(&config, seed, tables, units)?;
         if let Some(protection) = &config.protection {
             let ftl = &cores[CoreId(0)].ftl;
-            let parities = ftl.parity().open_units() * flash_cores;
+            let parities = ftl.parity().open_units() * u64::from(config.controller.flash_cores);
             protection.check_cache(geometry, parities, u64::from(ftl.layout().units_per_pu()) * unit.0)?;
         }
         assert!(places.len() == usize::from(geometry.dies()), "every die has a flash core");
@@ -63,6 +61,7 @@ impl Ssd {
         let retries = Retries::new(max, if_protected);
         let reliability =
             config.reliability.as_ref().map(|r| Box::new(Reliability::new(&config, r, retries, seed)));
+        let watch = watch_of(&config, &cores);
         let hazards = HazardClock::new(&config.hazards, geometry, Nanos::ZERO, seed);
         let mut ssd = Self {
             fallible: reliability.is_some(),
@@ -83,12 +82,13 @@ impl Ssd {
             redirection: None,
             adjusted: Vec::new(),
             moves: Moves::default(),
-            watch: config
-                .repair
-                .as_ref()
-                .map(|repair| Box::new(Watch::new(repair, die_layout(&cores, geometry, repair.bad_blocks)))),
+            watch,
             notices: VecDeque::new(),
             seed,
+            notes_reads: config.controller.read_cache.is_some(),
+            heeds_writes: config.bytes || config.controller.coalesce,
+            ledger: None,
+            victims: None,
             flash,
             places,
             reads: Slab::default(),
@@ -113,6 +113,12 @@ impl Ssd {
     }
 }
 
+/// What is known about the health of dies, where a repair is for those that fail.
+fn watch_of(config: &SsdConfig, cores: &Cores) -> Option<Box<Watch>> {
+    let repair = config.repair.as_ref()?;
+    Some(Box::new(Watch::new(repair, die_layout(cores, &config.geometry, repair.bad_blocks))))
+}
+
 /// The dies and channels of a drive, whose flash cores own them as `places` says.
 ///
 /// # Errors
@@ -128,6 +134,7 @@ pub(crate) fn flash_of<T: Copy>(
         timing: &config.timing,
         unit_size: config.ftl.mapping_unit,
         program_unit: layout.program_unit(),
+        one_shot: u32::from(config.ftl.one_shot),
         cores: &owners,
         program_every: config.controller.program_every,
         background_every: config.controller.background_every,
@@ -199,6 +206,7 @@ fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
         scrub: config.scrubs(),
         lists: config.repair.as_ref().is_some_and(|own| own.identifier == Identifier::P2lBlock),
         absent: absent_of(&config.absent_dies, share),
+        coalesce: config.units_held_back(),
         mount: config.mount.as_ref().map(|mount| mount.options(config.controller.flash_cores)),
         seed,
         tables: Tables::Built,

@@ -12,6 +12,10 @@ outlast_units::counters! {
         pub unmapped_reads: u64,
         /// Mapping units that host reads found in the write buffer.
         pub buffer_hits: u64,
+        /// Mapping units that host reads found in the read cache.
+        pub read_cache_hits: u64,
+        /// Mapping units that the host wrote in place of older ones in the write buffer: these were never programmed.
+        pub coalesced_writes: u64,
         /// Units of which the host wrote only a part, so that the rest had to be kept.
         pub partial_writes: u64,
         /// Bytes of those units that the host did not write.
@@ -44,6 +48,7 @@ outlast_units::counters! {
     #[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
     pub(crate) struct Totals {
         pub(crate) written: UnitsWritten,
+        pub(crate) coalesced: u64,
         pub(crate) programs: u64,
         pub(crate) multi_plane_programs: u64,
         pub(crate) erases: u64,
@@ -58,8 +63,8 @@ outlast_units::counters! {
 pub(crate) struct AtReset {
     /// Sums, to be subtracted.
     pub(crate) totals: Totals,
-    /// Units written, by flash core.
-    pub(crate) by_core: Vec<UnitsWritten>,
+    /// Units written, by flash core, and those of the host's that took the place of older ones.
+    pub(crate) by_core: Vec<(UnitsWritten, u64)>,
     /// Units lost to the host or to the drive.
     pub(crate) errors: u64,
 }
@@ -67,7 +72,7 @@ pub(crate) struct AtReset {
 impl AtReset {
     /// Nothing, by a drive of so many flash cores.
     pub(crate) fn new(cores: usize) -> Self {
-        Self { totals: Totals::default(), by_core: vec![UnitsWritten::default(); cores], errors: 0 }
+        Self { totals: Totals::default(), by_core: vec![<(UnitsWritten, u64)>::default(); cores], errors: 0 }
     }
 }
 

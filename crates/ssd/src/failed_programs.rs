@@ -36,11 +36,14 @@ impl Ssd {
         self.counters.program_failures += 1;
         self.note_failed_write(now, op);
         let core = op.core;
+        // Program units of a stream are programmed in their order, and those that the failed data fills are awaited.
+        self.program_held(now, core);
         let ftl = &mut self.cores[core].ftl;
         let superblock = ftl.layout().place(op.pu).superblock;
         let own = ftl.superblock(superblock).stream();
         let sealed = ftl.program_failed(op.pu);
         self.move_failed(now, core, own, op);
+        self.program_held(now, core);
         match op.kind {
             OpKind::HostProgram => self.host_programmed(now, op),
             _ => self.relocation_programmed(now, op),

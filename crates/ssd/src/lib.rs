@@ -10,6 +10,7 @@ mod figures;
 mod health;
 mod health_log;
 mod host;
+mod ledger;
 mod measures;
 mod op;
 mod placement;
@@ -21,14 +22,16 @@ mod shutdowns;
 mod size;
 mod ssd;
 mod untimed;
+mod utilisation;
 mod views;
 mod whole;
 mod wiring;
 
 pub use apart::CoreShare;
 pub use config::{
-    ChangeConfig, ControllerConfig, FlushPolicy, Identifier, Migration, MountConfig, PredictConfig, Rebuild,
-    ReliabilityConfig, RepairConfig, RepairScheme, ScrubConfig, SsdConfig, Trims, WriteCache,
+    Arbitration, ChangeConfig, Class, CommandCosts, ControllerConfig, DecodeTimes, FlushPolicy, HostLatency,
+    Identifier, Migration, MountConfig, PredictConfig, QueuesConfig, Rebuild, ReliabilityConfig,
+    RepairConfig, RepairScheme, ScrubConfig, SsdConfig, Trims, Weights, WriteCache, is_chip_file,
 };
 pub use counters::{Counters, PowerCuts};
 pub use figures::RberLevels;
@@ -36,5 +39,6 @@ pub use health::{Change, Decision, Reason};
 pub use read::{Corrections, ExactTails};
 pub use repair::{RepairRecord, adjustment, fair_shares};
 pub use ssd::Ssd;
+pub use utilisation::{Busy, Victim};
 pub use views::{BufferView, DieState, DieView, SuperblockCounts};
 pub use whole::Mounts;

@@ -1,6 +1,7 @@
 //! What a drive has counted, and what it takes up.
 
 use crate::config::WriteCache;
+use crate::core::Recent;
 use crate::counters::{Counters, Totals};
 use crate::health::Decisions;
 use crate::read::{CoreCells, Corrections};
@@ -14,6 +15,7 @@ impl Ssd {
             let figures = ftl.figures();
             Totals {
                 written: figures.written,
+                coalesced: figures.coalesced,
                 programs: figures.pages_programmed,
                 multi_plane_programs: figures.multi_plane_programs,
                 erases: ftl.blocks().erases(),
@@ -32,10 +34,20 @@ impl Ssd {
 
     /// Counters since the last reset.
     pub fn counters(&self) -> Counters {
-        let Totals { programs, multi_plane_programs, erases, untimed_reads, .. } = self.since_reset();
+        let Totals { coalesced, programs, multi_plane_programs, erases, untimed_reads, .. } =
+            self.since_reset();
         let reads = self.counters.reads + untimed_reads;
         let suspends = self.flash.suspends();
-        Counters { reads, programs, multi_plane_programs, erases, suspends, ..self.counters }
+        let coalesced_writes = coalesced;
+        Counters {
+            coalesced_writes,
+            reads,
+            programs,
+            multi_plane_programs,
+            erases,
+            suspends,
+            ..self.counters
+        }
     }
 
     /// Units written since the last reset, by cause; what still waits in the buffer included.
@@ -64,8 +76,9 @@ impl Ssd {
         }
         self.reset_exposed(now);
         self.at_reset.totals = self.totals();
-        self.at_reset.by_core = self.cores.iter().map(|core| core.ftl.figures().written).collect();
+        self.at_reset.by_core = self.by_core().collect();
         self.flash.reset_figures(now);
+        self.reset_busy(now);
     }
 
     /// The share of `span`, which ends at `now`, for which each channel was busy since the last reset.
@@ -93,7 +106,8 @@ impl Ssd {
         } else {
             0
         };
-        tables + cells + heat + kept
+        let read_cache = self.config.read_cache_units().map_or(0, Recent::bytes) * self.cores.len() as u64;
+        tables + cells + heat + kept + read_cache
     }
 
     /// Units whose bytes are kept at most: the live ones, or all of the flash where stale ones stay readable.

@@ -50,6 +50,16 @@ pub(crate) struct UnitWork {
     /// First sector within the unit, and how many.
     pub(crate) first: u16,
     pub(crate) sectors: u16,
+    /// What it has gone through, where that is kept and has been set apart.
+    pub(crate) story: u32,
+}
+
+impl UnitWork {
+    /// `sectors` sectors of unit `lpn` from `first` on, for `request`.
+    #[inline]
+    pub(crate) fn new(request: u32, lpn: Lpn, first: u16, sectors: u16) -> Self {
+        Self { request, lpn, first, sectors, story: NIL }
+    }
 }
 
 /// What an operation in the flash room is for.
@@ -99,6 +109,8 @@ pub(crate) struct Op {
     pub(crate) step: u16,
     /// Re-reads made.
     pub(crate) rereads: u16,
+    /// Whether what the last sensing gave has been through the decoder.
+    pub(crate) decoded: bool,
     /// How far down the ladder a read has come.
     pub(crate) rung: Rung,
     /// The recovery that a stripe read belongs to.
@@ -113,7 +125,7 @@ pub(crate) struct Op {
 impl Op {
     /// An operation of no command's unit, carrying nothing yet.
     pub(crate) fn new(kind: OpKind, task: Task, core: CoreId, pu: Pu) -> Self {
-        let work = UnitWork { request: NIL, lpn: Lpn::NONE, first: 0, sectors: 0 };
+        let work = UnitWork::new(NIL, Lpn::NONE, 0, 0);
         Self {
             kind,
             task,
@@ -124,6 +136,7 @@ impl Op {
             failing: 0,
             step: 0,
             rereads: 0,
+            decoded: false,
             rung: Rung::Rereads,
             recovery: NIL,
             epoch: 0,
@@ -155,7 +168,9 @@ impl Op {
     #[inline]
     pub(crate) fn fits_a_tag(&self) -> bool {
         match self.kind {
-            OpKind::HostRead | OpKind::RelocationRead => self.failing == 0 && self.recovery == NIL,
+            OpKind::HostRead | OpKind::RelocationRead => {
+                self.failing == 0 && self.recovery == NIL && self.work.story == NIL
+            }
             kind => !kind.is_read(),
         }
     }

@@ -61,6 +61,7 @@ impl Ssd {
         let core = self.unsettled.first();
         if self.is_command_due() && core.is_none_or(|core| !self.cores[core].dirty.is_before_admission()) {
             return match self.host.flushes.take_due() {
+                Some(request) if self.was_held_up(request) => self.go_on_in_order(now),
                 Some(request) => self.begin_barrier(now, request),
                 None => self.keep_moving(now),
             };
@@ -80,7 +81,10 @@ impl Ssd {
                 Due::Wear => self.level_wear(now, core),
                 Due::Collect => self.collect(now, core),
                 Due::Scrub => self.maybe_scrub(now, core),
-                Due::Admit => self.admit_waiting(now, core),
+                Due::Admit => {
+                    self.admit_waiting(now, core);
+                    self.let_held_go();
+                }
             }
             if self.is_command_due() {
                 return;

@@ -5,6 +5,7 @@ use crate::core::{Core, Processor, Unsettled};
 use crate::counters::{AtReset, Counters, PowerCuts};
 use crate::health::{Changes, Decisions, FaultSchedule, Timer};
 use crate::host::HostSide;
+use crate::ledger::Ledger;
 use crate::op::{Op, Purpose};
 use crate::placement::Classifier;
 use crate::places::DiePlace;
@@ -12,9 +13,11 @@ use crate::read::{Corrections, Ladder, Reliability};
 use crate::repair::{Moves, Redirection, Watch};
 use crate::shutdowns::Shutdowns;
 use crate::size::Size;
+use crate::utilisation::Victim;
 use crate::whole::Mounts;
 use outlast_device::{
-    Command, Completion, Device, Extent, Identity, LbaRun, Notice, Op as HostOp, Peek, SectorRun, Smart, Tag,
+    Command, Completion, Device, Extent, Identity, LatencyParts, LbaRun, Notice, Op as HostOp, Peek,
+    SectorRun, Smart, Tag,
 };
 use outlast_flash::{Flash, Source};
 use outlast_ftl::Ftl;
@@ -50,6 +53,10 @@ use std::sync::Arc;
 /// **Time rule**: see [`Device`]. The sources of events are the dies, the flash cores' processors, the master core, the link and housekeeping;
 /// each has at most one pending event. Of the priorities on a die see [`Flash`].
 #[derive(Clone, Debug, outlast_persist::Restore)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "traits that do not depend on each other, each of one setting"
+)]
 pub struct Ssd {
     #[persist(skip)]
     pub(crate) config: SsdConfig,
@@ -99,6 +106,18 @@ pub struct Ssd {
     /// What the host has not been told yet.
     pub(crate) notices: VecDeque<Notice>,
     pub(crate) seed: u64,
+    /// Whether reads that have ended are of interest: to the read cache, or to the account of time.
+    #[persist(skip)]
+    pub(crate) notes_reads: bool,
+    /// Whether more is to be done for a write that enters the buffer than to give it a slot: bytes are kept, or writes coalesce.
+    #[persist(skip)]
+    pub(crate) heeds_writes: bool,
+    /// Where the time of commands goes; absent where nobody asks.
+    #[persist(skip)]
+    pub(crate) ledger: Option<Box<Ledger>>,
+    /// Superblocks whose relocation began since the last reset; absent where nobody asks.
+    #[persist(skip)]
+    pub(crate) victims: Option<Vec<Victim>>,
 }
 
 impl Ssd {
@@ -110,6 +129,14 @@ impl Ssd {
     /// The seed that it was built with.
     pub fn seed(&self) -> u64 {
         self.seed
+    }
+
+    /// From now on the drive keeps account of where the time of commands goes, see [`Device::take_parts`]. To be asked for while no command
+    /// is under way; a snapshot has nothing of it.
+    pub fn split_latencies(&mut self) {
+        self.flash.keep_clocks();
+        self.ledger = Some(Box::default());
+        self.notes_reads = true;
     }
 
     /// Has `store` keep the bytes from now on, if the drive keeps any; they are no longer in memory then.
@@ -211,14 +238,20 @@ impl Ssd {
 }
 
 impl Device for Ssd {
+    #[inline]
     fn submit(&mut self, now: Nanos, command: Command, tag: Tag) {
-        self.receive(now, command, tag, &[]);
+        self.submit_data(now, command, tag, &[]);
+    }
+
+    #[inline]
+    fn submit_data(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+        self.note(move |ledger| ledger.submitted(now, tag));
+        self.receive(now, command, tag, data);
         self.settle(now);
     }
 
-    fn submit_data(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
-        self.receive(now, command, tag, data);
-        self.settle(now);
+    fn take_parts(&mut self, tag: Tag) -> Option<LatencyParts> {
+        self.ledger.as_mut()?.take(tag)
     }
 
     fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
@@ -267,9 +300,9 @@ impl Device for Ssd {
             if at > limit || at == Nanos::MAX {
                 return limit;
             }
-            let due = self.host.completions.next() <= self.flash.next_event();
+            let before = completions.len();
             self.step(at, completions);
-            if due || !self.notices.is_empty() {
+            if completions.len() != before || !self.notices.is_empty() {
                 return at;
             }
         }

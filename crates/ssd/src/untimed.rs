@@ -13,14 +13,12 @@ impl Ssd {
     ///
     /// # Panics
     /// If `unit` lies beyond the capacity.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "the whole of a loop over the drive that fills it")]
+    #[inline(always)]
     pub fn write_unit_untimed(&mut self, unit: u64, hint: u8) -> Result<(), Outcome> {
         let lba = outlast_units::Lba(unit * u64::from(self.size.sectors_per_unit));
         let stream = StreamId(hint);
-        self.put_unit(
-            unit,
-            &Command { op: Op::Write, lba, sectors: self.size.sectors_per_unit, fua: false, stream },
-        )?;
+        self.put_unit(unit, &Command { stream, ..Command::new(Op::Write, lba, self.size.sectors_per_unit) })?;
         self.host.life.commands[Op::Write as usize] += 1;
         self.host.life.sectors[Op::Write as usize] += u64::from(self.size.sectors_per_unit);
         Ok(())
@@ -53,6 +51,7 @@ impl Ssd {
                 classifier.class(command, sector)
             }
         };
+        self.cores[core].forget_read(lpn);
         let ftl = &mut self.cores[core].ftl;
         let stream = ftl.streams().host(command.stream.0, class);
         match ftl.write_untimed(stream, lpn) {
@@ -111,6 +110,7 @@ impl Ssd {
                     self.counters.host_bytes_written += u64::from(sectors) * SECTOR_BYTES;
                 }
                 Op::Trim if sectors == self.size.sectors_per_unit => {
+                    self.cores[core].forget_read(lpn);
                     self.cores[core].ftl.trim(lpn);
                     if self.redirection.is_some() {
                         self.drop_former(core, lpn);
@@ -156,7 +156,7 @@ impl Ssd {
         self.begin_scrub(Nanos::ZERO);
     }
 
-    /// Takes account of what untimed writes have left in the buffer: units of program units begun and not full.
+    /// Takes account of what untimed writes have left in the buffer: units of program units begun and not full, or held back.
     pub fn end_untimed(&mut self) {
         for core in &mut self.cores {
             let begun = |cause: Cause| -> u32 {
@@ -169,10 +169,10 @@ impl Ssd {
             };
             let (host, relocated) = (begun(Cause::Host), begun(Cause::Gc));
             debug_assert!(
-                u64::from(host + relocated) == core.ftl.figures().buffered_units,
-                "without time all full program units are on flash"
+                u64::from(host + relocated + core.ftl.held_units()) == core.ftl.figures().buffered_units,
+                "without time all full program units are on flash, or held back"
             );
-            core.buffer.hold(host);
+            core.buffer.hold(host + core.ftl.held_units());
             core.tasks.hold(relocated);
         }
     }

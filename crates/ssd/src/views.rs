@@ -2,7 +2,7 @@
 
 use crate::ssd::Ssd;
 use outlast_ftl::State;
-use outlast_units::{DieId, Nanos};
+use outlast_units::{DieId, Nanos, Ppn};
 use serde::Serialize;
 
 /// How a die is, the graver ones last.
@@ -108,6 +108,25 @@ impl Ssd {
             }
         }
         counts
+    }
+
+    /// What the host addresses in `ranges` parts of one size, the last one perhaps smaller: mapping units of each, and how many of them hold
+    /// data. At a cost proportional to the units.
+    ///
+    /// # Panics
+    /// If `ranges` is 0.
+    pub fn mapped_by_range(&self, ranges: u64) -> Vec<(u64, u64)> {
+        let units = self.units();
+        let width = units.div_ceil(ranges).max(1);
+        let is_mapped = |&unit: &u64| {
+            let (core, lpn) = self.core_of(unit);
+            self.cores[core].ftl.lookup(lpn) != Ppn::NONE
+        };
+        let range = |first: u64| {
+            let end = units.min(first + width);
+            (end - first, (first..end).filter(is_mapped).count() as u64)
+        };
+        (0..units).step_by(width as usize).map(range).collect()
     }
 
     /// The write buffer, over all cores.

@@ -232,6 +232,18 @@ proptest! {
     }
 }
 
+/// The trim of a page is undone to a copy that was in the buffer and went back to one whose program had failed.
+#[test]
+fn an_undone_trim_leads_to_no_failed_program() {
+    let mut config = drive(WriteCache::Volatile, None, 1);
+    config.controller.flush = FlushPolicy::Ignore;
+    config.controller.trims = Trims::Volatile;
+    config.hazards = HazardConfig { program_failure: 4e-3, ..HazardConfig::default() };
+    config.ftl.tolerated_bad_blocks = 1;
+    let seed = 2_363_768_539_809_514_166;
+    look(&live(&config, seed, 552, 0), seed, true, &mut Found::default());
+}
+
 #[test]
 fn every_state_is_found() {
     let mut found = Found::default();

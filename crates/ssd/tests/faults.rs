@@ -70,11 +70,9 @@ fn torture(mut config: SsdConfig, seed: u64, commands: u32, faults: u32) -> Host
         let longest = if rng.below(4) == 0 { 100 } else { 9 };
         let length = if op == Op::Flush { 0 } else { 1 + rng.below(longest) };
         let command = Command {
-            lba: Lba(rng.below(sectors - length)),
-            sectors: length as u32,
-            op,
             stream: StreamId(rng.below(3) as u8),
             fua: op == Op::Write && rng.below(10) == 0,
+            ..Command::new(op, Lba(rng.below(sectors - length)), length as u32)
         };
         host.submit(Tag(number), command);
         if number % 512 == 0 {

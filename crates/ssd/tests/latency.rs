@@ -7,7 +7,7 @@ mod support;
 use outlast_device::{Device, Op, Outcome, Tag};
 use outlast_ftl::ReadCause;
 use outlast_media::{Geometry, PageTimes};
-use outlast_ssd::{Ssd, SsdConfig};
+use outlast_ssd::{Ssd, SsdConfig, WriteCache};
 use outlast_units::{ByteRate, Bytes, Nanos};
 use support::{command, tiny};
 
@@ -132,4 +132,33 @@ fn a_read_takes_the_read_time_of_its_page_type() {
     // 16 dies of 32 KiB to a row of pages.
     assert_eq!(read_alone(&config, 0, 8).0, COMMAND + 40_000 + 4096);
     assert_eq!(read_alone(&config, 1024, 8).0, COMMAND + 70_000 + 4096);
+}
+
+/// A word line programmed in one shot: the data of all its pages goes in, then its time runs once; a page of it is read by itself, with the
+/// time of its type.
+#[test]
+fn a_word_line_in_one_shot_takes_its_time_once() {
+    let mut config = sixteen_dies();
+    config.geometry.pages_per_block = 18;
+    config.ftl.one_shot = 3;
+    config.timing.program = PageTimes::Same(Nanos(900_000));
+    config.timing.read = PageTimes::ByType(vec![Nanos(40_000), Nanos(70_000), Nanos(90_000)]);
+    config.controller.write_cache = WriteCache::Off;
+    let mut ssd = Ssd::new(config.clone(), 1).unwrap();
+    // A program unit: three pages on each of two planes.
+    let whole = 3 * 2 * PAGE;
+    ssd.submit(Nanos::ZERO, command(Op::Write, 0, (whole / 512) as u32), Tag(0));
+    let end = run_out(&mut ssd, Nanos::ZERO);
+    assert_eq!(end.0, COMMAND + whole + 900_000);
+    assert_eq!((ssd.counters().programs, ssd.counters().multi_plane_programs), (6, 1), "pages, operations");
+    // Plane after plane, then row after row.
+    for (kib, read) in [(0, 40_000), (16, 40_000), (32, 70_000), (64, 90_000), (92, 90_000)] {
+        let mut completions = Vec::new();
+        ssd.submit(end, command(Op::Read, kib * 2, 8), Tag(1));
+        let now = ssd.advance_to_completion(Nanos::MAX, &mut completions);
+        assert_eq!(now.0 - end.0, COMMAND + read + 4096, "the unit at {kib} KiB");
+        ssd = Ssd::new(config.clone(), 1).unwrap();
+        ssd.submit(Nanos::ZERO, command(Op::Write, 0, (whole / 512) as u32), Tag(0));
+        assert_eq!(run_out(&mut ssd, Nanos::ZERO), end);
+    }
 }

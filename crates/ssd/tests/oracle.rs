@@ -7,13 +7,15 @@ mod support;
 
 use outlast_device::{Command, Device, Op, Outcome, StreamId, Tag};
 use outlast_ftl::{Allocation, GcConfig, ProgramCause, VictimPolicy, WearLeveling};
-use outlast_media::{PageTimes, Suspend};
-use outlast_ssd::{Ssd, SsdConfig, WriteCache};
+use outlast_media::{ChannelOrder, PageTimes, PlaneReads, Suspend};
+use outlast_ssd::{HostLatency, Ssd, SsdConfig, WriteCache};
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Lba, Nanos};
 use proptest::prelude::*;
 use support::host::{Host, SECTOR, stamp};
+use support::pacing::pacings;
 use support::tiny;
+use support::torture::coalesces;
 
 fn drive(mut config: SsdConfig, seed: u64, commands: u32, depth: u32) -> Ssd {
     config.bytes = true;
@@ -35,13 +37,10 @@ fn drive(mut config: SsdConfig, seed: u64, commands: u32, depth: u32) -> Ssd {
         let length = if op == Op::Flush { 0 } else { 1 + rng.below(longest) };
         // Two writes in three go to a tenth of the space, so that overwrites, and races, are common.
         let span = if rng.below(3) == 0 { sectors } else { sectors / 10 };
-        let command = Command {
-            lba: Lba(rng.below(span - length)),
-            sectors: length as u32,
-            op,
-            stream: StreamId(if op == Op::Write { rng.below(3) as u8 } else { 0 }),
-            fua: op == Op::Write && rng.below(10) == 0,
-        };
+        let lba = Lba(rng.below(span - length));
+        let stream = StreamId(if op == Op::Write { rng.below(3) as u8 } else { 0 });
+        let fua = op == Op::Write && rng.below(10) == 0;
+        let command = Command { stream, fua, ..Command::new(op, lba, length as u32) };
         host.submit(Tag(number), command);
         if number % 512 == 0 {
             host.ssd.self_check().unwrap();
@@ -66,7 +65,7 @@ fn configurations() -> impl Strategy<Value = SsdConfig> {
     let order = prop::sample::select(vec!["CWDP", "PDWC", "DCPW"]);
     (
         (policy, cache, sizes, order),
-        (any::<bool>(), 1u8..4, prop::sample::select(vec![1u16, 2, 4]), any::<bool>()),
+        (any::<bool>(), 1u8..4, prop::sample::select(vec![1u16, 2, 4]), pacings()),
         (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
     )
         .prop_map(
@@ -79,15 +78,18 @@ fn configurations() -> impl Strategy<Value = SsdConfig> {
                 config.ftl.mapping_unit = Bytes::kib(unit);
                 let raw = config.geometry.raw_capacity().0;
                 config.ftl.capacity = Some(Bytes(raw / 2));
-                config.ftl.gc = GcConfig { policy, choices: 3, start_free: None, pacing };
+                config.controller.write_cache = cache;
+                pacing.set(&mut config);
+                config.ftl.gc = GcConfig { policy, choices: 3, ..config.ftl.gc };
                 config.ftl.allocation = Allocation::try_from(order.to_owned()).unwrap();
                 config.ftl.multi_plane = multi_plane;
                 config.ftl.streams = streams;
                 config.ftl.wear_leveling =
                     WearLeveling { dynamic: !leveling, static_gap: leveling.then_some(2) };
-                config.controller.write_cache = cache;
                 config.controller.flash_cores = cores;
                 config.controller.write_buffer = Bytes::kib(512);
+                config.controller.read_cache = link.then(|| Bytes::kib(256));
+                coalesces(&mut config, cpu, if suspend { 128 } else { 0 });
                 config.controller.link = link.then(|| ByteRate::new(500_000_000).unwrap());
                 config.controller.internal_operations = bound.then_some(1);
                 config.controller.queue_depth = if bound { 3 } else { 64 };
@@ -97,14 +99,18 @@ fn configurations() -> impl Strategy<Value = SsdConfig> {
                     config.controller.write_cost = Nanos(1100);
                     config.controller.relocation_cost = Nanos(500);
                 }
+                if cpu != link {
+                    let (submit, complete) = (Nanos(1500), Nanos::micros(7));
+                    config.controller.host_latency = HostLatency { submit, complete };
+                }
                 if suspend {
-                    config.timing.suspend = Some(Suspend {
-                        program: true,
-                        erase: true,
-                        overhead: Nanos::micros(5),
-                        limit: 3,
-                        reads: 2,
-                    });
+                    config.timing.suspend = Some(Suspend::both(Nanos::micros(5), 3, 2));
+                    config.timing.channel = ChannelOrder::ReadsFirst;
+                    config.controller.decode.hard = Nanos::micros(7);
+                    config.timing.cache_read = bound.then_some(Nanos::micros(3));
+                    if config.ftl.multi_plane {
+                        config.timing.plane_reads = PlaneReads::Independent;
+                    }
                     config.timing.read = PageTimes::ByType(vec![Nanos::micros(40), Nanos::micros(70)]);
                 }
                 config

@@ -28,7 +28,7 @@ fn one_die(suspend: Option<Suspend>) -> SsdConfig {
 }
 
 fn suspend(limit: u8, reads: u8) -> Suspend {
-    Suspend { program: true, erase: true, overhead: Nanos(OVERHEAD), limit, reads }
+    Suspend::both(Nanos(OVERHEAD), limit, reads)
 }
 
 fn advance(ssd: &mut Ssd, now: Nanos) -> Nanos {

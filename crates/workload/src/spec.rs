@@ -1,6 +1,8 @@
 //! `[workload]` of a scenario.
 
-use crate::{FioSpec, InputFile, SyntheticSpec, Target, TraceSpec, Workload, WorkloadError, error::bad};
+use crate::{
+    FioSpec, InputFile, OwnPlacement, SyntheticSpec, Target, TraceSpec, Workload, WorkloadError, error::bad,
+};
 use outlast_units::SECTOR_BYTES;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,13 +22,16 @@ pub struct WorkloadSpec {
     /// A fio job file, or its text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fio: Option<FioSpec>,
+    /// Code of the user's that gives writes their stream hints: what `[policies]` of a scenario names, loaded.
+    #[serde(skip)]
+    pub placement: Option<OwnPlacement>,
 }
 
 impl WorkloadSpec {
     /// Every file that the spec reads. Who keeps results under a hash of what decides them hashes these as well.
     pub fn input_files(&self) -> Vec<InputFile> {
         // Every source by name: a new one does not compile before it has said which files it reads.
-        let Self { synthetic: _, trace, fio } = self;
+        let Self { synthetic: _, trace, fio, placement: _ } = self;
         let trace = trace.iter().flat_map(TraceSpec::input_files);
         trace.chain(fio.iter().flat_map(FioSpec::input_files)).collect()
     }
@@ -54,6 +59,18 @@ impl WorkloadSpec {
                 format!("must be at least one sector of {SECTOR_BYTES} B"),
             ));
         }
+        let mut workload = self.open_plain(target, pass)?;
+        if let Some(own) = &self.placement {
+            if workload.lanes.is_some() {
+                let limit = "is for [workload.synthetic] and [workload.trace]: jobs of fio say themselves to which stream they write";
+                return Err(bad("policies.placement", own.name(), limit));
+            }
+            workload.source = own.over(workload.source, target.capacity.0 / SECTOR_BYTES);
+        }
+        Ok(workload)
+    }
+
+    fn open_plain(&self, target: &Target, pass: u64) -> Result<Workload, WorkloadError> {
         match (&self.synthetic, &self.trace, &self.fio) {
             (Some(synthetic), None, None) => synthetic.open(target),
             (None, Some(trace), None) => trace.open(target),

@@ -49,6 +49,27 @@ fn a_rate_is_bounded_by_the_depth() {
     assert_eq!(most_in_flight(&log, 0, latency), 1);
 }
 
+/// A job that has others submit for it sends each request at its time, whatever is in flight, as long as there is a place; a job that submits
+/// by itself waits for its requests before it sleeps, as fio does, and sends what it has missed at once.
+#[test]
+fn a_job_that_offloads_keeps_to_its_times() {
+    let latency = Nanos::millis(5);
+    let times = |mode: &str| -> Vec<u64> {
+        let text =
+            format!("[a]\nrw=randwrite\nrate_iops=1000\niodepth=64\nruntime=100ms\ntime_based\n{mode}\n");
+        log(&text, latency).requests.iter().map(|r| r.at.0 / 1_000_000).collect()
+    };
+    assert_eq!(times("io_submit_mode=offload"), (0..100).collect::<Vec<u64>>());
+    let inline = times("io_submit_mode=inline");
+    // 5 ms until the first is done, then the millisecond that it had decided to sleep.
+    assert_eq!(inline[..8], [0, 6, 6, 6, 6, 6, 6, 12], "{inline:?}");
+    let late = log(
+        "[a]\nrw=randwrite\nrate_iops=1000\niodepth=2\nruntime=100ms\ntime_based\nio_submit_mode=offload\n",
+        latency,
+    );
+    assert_eq!(most_in_flight(&late, 0, latency), 2);
+}
+
 #[test]
 fn jobs_go_on_side_by_side_and_each_ends_by_itself() {
     let latency = Nanos::micros(100);
@@ -60,6 +81,21 @@ fn jobs_go_on_side_by_side_and_each_ends_by_itself() {
     assert_eq!((count(&log, 0, Op::Read), count(&log, 1, Op::Write)), (100, 1200));
     assert_eq!((end(&log, 0), end(&log, 1)), (Nanos::millis(10), Nanos::millis(30)));
     assert_eq!((most_in_flight(&log, 0, latency), most_in_flight(&log, 1, latency)), (1, 4));
+}
+
+#[test]
+fn every_job_and_clone_has_a_submission_queue_and_after_256_they_are_shared() {
+    let log = log(
+        "[a]\nrw=randrw\nnumber_ios=4\n[b]\nrw=write\nfsync=2\nnumber_ios=4\nnumjobs=299\n",
+        Nanos::micros(10),
+    );
+    assert_eq!(log.lanes.len(), 300);
+    for request in &log.requests {
+        assert_eq!(u32::from(request.command.queue.0), request.lane % 256, "{request:?}");
+    }
+    assert!(
+        log.requests.iter().any(|r| r.lane == 299) && log.requests.iter().any(|r| r.command.op == Op::Flush)
+    );
 }
 
 #[test]

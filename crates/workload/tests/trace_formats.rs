@@ -6,7 +6,7 @@
     reason = "tests fail by panicking, build small texts, and say what they skip"
 )]
 
-use outlast_device::{Command, Op, StreamId};
+use outlast_device::{Command, Op};
 use outlast_units::{Bytes, Lba, Nanos};
 use outlast_workload::{
     AddressUnit, Format, Request, Target, TimeUnit, TraceSpec, WorkloadError, WorkloadSpec,
@@ -63,10 +63,7 @@ fn written(name: &str, requests: &[Request], format: Format) -> Vec<u8> {
 }
 
 fn request(at: u64, lba: u64, sectors: u32, op: Op) -> Request {
-    Request {
-        at: Nanos(at),
-        command: Command { lba: Lba(lba), sectors, op, stream: StreamId(0), fua: false },
-    }
+    Request { at: Nanos(at), command: Command::new(op, Lba(lba), sectors) }
 }
 
 prop_compose! {

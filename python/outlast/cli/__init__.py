@@ -11,12 +11,14 @@ from importlib import import_module
 from typing import Any, NoReturn, TextIO
 
 import click
+from click.shell_completion import CompletionItem
 
 from outlast import interrupts
 
 COMMANDS = {
     "run": ("outlast.cli.run", "Run a scenario and show, write or print what it measured."),
     "sweep": ("outlast.cli.sweep", "Run a scenario at many points of its settings, here or on a cluster."),
+    "fit": ("outlast.cli.fit", "Fit a drive to what was measured of it, and write it as a preset."),
     "serve": ("outlast.cli.serve", "Serve a drive or an array to real clients, over NBD."),
     "ctl": ("outlast.cli.ctl", "Ask a served machine, or have something happen to it."),
     "image": ("outlast.cli.image", "Make a trace of what the machine of an image was given."),
@@ -28,11 +30,19 @@ COMMANDS = {
     "trace": ("outlast.cli.trace", "Look into block traces and convert them."),
     "report": ("outlast.cli.report", "Write the HTML page of a result, or of several beside each other."),
     "compare": ("outlast.cli.report", "Show what differs between results."),
+    "policies": ("outlast.cli.policies", "List the decisions of drives and arrays, and the policies that take them."),
+    "explain": ("outlast.cli.explain", "Say what limits a drive, and what a faster part would gain."),
+    "chips": ("outlast.cli.chips", "List chips and where their error rates are known, or fit one to measurements."),
     "model": ("outlast.cli.model", "Evaluate closed forms: error rates, data loss, ages, lifetime."),
     "reproduce": ("outlast.reproduce.command", "Run the figures of published papers again and judge what they say."),
+    "completion": ("outlast.cli.completion", "Print what has a shell complete commands, settings and presets."),
+    "man": ("outlast.cli.man", "Print the manual page."),
 }
 
 BAD_INPUT, INTERNAL = 2, 3
+
+COMPLETE = "_OUTLAST_COMPLETE"
+"""The environment variable by which a shell asks what a word may become."""
 
 CANNOT_WRITE = {
     getattr(errno, name)
@@ -70,6 +80,11 @@ class LazyGroup(click.Group):
             raise click.UsageError(f'no command "{args[0]}"; {hint}')
         return super().resolve_command(ctx, args)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        found = [CompletionItem(name, help=text) for name, (_, text) in self._table.items()]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [item for item in found if item.value.startswith(incomplete)] + options
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
@@ -103,7 +118,9 @@ Exit codes: 0 done, 1 a sweep of which some runs failed, 2 bad input (nothing wa
 cannot be written (a full disk), 3 defect of Outlast, 130 stopped by Ctrl-C, 143 stopped by SIGTERM (of both,
 what was measured is kept).""",
 )
-@click.option("--version", is_flag=True, callback=_print_version, expose_value=False, is_eager=True)
+@click.option(
+    "--version", is_flag=True, callback=_print_version, expose_value=False, is_eager=True, help="Print the version."
+)
 def cli() -> None:
     """Simulate solid-state drives: latency, write amplification and wear under a workload."""
 
@@ -117,6 +134,8 @@ def main() -> NoReturn:
 
 def _called() -> int:
     try:
+        if COMPLETE in os.environ:
+            import_module("outlast.cli.completion")  # how each shell asks
         code = cli.main(prog_name="outlast", standalone_mode=False)
         # Now rather than when the interpreter ends, where a full disk would be a traceback.
         sys.stdout.flush()

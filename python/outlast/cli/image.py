@@ -88,8 +88,8 @@ def trace_command(image: Path, output: Path) -> None:
 
     Faults, losses of power and marks are messages of blkparse, which a run passes over.
     """
-    from outlast.api import image_trace
     from outlast.output import check_file
+    from outlast.traces import image_trace
 
     check_file(output)
     requests, remarks, is_whole = image_trace(image, output)

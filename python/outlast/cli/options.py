@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+from outlast.cli import complete
 
 STANDARD_INPUT = "-"
 MOST_DIGITS = 20
@@ -78,6 +80,7 @@ def set_option(of: str = "") -> Callable[[Command], Command]:
         type=Setting(),
         multiple=True,
         metavar="NAME=VALUE",
+        shell_complete=complete.settings,
         help=f"Change one setting{of} by its dotted name; repeatable.",
     )
 
@@ -87,8 +90,13 @@ def scenario_options(command: Command) -> Command:
     for decorate in (
         click.option("--seed", type=Whole(0, 2**63 - 1), help="Seed of every random choice."),
         set_option(),
-        click.option("--preset", metavar="NAME", help="Start from a built-in scenario (see outlast presets)."),
-        click.argument("scenario", required=False),
+        click.option(
+            "--preset",
+            metavar="NAME",
+            shell_complete=complete.presets,
+            help="Start from a built-in scenario (see outlast presets).",
+        ),
+        click.argument("scenario", required=False, shell_complete=complete.presets),
     ):
         command = decorate(command)
     return command
@@ -151,3 +159,10 @@ def print_json(value: Any) -> None:
 def path_option(*names: str, **settings: Any) -> Callable[[Command], Command]:
     """An option that takes a path; whether it can be used is checked by the command."""
     return click.option(*names, type=click.Path(path_type=Path), **settings)
+
+
+def warn_of(sentences: Sequence[str]) -> None:
+    """Says on standard error what a scenario asks of a chip that its source does not cover."""
+    for sentence in sentences:
+        click.secho("warning: ", fg="yellow", bold=True, nl=False, err=True)
+        click.echo(sentence, err=True)

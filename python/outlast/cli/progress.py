@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN_LINES = 30.0
 
 
-class _Progress:
+class Bar:
     """A bar on a terminal, elsewhere a line now and then: a job of hours shows that it lives."""
 
     def __init__(self, *, shown: bool = True) -> None:
@@ -83,7 +83,7 @@ class _Progress:
         print(f"{phase}:{done} {beside}", file=sys.stderr, flush=True)
 
 
-class RunProgress(_Progress):
+class RunProgress(Bar):
     """Shows the phases of a run. It is the progress function of `outlast.run`."""
 
     def __enter__(self) -> RunProgress | None:
@@ -100,7 +100,21 @@ class RunProgress(_Progress):
         return True
 
 
-class StatesProgress(_Progress):
+class SweepProgress(Bar):
+    """Shows how many runs of a sweep are done. It is the progress function of `outlast.sweep`."""
+
+    def __enter__(self) -> SweepProgress | None:
+        if self._shown:
+            self._open()
+        return self if self._shown or self._lines else None
+
+    def __call__(self, done: int, wanted: int) -> None:
+        self._rate("runs", done)
+        self._draw("runs", done / wanted if wanted else None, f"{done} of {wanted}")
+        self._say("runs", done / wanted if wanted else None, f"{done} of {wanted}")
+
+
+class StatesProgress(Bar):
     """Shows how many states of a recording are checked, and how many of them are bad."""
 
     def __enter__(self) -> Self:

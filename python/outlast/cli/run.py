@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from outlast import interrupts
-from outlast.cli.options import layers_of, overrides_of, path_option, print_json, scenario_options
+from outlast.cli.options import layers_of, overrides_of, path_option, print_json, scenario_options, warn_of
 
 if TYPE_CHECKING:
     from outlast.cli.progress import RunProgress
@@ -79,12 +79,17 @@ def run_command(
     with RunProgress(shown=not quiet) as bar:
         # Nothing is lost until here, and everything is kept from here on.
         interrupts.keep()
-        result = _measured(layers, overrides, bar, any_memory=any_memory)
+        result = _measured(layers, overrides, bar, any_memory=any_memory, out=out)
+    warn_of(result.summary.get("beyond_range", []))
     kept, drawn = [], False
     try:
         if folder is not None:
             folder.write_data(result)
             kept.append(str(out))
+        elif result.log is not None and not result.log.is_absolute:
+            result.log.write(Path(result.log.name))
+        if result.log is not None and (folder is None or result.log.is_absolute):
+            kept.append(result.log.name)
         drawn = _draw(result, folder, report_file)
         kept += [str(report_file)] if report_file is not None and drawn else []
     finally:
@@ -107,7 +112,12 @@ def run_command(
 
 
 def _measured(
-    layers: list[Any], overrides: list[tuple[str, str]], bar: RunProgress | None, *, any_memory: bool
+    layers: list[Any],
+    overrides: list[tuple[str, str]],
+    bar: RunProgress | None,
+    *,
+    any_memory: bool,
+    out: Path | None,
 ) -> Result:
     from outlast import api
 
@@ -119,7 +129,12 @@ def _measured(
             bar(phase, fraction, requests, simulated_s)
         return not interrupts.asked()
 
-    return api.run(layers, overrides, progress=tell, any_memory=any_memory)
+    return api.run(layers, overrides, progress=tell, any_memory=any_memory, log_near=_existing(out))
+
+
+def _existing(out: Path | None) -> Path | None:
+    """The folder in which `out` will be, as far as it is there."""
+    return None if out is None else next(above for above in out.absolute().parents if above.is_dir())
 
 
 def _draw(result: Result, folder: OutputFolder | None, file: Path | None) -> bool:

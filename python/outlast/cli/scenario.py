@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from outlast.cli.options import layers_of, overrides_of, print_json, scenario_options
+from outlast.cli import complete
+from outlast.cli.options import layers_of, overrides_of, print_json, scenario_options, warn_of
 
 
 @click.command(
@@ -31,6 +32,7 @@ def validate_command(
     from outlast import _core, api
 
     needed = api.validate(layers, overrides)
+    warn_of(_core.beyond_range(api.layers(layers), overrides))
     if as_json:
         print_json(api.resolve(layers, overrides))
     elif as_toml:
@@ -78,7 +80,7 @@ def list_command(as_json: bool) -> None:
 
 
 @presets_command.command("show")
-@click.argument("name")
+@click.argument("name", shell_complete=complete.presets)
 def show_command(name: str) -> None:
     """Print the scenario file of preset NAME, with the source of each number."""
     from outlast.api import show_preset

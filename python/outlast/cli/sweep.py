@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from outlast import interrupts
+from outlast.cli import complete
 from outlast.cli.options import Setting, Whole, path_option
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ Exit code 1: the sweep is done and written, but some runs failed again and again
     type=Setting(),
     multiple=True,
     metavar="NAME=VALUE",
+    shell_complete=complete.settings,
     help="Change one setting of every point by its dotted name; repeatable.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print sweep.json on standard output.")
@@ -65,19 +67,19 @@ def sweep_command(
     Writes sweep.parquet (a row for each run), sweep.json (means with confidence intervals, the Pareto front) and
     report.html. Each run is kept as it ends: after Ctrl-C the same command goes on.
     """
-    from outlast.cli.progress import RunProgress
+    from outlast.cli.progress import SweepProgress
     from outlast.sweeps import sweep
 
     told = (0, 0)
     try:
         interrupts.raising()
-        with RunProgress(shown=not quiet) as bar:
+        with SweepProgress(shown=not quiet) as bar:
 
             def tell(done: int, wanted: int) -> None:
                 nonlocal told
                 told = (done, wanted)
                 if bar is not None:
-                    bar(f"run {done} of {wanted}", done / wanted, 0, 0.0)
+                    bar(done, wanted)
 
             options = {name: int(value) if value.isdigit() else value for name, value in slurm}
             done = sweep(file, out, overrides=settings, jobs=jobs, on=on, slurm=options, progress=tell)
@@ -104,34 +106,27 @@ def _show(done: Sweep) -> None:
     """Prints the points with their figures, and which of them no other beats."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
-    from outlast.report.sweep import shown
+    from outlast.report.sweep import points_table
 
-    summary = done.summary
-    names = [name for name in summary["sweep"]["figures"] if any(p["figures"][name]["count"] for p in done.points)]
+    summary, varied = done.summary, len(done.summary["sweep"]["vary"])
+    titles, rows = points_table(summary)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for axis in summary["sweep"]["vary"]:
-        table.add_column(axis["setting"].replace(".", "\n"), overflow="fold", min_width=8)
-    for name in names:
-        table.add_column(name.replace(".", "\n"), justify="right", no_wrap=True)
-    front = set(done.front)
-    if front:
-        table.add_column("front")
-
-    def cell(name: str, mean: dict[str, Any]) -> str:
-        spread = f" [dim]± {shown(name, mean['half'], 2)}[/]" if mean["half"] else ""
-        return f"{shown(name, mean['mean'])}{spread}"
-
-    for point in done.points[:MOST_ROWS]:
-        cells = [str(value) for value in point["values"].values()]
-        cells += [cell(name, point["figures"][name]) for name in names]
-        table.add_row(*cells, *(["*" if point["point"] in front else ""] if front else []))
+    for index, title in enumerate(titles):
+        words = title.replace(".", "\n")
+        if index < varied:
+            table.add_column(words, overflow="fold", min_width=8)
+        else:
+            table.add_column(words, justify="left" if title == "front" else "right", no_wrap=True)
+    for row in rows[:MOST_ROWS]:
+        table.add_row(*map(escape, row))
     console.print(table)
     if len(done.points) > MOST_ROWS:
         console.print(f"and {len(done.points) - MOST_ROWS} points more")
-    if front:
+    if done.front:
         figures = ", ".join(each["figure"] for each in summary["pareto"]["figures"])
         console.print(f"* no other point is better in all of {figures}")
     if summary["not_steady"]:

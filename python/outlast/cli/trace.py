@@ -49,7 +49,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def info_command(file: str, as_json: bool, **settings: Any) -> None:
     """Read the trace FILE once and say what is in it."""
-    from outlast.api import trace_info
+    from outlast.traces import trace_info
 
     refuse_stream(file)
     info = trace_info(file, **_given(settings))
@@ -71,9 +71,9 @@ Example:
 @trace_options
 def convert_command(file: str, output: Path, to: str, **settings: Any) -> None:
     """Write the requests of trace FILE to OUTPUT in another format."""
-    from outlast.api import trace_convert
     from outlast.cli.progress import RunProgress
     from outlast.output import check_file
+    from outlast.traces import trace_convert
 
     refuse_stream(file)
     check_file(output)

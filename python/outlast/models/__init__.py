@@ -37,7 +37,7 @@ from outlast.models.arrays import (
     read_failure,
     second_failures,
 )
-from outlast.models.chips import Chip, chips, cycles_to_reach, rber
+from outlast.models.chips import Chip, Measured, Range, acceleration, chips, cycles_to_reach, measured, rber
 from outlast.models.dies import (
     balanced_spaces,
     extra_space,
@@ -68,9 +68,12 @@ __all__ = [
     "Drive",
     "HotCold",
     "Life",
+    "Measured",
     "ModelError",
+    "Range",
     "Replacements",
     "Worn",
+    "acceleration",
     "aging_rates",
     "any_failure",
     "array_life",
@@ -88,6 +91,7 @@ __all__ = [
     "extra_space",
     "isolated_increase",
     "mds_uper",
+    "measured",
     "mttdl",
     "mttdl_mirrors",
     "page_loss",

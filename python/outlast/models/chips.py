@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from numpy.typing import ArrayLike
@@ -12,6 +13,20 @@ from numpy.typing import ArrayLike
 from outlast import _core
 from outlast._core import ModelError
 from outlast.models.columns import Result, columns, shaped
+from outlast.notebook.listing import Listing
+
+Ends: TypeAlias = tuple[float, float] | None
+"""The least and the greatest value; `None` where the source does not say, or the rates do not depend on it."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """Where the error rates of a chip were measured, or where their source itself uses them."""
+
+    cycles: Ends = None
+    days: Ends = None
+    reads: Ends = None
+    temperature: Ends = None
 
 
 @dataclass(frozen=True)
@@ -20,40 +35,124 @@ class Chip:
 
     name: str
     model: Mapping[str, Any]
-    """Its form and coefficients, as `device.errors.model` has them in a scenario."""
+    """Its form and coefficients, as `device.reliability.model` has them in a scenario."""
     end_of_life_cycles: int
     """P/E cycles that the source treats as the end of its life."""
     source: str
     trust: str
     """`paper`: the numbers stand in the text; `code`: two public programs have them; `recalled`: plausible."""
+    title: str
+    """What people call it."""
+    bits_per_cell: int
+    range: Range
+    reference_temperature: float | None
+    """°C that its times of retention are of; `None` where the source does not say."""
 
 
-ModelLike: TypeAlias = str | Chip | Mapping[str, Any]
-"""The name of a chip, a chip, or a form with its coefficients."""
+@dataclass(frozen=True)
+class Measured:
+    """What a file of measurements gives: see `measured()`."""
+
+    model: Mapping[str, Any]
+    """Form and coefficients, as `device.reliability.model` has them in a scenario."""
+    page_types: Mapping[str, float]
+    """The factor of each page type, of mean 1; empty where the file has none."""
+    range: Range
+    reference_temperature: float | None
+    rows: Sequence[Mapping[str, Any]]
+    """For each row its line, condition, and the rates measured and fitted."""
+    estimates: Sequence[Mapping[str, Any]]
+    """Coefficients with their standard errors; `is_relative`: the error is that of the logarithm."""
+    rms_log10: float
+    """Root of the mean square of log10(fitted / measured)."""
+    spread_log10: float
+    """Standard deviation of log10 of the rates about the model, beyond what counting explains."""
+
+
+ModelLike: TypeAlias = str | Chip | Measured | Mapping[str, Any]
+"""The name of a chip, a chip, what a file gave, or a form with its coefficients."""
+
+
+def _range(ends: Mapping[str, Sequence[float]]) -> Range:
+    return Range(**{name: (low, high) for name, (low, high) in ends.items()})
 
 
 def chips() -> dict[str, Chip]:
-    """The published chips by name: three of HRM, one of mSAPL, twelve of Diff-RAID."""
-    return {
-        name: Chip(name, json.loads(model), end, source, trust)
-        for name, model, end, source, trust in _core.model_chips()
-    }
+    """The published chips by name: three of HRM, one of mSAPL, twelve of Diff-RAID. In a notebook it is a table."""
+    known = json.loads(_core.model_chips())
+    own = {chip["name"]: Chip(**chip | {"range": _range(chip["range"])}) for chip in known}
+    return Listing(own, TITLES, lambda _, chip: chip_row(chip))
+
+
+TITLES = ("chip", "what it is", "bits a cell", "P/E cycles", "days", "reads", "source")
+
+
+def chip_row(chip: Chip) -> tuple[str, ...]:
+    """A chip as a line of a table with `TITLES`: where its rates are known, and who published them."""
+    ends = (shown_ends(getattr(chip.range, name)) for name in ("cycles", "days", "reads"))
+    source = chip.source.split(",")[0] + ("" if chip.trust == "paper" else f" ({chip.trust})")
+    return chip.name, chip.title, str(chip.bits_per_cell), *ends, source
+
+
+def shown_ends(ends: Ends) -> str:
+    """From where to where something is known; a dash where nobody says."""
+    return "–" if ends is None else f"{ends[0]:,.6g} to {ends[1]:,.6g}"
+
+
+def measured(
+    file: str | Path,
+    *,
+    fit: str = "power-law",
+    activation_energy: float = 1.1,
+    reference_temperature: float | None = None,
+) -> Measured:
+    """What a CSV file of measurements gives, as `device.reliability.chip` reads it: see docs/guide/chips.md.
+
+    `fit` is `power-law`, `exponential` or `interpolate`. Raises `ModelError` with line and column of what is wrong.
+    """
+    try:
+        text = Path(file).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ModelError(f"{file}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ModelError(f"{file}: not UTF-8") from error
+    found = json.loads(_core.model_measured(str(file), text, fit, activation_energy, reference_temperature))
+    own = found["measured"]
+    factors = own.get("page_types", {"factors": []})["factors"]
+    return Measured(
+        model=own["model"],
+        page_types=dict(zip(found["types"], factors, strict=False)),
+        range=_range(own["range"]),
+        reference_temperature=own.get("reference"),
+        rows=found["rows"],
+        estimates=found["estimates"],
+        rms_log10=own["rms_log10"],
+        spread_log10=found["spread_log10"],
+    )
+
+
+def acceleration(reference: float, temperature: float, activation_energy: float = 1.1) -> float:
+    """How many times as fast charge is lost at `temperature` as at `reference`, both in °C, by Arrhenius.
+
+    The activation energy is in electronvolts; 1.1 is that of JEDEC's JESD218 and JESD47.
+    """
+    return _core.model_acceleration(activation_energy, reference, temperature)
 
 
 def model_json(model: ModelLike) -> str:
     """The model as the core reads it."""
-    if isinstance(model, Chip):
+    if isinstance(model, Chip | Measured):
         return json.dumps(dict(model.model))
     if isinstance(model, Mapping):
         return json.dumps(dict(model))
-    known = {name: text for name, text, *_ in _core.model_chips()}
+    known = chips()
     if model not in known:
         import difflib
 
         near = difflib.get_close_matches(str(model), known, n=1, cutoff=0.5)
         hint = f'did you mean "{near[0]}"?' if near else f"there are {', '.join(known)}"
         raise ModelError(f'chip = "{model}": no such chip; {hint}')
-    return known[model]
+    return json.dumps(dict(known[model].model))
 
 
 def rber(model: ModelLike, cycles: ArrayLike, days: ArrayLike = 0.0, reads: ArrayLike = 0.0) -> Result:
@@ -61,7 +160,8 @@ def rber(model: ModelLike, cycles: ArrayLike, days: ArrayLike = 0.0, reads: Arra
 
     - `power-law`: `ε + α·c^k + β·c^m·t^n + γ·c^p·r^q` (HRM, Equation 1);
     - `exponential`: `a·e^(b·c)` (mSAPL, Equation 1);
-    - `two-point`: `a·e^(b·c)` through two measured points (Diff-RAID, Table 1; what lies between is assumed).
+    - `two-point`: `a·e^(b·c)` through two measured points (Diff-RAID, Table 1; what lies between is assumed);
+    - `grid`: straight lines between measurements.
 
     `cycles` are P/E cycles c of the block, `days` t since the data were written, `reads` r since the erasure: at
     least 0, broadcast. Raises `ModelError` for other values, an unknown chip, or coefficients with which the rate

@@ -51,6 +51,9 @@ def key_of(scenario: Mapping[str, Any]) -> str:
     files: dict[str, list[str]] = {}
     for setting, path in _core.input_files([api.layer(scenario)]):
         files.setdefault(setting, []).append(content_hash(path))
+        if setting.startswith("policies."):
+            # Of a file of policies one is meant, by its name there.
+            files[setting].append(scenario["policies"][setting.removeprefix("policies.")].rpartition(":")[2])
     for setting in files:
         # What a file is called does not matter, and its bytes are in the key already.
         known = _without(known, setting.split("."))

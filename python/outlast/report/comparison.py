@@ -64,30 +64,40 @@ def figure_at(summary: dict[str, Any], path: tuple[str, ...]) -> Any:
 def page(results: Sequence[Result]) -> str:
     """The whole page."""
     names = labels(results)
-    colours = [RUN_COLOURS[index % len(RUN_COLOURS)] for index in range(len(results))]
-    runs = list(zip(results, names, colours, strict=True))
-    sections = [
-        repair.side_by_side(runs),
-        Section("headline", "Side by side").add(_table(runs)),
-        _distributions(runs),
-        _over_time(runs),
-        _amplification(runs),
-        _errors(runs),
-        _scenarios(runs),
-    ]
     title = " against ".join(names) if len(names) == 2 else f"{len(names)} results"
     header = (
         f'<div class="mark">Outlast</div><h1>{text(title)}</h1>'
         f'<p class="about">The first, <b>{text(names[0])}</b>, is what the others are compared with.</p>'
     )
     versions = sorted({str(result.summary["version"]) for result in results})
-    return document(f"{title} · Outlast", header, sections, f"Outlast {text(', '.join(versions))}")
+    return document(f"{title} · Outlast", header, sections(results), f"Outlast {text(', '.join(versions))}")
 
 
 Runs = list[tuple["Result", str, str]]
 
 
-def _table(runs: Runs) -> str:
+def _runs(results: Sequence[Result]) -> Runs:
+    colours = [RUN_COLOURS[index % len(RUN_COLOURS)] for index in range(len(results))]
+    return list(zip(results, labels(results), colours, strict=True))
+
+
+def sections(results: Sequence[Result]) -> list[Section]:
+    """The parts of the page; those that have nothing to show are empty."""
+    runs = _runs(results)
+    return [
+        repair.side_by_side(runs),
+        Section("headline", "Side by side").add(headline(results)),
+        _distributions(runs),
+        _over_time(runs),
+        _amplification(runs),
+        _errors(runs),
+        _scenarios(runs),
+    ]
+
+
+def headline(results: Sequence[Result]) -> str:
+    """The figures that a person compares first, each with its change against the first result's."""
+    runs = _runs(results)
     head = "".join(
         f'<th scope="col"><i class="dot" style="background:{_css(colour)}"></i>{text(name)}</th>'
         for _, name, colour in runs

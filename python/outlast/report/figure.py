@@ -39,7 +39,7 @@ def amplification_by_cause(factors: dict[str, Any]) -> dict[str, float]:
     """The parts of a write amplification under the names of `CAUSES`; causes of a group together."""
     # A result of an earlier version lacks some causes, and had none of them.
     parts = {part: sum(factors.get(name) or 0.0 for name in MEMBERS.get(part, (part,))) for part in CAUSES}
-    return parts | {"host": 1.0}
+    return parts | {"host": 1.0 + (factors.get("coalesced") or 0.0)}
 
 
 @dataclass

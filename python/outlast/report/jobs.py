@@ -25,15 +25,19 @@ def job_rows(summary: dict[str, Any]) -> list[tuple[str, ...]]:
 
 def job_table(summary: dict[str, Any]) -> str:
     """The rows as a card; empty without jobs."""
-    rows = job_rows(summary)
+    return rows_card("By job", JOB_COLUMNS, job_rows(summary))
+
+
+def rows_card(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]], *, wide: bool = False) -> str:
+    """Rows as a card, what each is of first; empty without rows. A `wide` one scrolls where the page is narrow."""
     if not rows:
         return ""
-    head = "".join(f'<th scope="col">{text(column)}</th>' for column in JOB_COLUMNS)
+    head = "".join(f'<th scope="col">{text(column)}</th>' for column in columns)
     body = "".join(
         f'<tr><th scope="row">{text(name)}</th>' + "".join(f"<td>{text(cell)}</td>" for cell in cells) + "</tr>"
         for name, *cells in rows
     )
     return (
-        '<div class="card"><h3>By job</h3><table class="figures"><thead><tr>'
+        f'<div class="card{" scroll" if wide else ""}"><h3>{text(title)}</h3><table class="figures"><thead><tr>'
         f"{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )

@@ -20,9 +20,13 @@ class Section:
     finding: str = ""
     cards: list[str] = field(default_factory=list)
     columns: str = "two"
+    figures: list[Figure] = field(default_factory=list)
+    """The charts among the cards, as data."""
 
     def add(self, card: Figure | str | None) -> Section:
         """Appends a card; `None` is left out."""
+        if isinstance(card, Figure):
+            self.figures.append(card)
         if card is not None and card != "":
             self.cards.append(card.html() if isinstance(card, Figure) else card)
         return self
@@ -49,7 +53,7 @@ class Tile:
     def html(self) -> str:
         """The tile."""
         return (
-            f'<div class="tile"><span class="label">{self.label}</span><span class="value">{self.value}</span>'
+            f'<div class="tile"><span class="label">{self.label}</span> <span class="value">{self.value}</span> '
             f'<span class="note">{self.note}</span>{self.spark}</div>'
         )
 
@@ -60,7 +64,9 @@ def _plotly_js() -> str:
     return files("plotly").joinpath("package_data/plotly.min.js").read_text(encoding="utf-8")
 
 
-def _asset(name: str) -> str:
+@cache
+def asset(name: str) -> str:
+    """The text of a file that comes with the report."""
     return files("outlast.report").joinpath("assets", name).read_text(encoding="utf-8")
 
 
@@ -68,16 +74,19 @@ def document(title: str, header: str, sections: Iterable[Section], footer: str, 
     """The whole page. It loads nothing: a content policy forbids every connection. `charts`: it has any."""
     shown = [(section, html) for section in sections if (html := section.html())]
     links = "".join(f'<a href="#{section.name}">{text(section.title)}</a>' for section, _ in shown)
-    scripts = f"<script>{_plotly_js()}</script>\n<script>\n{_asset('report.js')}</script>\n" if charts else ""
+    drawing = (
+        f'<script type="application/json" id="frame">{asset("frame.json")}</script>\n'
+        f"<script>{_plotly_js()}</script>\n<script>\n{asset('report.js')}</script>\n"
+    )
     policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n'
-        f"<title>{text(title)}</title>\n<style>\n{_asset('report.css')}</style></head>\n<body>\n"
+        f"<title>{text(title)}</title>\n<style>\n{asset('report.css')}</style></head>\n<body>\n"
         f"<header>{header}</header>\n<nav>{links}</nav>\n<main>{''.join(html for _, html in shown)}</main>\n"
-        f"<footer>{footer}</footer>\n{scripts}</body></html>\n"
+        f"<footer>{footer}</footer>\n{drawing if charts else ''}</body></html>\n"
     )
 
 

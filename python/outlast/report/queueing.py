@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from outlast.report.figure import READ, Figure, axis, line
-from outlast.report.numbers import Floats, percent, plain, short
+from outlast.report.jobs import rows_card
+from outlast.report.numbers import Floats, micros, percent, plain, short
 from outlast.report.timeline import OVER_TIME, middles
 
 EXACT = 1e-9
@@ -80,3 +81,17 @@ def littles_law(queue: dict[str, Any]) -> str:
         f"<b>{short(law['l'], 4)}</b> = arrival rate × mean time in the drive <b>{short(law['lambda_w'], 4)}</b> "
         f'<span class="muted">({"exactly" if error < EXACT else f"off by {percent(error, 2)}"})</span></p>'
     )
+
+
+QUEUE_COLUMNS = ("queue", "class", "", "requests", "mean", "99 %", "99.9 %")
+
+
+def queue_table(summary: dict[str, Any]) -> str:
+    """What came through each submission queue, as a card; empty where the drive does not tell them apart."""
+    rows = []
+    for own in summary.get("queues", ()):
+        for op in ("read", "write"):
+            if (latency := own[op]) is not None:
+                times = (micros(latency[key]) for key in ("mean", "p99", "p99_9"))
+                rows.append((str(own["queue"]), own.get("class", "equal"), op, short(latency["count"]), *times))
+    return rows_card("By submission queue", QUEUE_COLUMNS, rows)

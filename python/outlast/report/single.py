@@ -7,7 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from outlast.report import array, errors, findings, jobs, latency, protection, queueing, repair, timeline, wear
+from outlast.report import (
+    array,
+    causes,
+    closed,
+    errors,
+    findings,
+    jobs,
+    latency,
+    protection,
+    queueing,
+    repair,
+    states,
+    timeline,
+    wear,
+)
 from outlast.report.figure import amplification_by_cause
 from outlast.report.numbers import Floats, micros, plain, seconds, share, short, size, text, thinned
 from outlast.report.page import Section, Tile, document, sparkline
@@ -16,16 +30,31 @@ if TYPE_CHECKING:
     from outlast.result import Result
 
 Series = dict[str, Floats]
+MOST_WINDOWS = 900
+"""Windows of the time series that a chart draws; of more, neighbours are joined."""
 
 
 def page(results: Sequence[Result]) -> str:
     """The whole page."""
     (result,) = results
     summary = result.summary
+    title = f"{summary['name']} · Outlast"
+    return document(title, _header(result), sections(result), _footer(summary))
+
+
+def _series(result: Result, most: int) -> Series | None:
     rows = dict(result.tables.get("timeseries", {}))
-    series = thinned(rows) if rows and len(rows["start_s"]) else None
-    sections = [
+    return thinned(rows, most) if rows and len(rows["start_s"]) else None
+
+
+def sections(result: Result) -> list[Section]:
+    """The parts of the page; those that have nothing to show are empty."""
+    summary, series = result.summary, _series(result, MOST_WINDOWS)
+    rows = result.tables.get("timeseries", {})
+    return [
+        _why(summary),
         _latency(result),
+        _causes(summary),
         _jobs(summary),
         _over_time(series, len(rows.get("start_s", ()))),
         _amplification(result, series),
@@ -34,11 +63,10 @@ def page(results: Sequence[Result]) -> str:
         _array(result),
         repair.section(result),
         _wear(result),
-        _queueing(summary, series),
+        _queueing(result, series),
+        _closed(summary),
         _scenario(result),
     ]
-    title = f"{summary['name']} · Outlast"
-    return document(title, _header(summary, series), sections, _footer(summary))
 
 
 def badges(summary: dict[str, Any]) -> str:
@@ -62,16 +90,25 @@ def badges(summary: dict[str, Any]) -> str:
     return "".join(marks)
 
 
-def _header(summary: dict[str, Any], series: Series | None) -> str:
-    device = summary["device"]
-    about = f"{text(device['model'])} · {size(device['capacity_bytes'])} · {text(findings.workload(summary))}"
+def _header(result: Result) -> str:
+    summary = result.summary
     description = summary["scenario"].get("description")
     more = f'<p class="description">{text(description)}</p>' if description else ""
-    tiles = "".join(tile.html() for tile in _tiles(summary, series))
     return (
-        f'<div class="mark">Outlast</div><h1>{text(summary["name"])}</h1><p class="about">{about}</p>{more}'
-        f'<p class="badges">{badges(summary)}</p><div class="tiles">{tiles}</div>'
+        f'<div class="mark">Outlast</div><h1>{text(summary["name"])}</h1><p class="about">{about(summary)}</p>{more}'
+        f'<p class="badges">{badges(summary)}</p><div class="tiles">{tiles(result)}</div>'
     )
+
+
+def about(summary: dict[str, Any]) -> str:
+    """Which drive it is, and what it was asked."""
+    device = summary["device"]
+    return f"{text(device['model'])} · {size(device['capacity_bytes'])} · {text(findings.workload(summary))}"
+
+
+def tiles(result: Result, most: int = MOST_WINDOWS) -> str:
+    """What a person wants to know first, with small curves of at most `most` points."""
+    return "".join(tile.html() for tile in _tiles(result.summary, _series(result, most)))
 
 
 def _tiles(summary: dict[str, Any], series: Series | None) -> list[Tile]:
@@ -111,10 +148,35 @@ def _tiles(summary: dict[str, Any], series: Series | None) -> list[Tile]:
     return tiles
 
 
+def _why(summary: dict[str, Any]) -> Section:
+    """What limits the drive, in sentences; nothing of a result that an earlier version made and that lacks figures."""
+    from outlast.why.explanation import of_summary
+
+    section = Section("why", "What limits it", columns="one")
+    try:
+        found = of_summary(summary)
+    except KeyError:
+        return section
+    items = "".join(
+        f'<li title="{text(", ".join(sentence.figures))}">{text(sentence.text)}</li>' for sentence in found.sentences
+    )
+    return section.add(f'<div class="card notes"><ol>{items}</ol></div>')
+
+
 def _latency(result: Result) -> Section:
     section = Section("latency", "Latency", findings.latency(result.summary), columns="narrow-wide")
     section.add(latency.percentile_table(result.summary))
     section.add(latency.distribution(dict(result.tables.get("latency", {}))))
+    return section
+
+
+def _causes(summary: dict[str, Any]) -> Section:
+    own, section = summary.get("latency_causes"), Section("causes", "Where the time goes")
+    if own is None:
+        return section
+    section.finding = causes.finding(own)
+    for op in causes.OPS:
+        section.add(causes.stacked(own, op))
     return section
 
 
@@ -139,13 +201,14 @@ def _amplification(result: Result, series: Series | None) -> Section:
     section = Section("amplification", "Write amplification", findings.amplification(summary), columns="wide-narrow")
     if series is not None and len(series["start_s"]) > 1:
         formula = summary["closed_form"]["greedy_waf"]
-        section.add(
-            timeline.amplification(series, summary["device"]["mapping_unit"], formula, array="array" in summary)
-        )
+        unit, coalesces = summary["device"]["mapping_unit"], "coalesced" in summary["write_amplification"]
+        section.add(timeline.amplification(series, unit, formula, array="array" in summary, coalesces=coalesces))
     formula = summary["closed_form"].get("precondition_waf")
     facts = summary["steady_state"]["precondition"]
     rounds, parity = dict(result.tables.get("precondition", {})), bool(summary["scenario"]["device"].get("protection"))
-    return section.add(timeline.preconditioning(rounds, facts, formula, parity=parity))
+    section.add(timeline.preconditioning(rounds, facts, formula, parity=parity)).add(states.writes_table(summary))
+    moved = dict(result.tables.get("victims", {}))
+    return section.add(states.victims(moved)).add(states.victim_table(moved))
 
 
 def _errors(result: Result, series: Series | None) -> Section:
@@ -179,24 +242,36 @@ def _array(result: Result) -> Section:
 def _wear(result: Result) -> Section:
     section = Section("wear", "Wear", findings.wear(result.summary), columns="wide-narrow")
     table = dict(result.tables.get("wear", {}))
-    return section.add(wear.heat_map(table)).add(wear.histogram(table))
+    section.add(wear.heat_map(table)).add(wear.histogram(table))
+    valid, cycles = (dict(result.tables.get(f"{name}_over_time", {})) for name in ("valid", "cycles"))
+    title = "Filled superblocks by valid units"
+    section.add(states.histogram_map(valid, "superblocks", "valid units", title, share=True))
+    return section.add(states.histogram_map(cycles, "blocks", "cycles", "Blocks by cycles", share=False))
 
 
-def _queueing(summary: dict[str, Any], series: Series | None) -> Section:
+def _queueing(result: Result, series: Series | None) -> Section:
+    summary = result.summary
     queue = summary["queue"]
     section = Section("queueing", "Queueing", columns="wide-narrow")
     if series is not None and len(series["start_s"]) > 1 and queue["mean_in_flight"]:
         section.add(queueing.in_flight(series))
     section.add(queueing.utilisation(queue))
+    for what, several in (("die", "dies"), ("channel", "channels")):
+        section.add(states.busy_map(dict(result.tables.get(f"{several}_over_time", {})), what, several))
+    section.add(queueing.queue_table(summary))
     law = queueing.littles_law(queue)
     if section.cards and law:
         section.finding = law.removeprefix('<p class="law">').removesuffix("</p>")
     return section
 
 
+def _closed(summary: dict[str, Any]) -> Section:
+    return Section("closed", "Theory", columns="one").add(closed.table(summary))
+
+
 def _scenario(result: Result) -> Section:
     summary = result.summary
-    notes = "".join(f"<li>{text(note)}</li>" for note in summary["notes"])
+    notes = "".join(f"<li>{text(note)}</li>" for note in [*summary["notes"], *summary.get("beyond_range", [])])
     toml = text(result.scenario_toml or "not kept beside this result")
     section = Section("scenario", "Scenario and cost of the run", columns="one")
     if notes:

@@ -25,10 +25,14 @@ _QUANTITY = re.compile(r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*([A-Za-z%/]+)")
 def page(sweep: Sweep) -> str:
     """The whole page."""
     summary = sweep.summary
-    sections = [_curves(summary, name) for name in summary["sweep"]["figures"]]
-    sections += [_front(summary), _failed(summary), _asked(summary)]
     footer = f"Outlast {text(summary['version'])} · simulated, not measured on hardware"
-    return document(f"{summary['name']} · Outlast", _header(summary), sections, footer)
+    return document(f"{summary['name']} · Outlast", _header(summary), sections(summary), footer)
+
+
+def sections(summary: dict[str, Any]) -> list[Section]:
+    """The parts of the page; those that have nothing to show are empty."""
+    curves = [_curves(summary, name) for name in summary["sweep"]["figures"]]
+    return [*curves, _front(summary), _failed(summary), _asked(summary)]
 
 
 def _header(summary: dict[str, Any]) -> str:
@@ -68,33 +72,62 @@ def shown(name: str, value: float | None, digits: int = 4) -> str:
     return short(value, digits)
 
 
+def points_table(summary: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Titles and a row of texts for each point: what varies, the means of figures that any has, `*` on the front."""
+    points, settings = summary["points"], [each["setting"] for each in summary["sweep"]["vary"]]
+    names = [name for name in summary["sweep"]["figures"] if any(point["figures"][name]["count"] for point in points)]
+    front = set(summary["pareto"]["front"])
+    rows = []
+    for point in points:
+        cells = [str(value) for value in point["values"].values()]
+        for name in names:
+            own = point["figures"][name]
+            cells.append(shown(name, own["mean"]) + (f" ± {shown(name, own['half'], 2)}" if own["half"] else ""))
+        rows.append([*cells, *(["*" if point["point"] in front else ""] if front else [])])
+    return [*settings, *names, *(["front"] if front else [])], rows
+
+
 def _title(name: str, unit: str) -> str:
     return f"{name} ({unit})" if unit else name
 
 
 def _curves(summary: dict[str, Any], name: str) -> Section:
-    section = Section(name.replace(".", "-"), name)
+    section, varied = Section(name.replace(".", "-"), name), summary["sweep"]["vary"]
     if name == THEORY and MEASURED in summary["sweep"]["figures"]:
         return section
-    points = [point for point in summary["points"] if point["figures"][name]["mean"] is not None]
-    if not points:
-        return section
-    spec = summary["sweep"]
-    # Of all points, so that a curve has the same colour everywhere.
-    groups: dict[str, list[Point]] = {_others(point): [] for point in summary["points"]}
-    for point in points:
-        groups[_others(point)].append(point)
-    if spec["method"] == "grid" and len(groups) <= MOST_SERIES:
+    if _is_curve(summary, 0):
         section.columns = "one"
-        return section.add(_chart(spec, name, spec["vary"][0], groups, "lines+markers"))
-    for index, varied in enumerate(spec["vary"]):
-        section.add(_chart(spec, name, varied, {"": points}, "markers", index))
+        return section.add(curve(summary, name, 0))
+    for number in range(len(varied)):
+        section.add(curve(summary, name, number))
     return section
 
 
-def _others(point: Point) -> str:
-    """What the curve of a point is called: all that varies but the first."""
-    return ", ".join(f"{_last(name)} {value}" for name, value in list(point["values"].items())[1:])
+def _is_curve(summary: dict[str, Any], number: int) -> bool:
+    """Whether a figure over one of the axes is drawn as curves: of a grid, as long as they can be told apart."""
+    setting = summary["sweep"]["vary"][number]["setting"]
+    several = {_others(point, setting) for point in summary["points"]}
+    return summary["sweep"]["method"] == "grid" and len(several) <= MOST_SERIES
+
+
+def curve(summary: dict[str, Any], name: str, number: int) -> Figure | None:
+    """A figure over one of the axes, as curves or as points; `None` where no run has it."""
+    points = [point for point in summary["points"] if point["figures"][name]["mean"] is not None]
+    if not points:
+        return None
+    spec, varied = summary["sweep"], summary["sweep"]["vary"][number]
+    if not _is_curve(summary, number):
+        return _chart(spec, name, varied, {"": points}, "markers", number)
+    # Of all points, so that a curve has the same colour everywhere.
+    groups: dict[str, list[Point]] = {_others(point, varied["setting"]): [] for point in summary["points"]}
+    for point in points:
+        groups[_others(point, varied["setting"])].append(point)
+    return _chart(spec, name, varied, groups, "lines+markers", number)
+
+
+def _others(point: Point, setting: str) -> str:
+    """What the curve of a point over a setting is called: all else that varies."""
+    return ", ".join(f"{_last(name)} {value}" for name, value in point["values"].items() if name != setting)
 
 
 def _last(name: str) -> str:

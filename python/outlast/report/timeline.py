@@ -81,7 +81,12 @@ def rolling(values: Floats, weights: Floats) -> tuple[Floats, int]:
 
 
 def amplification(
-    series: dict[str, Floats], unit_bytes: float, closed_form: float | None, *, array: bool = False
+    series: dict[str, Floats],
+    unit_bytes: float,
+    closed_form: float | None,
+    *,
+    array: bool = False,
+    coalesces: bool = False,
 ) -> Figure | None:
     """Bytes programmed for each byte that the host wrote, stacked by cause, with the closed form beside it."""
     host = series["write_mib"] * 2**20
@@ -99,6 +104,8 @@ def amplification(
         units = [series[column] for column in columns if column in series]
         if group != "host" and units:
             parts[group] = np.sum(units, axis=0) * unit_bytes / host
+    if coalesces:
+        parts["host"] = series["host_units"] * unit_bytes / host - parts["partial_write"]
     if array:
         beside = series["host_units"] * unit_bytes / host - 1.0 - parts["partial_write"]
         parts["array"] = np.where(np.isfinite(host), np.maximum(beside, 0.0), np.nan)

@@ -21,14 +21,17 @@ PAPERS = {
     "reparo": "outlast.reproduce.reparo",
 }
 """Module by name of paper."""
+DRIVES = {"drives": "outlast.reproduce.drives"}
+"""What is judged likewise and is no paper: it is only run if it is named."""
 
 
 def paper(name: str) -> Paper:
     """The paper of that name."""
-    if name not in PAPERS:
-        raise ScenarioError(f'no paper "{name}"; there are {", ".join(PAPERS)}')
-    found: Paper = import_module(PAPERS[name]).PAPER
+    known = PAPERS | DRIVES
+    if name not in known:
+        raise ScenarioError(f'no paper "{name}"; there are {", ".join(known)}')
+    found: Paper = import_module(known[name]).PAPER
     return found
 
 
-__all__ = ["PAPERS", "paper"]
+__all__ = ["DRIVES", "PAPERS", "paper"]

@@ -14,17 +14,19 @@ if TYPE_CHECKING:
     from outlast.reproduce.write import Chapter
 
 BADGES = {"agrees": "good", "differs": "warn", "not judged": ""}
-HEAD = ("statement", "paper", "closed form", "simulation", "ratio", "verdict")
 Parts = Sequence[tuple[Figure, Table, list[Verdict]]]
 
 
 def front(chapters: Sequence[Chapter], command: str) -> str:
     """The front page: counts by paper, then every statement with its numbers and verdict."""
     every = [verdict for chapter in chapters for verdict in chapter.verdicts]
+    papers = [chapter for chapter in chapters if chapter.paper.against == "paper"]
+    title = "Papers, reproduced" if papers else chapters[0].paper.title
+    about = f"{len(chapters)} paper{'s' if len(chapters) > 1 else ''}" if papers else "measurements"
     header = (
-        '<div class="mark">Outlast</div><h1>Papers, reproduced</h1>'
-        f'<p class="about"><b>{_agree(every)}</b> of {len(every)} statements of {len(chapters)} '
-        f"paper{'s' if len(chapters) > 1 else ''} agree with what was computed and simulated.</p>"
+        f'<div class="mark">Outlast</div><h1>{text(title)}</h1>'
+        f'<p class="about"><b>{_agree(every)}</b> of {len(every)} statements of {about} '
+        "agree with what was computed and simulated.</p>"
         f'<p class="description">Made by <code>{text(command)}</code>. Each paper\'s page has its charts, all numbers '
         "and assumptions.</p>"
     )
@@ -37,15 +39,15 @@ def front(chapters: Sequence[Chapter], command: str) -> str:
         )
         section = Section(name, chapter.paper.title, finding, columns="one")
         body = "".join(
-            f'<tr><th colspan="{len(HEAD)}"><a href="{name}.html#{figure.name}">{text(figure.title)}</a></th></tr>'
+            f'<tr><th colspan="6"><a href="{name}.html#{figure.name}">{text(figure.title)}</a></th></tr>'
             f"{_lines(verdicts)}"
             for figure, _, verdicts in chapter.parts
         )
-        section.add(_verdicts(body))
+        section.add(_verdicts(body, chapter.paper.against))
         for card in _notes(chapter.paper, chapter.skipped):
             section.add(card)
         sections.append(section)
-    return document("Papers, reproduced · Outlast", header, sections, f"Outlast {text(__version__)}", charts=False)
+    return document(f"{title} · Outlast", header, sections, f"Outlast {text(__version__)}", charts=False)
 
 
 def _summary(chapters: Sequence[Chapter]) -> str:
@@ -70,11 +72,11 @@ def page(paper: Paper, mode: Mode, parts: Parts, skipped: Sequence[str], command
     header = (
         '<div class="mark"><a href="index.html">Outlast: papers, reproduced</a></div>'
         f"<h1>{text(paper.title)}</h1>"
-        f'<p class="about"><b>{_agree(verdicts)}</b> of {len(verdicts)} statements of the paper agree with what was '
-        "computed and simulated.</p>"
+        f'<p class="about"><b>{_agree(verdicts)}</b> of {len(verdicts)} statements of the {paper.against} agree with '
+        "what was computed and simulated.</p>"
         f'<p class="description">{text(mode.about)} Made by <code>{text(command)}</code>.</p>'
     )
-    sections = [_section(figure, table, judged) for figure, table, judged in parts]
+    sections = [_section(figure, table, judged, paper.against) for figure, table, judged in parts]
     if cards := _notes(paper, skipped):
         sections.append(Section("skipped", "Left out", cards=cards, columns="one"))
     return document(f"{paper.name} · Outlast", header, sections, f"Outlast {text(__version__)}")
@@ -97,12 +99,12 @@ def _notes(paper: Paper, skipped: Sequence[str]) -> list[str]:
     return cards
 
 
-def _section(figure: Figure, table: Table, verdicts: Sequence[Verdict]) -> Section:
+def _section(figure: Figure, table: Table, verdicts: Sequence[Verdict], against: str) -> Section:
     finding = f"{text(figure.about)} <b>{_agree(verdicts)} of {len(verdicts)}</b> statements agree."
     section = Section(figure.name, figure.title, finding, columns="two")
     for chart in figure.charts(table):
         section.add(chart if chart.data else None)
-    section.cards.append(_wide(_verdicts(_lines(verdicts))))
+    section.cards.append(_wide(_verdicts(_lines(verdicts), against)))
     if table.rows:
         section.cards.append(_wide(_rows(figure, table)))
     if figure.assumptions:
@@ -118,8 +120,9 @@ def _list(items: Sequence[str]) -> str:
     return "<ul>" + "".join(f"<li>{text(item)}</li>" for item in items) + "</ul>"
 
 
-def _verdicts(body: str) -> str:
-    head = "".join(f'<th scope="col">{name}</th>' for name in HEAD)
+def _verdicts(body: str, against: str) -> str:
+    names = ("statement", against, "closed form", "simulation", "ratio", "verdict")
+    head = "".join(f'<th scope="col">{name}</th>' for name in names)
     return (
         f'<div class="card scroll"><table class="verdicts even"><thead><tr>{head}</tr></thead><tbody>{body}</tbody>'
         "</table></div>"

@@ -25,6 +25,7 @@ Examples:
   outlast reproduce --full --out out/all
   outlast reproduce hrm msapl
   outlast reproduce hrm/fig05 hrm/fig08 --jobs 1
+  outlast reproduce drives
   outlast reproduce diff-raid fig06 table2""",
 )
 @click.argument("selection", nargs=-1, metavar="[PAPER[/FIGURE]]...")
@@ -48,9 +49,9 @@ def reproduce_command(
     """Run the figures of published papers again and judge what the papers say of them.
 
     Without arguments all papers: diff-raid, flexible, hrm, msapl, reparo. PAPER/FIGURE, such as hrm/fig05, is one
-    figure; a figure may also follow its paper. Writes index.html with every statement beside closed form and
-    simulation, a page for each paper, reproduction.json and a table for each figure. After a stop it goes on where it
-    was.
+    figure; a figure may also follow its paper. "drives" are real drives, measured beside simulated. Writes index.html
+    with every statement beside closed form and simulation, a page for each paper, reproduction.json and a table for
+    each figure. After a stop it goes on where it was.
     """
     from outlast.cli.progress import RunProgress
     from outlast.errors import ScenarioError
@@ -90,7 +91,7 @@ def reproduce_command(
 def select(selection: Sequence[str]) -> list[tuple[Paper, list[Figure]]]:
     """The papers and figures that the arguments name, in order; all of them if there are none."""
     from outlast.errors import ScenarioError
-    from outlast.reproduce import PAPERS
+    from outlast.reproduce import DRIVES, PAPERS
     from outlast.reproduce import paper as paper_of
 
     # Figures by paper; none stands for all of them.
@@ -98,7 +99,7 @@ def select(selection: Sequence[str]) -> list[tuple[Paper, list[Figure]]]:
     last: str | None = None
     for word in selection or PAPERS:
         paper, slash, figure = word.partition("/")
-        if not slash and paper not in PAPERS and last is not None:
+        if not slash and paper not in PAPERS | DRIVES and last is not None:
             paper, figure = last, word
         last = paper
         known = paper_of(paper)

@@ -219,6 +219,8 @@ class Paper:
     """The folder of its scenarios, if it is not named like the paper."""
     elsewhere: Mapping[str, str] = field(default_factory=dict)
     """Its figures and tables that are no figure here, by their names in the paper, each with the reason."""
+    against: str = "paper"
+    """What numbers stand beside ours."""
 
     def figure(self, name: str) -> Figure | None:
         """The figure of that name."""

@@ -66,6 +66,10 @@ def make(spec: Spec, overrides: Sequence[tuple[str, str]] = ()) -> Plan:
         try:
             scenario = api.resolve(spec.scenario, changes)
             api.validate(spec.scenario, changes)
+            if log := scenario.get("run", {}).get("log"):
+                raise ScenarioError(
+                    f"run.log = {log!r}: must be absent in a sweep, which keeps figures and no requests"
+                )
         except OutlastError as error:
             raise ScenarioError(f"{spec.source}: {_which(spec, places, number)}: {error}") from error
         for repeat in range(spec.repeats):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from outlast import __version__
+from outlast import __version__, frames
 from outlast.errors import OutputError, ScenarioError
 from outlast.output import parquet, write_file
 from outlast.points import Outcome
@@ -19,10 +19,15 @@ from outlast.sweeps.statistics import Mean, front, mean_of
 
 if TYPE_CHECKING:
     import polars as pl
+    import pyarrow as pa
+
+    from outlast.notebook.plots import SweepPlots
 
 SCHEMA_NAME = "outlast-sweep/1"
 FILES = ("sweep.json", "sweep.parquet", "report.html", "points")
 """What a sweep's folder holds."""
+CODE = "policies"
+"""What it holds, too, where policies of the sweep are in no file of their own."""
 
 Row = dict[str, Any]
 
@@ -45,6 +50,18 @@ class Sweep:
         failed = f", {len(self.failed)} failed" if self.failed else ""
         return f"<Sweep {self.summary['name']}: {len(self.points)} points, {self.summary['runs']} runs{failed}>"
 
+    def _repr_html_(self) -> str:
+        from outlast.notebook.shown import sweep
+
+        return sweep(self)
+
+    @property
+    def plot(self) -> SweepPlots:
+        """Charts as plotly figures: `plot.figure(name)`, `plot.front()`, or any of the report's by `plot(name)`."""
+        from outlast.notebook.plots import SweepPlots
+
+        return SweepPlots(self)
+
     @property
     def points(self) -> list[dict[str, Any]]:
         """Each point: its number, its `values` by setting, and `figures` by name: `count`, `mean`, `sd`, `half`."""
@@ -66,6 +83,22 @@ class Sweep:
     def table(self) -> pl.DataFrame:
         """A row for each run: point, repeat, what varies, every setting (`scenario.…`) and every figure."""
         return self._frame
+
+    def to_polars(self) -> pl.DataFrame:
+        """The same as `table()`."""
+        return self._frame
+
+    def to_pandas(self) -> Any:
+        """The table of all runs as a pandas DataFrame. Needs pandas and pyarrow, which Outlast itself does without."""
+        return frames.to_pandas(self._frame)
+
+    def to_arrow(self) -> pa.Table:
+        """The table of all runs as a pyarrow Table. Needs pyarrow, which Outlast itself does without."""
+        return frames.to_arrow(self._frame)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The table of all runs for whatever reads the Arrow C stream interface, such as `pyarrow.table(sweep)`."""
+        return self._frame.__arrow_c_stream__(requested_schema)
 
     def difference(self, figure: str, point: int, other: int) -> Mean:
         """The mean of a figure at `point` less that at `other`, taken repeat by repeat.

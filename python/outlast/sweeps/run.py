@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from outlast import api, points
 from outlast.errors import OutputError, ScenarioError
+from outlast.notebook import bar
 from outlast.output import check_writable
 from outlast.points.workers import Workers, local
+from outlast.policies.portable import Code
 from outlast.sweeps.plan import make
-from outlast.sweeps.result import FILES, Sweep, write
+from outlast.sweeps.result import CODE, FILES, Sweep, write
 from outlast.sweeps.spec import SpecLike, read
 
 
@@ -24,26 +27,35 @@ def sweep(
     jobs: int | None = None,
     on: str | None = None,
     slurm: Mapping[str, Any] | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | bool | None = None,
 ) -> Sweep:
     """Runs a sweep: a sweep file's path, or what one says as nested dictionaries.
+
+    There values of `policies.gc` and the like may be functions and classes, too; those of the program itself or a
+    notebook are pickled into the folder, which needs cloudpickle.
 
     Every run is kept in `out` (by default `out/` and the sweep's name) as it ends, and not made again: the same
     call goes on after a stop, and a sweep that has become larger only runs what is new. `jobs` runs at a time, one
     for each core by default; or `on` a Dask cluster (`tcp://…`) or in a queue (`slurm`, with `slurm` as options of
     `dask_jobqueue.SLURMCluster` and `jobs`, how many to submit). The outcome is the same, to the byte. `progress`
-    is told how many runs of how many are done.
+    is told how many runs of how many are done; `True` shows a bar.
 
     Runs that fail are tried again as often as the sweep's `retries`, then listed in the result's `failed`.
     """
+    code = None
+    if isinstance(spec, Mapping):
+        # Code at hand is in files before runs are planned, whose keys have its bytes.
+        code = Code((Path(out) if out is not None else Path("out") / str(spec.get("name", "sweep"))) / CODE)
+        spec = code.portable(spec)
     said = read(spec)
     where = _where(on, jobs, slurm)
     folder = Path(out) if out is not None else Path("out") / said.name
     _check(folder)
-    plan = make(said, api.override_list(overrides))
-    outcome = points.run_all(
-        [run.job for run in plan.runs], folder / "points", where, retries=said.retries, progress=progress
-    )
+    with code.written() if code else nullcontext():
+        plan = make(said, api.override_list(overrides))
+    jobs_of_plan = [run.job for run in plan.runs]
+    with bar.of_sweep(progress) as tell:
+        outcome = points.run_all(jobs_of_plan, folder / "points", where, retries=said.retries, progress=tell)
     done = Sweep.of(plan, outcome)
     write(done, folder)
     return done
@@ -72,7 +84,7 @@ def _check(folder: Path) -> None:
         names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
     except OSError as error:
         raise OutputError(f"{folder}: cannot be read: {error.strerror}") from error
-    others = [name for name in names if name not in FILES and not name.startswith(".")]
+    others = [name for name in names if name not in (*FILES, CODE) and not name.startswith(".")]
     if others:
         raise OutputError(f"{folder}: holds {others[0]}, which is no part of a sweep; name another folder")
     check_writable(folder / "sweep.json")

@@ -39,6 +39,16 @@ fn bad_settings_are_refused_by_name_value_and_limit() {
     assert!(
         refuse("level = \"raid5\"\nmembers = 3\nparity_percent = [50, 50]").contains("each of the 3 members")
     );
+    assert_eq!(
+        refuse("level = \"raid5\"\nmembers = 3\ntable = [[0, 1, 2], [0, 1, 1]]"),
+        "array.table[1] = [0, 1, 1]: each stripe must name each of the 3 members once"
+    );
+    assert!(refuse("level = \"raid5\"\nmembers = 3\ntable = []").contains("between 1 and 65536 stripes"));
+    assert!(refuse("level = \"raid1\"\nmembers = 2\ntable = [[0, 1]]").contains("not raid1"));
+    assert!(
+        refuse("level = \"raid5\"\nmembers = 3\nparity_percent = [40, 30, 30]\ntable = [[0, 1, 2]]")
+            .contains("excludes array.parity_percent")
+    );
     assert!(refuse("level = \"raid4\"\nmembers = 2\nparity_percent = [100, 0]").contains("not raid4"));
     assert!(
         refuse("level = \"raid5\"\nmembers = 3\nchunk = 1000")

@@ -104,6 +104,9 @@ impl ArrayConfig {
     }
 
     fn validate_placement(&self) -> Result<(), ConfigError> {
+        if let Some(table) = &self.table {
+            self.validate_table(table)?;
+        }
         let Some(percent) = &self.parity_percent else { return Ok(()) };
         let value = format!("{percent:?}");
         if !self.has_parity() || self.level == Level::Raid4 {
@@ -116,7 +119,41 @@ impl ArrayConfig {
         }
         self.shares().map(|_| ())
     }
+
+    fn validate_table(&self, table: &[Vec<u8>]) -> Result<(), ConfigError> {
+        let refused =
+            |value: &dyn std::fmt::Display, limit: &str| Err(ConfigError::new("array.table", value, limit));
+        let stripes = format!("{} stripes", table.len());
+        if !self.has_parity() || self.level == Level::Raid4 {
+            return refused(
+                &stripes,
+                &format!("is for levels raid5, raid6 and code, not {}", self.level.name()),
+            );
+        }
+        if self.parity_percent.is_some() {
+            return refused(&stripes, "excludes array.parity_percent: both say where parity lies");
+        }
+        if table.is_empty() || table.len() > TABLE_MAX {
+            return refused(&stripes, &format!("must be between 1 and {TABLE_MAX} stripes"));
+        }
+        for (stripe, columns) in table.iter().enumerate() {
+            let mut sorted = columns.clone();
+            sorted.sort_unstable();
+            if !sorted.iter().copied().eq(0..self.members as u8) {
+                let limit = format!("each stripe must name each of the {} members once", self.members);
+                return Err(ConfigError::new(
+                    &format!("array.table[{stripe}]"),
+                    format!("{columns:?}"),
+                    limit,
+                ));
+            }
+        }
+        Ok(())
+    }
 }
+
+/// Stripes of a table at most.
+const TABLE_MAX: usize = 1 << 16;
 
 impl BackgroundConfig {
     fn validate(&self) -> Result<(), ConfigError> {

@@ -2,7 +2,7 @@
 
 use super::Array;
 use outlast_device::{
-    Command, Completion, Device, Extent, Identity, Op as HostOp, Peek, SectorRun, Smart, Tag,
+    Command, Completion, Device, Extent, Identity, LatencyParts, Op as HostOp, Peek, SectorRun, Smart, Tag,
 };
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
 
@@ -19,6 +19,10 @@ impl<D: Device> Device for Array<D> {
 
     fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
         self.replies.data.remove(&tag)
+    }
+
+    fn take_parts(&mut self, tag: Tag) -> Option<LatencyParts> {
+        self.accounts.as_mut()?.take(tag)
     }
 
     fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
@@ -124,6 +128,11 @@ impl<D: Device> Device for Array<D> {
         // Without power things wait for its return.
         if self.powered && self.is_unsettled() {
             return Err("something is due that no event will bring".to_owned());
+        }
+        if let Some(accounts) = &self.accounts {
+            let hosts = self.flight.hosts.live().map(|host| host.tag);
+            let open: Vec<_> = hosts.chain(self.flight.held_back.iter().map(|held| held.tag)).collect();
+            accounts.self_check(&open, self.replies.ready.len())?;
         }
         let ops = &self.flight.ops;
         if let Some(op) = self.doubt.waiting().find(|&op| !ops.is_live(op)) {

@@ -54,7 +54,8 @@ impl<D: Device> Array<D> {
                 self.note_read_error(now, usize::from(sub.column));
                 failed = 1 << role;
             }
-            self.read_under_lock(now, host, sub.group, wanted, sub.rows, failed);
+            let op = self.read_under_lock(now, host, sub.group, wanted, sub.rows, failed);
+            self.follow_on(host, op);
         } else if self.is_lost(sub.group, wanted, sub.rows) {
             // It was given up while the member had the command, which may have read the zeroes in its place.
             self.fail_lost(host, sub.group, wanted, sub.rows);

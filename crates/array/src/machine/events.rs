@@ -2,7 +2,7 @@
 
 use super::Array;
 use crate::op::{OpKind, Sub, SubKind};
-use outlast_device::{Command, Device, Op as HostOp, Outcome, Tag};
+use outlast_device::{Command, Device, LatencyCause as Cause, Op as HostOp, Outcome, Tag};
 use outlast_units::Nanos;
 
 impl<D: Device> Array<D> {
@@ -61,8 +61,12 @@ impl<D: Device> Array<D> {
         let (source, reached, notice) = self.members.advance_first(at, limit.min(own), &mut buffer);
         if !buffer.is_empty() || notice.is_some() {
             self.clock = reached;
-            for completion in &buffer {
-                self.member_done(reached, completion.tag, completion.outcome);
+            if self.accounts.is_some() {
+                self.follow(reached, &buffer);
+            } else {
+                for completion in &buffer {
+                    self.member_done(reached, completion.tag, completion.outcome);
+                }
             }
             buffer.clear();
             if let Some(notice) = notice {
@@ -127,14 +131,20 @@ impl<D: Device> Array<D> {
     fn settle_one(&mut self, now: Nanos) {
         if let Some((op, bytes)) = self.doubt.log.next_waiting() {
             self.flight.ops[op].log_bytes = bytes;
+            self.follow_wait(now, op, Some(Cause::Record));
             self.write_log(now, op);
         } else if let Some(op) = self.doubt.bitmap.take_marked() {
+            self.follow_wait(now, op, Some(Cause::Record));
             self.gather(now, op);
         } else if self.doubt.bitmap.begin_marking() {
             self.carry_on_bitmap(now);
         } else if let Some(held) = self.flight.take_released() {
+            if let Some(accounts) = &mut self.accounts {
+                accounts.kept_out(now, held.tag, Cause::Mount);
+            }
             self.accept(now, held.command, held.tag, &held.data);
         } else if let Some(op) = self.flight.runnable.pop_front() {
+            self.follow_wait(now, op, None);
             self.locked(now, op);
         } else if let Some(column) = self.members.take_leaving() {
             self.fail_column(now, column);
@@ -144,7 +154,7 @@ impl<D: Device> Array<D> {
     }
 
     #[inline]
-    fn member_done(&mut self, now: Nanos, tag: Tag, outcome: Outcome) {
+    pub(super) fn member_done(&mut self, now: Nanos, tag: Tag, outcome: Outcome) {
         let sub = self.flight.take_sub(tag);
         self.members.completed(usize::from(sub.column));
         match sub.kind {
@@ -165,6 +175,7 @@ impl<D: Device> Array<D> {
 
     /// Ends a command to a member that is no longer there.
     pub(super) fn member_gone(&mut self, now: Nanos, sub: Sub) {
+        self.follow_gone(now, &sub);
         match sub.kind {
             SubKind::DirectRead => self.direct_read_done(now, sub, Tag(0), Outcome::ReadOnly),
             SubKind::DirectWrite => self.direct_write_done(now, sub, Outcome::ReadOnly),

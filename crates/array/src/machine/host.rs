@@ -4,7 +4,6 @@ use super::flight::HeldBack;
 use super::{Array, command};
 use crate::layout::{Piece, Rows};
 use crate::op::{Host, Op, OpKind, Sub, SubKind};
-use crate::roles::roles;
 use outlast_device::{Command, Completion, Device, Op as HostOp, Outcome, Tag};
 use outlast_units::slab::NIL;
 use outlast_units::{Nanos, SECTOR_BYTES};
@@ -12,9 +11,15 @@ use outlast_units::{Nanos, SECTOR_BYTES};
 impl<D: Device> Array<D> {
     pub(super) fn receive(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         assert!(self.powered, "an array without power takes no commands");
-        if self.flight.replaying > 0 {
-            self.flight.held_back.push_back(HeldBack { command, tag, data: data.to_vec() });
-            return;
+        // One branch: hardly ever is either.
+        if (self.flight.replaying > 0) | self.accounts.is_some() {
+            if let Some(accounts) = &mut self.accounts {
+                accounts.submitted(now, tag);
+            }
+            if self.flight.replaying > 0 {
+                self.flight.held_back.push_back(HeldBack { command, tag, data: data.to_vec() });
+                return;
+            }
         }
         self.accept(now, command, tag, data);
     }
@@ -92,10 +97,10 @@ impl<D: Device> Array<D> {
         wanted: u64,
         rows: Rows,
         failed: u64,
-    ) {
+    ) -> u32 {
         self.flight.hosts[host].left += 1;
         let op = Op { host, roles: wanted, failed, ..Op::new(OpKind::Read, group, rows) };
-        self.start(now, op);
+        self.start(now, op)
     }
 
     /// Copies rows of a data role into the host's buffer.
@@ -241,50 +246,6 @@ impl<D: Device> Array<D> {
         self.replies.ready.push_back(Completion { at: now, tag, outcome });
         if self.flight.is_host_idle() && self.passes.under_way().is_some() {
             self.passes.ask();
-        }
-    }
-
-    /// Whether some of `rows` of `group` is lost in the roles `set`.
-    #[inline]
-    pub(super) fn is_lost(&self, group: u64, set: u64, rows: Rows) -> bool {
-        !self.ledger.lost().is_empty()
-            && roles(set).any(|role| {
-                let first = self.layout.logical(group, role, rows.first);
-                self.ledger.lost().overlaps(&(first..first + u64::from(rows.len())))
-            })
-    }
-
-    /// A read of `rows` of `group` in the roles `set` fails: some of it is lost.
-    #[cold]
-    pub(super) fn fail_lost(&mut self, host: u32, group: u64, set: u64, rows: Rows) {
-        for role in roles(set) {
-            for row in rows.first..rows.end {
-                let sector = self.layout.logical(group, role, row);
-                if self.ledger.lost().overlaps(&(sector..sector + 1)) {
-                    self.replies.note_failure(host, sector, 1);
-                }
-            }
-        }
-        self.flight.hosts[host].outcome = Outcome::MediumError;
-    }
-
-    /// Host command `host` fails, since `rows` of `group` cannot be read in the roles `set`.
-    #[cold]
-    pub(super) fn fail_unread(&mut self, host: u32, group: u64, set: u64, rows: Rows) {
-        for role in roles(set) {
-            self.replies.note_failure(host, self.layout.logical(group, role, rows.first), rows.len());
-        }
-        self.flight.hosts[host].outcome = Outcome::MediumError;
-    }
-
-    /// Data that was lost has been written anew.
-    pub(super) fn found_again(&mut self, group: u64, set: u64, rows: Rows) {
-        if self.ledger.lost().is_empty() {
-            return;
-        }
-        for role in roles(set) {
-            let first = self.layout.logical(group, role, rows.first);
-            self.ledger.find(first..first + u64::from(rows.len()));
         }
     }
 }

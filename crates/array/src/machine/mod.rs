@@ -1,7 +1,7 @@
 //! The array as a machine: what its parts say is put together here, and only here.
 //!
 //! One file for each way in or step: [`host`] takes commands and cuts them into pieces, and [`direct`] sends those that need no lock; [`begin`], [`plan`], [`gather`], [`window`],
-//! [`record`] and [`commit`] carry an operation on a group from its lock to its end; [`events`] handles what members complete and what time brings, and settles; [`membership`], [`pass`],
+//! [`record`] and [`commit`] carry an operation on a group from its lock to its end; [`events`] handles what members complete and what time brings, and settles; [`follow`] keeps account of where time goes; [`membership`], [`pass`],
 //! [`power`], [`bitmap`] and [`repair`] do what the array does beside the host; [`aside`] reads members for others; [`device`], [`extents`], [`status`] and [`untimed`] are the ways out.
 
 mod aside;
@@ -13,9 +13,11 @@ mod direct;
 mod events;
 mod extents;
 mod flight;
+mod follow;
 mod gather;
 mod host;
 mod ledger;
+mod losses;
 mod membership;
 mod pass;
 mod peek;
@@ -28,6 +30,7 @@ mod status;
 mod untimed;
 mod window;
 
+use crate::accounts::Accounts;
 use crate::config::ArrayConfig;
 use crate::doubt::Doubt;
 use crate::layout::{Layout, Rows, lay_out_over};
@@ -36,7 +39,7 @@ use crate::passes::{PassKind, Passes};
 use crate::repairs::Repairs;
 use flight::{Flight, Replies};
 use ledger::Ledger;
-use outlast_device::{Command, Completion, Device, Op as HostOp, StreamId};
+use outlast_device::{Command, Completion, Device, Op as HostOp};
 use outlast_media::ConfigError;
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
 use setup::Setup;
@@ -72,6 +75,9 @@ pub struct Array<D> {
     passes: Passes,
     repairs: Repairs,
     ledger: Ledger,
+    /// Where the time of commands goes; none where nobody asks.
+    #[persist(skip)]
+    accounts: Option<Box<Accounts>>,
     clock: Nanos,
     read_only: bool,
     powered: bool,
@@ -123,6 +129,7 @@ impl<D: Device> Array<D> {
             passes: Passes::new(&setup.config.background),
             repairs: Repairs::default(),
             ledger,
+            accounts: None,
             clock: Nanos::ZERO,
             read_only: false,
             powered: true,
@@ -234,5 +241,5 @@ impl<D: Device> Array<D> {
 
 /// A command to a member.
 pub(super) fn command(op: HostOp, lba: u64, rows: Rows) -> Command {
-    Command { lba: Lba(lba), sectors: rows.len(), op, stream: StreamId(0), fua: false }
+    Command::new(op, Lba(lba), rows.len())
 }

@@ -12,6 +12,7 @@ impl<D: Device + PowerCycle> PowerCycle for Array<D> {
     /// Power fails and comes back: a nested array starts by itself, forced if it has to.
     fn power_cycle(&mut self, off: Nanos, on: Nanos) {
         self.lose_power(off, on);
+        self.accounts.iter_mut().for_each(|accounts| accounts.forget());
         let started = self.power_on(on, true);
         assert!(started.is_ok(), "a forced start is never refused");
     }
@@ -29,6 +30,9 @@ impl<D: Device + PowerCycle> Array<D> {
     pub fn power_failure_until(&mut self, off: Nanos, on: Nanos) {
         self.catch_up(off);
         let aborted = self.flight.open_tags();
+        if let Some(accounts) = &mut self.accounts {
+            accounts.abort(off, &aborted);
+        }
         // What was done before has been done, whether or not the host has heard of it.
         let done = std::mem::take(&mut self.replies);
         self.lose_power(off, on);
@@ -43,6 +47,7 @@ impl<D: Device + PowerCycle> Array<D> {
     /// [`Consistency`] provides. The array is off until [`Array::power_on`].
     pub fn power_cut(&mut self, now: Nanos) {
         self.lose_power(now, now);
+        self.accounts.iter_mut().for_each(|accounts| accounts.forget());
     }
 
     /// Power fails at `off`, and is back for the members at `on`.

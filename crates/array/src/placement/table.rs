@@ -41,6 +41,11 @@ impl Placement {
         Self::from_columns(columns, data, column_of)
     }
 
+    /// The columns of each stripe of a period, those of `data` data chunks first.
+    pub(crate) fn written_out(table: &[Vec<u8>], data: usize) -> Self {
+        Self::from_columns(table[0].len(), data, table.concat())
+    }
+
     fn from_columns(columns: usize, data: usize, column_of: Vec<u8>) -> Self {
         let mut role_of = vec![u8::MAX; column_of.len()];
         for (place, &column) in column_of.iter().enumerate() {

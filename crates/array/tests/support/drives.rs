@@ -40,6 +40,9 @@ pub(crate) fn drive(
             bus: ByteRate::new(667_000_000).unwrap(),
             command: Nanos(200),
             suspend: None,
+            plane_reads: outlast_media::PlaneReads::default(),
+            cache_read: None,
+            channel: outlast_media::ChannelOrder::default(),
         },
         defects: DefectConfig::default(),
         ftl: FtlConfig { capacity: Some(capacity), ..FtlConfig::default() },
@@ -91,7 +94,12 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
-    pub(crate) fn new(array: Array<Ssd>, seed: u64) -> Self {
+    /// With an odd seed where the time of commands goes is told, and checked.
+    pub(crate) fn new(mut array: Array<Ssd>, seed: u64) -> Self {
+        if seed % 2 == 1 {
+            array.split_latencies();
+            array.with_devices(|_, drive| drive.split_latencies());
+        }
         Self { host: Host::new(array), rng: SplitMix::new(seed, "trial"), cuts: 0, may_be_lost: false }
     }
 

@@ -5,7 +5,7 @@ pub(crate) mod drives;
 pub(crate) mod failing;
 
 use outlast_array::{Array, ArrayConfig, Counters, PlainConfig, PlainDevice};
-use outlast_device::{Command, Completion, Device, Op, Outcome, StreamId, Tag};
+use outlast_device::{Command, Completion, Device, LatencyCause, Op, Outcome, Tag};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
 use std::collections::BTreeMap;
@@ -69,7 +69,7 @@ pub(crate) fn array(config: ArrayConfig, sectors: u64) -> Array<PlainDevice> {
 }
 
 pub(crate) fn command(op: Op, lba: u64, sectors: u32) -> Command {
-    Command { lba: Lba(lba), sectors, op, stream: StreamId(0), fua: false }
+    Command::new(op, Lba(lba), sectors)
 }
 
 #[derive(Default, Clone, Debug)]
@@ -88,6 +88,7 @@ struct Sector {
 #[derive(Clone)]
 struct Pending {
     command: Command,
+    since: Nanos,
     version: u64,
     /// Of a read: by sector, what it may return. Of a flush: by sector of the device, what it makes durable.
     allowed: Vec<Vec<u64>>,
@@ -104,6 +105,10 @@ pub(crate) struct Host<D> {
     pub(crate) now: Nanos,
     pub(crate) reads_checked: u64,
     pub(crate) completed: u64,
+    /// Commands of which the device told where their time went.
+    pub(crate) split: u64,
+    /// Whether processors of members search and mark for repairs, which takes time; nothing else does of theirs.
+    pub(crate) members_search: bool,
     /// Reads that ended with a medium error, as ranges.
     pub(crate) errors: Vec<(u64, u32)>,
     pub(crate) refused: u64,
@@ -126,6 +131,8 @@ impl<D: Device> Host<D> {
             now: Nanos::ZERO,
             reads_checked: 0,
             completed: 0,
+            split: 0,
+            members_search: false,
             errors: Vec::new(),
             refused: 0,
             tolerant: false,
@@ -187,13 +194,21 @@ impl<D: Device> Host<D> {
             Op::LbaStatus => {}
         }
         let version = if command.op == Op::Write { self.version } else { 0 };
-        self.pending.insert(tag, Pending { command, version, allowed });
+        self.pending.insert(tag, Pending { command, since: self.now, version, allowed });
         self.device.submit_data(self.now, command, tag, &data);
     }
 
     fn complete(&mut self, completion: Completion) {
-        let Pending { command, version, allowed } = self.pending.remove(&completion.tag).unwrap();
+        let Pending { command, since, version, allowed } = self.pending.remove(&completion.tag).unwrap();
         self.completed += 1;
+        if let Some(parts) = self.device.take_parts(completion.tag) {
+            let latency = completion.at - since;
+            assert_eq!(Nanos(parts.total()), latency, "{command:?} spent its time on {parts:?}");
+            // Processors take no time else: what counts for them nobody has laid claim to.
+            let claimed = parts[LatencyCause::Firmware] == 0 || self.members_search;
+            assert!(claimed, "{command:?}: {parts:?}");
+            self.split += 1;
+        }
         match (command.op, completion.outcome) {
             (Op::Read, Outcome::Ok) => {
                 let data = self.device.take_data(completion.tag).expect("bytes are kept");

@@ -6,13 +6,14 @@ use serde_json::Value;
 use std::fmt::Write as _;
 
 /// What the run itself cost, and what is no finding of it: sections and figures of the summary.
-const APART: [(&str, &[&str]); 6] = [
+const APART: [(&str, &[&str]); 7] = [
     ("time", &["wall_s", "cpu_s", "precondition_cpu_s", "precondition_wall_s"]),
     ("throughput", &["requests_per_cpu_s"]),
     // How much memory the program takes is its form.
     ("memory", &[]),
     // What was asked for: a new setting with a default changes no result.
     ("scenario", &[]),
+    ("beyond_range", &[]),
     ("schema", &[]),
     ("version", &[]),
 ];

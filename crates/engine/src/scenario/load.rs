@@ -1,12 +1,15 @@
 //! From layers to a scenario.
 
+use super::chip::measure_chip;
 use super::decode::decode;
 use super::error::nearest;
 use super::merge::merge;
 use super::override_path::override_tree;
 use super::parse::{json_tree, toml_tree};
+use super::policies::{Decision, take_policies};
 use super::tree::{Kind, Node, Origin};
 use super::{Place, Preset, Provenance, Scenario, ScenarioError, presets};
+use outlast_ssd::is_chip_file;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -45,8 +48,8 @@ const MAX_EXTENDS: usize = 16;
 /// Puts a scenario together from `layers`, then sets single settings by dotted name, and checks it.
 ///
 /// An override's value is read as TOML if it can be (`7`, `true`, `[1, 2]`, `"text"`) and is text otherwise (`50us`);
-/// `null` takes an inherited setting away. Paths of trace and job files count from the folder of the scenario file that
-/// gives them.
+/// `null` takes an inherited setting away. Paths of trace, job and chip files count from the folder of the scenario file that
+/// gives them. A chip's file is read here, and what it gave is part of the scenario from then on.
 ///
 /// # Errors
 /// The first thing that is wrong, with its file and line.
@@ -67,7 +70,9 @@ pub fn load(
     }
     merge(&mut root, last)?;
     let provenance = Provenance::new(root);
-    let scenario: Scenario = decode(&provenance)?;
+    let mut scenario: Scenario = decode(&provenance)?;
+    measure_chip(&mut scenario, &provenance, read)?;
+    take_policies(&mut scenario).map_err(|error| ScenarioError::invalid(&provenance, &error))?;
     scenario.validate().map_err(|error| ScenarioError::invalid(&provenance, &error))?;
     Ok((scenario, provenance))
 }
@@ -238,19 +243,28 @@ fn take_extends(tree: &mut Node) -> Result<Vec<(String, Place)>, ScenarioError> 
     }
 }
 
-/// Makes the relative paths of trace and job files and of snapshots count from `folder`.
+/// Makes the relative paths of trace and job files, of snapshots, of chips' files and of policies count from `folder`.
 fn resolve_paths(tree: &mut Node, folder: &Path) {
     if folder.as_os_str().is_empty() {
         return;
     }
-    let settings: [&[&str]; 3] =
-        [&["workload", "trace", "file"], &["workload", "fio", "file"], &["precondition", "from"]];
-    for setting in settings {
+    let files: [&[&str]; 4] = [
+        &["workload", "trace", "file"],
+        &["workload", "fio", "file"],
+        &["precondition", "from"],
+        &["device", "reliability", "chip"],
+    ];
+    let policies = Decision::ALL.iter().map(|decision| vec!["policies", decision.name()]);
+    let settings: Vec<Vec<&str>> = files.iter().map(|setting| setting.to_vec()).chain(policies).collect();
+    for setting in &settings {
         let file = setting.iter().try_fold(&mut *tree, |node, key| match &mut node.kind {
             Kind::Table(table) => table.get_mut(*key),
             _ => None,
         });
-        if let Some(Node { kind: Kind::Text(text), .. }) = file {
+        if let Some(Node { kind: Kind::Text(text), .. }) = file
+            && (setting[0] != "device" || is_chip_file(text))
+            && (setting[0] != "policies" || text.contains(':'))
+        {
             *text = folder.join(&*text).display().to_string();
         }
     }

@@ -7,6 +7,8 @@
 //! Architecture Invariant: everything here works on text that is handed in. Files are opened only by
 //! [`load_scenario`], through the `read` argument that all else takes.
 
+mod beyond;
+mod chip;
 mod decode;
 mod error;
 mod load;
@@ -14,6 +16,7 @@ mod merge;
 mod override_path;
 mod parse;
 mod place;
+mod policies;
 mod presets;
 mod provenance;
 mod schema;
@@ -25,6 +28,7 @@ pub use error::ScenarioError;
 pub use load::{Layer, ReadFile, load, load_scenario, parse_text};
 pub use override_path::split_override;
 pub use place::Place;
+pub use policies::{Decision, OwnPolicy, PoliciesSpec};
 pub use presets::{Preset, presets};
 pub use provenance::Provenance;
 pub use schema::json_schema;

@@ -13,10 +13,13 @@ pub struct Preset {
 
 macro_rules! preset {
     ($name:literal, $title:literal) => {
+        preset!("", $name, $title)
+    };
+    ($folder:literal, $name:literal, $title:literal) => {
         Preset {
             name: $name,
             title: $title,
-            text: include_str!(concat!("../../../../scenarios/presets/", $name, ".toml")),
+            text: include_str!(concat!("../../../../scenarios/presets/", $folder, $name, ".toml")),
         }
     };
 }
@@ -42,6 +45,35 @@ const PRESETS: &[Preset] = &[
     preset!(
         "serve-drive",
         "A 1 GiB drive to be served: empty, volatile buffer, parity, room for a die that fails"
+    ),
+    preset!(
+        "drives/",
+        "micron-7450-max-800g",
+        "Micron 7450 MAX 800 GB at full size, held against measurements"
+    ),
+    preset!(
+        "drives/",
+        "micron-7450-pro-960g",
+        "Micron 7450 PRO 960 GB at full size, held against measurements"
+    ),
+    preset!(
+        "drives/",
+        "solidigm-p5520-1920g",
+        "Solidigm D7-P5520 1.92 TB at full size, held against measurements"
+    ),
+    preset!("drives/", "samsung-pm9a3-960g", "Samsung PM9A3 960 GB at full size, held against measurements"),
+    preset!("drives/", "hynix-pe8110-960g", "SK hynix PE8110 960 GB at full size, held against measurements"),
+    preset!("drives/", "kioxia-cm7r-3840g", "Kioxia CM7-R 3.84 TB at full size, from its data sheet"),
+    preset!("drives/", "samsung-970pro-1t", "Samsung 970 PRO 1 TB with NVMeVirt's parameters"),
+    preset!(
+        "drives/",
+        "samsung-980pro-1t",
+        "A client TLC drive of 1 TB past its SLC cache, after the Samsung 980 PRO"
+    ),
+    preset!(
+        "drives/",
+        "solidigm-p5336-7680g",
+        "A QLC drive of 7.68 TB with 16-KiB units, after the Solidigm D5-P5336"
     ),
 ];
 

@@ -1,6 +1,6 @@
 //! The settings of a run.
 
-use super::ScenarioError;
+use super::{PoliciesSpec, ScenarioError};
 use outlast_array::ArrayConfig;
 use outlast_media::{ConfigError, FaultSpec, HazardConfig};
 use outlast_ssd::{ChangeConfig, SsdConfig};
@@ -38,6 +38,9 @@ pub struct Scenario {
     /// How the drive is brought into the state in which it is measured.
     #[serde(default)]
     pub precondition: PreconditionSpec,
+    /// Decisions that code of your own takes.
+    #[serde(default, skip_serializing_if = "PoliciesSpec::is_default")]
+    pub policies: PoliciesSpec,
     /// What is measured and how.
     #[serde(default)]
     pub run: RunSpec,
@@ -126,6 +129,7 @@ pub enum Overwrite {
 /// What is measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[allow(clippy::struct_excessive_bools, reason = "settings, each asked for by itself")]
 pub struct RunSpec {
     /// Whether time is simulated. Default: full.
     pub timing: TimingMode,
@@ -159,6 +163,23 @@ pub struct RunSpec {
     /// Default: one for each processor; in sweeps, which make several runs at once, 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u16>,
+    /// Whether the time of every request is split by cause: `latency_causes` in results, and columns of the log. With time.
+    /// Default: false, which costs nothing.
+    #[serde(skip_serializing_if = "is_false")]
+    pub causes: bool,
+    /// Whether results have tables of how busy dies, channels and the controller were over time, of the valid units and the wear of
+    /// superblocks, and of every one that was moved. With time. Default: false, which costs nothing.
+    #[serde(skip_serializing_if = "is_false")]
+    pub utilisation: bool,
+    /// A Parquet file that gets a row for every request, those of the warm-up included; a relative path begins at the folder of the result. With
+    /// time; not for sweeps. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives references")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// A leap of age.
@@ -186,6 +207,9 @@ impl Default for RunSpec {
             member_mttf_hours: 1.5e6,
             member_uber: 1e-16,
             threads: None,
+            causes: false,
+            utilisation: false,
+            log: None,
         }
     }
 }
@@ -206,7 +230,7 @@ impl Scenario {
     pub fn input_files(&self) -> Vec<InputFile> {
         let from = self.precondition.from.iter();
         let own = from.map(|path| InputFile { setting: "precondition.from", path: path.clone() });
-        self.workload.input_files().into_iter().chain(own).collect()
+        self.workload.input_files().into_iter().chain(own).chain(self.policies.input_files()).collect()
     }
 
     /// Checks every setting that can be checked without building the drive or opening files.
@@ -268,6 +292,9 @@ impl Scenario {
             member.fail_at = None;
         }
         twin.run.twin = false;
+        twin.run.causes = false;
+        twin.run.utilisation = false;
+        twin.run.log = None;
         twin
     }
 
@@ -356,6 +383,25 @@ impl RunSpec {
             if sum > most.0 {
                 let limit = "all leaps together must be at most 1000d";
                 return Err(ConfigError::new(&format!("run.ageing[{index}].by"), ageing.by, limit));
+            }
+        }
+        let untimed = self.timing == TimingMode::None;
+        let timed = [
+            ("causes", self.causes, "without time there is none to be split"),
+            ("utilisation", self.utilisation, "without time nothing is busy"),
+        ];
+        if let Some((name, _, why)) = timed.into_iter().find(|&(_, asked, _)| asked && untimed) {
+            let limit = format!("must be false where run.timing is none: {why}");
+            return Err(ConfigError::new(&format!("run.{name}"), true, limit));
+        }
+        if let Some(log) = &self.log {
+            if untimed {
+                let limit = "must be absent where run.timing is none: requests then have no times";
+                return Err(ConfigError::new("run.log", log, limit));
+            }
+            if !log.ends_with(".parquet") {
+                let limit = "must be the name of a file that ends in .parquet";
+                return Err(ConfigError::new("run.log", log, limit));
             }
         }
         if !(1..=5).contains(&self.histogram_digits) {

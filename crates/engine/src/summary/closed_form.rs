@@ -28,7 +28,7 @@ pub struct ClosedForm {
 
 pub(crate) fn closed_form(facts: &Facts<'_>, spare: f64) -> ClosedForm {
     let config = facts.ssd.config();
-    let policy = facts.ssd.ftls().next().map(outlast_ftl::Ftl::victim_policy);
+    let policy = facts.ssd.ftls().next().and_then(outlast_ftl::Ftl::victim_policy);
     let waf = match policy {
         Some(VictimPolicy::Greedy) => write_amplification::greedy(spare).ok(),
         Some(VictimPolicy::Fifo) => write_amplification::fifo(spare).ok(),
@@ -51,7 +51,7 @@ pub(crate) fn closed_form(facts: &Facts<'_>, spare: f64) -> ClosedForm {
         page_bytes: config.geometry.page_size.0 as f64,
         spare_bytes: config.geometry.spare_per_page.0 as f64,
         read_s: timing.read.mean_ns() * 1e-9,
-        program_s: timing.program.mean_ns() * 1e-9,
+        program_s: timing.program.mean_ns() / f64::from(config.ftl.one_shot) * 1e-9,
         command_s: timing.command.as_secs_f64(),
         bus_bytes_per_s: timing.bus.bytes_per_s() as f64,
     };
@@ -104,6 +104,9 @@ fn why_not_uniform(facts: &Facts<'_>) -> Option<&'static str> {
     }
     if facts.measured.counts.drives.partial_writes != 0 {
         return Some("some writes cover mapping units only in part");
+    }
+    if facts.measured.counts.drives.coalesced_writes != 0 {
+        return Some("some writes coalesce in the buffer");
     }
     if facts.recorder.completed.commands[Op::Trim as usize] != 0 {
         return Some("some space is trimmed");

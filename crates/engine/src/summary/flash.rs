@@ -15,13 +15,15 @@ use serde::ser::{SerializeMap, Serializer};
 pub struct WriteAmplification {
     /// All causes.
     pub total: f64,
-    /// By cause; of the host its own bytes, `partial_write` and `array`.
+    /// By cause; of the host its own bytes, `partial_write`, `array` and `coalesced`.
     pub causes: Programs<f64>,
     /// The parts of mapping units that a partial write did not cover.
     pub partial_write: f64,
     /// What an array had its members write beside the host's own bytes: parity, copies, records, rebuilding. Zero for a drive by
     /// itself.
     pub array: f64,
+    /// Below zero: what units that took the place of older ones in the write buffer saved.
+    pub coalesced: f64,
     /// Units that each flash core wrote for each one of the host's; empty for one core and for arrays.
     pub by_core: Vec<f64>,
 }
@@ -46,6 +48,9 @@ impl Serialize for WriteAmplification {
         }
         map.serialize_entry("partial_write", &self.partial_write)?;
         map.serialize_entry("array", &self.array)?;
+        if self.coalesced != 0.0 {
+            map.serialize_entry("coalesced", &self.coalesced)?;
+        }
         if !self.by_core.is_empty() {
             map.serialize_entry("by_core", &self.by_core)?;
         }
@@ -114,10 +119,12 @@ pub(crate) fn amplification(facts: &Facts<'_>) -> Option<WriteAmplification> {
     let host = counts.host_bytes as f64;
     let array = counts.drives.host_bytes_written as f64 / host - 1.0;
     let causes = counts.written.map(|units| units as f64 * unit / host);
+    let coalesced = -(counts.drives.coalesced_writes as f64 * unit / host);
     Some(WriteAmplification {
         total: counts.programmed_bytes as f64 / host,
         causes,
-        partial_write: causes[ProgramCause::Host] - 1.0 - array,
+        partial_write: causes[ProgramCause::Host] - 1.0 - array - coalesced,
+        coalesced,
         array,
         by_core: facts.measured.by_core.clone(),
     })

@@ -6,6 +6,11 @@ use outlast_device::Op;
 use outlast_units::Bytes;
 use serde::Serialize;
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// Commands completed while measured.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
@@ -23,6 +28,12 @@ pub struct Host {
     pub unmapped_reads: u64,
     /// Mapping units read from the write buffer.
     pub buffer_hits: u64,
+    /// Mapping units that host reads found in the read cache; absent: 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub read_cache_hits: u64,
+    /// Mapping units written in place of older ones in the write buffer; absent: 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub coalesced_writes: u64,
     /// Mapping units written only in part.
     pub partial_writes: u64,
     /// What each job got, in the order of the job file; absent for a host without jobs.
@@ -71,6 +82,8 @@ pub(crate) fn host(facts: &Facts<'_>) -> Host {
         errors: completed.errors,
         unmapped_reads: counters.unmapped_reads,
         buffer_hits: counters.buffer_hits,
+        read_cache_hits: counters.read_cache_hits,
+        coalesced_writes: counters.coalesced_writes,
         partial_writes: counters.partial_writes,
         jobs: facts.recorder.jobs.figures(facts.workload.lanes.as_ref(), facts.recorder.end),
     }

@@ -7,6 +7,7 @@ mod device;
 mod flash;
 mod host;
 mod latency;
+mod latency_causes;
 mod power;
 mod queue;
 mod reliability;
@@ -23,8 +24,9 @@ pub use device::{DeviceFacts, Memory};
 pub use flash::{Flash, FlashByCause, Gc, WriteAmplification};
 pub use host::{Host, Throughput, Time};
 pub use latency::{LatencyByOp, StreamLatency};
+pub use latency_causes::{BandOfLatencies, CausesOfKind, LatencyCauses};
 pub use power::Power;
-pub use queue::{LittlesLaw, Queue, Spread};
+pub use queue::{Controller, LittlesLaw, Queue, Spread};
 pub use reliability::{
     ChangeMade, ClassFigures, CorrectedBy, Exact, Protection, Rber, Reliability, Scrubbed, StripeRecovery,
     Tail, Twin,
@@ -38,11 +40,13 @@ pub(crate) use device::device_facts;
 pub(crate) use flash::{amplification, flash, gc};
 pub(crate) use host::{host, throughput, time};
 pub(crate) use latency::{latency, latency_table};
+pub(crate) use latency_causes::latency_causes;
 pub(crate) use power::power;
-pub(crate) use queue::{overload_note, queue};
+pub(crate) use queue::{overload_note, queue, queues};
 pub(crate) use steady::{measured_state, precondition_state, precondition_table};
 pub(crate) use wear::{wear, wear_table};
 
+use crate::by_queue::QueueFigures;
 use crate::repair_report::RepairSummary;
 use crate::scenario::Scenario;
 use outlast_device::Smart;
@@ -66,6 +70,9 @@ pub struct Summary {
     pub partial: bool,
     /// What the reader should know: guesses, things that were not reached.
     pub notes: Vec<String>,
+    /// Settings that ask of the chip what its source does not cover; absent where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub beyond_range: Vec<String>,
     /// What the host asked and got.
     pub host: Host,
     /// Simulated time and what the run cost.
@@ -74,6 +81,9 @@ pub struct Summary {
     pub throughput: Throughput,
     /// Latencies from submission (closed loop) or arrival (open loop) to completion, in microseconds.
     pub latency_us: LatencyByOp,
+    /// Where the time of requests went, by cause; absent unless `run.causes` asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_causes: Option<LatencyCauses>,
     /// Bytes programmed over bytes that the host wrote, by cause; absent where it wrote nothing.
     pub write_amplification: Option<WriteAmplification>,
     /// Pages read and programmed, blocks erased.
@@ -101,6 +111,9 @@ pub struct Summary {
     pub smart: Smart,
     /// Queues and utilisation.
     pub queue: Queue,
+    /// What came through each submission queue of the host; absent unless the drive tells them apart and more than one was used.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<QueueFigures>,
     /// Whether the drive, and the measurement, were steady.
     pub steady_state: SteadyState,
     /// What theory says, where it applies.

@@ -1,5 +1,6 @@
 //! Queues and utilisation.
 
+use crate::by_queue::QueueFigures;
 use crate::facts::Facts;
 use crate::overload::{Overload, Stretch, overload};
 use crate::summary::host::per;
@@ -20,10 +21,26 @@ pub struct Queue {
     pub channel_utilisation: Vec<f64>,
     /// Share of the measured time for which dies were busy.
     pub die_utilisation: Spread,
+    /// How busy the controller was; absent unless `run.utilisation` asks for it, and of arrays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub controller: Option<Controller>,
     /// Queue depth of a closed loop; absent in an open one.
     pub host_queue_depth: Option<u32>,
     /// An open loop asked for more than was served, so that the queue grew through the run; absent where it did not.
     pub overload: Option<Overload>,
+}
+
+/// Shares of the measured time for which parts of the controller were busy.
+#[derive(Clone, Debug, Serialize)]
+pub struct Controller {
+    /// The link to the drive; absent where there is none.
+    pub link_in: Option<f64>,
+    /// The link from the drive.
+    pub link_out: Option<f64>,
+    /// The master core.
+    pub master: f64,
+    /// Each flash core.
+    pub cores: Vec<f64>,
 }
 
 /// Little's law, from sums kept apart: the time integral of commands in flight, and the time that each command spent in the drive
@@ -64,6 +81,7 @@ pub(crate) fn queue(facts: &Facts<'_>) -> Queue {
             min: dies.iter().copied().fold(f64::INFINITY, f64::min),
             max: dies.iter().copied().fold(0.0, f64::max),
         },
+        controller: facts.measured.controller.clone(),
         host_queue_depth: match facts.workload.pacing {
             Pacing::Closed { queue_depth } | Pacing::Lanes { queue_depth, held: false } => Some(queue_depth),
             Pacing::Open | Pacing::Lanes { held: true, .. } => None,
@@ -97,4 +115,11 @@ pub(crate) fn overload_note(facts: &Facts<'_>) -> Option<String> {
             found.offered_iops, found.served_iops
         )
     })
+}
+
+/// What came through each submission queue.
+pub(crate) fn queues(facts: &Facts<'_>) -> Vec<QueueFigures> {
+    let config = facts.scenario.device.controller.queues.as_ref();
+    let kept = facts.kept.queues.as_ref();
+    config.zip(kept).map(|(config, kept)| kept.figures(config)).unwrap_or_default()
 }

@@ -7,7 +7,7 @@ use crate::columns::{Join, time_columns, time_table};
 use crate::counts::Snapshot;
 use crate::recorder::Recorder;
 use crate::table::{Column, Table};
-use outlast_device::{Command, Op, Outcome, StreamId};
+use outlast_device::{Command, Op, Outcome};
 use outlast_ftl::{ProgramCause, ReadCause};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Lba, Nanos};
@@ -54,7 +54,7 @@ fn samples(seed: u64, count: usize) -> Vec<Sample> {
         let mut rate = || up_to(1000) as f64 * 1e-6;
         (snapshot.rber.mean, snapshot.rber.p50, snapshot.rber.p99, snapshot.rber.max) =
             (rate(), rate(), rate(), rate());
-        let command = Command { lba: Lba(0), sectors: 8, op, stream: StreamId(0), fua: false };
+        let command = Command::new(op, Lba(0), 8);
         all.push(Sample { command, since: Nanos(since), at: Nanos(at), outcome, snapshot });
     }
     all

@@ -46,6 +46,21 @@ pub(crate) fn run(scenario: Scenario) -> Run {
     Run { simulation, result }
 }
 
+/// `result.json` without what depends on the machine and the moment.
+pub(crate) fn stripped(summary: &Summary) -> serde_json::Value {
+    let mut json = serde_json::to_value(summary).unwrap();
+    for (group, keys) in [
+        ("time", &["wall_s", "cpu_s", "precondition_cpu_s", "precondition_wall_s"][..]),
+        ("throughput", &["requests_per_cpu_s"]),
+        ("memory", &["peak_rss_mib"]),
+    ] {
+        for key in keys {
+            assert!(json[group].as_object_mut().unwrap().remove(*key).is_some(), "no {group}.{key}");
+        }
+    }
+    json
+}
+
 /// Asserts that `measured` is within the share `tolerance` of `expected`.
 #[track_caller]
 pub(crate) fn assert_close(what: &str, measured: f64, expected: f64, tolerance: f64) {

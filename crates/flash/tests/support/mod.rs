@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use outlast_flash::{Answer, Demand, Event, Flash, Next, Op, Place, Queue, Setup, Source, Task};
-use outlast_media::{Geometry, PageTimes, ProgramUnit, Suspend, Timing};
+use outlast_media::{ChannelOrder, Geometry, PageTimes, PlaneReads, ProgramUnit, Suspend, Timing};
 use outlast_units::{BlockId, ByteRate, Bytes, CoreId, DieId, IndexVec, Nanos, Row};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -27,6 +27,10 @@ pub(crate) struct Shape {
     pub(crate) cores: u16,
     pub(crate) program_unit: ProgramUnit,
     pub(crate) suspend: Option<Suspend>,
+    pub(crate) plane_reads: PlaneReads,
+    pub(crate) cache_read: Option<u64>,
+    pub(crate) channel: ChannelOrder,
+    pub(crate) command: u64,
     pub(crate) program_every: u8,
     pub(crate) background_every: u8,
     pub(crate) internal: Option<u32>,
@@ -41,6 +45,10 @@ impl Default for Shape {
             cores: 1,
             program_unit: ProgramUnit { planes: 2, rows: 1, pages_per_unit: 1, units_per_page: 1 },
             suspend: None,
+            plane_reads: PlaneReads::Together,
+            cache_read: None,
+            channel: ChannelOrder::Fifo,
+            command: COMMAND,
             program_every: 64,
             background_every: 32,
             internal: None,
@@ -50,7 +58,7 @@ impl Default for Shape {
 
 impl Shape {
     pub(crate) fn suspending(limit: u8, reads: u8) -> Self {
-        let suspend = Suspend { program: true, erase: true, overhead: Nanos(OVERHEAD), limit, reads };
+        let suspend = Suspend::both(Nanos(OVERHEAD), limit, reads);
         Self { suspend: Some(suspend), ..Self::default() }
     }
 
@@ -107,8 +115,11 @@ impl Caller {
             program: PageTimes::ByType(PROGRAM.map(Nanos).to_vec()),
             erase: Nanos(ERASE),
             bus: ByteRate::new(1_000_000_000).expect("not zero"),
-            command: Nanos(COMMAND),
+            command: Nanos(shape.command),
             suspend: shape.suspend,
+            plane_reads: shape.plane_reads,
+            cache_read: shape.cache_read.map(Nanos),
+            channel: shape.channel,
         };
         let cores: IndexVec<DieId, CoreId> = (0..shape.dies()).map(|die| CoreId(die % shape.cores)).collect();
         let room = Flash::new(&Setup {
@@ -116,6 +127,7 @@ impl Caller {
             timing: &timing,
             unit_size: Bytes(4096),
             program_unit: shape.program_unit,
+            one_shot: 1,
             cores: &cores,
             program_every: shape.program_every,
             background_every: shape.background_every,
@@ -194,6 +206,11 @@ impl Caller {
                     self.pages += u64::from(pages);
                     return;
                 }
+                Next::SensingBeside(pages) => {
+                    self.pages += u64::from(pages);
+                    return self.wake(die);
+                }
+                Next::Looks => return self.wake(die),
                 Next::Asks(ask) => {
                     let wanted = self.wanted.entry((die.0, ask.task() as u8)).or_default();
                     let answer = if wanted.is_empty() { Answer::Nothing } else { Answer::Later };

@@ -1,13 +1,16 @@
 //! Settings of the flash translation layer.
 
+mod gc;
 mod protection;
 
+pub use gc::{GcConfig, GcReads, GcRelocation, Pacing, TokenConfig};
 pub use protection::{
     ClassConfig, CodeConfig, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig, RangeConfig,
 };
 
 pub use crate::policy::VictimPolicy;
 
+use crate::policy::OwnPolicies;
 use crate::shape::Shape;
 use outlast_media::{ConfigError, Geometry};
 use outlast_units::{Bytes, SECTOR_BYTES};
@@ -36,12 +39,19 @@ pub struct FtlConfig {
     pub allocation: Allocation,
     /// Whether the planes of a die program, read and erase together.
     pub multi_plane: bool,
+    /// Page rows that one program operation writes: one-shot programming of a word line (3 with TLC, 4 with QLC). Above 1, `timing.program` is
+    /// the time of the whole operation. 1 to 8. Default: 1, a program operation for each page row.
+    #[serde(skip_serializing_if = "is_one")]
+    pub one_shot: u8,
     /// Write streams for host data, each with its own open superblock. Stream hints are taken modulo this number.
     pub streams: u8,
     /// Garbage collection.
     pub gc: GcConfig,
     /// Wear levelling.
     pub wear_leveling: WearLeveling,
+    /// Decisions of code of the user's: what `[policies]` of a scenario names, loaded.
+    #[serde(skip)]
+    pub own: OwnPolicies,
 }
 
 impl Default for FtlConfig {
@@ -54,11 +64,18 @@ impl Default for FtlConfig {
             tolerated_bad_blocks: 0,
             allocation: Allocation::default(),
             multi_plane: true,
+            one_shot: 1,
             streams: 1,
             gc: GcConfig::default(),
             wear_leveling: WearLeveling::default(),
+            own: OwnPolicies::default(),
         }
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_one(number: &u8) -> bool {
+    *number == 1
 }
 
 /// A permutation of the letters C (channel), W (way: chip), D (die) and P (plane): the first varies fastest. With
@@ -145,29 +162,6 @@ impl JsonSchema for Allocation {
     }
 }
 
-/// When garbage collection runs and what it collects.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct GcConfig {
-    /// Which superblock is collected next.
-    pub policy: VictimPolicy,
-    /// How many superblocks `d-choices` samples.
-    pub choices: u32,
-    /// Collection starts when this many superblocks or fewer are free, and stops above. Absent: as few as the streams
-    /// allow, which leaves the most spare space to the data.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub start_free: Option<u32>,
-    /// Whether host writes are paced by the progress of collection (smooth latency) or run ahead until no superblock is
-    /// free and then wait for a whole victim.
-    pub pacing: bool,
-}
-
-impl Default for GcConfig {
-    fn default() -> Self {
-        Self { policy: VictimPolicy::Greedy, choices: 8, start_free: None, pacing: true }
-    }
-}
-
 /// How wear is kept even.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -187,6 +181,11 @@ impl Default for WearLeveling {
 }
 
 impl FtlConfig {
+    /// Whether data that has lain too long is moved.
+    pub(crate) fn levels_wear(&self) -> bool {
+        self.wear_leveling.static_gap.is_some() || self.own.wear_leveling.is_some()
+    }
+
     /// Checks the settings that need no geometry, and the capacity against the raw one.
     ///
     /// # Errors
@@ -202,7 +201,11 @@ impl FtlConfig {
             let limit = format!("must divide the page size, {}, or be a multiple of it", geometry.page_size);
             return Err(ConfigError::new("device.ftl.mapping_unit", self.mapping_unit, limit));
         }
-        Shape::of(geometry, self.mapping_unit, self.multi_plane)?;
+        if self.one_shot == 0 || self.one_shot > 8 {
+            let limit = "must be between 1 and 8 page rows: those of a word line";
+            return Err(ConfigError::new("device.ftl.one_shot", self.one_shot, limit));
+        }
+        Shape::of(geometry, self)?;
         match (self.capacity, self.over_provisioning) {
             (Some(_), Some(over)) => {
                 let limit = "give either capacity or over_provisioning, not both";
@@ -224,9 +227,7 @@ impl FtlConfig {
         if self.streams == 0 || self.streams > 16 {
             return Err(ConfigError::new("device.ftl.streams", self.streams, "must be between 1 and 16"));
         }
-        if self.gc.choices == 0 {
-            return Err(ConfigError::new("device.ftl.gc.choices", 0, "must be at least 1"));
-        }
+        self.gc.validate(self.mapping_unit)?;
         if self.spare_blocks >= geometry.blocks_per_plane {
             let limit = format!("must be fewer than the {} blocks of a plane", geometry.blocks_per_plane);
             return Err(ConfigError::new("device.ftl.spare_blocks", self.spare_blocks, limit));

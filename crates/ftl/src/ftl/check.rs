@@ -41,6 +41,7 @@ impl Ftl {
             let is = |wanted| move |superblock| self.superblocks.state(superblock) == wanted;
             origins.check(&self.layout, is(State::Open), is(State::Free), |slot| self.is_programmed(slot))?;
         }
+        self.check_held()?;
         self.check_mount(true)?;
         self.check_parity()
     }

@@ -70,8 +70,15 @@ impl Ftl {
     /// Puts the unit of `slot`, whose program operation failed, at the frontier of `stream`; `None` when it is stale or the
     /// stream cannot take it.
     pub fn rewrite(&mut self, stream: Stream, slot: Ppn) -> Option<Slot> {
-        if !self.map.is_valid(slot) || !self.can_append(stream) {
+        if !self.map.is_valid(slot) {
             return None;
+        }
+        if !self.can_append(stream) {
+            // Among the host's data, too, what is held back is for data that the drive has taken.
+            if !self.streams.are_mixed() || !self.may_open_for_moved(stream) {
+                return None;
+            }
+            self.open_for_moved(stream);
         }
         let lpn = self.map.owner(slot);
         let to = self.advance(stream);

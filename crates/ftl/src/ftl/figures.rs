@@ -12,10 +12,12 @@ use outlast_units::BlockIndex;
 pub struct Figures {
     /// Units written, by cause.
     pub written: UnitsWritten,
+    /// Units that the host has written in place of older ones that were not programmed yet: they are not in `written`.
+    pub coalesced: u64,
     /// Pages programmed.
     pub pages_programmed: u64,
     /// Program operations that used several planes at once. A program unit takes all planes of its lane, one operation for each of
-    /// its rows.
+    /// its rows, or of its word lines where these are programmed in one shot.
     pub multi_plane_programs: u64,
     /// Pages read by relocation in [untimed](Ftl::write_untimed) writes.
     pub untimed_reads: PagesRead,
@@ -34,12 +36,13 @@ pub struct Figures {
 impl Ftl {
     /// What has been counted.
     pub fn figures(&self) -> Figures {
-        let (programmed, rows) = (self.counts.pus_programmed(), u64::from(self.layout.rows_per_pu()));
+        let (programmed, each) = (self.counts.pus_programmed(), u64::from(self.layout.programs_per_pu()));
         let (victims, victim_units) = self.superblocks.victims();
         Figures {
             written: self.counts.written(),
+            coalesced: self.counts.all_coalesced(),
             pages_programmed: programmed * u64::from(self.layout.pages_per_pu()),
-            multi_plane_programs: if self.layout.planes_per_lane() > 1 { programmed * rows } else { 0 },
+            multi_plane_programs: if self.layout.planes_per_lane() > 1 { programmed * each } else { 0 },
             untimed_reads: self.counts.untimed_reads(),
             victims,
             victim_units,
@@ -89,8 +92,8 @@ impl Ftl {
         (live().min().unwrap_or(0), live().max().unwrap_or(0))
     }
 
-    /// The victim policy in force.
-    pub fn victim_policy(&self) -> VictimPolicy {
-        self.config.gc.policy
+    /// The victim policy in force; `None` where it is code of the user's.
+    pub fn victim_policy(&self) -> Option<VictimPolicy> {
+        self.own.gc.is_none().then_some(self.config.gc.policy)
     }
 }

@@ -33,6 +33,7 @@ impl Ftl {
         if !self.room.erases_late() || self.origins.is_some() {
             return;
         }
+        self.program_held();
         for stream in self.frontiers.streams() {
             if let Some(pu) = self.pad(stream) {
                 self.programmed(pu);
@@ -45,6 +46,7 @@ impl Ftl {
         }
         self.origins = Some(origins);
         self.follows = true;
+        self.looks_first = true;
     }
 
     /// Writes without time need no origins.
@@ -52,6 +54,7 @@ impl Ftl {
     pub(super) fn drop_origins_of_all(&mut self) {
         self.origins = None;
         self.follows = self.records.is_some();
+        self.looks_first = self.held.is_some();
     }
 
     /// Whether all that superseded units of `superblock` is on flash, or safe in the buffer: it may be erased.
@@ -86,9 +89,14 @@ impl Ftl {
             origins.set(&self.layout, slot, Ppn::NONE);
             let lpn = self.map.owner(slot);
             let mut next = if lpn.is_some() { self.lookup(lpn) } else { Ppn::NONE };
-            if !next.is_some() && origins.trimmed.get(&lpn) == Some(&slot) {
-                // Its trim would be undone: then to what it superseded, which nothing erases before the trim is safe.
-                origins.trimmed.insert(lpn, origin);
+            if !next.is_some() {
+                match origins.trimmed.get(&lpn) {
+                    // Its trim would be undone: then to what it superseded, which nothing erases before the trim is safe.
+                    Some(&former) if former == slot => drop(origins.trimmed.insert(lpn, origin)),
+                    // The trim would be undone to a newer copy, which may go back to this one.
+                    Some(&former) => next = former,
+                    None => {}
+                }
             }
             if next == slot {
                 origins.keep(slot, origin);
@@ -134,6 +142,9 @@ impl Ftl {
     pub fn power_failed(&mut self) {
         self.room.power_failed();
         self.lanes.shake();
+        if self.config.gc.overlap {
+            self.frontiers.forget_promises();
+        }
     }
 
     /// Whether program unit `pu` has been programmed, or has failed on the way, since its blocks were erased.
@@ -174,7 +185,7 @@ impl Ftl {
     }
 
     /// Power failed and the buffer is empty. `started` are the program units whose programming was under way, `queued` those that
-    /// were full and waited for it. Every logical page goes back to its newest copy on flash; program units that nothing was
+    /// were full and waited for it, beside those held back. Every logical page goes back to its newest copy on flash; program units that nothing was
     /// programmed to are filled anew by their stream, as far as it still stands in their superblock.
     pub fn lose_buffer(&mut self, started: &[Pu], queued: &[Pu]) -> Aftermath {
         self.begin_origins();
@@ -185,6 +196,9 @@ impl Ftl {
         let mut gone: Vec<(Pu, bool)> = Vec::with_capacity(started.len() + queued.len());
         gone.extend(started.iter().map(|&pu| (pu, true)));
         gone.extend(queued.iter().map(|&pu| (pu, false)));
+        while let Some(pu) = self.take_held() {
+            gone.push((pu, false));
+        }
         for stream in self.frontiers.streams() {
             if let Some(pu) = self.begun_pu(stream) {
                 let empty = self.layout.units_per_pu() - self.begun_units(stream);

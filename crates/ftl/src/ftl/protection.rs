@@ -188,6 +188,8 @@ impl Ftl {
     /// Programs, without time, all parity that is due.
     pub(super) fn program_parity(&mut self, stream: Stream) {
         while let Some(pu) = self.take_parity(stream) {
+            // What it covers is replaced no more, and comes to flash before it.
+            self.program_held();
             self.programmed(pu);
         }
     }

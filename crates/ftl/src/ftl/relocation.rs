@@ -1,8 +1,7 @@
-//! Relocation: which superblock to empty, moving its valid units, erasing it.
+//! Relocation: moving the valid units of a superblock, erasing it. Which one it is, is in `choices`.
 
 use super::Ftl;
 use crate::bits::{lowest, ones};
-use crate::policy::{self, NO_CANDIDATE, WorkedOut};
 use crate::streams::{Cause, Stream};
 use crate::superblocks::State;
 use crate::table::Mapping;
@@ -49,7 +48,7 @@ impl Ftl {
             return Relocated { stale: units.count_ones(), rest: 0, completed: None };
         }
         if self.frontiers[stream].is_full() {
-            self.open(stream);
+            self.open_for_moved(stream);
         }
         let (valid_count, left) = (count_few(valid), self.frontiers[stream].left_in_pu());
         let moved =
@@ -117,12 +116,12 @@ impl Ftl {
     /// [`Ftl::relocate_units`] without time: moves the units in all slots from `first` on that are set in `units`, which are valid, and
     /// programs what they complete.
     pub(super) fn relocate_at_once(&mut self, stream: Stream, first: Ppn, units: u64) {
-        let cause = self.streams.cause(stream);
         let superblock = self.layout.superblock_of(first);
+        let cause = self.superblocks.moved_for(superblock);
         let mut rest = units;
         while rest != 0 {
             if self.frontiers[stream].is_full() {
-                self.open(stream);
+                self.open_for_moved(stream);
             }
             let frontier = &self.frontiers[stream];
             let (left, broken) = (frontier.left_in_pu(), frontier.is_broken());
@@ -155,108 +154,12 @@ impl Ftl {
         }
     }
 
-    /// Whether space must be collected: few superblocks are free.
-    #[inline]
-    pub fn needs_gc(&self) -> bool {
-        self.free_superblocks() <= self.room.start_free()
-    }
-
     /// Whether there is a place to move the valid units of `superblock` to: they fit into the open superblock of `stream` and the free ones that are not promised
     /// to another.
     pub fn can_relocate(&self, superblock: SuperblockId, stream: Stream) -> bool {
         let free = self.free_superblocks().saturating_sub(self.frontiers.promised_beside(stream));
         let room = u64::from(self.room(stream)) + u64::from(free) * u64::from(self.data_units(stream));
         u64::from(self.superblocks.valid(superblock)) <= room
-    }
-
-    /// The superblock that garbage collection should take next, by the configured policy; `None` when no sealed superblock has
-    /// a stale unit, or, on a worn drive, when there is no place to move its valid ones to.
-    ///
-    /// # Panics
-    /// If there is no such place on a drive that is not worn: a superblock is always held back.
-    pub fn choose_victim(&mut self) -> Option<SuperblockId> {
-        if self.room.may_lack_reserve()
-            && self.free_superblocks() < self.reserve()
-            && let Some(least) = self.choose_least()
-        {
-            return Some(least);
-        }
-        let victim = self.pick_victim()?;
-        if !self.can_relocate(victim, self.streams.gc(self.class_of_superblock(victim))) {
-            let damaged = self.is_damaged() || self.lanes.is_shaken() || self.is_mixed();
-            assert!(damaged, "a superblock is held back for relocation unless the drive is worn or damaged");
-            if let Some(least) = self.choose_least() {
-                return Some(least);
-            }
-            if self.is_collecting() {
-                // There will be room when it has been erased.
-                return None;
-            }
-            self.room.set_stuck(true);
-            return None;
-        }
-        // Data that was trimmed, or that has moved to another core, may have made room again.
-        self.room.set_stuck(false);
-        Some(victim)
-    }
-
-    /// Whether classes, or superblocks of one class, have different codes.
-    #[inline]
-    fn is_mixed(&self) -> bool {
-        self.codes.count() > 1 || self.streams.classes() > 1
-    }
-
-    fn pick_victim(&mut self) -> Option<SuperblockId> {
-        if self.is_mixed() {
-            return self.pick_mixed();
-        }
-        let gc = &self.config.gc;
-        let units = self.data_units(self.streams.gc(0));
-        let view = self.superblocks.view(self.superblocks.counts(), self.counts.clock(), units);
-        policy::choose(gc.policy, gc.choices, &view, &mut self.rng)
-    }
-
-    /// Where superblocks hold different amounts of data, what counts is the part of a superblock that a victim's valid units would
-    /// fill. Superblocks whose code is outdated come first, if anything is gained from them.
-    fn pick_mixed(&mut self) -> Option<SuperblockId> {
-        let gc = &self.config.gc;
-        let most = self.codes.most_data_units();
-        let mut rng = self.rng.clone();
-        let victim = [true, false].into_iter().find_map(|only_outdated| {
-            let share = |superblock| self.share(superblock, most, only_outdated);
-            let counts = WorkedOut(self.layout.superblocks(), share);
-            let view = self.superblocks.view(counts, self.counts.clock(), most);
-            policy::choose(gc.policy, gc.choices, &view, &mut rng)
-        });
-        self.rng = rng;
-        victim
-    }
-
-    /// So much of `most` slots as the valid units of `superblock` would fill of a superblock that they move to. With [`NO_CANDIDATE`]
-    /// where they find no place; and, if `only_outdated`, where its code is not outdated.
-    fn share(&self, superblock: SuperblockId, most: u32, only_outdated: bool) -> u32 {
-        let valid = self.superblocks.count(superblock);
-        if valid & NO_CANDIDATE != 0 {
-            return valid;
-        }
-        let stream = self.streams.gc(self.class_of_superblock(superblock));
-        if !self.can_relocate(superblock, stream) || (only_outdated && !self.is_outdated(superblock)) {
-            return valid | NO_CANDIDATE;
-        }
-        let units = self.data_units(stream).max(1);
-        (u64::from(valid) * u64::from(most)).div_ceil(u64::from(units)) as u32
-    }
-
-    /// The superblock that static wear levelling should move: the least-worn sealed one, when the most-worn superblock is ahead of
-    /// it by more than the configured gap and a well-worn one is free.
-    pub fn choose_cold(&self) -> Option<SuperblockId> {
-        let gap = self.config.wear_leveling.static_gap?;
-        let candidates = self.superblocks.candidates();
-        let (coldest, _) = candidates.min_by_key(|&(superblock, _)| self.superblocks.cycles(superblock))?;
-        let worn = self.superblocks.free().iter().map(|&free| self.superblocks.cycles(free)).max()?;
-        let stream = self.streams.wear_leveling(self.class_of_superblock(coldest));
-        let ahead = worn.saturating_sub(self.superblocks.cycles(coldest));
-        (ahead > gap && self.can_relocate(coldest, stream)).then_some(coldest)
     }
 
     /// Takes `superblock` out of the candidates: its valid units are now to be relocated to `stream` and counted for `cause`. Returns
@@ -266,7 +169,10 @@ impl Ftl {
     /// If it is not sealed.
     pub fn begin_relocation(&mut self, superblock: SuperblockId, stream: Stream, cause: Cause) -> u32 {
         self.superblocks.begin_collecting(superblock, cause);
-        debug_assert!(self.streams.cause(stream) != Cause::Host, "relocated data goes to streams of its own");
+        debug_assert!(
+            self.streams.cause(stream) != Cause::Host || self.streams.are_mixed(),
+            "relocated data goes to streams of its own"
+        );
         let valid = self.superblocks.valid(superblock);
         let promised = valid > self.room(stream);
         self.frontiers[stream].promise(promised);

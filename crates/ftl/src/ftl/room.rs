@@ -1,11 +1,48 @@
 //! Room: how much data the core is to hold, and whether it can.
 
 use super::Ftl;
+use crate::streams::Stream;
 use crate::table::Mapping;
 use outlast_media::{ConfigError, Geometry};
 use outlast_units::{LocalDie, Lpn, Pu, SuperblockId};
 
 impl Ftl {
+    /// Whether collection, once begun, goes on beyond the least that ends it.
+    pub fn has_marks(&self) -> bool {
+        self.room.has_marks()
+    }
+
+    /// Whether space must be collected: few superblocks are free.
+    #[inline]
+    pub fn needs_gc(&self) -> bool {
+        // A victim that is erased beside the next one is as good as free.
+        let coming = if self.config.gc.overlap { self.superblocks.coming() } else { 0 };
+        self.room.needs_gc(self.free_superblocks() + coming)
+    }
+
+    /// Whether a slot of `stream` is left beside `units` units that are still to be moved there, for which one free superblock is held back.
+    pub fn leaves_room(&self, stream: Stream, units: u32) -> bool {
+        let of_others = self.frontiers.promised_beside(stream).max(self.reserve() - 1);
+        let free = self.free_superblocks().saturating_sub(of_others);
+        let room = u64::from(self.room(stream)) + u64::from(free) * u64::from(self.data_units(stream));
+        room > u64::from(units)
+    }
+
+    /// Whether `stream` can take a unit that relocation moves.
+    pub fn can_take_moved(&self, stream: Stream) -> bool {
+        !self.frontiers[stream].is_full() || self.may_open_for_moved(stream)
+    }
+
+    /// All that was to go to `stream` has found room there.
+    pub fn end_promise(&mut self, stream: Stream) {
+        self.frontiers[stream].promise(false);
+    }
+
+    /// Garbage collection is about to take a victim. Returns whether it is the first since the high mark was reached.
+    pub fn collection_begins(&mut self) -> bool {
+        self.room.collection_begins()
+    }
+
     /// Free superblocks held back for relocation.
     pub(super) fn reserve(&self) -> u32 {
         self.streams.tasks() * self.room.held_back()
@@ -19,14 +56,22 @@ impl Ftl {
             let gone = format!("{} lanes of {}", self.lanes.dead_count(), self.layout.lanes().len());
             return Err(ConfigError::new("device.absent_dies", gone, limit));
         }
-        if let Some(wanted) = self.config.gc.start_free {
-            let most = superblocks.saturating_sub(self.superblocks_needed()) + self.reserve();
-            if wanted < self.reserve() || wanted > most {
-                let limit = format!("must be between {} and {most} superblocks", self.reserve());
-                return Err(ConfigError::new("device.ftl.gc.start_free", wanted, limit));
-            }
-            self.room.set_start_free(wanted);
+        let most = superblocks.saturating_sub(self.superblocks_needed()) + self.reserve();
+        let start = self.config.gc.start_free.unwrap_or(self.reserve());
+        if self.config.gc.start_free.is_some() && (start < self.reserve() || start > most) {
+            let limit = format!("must be between {} and {most} superblocks", self.reserve());
+            return Err(ConfigError::new("device.ftl.gc.start_free", start, limit));
         }
+        let stop = self.config.gc.stop_free.unwrap_or(start + 1);
+        if self.config.gc.stop_free.is_some() && (stop <= start || stop > most + 1) {
+            let limit = format!(
+                "must be above start_free, {start}, and at most {}, one more than the free superblocks that the spare space gives \
+                 each flash core",
+                most + 1
+            );
+            return Err(ConfigError::new("device.ftl.gc.stop_free", stop, limit));
+        }
+        self.room.set_marks(start, stop);
         if superblocks < self.superblocks_needed() {
             let data = self.superblocks_for_data();
             let over = self.superblocks_needed() - data;

@@ -2,6 +2,7 @@
 
 use super::{Ftl, Map};
 use crate::codes::{Codes, data_units};
+use crate::held::Held;
 use crate::lanes::Lanes;
 use crate::layout::LISTED_BYTES;
 use crate::mount::Records;
@@ -28,6 +29,13 @@ impl SpaceView<'_> {
     /// Free superblocks held back for relocation.
     pub fn reserve(self) -> u32 {
         self.ftl.reserve()
+    }
+
+    /// Data slots in the open superblocks of the host, and in the free ones beyond those with which collection begins; `coming` that are not free yet count too.
+    pub fn room_for_host(self, coming: u32) -> u32 {
+        let open: u32 = self.ftl.streams.hosts().map(|stream| self.ftl.room(stream)).sum();
+        let further = (self.ftl.free_superblocks() + coming).saturating_sub(self.ftl.room.start_free());
+        open + further * self.ftl.data_units(self.ftl.streams.host(0, 0))
     }
 
     /// Superblocks that scrubbing keeps for itself, whether or not it moves anything (open, held back, or waiting for their
@@ -91,7 +99,8 @@ impl SpaceView<'_> {
     /// Resident bytes of all tables. [`Ftl::new`] allocates them once; they grow only when the core takes over units of another.
     pub fn bytes(self) -> usize {
         let others = self.ftl.superblocks.ids().len() * (Codes::BYTES_EACH + Lanes::BYTES_EACH);
-        self.ftl.map.bytes() + self.ftl.superblocks.bytes() + others + self.ftl.physical.bytes()
+        let held = self.ftl.held.as_ref().map_or(0, |held| held.bytes());
+        self.ftl.map.bytes() + self.ftl.superblocks.bytes() + others + held + self.ftl.physical.bytes()
     }
 
     /// What [`SpaceView::bytes`] will be when all tables are built.
@@ -103,6 +112,7 @@ impl SpaceView<'_> {
             + superblocks * (Superblocks::BYTES_EACH + Codes::BYTES_EACH + Lanes::BYTES_EACH) as u64
             + pus.div_ceil(64) * size_of::<u64>() as u64
             + Physical::bytes_when_built(geometry, layout)
+            + self.ftl.held.as_ref().map_or(0, |_| Held::bytes_when_built(pus))
             + self.ftl.mount.map_or(0, |mount| {
                 let pages = u64::from(layout.logical_units());
                 Records::bytes(u64::from(layout.slots()), pages, mount.checkpoint_every)

@@ -42,6 +42,11 @@ impl StreamView<'_> {
         self.ftl.room(self.stream)
     }
 
+    /// Whether a relocation under way may have to open a superblock more for `stream`, which is promised to it.
+    pub fn is_promised(self) -> bool {
+        self.ftl.frontiers[self.stream].is_promised()
+    }
+
     /// Data slots that a superblock has when `stream` opens it now.
     pub fn data_units(self) -> u32 {
         self.ftl.data_units(self.stream)

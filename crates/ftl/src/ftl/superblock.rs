@@ -11,14 +11,40 @@ impl Ftl {
     /// Whether `stream` may open a superblock.
     pub(super) fn may_open(&self, stream: Stream) -> bool {
         let relocates = !matches!(self.streams.cause(stream), Cause::Host | Cause::Partial);
+        if !relocates && self.config.gc.overlap {
+            return self.leaves_reserve() && self.codes.data_units(stream) != 0;
+        }
         let held_back = if relocates { 0 } else { self.reserve() };
         self.free_superblocks() > held_back && self.codes.data_units(stream) != 0
     }
 
-    /// `stream` opens its next superblock.
+    /// Where victims overlap: whether the host may take a free superblock. One that is promised to a relocation stays, and when all victims of collection under
+    /// way have been erased, the reserve is whole.
+    fn leaves_reserve(&self) -> bool {
+        let (free, promised) = (self.free_superblocks(), self.frontiers.promised());
+        free > promised && free + self.superblocks.coming() > self.reserve() + promised
+    }
+
+    /// Whether `stream` may open a superblock for what relocation moves: any that is free, be it held back.
+    pub(super) fn may_open_for_moved(&self, stream: Stream) -> bool {
+        self.free_superblocks() != 0 && self.codes.data_units(stream) != 0
+    }
+
+    /// `stream` opens its next superblock, for data of the host if that is its own.
     #[cold]
     pub(super) fn open(&mut self, stream: Stream) {
         assert!(self.may_open(stream), "stream {} has no free superblock", stream.0);
+        self.open_next(stream);
+    }
+
+    /// `stream` opens its next superblock, for what relocation moves.
+    #[cold]
+    pub(super) fn open_for_moved(&mut self, stream: Stream) {
+        assert!(self.may_open_for_moved(stream), "stream {} has no superblock to move data to", stream.0);
+        self.open_next(stream);
+    }
+
+    fn open_next(&mut self, stream: Stream) {
         let superblock = self.take_free(self.streams.cause(stream));
         self.begin_superblock(superblock, stream);
         let units = self.layout.units_per_pu();
@@ -104,6 +130,7 @@ impl Ftl {
         self.forget(superblock);
         let usable = self.lanes.is_usable(superblock, self.config.tolerated_bad_blocks);
         self.superblocks.erased(superblock, erased.cycles, usable);
+        self.room.freed(self.free_superblocks());
         if usable && self.free_superblocks() >= self.reserve() {
             self.room.reserve_is_whole();
         }

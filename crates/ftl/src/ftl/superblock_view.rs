@@ -36,10 +36,25 @@ impl<'a> SuperblockView<'a> {
         self.ftl.superblocks.valid(self.id)
     }
 
+    /// P/E cycles of a superblock: the mean of its good blocks.
+    pub fn cycles(self) -> u32 {
+        self.ftl.superblocks.cycles(self.id)
+    }
+
+    /// Units that the host has written since a superblock was sealed; `None` unless it is sealed.
+    pub fn age(self) -> Option<u64> {
+        self.seal().map(|_| self.written_since())
+    }
+
     /// Which of all seals that of a superblock was; `None` unless it is sealed. Another number than before means that the superblock
     /// was erased and filled in between.
     pub fn seal(self) -> Option<u64> {
         self.ftl.superblocks.seal_of(self.id)
+    }
+
+    /// Units that the host has written since the superblock was filled; of one that is not sealed, since it last was.
+    pub fn written_since(self) -> u64 {
+        self.ftl.counts.clock() - self.ftl.superblocks.sealed_at(self.id)
     }
 
     /// Whether all that superseded units of `superblock` is on flash, or safe in the buffer: it may be erased.

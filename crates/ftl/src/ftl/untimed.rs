@@ -19,11 +19,28 @@ impl Ftl {
     /// [`Full`] when no space can be made.
     #[inline]
     pub fn write_untimed(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, Full> {
-        // What is written without time is on flash before its origin could be erased.
+        if self.looks_first { self.look_and_write(stream, lpn) } else { self.write_anew(stream, lpn) }
+    }
+
+    /// Writes host data of `lpn` in place of older data that is not programmed, if there is such; else to a slot of its own.
+    #[cold]
+    #[inline(never)]
+    fn look_and_write(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, Full> {
+        // What is written without time is on flash before its origin could be erased, or in the buffer for good.
         if self.origins.is_some() {
             self.drop_origins_of_all();
         }
-        if !self.can_append(stream) {
+        if let Some(slot) = self.replaceable(lpn) {
+            self.replace(slot, Some(Unit::zero(lpn.0)));
+            return Ok(slot);
+        }
+        self.write_anew(stream, lpn)
+    }
+
+    #[allow(clippy::inline_always, reason = "the way of every write without time: the other caller is cold")]
+    #[inline(always)]
+    fn write_anew(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, Full> {
+        if self.frontiers[stream].is_full() && (self.room.has_marks() || !self.may_open(stream)) {
             self.make_space(stream)?;
         }
         let slot = self.append(stream, lpn);
@@ -51,7 +68,10 @@ impl Ftl {
     fn complete(&mut self, stream: Stream, slot: Slot) {
         if slot.completes_pu {
             let (pu, _) = self.layout().pu_of(slot.ppn);
-            self.programmed(pu);
+            let due = if self.held.is_none() { Some(pu) } else { self.hold_back(pu) };
+            if let Some(pu) = due {
+                self.programmed(pu);
+            }
             if self.codes.count() != 0 || self.layout.list_rows() != 0 {
                 self.program_parity(stream);
             }
@@ -64,10 +84,19 @@ impl Ftl {
             if self.is_read_only() {
                 return Err(Full);
             }
-            let Some(victim) = self.choose_victim() else { break };
-            self.collect(victim, self.streams.gc(self.class_of_superblock(victim)));
+            let Some(victim) = self.choose_victim() else {
+                if self.held_units() == 0 {
+                    break;
+                }
+                // A superblock can be collected when all of it is on flash.
+                self.program_held();
+                continue;
+            };
+            self.room.collection_begins();
+            self.collect(victim, self.streams.gc(self.class_of_superblock(victim)), Cause::Gc);
             if let Some(cold) = self.choose_cold() {
-                self.collect(cold, self.streams.wear_leveling(self.class_of_superblock(cold)));
+                let to = self.streams.wear_leveling(self.class_of_superblock(cold));
+                self.collect(cold, to, Cause::WearLeveling);
             }
         }
         if !self.can_append(stream) {
@@ -81,13 +110,13 @@ impl Ftl {
         self.drop_origins_of_all();
         while self.needs_gc() && !self.is_read_only() {
             let Some(victim) = self.choose_victim() else { break };
-            self.collect(victim, self.streams.gc(self.class_of_superblock(victim)));
+            self.room.collection_begins();
+            self.collect(victim, self.streams.gc(self.class_of_superblock(victim)), Cause::Gc);
         }
     }
 
-    fn collect(&mut self, victim: SuperblockId, to: Stream) {
-        debug_assert!(self.streams.cause(to) != Cause::Host, "relocated data goes to a stream of its own");
-        self.superblocks.begin_collecting(victim, self.streams.cause(to));
+    fn collect(&mut self, victim: SuperblockId, to: Stream, cause: Cause) {
+        self.superblocks.begin_collecting(victim, cause);
         let first = self.layout.first_slot(victim).0;
         let (end, stride) = (first + self.layout.units_per_superblock(), self.layout.mask_stride());
         let valid_at = |map: &Map, at: u32| map.valid_in(Ppn(at), stride.min(end - at));
@@ -103,8 +132,7 @@ impl Ftl {
             self.relocate_at_once(to, Ppn(at), now);
         }
         assert!(self.superblocks.valid(victim) == 0, "superblock {victim} was not emptied");
-        let cause = self.streams.cause(to).read();
-        self.counts.read(cause, reads);
+        self.counts.read(cause.read(), reads);
         self.erased(victim);
     }
 }

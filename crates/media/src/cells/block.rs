@@ -3,7 +3,7 @@
 use super::ln::LnTable;
 use super::powers::Powers;
 use super::{DAYS_PER_TICK, NEVER};
-use crate::reliability::open_unit;
+use crate::reliability::{GridTable, RberModel, age, open_unit};
 use outlast_units::Row;
 use outlast_units::rng::mix;
 
@@ -77,19 +77,27 @@ pub(super) struct Law {
     /// Reads to the power of its q.
     reads_power: Powers,
     ln: LnTable,
+    /// Of a model that is a table: it, in place of the powers.
+    grid: Option<Box<GridTable>>,
     /// ln of the page-type factor of each row, and the greatest of them.
     row_ln_factor: Vec<f64>,
     worst_ln_factor: f64,
 }
 
 impl Law {
-    /// With the exponents `n` of the days and `q` of the reads, and a page-type factor for each row.
-    pub(super) fn new(n: f64, q: f64, row_ln_factor: Vec<f64>) -> Self {
+    /// With the exponents `n` of the days and `q` of the reads, the table of `model` if it is one, and a page-type factor for each row.
+    pub(super) fn new(n: f64, q: f64, model: &RberModel, row_ln_factor: Vec<f64>) -> Self {
         assert!(!row_ln_factor.is_empty(), "blocks without rows");
+        let ln = LnTable::new();
+        let grid = match model {
+            RberModel::Grid(grid) => Some(Box::new(grid.table(|x| ln.at(x)))),
+            _ => None,
+        };
         Self {
+            grid,
             days_power: Powers::new(n, DAYS_PER_TICK),
             reads_power: Powers::new(q, 1.0),
-            ln: LnTable::new(),
+            ln,
             worst_ln_factor: row_ln_factor.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             row_ln_factor,
         }
@@ -120,8 +128,19 @@ impl Law {
     /// The RBER of a block's mean page at an age in ticks.
     #[inline]
     pub(super) fn rber(&self, block: &Block, age: u32, reads: u32) -> f64 {
+        if let Some(grid) = &self.grid {
+            return self.of_grid(grid, block, age, reads);
+        }
         block.fixed
             + block.retention * self.days_power.at(age)
             + block.disturbance * self.reads_power.at(reads)
+    }
+
+    /// Apart, as [`Powers`] keeps what is seldom wanted apart.
+    #[cold]
+    #[inline(never)]
+    fn of_grid(&self, grid: &GridTable, block: &Block, ticks: u32, reads: u32) -> f64 {
+        let age = age(f64::from(ticks) * DAYS_PER_TICK, |x| self.ln.at(x));
+        block.fixed * grid.at(f64::from(block.cycles), age, f64::from(reads))
     }
 }

@@ -1,6 +1,6 @@
 //! Chips whose error rates are published: data with their sources.
 
-use super::{Exponential, PowerLaw, RberModel, TwoPoint};
+use super::{Exponential, PowerLaw, Range, RberModel, TwoPoint};
 
 /// How sure the numbers of a chip are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,10 +18,18 @@ pub enum Trust {
 pub struct Chip {
     /// The name by which a scenario asks for it.
     pub name: &'static str,
+    /// What people call it.
+    pub title: &'static str,
+    /// Bits in a cell.
+    pub bits_per_cell: u8,
     /// Its error rates.
     pub model: RberModel,
     /// P/E cycles that the source treats as the end of its life.
     pub end_of_life_cycles: u32,
+    /// Where its source measured it or itself uses the rates.
+    pub range: Range,
+    /// °C that its times of retention are of; absent: the source does not say.
+    pub reference_temperature: Option<f64>,
     /// Paper and table.
     pub source: &'static str,
     /// How sure the coefficients are.
@@ -43,9 +51,20 @@ const MSAPL: &str = "mSAPL, Electronics 2020, Table 3 (constants A and B of Equa
 const DIFF_RAID: &str = "Balakrishnan et al., \"Differential RAID\", EuroSys 2010, Table 1: RBER at 5000 and 10 000 cycles, after Grupp et al.";
 const DIFF_RAID_IM: &str = "Balakrishnan et al., \"Differential RAID\", EuroSys 2010, Table 1: RBER at 5000 and 10 000 cycles, after Mielke et al.";
 
+/// Figure 3 draws the model up to 10 000 cycles, 10 000 reads and a year; section 4.1 uses the 3x-nm chip up to 50 000 cycles. How far it was
+/// measured the text does not say: "a limited number of RBER data samples".
+const HRM_RANGE: Range = Range {
+    cycles: Some([0.0, 10_000.0]),
+    days: Some([0.0, 365.0]),
+    reads: Some([0.0, 10_000.0]),
+    temperature: None,
+};
+
 static CHIPS: [Chip; 16] = [
     Chip {
         name: "tlc-72-layer",
+        title: "72-layer 3D TLC",
+        bits_per_cell: 3,
         model: RberModel::PowerLaw(PowerLaw {
             epsilon: 1.48e-3,
             alpha: 3.90e-10,
@@ -58,11 +77,15 @@ static CHIPS: [Chip; 16] = [
             q: 1.71,
         }),
         end_of_life_cycles: 5000,
+        range: HRM_RANGE,
+        reference_temperature: None,
         source: HRM,
         trust: Trust::Code,
     },
     Chip {
         name: "mlc-2y-nm",
+        title: "2y-nm planar MLC",
+        bits_per_cell: 2,
         model: RberModel::PowerLaw(PowerLaw {
             epsilon: 8.34e-5,
             alpha: 3.30e-11,
@@ -75,11 +98,15 @@ static CHIPS: [Chip; 16] = [
             q: 0.47,
         }),
         end_of_life_cycles: 10_000,
+        range: HRM_RANGE,
+        reference_temperature: None,
         source: HRM,
         trust: Trust::Code,
     },
     Chip {
         name: "mlc-3x-nm",
+        title: "3x-nm planar MLC",
+        bits_per_cell: 2,
         model: RberModel::PowerLaw(PowerLaw {
             epsilon: 5.06e-8,
             alpha: 1.05e-14,
@@ -92,39 +119,59 @@ static CHIPS: [Chip; 16] = [
             q: 1.45,
         }),
         end_of_life_cycles: 50_000,
+        range: Range { cycles: Some([0.0, 50_000.0]), ..HRM_RANGE },
+        reference_temperature: None,
         source: HRM,
         trust: Trust::Recalled,
     },
     Chip {
         name: "msapl",
+        title: "3x-nm planar MLC of mSAPL",
+        bits_per_cell: 2,
         model: RberModel::Exponential(Exponential { a: 1.09e-7, b: 3.01e-4 }),
         // "until about 19,000 P/E cycles" (text below Equation 5): the last wear state that the source compares.
         end_of_life_cycles: 19_000,
+        range: Range { cycles: Some([0.0, 19_000.0]), ..Range::UNSAID },
+        reference_temperature: None,
         source: MSAPL,
         trust: Trust::Paper,
     },
-    diff_raid("b-mlc8-1", 2.99e-7, 3.60e-7),
-    diff_raid("b-mlc8-2", 1.78e-7, 3.58e-7),
-    diff_raid("b-mlc32-1", 1.92e-6, 4.84e-6),
-    diff_raid("b-mlc32-2", 8.17e-7, 2.62e-6),
-    diff_raid("c-mlc64-1", 1.12e-6, 3.67e-6),
-    diff_raid("c-mlc64-2", 1.85e-6, 9.51e-6),
-    diff_raid("d-mlc32-1", 6.70e-7, 1.18e-5),
-    diff_raid("d-mlc32-2", 7.14e-7, 2.16e-6),
-    diff_raid("e-mlc8-1", 3.07e-8, 1.79e-7),
-    diff_raid("e-mlc8-2", 1.93e-7, 6.70e-7),
+    diff_raid("b-mlc8-1", "8-Gbit MLC of maker B, sample 1", 2.99e-7, 3.60e-7),
+    diff_raid("b-mlc8-2", "8-Gbit MLC of maker B, sample 2", 1.78e-7, 3.58e-7),
+    diff_raid("b-mlc32-1", "32-Gbit MLC of maker B, sample 1", 1.92e-6, 4.84e-6),
+    diff_raid("b-mlc32-2", "32-Gbit MLC of maker B, sample 2", 8.17e-7, 2.62e-6),
+    diff_raid("c-mlc64-1", "64-Gbit MLC of maker C, sample 1", 1.12e-6, 3.67e-6),
+    diff_raid("c-mlc64-2", "64-Gbit MLC of maker C, sample 2", 1.85e-6, 9.51e-6),
+    diff_raid("d-mlc32-1", "32-Gbit MLC of maker D, sample 1", 6.70e-7, 1.18e-5),
+    diff_raid("d-mlc32-2", "32-Gbit MLC of maker D, sample 2", 7.14e-7, 2.16e-6),
+    diff_raid("e-mlc8-1", "8-Gbit MLC of maker E, sample 1", 3.07e-8, 1.79e-7),
+    diff_raid("e-mlc8-2", "8-Gbit MLC of maker E, sample 2", 1.93e-7, 6.70e-7),
     // "IM-1 is rated at 5,000 cycles", all others at 10 000.
-    Chip { end_of_life_cycles: 5000, source: DIFF_RAID_IM, ..diff_raid("im-1", 5.50e-7, 1.16e-6) },
-    Chip { source: DIFF_RAID_IM, ..diff_raid("im-2", 5.22e-8, 1.09e-7) },
+    of_diff_raid("im-1", "MLC IM-1, rated at 5000 cycles", [5.50e-7, 1.16e-6], 5000, DIFF_RAID_IM),
+    of_diff_raid("im-2", "MLC IM-2", [5.22e-8, 1.09e-7], 10_000, DIFF_RAID_IM),
 ];
 
-const fn diff_raid(name: &'static str, low_rber: f64, high_rber: f64) -> Chip {
+const fn diff_raid(name: &'static str, title: &'static str, low_rber: f64, high_rber: f64) -> Chip {
+    of_diff_raid(name, title, [low_rber, high_rber], 10_000, DIFF_RAID)
+}
+
+const fn of_diff_raid(
+    name: &'static str,
+    title: &'static str,
+    [low_rber, high_rber]: [f64; 2],
+    end_of_life_cycles: u32,
+    source: &'static str,
+) -> Chip {
     let model = TwoPoint { low_cycles: 5000.0, low_rber, high_cycles: 10_000.0, high_rber };
     Chip {
         name,
+        title,
+        bits_per_cell: 2,
         model: RberModel::TwoPoint(model),
-        end_of_life_cycles: 10_000,
-        source: DIFF_RAID,
+        end_of_life_cycles,
+        range: Range { cycles: Some([5000.0, 10_000.0]), ..Range::UNSAID },
+        reference_temperature: None,
+        source,
         trust: Trust::Paper,
     }
 }

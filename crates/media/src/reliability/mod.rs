@@ -12,11 +12,14 @@
 //! enters through the rate itself (block factor, wear, age, reads are shared), never through the coin.
 
 mod accumulator;
+mod arrhenius;
 pub mod binomial;
 mod chips;
 mod ecc;
+pub mod measured;
 pub mod normal;
 mod power_table;
+mod range;
 mod rber;
 mod reread;
 mod sampling;
@@ -24,11 +27,14 @@ mod table;
 mod variation;
 
 pub use accumulator::{Accumulator, Term};
+pub use arrhenius::{ACTIVATION_ENERGY, BOLTZMANN, acceleration};
 pub use chips::{Chip, Trust, chip, chips};
 pub use ecc::Ecc;
 pub use power_table::PowerTable;
 pub(crate) use power_table::quadratic;
-pub use rber::{Exponential, PowerLaw, RberModel, RberParts, SATURATED_RBER, Saturated, TwoPoint};
+pub use range::Range;
+pub use rber::{Exponential, Grid, PowerLaw, RberModel, RberParts, SATURATED_RBER, Saturated, TwoPoint};
+pub(crate) use rber::{GridTable, age};
 pub use reread::{ReadLadder, Rereads};
 pub use sampling::{sample_errors, sample_worst_errors};
 pub use table::FailTable;

@@ -2,10 +2,13 @@
 //! `validate`, and one arm in each `match` below.
 
 mod exponential;
+mod grid;
 mod power_law;
 mod two_point;
 
 pub use exponential::Exponential;
+pub use grid::Grid;
+pub(crate) use grid::{GridTable, MOST_NODES, age};
 pub use power_law::PowerLaw;
 pub use two_point::TwoPoint;
 
@@ -27,6 +30,8 @@ pub enum RberModel {
     Exponential(Exponential),
     /// Measured at two wear states; `a·e^(b·cycles)` through both (Diff-RAID, Table 1).
     TwoPoint(TwoPoint),
+    /// Measured at many; straight lines between (see `outlast chips`).
+    Grid(Grid),
 }
 
 /// An RBER split by mechanism; each part in errors per bit read.
@@ -68,6 +73,7 @@ impl RberModel {
             Self::PowerLaw(model) => model.validate(field),
             Self::Exponential(model) => model.validate(field),
             Self::TwoPoint(model) => model.validate(field),
+            Self::Grid(model) => model.validate(field),
         }
     }
 
@@ -82,6 +88,61 @@ impl RberModel {
             Self::PowerLaw(model) => model.parts(cycles, days, reads),
             Self::Exponential(model) => model.parts(cycles),
             Self::TwoPoint(model) => model.parts(cycles),
+            Self::Grid(model) => model.parts(cycles, days, reads),
+        }
+    }
+
+    /// What a block of so many cycles contributes to its rate: the parts at one day and one read, which powers of days and reads then
+    /// multiply; where the rate is looked up as a whole, a floor of 1.
+    pub(crate) fn coefficients(&self, cycles: f64) -> RberParts {
+        match self {
+            Self::Grid(_) => RberParts { floor: 1.0, ..RberParts::default() },
+            _ => self.parts(cycles, 1.0, 1.0),
+        }
+    }
+
+    /// The same chip where time counts `factor` times as much, as at another temperature.
+    #[must_use]
+    pub fn accelerated(&self, factor: f64) -> Self {
+        match self {
+            Self::PowerLaw(law) => {
+                Self::PowerLaw(PowerLaw { beta: law.beta * factor.powf(law.n), ..law.clone() })
+            }
+            Self::Grid(grid) => Self::Grid(grid.accelerated(factor)),
+            Self::Exponential(_) | Self::TwoPoint(_) => self.clone(),
+        }
+    }
+
+    /// All rates `factor` times as high, those of a grid held at 0.5.
+    #[must_use]
+    pub(super) fn scaled(&self, factor: f64) -> Self {
+        match self {
+            Self::PowerLaw(law) => Self::PowerLaw(PowerLaw {
+                epsilon: law.epsilon * factor,
+                alpha: law.alpha * factor,
+                beta: law.beta * factor,
+                gamma: law.gamma * factor,
+                ..law.clone()
+            }),
+            Self::Exponential(form) => Self::Exponential(Exponential { a: form.a * factor, b: form.b }),
+            Self::TwoPoint(points) => Self::TwoPoint(TwoPoint {
+                low_rber: points.low_rber * factor,
+                high_rber: points.high_rber * factor,
+                ..points.clone()
+            }),
+            Self::Grid(grid) => {
+                let rber = grid.rber.iter().map(|rate| (rate * factor).min(SATURATED_RBER)).collect();
+                Self::Grid(Grid { rber, ..grid.clone() })
+            }
+        }
+    }
+
+    /// Whether the rate grows with the time since writing.
+    pub fn has_retention(&self) -> bool {
+        match self {
+            Self::PowerLaw(law) => law.beta > 0.0 && law.n > 0.0,
+            Self::Grid(grid) => grid.days.len() > 1,
+            Self::Exponential(_) | Self::TwoPoint(_) => false,
         }
     }
 

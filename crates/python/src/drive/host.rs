@@ -1,7 +1,7 @@
 //! A host in virtual time: it hands commands to a machine and waits for them. While it asks for nothing, no time passes.
 
 use crate::errors::DeviceError;
-use outlast_device::{Command, Completion, Op, Outcome, StreamId, Tag};
+use outlast_device::{Command, Completion, Op, Outcome, Tag};
 use outlast_serve::{Input, Machine, Refused};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use pyo3::prelude::*;
@@ -32,7 +32,7 @@ impl Ask {
             Self::Flush => (Op::Flush, 0, 0),
         };
         let (lba, sectors) = (Lba(lba), sectors as u32);
-        Command { lba, sectors, op, stream: StreamId(0), fua: fua && op == Op::Write }
+        Command { fua: fua && op == Op::Write, ..Command::new(op, lba, sectors) }
     }
 }
 

@@ -5,7 +5,7 @@ use numpy::IntoPyArray;
 use outlast_codes::PatternCounts;
 use outlast_models::two_level::ln_uper_of_patterns;
 use outlast_models::uper::{ln_mds_uper, ln_stripe_loss};
-use outlast_models::{DomainError, PageCode, RberModel, Sector, Stripe, chips};
+use outlast_models::{DomainError, PageCode, RberModel, Sector, Stripe};
 use pyo3::prelude::*;
 
 /// The model that JSON describes, as `device.errors.model` does in a scenario.
@@ -26,19 +26,6 @@ fn not_negative(argument: &'static str, value: f64) -> Result<f64, DomainError> 
         return Ok(value);
     }
     Err(DomainError { argument, value, domain: "a number of at least 0" })
-}
-
-/// Name, model as JSON, end of life in cycles, source and trust of every published chip.
-#[pyfunction]
-fn model_chips() -> Vec<(String, String, u32, String, String)> {
-    chips()
-        .iter()
-        .map(|chip| {
-            let model = serde_json::to_string(&chip.model).expect("numbers and names only");
-            let trust = format!("{:?}", chip.trust).to_lowercase();
-            (chip.name.to_owned(), model, chip.end_of_life_cycles, chip.source.to_owned(), trust)
-        })
-        .collect()
 }
 
 #[pyfunction]
@@ -199,7 +186,6 @@ fn model_uber<'py>(
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(model_chips, module)?)?;
     module.add_function(wrap_pyfunction!(model_rber, module)?)?;
     module.add_function(wrap_pyfunction!(model_cycles_to_reach, module)?)?;
     module.add_function(wrap_pyfunction!(model_page, module)?)?;

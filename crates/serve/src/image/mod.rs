@@ -30,10 +30,10 @@ use crate::machine::Machine;
 use crate::recorder::Recorder;
 use checkpoints::Checkpoints;
 use files::{Files, io_error};
-use outlast_device::{Command, Op, StreamId, Tag};
+use outlast_device::{Command, Tag};
 use outlast_engine::{EngineError, OnProgress, Scenario};
 use outlast_media::ConfigError;
-use outlast_units::{Lba, Nanos};
+use outlast_units::Nanos;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -160,7 +160,7 @@ impl Image {
         let mut now = finish(machine, now);
         machine.check_contents()?;
         if machine.is_up() && machine.in_flight() == 0 {
-            let command = Command { lba: Lba(0), sectors: 0, op: Op::Flush, stream: StreamId(0), fua: false };
+            let command = Command::FLUSH;
             let flush = Input::Command { tag: Tag(0), command, data: &[] };
             self.record(now, &flush);
             self.commit()?;

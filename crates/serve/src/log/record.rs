@@ -19,7 +19,7 @@
 
 use super::Place;
 use crate::input::{Input, Power};
-use outlast_device::{Command, Op, StreamId, Tag};
+use outlast_device::{Command, Op, QueueId, StreamId, Tag};
 use outlast_media::{FaultSpec, Share, Tear};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 
@@ -121,6 +121,11 @@ pub(super) fn encode(buffer: &mut Vec<u8>, place: &Place, at: Nanos, input: &Inp
 }
 
 fn of_command(tag: Tag, command: &Command) -> Fields {
+    debug_assert_eq!(
+        command.queue,
+        QueueId(0),
+        "the log keeps no queue: commands of clients come through the first"
+    );
     Fields {
         kind: 1,
         what: command.op as u8,
@@ -159,7 +164,7 @@ pub(super) fn decode(body: &[u8]) -> Option<Record<'_>> {
                 return None;
             }
             let lba = Lba(u64::from_le_bytes(*lba));
-            let command = Command { lba, sectors, op, stream: StreamId(stream), fua: force };
+            let command = Command { stream: StreamId(stream), fua: force, ..Command::new(op, lba, sectors) };
             Input::Command { tag: Tag(tag), command, data: payload }
         }
         2 => {

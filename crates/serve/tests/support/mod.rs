@@ -11,7 +11,7 @@ pub(crate) mod kept;
 pub(crate) mod load;
 pub(crate) mod raw;
 
-use outlast_device::{Command, Completion, Op, Outcome, StreamId, Tag};
+use outlast_device::{Command, Completion, Op, Outcome, Tag};
 use outlast_engine::{Layer, Scenario, load};
 use outlast_serve::{Input, Machine, Power};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
@@ -61,7 +61,7 @@ pub(crate) fn scenario(text: &str) -> Scenario {
 
 /// A write of `sectors` sectors.
 pub(crate) fn command(op: Op, lba: u64, sectors: u32) -> Command {
-    Command { lba: Lba(lba), sectors, op, stream: StreamId(0), fua: false }
+    Command::new(op, Lba(lba), sectors)
 }
 
 /// A host that has one command under way at a time.

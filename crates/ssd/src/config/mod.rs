@@ -1,20 +1,30 @@
 //! Settings of a drive: its flash, its translation layer, its controller.
 
 mod change;
+mod chip;
+mod controller;
+mod decode;
+mod host;
+mod memory;
 mod mount;
 mod promise;
+mod queues;
 mod reliability;
 mod repair;
 
 pub use change::ChangeConfig;
+pub use chip::is_chip_file;
+pub use controller::{ControllerConfig, WriteCache};
+pub use decode::DecodeTimes;
+pub use host::{CommandCosts, HostLatency};
 pub use mount::MountConfig;
 pub use promise::{FlushPolicy, Trims};
+pub use queues::{Arbitration, Class, QueuesConfig, Weights};
 pub use reliability::{ReliabilityConfig, ScrubConfig};
 pub use repair::{Identifier, Migration, PredictConfig, Rebuild, RepairConfig, RepairScheme};
 
 use outlast_ftl::{FtlConfig, ProtectionConfig};
-use outlast_media::{ConfigError, DefectConfig, Geometry, HazardConfig, Timing, at_most_a_second};
-use outlast_units::{ByteRate, Bytes, Nanos};
+use outlast_media::{ConfigError, DefectConfig, Geometry, HazardConfig, PlaneReads, Timing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +86,8 @@ impl SsdConfig {
         self.defects.validate()?;
         self.ftl.validate(&self.geometry)?;
         self.controller.validate(&self.geometry)?;
+        self.controller.check_overlap(self.ftl.gc.overlap)?;
+        self.controller.check_mixed(&self.ftl.gc, self.protection.as_ref())?;
         if let Some(reliability) = &self.reliability {
             reliability.validate()?;
             reliability.check_codeword(&self.geometry, self.ftl.mapping_unit)?;
@@ -84,10 +96,11 @@ impl SsdConfig {
             protection.validate()?;
             protection.check_capacity(self.ftl.user_capacity(&self.geometry))?;
         }
+        self.check_planes()?;
         self.check_absent()?;
         if let Some(scrub) = &self.scrub {
             scrub.validate(self.reliability.as_ref())?;
-            scrub.check_pace(&self.geometry, &self.timing)?;
+            scrub.check_pace(&self.geometry, &self.timing, self.ftl.one_shot)?;
         }
         if let Some(repair) = &self.repair {
             repair.validate(self)?;
@@ -96,6 +109,7 @@ impl SsdConfig {
             mount.validate(self)?;
         }
         self.hazards.validate("device.hazards")?;
+        self.check_read_cache()?;
         let (user, raw) = (self.ftl.user_capacity(&self.geometry), self.geometry.raw_capacity());
         if user.0 / self.ftl.mapping_unit.0 < u64::from(self.controller.flash_cores) {
             let limit = "must hold at least one mapping unit for each flash core";
@@ -117,6 +131,15 @@ impl SsdConfig {
         self.scrub.is_some() || self.repair.as_ref().is_some_and(moves)
     }
 
+    fn check_planes(&self) -> Result<(), ConfigError> {
+        let by_themselves = self.timing.plane_reads == PlaneReads::Independent;
+        if by_themselves && !self.ftl.multi_plane && self.geometry.planes_per_die > 1 {
+            let limit = "needs device.ftl.multi_plane = true: planes that are programmed together";
+            return Err(ConfigError::new("device.timing.plane_reads", "independent", limit));
+        }
+        Ok(())
+    }
+
     fn check_absent(&self) -> Result<(), ConfigError> {
         let dies = self.geometry.dies();
         for (index, &die) in self.absent_dies.iter().enumerate() {
@@ -131,128 +154,4 @@ impl SsdConfig {
 
 fn default_model() -> String {
     "ssd".to_owned()
-}
-
-/// The controller between host link and flash.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct ControllerConfig {
-    /// Flash cores. Mapping unit `u` belongs to core `u mod flash_cores`; each core owns an equal share of the dies.
-    pub flash_cores: u16,
-    /// Time of the master core for each host command.
-    pub master_cost: Nanos,
-    /// Time of a flash core for each mapping unit that the host reads.
-    pub read_cost: Nanos,
-    /// Time of a flash core for each mapping unit that the host writes or trims.
-    pub write_cost: Nanos,
-    /// Time of a flash core for each mapping unit that it relocates.
-    pub relocation_cost: Nanos,
-    /// Time of a flash core for each mapping unit that the host writes and each parity unit that it changes.
-    pub encode_cost: Nanos,
-    /// Time of a flash core, when a unit is rebuilt from its stripe or block, for each member that goes into it; the host waits
-    /// for it.
-    pub decode_cost: Nanos,
-    /// Buffer for host data on its way to flash, over all cores.
-    pub write_buffer: Bytes,
-    /// When a write is acknowledged and what survives a loss of power.
-    pub write_cache: WriteCache,
-    /// What becomes of a flush, and of a write with FUA, where the buffer is volatile. Default: "honour".
-    #[serde(skip_serializing_if = "FlushPolicy::is_default")]
-    pub flush: FlushPolicy,
-    /// What a loss of power leaves of trims, where the buffer is not protected. Default: "kept".
-    #[serde(skip_serializing_if = "Trims::is_default")]
-    pub trims: Trims,
-    /// Bound on flash operations of internal tasks (collection, wear levelling) in flight at once, over all cores.
-    /// Absent: one for each die.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub internal_operations: Option<u32>,
-    /// On a die that is never without host reads, at most so many of them go before a host program that waits; 1 to 255. Default: 64, an
-    /// assumption of this simulator: reads come first, but no stream of them starves a write or a flush.
-    pub program_every: u8,
-    /// On a die that is never idle, one operation in so many is one of a background task (wear levelling, scrubbing, moving data to
-    /// another code or away from dies that have failed), if there is one; 1 to 255. The lower, the sooner data is safe again, and
-    /// the longer the host waits. Default: 32.
-    pub background_every: u8,
-    /// Host link bandwidth in each direction; absent: unlimited.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub link: Option<ByteRate>,
-    /// Commands that the drive works on at once; more wait at its door.
-    pub queue_depth: u32,
-}
-
-/// When a write is acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum WriteCache {
-    /// In the buffer, which capacitors protect: flush and FUA cost nothing, relocated data may wait in the buffer.
-    Protected,
-    /// In the buffer, which a loss of power empties: flush and FUA program what is buffered, padding the last pages.
-    Volatile,
-    /// On flash: every write behaves as FUA.
-    Off,
-}
-
-impl Default for ControllerConfig {
-    fn default() -> Self {
-        Self {
-            flash_cores: 1,
-            master_cost: Nanos::ZERO,
-            read_cost: Nanos::ZERO,
-            write_cost: Nanos::ZERO,
-            relocation_cost: Nanos::ZERO,
-            encode_cost: Nanos::ZERO,
-            decode_cost: Nanos::ZERO,
-            write_buffer: Bytes::mib(16),
-            write_cache: WriteCache::Protected,
-            flush: FlushPolicy::Honour,
-            trims: Trims::Kept,
-            internal_operations: None,
-            program_every: 64,
-            background_every: 32,
-            link: None,
-            queue_depth: 4096,
-        }
-    }
-}
-
-impl ControllerConfig {
-    /// Checks the settings by themselves and the division of dies over cores.
-    ///
-    /// # Errors
-    /// The first setting that is out of range.
-    pub fn validate(&self, geometry: &Geometry) -> Result<(), ConfigError> {
-        if self.flash_cores == 0 || !geometry.dies().is_multiple_of(self.flash_cores) {
-            let limit = format!("must divide the {} dies of the drive evenly", geometry.dies());
-            return Err(ConfigError::new("device.controller.flash_cores", self.flash_cores, limit));
-        }
-        if self.queue_depth == 0 || self.queue_depth > 1 << 20 {
-            let limit = "must be between 1 and 1048576";
-            return Err(ConfigError::new("device.controller.queue_depth", self.queue_depth, limit));
-        }
-        self.check_promises()?;
-        let costs = [
-            ("master_cost", self.master_cost),
-            ("read_cost", self.read_cost),
-            ("write_cost", self.write_cost),
-            ("relocation_cost", self.relocation_cost),
-            ("encode_cost", self.encode_cost),
-            ("decode_cost", self.decode_cost),
-        ];
-        for (name, cost) in costs {
-            at_most_a_second(&format!("device.controller.{name}"), cost)?;
-        }
-        for (name, every) in
-            [("program_every", self.program_every), ("background_every", self.background_every)]
-        {
-            if every == 0 {
-                let limit = "must be between 1 and 255";
-                return Err(ConfigError::new(&format!("device.controller.{name}"), 0, limit));
-            }
-        }
-        if self.internal_operations == Some(0) {
-            let limit = "must be at least 1, or garbage collection could never run";
-            return Err(ConfigError::new("device.controller.internal_operations", 0, limit));
-        }
-        Ok(())
-    }
 }

@@ -1,6 +1,7 @@
 //! What a drive makes of its promises: flushes that are kept or not, trims that last or not.
 
 use super::{ControllerConfig, WriteCache};
+use outlast_ftl::{GcConfig, GcRelocation, PartialPlace, ProtectedStreams, ProtectionConfig};
 use outlast_media::{ConfigError, at_most_a_second};
 use outlast_units::Nanos;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -112,6 +113,46 @@ impl ControllerConfig {
             let limit =
                 "needs write_cache = \"volatile\" or \"off\": a protected buffer keeps the log of trims, too";
             return Err(ConfigError::new("device.controller.trims", "volatile", limit));
+        }
+        Ok(())
+    }
+
+    /// Checks that what collection moves may go among the host's data, where `gc` says that it does.
+    pub(super) fn check_mixed(
+        &self,
+        gc: &GcConfig,
+        protection: Option<&ProtectionConfig>,
+    ) -> Result<(), ConfigError> {
+        if gc.relocation == GcRelocation::Own {
+            return Ok(());
+        }
+        let refused = |limit: &str| Err(ConfigError::new("device.ftl.gc.relocation", "host", limit));
+        if self.write_cache != WriteCache::Protected {
+            return refused(
+                "needs write_cache = \"protected\": else flushes pad what victims are to be moved to",
+            );
+        }
+        if gc.overlap {
+            return refused(
+                "does not go with overlap = true, where the next victim has a superblock to itself",
+            );
+        }
+        match protection {
+            Some(own) if own.streams == ProtectedStreams::Gathered => {
+                refused("does not go with device.protection.streams = \"gathered\", which needs it apart")
+            }
+            Some(own) if own.partial.place == PartialPlace::Inline => refused(
+                "does not go with partial parity \"inline\", which takes what victims are to be moved to",
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that victims may overlap, where `overlap` says that they do.
+    pub(super) fn check_overlap(&self, overlap: bool) -> Result<(), ConfigError> {
+        if overlap && self.write_cache != WriteCache::Protected {
+            let limit = "needs write_cache = \"protected\": without, a victim waits for its data anyway while the next one is read";
+            return Err(ConfigError::new("device.ftl.gc.overlap", true, limit));
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Settings of bit errors, of what reading does about them, and of scrubbing.
 
-use outlast_media::reliability::{BlockVariation, Ecc, PageTypes, RberModel, Rereads, chip, chips};
+use outlast_media::reliability::measured::{Fit, Measured};
+use outlast_media::reliability::{BlockVariation, Ecc, PageTypes, RberModel, Rereads};
 use outlast_media::{ConfigError, Geometry, InitialState, ReadScope, Timing};
 use outlast_units::{ByteRate, Bytes, Nanos};
 use schemars::JsonSchema;
@@ -11,12 +12,31 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReliabilityConfig {
-    /// A published chip, such as `tlc-72-layer`; its error rates and their source are known. Give this or `model`.
+    /// A published chip, such as `tlc-72-layer`, whose error rates and their source are known (`outlast chips` lists them), or the path of
+    /// a CSV file of measurements of your own, such as `mine.csv`: one that ends in `.csv`. Give this or `model`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chip: Option<String>,
     /// Error rates of your own. Give this or `chip`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<RberModel>,
+    /// What is made of a chip's file. Default: `power-law`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fit: Option<Fit>,
+    /// What a chip's file gave when the scenario was loaded; not to be written by hand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured: Option<Measured>,
+    /// °C at which data is kept: time counts for retention as Arrhenius' law says beside `reference_temperature`. -100 to 300. Absent: the
+    /// chip's times are taken as they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// °C that the chip's times of retention are of. -100 to 300. Default: the chip's own; of a file, that of its rows, the lowest if there are
+    /// several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference_temperature: Option<f64>,
+    /// Activation energy of charge loss in electronvolts, for `temperature` and for rows of a chip's file at several temperatures. 0 to 3.
+    /// Default: 1.1 (JEDEC JESD218 and JESD47).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub activation_energy: Option<f64>,
     /// What a read disturbs. Default: its block.
     pub read_scope: ReadScope,
     /// The error-correcting code.
@@ -49,6 +69,11 @@ impl Default for ReliabilityConfig {
         Self {
             chip: None,
             model: None,
+            fit: None,
+            measured: None,
+            temperature: None,
+            reference_temperature: None,
+            activation_energy: None,
             read_scope: ReadScope::default(),
             ecc: Ecc::default(),
             rereads: Rereads::default(),
@@ -63,36 +88,16 @@ impl Default for ReliabilityConfig {
     }
 }
 
-const FIELD: &str = "device.reliability";
+pub(super) const FIELD: &str = "device.reliability";
 
 impl ReliabilityConfig {
-    /// The error rates asked for.
-    ///
-    /// # Errors
-    /// Neither or both of `chip` and `model` are given, or the chip is unknown.
-    pub fn rber_model(&self) -> Result<&RberModel, ConfigError> {
-        match (&self.chip, &self.model) {
-            (Some(name), None) => chip(name).map(|chip| &chip.model).ok_or_else(|| {
-                let known: Vec<&str> = chips().iter().map(|chip| chip.name).collect();
-                ConfigError::new(
-                    "device.reliability.chip",
-                    name,
-                    format!("must be one of {}", known.join(", ")),
-                )
-            }),
-            (None, Some(model)) => Ok(model),
-            (Some(name), Some(_)) => {
-                Err(ConfigError::new("device.reliability.chip", name, "give either chip or model, not both"))
-            }
-            (None, None) => Err(ConfigError::new("device.reliability.chip", "absent", "give chip or model")),
-        }
-    }
-
     /// Checks the settings.
     ///
     /// # Errors
     /// The first setting that is out of range.
     pub fn validate(&self) -> Result<(), ConfigError> {
+        self.check_temperatures()?;
+        self.check_chip_file()?;
         self.rber_model()?.validate(&format!("{FIELD}.model"))?;
         self.ecc.validate(&format!("{FIELD}.ecc"))?;
         self.rereads.validate(&format!("{FIELD}.rereads"))?;
@@ -105,7 +110,7 @@ impl ReliabilityConfig {
         }
         self.initial.validate(&format!("{FIELD}.initial"))?;
         self.variation.validate(&format!("{FIELD}.variation"))?;
-        if let Some(types) = &self.page_types {
+        if let Some(types) = self.page_types() {
             types.validate(&format!("{FIELD}.page_types"))?;
         }
         Ok(())
@@ -115,7 +120,7 @@ impl ReliabilityConfig {
     /// of the worst.
     pub fn fresh_errors(&self, cycles: u32) -> (f64, f64) {
         let rber = self.rber_model().map_or(0.0, |model| model.saturated(f64::from(cycles), 0.0, 0.0).rber);
-        let factors: Vec<f64> = match &self.page_types {
+        let factors: Vec<f64> = match self.page_types() {
             Some(types) => types.ln_factors().iter().map(|ln| ln.exp()).collect(),
             None => vec![1.0],
         };
@@ -168,7 +173,12 @@ crate::health::scrub::scrub_policies!(scrub_config);
 
 impl ScrubConfig {
     /// Refuses thresholds that data just moved would pass again in the course of ordinary use, so that scrubbing would never end.
-    pub(super) fn check_pace(&self, geometry: &Geometry, timing: &Timing) -> Result<(), ConfigError> {
+    pub(super) fn check_pace(
+        &self,
+        geometry: &Geometry,
+        timing: &Timing,
+        one_shot: u8,
+    ) -> Result<(), ConfigError> {
         if let Some(reads) = self.reads.filter(|&reads| reads <= geometry.pages_per_block) {
             let limit = format!(
                 "must be above the {} pages of a block: reading it once would have it moved, for ever",
@@ -178,7 +188,7 @@ impl ScrubConfig {
         }
         // All dies at work, nothing else to do.
         let rows = f64::from(geometry.blocks_per_plane) * f64::from(geometry.pages_per_block);
-        let rewrite = Nanos((rows * timing.program.mean_ns()) as u64);
+        let rewrite = Nanos((rows / f64::from(one_shot) * timing.program.mean_ns()) as u64);
         if let Some(age) = self.age.filter(|&age| age < rewrite) {
             let limit =
                 format!("must be at least the {rewrite} that it takes to write all pages of the drive once");

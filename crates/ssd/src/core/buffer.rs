@@ -1,14 +1,14 @@
 //! The write buffer of a flash core: what is in it, who waits for it, and how fast the host may fill it.
 
+use super::coalescing::capacity_of;
+use super::pacing::{Pacer, Progress};
+use super::tasks::Tasks;
 use crate::config::SsdConfig;
-use crate::op::UnitWork;
+use crate::op::{Task, UnitWork};
 use outlast_ftl::{Ftl, Stream};
 use outlast_media::ConfigError;
-use outlast_units::{Bytes, Nanos, Pu};
+use outlast_units::{Nanos, Pu};
 use std::collections::VecDeque;
-
-/// Credit is counted in 2^-16 units.
-const CREDIT_ONE: u64 = 1 << 16;
 
 /// A host write that waits for room.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
@@ -19,11 +19,8 @@ pub(crate) struct WaitingWrite {
 
 /// The write buffer of a flash core.
 ///
-/// **Admission**: a write enters when the buffer and its stream have room and, while collection runs, it has *credit*. Until then it waits,
-/// first come, first served.
-///
-/// **Pacing**: collection grants credit as it goes on with its victim, so that the host fills its open superblocks when collection has gained
-/// the next one.
+/// **Admission**: a write enters when the buffer and its stream have room and, while collection runs, the [`Pacer`] lets it in. Until then it
+/// waits, first come, first served.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Buffer {
     /// Host units that are not on flash, and how many fit.
@@ -31,11 +28,11 @@ pub(crate) struct Buffer {
     capacity: u32,
     /// Host writes that wait for the buffer, for space, or for credit, in order.
     waiting: VecDeque<WaitingWrite>,
-    paces: bool,
-    /// Host units that may be written while collection runs, in 2^-16 units.
-    credit: u64,
-    /// Since when the first waiting write has waited for collection.
+    pacer: Pacer,
+    /// Since when the first waiting write has waited for collection, or for its token.
     blocked_since: Option<Nanos>,
+    /// For how long writes had waited for collection before.
+    blocked: Nanos,
     /// Program units of relocated data that hold host data, too, since its own program operation failed; and the flush epochs that
     /// wait for them. Only where the buffer is not protected.
     moved_in: Vec<(Pu, u32)>,
@@ -45,27 +42,16 @@ impl Buffer {
     /// The buffer of a core with translation layer `ftl`.
     ///
     /// # Errors
-    /// A buffer in which no program unit of each stream fits.
+    /// A buffer in which no program unit of each stream fits, beside what is held back.
     pub(crate) fn new(ftl: &Ftl, config: &SsdConfig) -> Result<Self, ConfigError> {
-        let unit = config.ftl.mapping_unit.0;
-        let cores = u64::from(config.controller.flash_cores);
-        let capacity = config.controller.write_buffer.0 / unit / cores;
-        let capacity = u32::try_from(capacity).unwrap_or(u32::MAX);
-        // Each stream may hold a program unit that is begun and not full; one more must fit.
-        let least = (ftl.streams().hosts().len() as u32) * ftl.layout().units_per_pu() + 1;
-        if capacity < least {
-            let bytes = Bytes(u64::from(least) * unit * cores);
-            let limit = format!("must hold a program unit of every stream and core: at least {bytes}");
-            let given = config.controller.write_buffer;
-            return Err(ConfigError::new("device.controller.write_buffer", given, limit));
-        }
+        let capacity = capacity_of(ftl, config)?;
         Ok(Self {
             held: 0,
             capacity,
             waiting: VecDeque::new(),
-            paces: config.ftl.gc.pacing,
-            credit: 0,
+            pacer: Pacer::new(ftl, config),
             blocked_since: None,
+            blocked: Nanos::ZERO,
             moved_in: Vec::new(),
         })
     }
@@ -75,12 +61,24 @@ impl Buffer {
         self.held
     }
 
-    /// Whether `write` may enter now, `collects` being whether collection runs.
+    /// Whether `write` may enter now, beside what `tasks` have under way.
     #[inline]
-    pub(crate) fn admits(&self, write: WaitingWrite, ftl: &Ftl, collects: bool) -> bool {
+    pub(crate) fn admits(&self, now: Nanos, write: WaitingWrite, ftl: &Ftl, tasks: &Tasks) -> bool {
+        let leaves_room = || tasks.leaves_room(ftl, write.stream);
         self.held < self.capacity
             && ftl.can_append(write.stream)
-            && (!collects || self.credit >= CREDIT_ONE || !self.paces)
+            && (!tasks.runs(Task::Gc) || self.pacer.lets_in(now, leaves_room))
+    }
+
+    /// `units` units that collection has moved are among the host's.
+    pub(crate) fn take_in(&mut self, units: u32) {
+        self.held += units;
+    }
+
+    /// Whether collection, whose units go among the host's, waits until some have left.
+    #[inline]
+    pub(crate) fn holds_up(&self) -> bool {
+        self.pacer.is_mixed() && self.held >= self.capacity
     }
 
     /// A write enters, though there may be no credit for it. The caller has asked whether there is room.
@@ -88,12 +86,10 @@ impl Buffer {
     pub(crate) fn enter(&mut self, collects: bool) {
         debug_assert!(self.held < self.capacity, "a write enters a full buffer");
         self.held += 1;
-        if collects {
-            self.credit = self.credit.saturating_sub(CREDIT_ONE);
-        }
+        self.pacer.enter(collects);
     }
 
-    /// A unit of a failed program is in the buffer again.
+    /// A unit of a failed program is in it again.
     pub(crate) fn enter_again(&mut self) {
         self.held += 1;
     }
@@ -105,15 +101,29 @@ impl Buffer {
         self.held -= units;
     }
 
-    /// Collection has dealt with `units` of the `work` units that it has to move until it gains a superblock: the host may write its share,
-    /// such that its open superblocks, which have room for `room` units, are full by then. `kept_back` of them are kept back for the time
-    /// of the erasure and of estimates that were off; then host writes go on at the pace of the estimate.
+    /// Collection has made `progress`: see [`Pacer::grant`].
+    #[allow(clippy::inline_always, reason = "once for each read of collection where credit is all there is")]
+    #[inline(always)]
+    pub(crate) fn grant(&mut self, now: Nanos, ftl: &Ftl, progress: Progress) {
+        // Of all streams together: one that is full waits for itself. A sixteenth of a superblock is kept back.
+        let room: u32 = ftl.streams().hosts().map(|stream| ftl.stream(stream).room()).sum();
+        self.pacer.grant(now, room, ftl.layout().units_per_superblock() / 16, progress);
+    }
+
+    /// The victim gains `gain` slots, in 2^-16 units, of which the host has its share.
+    pub(crate) fn grant_gain(&mut self, now: Nanos, ftl: &Ftl, gain: u64) {
+        self.pacer.grant_gain(now, ftl.layout().units_per_superblock(), gain);
+    }
+
+    /// How fast the host may write while collection runs.
     #[inline]
-    pub(crate) fn grant(&mut self, room: u32, kept_back: u32, units: u32, work: u32) {
-        debug_assert!(units <= work, "collection has done {units} of {work} units");
-        let spendable = u64::from(room.saturating_sub(kept_back));
-        let share = spendable * CREDIT_ONE * u64::from(units) / u64::from(work);
-        self.credit = (self.credit + share).min(u64::from(room) * CREDIT_ONE);
+    pub(crate) fn pacer(&self) -> &Pacer {
+        &self.pacer
+    }
+
+    #[inline]
+    pub(crate) fn pacer_mut(&mut self) -> &mut Pacer {
+        &mut self.pacer
     }
 
     /// The write that waits longest.
@@ -156,24 +166,56 @@ impl Buffer {
         }
     }
 
+    /// Where writes take tokens: notes whether the write that waits longest waits for its token alone, and tells when that comes.
+    pub(crate) fn note_token(&mut self, now: Nanos, ftl: &Ftl) -> Option<Nanos> {
+        let has_room = self.held < self.capacity
+            && self.waiting.front().is_some_and(|first| ftl.can_append(first.stream));
+        self.pacer.note_wait(now, has_room)
+    }
+
+    /// Whether writes take tokens.
+    #[inline]
+    pub(crate) fn takes_tokens(&self) -> bool {
+        self.pacer.tokens().is_some()
+    }
+
+    /// Until when `task` holds back at `now` because it is ahead of what the host may write at its rate; notes that it does.
+    #[inline(never)]
+    pub(crate) fn holds_back(&mut self, now: Nanos, task: Task) -> Option<Nanos> {
+        let until = self.pacer.holds_until();
+        if task != Task::Gc || until <= now || (self.any_waits() && !self.pacer.awaits_token()) {
+            return None;
+        }
+        self.pacer.tokens_mut()?.hold();
+        Some(until)
+    }
+
     /// Whether a write that waits and finds its stream open would wait on, and is accounted for: the buffer is full, or there is no credit for
     /// it. `collects` is whether collection runs.
     #[inline]
     pub(crate) fn would_wait_on(&self, collects: bool) -> bool {
         self.held >= self.capacity
-            || (collects && self.paces && self.credit < CREDIT_ONE && self.blocked_since.is_some())
+            || (collects && self.pacer.paces() && !self.pacer.has_credit() && self.blocked_since.is_some())
     }
 
     /// Whether host writes wait for collection.
     #[inline]
     pub(crate) fn is_blocked(&self) -> bool {
-        self.blocked_since.is_some()
+        self.blocked_since.is_some() && !self.pacer.awaits_token()
     }
 
     /// Host writes wait for collection no more; returns for how long they did.
     #[inline]
     pub(crate) fn unblock(&mut self, now: Nanos) -> Nanos {
-        self.blocked_since.take().map_or(Nanos::ZERO, |since| now - since)
+        let Some(since) = self.blocked_since.take() else { return Nanos::ZERO };
+        self.pacer.ends_wait();
+        self.blocked += now - since;
+        now - since
+    }
+
+    /// For how long host writes have waited for collection until `now`.
+    pub(crate) fn blocked_until(&self, now: Nanos) -> Nanos {
+        self.blocked + self.blocked_since.map_or(Nanos::ZERO, |since| now - since)
     }
 
     /// Flush epoch `epoch` waits for program unit `pu`, among relocated data; false if it does already.
@@ -213,7 +255,7 @@ impl Buffer {
     /// [`Buffer::hold`].
     pub(crate) fn forget(&mut self, now: Nanos) -> Nanos {
         self.waiting.clear();
-        self.credit = 0;
+        self.pacer.forget();
         self.moved_in.clear();
         self.unblock(now)
     }
@@ -233,38 +275,11 @@ mod tests {
             held: 0,
             capacity,
             waiting: VecDeque::new(),
-            paces: true,
-            credit: 0,
+            pacer: Pacer::default(),
             blocked_since: None,
+            blocked: Nanos::ZERO,
             moved_in: Vec::new(),
         }
-    }
-
-    /// A host that writes as soon as it may has written, when a victim has been moved, what there was room for, less what is kept back:
-    /// however the victim was cut into reads.
-    #[test]
-    fn a_host_that_writes_as_it_may_fills_its_room_while_a_victim_is_moved() {
-        for steps in [[1, 1, 1, 97], [25, 25, 25, 25], [40, 30, 20, 10]] {
-            let (mut own, mut room, mut work) = (buffer(64), 64, 100);
-            for units in steps {
-                own.grant(room, 4, units, work);
-                work -= units;
-                while own.credit >= CREDIT_ONE {
-                    own.enter(true);
-                    room -= 1;
-                }
-            }
-            assert_eq!((own.held(), room, work), (60, 4, 0), "{steps:?}");
-        }
-    }
-
-    #[test]
-    fn credit_never_exceeds_the_room() {
-        let mut own = buffer(64);
-        for _ in 0..4 {
-            own.grant(8, 0, 50, 100);
-        }
-        assert_eq!(own.credit, 8 * CREDIT_ONE);
     }
 
     #[test]

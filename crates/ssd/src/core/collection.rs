@@ -1,5 +1,6 @@
 //! Relocation on a flash core: victims are chosen, their valid units go from the dies to a stream, their blocks are erased.
 
+use super::pacing::Progress;
 use super::tasks::Next;
 use super::{Core, Due};
 use crate::config::WriteCache;
@@ -11,7 +12,8 @@ use outlast_units::{CoreId, LaneIndex, Nanos, PuWithin, SuperblockId};
 
 impl Ssd {
     /// Starts garbage collection on `core` if it is needed and not under way.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "two comparisons, mostly, for every write that waits")]
+    #[inline(always)]
     pub(crate) fn collect(&mut self, now: Nanos, core: CoreId) {
         if !self.cores[core].collects_nothing() {
             self.start_gc(now, core);
@@ -19,10 +21,14 @@ impl Ssd {
     }
 
     fn start_gc(&mut self, now: Nanos, core: CoreId) {
+        self.show_cells(now, core);
         // No victim yet: the stale units are in superblocks still being programmed. Every program that ends asks again.
         let ftl = &mut self.cores[core].ftl;
         if let Some(victim) = ftl.choose_victim().or_else(|| ftl.choose_broken()) {
-            let ftl = &self.cores[core].ftl;
+            let Core { ftl, buffer, .. } = &mut self.cores[core];
+            if ftl.collection_begins() {
+                buffer.pacer_mut().burst_begins();
+            }
             let stream = ftl.streams().gc(ftl.superblock(victim).class());
             self.start_relocation(now, core, Task::Gc, victim, stream, Reason::Space);
         }
@@ -40,6 +46,7 @@ impl Ssd {
         if self.fallible || !matches!(reason, Reason::Space | Reason::Wear) {
             self.note_decision(now, core, superblock, reason);
         }
+        self.note_victim(now, core, superblock, reason);
         // Of a die that is expected to fail only its own data goes.
         let leaving = if reason == Reason::Evacuation { self.leaving_lanes(core) } else { Vec::new() };
         let Core { ftl, tasks, dies, .. } = &mut self.cores[core];
@@ -66,6 +73,7 @@ impl Ssd {
         let state = &mut self.cores[core];
         let stream = state.tasks.stream(op.task);
         let first = state.ftl.layout().first_slot_of(op.pu);
+        let joins_host = state.buffer.pacer().is_mixed() && op.task == Task::Gc;
         let mut mask = op.mask;
         while mask != 0 {
             let unit = mask.trailing_zeros();
@@ -76,7 +84,7 @@ impl Ssd {
                 self.counters.lost_units += u64::from(state.ftl.lose(first + unit).is_some());
                 continue;
             }
-            if self.fallible && !state.ftl.can_append(stream) {
+            if self.fallible && !state.ftl.can_take_moved(stream) {
                 // Flash has failed where the data was to go: it stays where it is.
                 mask &= mask - 1;
                 state.tasks.leave(1);
@@ -89,15 +97,24 @@ impl Ssd {
             mask = mask & !run | relocated.rest;
             // Written or trimmed by the host since the read began.
             state.tasks.leave(relocated.stale);
+            if joins_host {
+                let moved = (run & !relocated.rest).count_ones() - relocated.stale;
+                state.tasks.leave(moved);
+                state.buffer.take_in(moved);
+            }
             if let Some(pu) = relocated.completed {
                 let units = state.ftl.layout().units_per_pu();
-                self.program_relocated(now, core, op.task, pu, units);
+                if joins_host {
+                    self.program_host(now, core, pu, units);
+                } else {
+                    self.program_relocated(now, core, op.task, pu, units);
+                }
                 self.program_parity(now, core, stream);
             }
         }
         let is_moved = self.cores[core].tasks.read_ended(op.task);
         if op.task == Task::Gc {
-            self.grant_credit(core, u32::from(op.units));
+            self.grant_credit(now, core, u32::from(op.units));
             if self.cores[core].buffer.any_waits()
                 && !(self.is_settled() && self.cores[core].admits_nothing())
             {
@@ -111,22 +128,58 @@ impl Ssd {
         self.let_waiting_go();
     }
 
-    /// Collection has dealt with `units` units of its victim: the host may write its share. A sixteenth of a superblock is kept back.
-    fn grant_credit(&mut self, core: CoreId, units: u32) {
+    /// Collection has dealt with `units` units of its victim: the host may write its share.
+    fn grant_credit(&mut self, now: Nanos, core: CoreId, units: u32) {
         let Core { ftl, tasks, buffer, .. } = &mut self.cores[core];
-        let Some(work) = tasks.worked(units) else { return };
-        // Of all streams together: one that is full waits for itself, and the others need not wait with it.
-        let room: u32 = ftl.streams().hosts().map(|stream| ftl.stream(stream).room()).sum();
-        buffer.grant(room, ftl.layout().units_per_superblock() / 16, units, work);
+        let Some(progress) = tasks.worked(units) else { return };
+        if buffer.pacer().is_smooth() {
+            buffer.grant(now, ftl, progress);
+        } else {
+            self.grant_with_extras(now, core, units, progress);
+        }
+    }
+
+    /// As [`Ssd::grant_credit`], where there are marks or tokens, or victims overlap.
+    #[inline(never)]
+    fn grant_with_extras(&mut self, now: Nanos, core: CoreId, units: u32, progress: Progress) {
+        let Core { ftl, tasks, buffer, .. } = &mut self.cores[core];
+        if buffer.pacer().shares_gain() {
+            let gain = tasks.take_gain(units);
+            if buffer.pacer().is_mixed() || ftl.space().free_superblocks() > ftl.space().reserve() {
+                return buffer.grant_gain(now, ftl, gain);
+            }
+        }
+        if buffer.pacer().overlaps() {
+            // Nothing is kept back, as erasures do not stop collection.
+            let room = ftl.space().room_for_host(tasks.coming(ftl));
+            buffer.pacer_mut().grant(now, room, 0, progress);
+        } else {
+            buffer.grant(now, ftl, progress);
+        }
     }
 
     /// Sees what becomes of the victim of `task`.
     pub(crate) fn look_at_victim(&mut self, now: Nanos, core: CoreId, task: Task) {
         let protected = self.write_cache() == WriteCache::Protected;
+        let Core { tasks, ftl, buffer, .. } = &mut self.cores[core];
+        if task == Task::Gc && buffer.pacer().shares_gain() {
+            let rest = tasks.rest_of_gain();
+            buffer.grant_gain(now, ftl, rest);
+            if rest != 0 {
+                self.unsettled.add(core, &mut self.cores[core].dirty, Due::Admit);
+            }
+        }
         let Core { tasks, ftl, .. } = &mut self.cores[core];
         match tasks.look_at_victim(task, ftl, protected) {
             Next::Stays | Next::Pinned => {}
             Next::Erase(superblock) => self.begin_erasing(now, core, task, superblock),
+            Next::EraseBeside(superblock, stream) => {
+                ftl.end_promise(stream);
+                self.begin_erasing(now, core, task, superblock);
+                self.collect(now, core);
+                // Where no other victim follows, nothing holds host writes back any more.
+                self.make_due(core, Due::Admit);
+            }
             Next::GivenUp(superblock, stream) => {
                 ftl.give_up_relocation(superblock, stream);
                 if task == Task::Scrub {
@@ -164,20 +217,27 @@ impl Ssd {
         }
     }
 
-    fn queue_erasures(&mut self, now: Nanos, core: CoreId, task: Task, superblock: SuperblockId) {
+    fn queue_erasure(
+        &mut self,
+        now: Nanos,
+        core: CoreId,
+        task: Task,
+        superblock: SuperblockId,
+        lane: LaneIndex,
+    ) {
         let first_pu = self.cores[core].ftl.layout().pu_at(superblock, PuWithin(0));
-        let lanes: Vec<LaneIndex> = self.cores[core].ftl.superblock(superblock).lanes().collect();
-        for lane in lanes {
-            let op = Op::new(OpKind::Erase, task, core, first_pu + lane.0);
-            self.queue_internal(now, &op);
-        }
+        self.queue_internal(now, &Op::new(OpKind::Erase, task, core, first_pu + lane.0));
     }
 
     /// Has the blocks of victim `superblock` erased, on all lanes that it still has.
     pub(crate) fn begin_erasing(&mut self, now: Nanos, core: CoreId, task: Task, superblock: SuperblockId) {
         self.cores[core].ftl.persist_trims_of(superblock);
         if self.cores[core].ftl.superblock(superblock).lanes().next().is_some() {
-            self.queue_erasures(now, core, task, superblock);
+            let Core { tasks, ftl, .. } = &self.cores[core];
+            let lanes: Vec<LaneIndex> = tasks.erased_first(ftl, superblock).collect();
+            for lane in lanes {
+                self.queue_erasure(now, core, task, superblock, lane);
+            }
         } else {
             // Its last lane has failed since it was filled: no erasure will ever end.
             self.victim_erased(now, core, task, superblock);
@@ -192,7 +252,10 @@ impl Ssd {
         }
         let state = &mut self.cores[core];
         let superblock = state.ftl.layout().place(op.pu).superblock;
-        if state.tasks.lane_erased(op.task, superblock) {
+        let lane = LaneIndex(op.pu - state.ftl.layout().pu_at(superblock, PuWithin(0)));
+        if let Some(next) = state.tasks.erased_after(&state.ftl, superblock, lane) {
+            self.queue_erasure(now, core, op.task, superblock, next);
+        } else if state.tasks.lane_erased(op.task, superblock) {
             self.victim_erased(now, core, op.task, superblock);
         }
         self.let_waiting_go();
@@ -223,6 +286,7 @@ impl Ssd {
 
     /// Starts wear levelling on `core` if it has something to move and is not under way.
     pub(crate) fn level_wear(&mut self, now: Nanos, core: CoreId) {
+        self.show_cells(now, core);
         let state = &mut self.cores[core];
         if !state.tasks.runs(Task::WearLeveling)
             && let Some(cold) = state.ftl.choose_cold()

@@ -2,17 +2,22 @@
 
 mod admission;
 mod buffer;
+mod coalescing;
 mod collection;
 mod dirty;
+mod pacing;
 mod processor;
 mod programs;
+mod recent;
 mod tasks;
+mod tokens;
 mod units;
 mod victim;
 
 pub(crate) use buffer::{Buffer, WaitingWrite};
 pub(crate) use dirty::{Dirty, Due, Unsettled};
 pub(crate) use processor::{CoreWork, Processor};
+pub(crate) use recent::Recent;
 pub(crate) use tasks::{NextRead, Tasks};
 
 use crate::config::SsdConfig;
@@ -21,7 +26,7 @@ use crate::read::CoreCells;
 use outlast_flash::Demand;
 use outlast_ftl::Ftl;
 use outlast_media::{ConfigError, Faults};
-use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Nanos};
+use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Lpn, Nanos, Pu};
 
 /// The flash cores of a drive.
 pub(crate) type Cores = IndexVec<CoreId, Core>;
@@ -39,6 +44,8 @@ pub(crate) struct Core {
     /// What is broken; absent where nothing ever is.
     pub(crate) faults: Option<Faults>,
     pub(crate) scrub: Option<Scrub>,
+    /// Units that the host has read, kept in memory; absent where none are.
+    pub(crate) read_cache: Option<Box<Recent>>,
     pub(crate) covers: Covers,
     /// First die (over the drive) of each local die.
     pub(crate) dies: IndexVec<LocalDie, DieId>,
@@ -50,7 +57,41 @@ impl Core {
     /// What the core demands of its dies.
     #[inline]
     pub(crate) fn demand(&self) -> Demand {
-        Demand { urgent: self.buffer.is_blocked(), background: self.tasks.background_runs() }
+        Demand {
+            urgent: self.buffer.is_blocked(),
+            background: self.tasks.background_runs(),
+            writes_wait: self.buffer.any_waits(),
+        }
+    }
+
+    /// Whether the read cache has the unit `page`, which is read.
+    #[inline]
+    pub(crate) fn finds_read(&mut self, page: Lpn) -> bool {
+        self.read_cache.as_mut().is_some_and(|cache| cache.touch(page))
+    }
+
+    /// Units `mask` of program unit `pu` have been read for the host: the read cache keeps those that are current.
+    #[inline]
+    pub(crate) fn keep_read(&mut self, pu: Pu, mask: u64) {
+        if let Some(cache) = &mut self.read_cache {
+            let (first, mut rest) = (self.ftl.layout().first_slot_of(pu), mask);
+            while rest != 0 {
+                let slot = first + rest.trailing_zeros();
+                rest &= rest - 1;
+                let page = self.ftl.owner(slot);
+                if page != Lpn::NONE && self.ftl.lookup(page) == slot {
+                    cache.keep(page);
+                }
+            }
+        }
+    }
+
+    /// The host writes or trims the unit `page`.
+    #[inline]
+    pub(crate) fn forget_read(&mut self, page: Lpn) {
+        if let Some(cache) = &mut self.read_cache {
+            cache.remove(page);
+        }
     }
 
     pub(crate) fn new(ftl: Ftl, dies: &[DieId], config: &SsdConfig) -> Result<Self, ConfigError> {
@@ -61,13 +102,14 @@ impl Core {
         Ok(Self {
             cpu: Processor::default(),
             buffer: Buffer::new(&ftl, config)?,
-            tasks: Tasks::new(&ftl),
+            tasks: Tasks::new(&ftl, &config.ftl.gc),
             cells: None,
             faults: None,
             scrub: config.scrubs().then(|| {
                 let (own, cores) = (config.scrub.unwrap_or_default(), config.controller.flash_cores);
                 Scrub::new(&own, ftl.layout().superblocks(), cores, config.ftl.mapping_unit)
             }),
+            read_cache: config.read_cache_units().map(|units| Box::new(Recent::new(units))),
             covers: Covers::new(ftl.streams().count(), cover_after(config)),
             dies: dies.iter().copied().collect(),
             dirty: Dirty::default(),

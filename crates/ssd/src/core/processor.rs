@@ -8,13 +8,15 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct Processor<W> {
     free_at: Nanos,
+    /// Time of all work that it was given since the last reset.
+    given: Nanos,
     /// Work whose processing ends at the given time.
     queue: VecDeque<(Nanos, W)>,
 }
 
 impl<W> Default for Processor<W> {
     fn default() -> Self {
-        Self { free_at: Nanos::ZERO, queue: VecDeque::new() }
+        Self { free_at: Nanos::ZERO, given: Nanos::ZERO, queue: VecDeque::new() }
     }
 }
 
@@ -35,7 +37,18 @@ impl<W> Processor<W> {
     /// Is busy for `cost` more; returns until when.
     pub(crate) fn occupy(&mut self, now: Nanos, cost: Nanos) -> Nanos {
         self.free_at = self.free_at.max(now) + cost;
+        self.given += cost;
         self.free_at
+    }
+
+    /// How long it has been busy until `now`, since the last reset. It works without a gap until it is free.
+    pub(crate) fn busy_until(&self, now: Nanos) -> Nanos {
+        self.given.saturating_sub(self.free_at.saturating_sub(now))
+    }
+
+    /// Counts anew from `now` on: work that is left counts from then on.
+    pub(crate) fn reset_busy(&mut self, now: Nanos) {
+        self.given = self.free_at.saturating_sub(now);
     }
 
     /// When the first piece of work is done.
@@ -56,6 +69,7 @@ impl<W> Processor<W> {
     /// Power has failed: it has nothing to do.
     pub(crate) fn forget(&mut self, now: Nanos) {
         self.queue.clear();
+        self.given = self.busy_until(now);
         self.free_at = now;
     }
 }

@@ -9,7 +9,12 @@ use outlast_ftl::{Cause, Stream};
 use outlast_units::{CoreId, Nanos, Pu};
 
 impl Ssd {
+    /// Programs `pu`, full or filled up, with `units` units of the host's data; where writes coalesce, when its turn comes.
+    #[inline]
     pub(crate) fn program_host(&mut self, now: Nanos, core: CoreId, pu: Pu, units: u32) {
+        if self.cores[core].ftl.coalesces() {
+            return self.hold_back(now, core, pu, units);
+        }
         let epoch = self.host.flushes.open_epoch();
         self.program_host_in(now, core, pu, units, epoch);
     }
@@ -33,6 +38,9 @@ impl Ssd {
             self.end_moved_in(now, core, op.pu);
         }
         self.mark_pinned(core);
+        if self.cores[core].buffer.pacer().is_mixed() {
+            self.let_waiting_go();
+        }
         if self.cores[core].buffer.any_waits() {
             // Writes that now fit enter before it is seen whether space is short.
             self.make_due(core, Due::Admit);

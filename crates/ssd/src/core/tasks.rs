@@ -1,8 +1,9 @@
 //! The internal tasks of a flash core: which victims they move, and what they have on its way to flash.
 
-use super::victim::{Former, ReadList, Victim, work_until_gain};
+use super::pacing::{ONE, Progress};
+use super::victim::{Former, Gain, ReadList, Span, Victim, erased_first, width_of, work_until_gain};
 use crate::op::Task;
-use outlast_ftl::{Ftl, Stream};
+use outlast_ftl::{Ftl, GcConfig, Stream};
 use outlast_units::{LaneIndex, LocalDie, Pu, SuperblockId, count_few};
 
 /// What an internal task has under way.
@@ -29,6 +30,12 @@ pub(crate) struct Tasks {
     /// Whether a victim cannot be erased before what superseded its units has left the buffer.
     pinned: bool,
     spare_list: ReadList,
+    /// Of the victim of collection.
+    gain: Gain,
+    /// How much of a program unit one read takes.
+    span: Span,
+    /// Whether the next victim of a task begins while the last one is erased.
+    overlaps: bool,
 }
 
 /// What a die reads next for a task.
@@ -56,6 +63,8 @@ pub(crate) enum Next {
     Stays,
     /// It is erased; its lanes are counted.
     Erase(SuperblockId),
+    /// The same, and it makes way for the next.
+    EraseBeside(SuperblockId, Stream),
     /// Not all of it found room: it stays as it is. Another, with less to move, may.
     GivenUp(SuperblockId, Stream),
     /// The victim before it waits for the program unit that this stream has begun, and nothing is sure to fill it.
@@ -67,7 +76,8 @@ pub(crate) enum Next {
 }
 
 impl Tasks {
-    pub(crate) fn new(ftl: &Ftl) -> Self {
+    /// Those of a core with translation layer `ftl`.
+    pub(crate) fn new(ftl: &Ftl, config: &GcConfig) -> Self {
         let layout = ftl.layout();
         Self {
             under_way: Default::default(),
@@ -77,6 +87,9 @@ impl Tasks {
             recovering: 0,
             pinned: false,
             spare_list: ReadList::default(),
+            gain: Gain::default(),
+            span: Span::of(ftl, config.reads),
+            overlaps: config.overlap,
         }
     }
 
@@ -126,8 +139,12 @@ impl Tasks {
             "superblock {superblock} holds something else"
         );
         let mut list = std::mem::take(&mut self.spare_list);
-        list.fill(ftl, superblock, only);
+        list.fill(ftl, superblock, only, self.span);
         let has_reads = list.dies_left != 0;
+        if task == Task::Gc && (ftl.has_marks() || ftl.streams().are_mixed()) {
+            let gained = ftl.stream(stream).data_units().saturating_sub(valid);
+            self.gain = Gain { left: u64::from(gained) * ONE, to_move: valid };
+        }
         own.victim = Some(Victim {
             superblock,
             stream,
@@ -135,6 +152,7 @@ impl Tasks {
             reads_in_flight: 0,
             work_left: work_until_gain(valid, ftl.stream(stream).room(), ftl.stream(stream).data_units()),
             erasing: None,
+            opens: ftl.stream(stream).is_promised(),
         });
         has_reads
     }
@@ -149,8 +167,9 @@ impl Tasks {
             if self.relocating >= self.relocating_max || !may_start {
                 return NextRead::Later;
             }
-            let within = victim.list.take(local);
-            let mask = ftl.valid_units(victim.superblock, within);
+            let piece = victim.list.take(local);
+            let within = piece.pu();
+            let mask = ftl.valid_units(victim.superblock, within) & self.span.at(piece);
             if mask == 0 {
                 // The host has overwritten all of it meanwhile. That may have been the last of the victim.
                 is_stale = true;
@@ -174,6 +193,15 @@ impl Tasks {
         self.under_way[task as usize].victim.as_ref().is_some_and(|victim| victim.list.has_more(local))
     }
 
+    /// Whether a host write to `stream` leaves room for what the victim of collection still holds, if that goes there, too.
+    #[cold]
+    pub(crate) fn leaves_room(&self, ftl: &Ftl, stream: Stream) -> bool {
+        let victim = self.under_way[Task::Gc as usize].victim.as_ref();
+        victim.is_none_or(|victim| {
+            victim.stream != stream || ftl.leaves_room(stream, ftl.superblock(victim.superblock).valid())
+        })
+    }
+
     /// The stream to which the victim of `task`, which is being read, is moved.
     #[inline]
     pub(crate) fn stream(&self, task: Task) -> Stream {
@@ -190,13 +218,25 @@ impl Tasks {
         victim.is_moved()
     }
 
-    /// Collection has dealt with `units` units of its victim. Returns how many there were to be dealt with until a superblock is gained.
+    /// Collection has dealt with `units` units of its victim.
     #[inline]
-    pub(crate) fn worked(&mut self, units: u32) -> Option<u32> {
+    pub(crate) fn worked(&mut self, units: u32) -> Option<Progress> {
         let victim = self.under_way[Task::Gc as usize].victim.as_mut()?;
         let work = victim.work_left.max(units);
         victim.work_left = work - units;
-        Some(work)
+        Some(Progress { units, work })
+    }
+
+    /// Where collection has a high mark: what it gains of slots, in 2^-16 units, as it has dealt with `units` units of its victim.
+    pub(crate) fn take_gain(&mut self, units: u32) -> u64 {
+        self.gain.take(units)
+    }
+
+    /// What the victim of collection gains of slots, in 2^-16 units, that did not come with units moved, once all of it has been.
+    #[inline]
+    pub(crate) fn rest_of_gain(&mut self) -> u64 {
+        let is_moved = self.under_way[Task::Gc as usize].victim.as_ref().is_some_and(Victim::is_moved);
+        if is_moved { std::mem::take(&mut self.gain.left) } else { 0 }
     }
 
     /// A relocated unit takes up room until it is on flash.
@@ -282,10 +322,22 @@ impl Tasks {
             self.spare_list = own.victim.take().map_or_else(ReadList::default, |done| done.list);
             return Next::GivenUp(superblock, stream);
         }
+        if protected && self.overlaps {
+            if own.former.is_some() {
+                // Its erasure ends here.
+                return Next::Stays;
+            }
+            let erasing = Some(erased_first(ftl, superblock, self.overlaps).count() as u32);
+            let (programs, epoch) = (own.programs, own.epoch);
+            own.former = Some(Former { superblock, epoch, programs, begun: None, erasing });
+            (own.programs, own.epoch) = (0, epoch.wrapping_add(1));
+            self.spare_list = own.victim.take().map_or_else(ReadList::default, |done| done.list);
+            return Next::EraseBeside(superblock, stream);
+        }
         let begun = ftl.stream(stream).begun_pu();
         let is_on_flash = own.programs == 0 && own.former.is_none() && begun.is_none();
         if protected || (is_on_flash && ftl.superblock(superblock).may_be_erased()) {
-            victim.erasing = Some(ftl.superblock(superblock).lanes().count() as u32);
+            victim.erasing = Some(erased_first(ftl, superblock, self.overlaps).count() as u32);
             return Next::Erase(superblock);
         }
         match own.former {
@@ -312,10 +364,11 @@ impl Tasks {
     /// What becomes of the victim of `task` that waits for its data to be on flash.
     #[inline]
     pub(crate) fn look_at_former(&mut self, task: Task, ftl: &Ftl) -> Next {
+        let overlaps = self.overlaps;
         match &mut self.under_way[task as usize].former {
             Some(former) if former.is_on_flash() => {
                 if ftl.superblock(former.superblock).may_be_erased() {
-                    former.erasing = Some(ftl.superblock(former.superblock).lanes().count() as u32);
+                    former.erasing = Some(erased_first(ftl, former.superblock, overlaps).count() as u32);
                     Next::Erase(former.superblock)
                 } else {
                     self.pinned = true;
@@ -343,7 +396,41 @@ impl Tasks {
         self.under_way.iter().filter_map(|own| own.former.map(|former| former.superblock))
     }
 
-    /// A lane of victim `superblock` of `task` has been erased, or has failed to be; whether it was the last.
+    /// The lanes of victim `superblock` whose erasure begins first; see [`erased_first`].
+    pub(crate) fn erased_first(
+        &self,
+        ftl: &Ftl,
+        superblock: SuperblockId,
+    ) -> impl Iterator<Item = LaneIndex> {
+        erased_first(ftl, superblock, self.overlaps)
+    }
+
+    /// The lane that is erased when `lane` of victim `superblock` has been.
+    pub(crate) fn erased_after(
+        &self,
+        ftl: &Ftl,
+        superblock: SuperblockId,
+        lane: LaneIndex,
+    ) -> Option<LaneIndex> {
+        if !self.overlaps {
+            return None;
+        }
+        let width = width_of(ftl, true);
+        ftl.superblock(superblock)
+            .lanes()
+            .find(|next| next.0 > lane.0 && (next.0 - lane.0).is_multiple_of(width))
+    }
+
+    /// Superblocks that come back without a gain having been waited for: the victim of collection that is being erased, and one that the stream has
+    /// opened for the victim being read.
+    pub(crate) fn coming(&self, ftl: &Ftl) -> u32 {
+        let UnderWay { victim, former, .. } = &self.under_way[Task::Gc as usize];
+        let opened =
+            victim.as_ref().is_some_and(|victim| victim.opens && !ftl.stream(victim.stream).is_promised());
+        u32::from(opened) + u32::from(former.is_some())
+    }
+
+    /// A lane of victim `superblock` of `task` has been erased, or has failed to be, and none follows it; whether no other is left either.
     pub(crate) fn lane_erased(&mut self, task: Task, superblock: SuperblockId) -> bool {
         let own = &mut self.under_way[task as usize];
         let left = match &mut own.former {
@@ -391,12 +478,13 @@ impl Tasks {
 
     /// The victims of `task` whose erasure was under way when power failed: it begins anew, on the lanes that they still have.
     pub(crate) fn erase_again(&mut self, task: Task, ftl: &Ftl) -> Vec<SuperblockId> {
+        let overlaps = self.overlaps;
         let own = &mut self.under_way[task as usize];
         let former = own.former.as_mut().map(|former| (former.superblock, &mut former.erasing));
         let victim = own.victim.as_mut().map(|victim| (victim.superblock, &mut victim.erasing));
         let mut again = Vec::new();
         for (superblock, erasing) in former.into_iter().chain(victim) {
-            *erasing = Some(ftl.superblock(superblock).lanes().count() as u32);
+            *erasing = Some(erased_first(ftl, superblock, overlaps).count() as u32);
             again.push(superblock);
         }
         again

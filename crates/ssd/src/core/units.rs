@@ -21,6 +21,7 @@ impl Ssd {
         // A die may have failed, or data have moved, since the master core sent it here.
         let moved = if self.redirection.is_some() { self.rerouted(core, work) } else { None };
         let (core, work) = moved.unwrap_or((core, work));
+        self.note(move |ledger| ledger.acts(now, work.request));
         let command = *self.host.requests.command(work.request);
         match command.op {
             HostOp::Read => self.read_unit(now, core, work),
@@ -28,6 +29,7 @@ impl Ssd {
             HostOp::Trim => {
                 // A unit trimmed in part keeps its data: deallocation is advice (NVMe 2.0, Dataset Management).
                 if u32::from(work.sectors) == self.size.sectors_per_unit {
+                    self.cores[core].forget_read(work.lpn);
                     let ftl = &mut self.cores[core].ftl;
                     match self.config.controller.trims {
                         Trims::Kept => ftl.trim(work.lpn),
@@ -69,6 +71,12 @@ impl Ssd {
             return;
         }
         let of_pu = ftl.layout().pu_of(slot);
+        if self.cores[core].finds_read(work.lpn) {
+            self.counters.read_cache_hits += 1;
+            self.data_moved(now, work.request, u64::from(work.sectors));
+            self.finish_parts(now, work.request, 1);
+            return;
+        }
         self.enqueue_read(now, core, OpKind::HostRead, of_pu, work);
     }
 

@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! Moving ──────────────► Erasing ──► gone        the buffer is protected, or all of it is on flash
-//!    │ └► AwaitsFlash ──────┘                    else; meanwhile the task's next victim may begin
+//!    │ └► AwaitsFlash ──────┘                    else; meanwhile the task's next victim may begin, as it may
+//!    │                                           beside an erasure where victims overlap
 //!    └──► given up: not all of it found room
 //! ```
 
-use outlast_ftl::{Ftl, Stream};
+use outlast_ftl::{Ftl, GcReads, Stream};
 use outlast_units::{IndexVec, LaneIndex, LocalDie, Pu, PuWithin, SuperblockId};
 
 /// The victim that a task moves, or erases: read valid units, write them to a stream, erase.
@@ -22,6 +23,8 @@ pub(super) struct Victim {
     pub(super) work_left: u32,
     /// Lanes still to be erased, once that has begun.
     pub(super) erasing: Option<u32>,
+    /// Whether the stream has to open a superblock for it.
+    pub(super) opens: bool,
 }
 
 impl Victim {
@@ -32,8 +35,28 @@ impl Victim {
     }
 }
 
+/// Where collection has a high mark: what the erasure of its victim gains.
+#[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
+pub(super) struct Gain {
+    /// Slots, in 2^-16 units, less those accounted for.
+    pub(super) left: u64,
+    /// Valid units not yet dealt with.
+    pub(super) to_move: u32,
+}
+
+impl Gain {
+    /// What is gained of slots as `units` units have been dealt with.
+    pub(super) fn take(&mut self, units: u32) -> u64 {
+        let to_move = self.to_move.max(units).max(1);
+        let gain = self.left * u64::from(units) / u64::from(to_move);
+        self.to_move = to_move - units;
+        self.left -= gain;
+        gain
+    }
+}
+
 /// A victim whose data has all been read and written, but is not all on flash: it is erased when it is. Meanwhile the next
-/// victim may begin, and its data fills the program unit that this one's has begun.
+/// victim may begin, and its data fills the program unit that this one's has begun. Where victims overlap, one that is being erased.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(super) struct Former {
     pub(super) superblock: SuperblockId,
@@ -53,42 +76,116 @@ impl Former {
     }
 }
 
-/// The program units of a victim that are still to be read, die by die. Reused from one victim to the next.
+/// How much of a program unit one read takes: a bit for each unit, from the first on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
+pub(super) struct Span(u64);
+
+impl Span {
+    /// With victims of `ftl` that are read as `reads` says.
+    pub(super) fn of(ftl: &Ftl, reads: GcReads) -> Self {
+        match reads {
+            GcReads::MultiPlane => Self(u64::MAX),
+            GcReads::Page => Self(u64::MAX >> (64 - ftl.layout().units_per_page())),
+        }
+    }
+
+    fn width(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// The units of `piece`, a bit for each of its program unit's.
+    #[inline]
+    pub(super) fn at(self, piece: Piece) -> u64 {
+        self.0 << piece.first()
+    }
+}
+
+/// What a victim is read by: units that one read operation takes, the first of which lies in program unit `pu` (counted within the superblock) at `first`.
+///
+/// One word, since the list of a victim is read once for every operation, and is long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
+pub(super) struct Piece(u32);
+
+impl Piece {
+    /// A program unit has at most 64 units.
+    const FIRST: u32 = 6;
+
+    #[inline]
+    fn new(pu: PuWithin, first: u32) -> Self {
+        debug_assert!(
+            first < 1 << Self::FIRST && pu.0 < 1 << (32 - Self::FIRST),
+            "{pu} from unit {first} on"
+        );
+        Self(pu.0 << Self::FIRST | first)
+    }
+
+    /// The program unit.
+    #[inline]
+    pub(super) fn pu(self) -> PuWithin {
+        PuWithin(self.0 >> Self::FIRST)
+    }
+
+    #[inline]
+    fn first(self) -> u32 {
+        self.0 & ((1 << Self::FIRST) - 1)
+    }
+}
+
+/// What of a victim is still to be read, die by die. Reused from one victim to the next.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(super) struct ReadList {
-    /// Program units (counted within the superblock) that held valid data when it was chosen: a stretch of equal length for each die.
-    pus: Vec<PuWithin>,
-    /// Next entry of `pus`, and the end, for each die; equal when the die has nothing more to read.
+    /// What held valid data when the victim was chosen: a stretch of equal length for each die.
+    pieces: Vec<Piece>,
+    /// Next entry of `pieces`, and the end, for each die; equal when the die has nothing more to read.
     cursors: IndexVec<LocalDie, (u32, u32)>,
     /// Dies that have something more to read.
     pub(super) dies_left: u32,
 }
 
 impl ReadList {
-    /// Lists what `superblock` holds, of the lanes in `only` if any are given.
-    pub(super) fn fill(&mut self, ftl: &Ftl, superblock: SuperblockId, only: &[LaneIndex]) {
+    /// Lists what `superblock` holds in pieces of `span`, of the lanes in `only` if any are given.
+    pub(super) fn fill(&mut self, ftl: &Ftl, superblock: SuperblockId, only: &[LaneIndex], span: Span) {
         let layout = ftl.layout();
-        let stretch = layout.pus_per_superblock() / u32::from(layout.dies());
-        self.pus.clear();
-        self.pus.resize(layout.pus_per_superblock() as usize, PuWithin(0));
+        assert!(
+            layout.pus_per_superblock() < 1 << (32 - Piece::FIRST),
+            "a superblock of too many program units"
+        );
+        let pieces = layout.units_per_pu().div_ceil(span.width()) * layout.pus_per_superblock();
+        let stretch = pieces / u32::from(layout.dies());
+        self.pieces.clear();
+        self.pieces.resize(pieces as usize, Piece::default());
         self.cursors.clear();
         self.cursors.extend((0..u32::from(layout.dies())).map(|die| (die * stretch, die * stretch)));
         let mut pu = PuWithin(0);
         for _ in 0..layout.superpages() {
             for (position, lane) in layout.lanes().iter_indexed() {
-                if ftl.valid_units(superblock, pu) != 0 && (only.is_empty() || only.contains(&position)) {
-                    let (_, end) = &mut self.cursors[lane.local_die];
+                let valid = ftl.valid_units(superblock, pu);
+                if valid != 0 && (only.is_empty() || only.contains(&position)) {
+                    self.list(pu, valid, lane.local_die, span);
                     debug_assert!(
-                        *end < (u32::from(lane.local_die.0) + 1) * stretch,
+                        self.cursors[lane.local_die].1 <= (u32::from(lane.local_die.0) + 1) * stretch,
                         "a die has more than its share"
                     );
-                    self.pus[*end as usize] = pu;
-                    *end += 1;
                 }
                 pu = pu + 1;
             }
         }
         self.dies_left = self.cursors.iter().filter(|(next, end)| next != end).count() as u32;
+    }
+
+    /// Lists the pieces of program unit `pu`, of die `local`, that hold some of its units `valid`.
+    #[inline]
+    fn list(&mut self, pu: PuWithin, valid: u64, local: LocalDie, span: Span) {
+        let (_, end) = &mut self.cursors[local];
+        let (mut rest, mut first) = (valid, 0);
+        while rest != 0 {
+            if rest & span.0 != 0 {
+                self.pieces[*end as usize] = Piece::new(pu, first);
+                *end += 1;
+            }
+            rest = rest.checked_shr(span.width()).unwrap_or(0);
+            first += span.width();
+        }
     }
 
     /// Whether die `local` has something more to read.
@@ -98,22 +195,22 @@ impl ReadList {
         next != end
     }
 
-    /// The next program unit on die `local`, which has one.
+    /// What die `local`, which has something, reads next.
     #[inline]
-    pub(super) fn take(&mut self, local: LocalDie) -> PuWithin {
+    pub(super) fn take(&mut self, local: LocalDie) -> Piece {
         let (next, end) = &mut self.cursors[local];
         debug_assert!(next < end, "die {local} has nothing more to read");
-        let pu = self.pus[*next as usize];
+        let piece = self.pieces[*next as usize];
         *next += 1;
         self.dies_left -= u32::from(next == end);
-        pu
+        piece
     }
 
-    /// The one that comes after it.
+    /// The program unit of what comes after it.
     #[inline]
     pub(super) fn peek(&self, local: LocalDie) -> Option<PuWithin> {
         let (next, end) = self.cursors[local];
-        (next != end).then(|| self.pus[next as usize])
+        (next != end).then(|| self.pieces[next as usize].pu())
     }
 }
 
@@ -128,6 +225,24 @@ pub(super) fn work_until_gain(valid: u32, room: u32, units: u32) -> u32 {
         work = work.saturating_add(valid);
     }
     work
+}
+
+/// Lanes that are erased at a time: all, or an eighth of them where the next victim is read meanwhile.
+pub(super) fn width_of(ftl: &Ftl, overlaps: bool) -> u32 {
+    let lanes = ftl.layout().lanes().len() as u32;
+    if overlaps { lanes.div_ceil(8) } else { lanes }
+}
+
+/// Of the lanes of `superblock` those whose erasure begins first. Each is followed by the one that is as many lanes on as are erased at a time.
+pub(super) fn erased_first(
+    ftl: &Ftl,
+    superblock: SuperblockId,
+    overlaps: bool,
+) -> impl Iterator<Item = LaneIndex> {
+    let width = width_of(ftl, overlaps);
+    let mut begun = vec![false; width as usize];
+    let is_first = move |lane: &LaneIndex| !std::mem::replace(&mut begun[(lane.0 % width) as usize], true);
+    ftl.superblock(superblock).lanes().filter(is_first)
 }
 
 #[cfg(test)]

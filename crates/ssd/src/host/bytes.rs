@@ -86,7 +86,7 @@ impl HostBytes {
         let end = (command.lba.0 + u64::from(command.sectors)).min(unit_start + sectors);
         if start < end {
             let (first, sectors) = ((start - unit_start) as u16, (end - start) as u16);
-            self.copy_out(command, unit_start, UnitWork { request, lpn: Lpn::NONE, first, sectors }, unit);
+            self.copy_out(command, unit_start, UnitWork::new(request, Lpn::NONE, first, sectors), unit);
         }
     }
 

@@ -1,31 +1,17 @@
 //! The way of a command: over the link, through the master core, unit by unit to the flash cores, and out again.
 
-use super::{Part, Progress, Request, Submission, Then};
+use super::{Part, Progress, Request, Then};
 use crate::config::WriteCache;
 use crate::core::CoreWork;
 use crate::op::UnitWork;
 use crate::ssd::Ssd;
-use outlast_device::{Command, Completion, Op as HostOp, Outcome, Tag};
+use outlast_device::{Command, LatencyCause, Op as HostOp, Outcome, Tag};
 use outlast_flash::Source;
 use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
 use std::ops::Range;
 
 impl Ssd {
-    pub(crate) fn receive(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
-        if self.host.enter(now, command, tag, data) {
-            self.accept(now, command, tag, data);
-        }
-    }
-
-    /// The drive is ready, if it is time: commands that have waited for that come in.
-    pub(crate) fn let_in(&mut self, now: Nanos) {
-        for Submission { command, tag, data } in self.host.open(now) {
-            self.receive(now, command, tag, &data);
-            self.settle(now);
-        }
-    }
-
-    fn accept(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+    pub(super) fn accept(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         let end = command.lba.0.checked_add(u64::from(command.sectors));
         let in_range = command.op == HostOp::Flush || end.is_some_and(|end| end <= self.size.sectors);
         let outcome = if in_range { Outcome::Ok } else { Outcome::OutOfRange };
@@ -40,12 +26,13 @@ impl Ssd {
         };
         let then = if must_reach_flash && in_range { self.then_to_flash() } else { Then::Complete };
         let request = self.host.requests.begin(now, command, tag, outcome, then);
+        self.note(move |ledger| ledger.accepted(now, request, tag));
         let is_write = command.op == HostOp::Write && in_range;
         if self.config.bytes && is_write {
             self.take_in(request, &command, data);
         }
         if is_write && self.host.link.receive(now, &command, request) {
-            self.flash.schedule(Source::Link, self.host.link.next());
+            self.flash.schedule(Source::Link, self.host.next_in());
         } else {
             self.fetched(now, request);
         }
@@ -76,31 +63,52 @@ impl Ssd {
         }
     }
 
-    pub(crate) fn link_event(&mut self, now: Nanos) {
-        let request = self.host.link.arrived().expect("the link's event has a command");
-        self.flash.schedule(Source::Link, self.host.link.next());
-        self.fetched(now, request);
+    /// `cause` has kept all of `request` until now.
+    #[inline]
+    pub(crate) fn note_spent(&mut self, now: Nanos, request: u32, cause: LatencyCause) {
+        self.note(move |ledger| ledger.spent(now, request, cause));
     }
 
     #[inline]
-    fn fetched(&mut self, now: Nanos, request: u32) {
-        let cost = self.config.controller.master_cost;
-        if cost == Nanos::ZERO {
-            self.split(now, request);
+    pub(super) fn fetched(&mut self, now: Nanos, request: u32) {
+        if self.host.is_direct {
+            self.split_now(now, request);
         } else {
-            self.master.take(now, cost, request);
-            self.flash.schedule(Source::Master, self.master.next());
+            self.fetched_indirectly(now, request);
         }
+    }
+
+    #[inline(never)]
+    fn fetched_indirectly(&mut self, now: Nanos, request: u32) {
+        match self.host.costs {
+            None => self.split(now, request),
+            Some(costs) => self.occupy_master(now, request, costs.of(self.host.requests.command(request).op)),
+        }
+    }
+
+    fn occupy_master(&mut self, now: Nanos, request: u32, cost: Nanos) {
+        if cost == Nanos::ZERO && self.master.is_free(now) {
+            return self.split(now, request);
+        }
+        self.master.take(now, cost, request);
+        self.flash.schedule(Source::Master, self.master.next());
     }
 
     pub(crate) fn master_event(&mut self, now: Nanos) {
         let request = self.master.done().expect("the master core's event has work");
         self.flash.schedule(Source::Master, self.master.next());
+        self.note_spent(now, request, LatencyCause::Firmware);
         self.split(now, request);
     }
 
-    /// Splits a command into its units and hands them to their flash cores.
+    /// Splits a command into its units and hands them to their flash cores, unless it is held up.
     fn split(&mut self, now: Nanos, request: u32) {
+        if self.host.in_order.is_none() || !self.is_held_up(request) {
+            self.split_now(now, request);
+        }
+    }
+
+    pub(super) fn split_now(&mut self, now: Nanos, request: u32) {
         let command = *self.host.requests.command(request);
         if self.host.requests.outcome(request) == Outcome::Ok {
             match command.op {
@@ -133,7 +141,7 @@ impl Ssd {
                 (core, lpn) = self.place_of(unit);
             }
             self.host.requests.add_part(request);
-            let work = UnitWork { request, lpn, first: offset as u16, sectors: sectors as u16 };
+            let work = UnitWork::new(request, lpn, offset as u16, sectors as u16);
             let cost = if encodes { cost + self.encode_time(core, work) } else { cost };
             self.hand_over(now, core, cost, work);
             self.settle(now);
@@ -229,7 +237,10 @@ impl Ssd {
         match self.host.requests.end_parts(index, parts) {
             Progress::UnderWay | Progress::Forgotten => {}
             Progress::Complete(request) => self.complete(now, index, &request),
-            Progress::AwaitFlash => self.host.flushes.call(index),
+            Progress::AwaitFlash => {
+                self.note(move |ledger| ledger.is_buffered(now, index));
+                self.host.flushes.call(index);
+            }
             Progress::Moved(outcome) => self.move_ended(index, outcome),
         }
     }
@@ -237,13 +248,14 @@ impl Ssd {
     #[inline]
     fn complete(&mut self, now: Nanos, index: u32, request: &Request) {
         self.host.life.count(&request.command, request.outcome);
-        if request.command.op == HostOp::LbaStatus && request.is_good() {
-            self.answer_status(now, index, &request.command, request.tag);
-        }
+        self.note(move |ledger| ledger.is_done(now, index));
         if request.outcome != Outcome::Ok {
             // By its parts: a request that is passed on as a whole would be kept in memory for all that end well, too.
             let Command { lba, sectors, .. } = request.command;
             self.note_failure(index, lba.0..lba.0 + u64::from(sectors), request.tag, request.outcome);
+        } else if request.command.op == HostOp::LbaStatus {
+            let Command { lba, sectors, .. } = request.command;
+            self.answer_status(now, index, &Command::new(HostOp::LbaStatus, lba, sectors), request.tag);
         }
         if self.config.bytes {
             self.host.bytes.end(index, request.tag, request.is_good());
@@ -269,20 +281,5 @@ impl Ssd {
     fn move_ended(&mut self, index: u32, outcome: Outcome) {
         self.host.failures.forget(index);
         self.moves.ended(outcome);
-    }
-
-    /// Hands out the next completion and lets in a command that waits for its place in the queue.
-    pub(crate) fn emit(&mut self, completions: &mut Vec<Completion>) {
-        let Some((completion, next)) = self.host.emit() else { return };
-        completions.push(completion);
-        if let Some(Submission { command, tag, data }) = next {
-            // The command enters when the slot became free, also where the caller advances late.
-            self.accept(completion.at, command, tag, &data);
-        }
-    }
-
-    /// Commands received and not completed.
-    pub fn commands_in_flight(&self) -> u32 {
-        self.host.in_flight()
     }
 }

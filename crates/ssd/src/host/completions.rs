@@ -10,26 +10,53 @@ pub(crate) struct Completions {
     /// Those of reads, whose data goes out over the link or is ready later, and the others; each in order of time.
     linked: VecDeque<Completion>,
     direct: VecDeque<Completion>,
+    /// What the way to the host takes, and those on it, with the times at which the host has them: in order.
+    takes: Nanos,
+    going: VecDeque<Completion>,
     /// When the first of them is due: kept, as it is asked for at every event.
     next: Nanos,
 }
 
-impl Default for Completions {
-    fn default() -> Self {
-        Self { linked: VecDeque::new(), direct: VecDeque::new(), next: Nanos::MAX }
-    }
-}
-
 impl Completions {
-    /// When the first completion is due.
+    /// `takes`: the time from a completion until the host knows of it.
+    pub(crate) fn new(takes: Nanos) -> Self {
+        let (linked, direct, going) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
+        Self { linked, direct, takes, going, next: Nanos::MAX }
+    }
+
+    /// When the first completion is due, or the host has one.
     #[inline]
     pub(crate) fn next(&self) -> Nanos {
         self.next
     }
 
-    /// How many there are.
+    /// How many there are that are not on their way.
     pub(crate) fn len(&self) -> usize {
         self.direct.len() + self.linked.len()
+    }
+
+    /// How many are on their way to the host.
+    pub(crate) fn on_their_way(&self) -> usize {
+        self.going.len()
+    }
+
+    /// Whether the way to the host takes any time.
+    #[inline]
+    pub(crate) fn take_time(&self) -> bool {
+        self.takes != Nanos::ZERO
+    }
+
+    /// `completion`, which was the first, sets out on its way to the host.
+    pub(crate) fn set_out(&mut self, completion: Completion) {
+        self.going.push_back(Completion { at: completion.at + self.takes, ..completion });
+        self.look();
+    }
+
+    /// What the host has next, unless something is due before.
+    pub(crate) fn heard(&mut self) -> Option<Completion> {
+        let heard = self.going.pop_front_if(|own| own.at <= self.next)?;
+        self.look();
+        Some(heard)
     }
 
     /// A completion that is due now, which is not earlier than any given so before.
@@ -69,8 +96,24 @@ impl Completions {
         Some(completion)
     }
 
-    /// Power has failed: what is done at `now` stays done, what has still to cross the link is not; returns the tags of that.
+    /// Power has failed: what is done at `now` stays done, what has still to cross the link, or the way to the host, is not; returns the
+    /// tags of that.
     pub(crate) fn cut(&mut self, now: Nanos) -> Vec<Tag> {
+        if self.take_time() {
+            let direct = std::mem::take(&mut self.direct);
+            let linked = std::mem::take(&mut self.linked);
+            let going = std::mem::take(&mut self.going);
+            let (heard, unheard): (VecDeque<_>, VecDeque<_>) =
+                going.into_iter().partition(|own| own.at <= now);
+            self.going = heard;
+            self.look();
+            return unheard
+                .into_iter()
+                .chain(direct)
+                .chain(linked)
+                .map(|completion| completion.tag)
+                .collect();
+        }
         let crossing = std::mem::take(&mut self.linked);
         let (done, crossing): (VecDeque<_>, VecDeque<_>) =
             crossing.into_iter().partition(|own| own.at <= now);
@@ -82,18 +125,20 @@ impl Completions {
     /// Commands `tags` have been aborted at `now`.
     pub(crate) fn abort(&mut self, now: Nanos, tags: &[Tag]) {
         let end = |&tag| Completion { at: now, tag, outcome: Outcome::Aborted };
-        self.direct.extend(tags.iter().map(end));
+        // What has failed does not set out: the host sees that nobody answers.
+        let queue = if self.take_time() { &mut self.going } else { &mut self.direct };
+        queue.extend(tags.iter().map(end));
         self.look();
     }
 
     /// Nothing will be handed out.
     pub(crate) fn clear(&mut self) {
-        *self = Self::default();
+        *self = Self::new(self.takes);
     }
 
     fn look(&mut self) {
         let first = |queue: &VecDeque<Completion>| queue.front().map_or(Nanos::MAX, |own| own.at);
-        self.next = first(&self.direct).min(first(&self.linked));
+        self.next = first(&self.direct).min(first(&self.linked)).min(first(&self.going));
     }
 }
 
@@ -118,7 +163,7 @@ mod tests {
 
     #[test]
     fn completions_come_in_order_of_time() {
-        let mut completions = Completions::default();
+        let mut completions = Completions::new(Nanos::ZERO);
         for completion in [at(5, 0), at(9, 1), at(7, 2)] {
             completions.push_linked(completion);
         }
@@ -131,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_cut_keeps_what_is_done_and_aborts_what_crosses_the_link() {
-        let mut completions = Completions::default();
+        let mut completions = Completions::new(Nanos::ZERO);
         for completion in [at(5, 0), at(9, 1)] {
             completions.push_linked(completion);
         }

@@ -10,13 +10,21 @@ pub(crate) struct Link {
     rate: Option<ByteRate>,
     in_free: Nanos,
     out_free: Nanos,
+    /// Time of all data booked since the last reset, in and out.
+    booked: [Nanos; 2],
     /// Requests whose data is still coming in, with the time of its end, in order.
     arriving: VecDeque<(Nanos, u32)>,
 }
 
 impl Link {
     pub(crate) fn new(rate: Option<ByteRate>) -> Self {
-        Self { rate, in_free: Nanos::ZERO, out_free: Nanos::ZERO, arriving: VecDeque::new() }
+        Self {
+            rate,
+            in_free: Nanos::ZERO,
+            out_free: Nanos::ZERO,
+            booked: [Nanos::ZERO; 2],
+            arriving: VecDeque::new(),
+        }
     }
 
     #[inline]
@@ -29,6 +37,7 @@ impl Link {
         let Some(rate) = self.rate else { return false };
         let span = rate.time_for(Bytes(u64::from(command.sectors) * SECTOR_BYTES));
         self.in_free = self.in_free.max(now) + span;
+        self.booked[0] += span;
         debug_assert!(self.arriving.back().is_none_or(|&(at, _)| at <= self.in_free), "data overtakes data");
         self.arriving.push_back((self.in_free, request));
         true
@@ -48,12 +57,28 @@ impl Link {
     #[inline]
     pub(crate) fn send(&mut self, now: Nanos, bytes: u64) -> Option<Nanos> {
         let rate = self.rate?;
-        self.out_free = self.out_free.max(now) + rate.time_for(Bytes(bytes));
+        let span = rate.time_for(Bytes(bytes));
+        self.out_free = self.out_free.max(now) + span;
+        self.booked[1] += span;
         Some(self.out_free)
+    }
+
+    /// How long each direction has been busy until `now`, in and out, since the last reset; `None` without a link.
+    pub(crate) fn busy_until(&self, now: Nanos) -> Option<[Nanos; 2]> {
+        self.rate?;
+        let [inwards, outwards] = self.booked;
+        let left = [self.in_free, self.out_free].map(|free| free.saturating_sub(now));
+        Some([inwards.saturating_sub(left[0]), outwards.saturating_sub(left[1])])
+    }
+
+    /// Counts anew from `now` on: what is booked beyond it belongs to what is counted from then on.
+    pub(crate) fn reset_busy(&mut self, now: Nanos) {
+        self.booked = [self.in_free, self.out_free].map(|free| free.saturating_sub(now));
     }
 
     /// Power has failed: nothing crosses any more.
     pub(crate) fn forget(&mut self, now: Nanos) {
+        self.booked = self.busy_until(now).unwrap_or_default();
         (self.in_free, self.out_free) = (now, now);
         self.arriving.clear();
     }

@@ -1,33 +1,40 @@
 //! The host's side: commands from their arrival to their completion, what crosses the link, flushes, and bytes.
 //!
-//! [`HostSide`] is made of machines that do not know each other: the [link](Link), the [requests](Requests), the [flush epochs](Flushes),
+//! [`HostSide`] is made of machines that do not know each other: the [way in](Arrivals), the [link](Link), the [requests](Requests), the [flush epochs](Flushes),
 //! the [completions](Completions) and the [bytes](HostBytes). What they return as an effect the drive carries out.
 
+mod arbiter;
+mod arrivals;
 mod bytes;
 mod commands;
 mod completions;
 mod door;
 mod failures;
 mod flush;
+mod in_order;
 mod late;
 mod link;
+mod passage;
 mod requests;
+mod waiting;
 
 pub(crate) use bytes::Part;
 pub(crate) use requests::{Progress, Then};
 
-use crate::config::SsdConfig;
+use crate::config::{ControllerConfig, SsdConfig};
+use arrivals::Arrivals;
 use bytes::HostBytes;
 use completions::Completions;
 use door::Door;
 use failures::Failures;
 use flush::Flushes;
+use in_order::InOrder;
 use late::LateFlushes;
 use link::Link;
 use outlast_device::{Command, Completion, Op, Outcome, Tag};
 use outlast_units::Nanos;
 use requests::{Life, Request, Requests};
-use std::collections::VecDeque;
+use waiting::Waiting;
 
 /// A command as the host submits it, with the data of a write.
 #[derive(Clone, Debug, outlast_persist::Persist)]
@@ -40,14 +47,21 @@ struct Submission {
 /// What the drive keeps about the host's commands.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct HostSide {
+    arrivals: Arrivals,
     pub(crate) link: Link,
+    /// What commands cost the master core; absent: nothing.
+    costs: Option<CommandTimes>,
     pub(crate) requests: Requests,
     pub(crate) flushes: Flushes,
     pub(crate) completions: Completions,
     pub(crate) bytes: HostBytes,
     pub(crate) life: Life,
     /// Commands that wait for a place in the drive's queue, in which so many are.
-    waiting: VecDeque<Submission>,
+    waiting: Waiting,
+    /// Present where firmware hands commands over in order.
+    in_order: Option<InOrder>,
+    /// Whether commands that have come are split at once: neither do they cost anything, nor is there an order to keep.
+    is_direct: bool,
     door: Door,
     in_flight: u32,
     queue_depth: u32,
@@ -61,15 +75,19 @@ pub(crate) struct HostSide {
 impl HostSide {
     pub(crate) fn new(config: &SsdConfig) -> Self {
         Self {
+            arrivals: Arrivals::new(config.controller.host_latency.submit),
             link: Link::new(config.controller.link),
+            costs: CommandTimes::new(&config.controller),
             requests: Requests::default(),
             flushes: Flushes::default(),
             late: LateFlushes::default(),
-            completions: Completions::default(),
+            completions: Completions::new(config.controller.host_latency.complete),
             bytes: HostBytes::default(),
             failures: Failures::default(),
             life: Life::default(),
-            waiting: VecDeque::new(),
+            waiting: Waiting::new(config.controller.queues.as_ref()),
+            in_order: config.controller.in_order.then(InOrder::default),
+            is_direct: !config.controller.in_order && CommandTimes::new(&config.controller).is_none(),
             door: Door::default(),
             in_flight: 0,
             queue_depth: config.controller.queue_depth,
@@ -79,17 +97,22 @@ impl HostSide {
     }
 
     /// Takes a place in the drive's queue for a command; without one it waits, and this is false.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "the way of every command, and of no other")]
+    #[inline(always)]
     fn enter(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) -> bool {
-        let enters = self.in_flight < self.queue_depth;
+        let enters = self.in_flight < self.queue_depth && self.waiting.passes(command.queue, tag);
         if self.in_flight == 0 {
             self.busy_since = now;
         }
         if enters {
             self.in_flight += 1;
         } else {
-            let queue = if self.door.is_closed() { &mut self.door.arrived } else { &mut self.waiting };
-            queue.push_back(Submission { command, tag, data: data.to_vec() });
+            let submission = Submission { command, tag, data: data.to_vec() };
+            if self.door.is_closed() {
+                self.door.arrived.push_back(submission);
+            } else {
+                self.waiting.push(submission);
+            }
         }
         enters
     }
@@ -105,45 +128,68 @@ impl HostSide {
         }
     }
 
-    /// The next completion, and a command that takes its place.
+    /// Command `tag` has left the drive's queue at `at`. Returns whether any waits, of which one may [take its place](HostSide::take_waiting).
     #[inline]
-    fn emit(&mut self) -> Option<(Completion, Option<Submission>)> {
-        let completion = self.completions.pop()?;
+    fn leave(&mut self, at: Nanos, tag: Tag) -> bool {
         debug_assert!(self.in_flight != 0, "a command completes that was not in flight");
         self.in_flight -= 1;
-        let next = self.waiting.pop_front();
-        self.in_flight += u32::from(next.is_some());
-        if self.in_flight == 0 {
-            self.busy += completion.at - self.busy_since;
+        self.waiting.left(tag);
+        let any_waits = self.waiting.len() != 0;
+        if self.in_flight == 0 && !any_waits {
+            self.busy += at - self.busy_since;
         }
-        Some((completion, next))
+        any_waits
     }
 
-    /// Commands received and not completed.
+    /// The command that gets the place of one that has left.
+    fn take_waiting(&mut self) -> Option<Submission> {
+        let next = self.waiting.pop();
+        self.in_flight += u32::from(next.is_some());
+        next
+    }
+
+    /// When something next comes in: a command, or the data of one.
+    #[inline]
+    pub(crate) fn next_in(&self) -> Nanos {
+        self.link.next().min(self.arrivals.next())
+    }
+
+    /// Commands submitted whose completion the host does not have.
     pub(crate) fn in_flight(&self) -> u32 {
-        self.in_flight + (self.waiting.len() + self.door.arrived.len()) as u32
+        let outside = self.waiting.len() + self.door.arrived.len();
+        self.in_flight + (outside + self.arrivals.len() + self.completions.on_their_way()) as u32
     }
 
-    /// Power has failed while commands were under way: they end now, and have been aborted. What had been done is still done.
-    pub(crate) fn abort(&mut self, now: Nanos) {
+    /// Power has failed while commands were under way: they end now, and have been aborted. What had been done is still done. Returns those
+    /// commands.
+    pub(crate) fn abort(&mut self, now: Nanos) -> Vec<Tag> {
         let mut aborted: Vec<Tag> = self.requests.of_the_host().map(|request| request.tag).collect();
         aborted.extend(self.completions.cut(now));
-        let outside = self.waiting.drain(..).chain(self.door.arrived.drain(..));
-        aborted.extend(outside.map(|waiting| waiting.tag));
+        aborted.extend(self.waiting.cut());
+        aborted.extend(self.door.arrived.drain(..).map(|waiting| waiting.tag));
+        aborted.extend(self.arrivals.cut());
         self.bytes.abort(&aborted);
         self.failures.abort(&aborted);
         self.completions.abort(now, &aborted);
         self.link.forget(now);
         self.flushes.forget();
         self.late.forget();
+        self.in_order.as_mut().into_iter().for_each(InOrder::forget);
+        let busy = self.busy_time(now);
         self.in_flight = self.completions.len() as u32;
+        if self.in_flight == 0 {
+            self.busy = busy;
+        }
+        aborted
     }
 
     /// Power has failed: nothing is known of any command.
     pub(crate) fn forget(&mut self, now: Nanos) {
         self.busy = self.busy_time(now);
         self.link.forget(now);
-        self.waiting.clear();
+        drop(self.arrivals.cut());
+        drop(self.waiting.cut());
+        self.in_order.as_mut().into_iter().for_each(InOrder::forget);
         self.door.arrived.clear();
         self.in_flight = 0;
         self.completions.clear();
@@ -168,6 +214,9 @@ impl HostSide {
                 self.in_flight
             ));
         }
+        if !self.door.is_closed() {
+            self.waiting.self_check(self.in_flight, self.queue_depth)?;
+        }
         if self.flushes.waiting() > self.requests.len() {
             let requests = self.requests.len();
             return Err(format!("{} flushes wait, of {requests} requests", self.flushes.waiting()));
@@ -179,6 +228,22 @@ impl HostSide {
             return Err(format!("units of request {request} have failed, which has ended"));
         }
         Ok(())
+    }
+}
+
+/// Time of the master core by command.
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
+struct CommandTimes([Nanos; 5]);
+
+impl CommandTimes {
+    fn new(config: &ControllerConfig) -> Option<Self> {
+        let ops = [Op::Read, Op::Write, Op::Trim, Op::Flush, Op::LbaStatus];
+        let times = ops.map(|op| config.cost_of(op));
+        times.iter().any(|&time| time != Nanos::ZERO).then_some(Self(times))
+    }
+
+    fn of(self, op: Op) -> Nanos {
+        self.0[op as usize]
     }
 }
 

@@ -91,10 +91,11 @@ impl Requests {
     /// The last of the request's data so far has left over the link at `at`.
     #[inline]
     pub(crate) fn sent(&mut self, request: u32, at: Nanos) {
-        self.slab[request].ready = at;
+        self.not_before(request, at);
     }
 
     /// The request's data is not ready before `at`.
+    #[inline]
     pub(crate) fn not_before(&mut self, request: u32, at: Nanos) {
         let ready = &mut self.slab[request].ready;
         *ready = (*ready).max(at);

@@ -1,8 +1,8 @@
 //! By size and heat: a class has the writes of commands of `at_least` to `at_most` bytes, into places that are `hot`. Of several classes
 //! whose conditions a write meets, the first one has it.
 
-use super::heat::{self, Heat};
 use super::{Placement, Write};
+use outlast_device::{Heat, heat_bytes};
 use outlast_ftl::ClassConfig;
 
 /// The conditions of a class.
@@ -53,6 +53,6 @@ impl Placement for BySizeAndHeat {
     }
 
     fn bytes_over(&self, sectors: u64) -> u64 {
-        if self.heat.is_some() { heat::bytes_over(sectors) } else { 0 }
+        if self.heat.is_some() { heat_bytes(sectors) } else { 0 }
     }
 }

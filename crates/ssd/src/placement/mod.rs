@@ -3,8 +3,6 @@
 //! A placement decides by one thing that a write shows: its stream hint, its address, its size and the heat of its place. The placements
 //! are asked in the order of the list below, and the first that has an answer decides. A new one is a new file and a line in the list.
 
-mod heat;
-
 use crate::config::SsdConfig;
 use outlast_device::Command;
 use outlast_ftl::ClassConfig;
@@ -118,7 +116,7 @@ mod tests {
     fn command(hint: u8, sector: u64, sectors: u32) -> Command {
         let lba = outlast_units::Lba(sector);
         let stream = outlast_device::StreamId(hint);
-        Command { op: outlast_device::Op::Write, lba, sectors, fua: false, stream }
+        Command { stream, ..Command::new(outlast_device::Op::Write, lba, sectors) }
     }
 
     /// The first class that asks for the hint; else the one whose range holds the address; else the first whose bounds the size meets.

@@ -43,10 +43,11 @@ impl CoreCells {
         seed: u64,
     ) -> Result<Self, ConfigError> {
         let geometry = &config.geometry;
+        let model = reliability.rber_model()?;
         let cells_config = CellsConfig {
-            model: reliability.rber_model()?,
+            model: &model,
             variation: reliability.variation,
-            page_types: reliability.page_types.as_ref(),
+            page_types: reliability.page_types(),
             scope: reliability.read_scope,
         };
         let blocks = blocks_of(geometry, layout);

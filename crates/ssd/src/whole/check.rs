@@ -18,10 +18,14 @@ impl Ssd {
     /// there are.
     pub(crate) fn check_requests(&self) -> Result<(), String> {
         self.host.self_check()?;
+        self.check_order()?;
         let requests = self.host.requests.len() - self.host.requests.of_nobody();
         let (host, moves) = (self.host.requests.of_the_host().count(), self.moves.in_flight());
         if requests != host + moves as usize {
             return Err(format!("{requests} requests are under way, of {host} commands and {moves} moves"));
+        }
+        if let Some(ledger) = &self.ledger {
+            ledger.self_check(host)?;
         }
         let counted = self.host.flushes.outstanding();
         let programs =

@@ -10,7 +10,7 @@ impl Ssd {
     /// From now on operations may fail.
     pub(crate) fn expect_faults(&mut self) {
         self.fallible = true;
-        let wordline = self.config.reliability.as_ref().and_then(|r| r.page_types.as_ref());
+        let wordline = self.config.reliability.as_ref().and_then(|r| r.page_types());
         let wordline = wordline.map_or(1, |types| types.factors.len() as u32);
         for core in &mut self.cores {
             core.faults.get_or_insert_with(|| {
@@ -28,7 +28,8 @@ impl Ssd {
     pub fn inject(&mut self, now: Nanos, fault: Fault) {
         if let Damage::Power(tear) = fault.damage {
             self.tear_next(tear);
-            self.host.abort(now);
+            let aborted = self.host.abort(now);
+            self.note(|ledger| ledger.abort(now, &aborted));
             self.cut(now, now);
             self.schedule.count_injected();
             return;

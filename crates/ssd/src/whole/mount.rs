@@ -3,7 +3,7 @@
 use crate::assemble::flash_of;
 use crate::places::{DiePlace, place_of_pu};
 use crate::ssd::Ssd;
-use outlast_flash::{Demand, Event, Flash, Op, Place, Queue, Source};
+use outlast_flash::{Demand, Event, Flash, Next, Op, Place, Queue, Source};
 use outlast_ftl::MountReads;
 use outlast_units::{BlockId, CoreId, DieId, Nanos, Pu, Row};
 
@@ -157,23 +157,27 @@ impl Reading<'_> {
     fn read(&mut self, die: DieId, place: Place, mask: u64) {
         let unit = self.ssd.cores[CoreId(0)].ftl.layout().program_unit();
         self.pages += unit.sensed(mask).0;
-        self.flash.enqueue(die, Queue::Reads, Op::read(place, mask, ()));
+        self.flash.enqueue(self.now, die, Queue::Reads, Op::read(place, mask, ()));
     }
 
     /// Lets time pass until all has been read.
     fn wait(&mut self) {
-        let demands = |_| Demand::default();
         for die in self.ssd.places.indices() {
-            let _ = self.flash.wake(self.now, die, demands);
+            self.wake(die);
         }
         while self.flash.next_event() != Nanos::MAX {
             self.now = self.flash.next_event();
             let Source::Die(die) = self.flash.next_source() else {
                 unreachable!("only dies have something to do")
             };
-            if let Event::Ended(_) = self.flash.event(self.now, die) {
-                let _ = self.flash.wake(self.now, die, demands);
+            if let Event::Ended(_) | Event::Goes(Next::Looks) = self.flash.event(self.now, die) {
+                self.wake(die);
             }
         }
+    }
+
+    /// Has `die` begin all reads that it may.
+    fn wake(&mut self, die: DieId) {
+        while let Next::SensingBeside(_) = self.flash.wake(self.now, die, |_| Demand::default()) {}
     }
 }

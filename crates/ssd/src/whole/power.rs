@@ -7,6 +7,7 @@
 use crate::config::WriteCache;
 use crate::core::{Core, Due};
 use crate::counters::PowerCuts;
+use crate::ledger::Ledger;
 use crate::op::{OpKind, Purpose, Task};
 use crate::read::{broken_units, units};
 use crate::ssd::Ssd;
@@ -24,6 +25,7 @@ impl PowerCycle for Ssd {
             self.step(off, &mut unheard);
         }
         self.host.forget(off);
+        self.note(Ledger::forget);
         self.cut(off, on);
     }
 }
@@ -55,7 +57,7 @@ impl Ssd {
         let abandoned: IndexVec<CoreId, _> = cores.map(|core| self.stop_core(off, core)).collect();
         let protected = self.write_cache() == WriteCache::Protected;
         let parity = if protected {
-            self.issue_again(&outstanding);
+            self.issue_again(on, &outstanding);
             Vec::new()
         } else {
             self.lose_buffers(on, &outstanding, tear)
@@ -76,6 +78,9 @@ impl Ssd {
     fn stop_core(&mut self, now: Nanos, core: CoreId) -> Vec<SuperblockId> {
         let state = &mut self.cores[core];
         state.cpu.forget(now);
+        if let Some(cache) = &mut state.read_cache {
+            cache.clear();
+        }
         self.counters.blocked_ns += state.buffer.forget(now).0;
         if let Some(scrub) = &mut state.scrub {
             scrub.power_failed();
@@ -90,12 +95,12 @@ impl Ssd {
 
     /// The buffer has survived, and what keeps it alive lets program operations under way come to their end: here they begin anew, and
     /// those that had not begun follow.
-    fn issue_again(&mut self, outstanding: &[Outstanding<Purpose>]) {
+    fn issue_again(&mut self, now: Nanos, outstanding: &[Outstanding<Purpose>]) {
         let epoch = self.host.flushes.open_epoch();
         for core in self.cores.indices() {
             let state = &mut self.cores[core];
             let own = outstanding.iter().filter(|one| self.places[one.die].core == core);
-            let (mut host, mut relocated) = (0, 0);
+            let (mut host, mut relocated) = (state.ftl.held_units(), 0);
             for one in own {
                 let units = one.op.units();
                 if one.op.tag.kind == OpKind::HostProgram { host += units } else { relocated += units }
@@ -126,7 +131,7 @@ impl Ssd {
                     (Queue::Internal(task), 0)
                 }
             };
-            self.flash.enqueue(die, queue, op.with_tag(Purpose { cookie, ..op.tag }));
+            self.flash.enqueue(now, die, queue, op.with_tag(Purpose { cookie, ..op.tag }));
         }
     }
 
@@ -244,6 +249,7 @@ impl Ssd {
         if !self.cores[core].buffer.is_blocked() {
             return;
         }
+        self.program_held(now, core);
         let pinned: Vec<SuperblockId> = self.cores[core].tasks.formers().collect();
         for superblock in pinned {
             for stream in self.cores[core].ftl.streams().all() {

@@ -8,8 +8,9 @@ use crate::op::UnitWork;
 use crate::repair::{Prospects, Redirection};
 use crate::ssd::Ssd;
 use outlast_device::{Notice, NoticeKind, Op as HostOp};
-use outlast_ftl::{ProgramCause, UnitsWritten};
+use outlast_ftl::{Figures, ProgramCause, UnitsWritten};
 use outlast_media::ConfigError;
+use outlast_units::slab::NIL;
 use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Lpn, Nanos};
 
 impl Ssd {
@@ -145,7 +146,8 @@ impl Ssd {
         let waiting = self.cores[victim].buffer.take_waiting();
         for write in waiting {
             if let Some((core, work)) = self.rerouted(victim, write.work) {
-                self.queue_write(now, core, WaitingWrite { work, ..write });
+                self.note_waited(now, victim, &write.work);
+                self.queue_write(now, core, WaitingWrite { work: UnitWork { story: NIL, ..work }, ..write });
             } else {
                 self.cores[victim].buffer.wait(write);
             }
@@ -215,19 +217,22 @@ impl Ssd {
         self.size.units as f64 / physical.max(1) as f64
     }
 
-    /// Units written by each core since the last reset, by cause.
-    pub fn written_by_core(&self) -> Vec<UnitsWritten> {
-        let bases = &self.at_reset.by_core;
-        self.cores.iter().zip(bases).map(|(core, base)| core.ftl.figures().written - *base).collect()
-    }
-
     /// Units written for each one of the host's, by core, since the last reset; 0 where the host wrote nothing.
     pub fn write_amplification_by_core(&self) -> Vec<f64> {
-        let of = |written: &UnitsWritten| match written[ProgramCause::Host] {
-            0 => 0.0,
-            host => written.total() as f64 / host as f64,
+        let of = |((now, joined), (base, joined_before)): ((UnitsWritten, u64), &(UnitsWritten, u64))| {
+            let written = now - *base;
+            match written[ProgramCause::Host] + joined - joined_before {
+                0 => 0.0,
+                host => written.total() as f64 / host as f64,
+            }
         };
-        self.written_by_core().iter().map(of).collect()
+        self.by_core().zip(&self.at_reset.by_core).map(of).collect()
+    }
+
+    /// Units written by each core since the beginning, and those of the host's that took the place of older ones.
+    pub(crate) fn by_core(&self) -> impl Iterator<Item = (UnitsWritten, u64)> {
+        let of = |figures: Figures| (figures.written, figures.coalesced);
+        self.cores.iter().map(move |core| of(core.ftl.figures()))
     }
 
     /// Checks that every unit has one home, that no page is used by two, and that no unit has data in two places.

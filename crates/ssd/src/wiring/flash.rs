@@ -4,9 +4,9 @@ use crate::core::{Core, Cores, Due, NextRead, WaitingWrite};
 use crate::op::{Op, OpKind, Purpose, Task, UnitWork};
 use crate::places::{DiePlace, place_of_pu};
 use crate::ssd::Ssd;
-use outlast_flash::{Answer, Ask, Demand, Event, Next, Queue};
+use outlast_flash::{Answer, Ask, Demand, Event, Next, Place, Queue};
 use outlast_units::slab::NIL;
-use outlast_units::{CoreId, DieId, Nanos, Pu};
+use outlast_units::{CoreId, DieId, Lpn, Nanos, Pu};
 
 /// What the cores demand of their dies.
 #[inline]
@@ -114,7 +114,13 @@ impl Ssd {
     /// Starts work on a die if it is idle.
     #[inline]
     pub(crate) fn wake(&mut self, now: Nanos, die: DieId) {
-        let next = self.flash.wake(now, die, demands(&self.cores));
+        self.wake_of::<false>(now, die);
+    }
+
+    /// As [`Ssd::wake`]; where `PLAIN`, in a flash room that [is](outlast_flash::Flash::is_plain).
+    #[inline]
+    fn wake_of<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) {
+        let next = self.flash.wake_of::<PLAIN>(now, die, demands(&self.cores));
         self.follow(now, die, next);
     }
 
@@ -158,13 +164,24 @@ impl Ssd {
             match next {
                 Next::Nothing => return,
                 Next::Sensing(pages) => return self.sensing(now, die, pages),
+                Next::SensingBeside(pages) => {
+                    self.sensing_beside(now, die, pages);
+                    next = self.flash.wake(now, die, demands(&self.cores));
+                }
+                Next::Looks => next = self.flash.wake(now, die, demands(&self.cores)),
                 Next::Asks(ask) => next = self.answer(now, die, ask),
             }
         }
     }
 
+    #[inline(never)]
+    fn sensing_beside(&mut self, now: Nanos, die: DieId, pages: u32) {
+        self.sensing(now, die, pages);
+    }
+
     /// Die `die` has begun to sense the units of a read, on so many pages.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "a few steps, once for each read")]
+    #[inline(always)]
     fn sensing(&mut self, now: Nanos, die: DieId, pages: u32) {
         let op = self.flash.sensed(die);
         let sensed = self.flash.op(op);
@@ -179,10 +196,20 @@ impl Ssd {
     /// What a task wants to read next from an idle die.
     fn answer(&mut self, now: Nanos, die: DieId, ask: Ask) -> Next {
         let DiePlace { core, local } = self.places[die];
-        let Core { tasks, ftl, cpu, .. } = &mut self.cores[core];
-        let answer = match tasks.next_read(ask.task(), local, ftl, ask.may_start()) {
+        let Core { tasks, ftl, cpu, buffer, .. } = &mut self.cores[core];
+        let may_start = ask.may_start()
+            && !(ask.task() == Task::Gc && buffer.holds_up())
+            && !(buffer.takes_tokens() && buffer.holds_back(now, ask.task()).is_some());
+        let answer = match tasks.next_read(ask.task(), local, ftl, may_start) {
             NextRead::None => Answer::Nothing,
-            NextRead::Later => Answer::Later,
+            NextRead::Later => {
+                if buffer.takes_tokens()
+                    && let Some(until) = buffer.holds_back(now, ask.task())
+                {
+                    self.call_housekeeping(until);
+                }
+                Answer::Later
+            }
             NextRead::Stale => {
                 // Answered when it is known what becomes of the victim.
                 self.make_due(core, Due::victim(ask.task()));
@@ -205,40 +232,105 @@ impl Ssd {
     /// Something that a die did has ended.
     #[inline]
     pub(crate) fn die_event(&mut self, now: Nanos, die: DieId) {
-        let ended = match self.flash.event(now, die) {
-            Event::Goes(next) => return self.follow(now, die, next),
-            Event::Ended(op) => op,
+        if self.flash.is_plain() {
+            self.die_event_of::<true>(now, die);
+        } else {
+            self.die_event_with_extras(now, die);
+        }
+    }
+
+    #[inline(never)]
+    fn die_event_with_extras(&mut self, now: Nanos, die: DieId) {
+        self.die_event_of::<false>(now, die);
+    }
+
+    #[inline]
+    fn die_event_of<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) {
+        let ended = if PLAIN {
+            if !self.flash.is_about_to_end(die) {
+                let next = self.flash.go_on(now, die);
+                return self.follow(now, die, next);
+            }
+            self.flash.take_ended(now, die)
+        } else {
+            match self.flash.event(now, die) {
+                Event::Goes(next) => return self.follow(now, die, next),
+                Event::Ended(op) => op,
+            }
         };
         let tag = ended.tag;
         if tag.kind == OpKind::HostRead && !tag.has_record {
-            self.host_read(now, tag.cookie, ended.units());
-            return self.wake(now, die);
+            if self.notes_reads {
+                self.note_read(now, die, tag, ended.mask());
+            }
+            self.host_read(now, tag.cookie, ended.units(), self.config.controller.decode.hard);
+            return self.wake_of::<PLAIN>(now, die);
         }
         let op = if tag.has_record {
-            if self.reads[tag.cookie].failing != 0 && self.reread(now, tag.cookie) {
-                let again = outlast_flash::Op::read(ended.place(), self.reads[tag.cookie].failing, tag);
-                let next = self.flash.sense_again(now, die, again);
-                return self.follow(now, die, next);
+            if self.reads[tag.cookie].failing != 0 {
+                if let Some(known) = self.failure_known(now, tag.cookie) {
+                    let held = outlast_flash::Op::read(ended.place(), ended.mask(), tag);
+                    return self.flash.hold(now, die, held, known);
+                }
+                if self.reread(now, tag.cookie) {
+                    return self.sense_again(now, die, ended.place(), tag);
+                }
             }
             let op = self.reads[tag.cookie];
             self.reads.remove(tag.cookie);
-            op
+            if op.failing != 0 && self.watch.is_some() {
+                self.note_failed_read(now, &op);
+            }
+            if !PLAIN && self.ledger.is_some() && op.kind.is_waited_for() { self.noted(now, op) } else { op }
         } else {
             Op::of_tag(tag, self.places[die].core, ended.units(), ended.mask())
         };
         self.end_op(now, &op);
         self.settle(now);
-        self.wake(now, die);
+        self.wake_of::<PLAIN>(now, die);
     }
 
-    #[inline]
-    fn end_op(&mut self, now: Nanos, op: &Op) {
-        if op.failing != 0 && self.watch.is_some() {
-            self.note_failed_read(now, op);
+    /// The host read of `tag`, without a record, has the units `mask`: the read cache keeps these, and the account has the way that the read
+    /// took.
+    #[inline(never)]
+    fn note_read(&mut self, now: Nanos, die: DieId, tag: Purpose, mask: u64) {
+        self.cores[self.places[die].core].keep_read(tag.pu, mask);
+        self.note_way(now, &mut UnitWork::new(tag.cookie, Lpn::NONE, 0, 0), true);
+    }
+
+    /// Read `op` of a command of the host, which has ended, with what the account says of it.
+    #[inline(never)]
+    fn noted(&mut self, now: Nanos, mut op: Op) -> Op {
+        self.note_way(now, &mut op.work, op.failing == 0);
+        op
+    }
+
+    /// The die of the read of `tag` at `place`, which has a record, senses again what is missing.
+    #[inline(never)]
+    fn sense_again(&mut self, now: Nanos, die: DieId, place: Place, tag: Purpose) {
+        let again = outlast_flash::Op::read(place, self.reads[tag.cookie].failing, tag);
+        let next = self.flash.sense_again(now, die, again);
+        self.follow(now, die, next);
+    }
+
+    /// A read for `work` has ended, and `is_over` says whether it has given all that was wanted.
+    #[inline(never)]
+    fn note_way(&mut self, now: Nanos, work: &mut UnitWork, is_over: bool) {
+        if let (Some(ledger), Some(way)) = (&mut self.ledger, self.flash.way()) {
+            ledger.has_read(now, work, way, is_over);
         }
+    }
+
+    #[allow(
+        clippy::inline_always,
+        reason = "called with an operation just made: what is known of it decides most of this"
+    )]
+    #[inline(always)]
+    fn end_op(&mut self, now: Nanos, op: &Op) {
         match op.kind {
             OpKind::HostRead if op.failing == 0 && op.recovery == NIL => {
-                self.host_read(now, op.work.request, u32::from(op.units));
+                self.cores[op.core].keep_read(op.pu, op.mask);
+                self.host_read(now, op.work.request, u32::from(op.units), self.decode_time(op));
             }
             OpKind::RmwRead if op.failing == 0 && op.recovery == NIL => self.old_data_read(now, op),
             OpKind::RelocationRead if op.failing == 0 && op.recovery == NIL => {
@@ -270,24 +362,28 @@ impl Ssd {
         }
     }
 
-    /// The units of a host read are in the controller.
+    /// The units of a host read are in the controller, where decoding them takes `decode`.
     #[inline]
-    pub(crate) fn host_read(&mut self, now: Nanos, request: u32, units: u32) {
-        if self.host.link.is_there() {
-            // Only the last unit of a command can be partial at its end; the link carries what was asked for.
-            let asked = u64::from(self.host.requests.command(request).sectors);
-            self.data_moved(
-                now,
-                request,
-                asked.min(u64::from(units) * u64::from(self.size.sectors_per_unit)),
-            );
+    pub(crate) fn host_read(&mut self, now: Nanos, request: u32, units: u32, decode: Nanos) {
+        if decode != Nanos::ZERO {
+            self.decode_then_send(now, request, units, decode);
+        } else if self.host.link.is_there() {
+            self.data_moved(now, request, self.sectors_sent(request, units));
         }
         self.finish_parts(now, request, units);
     }
 
+    /// What crosses the link for `units` units of a read.
+    #[inline]
+    pub(super) fn sectors_sent(&self, request: u32, units: u32) -> u64 {
+        // Only the last unit of a command can be partial at its end; the link carries what was asked for.
+        let asked = u64::from(self.host.requests.command(request).sectors);
+        asked.min(u64::from(units) * u64::from(self.size.sectors_per_unit))
+    }
+
     /// The old data of a partly written unit is in the controller.
     pub(crate) fn old_data_read(&mut self, now: Nanos, op: &Op) {
-        let (mut core, mut work) = (op.core, op.work);
+        let (mut core, mut work) = (op.core, UnitWork { story: NIL, ..op.work });
         if self.redirection.is_some()
             && let Some(home) = self.rerouted(core, work)
         {

@@ -3,8 +3,8 @@
 use crate::config::{FlushPolicy, Trims, WriteCache};
 use crate::host::Then;
 use crate::ssd::Ssd;
-use outlast_device::{Command, Op, Outcome, StreamId, Tag};
-use outlast_units::{Lba, Nanos};
+use outlast_device::{Command, Outcome, Tag};
+use outlast_units::Nanos;
 
 impl Ssd {
     /// Whether a flush has anything to do.
@@ -38,7 +38,7 @@ impl Ssd {
     /// Flushes that were put off until now begin.
     pub(crate) fn begin_late_flush(&mut self, now: Nanos) {
         if self.host.late.take_due(now) {
-            let flush = Command { lba: Lba(0), sectors: 0, op: Op::Flush, stream: StreamId(0), fua: false };
+            let flush = Command::FLUSH;
             let request = self.host.requests.begin(now, flush, Tag(0), Outcome::Ok, Then::Forget);
             self.host.flushes.call(request);
         }

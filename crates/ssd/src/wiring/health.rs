@@ -32,6 +32,7 @@ impl Ssd {
         next = next.min(self.host.late.next()).min(self.host.opens_at());
         for core in self.cores.indices() {
             next = next.min(self.scrub_what_is_due(now, core)).min(self.cover_what_is_due(now, core));
+            next = next.min(self.pace_what_is_due(now, core));
             self.settle(now);
         }
         // Nothing is due twice at one time, or the clock would stand still.

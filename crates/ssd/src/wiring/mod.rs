@@ -1,6 +1,8 @@
 //! The drive shows its parts what they need of each other, and carries out what they ask for, in the order in which they ask.
 
+mod accounts;
 mod covers;
+mod decoding;
 mod detect;
 mod extents;
 mod flash;
@@ -8,6 +10,7 @@ mod flushing;
 mod health;
 mod identify;
 mod moves;
+mod policies;
 mod protection;
 mod reading;
 mod repairs;

@@ -9,7 +9,7 @@ use crate::host::Then;
 use crate::op::{Op, OpKind, Task, UnitWork};
 use crate::repair::NextMove;
 use crate::ssd::Ssd;
-use outlast_device::{Command, Op as HostOp, Outcome, StreamId, Tag};
+use outlast_device::{Command, Op as HostOp, Outcome, Tag};
 use outlast_units::{CoreId, Lba, Lpn, Nanos};
 
 impl Ssd {
@@ -46,15 +46,13 @@ impl Ssd {
     fn start_move(&mut self, now: Nanos, victim: CoreId, number: Lpn) {
         let unit = self.unit_at(victim, number);
         debug_assert!(self.left_behind(unit).is_some(), "unit {unit} moves and is not at its former place");
-        let command = Command {
-            lba: Lba(unit * u64::from(self.size.sectors_per_unit)),
-            sectors: self.size.sectors_per_unit,
-            op: HostOp::Write,
-            stream: StreamId(0),
-            fua: false,
-        };
+        let command = Command::new(
+            HostOp::Write,
+            Lba(unit * u64::from(self.size.sectors_per_unit)),
+            self.size.sectors_per_unit,
+        );
         let request = self.host.requests.begin(now, command, Tag(u32::MAX), Outcome::Ok, Then::MoveOn);
-        let work = UnitWork { request, lpn: number, first: 0, sectors: 0 };
+        let work = UnitWork::new(request, number, 0, 0);
         let ftl = &self.cores[victim].ftl;
         let slot = ftl.lookup(number);
         if !ftl.is_programmed(slot) {

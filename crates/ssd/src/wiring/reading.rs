@@ -4,7 +4,7 @@ use crate::op::{Op, OpKind};
 use crate::read::{Ladder, LadderEffect, Lines, broken_units, units};
 use crate::repair::Watch;
 use crate::ssd::Ssd;
-use outlast_device::Outcome;
+use outlast_device::{LatencyCause, Outcome};
 use outlast_ftl::{Axis, Ftl, Member};
 use outlast_media::Faults;
 use outlast_units::slab::NIL;
@@ -95,6 +95,11 @@ impl Ssd {
     pub(crate) fn uncorrectable(&mut self, now: Nanos, op: &Op) {
         assert!(op.failing != 0, "nothing is missing of a read of {:?}", op.kind);
         let mut op = *op;
+        if let Some(ledger) = &mut self.ledger
+            && op.kind.is_waited_for()
+        {
+            ledger.set_apart(&mut op.work, Nanos::ZERO);
+        }
         if op.recovery == NIL {
             op.recovery = 0;
             if op.kind == OpKind::RelocationRead {
@@ -124,7 +129,10 @@ impl Ssd {
         step(&mut self.ladder, &lines, &mut effects);
         for effect in effects {
             match effect {
-                LadderEffect::Read(op) => self.queue_read(now, op),
+                LadderEffect::Read(mut op) => {
+                    self.note(|ledger| ledger.copy_apart(&mut op.work));
+                    self.queue_read(now, op);
+                }
                 LadderEffect::Reread(op) => {
                     let core = op.core;
                     let superblock = self.cores[core].ftl.layout().place(op.pu).superblock;
@@ -149,6 +157,7 @@ impl Ssd {
             let done = self.cores[core].cpu.occupy(now, Nanos(cost.0 * members));
             if let Some(request) = request {
                 self.host.requests.not_before(request, done);
+                self.note(move |ledger| ledger.not_before(request, done));
             }
         }
     }
@@ -184,6 +193,7 @@ impl Ssd {
     #[inline(never)]
     pub(crate) fn finish_read(&mut self, now: Nanos, op: &Op, lost: u64) {
         debug_assert!(lost & !op.mask == 0, "only units of the read are lost");
+        self.note(|ledger| ledger.resumes(now, &op.work, LatencyCause::Rebuild));
         match op.kind {
             OpKind::HostRead => {
                 if lost != 0 {
@@ -192,7 +202,8 @@ impl Ssd {
                     self.host.requests.fail(op.work.request, Outcome::MediumError);
                 }
                 if op.units != 0 {
-                    self.host_read(now, op.work.request, u32::from(op.units));
+                    let decode = self.decode_time_after_recovery(op, lost);
+                    self.host_read(now, op.work.request, u32::from(op.units), decode);
                 }
             }
             OpKind::RmwRead => {

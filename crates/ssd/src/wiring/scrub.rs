@@ -81,6 +81,7 @@ impl Ssd {
         if let Some(pu) = patrol {
             self.start_patrol_read(now, core, pu);
         }
+        self.ask_what_to_scrub(now, core);
         self.maybe_scrub(now, core);
         self.cores[core].scrub.as_ref().map_or(Nanos::MAX, |scrub| scrub.next(now))
     }

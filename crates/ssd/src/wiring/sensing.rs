@@ -52,7 +52,7 @@ impl Ssd {
         let tag = operation.tag;
         if tag.has_record {
             let record = &mut self.reads[tag.cookie];
-            (record.failing, record.step) = (failing, step);
+            (record.failing, record.step, record.decoded) = (failing, step, false);
         } else {
             let record = Op { failing, step, ..Op::of_tag(tag, core, operation.units(), operation.mask()) };
             let cookie = self.reads.insert(record);

@@ -2,11 +2,13 @@
 
 use super::model::Model;
 use super::protection::{Choices, choices, protected};
+use super::torture::coalesces;
 use super::{tiny, weak_flash};
 use outlast_device::{Device, Op};
-use outlast_media::{Damage, Fault, HazardConfig, PageTimes, Suspend};
+use outlast_media::{ChannelOrder, Damage, Fault, HazardConfig, PageTimes, PlaneReads, Suspend};
 use outlast_ssd::{
-    Identifier, MountConfig, RepairConfig, RepairScheme, ScrubConfig, Ssd, SsdConfig, WriteCache,
+    DecodeTimes, HostLatency, Identifier, MountConfig, RepairConfig, RepairScheme, ScrubConfig, Ssd,
+    SsdConfig, WriteCache,
 };
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos};
@@ -134,15 +136,26 @@ fn with(traits: Traits, mut config: SsdConfig) -> SsdConfig {
         config.ftl.tolerated_bad_blocks = 1;
         config.ftl.spare_blocks = 3;
     }
+    coalesces(&mut config, traits.link == traits.errs, if traits.suspends { 128 } else { 0 });
     if traits.link {
         config.controller.link = ByteRate::new(500_000_000);
         config.controller.queue_depth = 3;
         config.controller.master_cost = Nanos(700);
         config.controller.write_cost = Nanos(1100);
     }
+    if traits.suspends != traits.link {
+        let (submit, complete) = (Nanos(1500), Nanos::micros(7));
+        config.controller.host_latency = HostLatency { submit, complete };
+    }
     if traits.suspends {
         let (overhead, limit, reads) = (Nanos::micros(5), 3, 2);
-        config.timing.suspend = Some(Suspend { program: true, erase: true, overhead, limit, reads });
+        config.timing.suspend = Some(Suspend::both(overhead, limit, reads));
+        config.timing.channel = ChannelOrder::ReadsFirst;
+        config.timing.cache_read = traits.errs.then_some(Nanos::micros(3));
+        config.controller.decode = DecodeTimes { hard: Nanos(7_000), retry: Nanos(9_000), soft: None };
+        if config.ftl.multi_plane {
+            config.timing.plane_reads = PlaneReads::Independent;
+        }
         config.timing.read = PageTimes::ByType(vec![Nanos::micros(40), Nanos::micros(70)]);
     }
     config

@@ -4,11 +4,13 @@
 pub(crate) mod host;
 pub(crate) mod life;
 pub(crate) mod model;
+pub(crate) mod pacing;
 pub(crate) mod protection;
 pub(crate) mod torn;
 pub(crate) mod torture;
+pub(crate) mod unit;
 
-use outlast_device::{Command, Completion, Device, Op, Outcome, StreamId, Tag};
+use outlast_device::{Command, Completion, Device, Op, Outcome, Tag};
 use outlast_ftl::FtlConfig;
 use outlast_media::reliability::{Ecc, Rereads};
 use outlast_media::{DefectConfig, Geometry, InitialState, PageTimes, Timing};
@@ -36,6 +38,9 @@ pub(crate) fn tiny() -> SsdConfig {
             bus: ByteRate::new(667_000_000).expect("not zero"),
             command: Nanos(200),
             suspend: None,
+            plane_reads: outlast_media::PlaneReads::default(),
+            cache_read: None,
+            channel: outlast_media::ChannelOrder::default(),
         },
         defects: DefectConfig::default(),
         ftl: FtlConfig { capacity: Some(Bytes(600 * 4096)), ..FtlConfig::default() },
@@ -64,7 +69,7 @@ pub(crate) fn weak_flash(retries: Option<u32>, if_protected: Option<u32>) -> Rel
 }
 
 pub(crate) fn command(op: Op, lba: u64, sectors: u32) -> Command {
-    Command { lba: Lba(lba), sectors, op, stream: StreamId(0), fua: false }
+    Command::new(op, Lba(lba), sectors)
 }
 
 /// Runs `requests` commands from `next` in a closed loop of depth `depth`; returns each command's latency, with its number.

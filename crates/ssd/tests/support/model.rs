@@ -1,42 +1,12 @@
 //! A model that knows what each mapping unit of a drive may hold, power cuts included.
 
 use super::host::{SECTOR, stamp};
-use outlast_device::{Command, Device, Op, Outcome, StreamId, Tag};
+pub(crate) use super::unit::{Content, Pending, Unit};
+use outlast_device::{Command, Device, LatencyParts, Op, Outcome, StreamId, Tag};
 use outlast_media::Tear;
 use outlast_ssd::{FlushPolicy, Ssd, SsdConfig, Trims, WriteCache};
 use outlast_units::{Lba, Nanos};
 use std::collections::BTreeMap;
-
-/// The content of a unit: the version of each of its sectors; 0 is "zeroes".
-pub(crate) type Content = Vec<u64>;
-
-/// What a unit may hold. Only one command at a time changes it.
-#[derive(Clone)]
-pub(crate) struct Unit {
-    /// What it may fall back to, oldest first: when it was acknowledged, and the contents, of which one is the true one. Only the
-    /// last is current.
-    pub(crate) possible: Vec<(u64, Vec<Content>)>,
-    pub(crate) pending: Option<Content>,
-    /// Counts changes, so that a read knows whether there was one while it was under way.
-    pub(crate) changes: u64,
-}
-
-impl Unit {
-    pub(crate) fn current(&self) -> &[Content] {
-        &self.possible.last().unwrap().1
-    }
-}
-
-#[derive(Clone)]
-pub(crate) struct Pending {
-    pub(crate) command: Command,
-    pub(crate) first: usize,
-    pub(crate) end: usize,
-    /// Acknowledged before a flush was submitted.
-    pub(crate) seq: u64,
-    /// What a read may return, and the changes of each unit when it began.
-    pub(crate) allowed: Vec<(Vec<Content>, u64)>,
-}
 
 #[derive(Clone)]
 pub(crate) struct Model {
@@ -65,6 +35,9 @@ pub(crate) struct Model {
     pub(crate) tear: Tear,
     /// Units that held parts of several contents after a loss of power.
     pub(crate) torn: u64,
+    /// Commands of which the drive told where their time went, and where that of all of them did.
+    pub(crate) told: u64,
+    pub(crate) spent: LatencyParts,
 }
 
 impl Model {
@@ -94,6 +67,8 @@ impl Model {
             fallen_back: 0,
             tear: Tear::Nothing,
             torn: 0,
+            told: 0,
+            spent: LatencyParts::default(),
         }
     }
 
@@ -103,7 +78,7 @@ impl Model {
         let lba = first * self.sectors + skip;
         let sectors = if op == Op::Flush { 0 } else { end * self.sectors - lba };
         let command =
-            Command { lba: Lba(lba as u64), sectors: sectors as u32, op, stream: StreamId(stream), fua };
+            Command { stream: StreamId(stream), fua, ..Command::new(op, Lba(lba as u64), sectors as u32) };
         let (mut allowed, mut data) = (Vec::new(), Vec::new());
         match op {
             Op::Read => {
@@ -132,7 +107,7 @@ impl Model {
         }
         let tag = Tag(self.next_tag);
         self.next_tag += 1;
-        self.pending.insert(tag, Pending { command, first, end, seq: self.seq, allowed });
+        self.pending.insert(tag, Pending { command, first, end, seq: self.seq, allowed, at: self.now });
         self.ssd.submit_data(self.now, command, tag, if op == Op::Write { &data } else { &[] });
     }
 
@@ -154,6 +129,12 @@ impl Model {
         for completion in &completions {
             assert!(completion.at <= self.now, "{completion:?} at {}", self.now);
             let pending = self.pending.remove(&completion.tag).expect("completed once, and not after a cut");
+            if let Some(parts) = self.ssd.take_parts(completion.tag) {
+                let latency = completion.at - pending.at;
+                assert_eq!(parts.total(), latency.0, "{:?}: {parts:?}", pending.command);
+                self.told += 1;
+                self.spent = self.spent + parts;
+            }
             self.completed(completion.tag, &pending, completion.outcome);
         }
         !completions.is_empty()

@@ -1,12 +1,13 @@
 //! Random commands with real bytes on small drives of many kinds, cut off at random moments.
 
 use super::model::Model;
+use super::pacing::pacings;
 use super::protection::{choices, protected};
 use super::tiny;
 use outlast_device::{Device, Op};
 use outlast_ftl::{CodeConfig, GcConfig, VictimPolicy, WearLeveling};
 use outlast_media::{Damage, Fault, PageTimes, Suspend};
-use outlast_ssd::{SsdConfig, WriteCache};
+use outlast_ssd::{HostLatency, SsdConfig, WriteCache};
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos};
 use proptest::prelude::*;
@@ -112,10 +113,10 @@ pub(crate) fn configurations() -> impl Strategy<Value = SsdConfig> {
     let policy = prop::sample::select(VictimPolicy::ALL);
     let sizes = prop::sample::select(vec![(4, 4), (2, 4), (4, 16), (8, 4), (16, 4)]);
     let protection = prop::option::weighted(0.7, choices());
-    let shape = (any::<bool>(), 1u8..4, prop::sample::select(vec![1u16, 2]), any::<bool>());
-    let rest = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    let shape = (any::<bool>(), 1u8..4, prop::sample::select(vec![1u16, 2]), pacings());
+    let rest = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (cache, policy, sizes, protection, shape, rest).prop_map(
-        |(cache, policy, (unit, page), protection, shape, (link, suspend, leveling, bound))| {
+        |(cache, policy, (unit, page), protection, shape, (link, suspend, leveling, bound, one_shot))| {
             let (multi_plane, streams, cores, pacing) = shape;
             let mut config = tiny();
             config.geometry.page_size = Bytes::kib(page);
@@ -123,15 +124,18 @@ pub(crate) fn configurations() -> impl Strategy<Value = SsdConfig> {
             config.geometry.pages_per_block = if page == 16 { 4 } else { 8 };
             config.ftl.mapping_unit = Bytes::kib(unit);
             config.ftl.multi_plane = multi_plane;
+            config.ftl.one_shot = if one_shot { 2 } else { 1 };
             config.ftl.streams = streams;
-            config.ftl.gc = GcConfig { policy, choices: 3, start_free: None, pacing };
+            config.ftl.gc = GcConfig { policy, choices: 3, ..GcConfig::default() };
             config.ftl.wear_leveling = WearLeveling { dynamic: true, static_gap: leveling.then_some(3) };
             // A stripe lies on the dies of one flash core.
             let cores = if protection.is_some() { 1 } else { cores };
             config.ftl.capacity = Some(Bytes(config.geometry.raw_capacity().0 / 2));
             config.controller.flash_cores = cores;
             config.controller.write_cache = cache;
-            config.controller.write_buffer = Bytes::kib(512);
+            config.controller.write_buffer = Bytes::kib(512 * u64::from(config.ftl.one_shot));
+            config.controller.read_cache = link.then(|| Bytes::kib(256));
+            coalesces(&mut config, leveling, if suspend { 128 } else { 0 });
             config.controller.link = link.then(|| ByteRate::new(500_000_000).unwrap());
             config.controller.internal_operations = bound.then_some(1);
             config.controller.queue_depth = if bound { 3 } else { 64 };
@@ -139,14 +143,12 @@ pub(crate) fn configurations() -> impl Strategy<Value = SsdConfig> {
                 config.controller.master_cost = Nanos(700);
                 config.controller.write_cost = Nanos(1100);
             }
+            if suspend != link {
+                let (submit, complete) = (Nanos(1500), Nanos::micros(7));
+                config.controller.host_latency = HostLatency { submit, complete };
+            }
             if suspend {
-                config.timing.suspend = Some(Suspend {
-                    program: true,
-                    erase: true,
-                    overhead: Nanos::micros(5),
-                    limit: 3,
-                    reads: 2,
-                });
+                config.timing.suspend = Some(Suspend::both(Nanos::micros(5), 3, 2));
                 config.timing.read = PageTimes::ByType(vec![Nanos::micros(40), Nanos::micros(70)]);
             }
             let classes = protection.is_some_and(|choices| choices.5);
@@ -157,9 +159,19 @@ pub(crate) fn configurations() -> impl Strategy<Value = SsdConfig> {
                 config.ftl.capacity = Some(Bytes(config.geometry.raw_capacity().0 / share));
             }
             config.protection = protection.map(|choices| protected(choices, rows));
+            pacing.set(&mut config);
             config
         },
     )
+}
+
+/// Where `yes`, and there is a cache, writes coalesce; `kib` KiB of full program units are held back beside what the buffer held before.
+pub(crate) fn coalesces(config: &mut SsdConfig, yes: bool, kib: u64) {
+    if yes && config.controller.write_cache != WriteCache::Off {
+        config.controller.coalesce = true;
+        config.controller.hold_back = Bytes::kib(kib);
+        config.controller.write_buffer = Bytes(config.controller.write_buffer.0 + 1024 * kib);
+    }
 }
 
 pub(crate) fn frequencies() -> impl Strategy<Value = Cuts> {

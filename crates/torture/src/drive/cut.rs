@@ -2,7 +2,7 @@
 
 use super::what::{Start, What};
 use crate::error::TortureError;
-use outlast_device::{Command, Op, StreamId, Tag};
+use outlast_device::{Command, Op, Tag};
 use outlast_media::{FaultKind, FaultSpec};
 use outlast_serve::{Input, Machine, Power, Refused};
 use outlast_units::{Lba, Nanos};
@@ -84,7 +84,7 @@ fn sync_and_lose(fork: &mut Machine, member: u16) -> Result<(), Refused> {
 fn wait_for_replay(fork: &mut Machine) {
     come_to(fork, fork.now());
     if fork.members() > 0 && fork.is_up() {
-        let command = Command { lba: Lba(0), sectors: 1, op: Op::Read, stream: StreamId(0), fua: false };
+        let command = Command::new(Op::Read, Lba(0), 1);
         let read = Input::Command { tag: Tag(0), command, data: &[] };
         if fork.apply(fork.now(), &read).is_ok() {
             while fork.in_flight() > 0

@@ -1,7 +1,7 @@
 //! Sectors are read by commands, where only a read can tell.
 
 use crate::error::TortureError;
-use outlast_device::{Command, Completion, Op, Outcome, StreamId, Tag};
+use outlast_device::{Command, Completion, Op, Outcome, Tag};
 use outlast_serve::{Input, Machine};
 use outlast_units::{Lba, SECTOR_BYTES};
 use std::ops::Range;
@@ -40,8 +40,7 @@ fn together(machine: &mut Machine, ranges: &[Range<u64>]) -> Result<Vec<Option<V
     let failed = |why: String| TortureError::state(&"a machine that is read", &why);
     for (tag, range) in (0..).map(Tag).zip(ranges) {
         let sectors = (range.end - range.start) as u32;
-        let command =
-            Command { lba: Lba(range.start), sectors, op: Op::Read, stream: StreamId(0), fua: false };
+        let command = Command::new(Op::Read, Lba(range.start), sectors);
         let read = Input::Command { tag, command, data: &[] };
         machine.apply(machine.now(), &read).map_err(|refused| failed(refused.to_string()))?;
     }

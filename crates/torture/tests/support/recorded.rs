@@ -1,7 +1,7 @@
 //! Recordings of small machines, with a list of all that they were given beside, and what a copy of the machine really holds after a cut.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
-use outlast_device::{Command, Completion, Op, Outcome, StreamId, Tag};
+use outlast_device::{Command, Completion, Op, Outcome, Tag};
 use outlast_engine::{Layer, Scenario, load};
 use outlast_serve::{Image, ImageOptions, Input, Machine, Power, Recorder};
 use outlast_torture::Recording;
@@ -102,7 +102,7 @@ impl Host {
         }
         self.version += 1;
         let data = if op == Op::Write { stamp(lba, sectors, self.version) } else { Vec::new() };
-        let command = Command { lba: Lba(lba), sectors, op, stream: StreamId(0), fua };
+        let command = Command { fua, ..Command::new(op, Lba(lba), sectors) };
         let tag = (0..1000).map(Tag).find(|tag| self.in_flight.iter().all(|(own, _)| own != tag)).unwrap();
         self.give(&Input::Command { tag, command, data: &data });
         let changed = if matches!(op, Op::Write | Op::Trim) { lba..lba + u64::from(sectors) } else { 0..0 };
@@ -223,7 +223,7 @@ pub(crate) fn read_all(machine: &mut Machine) -> Vec<Option<Vec<u8>>> {
 
 fn read(machine: &mut Machine, lba: u64, sectors: u32) -> Option<Vec<u8>> {
     const TAG: Tag = Tag(77_777);
-    let command = Command { lba: Lba(lba), sectors, op: Op::Read, stream: StreamId(0), fua: false };
+    let command = Command::new(Op::Read, Lba(lba), sectors);
     machine.apply(machine.now(), &Input::Command { tag: TAG, command, data: &[] }).unwrap();
     loop {
         let mut done = Vec::new();

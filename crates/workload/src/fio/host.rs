@@ -5,7 +5,7 @@ use super::job::{Job, Process, Rw, Shape};
 use super::offsets::{Offsets, READ, TRIM, WRITE};
 use super::rand::{Random, Seeds, Stream};
 use crate::lanes::{Ask, Noted};
-use outlast_device::{Command, Op, StreamId};
+use outlast_device::{Command, Op};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -38,6 +38,8 @@ pub(super) struct Course {
     pub(super) think_issued: bool,
     pub(super) think_every: u64,
     pub(super) rate_ignores_think: bool,
+    /// Whether others submit for it, so that it need not wait for what is in flight before it sleeps (`io_submit_mode=offload`).
+    pub(super) offloads: bool,
     pub(super) fsync: [u64; 2],
     pub(super) end_fsync: bool,
     pub(super) fua: bool,
@@ -329,7 +331,7 @@ impl Thread {
                 self.at = At::Finish;
                 if self.course.end_fsync && self.course.writes() && !self.last_was_sync {
                     self.at = At::Flush { last: true };
-                    return Some(Ask::Issue(flush()));
+                    return Some(Ask::Issue(Command::FLUSH));
                 }
             }
             At::Finish => self.finish(),
@@ -393,7 +395,7 @@ impl Thread {
             self.at = At::Drain;
         } else if self.wants_flush() {
             self.at = At::Flush { last: false };
-            return Some(Ask::Issue(flush()));
+            return Some(Ask::Issue(Command::FLUSH));
         } else {
             let ddir = self.direction();
             self.at = self.rated(now, ddir);
@@ -442,7 +444,12 @@ impl Thread {
                 chosen = other;
             }
         }
-        At::RateDrain { ddir: chosen, sleep: self.rate_next[chosen] - micros, decided: micros }
+        let sleep = self.rate_next[chosen] - micros;
+        if self.course.offloads {
+            while self.look() {}
+            return self.rate_sleep(now, chosen, sleep, micros);
+        }
+        At::RateDrain { ddir: chosen, sleep, decided: micros }
     }
 
     fn rate_sleep(&mut self, now: Nanos, ddir: usize, sleep: u64, decided: u64) -> At {
@@ -481,11 +488,8 @@ impl Thread {
         self.at = At::Issued { ddir: Some(ddir) };
         let op = [Op::Read, Op::Write, Op::Trim][ddir];
         Some(Ask::Issue(Command {
-            lba: Lba(extent.offset / SECTOR_BYTES),
-            sectors: (extent.bytes / SECTOR_BYTES) as u32,
-            op,
-            stream: StreamId(0),
             fua: self.course.fua && op == Op::Write,
+            ..Command::new(op, Lba(extent.offset / SECTOR_BYTES), (extent.bytes / SECTOR_BYTES) as u32)
         }))
     }
 
@@ -574,8 +578,4 @@ impl Thread {
         let bytes = if course.shape.time_based { 0.0 } else { part(self.issue_bytes, course.limit()) };
         ios.max(time).max(bytes)
     }
-}
-
-fn flush() -> Command {
-    Command { lba: Lba(0), sectors: 0, op: Op::Flush, stream: StreamId(0), fua: false }
 }

@@ -4,7 +4,7 @@ use super::host::{Course, Thread};
 use super::job::ExitWhat;
 use crate::lanes::{Ask, LaneInfo, Noted};
 use crate::{Request, Source, WorkloadError};
-use outlast_device::Command;
+use outlast_device::{Command, QueueId};
 use outlast_units::Nanos;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -71,20 +71,21 @@ impl FioLanes {
         self.lanes.iter().map(|lane| &*lane.info)
     }
 
-    /// What `lane` does at `now`.
+    /// What `lane` does at `now`. Its commands come through the submission queue of its number modulo 256.
     pub fn ask(&mut self, lane: u32, now: Nanos) -> Ask {
         let index = lane as usize;
         if matches!(self.states[index], State::NotBegun) {
             self.begin_those_due(now);
         }
         match &mut self.states[index] {
-            State::Running(thread) => {
-                let ask = thread.ask(now);
-                if ask == Ask::Ended {
+            State::Running(thread) => match thread.ask(now) {
+                Ask::Issue(command) => Ask::Issue(Command { queue: QueueId(lane as u8), ..command }),
+                Ask::Ended => {
                     self.end(index, now);
+                    Ask::Ended
                 }
-                ask
-            }
+                ask @ (Ask::Wait | Ask::Until(_)) => ask,
+            },
             State::Ended => Ask::Ended,
             State::NotBegun if self.dropped[index] => {
                 self.running += 1;

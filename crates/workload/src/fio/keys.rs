@@ -30,6 +30,7 @@ const KNOWN: &[&str] = &[
     "group_reporting",
     "io_limit",
     "io_size",
+    "io_submit_mode",
     "iodepth",
     "iodepth_batch_complete",
     "iodepth_batch_complete_min",
@@ -208,6 +209,9 @@ fn apply_course(job: &mut Job, entry: &Entry) -> Result<(), Fault> {
                 choice(text(entry)?, &[("linear", Process::Linear), ("poisson", Process::Poisson)])?;
         }
         "rate_ignore_thinktime" => job.rate_ignores_think = flag()?,
+        "io_submit_mode" => {
+            job.offloads = choice(text(entry)?, &[("inline", false), ("offload", true)])?;
+        }
         "thinktime" => job.think = values::time(text(entry)?, false)?,
         "thinktime_spin" => job.think_spin = values::time(text(entry)?, false)?,
         "thinktime_blocks" => job.think_blocks = Some(bounded(text(entry)?)?),

@@ -137,7 +137,6 @@ pub(super) const REFUSED: &[(&str, &str, Option<&str>)] = &[
     ("flow_watermark", FLOW, None),
     ("gpu_dev_id", FILES, None),
     ("ignore_zone_limits", ZONES, Some("0")),
-    ("io_submit_mode", "a job submits by itself", Some("inline")),
     ("job_max_open_zones", ZONES, Some("0")),
     ("kb_base", "k is 1024, fio's default", Some("1024")),
     ("latency_percentile", BREAK, None),

@@ -375,6 +375,7 @@ impl Check<'_> {
             think_issued: job.think_issued,
             think_every: job.think_every,
             rate_ignores_think: job.rate_ignores_think,
+            offloads: job.offloads,
             fsync: [job.fsync, job.fdatasync],
             end_fsync: job.end_fsync,
             fua: job.fua,

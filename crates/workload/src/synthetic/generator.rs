@@ -167,7 +167,7 @@ impl Core {
         let plan = &self.plan;
         if plan.flush_every != 0 && self.writes == plan.flush_every {
             self.writes = 0;
-            return Command { lba: Lba(0), sectors: 0, op: Op::Flush, stream: StreamId(0), fua: false };
+            return Command::FLUSH;
         }
         let op = match self.ops.next_u64() >> 1 {
             variate if variate < plan.read => Op::Read,
@@ -189,7 +189,7 @@ impl Core {
             (true, true) => plan.hot,
             (true, false) => plan.cold,
         };
-        Command { lba: Lba(plan.start + place * plan.align), sectors: size.sectors, op, stream, fua }
+        Command { stream, fua, ..Command::new(op, Lba(plan.start + place * plan.align), size.sectors) }
     }
 }
 

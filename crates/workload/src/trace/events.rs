@@ -3,7 +3,7 @@
 use super::formats::{Context, Parsed};
 use super::spec::{BlkEvent, Format};
 use crate::Request;
-use outlast_device::{Command, StreamId};
+use outlast_device::Command;
 use outlast_units::{Lba, Nanos};
 
 /// What a line of blkparse tells of a device.
@@ -80,13 +80,7 @@ fn parsed(context: &mut Context, line: &[u8]) -> Result<Option<(Request, bool)>,
         let first = String::from_utf8_lossy(&context.devices.names[0]).into_owned();
         return Err(format!("device = {name}: must be that of the lines before, {first}"));
     }
-    let command = Command {
-        lba: Lba(record.lba),
-        sectors: record.sectors,
-        op: record.op,
-        stream: StreamId(0),
-        fua: record.fua,
-    };
+    let command = Command { fua: record.fua, ..Command::new(record.op, Lba(record.lba), record.sectors) };
     Ok(Some((Request { at: Nanos(record.time), command }, flush)))
 }
 
@@ -113,7 +107,7 @@ mod tests {
     use outlast_device::Op;
 
     fn request(at: u64, op: Op, lba: u64, sectors: u32, fua: bool) -> Request {
-        Request { at: Nanos(at), command: Command { lba: Lba(lba), sectors, op, stream: StreamId(0), fua } }
+        Request { at: Nanos(at), command: Command { fua, ..Command::new(op, Lba(lba), sectors) } }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::place::{Placed, Placement};
 use super::records::Records;
 use super::{DeviceName, TraceSpec, Unordered};
 use crate::{Position, Request, Source, WorkloadError};
-use outlast_device::{Command, StreamId};
+use outlast_device::Command;
 use outlast_units::{Lba, Nanos};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -202,7 +202,7 @@ impl Replay {
                 .place(record.device, record.lba, record.sectors)
                 .map_err(|(lba, sectors)| self.beyond(lba, sectors))?
         };
-        let command = Command { lba: Lba(lba), sectors, op: record.op, stream: StreamId(0), fua: record.fua };
+        let command = Command { fua: record.fua, ..Command::new(record.op, Lba(lba), sectors) };
         Ok(Request { at: Nanos(at), command })
     }
 

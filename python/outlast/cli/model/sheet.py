@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Values: TypeAlias = "Sequence[float] | Floats"
 LN_10 = math.log(10.0)
 SHOWN_ROWS = 60
+WIDEST = 110
+"""Columns of a table of its own, also where the terminal has fewer: figures that are cut short say nothing."""
 
 
 @dataclass
@@ -94,6 +96,8 @@ class Sheet:
         from rich.table import Table
 
         console = Console(highlight=False, soft_wrap=True)
+        if self.summary:
+            console.width = max(console.width, WIDEST)
         console.print(f"[bold]{self.title}[/]")
         console.print(f"{self.equation} ({self.source})", markup=False)
         table = Table(box=SIMPLE_HEAD, pad_edge=False)

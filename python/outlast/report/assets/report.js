@@ -14,29 +14,18 @@
     return value;
   };
 
-  const axisDefaults = {
-    gridcolor: "var:--grid", linecolor: "var:--line", zerolinecolor: "var:--line", tickcolor: "var:--line",
-    ticks: "outside", ticklen: 4, automargin: true, zeroline: false, nticks: 8,
-  };
+  // What every chart has; "logarithmic" is for axes without ticks of their own, which plotly labels 5, 2, 10, 5, 2, 1.
+  const frame = JSON.parse(document.getElementById("frame").textContent);
 
   const layoutOf = (own, style) => {
-    const font = { family: getComputedStyle(document.body).fontFamily, size: 12.5, color: "var:--muted" };
-    const base = {
-      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font,
-      margin: { l: 56, r: 16, t: 30, b: 42 },
-      legend: { orientation: "h", x: 0, y: 1.0, yanchor: "bottom", traceorder: "normal", font: { size: 12.5, color: "var:--ink" } },
-      hoverlabel: { bgcolor: "var:--card", bordercolor: "var:--line", font: { color: "var:--ink", size: 12.5 } },
-      modebar: { bgcolor: "rgba(0,0,0,0)", color: "var:--muted", activecolor: "var:--ink" },
-      dragmode: "zoom",
-    };
+    const font = { ...frame.layout.font, family: getComputedStyle(document.body).fontFamily };
     const axes = Object.fromEntries(["xaxis", "yaxis"].map((name) => {
       const mine = own[name] || {};
-      const title = { font: { size: 12.5 }, standoff: 8, ...(mine.title || {}) };
-      // Without a format plotly labels a logarithmic axis by digits alone: 5, 2, 10, 5, 2, 1.
-      const labels = mine.type === "log" && !mine.tickvals ? { tickformat: "~g" } : {};
-      return [name, { ...axisDefaults, ...labels, ...mine, title }];
+      const title = { ...frame.title, ...(mine.title || {}) };
+      const labels = mine.type === "log" && !mine.tickvals ? frame.logarithmic : {};
+      return [name, { ...frame.axis, ...labels, ...mine, title }];
     }));
-    return coloured({ ...base, ...own, ...axes }, style);
+    return coloured({ ...frame.layout, font, ...own, ...axes }, style);
   };
 
   const draw = () => {

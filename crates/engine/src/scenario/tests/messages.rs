@@ -36,9 +36,26 @@ fn a_key_like_none_gets_the_list() {
     let message = message(&text);
     assert!(
         message.ends_with(
-            "run.banana: unknown setting; known are timing, warm_up, window, max_windows, histogram_digits, ageing, twin, finish_rebuild, capacity_scale, member_mttf_hours, member_uber, threads"
+            "run.banana: unknown setting; known are timing, warm_up, window, max_windows, histogram_digits, ageing, twin, finish_rebuild, capacity_scale, member_mttf_hours, member_uber, threads, causes, utilisation, log"
         ),
         "{message}"
+    );
+}
+
+#[test]
+fn word_lines_in_one_shot() {
+    let with = |settings: &str| message(&changed("[device.ftl]", &format!("[device.ftl]\n{settings}")));
+    let line = line_of(&changed("[device.ftl]", "[device.ftl]\none_shot"), "one_shot");
+    for count in [0, 9] {
+        let expected = format!(
+            "s.toml:{line}: device.ftl.one_shot = {count}: must be between 1 and 8 page rows: those of a word line"
+        );
+        assert_eq!(with(&format!("one_shot = {count}")), expected);
+    }
+    let divides = with("one_shot = 7");
+    assert!(
+        divides.ends_with("7 page rows are programmed together, which must divide the block"),
+        "{divides}"
     );
 }
 

@@ -1,5 +1,6 @@
 //! Does a scenario load, merge, complain and print as it should?
 
+mod chip;
 mod examples;
 mod layers;
 mod messages;

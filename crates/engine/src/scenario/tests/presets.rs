@@ -28,9 +28,11 @@ fn every_preset_loads_and_prints_and_loads_again_equal() {
 #[test]
 fn the_folder_holds_the_presets_and_nothing_else() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/presets");
-    let mut found: Vec<String> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
+    let paths = |folder: &Path| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut found: Vec<String> = paths(&folder)
+        .filter(|path| path.is_file())
+        .chain(paths(&folder.join("drives")))
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
         .collect();
     let mut known: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
     found.sort();

@@ -99,6 +99,21 @@ impl Scrub {
         patrol
     }
 
+    /// Whether code of the user's is to be asked now which superblocks to move; asked for once.
+    pub(crate) fn take_question(&mut self) -> bool {
+        self.policies.take_question()
+    }
+
+    /// Whether `superblock` is to be moved.
+    pub(crate) fn is_flagged(&self, superblock: SuperblockId) -> bool {
+        self.is_flagged[superblock]
+    }
+
+    /// Code of the user's has `superblock` moved.
+    pub(crate) fn flag_for_own(&mut self, superblock: SuperblockId) {
+        self.flag(superblock, Reason::Own);
+    }
+
     /// Sets the alarms of `superblock`, if it is sealed, for the reads that policies wait for; flags it where a policy finds it bad already.
     pub(crate) fn arm(&mut self, view: &mut impl View, superblock: SuperblockId) {
         if !self.policies.watch_reads() || !view.is_sealed(superblock) {

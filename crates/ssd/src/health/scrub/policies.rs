@@ -26,6 +26,8 @@ macro_rules! scrub_policies {
             /// Patrol read: every program unit is read once in this time, and a superblock is moved when a codeword has more wrong bits than
             /// `patrol_errors`.
             patrol: Nanos => patrol::Patrol, Patrol = "patrol";
+            /// Code of your own, which `policies.scrub` names, is asked every such time which superblocks to move. Default: 10 ms, where there is such code.
+            own: Nanos => own::Asked, Own = "own";
         }
     };
 }
@@ -55,6 +57,11 @@ pub(super) trait Policy: Sized {
 
     /// Does what it has to do by `view.now()`: says which superblocks to move, and which program unit to read for the sake of looking.
     fn tick(&mut self, _view: &impl View, _move_it: impl FnMut(SuperblockId), _patrol: &mut Option<Pu>) {}
+
+    /// Whether code of the user's is to be asked now; asked for once.
+    fn take_question(&mut self) -> bool {
+        false
+    }
 
     /// Whether it waits for reads of sealed superblocks.
     fn watches_reads(&self) -> bool {
@@ -158,6 +165,10 @@ macro_rules! policies {
                 $(if let Some(own) = &mut self.$setting {
                     own.tick(view, |superblock| move_it(superblock, Reason::$Reason), patrol);
                 })+
+            }
+
+            pub(super) fn take_question(&mut self) -> bool {
+                false$(| self.$setting.as_mut().is_some_and(Policy::take_question))+
             }
 
             pub(super) fn watch_reads(&self) -> bool {

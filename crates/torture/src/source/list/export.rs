@@ -3,7 +3,7 @@
 use super::MARK;
 use crate::history::{Data, History, What, Write as Written, WriteId};
 use crate::source::{capacity_mark, copy_of};
-use outlast_device::{Command, Op, StreamId};
+use outlast_device::{Command, Op};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use outlast_workload::{Format, Request, TraceWriter, WorkloadError};
 use std::io::{self, Read, Write};
@@ -58,7 +58,7 @@ fn mark(text: &str) -> io::Result<String> {
 }
 
 fn flush(at: Nanos) -> Request {
-    let command = Command { lba: Lba(0), sectors: 0, op: Op::Flush, stream: StreamId(0), fua: false };
+    let command = Command::FLUSH;
     Request { at, command }
 }
 
@@ -74,7 +74,7 @@ fn requests(at: Nanos, write: &Written) -> impl Iterator<Item = Request> {
     (0..sectors).step_by(step as usize).map(move |from| {
         let count = (sectors - from).min(step);
         let lba = Lba(lba + u64::from(from));
-        Request { at, command: Command { lba, sectors: count, op, stream: StreamId(0), fua } }
+        Request { at, command: Command { fua, ..Command::new(op, lba, count) } }
     })
 }
 

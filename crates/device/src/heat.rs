@@ -2,14 +2,14 @@
 
 use outlast_units::SECTOR_BYTES;
 
-/// Bytes of the counts over a drive of `sectors` sectors.
-pub(super) fn bytes_over(sectors: u64) -> u64 {
+/// Bytes of the counts of [`Heat`] over a drive of `sectors` sectors.
+pub fn heat_bytes(sectors: u64) -> u64 {
     sectors.div_ceil(PLACE) * size_of::<u32>() as u64
 }
 
 /// How often each megabyte of the address space has been written lately.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(super) struct Heat {
+pub struct Heat {
     writes: Vec<u32>,
     total: u64,
 }
@@ -21,12 +21,12 @@ const MEMORY: u64 = 512;
 
 impl Heat {
     /// Of a drive of `sectors` sectors, never written.
-    pub(super) fn new(sectors: u64) -> Self {
+    pub fn new(sectors: u64) -> Self {
         Self { writes: vec![0; sectors.div_ceil(PLACE) as usize], total: 0 }
     }
 
     /// The place of `sector` has been written once more.
-    pub(super) fn note(&mut self, sector: u64) {
+    pub fn note(&mut self, sector: u64) {
         self.writes[(sector / PLACE) as usize] += 1;
         self.total += 1;
         if self.total >= MEMORY * self.writes.len() as u64 {
@@ -35,8 +35,14 @@ impl Heat {
         }
     }
 
+    /// How many times as often as the mean place that of `sector` has been written lately; 0 where nothing has.
+    pub fn of(&self, sector: u64) -> f64 {
+        let own = f64::from(self.writes[(sector / PLACE) as usize]);
+        if own == 0.0 { 0.0 } else { own * self.writes.len() as f64 / self.total as f64 }
+    }
+
     /// Whether the place of `sector` has been written, and at least `times` times as often as the mean place.
-    pub(super) fn is_above(&self, sector: u64, times: f64) -> bool {
+    pub fn is_above(&self, sector: u64, times: f64) -> bool {
         let own = self.writes[(sector / PLACE) as usize];
         own != 0 && f64::from(own) * self.writes.len() as f64 >= times * self.total as f64
     }

@@ -1,0 +1,132 @@
+//! What is kept of every single request where that is asked for: where its time went, and its row in the log.
+
+use crate::by_queue::ByQueue;
+use crate::splits::Splits;
+use crate::table::Table;
+use outlast_device::{Command, LatencyCause, LatencyParts, Outcome};
+use outlast_units::{Nanos, SECTOR_BYTES};
+
+/// Rows that leave at once.
+const ROWS: usize = 1 << 16;
+
+/// Names of the kinds of request, by their numbers in the log.
+pub const REQUEST_KINDS: [&str; 4] = ["read", "write", "trim", "flush"];
+/// Names of how requests end, by their numbers in the log.
+pub const REQUEST_OUTCOMES: [&str; 5] = ["ok", "out-of-range", "read-only", "medium-error", "aborted"];
+
+/// Takes rows of the log, in order of completion: columns of numbers. `kind` counts through [`REQUEST_KINDS`] and `outcome` through
+/// [`REQUEST_OUTCOMES`]; times and parts are nanoseconds.
+pub type OnRows<'a> = &'a mut dyn FnMut(Table);
+
+/// A request that has completed.
+pub(crate) struct Ended<'a> {
+    pub(crate) command: &'a Command,
+    pub(crate) since: Nanos,
+    pub(crate) at: Nanos,
+    pub(crate) outcome: Outcome,
+    pub(crate) parts: Option<LatencyParts>,
+}
+
+/// The columns of every log.
+const COLUMNS: [&str; 7] = ["submitted_ns", "completed_ns", "kind", "lba", "bytes", "queue", "outcome"];
+
+/// The log of requests: rows that have not left yet.
+pub(crate) struct Log {
+    full: Vec<Table>,
+    columns: [Vec<u64>; COLUMNS.len()],
+    /// A column for each cause; none where the time of requests is not split.
+    parts: Vec<Vec<u64>>,
+}
+
+impl Log {
+    pub(crate) fn new(splits: bool) -> Self {
+        let causes = if splits { LatencyCause::COUNT } else { 0 };
+        Self { full: Vec::new(), columns: Default::default(), parts: vec![Vec::new(); causes] }
+    }
+
+    fn push(&mut self, request: &Ended<'_>) {
+        let Ended { command, since, at, outcome, parts } = request;
+        let row = [
+            since.0,
+            at.0,
+            command.op as u64,
+            command.lba.0,
+            u64::from(command.sectors) * SECTOR_BYTES,
+            u64::from(command.queue.0),
+            *outcome as u64,
+        ];
+        self.columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+        for (column, (_, part)) in self.parts.iter_mut().zip(parts.unwrap_or_default().iter()) {
+            column.push(part);
+        }
+        if self.columns[0].len() == ROWS {
+            self.close();
+        }
+    }
+
+    /// The rows that there are may leave.
+    fn close(&mut self) {
+        let mut table = Table::default();
+        let full = |column: &mut Vec<u64>| std::mem::take(column).into_iter();
+        for (name, column) in COLUMNS.iter().zip(&mut self.columns) {
+            table.counts(name, full(column));
+        }
+        for (cause, column) in LatencyCause::ALL.iter().zip(&mut self.parts) {
+            table.counts(&format!("{}_ns", cause.name()), full(column));
+        }
+        self.full.push(table);
+    }
+}
+
+/// What is kept of single requests.
+#[derive(Default)]
+pub(crate) struct Requests {
+    pub(crate) splits: Option<Splits>,
+    pub(crate) log: Option<Log>,
+    pub(crate) queues: Option<ByQueue>,
+}
+
+/// What was kept of those that were measured.
+#[derive(Default)]
+pub(crate) struct Kept {
+    /// Where their time went, if that was asked for.
+    pub(crate) splits: Option<Splits>,
+    /// By submission queue, where the drive tells queues apart.
+    pub(crate) queues: Option<ByQueue>,
+}
+
+impl Requests {
+    /// Measuring begins. The log has what came before, too.
+    pub(crate) fn restart(&mut self) {
+        self.splits = self.splits.take().map(|_| Splits::default());
+        self.queues.iter_mut().for_each(ByQueue::restart);
+    }
+
+    pub(crate) fn completed(&mut self, request: &Ended<'_>) {
+        let latency = (request.at - request.since).0;
+        if let (Some(splits), Some(parts)) = (&mut self.splits, &request.parts) {
+            splits.record(request.command.op, latency, parts);
+        }
+        if let Some(queues) = &mut self.queues {
+            queues.record(request.command, latency);
+        }
+        if let Some(log) = &mut self.log {
+            log.push(request);
+        }
+    }
+
+    /// Hands on the rows that may leave.
+    pub(crate) fn hand_on(&mut self, rows: OnRows<'_>) {
+        self.log.iter_mut().flat_map(|log| log.full.drain(..)).for_each(rows);
+    }
+
+    /// No request follows.
+    pub(crate) fn finish(mut self, rows: Option<OnRows<'_>>) -> Kept {
+        // A log without requests has its columns, too.
+        self.log.iter_mut().for_each(Log::close);
+        if let Some(rows) = rows {
+            self.hand_on(rows);
+        }
+        Kept { splits: self.splits, queues: self.queues }
+    }
+}

@@ -1,0 +1,64 @@
+//! The lanes of a run: who is asked next.
+
+use outlast_units::Nanos;
+use outlast_workload::FioLanes;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// The lanes of a run and when each is to be asked.
+pub(super) struct Fleet {
+    pub(super) lanes: FioLanes,
+    pub(super) ready: VecDeque<u32>,
+    /// When each lane that sleeps wakes up, and the same in order; what was changed since stays in the heap until it comes up.
+    pub(super) wakes: Vec<Option<Nanos>>,
+    asleep: BinaryHeap<Reverse<(Nanos, u32)>>,
+    /// By tag.
+    pub(super) lane_of: Vec<u32>,
+}
+
+impl Fleet {
+    pub(super) fn new(lanes: FioLanes) -> Self {
+        let count = lanes.infos().len() as u32;
+        Self {
+            lanes,
+            ready: (0..count).collect(),
+            wakes: vec![None; count as usize],
+            asleep: BinaryHeap::new(),
+            lane_of: Vec::new(),
+        }
+    }
+
+    pub(super) fn issued(&mut self, lane: u32, tag: u32) {
+        if tag as usize == self.lane_of.len() {
+            self.lane_of.push(lane);
+        } else {
+            self.lane_of[tag as usize] = lane;
+        }
+    }
+
+    pub(super) fn sleep(&mut self, lane: u32, at: Nanos) {
+        if self.wakes[lane as usize].replace(at) != Some(at) {
+            self.asleep.push(Reverse((at, lane)));
+        }
+    }
+
+    /// When the next lane wakes up.
+    pub(super) fn next_wake(&mut self) -> Option<Nanos> {
+        while let Some(&Reverse((at, lane))) = self.asleep.peek() {
+            if self.wakes[lane as usize] == Some(at) {
+                return Some(at);
+            }
+            self.asleep.pop();
+        }
+        None
+    }
+
+    /// Makes ready the lanes that wake up by `now`.
+    pub(super) fn wake(&mut self, now: Nanos) {
+        while self.next_wake().is_some_and(|at| at <= now) {
+            let Some(Reverse((_, lane))) = self.asleep.pop() else { return };
+            self.wakes[lane as usize] = None;
+            self.ready.push_back(lane);
+        }
+    }
+}

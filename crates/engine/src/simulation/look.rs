@@ -1,0 +1,165 @@
+//! What is seen of a drive or an array between two steps, as columns.
+
+use super::{Built, Simulation};
+use crate::drives::AsDrives;
+use crate::summary::wear_table;
+use crate::table::{Column, Table};
+use outlast_ftl::{Cause, Ftl, State};
+use outlast_ssd::Ssd;
+use outlast_units::{Nanos, SECTOR_BYTES, SuperblockId};
+
+/// Ranges of addresses whose mapping is told.
+const RANGES: u64 = 256;
+
+impl Simulation {
+    /// Dies, superblocks, wear of blocks, and how much of the address space is mapped: tables by name, at a cost proportional to the drive.
+    /// Of an array they are of all its drives, in columns `device` the numbers that faults have.
+    pub fn state(&self) -> Vec<(String, Table)> {
+        let now = self.stand().map_or(Nanos::ZERO, |stand| stand.now);
+        let drives = self.drives_by_column();
+        let mut tables = vec![
+            ("dies".to_owned(), dies(&drives, now)),
+            ("superblocks".to_owned(), superblocks(&drives)),
+            ("mapping".to_owned(), mapping(&drives)),
+        ];
+        let all = either!(&self.built, own => own.as_drives());
+        tables.extend(wear_table(&all).map(|wear| ("wear".to_owned(), wear)));
+        tables
+    }
+
+    /// The drives that are there, with their columns in the array.
+    fn drives_by_column(&self) -> Vec<(u64, &Ssd)> {
+        match &self.built {
+            Built::Drive(ssd) => vec![(0, ssd)],
+            Built::Array(volume) => {
+                let members = u64::from(volume.array.config().members);
+                let own = |column| Some((column, volume.array.member(column as usize)?.drive()?));
+                (0..members).filter_map(own).collect()
+            }
+        }
+    }
+}
+
+fn dies(drives: &[(u64, &Ssd)], now: Nanos) -> Table {
+    let views: Vec<_> = drives
+        .iter()
+        .flat_map(|&(device, ssd)| {
+            ssd.die_views(now).into_iter().enumerate().map(move |(die, view)| (device, ssd, die, view))
+        })
+        .collect();
+    let per_channel = |ssd: &Ssd| u64::from(ssd.config().geometry.dies() / ssd.config().geometry.channels);
+    let mut table = Table::default();
+    table.counts("device", views.iter().map(|&(device, ..)| device));
+    table.counts("channel", views.iter().map(|&(_, ssd, die, _)| die as u64 / per_channel(ssd)));
+    table.counts("die", views.iter().map(|&(_, _, die, _)| die as u64));
+    table.push("state", Column::Text(views.iter().map(|(.., view)| name_of(&view.state)).collect()));
+    table.counts("busy_ns", views.iter().map(|(.., view)| view.busy_ns));
+    table.measures("pe_cycles", views.iter().map(|(.., view)| view.pe_cycles));
+    table.counts("bad_blocks", views.iter().map(|(.., view)| view.bad_blocks));
+    table
+}
+
+/// The name of a value in results.
+fn name_of(value: &impl serde::Serialize) -> String {
+    let json = serde_json::to_value(value).unwrap_or_default();
+    json.as_str().unwrap_or_default().to_owned()
+}
+
+/// A superblock and where it is.
+struct Place<'a> {
+    device: u64,
+    core: u64,
+    ftl: &'a Ftl,
+    id: SuperblockId,
+}
+
+impl Place<'_> {
+    fn state(&self) -> State {
+        self.ftl.superblock(self.id).state()
+    }
+
+    /// Whether it holds data: what fills it, and its class, are known.
+    fn is_in_use(&self) -> bool {
+        !matches!(self.state(), State::Free | State::Retired)
+    }
+
+    fn cause(&self) -> &'static str {
+        let cause = self.is_in_use().then(|| self.ftl.streams().cause(self.ftl.superblock(self.id).stream()));
+        match cause {
+            None => "",
+            Some(Cause::Host) => "host",
+            Some(Cause::Gc) => "gc",
+            Some(Cause::WearLeveling) => "wear-leveling",
+            Some(Cause::Scrub) => "scrub",
+            Some(Cause::Reencode) => "reencode",
+            Some(Cause::Partial) => "partial",
+        }
+    }
+
+    /// Valid units; of one that is being collected those that have not been moved are not told.
+    fn valid(&self) -> u64 {
+        let counted = matches!(self.state(), State::Open | State::Sealed);
+        if counted { u64::from(self.ftl.superblock(self.id).valid()) } else { 0 }
+    }
+
+    fn class(&self) -> u64 {
+        if self.is_in_use() { u64::from(self.ftl.superblock(self.id).class()) } else { 0 }
+    }
+
+    /// Units that the host has written since it was sealed; none where it is not.
+    fn age(&self) -> f64 {
+        self.ftl.superblock(self.id).age().map_or(f64::NAN, |age| age as f64)
+    }
+}
+
+const fn state_name(state: State) -> &'static str {
+    match state {
+        State::Free => "free",
+        State::Open => "open",
+        State::Sealed => "sealed",
+        State::Collecting => "collecting",
+        State::Retired => "retired",
+    }
+}
+
+fn superblocks(drives: &[(u64, &Ssd)]) -> Table {
+    let mut all = Vec::new();
+    for &(device, ssd) in drives {
+        for (core, ftl) in (0..).zip(ssd.ftls()) {
+            let ids = (0..ftl.layout().superblocks()).map(SuperblockId);
+            all.extend(ids.map(|id| Place { device, core, ftl, id }));
+        }
+    }
+    let states = all.iter().map(|place| state_name(place.state()).to_owned());
+    let causes = all.iter().map(|place| place.cause().to_owned());
+    let mut table = Table::default();
+    table.counts("device", all.iter().map(|place| place.device));
+    table.counts("core", all.iter().map(|place| place.core));
+    table.counts("superblock", all.iter().map(|place| u64::from(place.id.0)));
+    table.push("state", Column::Text(states.collect()));
+    table.push("cause", Column::Text(causes.collect()));
+    table.counts("class", all.iter().map(Place::class));
+    table.counts("valid_units", all.iter().map(Place::valid));
+    table.counts("units", all.iter().map(|place| u64::from(place.ftl.layout().units_per_superblock())));
+    table.counts("erase_count", all.iter().map(|place| u64::from(place.ftl.superblock(place.id).cycles())));
+    table.measures("age_units", all.iter().map(Place::age));
+    table
+}
+
+fn mapping(drives: &[(u64, &Ssd)]) -> Table {
+    let mut columns: [Vec<u64>; 4] = Default::default();
+    for &(device, ssd) in drives {
+        let unit = u64::from(ssd.sectors_per_unit()) * SECTOR_BYTES;
+        let mut first = 0;
+        for (units, mapped) in ssd.mapped_by_range(RANGES) {
+            let row = [device, first * unit, units * unit, mapped * unit];
+            columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+            first += units;
+        }
+    }
+    let mut table = Table::default();
+    for (name, column) in ["device", "offset", "bytes", "mapped_bytes"].into_iter().zip(columns) {
+        table.push(name, Column::U64(column));
+    }
+    table
+}

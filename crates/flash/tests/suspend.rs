@@ -1,0 +1,162 @@
+//! How long does a read wait for a program that it meets at any time, and how long does the program take?
+
+mod support;
+
+use outlast_flash::Queue;
+use outlast_media::Suspend;
+use outlast_units::Nanos;
+use support::{
+    COMMAND, Caller, ERASE, OVERHEAD, PROGRAM, Shape, UNIT, erase, program, program_time, read, read_time,
+};
+
+const LATENCY: u64 = 40_000;
+const RESUME: u64 = 10_000;
+/// When a program's data is in and its array begins.
+const DATA_IN: u64 = COMMAND + 2 * UNIT;
+
+/// Suspension with a least progress of `least`.
+fn shape(least: u64, limit: u8, reads: u8) -> Shape {
+    let suspend = Suspend {
+        least_progress: Some(Nanos(least)),
+        program_latency: Some(Nanos(LATENCY)),
+        resume: Some(Nanos(RESUME)),
+        ..Suspend::both(Nanos(OVERHEAD), limit, reads)
+    };
+    Shape { suspend: Some(suspend), ..Shape::default() }
+}
+
+/// How long a read waits that comes `phase` after the array of a program has begun, and when the program ends.
+fn wait(shape: &Shape, phase: u64) -> (u64, u64) {
+    let mut caller = Caller::new(shape);
+    caller.submit(0, Queue::Programs, program(1));
+    caller.submit_at(DATA_IN + phase, 0, Queue::Reads, read(2));
+    caller.run();
+    (caller.end_of(2) - (DATA_IN + phase) - read_time(1), caller.end_of(1))
+}
+
+/// A read comes at a uniformly random time of a program of T: with a least progress of p and a latency of L it waits p + L - u as long as
+/// u < p, then L, and at the end T - u. The mean is (p^2 / 2 + L T - L^2 / 2) / T, and P(wait > w) what of T lies beyond w.
+#[test]
+fn a_read_that_meets_a_program_waits_as_integrated_over_its_phase() {
+    const STEP: u64 = 1000;
+    let (time, latency) = (PROGRAM[0] as f64, LATENCY as f64);
+    for least in [0, 60_000, 150_000, 459_000] {
+        let shape = shape(least, 1, 16);
+        // Every corner lies between two steps, so that midpoints give the integral.
+        let waits: Vec<u64> = (0..PROGRAM[0] / STEP).map(|at| wait(&shape, at * STEP + STEP / 2).0).collect();
+        let mean = waits.iter().sum::<u64>() as f64 / waits.len() as f64;
+        let progress = least as f64;
+        let expected = (progress * progress / 2.0 + latency * time - latency * latency / 2.0) / time;
+        assert!((mean - expected).abs() < 1e-6 * expected, "{least}: {mean}, expected {expected}");
+        for longer in [LATENCY / 2, LATENCY, LATENCY + least / 3, LATENCY + least] {
+            let found = waits.iter().filter(|&&wait| wait > longer).count() as u64 * STEP;
+            // Beyond the latency only a phase in the first p - (w - L) waits so long; below it, all but the last w do.
+            let expected = if longer < LATENCY { PROGRAM[0] - longer } else { least - (longer - LATENCY) };
+            assert!(found.abs_diff(expected) <= STEP, "{least}, P(> {longer}): {found} of {expected}");
+        }
+        // Nobody waits longer than the bound, and the program loses latency, resumption and the read.
+        assert!(waits.iter().all(|&wait| wait <= least + LATENCY));
+        let lost = LATENCY + RESUME + read_time(1);
+        assert_eq!(wait(&shape, least / 2).1, program_time() + lost);
+    }
+}
+
+/// Where the operation would end before the die could read, the read waits for its end.
+#[test]
+fn a_least_progress_too_near_the_end_suspends_nothing() {
+    let least = PROGRAM[0] - LATENCY;
+    assert_eq!(wait(&shape(least - 1, 1, 16), 0).0, least - 1 + LATENCY);
+    assert_eq!(wait(&shape(least, 1, 16), 0), (PROGRAM[0], program_time()));
+}
+
+/// Reads without end: between suspensions the program makes its least progress, exactly, until it has been suspended often enough or would
+/// end before the die could read.
+#[test]
+fn a_program_among_reads_without_end_keeps_its_bound() {
+    for (least, limit, reads) in [(100_000, 255, 1), (60_000, 3, 2), (0, 5, 1), (50_000, 255, 16)] {
+        let mut caller = Caller::new(&shape(least, limit, reads));
+        caller.submit(0, Queue::Programs, program(0));
+        for number in 1..400 {
+            caller.submit(0, Queue::Reads, read(number));
+        }
+        caller.run();
+        let by_progress = if least == 0 { u64::MAX } else { (PROGRAM[0] - LATENCY).div_ceil(least) - 1 };
+        let times = by_progress.min(u64::from(limit));
+        let lost = times * (LATENCY + RESUME + u64::from(reads) * read_time(1));
+        assert_eq!(caller.end_of(0), program_time() + lost, "{least}, {limit} x {reads}");
+        assert_eq!(caller.room.suspends(), times);
+    }
+}
+
+/// Reads that were waiting when a program began suspend it once it has made its progress; without a least progress the next one does.
+#[test]
+fn reads_left_waiting_suspend_where_progress_is_asked_for() {
+    for (least, waited) in [(Some(Nanos(100_000)), 100_000 + OVERHEAD), (None, PROGRAM[0])] {
+        let suspend = Suspend { least_progress: least, ..Suspend::both(Nanos(OVERHEAD), 9, 16) };
+        let mut caller = Caller::new(&Shape { suspend: Some(suspend), program_every: 1, ..Shape::default() });
+        for number in [1, 2, 3] {
+            caller.submit(0, Queue::Reads, read(number));
+        }
+        caller.submit(0, Queue::Programs, program(4));
+        caller.run();
+        // One was under way, one went before the program; the third is left.
+        let start = 2 * read_time(1) + DATA_IN;
+        assert_eq!(caller.end_of(3), start + waited + read_time(1), "{least:?}");
+    }
+}
+
+/// Programs and erases have latencies and limits of their own.
+#[test]
+fn programs_and_erases_differ() {
+    let suspend = Suspend {
+        program_latency: Some(Nanos(7_000)),
+        erase_latency: Some(Nanos(90_000)),
+        resume: Some(Nanos(11_000)),
+        program_limit: Some(0),
+        erase_limit: Some(2),
+        ..Suspend::both(Nanos(OVERHEAD), 1, 1)
+    };
+    let shape = |suspend| Shape { suspend: Some(suspend), ..Shape::default() };
+    let run = |suspend: Suspend, erases: bool| {
+        let mut caller = Caller::new(&shape(suspend));
+        if erases {
+            caller.submit(0, Queue::Internal(outlast_flash::Task::Gc), erase(1, 9));
+        } else {
+            caller.submit(0, Queue::Programs, program(1));
+        }
+        for number in 2..6 {
+            caller.submit_at(u64::from(number - 1) * 100_000, 0, Queue::Reads, read(number));
+        }
+        caller.run();
+        (caller.room.suspends(), caller.end_of(1), caller.end_of(2))
+    };
+    assert_eq!(run(suspend, false).0, 0, "no program may be suspended");
+    let (suspends, end, first) = run(suspend, true);
+    assert_eq!(suspends, 2);
+    assert_eq!(first, 100_000 + 90_000 + read_time(1));
+    assert_eq!(end, COMMAND + ERASE + 2 * (90_000 + 11_000 + read_time(1)));
+    let (suspends, end, first) = run(Suspend { program_limit: None, ..suspend }, false);
+    assert_eq!(suspends, 1, "the common limit");
+    assert_eq!(first, 100_000 + 7_000 + read_time(1));
+    assert_eq!(end, program_time() + 7_000 + 11_000 + read_time(1));
+}
+
+/// A program, not an erase, runs to its end while host writes wait, where the drive is so.
+#[test]
+fn while_writes_wait_programs_are_not_suspended() {
+    for (while_writes_wait, writes_wait, erases, suspends) in
+        [(true, true, false, 1), (false, false, false, 1), (false, true, false, 0), (false, true, true, 1)]
+    {
+        let suspend = Suspend { while_writes_wait, ..Suspend::both(Nanos(OVERHEAD), 1, 1) };
+        let mut caller = Caller::new(&Shape { suspend: Some(suspend), ..Shape::default() });
+        caller.demands[0].writes_wait = writes_wait;
+        if erases {
+            caller.submit(0, Queue::Internal(outlast_flash::Task::Gc), erase(1, 9));
+        } else {
+            caller.submit(0, Queue::Programs, program(1));
+        }
+        caller.submit_at(100_000, 0, Queue::Reads, read(2));
+        caller.run();
+        assert_eq!(caller.room.suspends(), suspends, "{while_writes_wait} {writes_wait} {erases}");
+    }
+}

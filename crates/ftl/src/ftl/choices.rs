@@ -1,0 +1,172 @@
+//! Which superblock to empty: for its space, or since its data has lain too long.
+
+use super::Ftl;
+use crate::config::GcConfig;
+use crate::policy::{CellColumns, Deciders, Draws, NO_CANDIDATE, Own, SuperblockChoice, View};
+use outlast_media::ConfigError;
+use outlast_units::SuperblockId;
+use outlast_units::rng::SplitMix;
+
+impl Ftl {
+    /// The superblock that garbage collection should take next, by the configured policy; `None` when no sealed superblock has
+    /// a stale unit, or, on a worn drive, when there is no place to move its valid ones to.
+    ///
+    /// # Panics
+    /// If there is no such place on a drive that is not worn: a superblock is always held back.
+    pub fn choose_victim(&mut self) -> Option<SuperblockId> {
+        if self.room.may_lack_reserve()
+            && self.free_superblocks() < self.reserve()
+            && let Some(least) = self.choose_least()
+        {
+            return Some(least);
+        }
+        let victim = self.pick_victim()?;
+        if !self.can_relocate(victim, self.streams.gc(self.class_of_superblock(victim))) {
+            let damaged = self.is_damaged() || self.lanes.is_shaken() || self.is_mixed();
+            assert!(damaged, "a superblock is held back for relocation unless the drive is worn or damaged");
+            if let Some(least) = self.choose_least() {
+                return Some(least);
+            }
+            if self.is_collecting() {
+                // There will be room when it has been erased.
+                return None;
+            }
+            self.room.set_stuck(true);
+            return None;
+        }
+        // Data that was trimmed, or that has moved to another core, may have made room again.
+        self.room.set_stuck(false);
+        Some(victim)
+    }
+
+    /// The superblock that scrubbing should move by the user's policy, of those that are not `is_flagged` already.
+    pub fn choose_to_scrub(&mut self, is_flagged: impl Fn(SuperblockId) -> bool) -> Option<SuperblockId> {
+        let units = self.codes.most_data_units();
+        let Deciders { scrub, cells, shares, .. } = &mut *self.own;
+        shares.clear();
+        let hidden = |id| self.superblocks.count(id) | if is_flagged(id) { NO_CANDIDATE } else { 0 };
+        shares.extend(self.superblocks.ids().map(hidden));
+        let view = View {
+            valid: shares,
+            cells: cells.as_deref(),
+            ..self.superblocks.view(self.counts.clock(), units)
+        };
+        scrub.as_mut()?.choose(&view, &mut Draws { choices: 1, rng: &mut self.rng }, false)
+    }
+
+    /// Whether a policy of the user's asks to see what the cells have gone through: then [`Ftl::show_cells`] before each question.
+    #[inline]
+    pub fn policies_see_cells(&self) -> bool {
+        self.own.see_cells()
+    }
+
+    /// Has `fill` write down what the cells have gone through, for the policies of the user's that see it.
+    pub fn show_cells(&mut self, fill: impl FnOnce(&Self, &mut CellColumns)) {
+        let mut cells = self.own.cells.take().unwrap_or_default();
+        fill(self, &mut cells);
+        self.own.cells = Some(cells);
+    }
+
+    /// Whether [`Ftl::policy_failure`] has something to say.
+    pub fn has_policy_failed(&self) -> bool {
+        self.own.all().any(Own::has_failed)
+    }
+
+    /// What the user's policy did that it must not, if it did.
+    pub fn policy_failure(&self) -> Option<ConfigError> {
+        self.own.all().find_map(Own::failure)
+    }
+
+    /// Whether classes, or superblocks of one class, have different codes.
+    #[inline]
+    fn is_mixed(&self) -> bool {
+        self.codes.count() > 1 || self.streams.classes() > 1
+    }
+
+    fn pick_victim(&mut self) -> Option<SuperblockId> {
+        // Until one is free for the host, or for data that must move, there is no waiting.
+        let must = self.free_superblocks() <= self.reserve();
+        if self.is_mixed() {
+            return self.pick_mixed(must);
+        }
+        let units = self.data_units(self.streams.gc(0));
+        let Self { superblocks, counts, config, own, rng, .. } = self;
+        let Deciders { gc: own, cells, .. } = &mut **own;
+        let view = View { cells: cells.as_deref(), ..superblocks.view(counts.clock(), units) };
+        pick(own, &config.gc, &view, rng, must)
+    }
+
+    /// Where superblocks hold different amounts of data, what counts is the part of a superblock that a victim's valid units would
+    /// fill. Superblocks whose code is outdated come first, if anything is gained from them.
+    fn pick_mixed(&mut self, must: bool) -> Option<SuperblockId> {
+        let most = self.codes.most_data_units();
+        let mut shares = std::mem::take(&mut self.own.shares);
+        let victim = [true, false].into_iter().find_map(|only_outdated| {
+            shares.clear();
+            shares.extend(self.superblocks.ids().map(|id| self.share(id, most, only_outdated)));
+            let Self { superblocks, counts, config, own, rng, .. } = self;
+            let Deciders { gc: own, cells, .. } = &mut **own;
+            let view =
+                View { valid: &shares, cells: cells.as_deref(), ..superblocks.view(counts.clock(), most) };
+            pick(own, &config.gc, &view, rng, must && !only_outdated)
+        });
+        self.own.shares = shares;
+        victim
+    }
+
+    /// So much of `most` slots as the valid units of `superblock` would fill of a superblock that they move to. With [`NO_CANDIDATE`]
+    /// where they find no place; and, if `only_outdated`, where its code is not outdated.
+    fn share(&self, superblock: SuperblockId, most: u32, only_outdated: bool) -> u32 {
+        let valid = self.superblocks.count(superblock);
+        if valid & NO_CANDIDATE != 0 {
+            return valid;
+        }
+        let stream = self.streams.gc(self.class_of_superblock(superblock));
+        if !self.can_relocate(superblock, stream) || (only_outdated && !self.is_outdated(superblock)) {
+            return valid | NO_CANDIDATE;
+        }
+        let units = self.data_units(stream).max(1);
+        (u64::from(valid) * u64::from(most)).div_ceil(u64::from(units)) as u32
+    }
+
+    /// The superblock that static wear levelling should move: by the user's policy, or the least-worn sealed one, when the most-worn superblock is ahead of
+    /// it by more than the configured gap and a well-worn one is free.
+    pub fn choose_cold(&mut self) -> Option<SuperblockId> {
+        let Deciders { wear, cells, .. } = &mut *self.own;
+        if let Some(own) = wear {
+            let units = self.codes.most_data_units();
+            let view = View { cells: cells.as_deref(), ..self.superblocks.view(self.counts.clock(), units) };
+            let cold = own.choose(&view, &mut Draws { choices: 1, rng: &mut self.rng }, false)?;
+            let stream = self.streams.wear_leveling(self.class_of_superblock(cold));
+            return self.can_relocate(cold, stream).then_some(cold);
+        }
+        let gap = self.config.wear_leveling.static_gap?;
+        let candidates = self.superblocks.candidates();
+        let (coldest, _) = candidates.min_by_key(|&(superblock, _)| self.superblocks.cycles(superblock))?;
+        let worn = self.superblocks.free().iter().map(|&free| self.superblocks.cycles(free)).max()?;
+        let stream = self.streams.wear_leveling(self.class_of_superblock(coldest));
+        let ahead = worn.saturating_sub(self.superblocks.cycles(coldest));
+        (ahead > gap && self.can_relocate(coldest, stream)).then_some(coldest)
+    }
+}
+
+/// The choice of the user's policy, or else of the one that the settings name. `must`: whether space that can be gained has to be.
+fn pick(
+    own: &mut Option<Own>,
+    gc: &GcConfig,
+    view: &View<'_>,
+    rng: &mut SplitMix,
+    must: bool,
+) -> Option<SuperblockId> {
+    let mut draws = Draws { choices: gc.choices, rng };
+    let mut built_in = gc.policy;
+    let victim = match own {
+        // Of a run that is about to end the drive must not come to a stop before.
+        Some(own) => own.choose(view, &mut draws, must).or_else(|| {
+            if own.has_failed() { built_in.choose(view, &mut draws).unwrap_or_default() } else { None }
+        }),
+        None => built_in.choose(view, &mut draws).unwrap_or_default(),
+    };
+    debug_assert!(victim.is_none_or(|victim| view.is_candidate(victim)), "a policy took no candidate");
+    victim
+}

@@ -1,0 +1,86 @@
+//! Units that the host writes again before they are programmed: they take the place that they have.
+
+use super::Ftl;
+use crate::streams::Cause;
+use crate::table::Mapping;
+use outlast_media::Unit;
+use outlast_units::{Lpn, Ppn, Pu};
+
+impl Ftl {
+    /// Whether a unit that is written again before it is programmed takes the place that it has.
+    #[inline]
+    pub fn coalesces(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// The slot of `lpn`, if new data of the host can take its place there: it holds the host's, and its program unit is not full or
+    /// is held back.
+    #[inline]
+    pub fn replaceable(&self, lpn: Lpn) -> Option<Ppn> {
+        if self.held.is_none() { None } else { self.slot_to_replace(lpn) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn slot_to_replace(&self, lpn: Lpn) -> Option<Ppn> {
+        let held = self.held.as_ref()?;
+        let slot = self.map.lookup(lpn);
+        if !slot.is_some() {
+            return None;
+        }
+        let superblock = self.layout.superblock_of(slot);
+        if self.superblocks.to_come(superblock) == 0 {
+            return None;
+        }
+        let stream = self.superblocks.opened_by(superblock);
+        let (pu, _) = self.layout.pu_of(slot);
+        let is_open = held.has(pu) || self.begun_pu(stream) == Some(pu);
+        // What relocation moved is not new, wherever it had to go, and a flush does not wait for it.
+        (is_open && self.streams.cause(stream) == Cause::Host && self.is_new(slot)).then_some(slot)
+    }
+
+    /// New data of the host takes the place of the old in `slot`, which is [replaceable](Ftl::replaceable): `unit`, when bytes are kept.
+    pub fn replace(&mut self, slot: Ppn, unit: Option<Unit>) {
+        debug_assert!(self.replaceable(self.map.owner(slot)) == Some(slot), "slot {slot} takes no new data");
+        self.counts.coalesced();
+        if let (Some(contents), Some(unit)) = (&mut self.contents, unit) {
+            contents.replace(slot.0, unit);
+        }
+    }
+
+    /// Program unit `pu` is full of the host's data: returns the one that is to be programmed now, if any. Those that are held back are
+    /// programmed in the order in which they were filled.
+    pub fn hold_back(&mut self, pu: Pu) -> Option<Pu> {
+        match &mut self.held {
+            Some(held) => held.push(pu),
+            None => Some(pu),
+        }
+    }
+
+    /// The program unit that has been held back longest is to be programmed now.
+    pub fn take_held(&mut self) -> Option<Pu> {
+        self.held.as_mut()?.pop()
+    }
+
+    /// Units in program units that are held back.
+    pub fn held_units(&self) -> u32 {
+        self.held.as_ref().map_or(0, |held| held.len() * self.layout.units_per_pu())
+    }
+
+    /// What is held back is programmed, without time.
+    pub(super) fn program_held(&mut self) {
+        while let Some(pu) = self.take_held() {
+            self.programmed(pu);
+        }
+    }
+
+    /// Checks that what is held back awaits its program.
+    pub(super) fn check_held(&self) -> Result<(), String> {
+        let Some(held) = &self.held else { return Ok(()) };
+        held.check(|pu| {
+            let (superblock, _) = self.layout.within_superblock(pu);
+            let is_host = self.streams.cause(self.superblocks.opened_by(superblock)) == Cause::Host;
+            is_host && self.superblocks.to_come(superblock) != 0 && !self.superblocks.is_programmed(pu)
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! Rows of the same condition as one.
+
+use super::Row;
+
+/// All that was measured under one condition.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Condition {
+    pub(super) cycles: f64,
+    /// At the reference temperature.
+    pub(super) days: f64,
+    pub(super) reads: f64,
+    pub(super) page_type: usize,
+    /// Mean ln of the rate, and one over its variance.
+    pub(super) ln: f64,
+    pub(super) weight: f64,
+}
+
+impl Condition {
+    fn key(&self) -> [u64; 4] {
+        [self.cycles.to_bits(), self.days.to_bits(), self.reads.to_bits(), self.page_type as u64]
+    }
+}
+
+/// The conditions of the rows, in rising order; `days` gives the age of a row at the reference temperature.
+pub(super) fn collapse(rows: &[Row], days: impl Fn(&Row) -> f64) -> Vec<Condition> {
+    let of_row = |row: &Row| Condition {
+        cycles: row.cycles,
+        days: days(row),
+        reads: row.reads,
+        page_type: row.page_type,
+        ln: row.ln,
+        weight: row.variance.recip(),
+    };
+    merge(rows.iter().map(of_row).collect())
+}
+
+/// Those of one condition become their weighted mean. Numbers of at least 0 are in the order of their bits.
+pub(super) fn merge(mut all: Vec<Condition>) -> Vec<Condition> {
+    all.sort_by_key(Condition::key);
+    all.chunk_by(|a, b| a.key() == b.key())
+        .map(|same| {
+            let weight: f64 = same.iter().map(|one| one.weight).sum();
+            // Of one, its own bits.
+            let ln = match same {
+                [one] => one.ln,
+                _ => same.iter().map(|one| one.weight * one.ln).sum::<f64>() / weight,
+            };
+            Condition { ln, weight, ..same[0] }
+        })
+        .collect()
+}
+
+/// Different values above 0.
+pub(super) fn distinct(values: impl Iterator<Item = f64>) -> usize {
+    let mut values: Vec<f64> = values.filter(|&value| value > 0.0).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    values.len()
+}
+
+/// Geometric mean of those above 0; 1 if there are none.
+pub(super) fn typical(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values
+        .filter(|&value| value > 0.0)
+        .fold((0.0, 0.0), |(sum, count), value| (sum + value.ln(), count + 1.0));
+    if count > 0.0 { (sum / count).exp() } else { 1.0 }
+}

@@ -1,0 +1,55 @@
+//! The exponential of P/E cycles that comes nearest to what was measured: a straight line in the logarithm.
+
+use super::collapse::{Condition, distinct};
+use super::least_squares::minimise;
+use super::settle::{Estimate, Solution};
+use super::{Fit, RowError};
+use crate::reliability::{Exponential, RberModel};
+
+pub(super) fn fit(conditions: &[Condition], types: usize) -> Result<Solution, RowError> {
+    for (column, is_there) in [
+        ("retention", conditions.iter().any(|c| c.days > 0.0)),
+        ("reads", conditions.iter().any(|c| c.reads > 0.0)),
+    ] {
+        if is_there {
+            return Err(RowError::whole(
+                column,
+                "above 0",
+                "must be 0 for fit = \"exponential\", which knows wear only",
+            ));
+        }
+    }
+    let worn = distinct(conditions.iter().map(|c| c.cycles + 1.0));
+    if worn < 2 || conditions.len() < types + 1 {
+        let limit = "must have two values, and a row for each parameter, for fit = \"exponential\"";
+        return Err(RowError::whole("pe_cycles", format!("{worn} values"), limit));
+    }
+    let most = conditions.iter().map(|c| c.cycles).fold(0.0, f64::max);
+    let ln_type = |at: &[f64], page_type: usize| if page_type == 0 { 0.0 } else { at[1 + page_type] };
+    let residuals = |at: &[f64]| -> Vec<f64> {
+        let of = |c: &Condition| {
+            c.weight.sqrt() * (at[0] + at[1] * c.cycles / most + ln_type(at, c.page_type) - c.ln)
+        };
+        conditions.iter().map(of).collect()
+    };
+    let mut bounds = vec![(-300.0, 0.5f64.ln()), (0.0, 300.0)];
+    bounds.extend(vec![(-5.0, 5.0); types - 1]);
+    let mut start = vec![-10.0, 1.0];
+    start.extend(vec![0.0; types - 1]);
+    let found = minimise(residuals, &start, &bounds);
+    let error =
+        |index: usize| Some(found.covariance[index][index].max(0.0).sqrt()).filter(|&error| error > 0.0);
+    let model = Exponential { a: found.at[0].exp(), b: found.at[1] / most };
+    let estimates = vec![
+        Estimate { name: "a", value: model.a, error: error(0), is_relative: true },
+        Estimate { name: "b", value: model.b, error: error(1).map(|error| error / most), is_relative: false },
+    ];
+    let ln_types = (0..types).map(|page_type| ln_type(&found.at, page_type)).collect();
+    Ok(Solution {
+        model: RberModel::Exponential(model),
+        ln_types,
+        cost: found.cost,
+        estimates,
+        fit: Fit::Exponential,
+    })
+}

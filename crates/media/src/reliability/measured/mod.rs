@@ -1,0 +1,120 @@
+//! Error rates of a chip of one's own: rows of measurements, and what is made of them.
+
+mod collapse;
+mod exponential;
+mod grid;
+mod isotonic;
+mod least_squares;
+mod power_law;
+mod rows;
+mod settle;
+
+pub use rows::Row;
+pub use settle::{Estimate, Fitted, fit};
+
+use super::{PageTypes, Range, RberModel};
+use crate::ConfigError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What is made of the rows of a chip's file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fit {
+    /// The power law that comes nearest to them: HRM's Equation 1.
+    #[default]
+    PowerLaw,
+    /// The exponential of P/E cycles that comes nearest to them: mSAPL's Equation 1. Of rows that tell wear only.
+    Exponential,
+    /// What was measured, straight lines between, and the nearest rates that never fall where measurements do.
+    Interpolate,
+}
+
+impl fmt::Display for Fit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::PowerLaw => "power-law",
+            Self::Exponential => "exponential",
+            Self::Interpolate => "interpolate",
+        })
+    }
+}
+
+/// How a chip's file is read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// What is made of its rows.
+    pub fit: Fit,
+    /// Activation energy in electronvolts, by which rows of other temperatures count.
+    pub activation_energy: f64,
+    /// °C that times of retention are converted to; absent: that of the rows, the lowest if there are several.
+    pub reference: Option<f64>,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self { fit: Fit::PowerLaw, activation_energy: super::ACTIVATION_ENERGY, reference: None }
+    }
+}
+
+/// What a chip's file gave, as a resolved scenario holds it: with it the file is not read again, so that the scenario means the same
+/// elsewhere and later. Worked out when a scenario is loaded, not written by hand.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Measured {
+    /// The file that it is of: `chip`, else it is worked out anew.
+    pub of: String,
+    /// The `fit` that it was made by.
+    pub by: Fit,
+    /// The `activation_energy` that it was made with, in electronvolts.
+    pub energy: f64,
+    /// The `reference_temperature` that was asked for, in °C.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<f64>,
+    /// The temperature that its times of retention are of, in °C; absent where the file does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<f64>,
+    /// The error rates.
+    pub model: RberModel,
+    /// How its page types differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_types: Option<PageTypes>,
+    /// Where it was measured.
+    pub range: Range,
+    /// Rows of the file.
+    pub rows: u32,
+    /// Root of the mean square of log10(fitted / measured).
+    pub rms_log10: f64,
+}
+
+impl Measured {
+    /// Whether it is what the file `of` gives when it is read so.
+    pub fn is_of(&self, of: &str, reading: &Reading) -> bool {
+        let same = |a: f64, b: f64| a.to_bits() == b.to_bits();
+        let asked = match (self.asked, reading.reference) {
+            (Some(a), Some(b)) => same(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        self.of == of && self.by == reading.fit && same(self.energy, reading.activation_energy) && asked
+    }
+}
+
+/// Something wrong in a chip's file: `error` names the column, the value and the limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowError {
+    /// Line of the file, counted from 1; absent where it is about the file as a whole.
+    pub line: Option<u32>,
+    /// Column, value and limit.
+    pub error: ConfigError,
+}
+
+impl RowError {
+    fn at(line: u32, column: &str, value: impl fmt::Display, limit: impl Into<String>) -> Self {
+        Self { line: Some(line), error: ConfigError::new(column, value, limit) }
+    }
+
+    fn whole(column: &str, value: impl fmt::Display, limit: impl Into<String>) -> Self {
+        Self { line: None, error: ConfigError::new(column, value, limit) }
+    }
+}

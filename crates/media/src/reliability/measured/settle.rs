@@ -1,0 +1,183 @@
+//! From the text of a chip's file to the rates of the chip.
+
+use super::collapse::{Condition, collapse};
+use super::rows::{self, Row, Rows};
+use super::{Fit, Measured, Reading, RowError, exponential, grid, power_law};
+use crate::reliability::{PageTypes, Range, RberModel, acceleration};
+
+/// A parameter of a form, as it was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// Its name in a scenario.
+    pub name: &'static str,
+    /// Its value.
+    pub value: f64,
+    /// Its standard error; absent where the rows do not determine it.
+    pub error: Option<f64>,
+    /// Whether the error is that of its logarithm.
+    pub is_relative: bool,
+}
+
+/// What a form came to.
+pub(super) struct Solution {
+    pub(super) model: RberModel,
+    /// ln of the factor of each page type, the first being 0.
+    pub(super) ln_types: Vec<f64>,
+    /// Sum of squares of residuals over their standard deviations.
+    pub(super) cost: f64,
+    pub(super) estimates: Vec<Estimate>,
+    pub(super) fit: Fit,
+}
+
+/// A chip's file, read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fitted {
+    /// The rates, as a scenario holds them.
+    pub measured: Measured,
+    /// The rows of the file.
+    pub rows: Vec<Row>,
+    /// Errors per bit that the model gives for each row.
+    pub fitted: Vec<f64>,
+    /// The model's parameters; none of a grid.
+    pub estimates: Vec<Estimate>,
+    /// Page types by name, in the order of `measured.page_types`; none where the file has none.
+    pub types: Vec<String>,
+    /// Standard deviation of log10 of the rates of one condition about the model, beyond what counting explains.
+    pub spread_log10: f64,
+}
+
+/// Reads the text of the file `of`.
+///
+/// # Errors
+/// The first thing that is wrong, with its line and column; or what the rows cannot tell.
+pub fn fit(of: &str, text: &str, reading: &Reading) -> Result<Fitted, RowError> {
+    let rows = rows::parse(text)?;
+    let reference = reference(&rows, reading);
+    let factor = |row: &Row| match (reference, row.temperature) {
+        (Some(reference), Some(own)) => acceleration(reading.activation_energy, reference, own),
+        _ => 1.0,
+    };
+    let days = |row: &Row| row.days * factor(row);
+    let conditions = collapse(&rows.all, days);
+    let types = rows.types.len().max(1);
+    let (mut solution, spread) = spread_out(&conditions, types, rows.counted, reading.fit)?;
+    let page_types = take_types(&mut solution, types);
+    let ln_factors = page_types.as_ref().map_or(vec![0.0], PageTypes::ln_factors);
+    let at =
+        |row: &Row| solution.model.rber(row.cycles, days(row), row.reads) * ln_factors[row.page_type].exp();
+    let fitted: Vec<f64> = rows.all.iter().map(at).collect();
+    let logs =
+        rows.all.iter().zip(&fitted).map(|(row, fitted)| (fitted.ln() - row.ln) / std::f64::consts::LN_10);
+    let rms_log10 = (logs.map(|log| log * log).sum::<f64>() / rows.all.len() as f64).sqrt();
+    solution.model.validate("chip").map_err(|error| RowError { line: None, error })?;
+    let measured = Measured {
+        of: of.to_owned(),
+        by: reading.fit,
+        energy: reading.activation_energy,
+        asked: reading.reference,
+        reference,
+        range: range(&rows.all, &conditions),
+        rows: rows.all.len() as u32,
+        model: solution.model,
+        page_types,
+        rms_log10,
+    };
+    let estimates = solution.estimates;
+    Ok(Fitted { measured, fitted, estimates, types: rows.types, spread_log10: spread, rows: rows.all })
+}
+
+/// The temperature that times are converted to.
+fn reference(rows: &Rows, reading: &Reading) -> Option<f64> {
+    reading.reference.or_else(|| rows.all.iter().filter_map(|row| row.temperature).reduce(f64::min))
+}
+
+/// Fits the form. Counts say how sure each rate is, but blocks and chips differ by more than counting explains: as much more as makes the
+/// residuals what they should be is added to each variance (as meta-analyses do: `DerSimonian` and Laird, 1986), so that a row of very many
+/// errors does not outweigh all others. Returns that excess as a standard deviation of log10, and of rows without counts the residuals'.
+fn spread_out(
+    conditions: &[Condition],
+    types: usize,
+    counted: bool,
+    fit: Fit,
+) -> Result<(Solution, f64), RowError> {
+    const ROUNDS: usize = 4;
+    let form = |conditions: &[Condition]| match fit {
+        Fit::PowerLaw => power_law::fit(conditions, types),
+        Fit::Exponential => exponential::fit(conditions, types),
+        Fit::Interpolate => grid::fit(conditions, types),
+    };
+    let mut solution = form(conditions)?;
+    let freedom = conditions.len() as f64 - (solution.estimates.len() + types - 1) as f64;
+    if solution.fit == Fit::Interpolate || freedom < 1.0 {
+        return Ok((solution, 0.0));
+    }
+    if !counted {
+        let spread = (solution.cost / freedom).sqrt();
+        solution
+            .estimates
+            .iter_mut()
+            .for_each(|estimate| estimate.error = estimate.error.map(|error| error * spread));
+        return Ok((solution, spread / std::f64::consts::LN_10));
+    }
+    let mut excess = 0.0;
+    for _ in 0..ROUNDS {
+        let residuals = conditions.iter().map(|c| residual(&solution, c).powi(2)).collect::<Vec<f64>>();
+        let more = excess_variance(conditions, &residuals, freedom);
+        if more == 0.0 && excess == 0.0 {
+            break;
+        }
+        excess = more;
+        let wider = |c: &Condition| Condition { weight: (c.weight.recip() + excess).recip(), ..*c };
+        solution = form(&conditions.iter().map(wider).collect::<Vec<_>>())?;
+    }
+    Ok((solution, excess.sqrt() / std::f64::consts::LN_10))
+}
+
+fn residual(solution: &Solution, c: &Condition) -> f64 {
+    solution.model.rber(c.cycles, c.days, c.reads).ln() + solution.ln_types[c.page_type] - c.ln
+}
+
+/// The variance that, added to each, makes the sum of squares over variances `freedom`; 0 if it is less already.
+fn excess_variance(conditions: &[Condition], squares: &[f64], freedom: f64) -> f64 {
+    let sum = |excess: f64| {
+        conditions.iter().zip(squares).map(|(c, square)| square / (c.weight.recip() + excess)).sum::<f64>()
+    };
+    if sum(0.0) <= freedom {
+        return 0.0;
+    }
+    let (mut low, mut high) = (0.0, squares.iter().sum::<f64>() / freedom);
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if sum(middle) > freedom { low = middle } else { high = middle }
+    }
+    high
+}
+
+/// The page types of a solution as factors of mean 1; the mean goes into the model.
+fn take_types(solution: &mut Solution, types: usize) -> Option<PageTypes> {
+    if types == 1 {
+        return None;
+    }
+    let factors: Vec<f64> = solution.ln_types.iter().map(|ln| ln.exp()).collect();
+    let mean = factors.iter().sum::<f64>() / types as f64;
+    solution.model = solution.model.scaled(mean);
+    for estimate in solution.estimates.iter_mut().filter(|estimate| estimate.is_relative) {
+        estimate.value *= mean;
+    }
+    Some(PageTypes { factors: factors.iter().map(|factor| factor / mean).collect(), normalise: true })
+}
+
+fn range(rows: &[Row], conditions: &[Condition]) -> Range {
+    let ends = |values: &mut dyn Iterator<Item = f64>| {
+        values.fold(None, |ends: Option<[f64; 2]>, value| {
+            let [low, high] = ends.unwrap_or([value, value]);
+            Some([low.min(value), high.max(value)])
+        })
+    };
+    Range {
+        cycles: ends(&mut rows.iter().map(|row| row.cycles)),
+        days: ends(&mut conditions.iter().map(|c| c.days)),
+        reads: ends(&mut rows.iter().map(|row| row.reads)),
+        temperature: ends(&mut rows.iter().filter_map(|row| row.temperature)),
+    }
+}

@@ -1,0 +1,148 @@
+//! Suspension of programs and erases.
+
+use super::at_most_a_second;
+use crate::ConfigError;
+use outlast_units::Nanos;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Suspension of programs and erases by host reads.
+///
+/// A suspended operation goes on when no read waits any more, at the latest after `reads` reads. So reads delay it by at most
+/// `limit · (latency + resume + reads · one read)`, its own `latency` and `limit`. With `least_progress` p it is suspended fewer than
+/// `(T - latency) / p` times, `T` its time in the array, whatever the limit; and as long as it has not been suspended `limit` times, a
+/// read that meets it waits for at most `resume + p + latency`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Suspend {
+    /// Whether host reads may suspend a program.
+    pub program: bool,
+    /// Whether host reads may suspend an erase.
+    pub erase: bool,
+    /// Time from the suspend command until the die can read, and again from the last read until the operation goes on, where
+    /// `program_latency`, `erase_latency` and `resume` say nothing else.
+    pub overhead: Nanos,
+    /// How often one operation may be suspended; then it runs to its end. Of programs and erases where `program_limit` and `erase_limit`
+    /// say nothing else.
+    pub limit: u8,
+    /// How many reads (each with its re-reads) a die serves during one suspension; then the operation goes on. So a stream of reads
+    /// delays it by at most `limit · (2 · overhead + reads · one read)`. 1 to 255. Default: 16, an assumption of this simulator.
+    #[serde(default = "Suspend::default_reads")]
+    pub reads: u8,
+    /// Time of work in the array that an operation must have made since it began or last went on before it may be suspended (again). A
+    /// read that comes earlier waits until then, and so do reads that were left waiting when the operation began or went on. Absent:
+    /// none, and reads left waiting suspend nothing; the next one that comes does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least_progress: Option<Nanos>,
+    /// Time from the suspend command to a program until the die can read. Absent: `overhead`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_latency: Option<Nanos>,
+    /// Time from the suspend command to an erase until the die can read. Absent: `overhead`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erase_latency: Option<Nanos>,
+    /// Time from the last read until the suspended operation goes on. Absent: `overhead`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<Nanos>,
+    /// How often one program may be suspended. Absent: `limit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_limit: Option<u8>,
+    /// How often one erase may be suspended. Absent: `limit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erase_limit: Option<u8>,
+    /// Whether a program may be suspended while host writes wait to enter the buffer of its flash core. Where not, no read suspends a program
+    /// meanwhile; one that came meanwhile waits for its end. Default: true.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub while_writes_wait: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_yes(value: &bool) -> bool {
+    *value
+}
+
+/// What the array of a die does when a read comes that might suspend it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArrayWork {
+    /// It programs.
+    Program,
+    /// It erases.
+    Erase,
+}
+
+impl Suspend {
+    /// Reads that one suspension may serve where nothing is said.
+    pub const DEFAULT_READS: u8 = 16;
+
+    fn default_reads() -> u8 {
+        Self::DEFAULT_READS
+    }
+
+    /// Programs and erases may both be suspended `limit` times, for `reads` reads each time, at `overhead` before and after.
+    pub const fn both(overhead: Nanos, limit: u8, reads: u8) -> Self {
+        Self {
+            program: true,
+            erase: true,
+            overhead,
+            limit,
+            reads,
+            least_progress: None,
+            program_latency: None,
+            erase_latency: None,
+            resume: None,
+            program_limit: None,
+            erase_limit: None,
+            while_writes_wait: true,
+        }
+    }
+
+    /// How often `work` may be suspended; 0 where it may not.
+    #[inline]
+    pub fn limit_of(&self, work: ArrayWork) -> u8 {
+        match work {
+            ArrayWork::Program if self.program => self.program_limit.unwrap_or(self.limit),
+            ArrayWork::Erase if self.erase => self.erase_limit.unwrap_or(self.limit),
+            _ => 0,
+        }
+    }
+
+    /// From the suspend command to `work` until the die can read.
+    #[inline]
+    pub fn latency_of(&self, work: ArrayWork) -> Nanos {
+        match work {
+            ArrayWork::Program => self.program_latency.unwrap_or(self.overhead),
+            ArrayWork::Erase => self.erase_latency.unwrap_or(self.overhead),
+        }
+    }
+
+    /// From the last read until the operation goes on.
+    #[inline]
+    pub fn resume_time(&self) -> Nanos {
+        self.resume.unwrap_or(self.overhead)
+    }
+
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// No reads, or a time above a second.
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        if self.reads == 0 {
+            let limit = "must be between 1 and 255: an operation is suspended for the sake of a read";
+            return Err(ConfigError::new("device.timing.suspend.reads", 0, limit));
+        }
+        let times = [
+            ("overhead", Some(self.overhead)),
+            ("least_progress", self.least_progress),
+            ("program_latency", self.program_latency),
+            ("erase_latency", self.erase_latency),
+            ("resume", self.resume),
+        ];
+        for (name, time) in times {
+            at_most_a_second(&format!("device.timing.suspend.{name}"), time.unwrap_or(Nanos::ZERO))?;
+        }
+        Ok(())
+    }
+}

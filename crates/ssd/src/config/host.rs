@@ -1,0 +1,85 @@
+//! The way between the host and the drive's queue, and what a command costs the controller.
+
+use super::ControllerConfig;
+use outlast_device::Op;
+use outlast_media::{ConfigError, at_most_a_second};
+use outlast_units::Nanos;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A fixed time each way between the host and the drive's queue, beside the transfer of data: nothing contends for it and order is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HostLatency {
+    /// From the submission until the drive has the command: the host's driver, the doorbell, the fetch of the entry. At most 1 s. Default: zero.
+    pub submit: Nanos,
+    /// From the drive's completion until the host knows of it: the entry, the interrupt or poll, the host's software. At most 1 s. Default: zero.
+    pub complete: Nanos,
+}
+
+/// Time of the master core by command, in place of `master_cost`; each at most 1 s.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CommandCosts {
+    /// For each read. Absent: `master_cost`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read: Option<Nanos>,
+    /// For each write. Absent: `master_cost`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write: Option<Nanos>,
+    /// For each trim. Absent: `master_cost`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trim: Option<Nanos>,
+    /// For each flush. Absent: `master_cost`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flush: Option<Nanos>,
+}
+
+impl HostLatency {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    pub(super) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl CommandCosts {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    pub(super) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl ControllerConfig {
+    /// Time of the master core for a command.
+    pub(crate) fn cost_of(&self, op: Op) -> Nanos {
+        let CommandCosts { read, write, trim, flush } = self.command_costs;
+        let own = match op {
+            Op::Read => read,
+            Op::Write => write,
+            Op::Trim => trim,
+            Op::Flush => flush,
+            Op::LbaStatus => None,
+        };
+        own.unwrap_or(self.master_cost)
+    }
+
+    /// Checks the way to the host and the costs of commands.
+    pub(super) fn check_host(&self) -> Result<(), ConfigError> {
+        let HostLatency { submit, complete } = self.host_latency;
+        let CommandCosts { read, write, trim, flush } = self.command_costs;
+        let times = [
+            ("host_latency.submit", Some(submit)),
+            ("host_latency.complete", Some(complete)),
+            ("command_costs.read", read),
+            ("command_costs.write", write),
+            ("command_costs.trim", trim),
+            ("command_costs.flush", flush),
+        ];
+        for (name, time) in times {
+            if let Some(time) = time {
+                at_most_a_second(&format!("device.controller.{name}"), time)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,120 @@
+//! How busy the parts of a drive are, what its superblocks hold, and which of them are moved: for whoever looks at it over time.
+
+use crate::health::Reason;
+use crate::ssd::Ssd;
+use outlast_ftl::State;
+use outlast_units::{CoreId, Nanos, SuperblockId};
+
+/// How long parts have been busy since the last reset of the counters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Busy {
+    /// Every die, channel by channel.
+    pub dies: Vec<Nanos>,
+    /// Every channel.
+    pub channels: Vec<Nanos>,
+    /// The link, to the drive and from it; absent where there is none.
+    pub link: Option<[Nanos; 2]>,
+    /// The master core.
+    pub master: Nanos,
+    /// The flash cores.
+    pub cores: Vec<Nanos>,
+}
+
+/// A superblock whose relocation begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Victim {
+    /// When.
+    pub at: Nanos,
+    /// Of which flash core.
+    pub core: CoreId,
+    /// Which.
+    pub superblock: SuperblockId,
+    /// Why.
+    pub reason: Reason,
+    /// The class of what it holds.
+    pub class: u8,
+    /// Units that are still valid, of all that it has room for.
+    pub valid_share: f64,
+    /// How much the host has written to its flash core since it was filled, in units that the core maps.
+    pub age_writes: f64,
+}
+
+/// Victims kept, as many as decisions.
+const MOST_VICTIMS: usize = 100_000;
+
+impl Ssd {
+    /// From now on the superblocks that are moved are kept, see [`Ssd::victims`]; a snapshot has nothing of it.
+    pub fn keep_victims(&mut self) {
+        self.victims = Some(Vec::new());
+    }
+
+    /// Superblocks whose relocation began since the last reset, the first 100 000; none unless they are kept.
+    pub fn victims_kept(&self) -> &[Victim] {
+        self.victims.as_deref().unwrap_or_default()
+    }
+
+    /// How long each part has been busy since the last reset.
+    pub fn busy(&self, now: Nanos) -> Busy {
+        Busy {
+            dies: self.flash.die_busy(now),
+            channels: self.flash.channel_busy(now),
+            link: self.host.link.busy_until(now),
+            master: self.master.busy_until(now),
+            cores: self.cores.iter().map(|core| core.cpu.busy_until(now)).collect(),
+        }
+    }
+
+    /// Filled superblocks by the share of their units that is valid, in as many equal steps as there are in `counts`, to which they are
+    /// added. A superblock that is valid as a whole is in the last.
+    pub fn count_valid(&self, counts: &mut [u64]) {
+        for ftl in self.ftls() {
+            let units = u64::from(ftl.layout().units_per_superblock());
+            for superblock in (0..ftl.layout().superblocks()).map(SuperblockId) {
+                let view = ftl.superblock(superblock);
+                if view.state() == State::Sealed {
+                    let step = u64::from(view.valid()) * counts.len() as u64 / units;
+                    counts[(step as usize).min(counts.len() - 1)] += 1;
+                }
+            }
+        }
+    }
+
+    /// P/E cycles of every block that is in use.
+    pub fn cycles(&self) -> impl Iterator<Item = u32> {
+        self.ftls().flat_map(|ftl| {
+            let blocks = ftl.blocks();
+            let each = blocks.all_cycles().iter().zip(blocks.all_bad());
+            each.filter(|&(_, bad)| !bad).map(|(&cycles, _)| cycles)
+        })
+    }
+
+    pub(crate) fn reset_busy(&mut self, now: Nanos) {
+        self.host.link.reset_busy(now);
+        self.master.reset_busy(now);
+        for core in &mut self.cores {
+            core.cpu.reset_busy(now);
+        }
+        if let Some(victims) = &mut self.victims {
+            victims.clear();
+        }
+    }
+
+    /// A relocation begins.
+    pub(crate) fn note_victim(&mut self, now: Nanos, core: CoreId, superblock: SuperblockId, reason: Reason) {
+        let Some(victims) = self.victims.as_mut().filter(|victims| victims.len() < MOST_VICTIMS) else {
+            return;
+        };
+        let ftl = &self.cores[core].ftl;
+        let view = ftl.superblock(superblock);
+        let units = ftl.layout().logical_units();
+        victims.push(Victim {
+            at: now,
+            core,
+            superblock,
+            reason,
+            class: view.class(),
+            valid_share: f64::from(view.valid()) / f64::from(ftl.layout().units_per_superblock()),
+            age_writes: view.written_since() as f64 / f64::from(units),
+        });
+    }
+}

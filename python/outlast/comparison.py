@@ -1,0 +1,103 @@
+"""Results beside each other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from outlast import frames
+from outlast.compare import compare
+from outlast.errors import OutputError
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+
+    from outlast.notebook.plots import ComparisonPlots
+    from outlast.result import Result
+
+TABLES = ("figures", "settings")
+
+
+class Comparison:
+    """Two results or more; the first is what the others are compared with."""
+
+    def __init__(self, results: Sequence[Result]) -> None:
+        from outlast.report.comparison import labels
+
+        if len(results) < 2:
+            raise OutputError(f"a comparison of {len(results)}: it takes two results or more")
+        self.results = list(results)
+        """The results, in the order in which they were given."""
+        self.names = labels(self.results)
+        """A name for each; where names repeat, a number is added."""
+        self.differences: dict[str, Any] = compare(self.results)
+        """What `outlast compare --json` prints: `settings` and `figures` that differ, by dotted name."""
+
+    def __repr__(self) -> str:
+        counts = " and ".join(f"{len(self.differences[kind])} {kind}" for kind in reversed(TABLES))
+        return f"<Comparison of {', '.join(self.names)}: {counts} differ>"
+
+    def _repr_html_(self) -> str:
+        from outlast.notebook.shown import compared
+
+        return compared(self)
+
+    @property
+    def plot(self) -> ComparisonPlots:
+        """Charts as plotly figures: `plot.latency()`, or any of the report's by `plot(name)`."""
+        from outlast.notebook.plots import ComparisonPlots
+
+        return ComparisonPlots(self)
+
+    def table(self, name: str = "figures") -> pl.DataFrame:
+        """`figures` or `settings` that differ as a polars DataFrame: a row for each, a column for each result.
+
+        Of figures, those that are numbers; settings are texts as a scenario file has them. Absent ones are null.
+        """
+        import polars as pl
+
+        if name not in TABLES:
+            raise OutputError(f"no table '{name}' of a comparison; there are: {', '.join(TABLES)}")
+        rows = self.differences[name]
+        if name == "figures":
+            rows = {key: row["values"] for key, row in rows.items() if all(map(_is_number, row["values"]))}
+        kind: Any = pl.Float64 if name == "figures" else pl.String
+        columns: dict[str, Any] = {name.removesuffix("s"): pl.Series(list(rows), dtype=pl.String)}
+        for index, label in enumerate(self.names):
+            own = [_cell(values[index], texts=name == "settings") for values in rows.values()]
+            columns[label if label not in columns else f"{label} (result)"] = pl.Series(own, dtype=kind)
+        return pl.DataFrame(columns)
+
+    def to_polars(self, name: str = "figures") -> pl.DataFrame:
+        """The same as `table(name)`."""
+        return self.table(name)
+
+    def to_pandas(self, name: str = "figures") -> Any:
+        """The table as a pandas DataFrame. Needs pandas and pyarrow, which Outlast itself does without."""
+        return frames.to_pandas(self.table(name))
+
+    def to_arrow(self, name: str = "figures") -> pa.Table:
+        """The table as a pyarrow Table. Needs pyarrow, which Outlast itself does without."""
+        return frames.to_arrow(self.table(name))
+
+    def report(self, path: str | Path) -> Path:
+        """Writes one self-contained HTML page that needs no network."""
+        from outlast.output import write_file
+        from outlast.report import render
+
+        return write_file(Path(path), render(self.results))
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+
+
+def _cell(value: Any, *, texts: bool) -> Any:
+    if value is None:
+        return None
+    if texts:
+        return value if isinstance(value, str) else json.dumps(value)
+    return float(value)

@@ -1,0 +1,67 @@
+"""What is compared as a list, since it is no number: the policy of collection, and how host writes wait for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+POLICIES = ("greedy", "cost-benefit", "d-choices", "fifo")
+LOW_MARK, HIGH_MARK = 4, 12
+"""Free superblocks between which bursts of collection go: their distance is not told apart from their size."""
+SHARES = (0.75, 0.5, 0.25, 0.0)
+"""Of what a burst of collection gains, the host's; where latencies of writes rise over the load tells it."""
+EXPLAINS = 0.5
+"""The root of the mean square of logarithms beyond which the best of a list explains nothing: 65 % off."""
+TIE = 0.02
+"""Choices that miss by so little more than the best are not told from it."""
+
+
+@dataclass(frozen=True)
+class Pacing:
+    """One way in which host writes wait for collection."""
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """By dotted name."""
+    kept_free: int = 0
+    """Superblocks that are free on average beyond those that smooth pacing keeps: no spare space to collection."""
+
+
+def _burst(share: float) -> Pacing:
+    marks = {"pacing": "burst", "start_free": LOW_MARK, "stop_free": HIGH_MARK, "host_share": share}
+    kept = (LOW_MARK + HIGH_MARK) // 2 - 1
+    return Pacing({f"device.ftl.gc.{name}": value for name, value in marks.items()}, kept)
+
+
+PACINGS: Mapping[str, Pacing] = {
+    "smooth": Pacing(),
+    "token": Pacing({"device.ftl.gc.pacing": "token"}),
+    "none": Pacing({"device.ftl.gc.pacing": "none"}),
+} | {f"burst, host share {share:g}": _burst(share) for share in SHARES}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How badly each of a list misses, and which was taken."""
+
+    taken: str
+    misses: Mapping[str, float]
+    """Roots of the mean squares of the errors, by name."""
+
+    @property
+    def ties(self) -> list[str]:
+        """What is not told from the one that was taken."""
+        best = min(self.misses.values())
+        return [name for name, miss in self.misses.items() if miss <= best + TIE and name != self.taken]
+
+    def words(self) -> str:
+        """From the best to the worst, and what cannot be told apart."""
+        ordered = sorted(self.misses.items(), key=lambda each: each[1])
+        told = ", ".join(f"{name} {miss:.1%}" for name, miss in ordered)
+        return told + (f"; not told from {' and '.join(self.ties)}" if self.ties else "")
+
+
+def choose(misses: Mapping[str, float]) -> Choice:
+    """The first of a list that is not told from the best."""
+    best = min(misses.values())
+    return Choice(next(name for name, miss in misses.items() if miss <= best + TIE), misses)

@@ -1,0 +1,100 @@
+"""The decisions of drives and arrays, and the policies that take them, as the schema of scenarios has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from outlast import _core, api
+
+CHOICES = {
+    "gc": "device.ftl.gc.policy",
+    "pacing": "device.ftl.gc.pacing",
+    "gc_reads": "device.ftl.gc.reads",
+    "relocation": "device.ftl.gc.relocation",
+    "partial_parity": "device.protection.partial.place",
+    "parity_placement": "array.layout",
+    "repair": "device.repair.scheme",
+    "repair_order": "array.repair.order",
+    "rebuild": "array.repair.way",
+}
+"""Settings whose value is the name of a policy, by decision."""
+
+RULES = {
+    "parity_shares": ("array", ("parity_percent", "table")),
+    "wear_leveling": ("device.ftl.wear_leveling", ("dynamic", "static_gap")),
+    "scrub": ("device.scrub", ("reads", "age", "expected_errors", "rereads_per_unit", "patrol", "reprotect")),
+    "placement": ("device.protection.classes", ("hints", "ranges", "at_least", "at_most", "hot")),
+}
+"""Decisions by rules that hold beside each other, each turned on by a setting of its own."""
+
+
+SUPERBLOCKS = "the superblocks of a flash core (outlast.policies.View)"
+
+
+def decisions() -> dict[str, dict[str, Any]]:
+    """By decision: its text, its setting, the built-in policies with theirs, and how code of one's own takes it."""
+    schema = api.scenario_schema()
+    own = _of(schema, "policies")["properties"]
+    found = {}
+    for name, setting in CHOICES.items():
+        place = _of(schema, setting)
+        found[name] = _entry(name, place, setting, _named(schema, place), own.get(name))
+    for name, (setting, rules) in RULES.items():
+        place = _of(schema, setting)
+        texts = {rule: _first(place["properties"][rule].get("description", "")) for rule in rules}
+        found[name] = _entry(name, place, setting, texts, own.get(name))
+    own_first = {name: place for place, name in enumerate(_core.decisions())}
+    return dict(sorted(found.items(), key=lambda item: (own_first.get(item[0], len(own_first)), item[0])))
+
+
+def _entry(
+    name: str, place: Mapping[str, Any], setting: str, policies: Mapping[str, str], own: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    about = own["description"] if own else place.get("description", "")
+    seen = "thousands of writes (outlast.policies.Writes)" if name == "placement" else SUPERBLOCKS
+    return {
+        "about": _first(about),
+        "setting": setting,
+        "policies": dict(policies),
+        "own": own and f"a function of {seen}",
+    }
+
+
+def _of(schema: Mapping[str, Any], setting: str) -> dict[str, Any]:
+    """The part of the schema that describes a setting, with its references followed."""
+    place = _followed(schema, schema)
+    for part in setting.split("."):
+        inner = place["properties"][part]
+        place = _followed(schema, inner) | {key: inner[key] for key in ("description",) if key in inner}
+    return place
+
+
+def _followed(schema: Mapping[str, Any], place: Mapping[str, Any]) -> dict[str, Any]:
+    while True:
+        options = [option for option in place.get("anyOf", []) if option.get("type") != "null"]
+        if "$ref" in place:
+            place = schema["$defs"][place["$ref"].rpartition("/")[2]]
+        elif "items" in place:
+            place = place["items"]
+        elif len(options) == 1 and "properties" not in place:
+            place = options[0]
+        else:
+            return dict(place)
+
+
+def _named(schema: Mapping[str, Any], place: Mapping[str, Any]) -> dict[str, str]:
+    """The values that a setting may have, with their texts."""
+    found: dict[str, str] = {}
+    for option in [place, *place.get("oneOf", []), *place.get("anyOf", [])]:
+        option = _followed(schema, option) if option is not place else option
+        if "const" in option:
+            found[str(option["const"])] = _first(option.get("description", ""))
+        for value in option.get("enum", []):
+            found.setdefault(str(value), "")
+    return found
+
+
+def _first(text: str) -> str:
+    """A description in one line."""
+    return " ".join(text.split())

@@ -1,0 +1,100 @@
+"""What the simulator asks: a decider for each flash core, made of a function or a class."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outlast.policies.view import View
+from outlast.policies.writes import MOST_HINTS, Writes
+
+
+class Maker:
+    """Makes a decider for each flash core of each drive, or for the writes of a run."""
+
+    def __init__(self, decision: str, policy: Callable[..., Any], name: str | None = None) -> None:
+        self.decision, self.policy = decision, policy
+        self.name = name or _name_of(policy)
+        """`FILE:NAME`; of code that stands in no file, `interactive:NAME`."""
+
+    def begin(self) -> Decider | Placer:
+        """One for another flash core, or another run."""
+        decides = self.policy() if isinstance(self.policy, type) else self.policy
+        return Placer(decides) if self.decision == "placement" else Decider(decides)
+
+
+class Decider:
+    """Decides for one flash core."""
+
+    def __init__(self, choose: Callable[[View], Any]) -> None:
+        if not callable(choose):
+            raise TypeError(f"{choose!r} cannot be called with a view")
+        self._choose = choose
+        self._view: View | None = None
+
+    @property
+    def sees_cells(self) -> bool:
+        """Whether its view has what the cells have gone through."""
+        return bool(getattr(self._choose, "sees_cells", False))
+
+    def bind(self, columns: tuple[Any, ...], lots: Any, cells: tuple[Any, ...] | None) -> None:
+        """Its view has these arrays from now on."""
+        self._view = View(columns, lots, cells)
+
+    def decide(self, clock: int, units: int) -> int | None:
+        """The superblock that is taken, if one is."""
+        view = self._view
+        assert view is not None, "the arrays come before the first question"
+        view.clock, view.units = clock, units
+        # That u = 0 makes a score infinite is what its formula means.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            choice = self._choose(view)
+        if choice is None:
+            return None
+        try:
+            number = operator.index(choice)
+        except TypeError:
+            raise TypeError(f"returned {choice!r}: must be the number of a superblock or None") from None
+        if not 0 <= number < len(view):
+            raise ValueError(f"returned superblock {number}, and there are {len(view)}")
+        return number
+
+    def copy(self) -> Decider:
+        """One that goes on from the same state, for a drive that is forked."""
+        return Decider(copy.deepcopy(self._choose))
+
+
+class Placer:
+    """Gives the writes of a run their stream hints."""
+
+    def __init__(self, place: Callable[[Writes], Any]) -> None:
+        if not callable(place):
+            raise TypeError(f"{place!r} cannot be called with writes")
+        self._place = place
+
+    def place(self, *columns: NDArray[Any]) -> NDArray[np.uint8]:
+        """A hint for each write."""
+        writes = Writes(*columns)
+        hints = np.asarray(self._place(writes))
+        if hints.shape not in ((), (len(writes),)):
+            raise ValueError(f"returned {hints.size} hints for {len(writes)} writes")
+        if not (np.issubdtype(hints.dtype, np.integer) or np.issubdtype(hints.dtype, np.bool_)):
+            raise TypeError(f"returned {hints.dtype}: hints are whole numbers")
+        if hints.size and not (hints.min() >= 0 and hints.max() < MOST_HINTS):
+            raise ValueError(f"returned hints from {hints.min()} to {hints.max()}: must be 0 to {MOST_HINTS - 1}")
+        return np.ascontiguousarray(np.broadcast_to(hints, len(writes)), dtype=np.uint8)
+
+
+def _name_of(policy: Callable[..., Any]) -> str:
+    called = getattr(policy, "__qualname__", type(policy).__qualname__)
+    try:
+        file = inspect.getsourcefile(policy)
+    except (OSError, TypeError):  # of what was typed in, and of objects that are neither function nor class
+        file = None
+    return f"{file if file and not file.startswith('<') else 'interactive'}:{called}"

@@ -1,0 +1,124 @@
+"""Where the time of requests goes: bars from the fastest half to the slowest, stacked by cause."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outlast.causes import LATENCY
+from outlast.report.figure import Figure, axis
+from outlast.report.numbers import micros, percent, text
+
+OPS = ("read", "write")
+COLOURS = {
+    "queue": "var:--host",
+    "link": "var:--heat1",
+    "firmware": "var:--muted",
+    "buffer": "var:--write",
+    "collection": "var:--gc",
+    "die_read": "var:--scrub",
+    "die_program": "var:--flush",
+    "die_erase": "var:--bad",
+    "die_collection": "var:--gc",
+    "suspend": "var:--padding",
+    "channel": "var:--trim",
+    "sensing": "var:--read",
+    "decode": "var:--heat2",
+    "rereads": "var:--warn",
+    "rebuild": "var:--parity",
+    "program": "var:--write",
+    "stripe_lock": "var:--host",
+    "stripe_rebuild": "var:--parity",
+    "degraded": "var:--bad",
+    "record": "var:--flush",
+    "mount": "var:--ink",
+    "aborted": "var:--line",
+}
+"""By cause. What befalls writes and what befalls reads may share a colour."""
+DASHED = frozenset({"program", "die_collection", "stripe_lock", "stripe_rebuild", "degraded", "record"})
+"""Causes whose bars are hatched, so that they are told from those of the same colour."""
+NAMED_FROM = 0.1
+"""The share from which on a cause is named in a sentence."""
+MOST_NAMED = 3
+
+
+def band_name(band: dict[str, Any]) -> str:
+    """A band of percentiles as the axis names it."""
+    start, end = (f"{value:.6g}" for value in (band["from"], band["to"]))
+    return f"above {start} %" if band["to"] == 100 and band["from"] else f"{start}–{end} %"
+
+
+def stacked(causes: dict[str, Any], op: str) -> Figure | None:
+    """The mean time of the requests of each band, by cause."""
+    own = causes.get(op)
+    if not own:
+        return None
+    bands = own["bands"]
+    names = [band_name(band) for band in bands]
+    data = []
+    for cause in LATENCY:
+        # A result of an earlier version lacks some causes, and had none of them.
+        parts = [band["mean_ns"].get(cause.name, 0.0) for band in bands]
+        if not any(parts):
+            continue
+        shares = [
+            part / band["latency_ns"] if band["latency_ns"] else 0.0 for part, band in zip(parts, bands, strict=True)
+        ]
+        marker: dict[str, Any] = {"color": COLOURS.get(cause.name, "var:--muted")}
+        if cause.name in DASHED:
+            marker["pattern"] = {"shape": "/"}
+        data.append(
+            {
+                "type": "bar",
+                "x": names,
+                "y": shares,
+                "name": cause.label,
+                "marker": marker,
+                "customdata": [[micros(part / 1e3)] for part in parts],
+                "hovertemplate": f"{cause.label}: %{{y:.1%}}, %{{customdata[0]}}<extra></extra>",
+            }
+        )
+    if not data:
+        return None
+    means = [micros(band["latency_ns"] / 1e3) for band in bands]
+    layout = {
+        "barmode": "stack",
+        "bargap": 0.25,
+        "hovermode": "x unified",
+        "xaxis": axis(
+            f"{op}s from the fastest to the slowest, and their mean latency",
+            type="category",
+            tickvals=names,
+            ticktext=[f"{name}<br>{mean}" for name, mean in zip(names, means, strict=True)],
+        ),
+        "yaxis": axis("share of their time", tickformat=".0%", range=[0, 1]),
+    }
+    return Figure(f"causes-{op}", data, layout, f"What {op}s spend their time on", "by percentile of latency", 372)
+
+
+def _named(band: dict[str, Any]) -> str:
+    """The causes of most of the time of a band, the largest first."""
+    labels = {cause.name: cause.label for cause in LATENCY}
+    whole = band["latency_ns"]
+    large = sorted(((part / whole, name) for name, part in band["mean_ns"].items()), reverse=True)
+    told = [(part, name) for part, name in large[:MOST_NAMED] if part >= NAMED_FROM] or large[:1]
+    return ", ".join(f"{text(labels.get(name, name))} {percent(part, 2)}" for part, name in told)
+
+
+def finding(causes: dict[str, Any]) -> str:
+    """What the fast half and the slowest requests spend their time on."""
+    parts = []
+    for op in OPS:
+        bands = [band for band in (causes.get(op) or {}).get("bands", []) if band["latency_ns"]]
+        if not bands:
+            continue
+        first, last = bands[0], bands[-1]
+        sentence = (
+            f"The fastest half of the {op}s" if first["from"] == 0 and first["to"] == 50 else f"{op.capitalize()}s"
+        )
+        sentence += f" spend <b>{micros(first['latency_ns'] / 1e3)}</b> on {_named(first)}"
+        if last is not first:
+            sentence += (
+                f"; those beyond {last['from']:.6g} % spend <b>{micros(last['latency_ns'] / 1e3)}</b> on {_named(last)}"
+            )
+        parts.append(sentence + ".")
+    return " ".join(parts)

@@ -1,0 +1,181 @@
+"""Over time: how busy dies and channels were, what superblocks held, how worn blocks were, and what was moved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from outlast.report.figure import CAUSES, Figure, amplification_by_cause, axis
+from outlast.report.jobs import rows_card
+from outlast.report.numbers import Floats, floats, percent, plain, short, size
+
+MOST_ROWS = 64
+MOST_POINTS = 4000
+SCALE = [[0, "var:--heat0"], [0.5, "var:--heat1"], [1, "var:--heat2"]]
+REASON_COLOURS = {"space": "var:--gc", "wear": "var:--flush"}
+"""Why a superblock was moved; all other reasons are of scrubbing and protection."""
+
+
+def _grid(table: dict[str, Any], what: str) -> tuple[Floats, Floats]:
+    """Middles of the spans, and shares: a row for each part, member after member, and a column for each span."""
+    part = np.asarray(table[what], dtype=np.int64)
+    if "device" in table:
+        part = part + np.asarray(table["device"], dtype=np.int64) * (part.max() + 1)
+    start, end = floats(table["start_s"]), floats(table["end_s"])
+    ends, column = np.unique(end, return_inverse=True)
+    starts = np.zeros(len(ends))
+    starts[column] = start
+    grid = np.full((int(part.max()) + 1, len(ends)), np.nan)
+    grid[part, column] = floats(table["busy"])
+    return (starts + ends) / 2, grid
+
+
+def busy_map(table: dict[str, Any], what: str, several: str) -> Figure | None:
+    """A row for each die, or channel, and a column for each span of time; the darker, the busier."""
+    if not table or not len(table["busy"]):
+        return None
+    middles, grid = _grid(table, what)
+    each = -(-len(grid) // MOST_ROWS)
+    pad = -len(grid) % each
+    folded = np.vstack([grid, np.full((pad, grid.shape[1]), np.nan)]).reshape(-1, each, grid.shape[1])
+    there = np.isfinite(folded)
+    count = there.sum(axis=1)
+    total = np.where(there, folded, 0.0).sum(axis=1)
+    mean = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    name = what if each == 1 else f"{each} {several} from"
+    trace = {
+        "type": "heatmap",
+        "x": plain(middles),
+        "y": plain(np.arange(len(mean)) * each),
+        "z": [plain(line, 4) for line in mean],
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": SCALE,
+        "hovertemplate": f"{name} %{{y}}, at %{{x:.4~g}} s<br>busy %{{z:.1%}}<extra></extra>",
+        "colorbar": {"title": {"text": "busy", "font": {"size": 12.5}}, "thickness": 10, "tickformat": ".0%"},
+        "hoverongaps": False,
+    }
+    order = f"{what}, member after member" if "device" in table else what
+    layout = {
+        "showlegend": False,
+        "xaxis": axis("simulated time, s", showgrid=False),
+        "yaxis": axis(order, showgrid=False, autorange="reversed"),
+        "hovermode": "closest",
+    }
+    hint = f"mean of {each} {several} a row" if each > 1 else "share of each span"
+    height = max(220, min(480, 120 + 16 * len(mean)))
+    return Figure(f"{several}-busy", [trace], layout, f"How busy {several} were over time", hint, height)
+
+
+def histogram_map(table: dict[str, Any], what: str, label: str, title: str, *, share: bool) -> Figure | None:
+    """A histogram for each moment, as a column of a heat map."""
+    if not table or not len(table[what]):
+        return None
+    at, low, high = floats(table["at_s"]), floats(table["from"]), floats(table["to"])
+    times, column = np.unique(at, return_inverse=True)
+    steps, row = np.unique(low, return_inverse=True)
+    tops = np.zeros(len(steps))
+    tops[row] = high
+    grid = np.zeros((len(steps), len(times)))
+    grid[row, column] = floats(table[what])
+    last = tops if share else tops - 1
+    names = [_step(low, high, share=share) for low, high in zip(steps, last, strict=True)]
+    trace = {
+        "type": "heatmap",
+        "x": plain(times),
+        "y": plain((steps + last) / 2),
+        "z": [plain(line) for line in grid],
+        "text": [[name] * len(times) for name in names],
+        "colorscale": SCALE,
+        "hovertemplate": f"%{{text}}: %{{z:,}} {what}, at %{{x:.4~g}} s<extra></extra>",
+        "colorbar": {"title": {"text": what, "font": {"size": 12.5}}, "thickness": 10},
+    }
+    layout = {
+        "showlegend": False,
+        "xaxis": axis("simulated time, s", showgrid=False),
+        "yaxis": axis(label, showgrid=False, **({"tickformat": ".0%"} if share else {})),
+        "hovermode": "closest",
+    }
+    return Figure(f"{what}-over-time", [trace], layout, title, "a histogram at each moment", 300)
+
+
+def _step(low: float, high: float, *, share: bool) -> str:
+    if share:
+        return f"{percent(low, 2)} to {percent(high, 2)}"
+    return f"{low:.0f} cycles" if low == high else f"{low:.0f} to {high:.0f} cycles"
+
+
+def victims(table: dict[str, Any]) -> Figure | None:
+    """How much of a superblock was still valid when it was moved, by its age."""
+    if not table or not len(table["at_s"]):
+        return None
+    reasons = list(table["reason"])
+    step = -(-len(reasons) // MOST_POINTS)
+    chosen = np.arange(0, len(reasons), step)
+    age, valid = floats(table["age_writes"]), floats(table["valid_share"])
+    data = []
+    for reason in sorted(set(reasons)):
+        own = [index for index in chosen if reasons[index] == reason]
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": reason,
+                "x": plain(age[own]),
+                "y": plain(valid[own]),
+                "marker": {"size": 5, "opacity": 0.6, "color": REASON_COLOURS.get(reason, "var:--scrub")},
+                "hovertemplate": f"{reason}: %{{y:.1%}} valid after %{{x:.3~g}} drive writes<extra></extra>",
+            }
+        )
+    layout = {
+        "xaxis": axis("age: written by the host since it was filled, drive writes", rangemode="tozero"),
+        "yaxis": axis("still valid", tickformat=".0%", rangemode="tozero"),
+        "hovermode": "closest",
+    }
+    hint = f"every {step}th superblock that was moved" if step > 1 else "each superblock that was moved"
+    return Figure("victims", data, layout, "What was moved, by age", hint)
+
+
+VICTIM_COLUMNS = ("reason", "class", "superblocks", "valid, mean", "age, drive writes", "of units moved")
+
+
+def victim_table(table: dict[str, Any]) -> str:
+    """Superblocks that were moved, by reason and class, as a card."""
+    if not table or not len(table["at_s"]):
+        return ""
+    age, valid = floats(table["age_writes"]), floats(table["valid_share"])
+    groups: dict[tuple[str, int], list[int]] = {}
+    for index, key in enumerate(zip(table["reason"], map(int, table["class"]), strict=True)):
+        groups.setdefault(key, []).append(index)
+    whole = float(valid.sum())
+    rows: list[tuple[str, ...]] = [
+        (
+            reason,
+            str(class_),
+            short(len(own)),
+            percent(float(valid[own].mean())),
+            short(float(age[own].mean())),
+            percent(float(valid[own].sum()) / whole) if whole else "–",
+        )
+        for (reason, class_), own in sorted(groups.items())
+    ]
+    return rows_card("What was moved, by reason and class", VICTIM_COLUMNS, rows, wide=True)
+
+
+WRITE_COLUMNS = ("cause", "bytes", "for each byte of the host", "share")
+
+
+def writes_table(summary: dict[str, Any]) -> str:
+    """What was programmed, by cause, as a card; empty where the host wrote nothing."""
+    wa, host = summary["write_amplification"], summary["host"]["bytes_written"]
+    if wa["total"] is None or not host:
+        return ""
+    parts = amplification_by_cause(wa)
+    rows: list[tuple[str, ...]] = [
+        (CAUSES[cause][0], size(value * host), f"{value:.3f}", percent(value / wa["total"]))
+        for cause, value in parts.items()
+        if value
+    ]
+    rows.append(("all", size(wa["total"] * host), f"{wa['total']:.3f}", "100 %"))
+    return rows_card("Writes by cause", WRITE_COLUMNS, rows, wide=True)

@@ -1,0 +1,1486 @@
+# Made by docs/make_settings.py (make schema) from the schema of scenario files.
+
+from outlast.setting import Setting
+
+array: Array
+"""An array of such drives. Absent: the host has one drive."""
+changes: Setting
+"""Changes of protection while the run goes on.
+- at: When, from the start of the run. Give this, `pe_cycles` or `medium_errors`.
+- block: Its new `block`; 0: none. Default: as it is.
+- class: The class that gets another code. Default: 0.
+- data: Its new `data`. Default: as it is.
+- dies: Dies to add; see `device.absent_dies`.
+- medium_errors: When so many units have been unreadable since the drive was made, for the host or for the drive
+  itself. (`smart.media_errors` counts commands of the host.)
+- parity: Its new `parity`. Default: as it is.
+- pe_cycles: When the most worn block has been erased so often, what it came with included.
+"""
+description: Setting
+"""What the scenario is about, in a sentence or two. Default: empty."""
+device: Device
+"""The drive; of an array, each of its members."""
+extends: Setting
+"""What this scenario starts from: the name of a preset, or the path of another scenario from this file's folder, or a
+list of them, of which later ones win. This file's own settings win over all.
+"""
+faults: Setting
+"""Sudden failures at given times.
+- at: When, from the start of the measurement.
+- block: Block of the plane.
+- channel: Channel of a chip.
+- chip: Chip on the channel.
+- device: Member of the array, counted from 0; its spares follow. Needed wherever there is an array, except for
+  `power`.
+- die: Die, counted over the drive: channel by channel, chip by chip.
+- force: For kind `replace`: whether a member is exchanged even though data is lost with it. For `power` of an array:
+  whether it starts even though what a missing member held may come back wrong. Default: false.
+- kind: What breaks.
+- page: Page of the block.
+- plane: Plane of the die.
+- reads: How many sensings fail.
+- shorn: For kind `power`, where the buffer is not protected: of each mapping unit whose program operation was under
+  way so much is new, the rest old, and the drive reports it as good: `"3/8"` and `"7/8"` have been seen. Nothing
+  that a flush has covered is among them. Default: such units are passed over.
+- torn: The same, but each run of so many bytes is new or old by itself: 512 for sectors.
+"""
+name: Setting
+"""Name shown in results. Default: "unnamed"."""
+policies: Policies
+"""Decisions that code of your own takes."""
+precondition: Precondition
+"""How the drive is brought into the state in which it is measured."""
+run: Run
+"""What is measured and how."""
+seed: Setting
+"""The one seed, from which every random stream is derived; 0 to 2^63 - 1. Default: 1."""
+workload: Workload
+"""What the host asks."""
+
+class Array(Setting):
+    background: ArrayBackground
+    """Rebuilding, resynchronising, moving parity and scrubbing."""
+    chunk: Setting
+    """Bytes that follow each other on one member; a multiple of 512.
+    Default: "64KiB".
+    """
+    consistency: Setting
+    """What brings data and parity back together after a loss of power.
+    Default: "resync".
+    - resync: Parity is computed anew over the whole array after an unclean stop. Costs nothing before; has the write
+      hole: a member that is missing before this is done may come back wrong where writes were under way.
+    - bitmap: As `resync`, but only regions marked before they are written. Has the write hole.
+    - ppl: The parity of what a write leaves as it is goes to the parity members first (md's partial parity log). No
+      write hole.
+    - journal: All that a write changes goes to the log of its member first (md's journal, on the members). No write
+      hole, and writes that were under way are carried out.
+    """
+    copies: Setting
+    """Copies of each chunk; for level `raid10` only.
+    Default: 2.
+    """
+    copy_layout: Setting
+    """Where copies go; for level `raid10`.
+    Default: "near".
+    - near: Side by side: the copies follow each other over the members, row by row.
+    - far: The first copies as in RAID-0 over the first part of the members; each further set in a part of its own,
+      shifted by one member.
+    - offset: As far, but each row of chunks is followed at once by its copies, shifted by one member.
+    """
+    ejection: ArrayEjection
+    """When a member is thrown out."""
+    layout: Setting
+    """How parity rotates; for levels `raid5`, `raid6` and `code`.
+    Default: "left-symmetric".
+    - left-symmetric: Parity moves left, data follows it: the usual choice, since long reads then use every member.
+    - left-asymmetric: Parity moves left, data stays in order of members.
+    - right-symmetric: Parity moves right, data follows it.
+    - right-asymmetric: Parity moves right, data stays in order of members.
+    - parity-first: Parity always on the first members.
+    - parity-last: Parity always on the last members: RAID-4.
+    """
+    level: Setting
+    """What redundancy there is.
+    - raid0: Striping, no redundancy.
+    - raid1: Every member holds everything.
+    - raid10: Striped copies.
+    - raid4: One parity chunk in each stripe, all on the last member.
+    - raid5: One parity chunk in each stripe, rotating.
+    - raid6: Two parity chunks in each stripe.
+    - code: `parities` parity chunks in each stripe, from a maximum-distance-separable code.
+    """
+    light: ArrayLight
+    """Members that are carried lightly. Absent: none."""
+    log: ArrayLog
+    """Where and how large the records of `consistency` are."""
+    member: Setting
+    """Members that are not as the others.
+    - capacity: Its capacity. Of every member as much is used as the smallest one has.
+    - device: Which: counted from 0; spares follow the members.
+    - fail_at: When it fails as a whole, from the start of the measurement; not for spares.
+    - pe_cycles: Mean P/E cycles of its blocks when it is put in: it has been in use before.
+    """
+    members: Setting
+    """Devices that hold data and parity, spares not counted; at most 64."""
+    parities: Setting
+    """Parity chunks of each stripe; for level `code` only, which needs it."""
+    parity_percent: Setting
+    """Diff-RAID: the percentage of all parity that each member holds, in place of `layout`. They sum to 100, to a
+    thousandth; with m parities in each stripe each is at most 100 / m. On replacement the oldest member gets the
+    largest.
+    """
+    repair: ArrayRepair
+    """Members of which a part has failed."""
+    replacement: ArrayReplacement
+    """Worn members."""
+    safe_mode_delay: Setting
+    """Time without a host write after which the members are marked clean, so that a loss of power leaves nothing in
+    doubt; for `resync` and `bitmap`. 0: never. Default: 200 ms, md's `safe_mode_delay`; rounded as md does it, one
+    to two delays pass.
+    """
+    spares: Setting
+    """Devices that stand by.
+    Default: 0.
+    """
+    table: Setting
+    """Where chunks lie, written out in place of `layout`: for each stripe of a period the member of each chunk, data in
+    order of address and then parity. `[[0, 1, 2], [2, 0, 1], [1, 2, 0]]` is left-symmetric RAID-5 over three
+    members. At most 65536 stripes.
+    """
+    writes: Setting
+    """Which ways of writing a stripe are allowed.
+    Default: "cheapest".
+    - cheapest: The one with the fewest reads: a full stripe without any, else old data and old parity, or else the
+      rest of the stripe. Of two that cost the same the latter, as in md. Where the member of a parity chunk is
+      missing, the latter too, as in md: the rest of the stripe is read even where no parity is left to be written.
+      Where a resynchronisation is to come, never from old parity, whatever is set here.
+    - no-reconstruct: Full stripes where a command covers them, else old data and old parity: Diff-RAID, section 3.4,
+      which does not read missing data.
+    - chunk-by-chunk: Each chunk by itself, from old data and old parity, full stripes too.
+    """
+
+class ArrayBackground(Setting):
+    idle_after: Setting
+    """The host counts as idle when it has had no command under way for this long. Default: 500 ms, the pause after
+    which md looks again.
+    """
+    max_rate: Setting
+    """Bytes per second of each member while the host is idle. Default: 200 000 KiB/s, md's `speed_limit_max`; at least
+    `min_rate`.
+    """
+    min_rate: Setting
+    """Bytes per second of each member while the host is active. Default: 1000 KiB/s, md's `speed_limit_min`. A rate
+    that no device reaches is no limit.
+    """
+    scrub_interval: Setting
+    """Time from the end of one scrub to the start of the next, which repairs what it finds. Absent: scrubs only on
+    demand.
+    """
+    window: Setting
+    """Groups worked on at once, at most 64. Default: 32 (a guess: enough to keep every member busy)."""
+
+class ArrayEjection(Setting):
+    bad_blocks: Setting
+    """Runs of bad sectors kept per member. Default: 512, as fit into md's log."""
+    read_errors: Setting
+    """Read errors that redundancy made good; half are forgotten every hour. Default: 20, as md's copies have it
+    (`max_corr_read_errors`, since Linux 6.9 for `raid1`, too). md's parity levels have another rule, which is not
+    modelled: a member goes after more errors than there are stripes in the cache (256), and each read that succeeds
+    forgets them all.
+    """
+
+class ArrayLight(Setting):
+    devices: Setting
+    """Which: counted from 0; spares follow the members. At least one member is not light."""
+    rate: Setting
+    """Bandwidth, of reads and writes together. Absent: unlimited."""
+    read_latency: Setting
+    """Time of a read besides its transfer. Default: 0."""
+    write_latency: Setting
+    """Time of a write besides its transfer. Default: 0."""
+
+class ArrayLog(Setting):
+    bitmap_chunk: Setting
+    """Bytes of a member that one bit of `bitmap` covers. Default: 64 MiB, md's choice for large arrays."""
+    bitmap_delay: Setting
+    """A bit is cleared when its region has not been written for this long. Default: 5 s, md's."""
+    place: Setting
+    """On the members, where they take space and time, or in the controller's protected memory, where they take neither.
+    Default: "members".
+    - members: At the end of each member.
+    - controller: In protected memory.
+    """
+    size: Setting
+    """Room for `ppl` and `journal` on each member. Default: 1 MiB, as md reserves for partial parity."""
+
+class ArrayRepair(Setting):
+    fakes: Setting
+    """What is done with sectors that are to be written again though they can be read.
+    Default: "reconstruct".
+    - reconstruct: They are computed from the other members, as those that cannot be read (Reparo, section 5.2.3).
+    - copy: They are read from the member itself.
+    """
+    order: Setting
+    """What comes first.
+    Default: "address".
+    - address: By address, range by range.
+    - exposure: All ranges are asked for first; then come the rows that most members lack. For `die` only.
+    """
+    queries: Setting
+    """Ranges under way at once: 1 is Reparo's strict sequence, in which the next range is asked for when the last one
+    has been recovered; with more, ranges are asked for while others are recovered. At most 64.
+    Default: 1.
+    """
+    range: Setting
+    """Bytes of a member's address space that one question about failed sectors covers. Default: 64 MiB, Reparo's
+    example (section 4.2).
+    """
+    run_cost: Setting
+    """Time of the host's processor for each run of failed sectors: to read the others' rows, to compute, to write back;
+    one run after another. With `share` the processor, too, may be used for that part of the time only, and not while
+    it transfers. Default: 0.
+    """
+    share: Setting
+    """Part of the bandwidth of a member's link that recovery may use, whichever way it goes. It takes the place of
+    `background.min_rate` and `background.max_rate`, whether the host is active or not. Absent: those hold.
+    """
+    way: Setting
+    """What is recovered, and where to. Default: `die`, which moves least.
+    - die: The failed sectors are computed from the other members and written back to the same member: Reparo,
+      section 4.2.
+    - assist: A spare takes the member's place and is filled from the member where that can be read, from the others
+      elsewhere; then the member leaves: Rebuild Assist, Reparo's baseline. Waits for a spare.
+    - rebuild: The member counts as failed, and is rebuilt on a spare from the others. Waits until the array can do
+      without the member, and for members that said to be beyond repair and are replaced with their help.
+    """
+
+class ArrayReplacement(Setting):
+    limit_percent: Setting
+    """Percentage of its rated cycles at which a member is replaced by a spare; may exceed 100. Absent: never by itself.
+    """
+    shift: Setting
+    """How parity gets to the oldest member, where `parity_percent` is set.
+    Default: "minimal".
+    - naive: The mapping stays, the order of the members shifts: every chunk moves, while the new member is rebuilt.
+    - minimal: As few parity chunks as possible move, while the new member is rebuilt.
+    - lazy: The same chunks move, but each only when its stripe is next written.
+    """
+
+class Device(Setting):
+    absent_dies: Setting
+    """Dies, numbered channel by channel, that are not there at first and can be added while the drive runs: the card
+    slots that are still empty. Default: none.
+    """
+    bytes: Setting
+    """Keep the real bytes of live data. Slow and memory-hungry: for tests.
+    Default: false.
+    - true
+    - false
+    """
+    controller: DeviceController
+    """Processors, scheduling, write buffer and host link."""
+    defects: DeviceDefects
+    """Bad and worn-out blocks."""
+    ftl: DeviceFtl
+    """The flash translation layer."""
+    geometry: DeviceGeometry
+    """How the flash is laid out."""
+    hazards: DeviceHazards
+    """Sudden failures that come by chance. Default: none."""
+    model: Setting
+    """Name shown in results.
+    Default: "ssd".
+    """
+    mount: DeviceMount
+    """A mount from flash after a loss of power, in simulated time. Absent: the drive goes on at once, with what it
+    would have found.
+    """
+    protection: DeviceProtection
+    """Parity across the dies of the drive. Absent: none."""
+    reliability: DeviceReliability
+    """How the flash errs, and what reading does about it. Absent: it never errs."""
+    repair: DeviceRepair
+    """Repair of failed dies in place, with the help of a host that has redundancy. Absent: a failed die is known at
+    once, its data is lost, and nobody is told.
+    """
+    scrub: DeviceScrub
+    """Moving data before it goes bad. Absent: never."""
+    timing: DeviceTiming
+    """How long flash operations take."""
+
+class DeviceController(Setting):
+    background_every: Setting
+    """On a die that is never idle, one operation in so many is one of a background task (wear levelling, scrubbing,
+    moving data to another code or away from dies that have failed), if there is one; 1 to 255. The lower, the sooner
+    data is safe again, and the longer the host waits. Default: 32.
+    """
+    coalesce: Setting
+    """Whether a unit that the host writes again while it is in the buffer, in a program unit that is not full or is
+    held back, is programmed once. Default: false.
+    - true
+    - false
+    """
+    command_costs: DeviceControllerCommandCosts
+    """Time of the master core by command. Absent: `master_cost` for all of them."""
+    decode: DeviceControllerDecode
+    """Time of the decoder of the error-correcting code, which is no processor's. Default: none."""
+    decode_cost: Setting
+    """Time of a flash core, when a unit is rebuilt from its stripe or block, for each member that goes into it; the
+    host waits for it.
+    Default: "0ns".
+    """
+    encode_cost: Setting
+    """Time of a flash core for each mapping unit that the host writes and each parity unit that it changes.
+    Default: "0ns".
+    """
+    flash_cores: Setting
+    """Flash cores. Mapping unit `u` belongs to core `u mod flash_cores`; each core owns an equal share of the dies.
+    Default: 1.
+    """
+    flush: Setting
+    """What becomes of a flush, and of a write with FUA, where the buffer is volatile. Default: "honour"."""
+    hold_back: Setting
+    """How much of the buffer full program units take that are held back, over all cores, so that more writes coalesce;
+    the oldest go first. Default: 0, each goes to flash at once.
+    """
+    host_latency: DeviceControllerHostLatency
+    """A fixed time each way between the host and the drive's queue. Default: zero."""
+    in_order: Setting
+    """Whether firmware hands commands to the flash cores in the order in which they came, so that a write that waits
+    for room in the buffer holds up all commands behind it. Default: false, each goes as far as it can.
+    - true
+    - false
+    """
+    internal_operations: Setting
+    """Bound on flash operations of internal tasks (collection, wear levelling) in flight at once, over all cores.
+    Absent: one for each die.
+    """
+    link: Setting
+    """Host link bandwidth in each direction; absent: unlimited."""
+    master_cost: Setting
+    """Time of the master core for each host command.
+    Default: "0ns".
+    """
+    program_every: Setting
+    """On a die that is never without host reads, at most so many of them go before a host program that waits; 1 to 255.
+    Default: 64, an assumption of this simulator: reads come first, but no stream of them starves a write or a flush.
+    """
+    queue_depth: Setting
+    """Commands that the drive works on at once; more wait at its door.
+    Default: 4096.
+    """
+    queues: DeviceControllerQueues
+    """Submission queues and arbitration among them. Absent: one queue, first come, first served."""
+    read_cache: Setting
+    """Memory for units that the host has read: the ones used last stay, and are read without flash. Over all cores.
+    Absent: none.
+    """
+    read_cost: Setting
+    """Time of a flash core for each mapping unit that the host reads.
+    Default: "0ns".
+    """
+    relocation_cost: Setting
+    """Time of a flash core for each mapping unit that it relocates.
+    Default: "0ns".
+    """
+    trims: Setting
+    """What a loss of power leaves of trims, where the buffer is not protected. Default: "kept".
+    - kept: All of them, flushed or not: the log of the mapping is taken to be safe at once.
+    - volatile: Those before the last flush that was carried out. Of others, what was deallocated may be there again,
+      unless it has been written since.
+    """
+    write_buffer: Setting
+    """Buffer for host data on its way to flash, over all cores.
+    Default: "16MiB".
+    """
+    write_cache: Setting
+    """When a write is acknowledged and what survives a loss of power.
+    Default: "protected".
+    - protected: In the buffer, which capacitors protect: flush and FUA cost nothing, relocated data may wait in the
+      buffer.
+    - volatile: In the buffer, which a loss of power empties: flush and FUA program what is buffered, padding the
+      last pages.
+    - off: On flash: every write behaves as FUA.
+    """
+    write_cost: Setting
+    """Time of a flash core for each mapping unit that the host writes or trims.
+    Default: "0ns".
+    """
+
+class DeviceControllerCommandCosts(Setting):
+    flush: Setting
+    """For each flush. Absent: `master_cost`."""
+    read: Setting
+    """For each read. Absent: `master_cost`."""
+    trim: Setting
+    """For each trim. Absent: `master_cost`."""
+    write: Setting
+    """For each write. Absent: `master_cost`."""
+
+class DeviceControllerDecode(Setting):
+    hard: Setting
+    """Of what was sensed first: hard decisions. The last time, too, of a unit that was rebuilt from its stripe.
+    Default: 0.
+    """
+    retry: Setting
+    """Of what a re-read gave. Default: 0."""
+    soft: Setting
+    """Of the last re-read that `reliability.rereads.max_retries` allows, which stands for soft decisions. Absent: as
+    `retry`.
+    """
+
+class DeviceControllerHostLatency(Setting):
+    complete: Setting
+    """From the drive's completion until the host knows of it: the entry, the interrupt or poll, the host's software. At
+    most 1 s. Default: zero.
+    """
+    submit: Setting
+    """From the submission until the drive has the command: the host's driver, the doorbell, the fetch of the entry. At
+    most 1 s. Default: zero.
+    """
+
+class DeviceControllerQueues(Setting):
+    arbitration: Setting
+    """How the next queue is found. Default: "round-robin".
+    - round-robin: One queue after the other; all are equal.
+    - weighted: Urgent queues before all others; the others share by the weights of their classes; queues of a class
+      one after the other.
+    """
+    burst: Setting
+    """Most commands taken from one queue in turn (the arbitration burst); 1 to 65536. Default: 1."""
+    classes: Setting
+    """With "weighted": the class of queue 0, of queue 1, and so on, from the beginning again where there are more
+    queues; 1 to 256 of them.
+    """
+    depth: Setting
+    """Commands of one queue that the drive works on at once: a queue that has so many waits, whatever places are free.
+    1 to `queue_depth`. Default: as many as there are places.
+    """
+    weights: DeviceControllerQueuesWeights
+    """With "weighted": commands taken of each class in a round. Default: 8 of high, 4 of medium, 2 of low priority."""
+
+class DeviceControllerQueuesWeights(Setting):
+    high: Setting
+    """Of high priority. Default: 8."""
+    low: Setting
+    """Of low priority. Default: 2."""
+    medium: Setting
+    """Of medium priority. Default: 4."""
+
+class DeviceDefects(Setting):
+    endurance: Setting
+    """P/E cycles after which a block is retired and replaced by a spare one; absent: never."""
+    factory_bad: Setting
+    """Share of all blocks that are bad from the factory, drawn from the seed; 0 to 0.5.
+    Default: 0.0.
+    """
+
+class DeviceFtl(Setting):
+    allocation: Setting
+    """Order in which consecutive program operations go over channels, chips ("ways"), dies and planes.
+    Default: "CWDP".
+    """
+    capacity: Setting
+    """User capacity. Give this or `over_provisioning`."""
+    gc: DeviceFtlGc
+    """Garbage collection."""
+    mapping_unit: Setting
+    """Bytes that one entry of the mapping table covers; a multiple of 512. Smaller than a page (several units to a
+    page) or larger (a unit over several pages of one die).
+    Default: "4KiB".
+    """
+    multi_plane: Setting
+    """Whether the planes of a die program, read and erase together.
+    Default: true.
+    - true
+    - false
+    """
+    one_shot: Setting
+    """Page rows that one program operation writes: one-shot programming of a word line (3 with TLC, 4 with QLC). Above
+    1, `timing.program` is the time of the whole operation. 1 to 8. Default: 1, a program operation for each page
+    row.
+    """
+    over_provisioning: Setting
+    """Spare space over user space, such as 0.28: (raw − user) / user. Give this or `capacity`."""
+    spare_blocks: Setting
+    """Blocks of each plane held back to replace bad ones.
+    Default: 0.
+    """
+    streams: Setting
+    """Write streams for host data, each with its own open superblock. Stream hints are taken modulo this number.
+    Default: 1.
+    """
+    tolerated_bad_blocks: Setting
+    """Bad blocks that a superblock may have without spare ones in their place before it is given up. Their place counts
+    as zero data in its stripes (Flexible, section 3.6).
+    Default: 0.
+    """
+    wear_leveling: DeviceFtlWearLeveling
+    """Wear levelling."""
+
+class DeviceFtlGc(Setting):
+    choices: Setting
+    """How many superblocks `d-choices` samples.
+    Default: 8.
+    """
+    host_share: Setting
+    """Of the slots that collection gains on its way to `stop_free`, the share that host writes may take meanwhile; 0 to
+    1. Default: 1.
+    """
+    overlap: Setting
+    """Whether the next victim is read while the last one is erased, an eighth of its dies at a time; with a protected
+    buffer. Takes a free superblock more for each relocating stream. Default: false, a victim is read when the one
+    before it has been erased, on all dies at once.
+    - true
+    - false
+    """
+    pacing: Setting
+    """How host writes are held to what collection gains: `true` or "smooth", `false` or "none", "burst", "token".
+    Default: true.
+    - true
+    - false
+    - smooth
+    - none
+    - burst
+    - token
+    """
+    policy: Setting
+    """Which superblock is collected next.
+    Default: "greedy".
+    - greedy: The one with the fewest valid units.
+    - cost-benefit: The one with the largest (1 − u) / 2u · age (Kawaguchi, Nishioka, Motoda, USENIX 1995).
+    - cost-age-times: The one with the largest (1 − u) / u · age / erasures (Chiang, Chang, Journal of Systems and
+      Software 48, 1999).
+    - fifo: The one filled longest ago.
+    - d-choices: The one with the fewest valid units among `choices` random ones (Van Houdt, SIGMETRICS 2013).
+    """
+    reads: Setting
+    """How much one read of a victim senses. Wear levelling and scrubbing read as collection does. Default:
+    "multi-plane".
+    - multi-plane: All valid units of a program unit: of each page row that holds some, all planes at once, in one
+      tR.
+    - page: The valid units of one page, in a tR of its own; of a mapping unit that spans pages, all of them.
+    """
+    relocation: Setting
+    """Where collection writes what it moves. Default: "own".
+    - own: To a stream of its own, with its own open superblock.
+    - host: Into the open superblock of the host's data of the same class, of its first stream.
+    """
+    start_free: Setting
+    """Collection starts when this many superblocks or fewer are free (the low mark), and stops above. Absent: as few as
+    the streams allow, which leaves the most spare space to the data.
+    """
+    stop_free: Setting
+    """Collection, once started, goes on until this many superblocks are free (the high mark). With pacing "burst",
+    which needs it, or "token". Absent: until more than `start_free` are.
+    """
+    token: DeviceFtlGcToken
+    """At which rate host writes enter while collection runs, with pacing "token"."""
+
+class DeviceFtlGcToken(Setting):
+    depth: Setting
+    """Data that tokens may be saved for, over all flash cores; so far collection may be ahead of the host, too. At
+    least a mapping unit for each core.
+    Default: "1MiB".
+    """
+    factor: Setting
+    """Rate of tokens over the host's recent one; 0.01 to 4.
+    Default: 0.95.
+    """
+    window: Setting
+    """Over what time the host's rate is averaged; 10 us to 10 s.
+    Default: "50ms".
+    """
+
+class DeviceFtlWearLeveling(Setting):
+    dynamic: Setting
+    """Dynamic: a stream opens the least-worn free superblock. Otherwise the one freed longest ago.
+    Default: true.
+    - true
+    - false
+    """
+    static_gap: Setting
+    """Static: when the erase counts of two superblocks differ by more than this, the least-worn one's cold data is
+    moved into a well-worn free superblock. Absent: never.
+    """
+
+class DeviceGeometry(Setting):
+    blocks_per_plane: Setting
+    """Blocks in each plane, spare and bad ones included. A block is the unit of erasure."""
+    channels: Setting
+    """Flash channels: buses that chips share."""
+    chips_per_channel: Setting
+    """Chips (packages, "ways") on each channel."""
+    dies_per_chip: Setting
+    """Dies in each chip. A die works on one operation at a time."""
+    page_size: Setting
+    """User bytes in a page."""
+    pages_per_block: Setting
+    """Pages in each block."""
+    planes_per_die: Setting
+    """Planes in each die. Planes of one die can work together on the same page row."""
+    spare_per_page: Setting
+    """Spare (out-of-band) bytes in a page: they hold ECC and metadata and travel over the channel with the page.
+    Default: "0B".
+    """
+
+class DeviceHazards(Setting):
+    block_per_year: Setting
+    """Mean number of blocks of the drive that break in a year.
+    Default: 0.0.
+    """
+    chip_per_year: Setting
+    """Mean number of chips of the drive that die in a year.
+    Default: 0.0.
+    """
+    die_per_year: Setting
+    """Mean number of dies of the drive that die in a year.
+    Default: 0.0.
+    """
+    erase_failure: Setting
+    """Probability that an erasure of a block fails; 0 to 0.5.
+    Default: 0.0.
+    """
+    page_per_year: Setting
+    """Mean number of pages of the drive that break in a year of 365 days.
+    Default: 0.0.
+    """
+    plane_per_year: Setting
+    """Mean number of planes of the drive that die in a year.
+    Default: 0.0.
+    """
+    program_failure: Setting
+    """Probability that programming a page of a block fails, for each page of a program operation; 0 to 0.5.
+    Default: 0.0.
+    """
+    transient_read: Setting
+    """Probability that a sensing fails although the data are whole; 0 to 0.5.
+    Default: 0.0.
+    """
+    wordline_per_year: Setting
+    """Mean number of wordlines of the drive that break in a year.
+    Default: 0.0.
+    """
+
+class DeviceMount(Setting):
+    checkpoint_every: Setting
+    """After so many programmed bytes a checkpoint of the mapping is written, so that a mount looks only at what came
+    later. Absent: never.
+    """
+    lists: Setting
+    """Whether a superblock that is full has a list of the owners of all its units, 12 bytes each, in pages of its own;
+    else the mount reads the spare areas of all its pages. Default: true.
+    - true
+    - false
+    """
+
+class DeviceProtection(Setting):
+    block: Setting
+    """Program units of a block that one more protects: q of the (q, 1) code within each block (Flexible, section 3.2).
+    Absent: none.
+    """
+    classes: Setting
+    """Classes of data with codes of their own, numbered from 0 in this order; each has write streams of its own.
+    Absent: one class, with the code above.
+    - at_least: Write commands of at least so many bytes belong to it.
+    - at_most: Write commands of at most so many bytes belong to it.
+    - data: As `device.protection.data`, which is the default.
+    - hints: Stream hints of write commands that belong to it.
+    - hot: Writes into megabytes of the address space that have lately been written at least so many times as often
+      as the mean one belong to it; with `at_least` or `at_most`, only those of them that fit. Above 0.
+    - parity: As `device.protection.parity`, which is the default.
+    - ranges: Ranges of addresses that belong to it: a namespace is one.
+    """
+    data: Setting
+    """Program units of data in a stripe (s in HRM, k of a (k, m) code); at least 1. Default: 15."""
+    default_class: Setting
+    """The class of what no class asks for. Default: 0."""
+    parity: Setting
+    """Parity program units in a stripe: how many may fail together. 0: no parity across dies. Default: 1."""
+    partial: DeviceProtectionPartial
+    """What protects the data of a stripe that is not yet full. Default: nothing."""
+    streams: Setting
+    """Which data is protected. Default: all.
+    - all: Everything.
+    - gathered: What garbage collection and static wear levelling gathered: cold data (HRM, section 5).
+    """
+
+class DeviceProtectionPartial(Setting):
+    cache: Setting
+    """Bytes of the parity cache, over all cores, where `place` is `cache`. Default: 16 MiB."""
+    place: Setting
+    """Where its parity goes. Default: nowhere.
+    - none: Nowhere: its data is unprotected until the stripe is full.
+    - inline: Into the stripe itself, which then holds that much less data (eSAP). Where no room would be left for
+      data, the stripe ends there: a short stripe. Data that was relocated is not covered.
+    - blocks: Into superblocks of its own, where all becomes stale at about the same time (mSAPL, section 4.4).
+    - cache: Into a non-volatile cache, where all open stripes have their parity at all times (Flexible, section
+      3.5).
+    """
+    timeout: Setting
+    """A stream that has not been written for so long has its open stripe protected. Default: 50 ms (mSAPL, section
+    4.4).
+    """
+
+class DeviceReliability(Setting):
+    activation_energy: Setting
+    """Activation energy of charge loss in electronvolts, for `temperature` and for rows of a chip's file at several
+    temperatures. 0 to 3. Default: 1.1 (JEDEC JESD218 and JESD47).
+    """
+    chip: Setting
+    """A published chip, such as `tlc-72-layer`, whose error rates and their source are known (`outlast chips` lists
+    them), or the path of a CSV file of measurements of your own, such as `mine.csv`: one that ends in `.csv`. Give
+    this or `model`.
+    """
+    ecc: DeviceReliabilityEcc
+    """The error-correcting code."""
+    fit: Setting
+    """What is made of a chip's file. Default: `power-law`.
+    - power-law: The power law that comes nearest to them: HRM's Equation 1.
+    - exponential: The exponential of P/E cycles that comes nearest to them: mSAPL's Equation 1. Of rows that tell
+      wear only.
+    - interpolate: What was measured, straight lines between, and the nearest rates that never fall where
+      measurements do.
+    """
+    histogram_every: Setting
+    """One in so many checked units gives a codeword to the histogram of raw bit errors; 0: none. Default: 256."""
+    initial: DeviceReliabilityInitial
+    """In which state the flash is when the run begins."""
+    measured: DeviceReliabilityMeasured
+    """What a chip's file gave when the scenario was loaded; not to be written by hand."""
+    model: DeviceReliabilityModel
+    """Error rates of your own. Give this or `chip`."""
+    page_types: DeviceReliabilityPageTypes
+    """How page types differ; absent: not at all."""
+    read_scope: Setting
+    """What a read disturbs. Default: its block.
+    - block: The whole block: the reads of the error model are those of the block since its erasure.
+    - page: Only the page that is read: one counter for each page.
+    """
+    reference_temperature: Setting
+    """°C that the chip's times of retention are of. -100 to 300. Default: the chip's own; of a file, that of its rows,
+    the lowest if there are several.
+    """
+    reread_history: Setting
+    """Whether the first read of a block is made at the step that last worked there (until its next erasure) instead of
+    the plain one. Default: false.
+    - true
+    - false
+    """
+    rereads: DeviceReliabilityRereads
+    """Re-reads after the code has failed."""
+    rereads_if_protected: Setting
+    """Re-reads of data that has parity across dies before it is rebuilt from its stripe (HRM's conditional re-reads);
+    the rest of `rereads.max_retries` comes after the stripe has failed. Absent: all re-reads come first.
+    """
+    stripe_exact_every: Setting
+    """Of data with parity, the exact probability that the stripe does not help is worked out for one in so many units
+    that the host reads, and scaled: it takes the error rates of all members. 1: for each. Default: 16.
+    """
+    temperature: Setting
+    """°C at which data is kept: time counts for retention as Arrhenius' law says beside `reference_temperature`. -100
+    to 300. Absent: the chip's times are taken as they are.
+    """
+    variation: DeviceReliabilityVariation
+    """How blocks differ."""
+
+class DeviceReliabilityEcc(Setting):
+    data_bits: Setting
+    """Bits of data in a codeword. Default: 4096 (512 bytes, which HRM's Figure 5 implies)."""
+    parity_bits: Setting
+    """Bits of parity in a codeword, which err like data bits. Default: 0, as HRM counts. A BCH code of strength t over
+    512 bytes has 13·t (Diff-RAID's 4148-bit codewords: 52).
+    """
+    strength: Setting
+    """Wrong bits that are corrected in each codeword; absent: any number (∞-bit ECC)."""
+
+class DeviceReliabilityInitial(Setting):
+    age: Setting
+    """Time since the data were written: one time for all, or two between which each row of pages is uniformly
+    distributed. At most 3650d.
+    Default: "0ns".
+    """
+    block_reads: Setting
+    """Reads of each block since its erasure. Where reads disturb only their own page (`scope = "page"`) they are spread
+    evenly over its pages, rounded down.
+    Default: 0.
+    """
+    pe_cycles: Setting
+    """Mean P/E cycles of the blocks; at most 10 000 000.
+    Default: 0.
+    """
+    pe_spread: Setting
+    """Standard deviation of the P/E cycles from block to block, in cycles; at most `pe_cycles`. Normally distributed,
+    rounded, and never below 0: that it is normal is this simulator's assumption.
+    Default: 0.0.
+    """
+
+class DeviceReliabilityMeasured(Setting):
+    asked: Setting
+    """The `reference_temperature` that was asked for, in °C."""
+    by: Setting
+    """The `fit` that it was made by.
+    - power-law: The power law that comes nearest to them: HRM's Equation 1.
+    - exponential: The exponential of P/E cycles that comes nearest to them: mSAPL's Equation 1. Of rows that tell
+      wear only.
+    - interpolate: What was measured, straight lines between, and the nearest rates that never fall where
+      measurements do.
+    """
+    energy: Setting
+    """The `activation_energy` that it was made with, in electronvolts."""
+    model: DeviceReliabilityMeasuredModel
+    """The error rates."""
+    of: Setting
+    """The file that it is of: `chip`, else it is worked out anew."""
+    page_types: DeviceReliabilityMeasuredPageTypes
+    """How its page types differ."""
+    range: DeviceReliabilityMeasuredRange
+    """Where it was measured."""
+    reference: Setting
+    """The temperature that its times of retention are of, in °C; absent where the file does not say."""
+    rms_log10: Setting
+    """Root of the mean square of log10(fitted / measured)."""
+    rows: Setting
+    """Rows of the file."""
+
+class DeviceReliabilityMeasuredModel(Setting):
+    alpha: Setting
+    """α: errors per bit and cycle^k."""
+    beta: Setting
+    """β: errors per bit, cycle^m and day^n."""
+    epsilon: Setting
+    """ε: errors per bit of a fresh page."""
+    form: Setting
+    """- power-law"""
+    gamma: Setting
+    """γ: errors per bit, cycle^p and read^q."""
+    k: Setting
+    """k: exponent of cycles in the wear term."""
+    m: Setting
+    """m: exponent of cycles in the retention term."""
+    n: Setting
+    """n: exponent of days in the retention term."""
+    p: Setting
+    """p: exponent of cycles in the disturbance term."""
+    q: Setting
+    """q: exponent of reads in the disturbance term."""
+    a: Setting
+    """A: errors per bit of an unworn block; above 0, at most 0.5."""
+    b: Setting
+    """B: growth per P/E cycle; at least 0."""
+    high_cycles: Setting
+    """P/E cycles of the second point; more than of the first."""
+    high_rber: Setting
+    """Errors per bit at the second point; at least that of the first, at most 0.5."""
+    low_cycles: Setting
+    """P/E cycles of the first point; at least 0."""
+    low_rber: Setting
+    """Errors per bit at the first point; above 0, at most 0.5."""
+    cycles: Setting
+    """P/E cycles of the nodes, rising."""
+    days: Setting
+    """Days since writing of the nodes, rising."""
+    rber: Setting
+    """Errors per bit at each node, above 0 and at most 0.5, falling along no axis: for each number of cycles each
+    number of days, and for each of these each number of reads.
+    """
+    reads: Setting
+    """Reads since the erasure of the nodes, rising."""
+
+class DeviceReliabilityMeasuredPageTypes(Setting):
+    factors: Setting
+    """One factor for each page type, above 0."""
+    normalise: Setting
+    """Whether the factors are divided by their mean, so that the chip's mean RBER stays what the model says. Default:
+    true.
+    - true
+    - false
+    """
+
+class DeviceReliabilityMeasuredRange(Setting):
+    cycles: Setting
+    """P/E cycles."""
+    days: Setting
+    """Days since the data were written, at the reference temperature."""
+    reads: Setting
+    """Reads of the block since its erasure."""
+    temperature: Setting
+    """°C at which data was kept."""
+
+class DeviceReliabilityModel(Setting):
+    alpha: Setting
+    """α: errors per bit and cycle^k."""
+    beta: Setting
+    """β: errors per bit, cycle^m and day^n."""
+    epsilon: Setting
+    """ε: errors per bit of a fresh page."""
+    form: Setting
+    """- power-law"""
+    gamma: Setting
+    """γ: errors per bit, cycle^p and read^q."""
+    k: Setting
+    """k: exponent of cycles in the wear term."""
+    m: Setting
+    """m: exponent of cycles in the retention term."""
+    n: Setting
+    """n: exponent of days in the retention term."""
+    p: Setting
+    """p: exponent of cycles in the disturbance term."""
+    q: Setting
+    """q: exponent of reads in the disturbance term."""
+    a: Setting
+    """A: errors per bit of an unworn block; above 0, at most 0.5."""
+    b: Setting
+    """B: growth per P/E cycle; at least 0."""
+    high_cycles: Setting
+    """P/E cycles of the second point; more than of the first."""
+    high_rber: Setting
+    """Errors per bit at the second point; at least that of the first, at most 0.5."""
+    low_cycles: Setting
+    """P/E cycles of the first point; at least 0."""
+    low_rber: Setting
+    """Errors per bit at the first point; above 0, at most 0.5."""
+    cycles: Setting
+    """P/E cycles of the nodes, rising."""
+    days: Setting
+    """Days since writing of the nodes, rising."""
+    rber: Setting
+    """Errors per bit at each node, above 0 and at most 0.5, falling along no axis: for each number of cycles each
+    number of days, and for each of these each number of reads.
+    """
+    reads: Setting
+    """Reads since the erasure of the nodes, rising."""
+
+class DeviceReliabilityPageTypes(Setting):
+    factors: Setting
+    """One factor for each page type, above 0."""
+    normalise: Setting
+    """Whether the factors are divided by their mean, so that the chip's mean RBER stays what the model says. Default:
+    true.
+    - true
+    - false
+    """
+
+class DeviceReliabilityRereads(Setting):
+    max_retries: Setting
+    """Re-reads after which the page is given up; 0: none; absent: until it succeeds (HRM, section 4.1)."""
+    scale_factor: Setting
+    """By how much each re-read divides the RBER; at least 1. Default: 2 (HRM, section 4.1)."""
+
+class DeviceReliabilityVariation(Setting):
+    sigma: Setting
+    """Standard deviation of ln(factor); 0 to 2; 0: all blocks are alike.
+    Default: 0.0.
+    """
+
+class DeviceRepair(Setting):
+    bad_blocks: Setting
+    """Bad blocks of a die, found while it is in use, above which it counts as failed: `N_bad^die` of section 4.2.1; at
+    least 1. A die of which every block in use is bad has failed in any case. Default: 32, assumed: about the 2.5 %
+    of a die's blocks that data sheets allow, for a die of about 1300 blocks.
+    """
+    copy_cost: Setting
+    """Time of the victim core for each entry that it moves to memory that all cores share. Default: 2 ns (calibrated).
+    """
+    found_cost: Setting
+    """Time of the victim core for each failed unit found in the mapping table. Default: 3300 ns (calibrated)."""
+    identifier: Setting
+    """How the failed data is found.
+    Default: "p2l-block".
+    - l2p-one-core: The core of the die looks through the mapping table (section 4.2.2).
+    - l2p-all-cores: All cores look through it (section 5.1).
+    - p2l-page: From the spare area of the pages of the neighbouring die (section 6.1).
+    - p2l-block: From the last page of the blocks of the neighbouring die, which is kept for this (section 6.2).
+    """
+    mark_cost: Setting
+    """Time of the victim core to mark the entry of each failed unit that a list names. Default: 1800 ns (calibrated).
+    """
+    marked_scan_cost: Setting
+    """Time of a flash core for each entry that it looks at for its mark only; all cores share them. Default: 194 ns
+    (calibrated).
+    """
+    migration: Setting
+    """How data that another core is to hold gets there, where the scheme is `cooperative`.
+    Default: "host".
+    - host: It is reported as failed, and the host writes it again (section 5.2.3).
+    - device: The cores hand it to each other, beside the host's commands (the future work of section 9).
+    """
+    predict: DeviceRepairPredict
+    """Moving data off a die that is expected to fail. Absent: never."""
+    rebuild: Setting
+    """Who rebuilds failed data that the drive's own stripes can give.
+    Default: "cheapest".
+    - cheapest: Whoever is expected to be faster. The drive reads `k` program units of a stripe of `k` data, on dies
+      that work at the same time: `k` · (sense + transfer) / dies of the core. The host reads at least one other
+      device and writes the result: twice the link time of the same bytes; without a limit on the link, the drive
+      does it.
+    - device: The drive, by relocation; the host is told only of what the drive cannot rebuild.
+    - host: The host: it is told of all, as data that can still be read.
+    """
+    repaired_dies: Setting
+    """Dies, numbered channel by channel, that failed and were repaired before the drive is filled, in that order: for
+    studies of what a repaired drive is like. Default: none.
+    """
+    scan_cost: Setting
+    """Time of a flash core for each entry of the mapping table that it looks at. Default: 260 ns (calibrated, see
+    above).
+    """
+    scheme: Setting
+    """Who takes the place of the failed die.
+    Default: "cooperative".
+    - isolated: The other dies of its core (section 4.2.3).
+    - cooperative: The dies of all cores: a part of the core's logical space goes to the others (section 5.2).
+    """
+
+class DeviceRepairPredict(Setting):
+    bad_blocks: Setting
+    """Bad blocks of the die, found while it is in use; below `bad_blocks`. Default: 8 (assumed)."""
+    uncorrectable: Setting
+    """Units of the die that its own ECC and re-reads did not give within `window`; 0: do not count. Default: 0."""
+    window: Setting
+    """Default: 1 hour (assumed)."""
+
+class DeviceScrub(Setting):
+    age: Setting
+    """Read refresh: a superblock is moved when its oldest data is so old. Looked for every hundredth of that time."""
+    bandwidth: Setting
+    """Most bytes that scrubbing moves in a second, over all cores; absent: what idle dies allow."""
+    expected_errors: Setting
+    """Oracle: a superblock is moved when the expected wrong bits of a codeword anywhere in it exceed this (HRM, section
+    4.3). No real drive can know.
+    """
+    own: Setting
+    """Code of your own, which `policies.scrub` names, is asked every such time which superblocks to move. Default: 10
+    ms, where there is such code.
+    """
+    patrol: Setting
+    """Patrol read: every program unit is read once in this time, and a superblock is moved when a codeword has more
+    wrong bits than `patrol_errors`.
+    """
+    patrol_errors: Setting
+    """See `patrol`; absent: half of what the ECC corrects."""
+    reads: Setting
+    """Read reclaim: a superblock is moved when one of its blocks has been read so often since its erasure."""
+    reprotect: Setting
+    """Move data whose protection is no longer what new data gets: its stripes have lost a die, its class has another
+    code now, or dies have been added. The most exposed first.
+    Default: false.
+    - true
+    - false
+    """
+    rereads_per_unit: Setting
+    """Cost and benefit (HRM, section 5): a superblock is moved when its re-reads since its erasure, for each unit that
+    would have to be moved, reach this; the one with the most first.
+    """
+
+class DeviceTiming(Setting):
+    bus: Setting
+    """Bandwidth of one channel."""
+    cache_read: Setting
+    """tRCBSY: the time that what has been sensed takes into the cache register, from where it leaves over the channel
+    while the array senses the next page. Absent: there is no such register, and a die, or a plane that reads by
+    itself, is held until its data has left.
+    """
+    channel: Setting
+    """Which data goes first over a channel. Default: "fifo".
+    - fifo: What has waited longest.
+    - reads-first: What has been read goes before data to be programmed that waits, 16 times at most before the same
+      data; what is under way is not interrupted.
+    """
+    command: Setting
+    """Time that the command and address cycles of one operation hold the channel.
+    Default: "0ns".
+    """
+    erase: Setting
+    """tBERS: erasure of a block (of all planes of a die together, when they work together)."""
+    plane_reads: Setting
+    """Whether the planes of a die may each sense a page of its own. Default: "together".
+    - together: One; it senses pages of one row on all planes that it wants.
+    - independent: As many as are on different planes, each with pages of its own (independent or asynchronous plane
+      reads). Programs and erases take the whole die.
+    """
+    program: Setting
+    """tPROG: from the page register into the array. One time, or one for each page type in turn; where a word line is
+    programmed in one shot (`ftl.one_shot`), one time, for all its pages together.
+    """
+    read: Setting
+    """tR: from the array into the page register. One time, or one for each page type in turn (LSB, CSB, MSB)."""
+    suspend: DeviceTimingSuspend
+    """Suspension of a program or erase by a host read; absent: never."""
+
+class DeviceTimingSuspend(Setting):
+    erase: Setting
+    """Whether host reads may suspend an erase.
+    - true
+    - false
+    """
+    erase_latency: Setting
+    """Time from the suspend command to an erase until the die can read. Absent: `overhead`."""
+    erase_limit: Setting
+    """How often one erase may be suspended. Absent: `limit`."""
+    least_progress: Setting
+    """Time of work in the array that an operation must have made since it began or last went on before it may be
+    suspended (again). A read that comes earlier waits until then, and so do reads that were left waiting when the
+    operation began or went on. Absent: none, and reads left waiting suspend nothing; the next one that comes does.
+    """
+    limit: Setting
+    """How often one operation may be suspended; then it runs to its end. Of programs and erases where `program_limit`
+    and `erase_limit` say nothing else.
+    """
+    overhead: Setting
+    """Time from the suspend command until the die can read, and again from the last read until the operation goes on,
+    where `program_latency`, `erase_latency` and `resume` say nothing else.
+    """
+    program: Setting
+    """Whether host reads may suspend a program.
+    - true
+    - false
+    """
+    program_latency: Setting
+    """Time from the suspend command to a program until the die can read. Absent: `overhead`."""
+    program_limit: Setting
+    """How often one program may be suspended. Absent: `limit`."""
+    reads: Setting
+    """How many reads (each with its re-reads) a die serves during one suspension; then the operation goes on. So a
+    stream of reads delays it by at most `limit · (2 · overhead + reads · one read)`. 1 to 255. Default: 16, an
+    assumption of this simulator.
+    """
+    resume: Setting
+    """Time from the last read until the suspended operation goes on. Absent: `overhead`."""
+    while_writes_wait: Setting
+    """Whether a program may be suspended while host writes wait to enter the buffer of its flash core. Where not, no
+    read suspends a program meanwhile; one that came meanwhile waits for its end. Default: true.
+    - true
+    - false
+    """
+
+class Policies(Setting):
+    gc: Setting
+    """Which superblock garbage collection takes next: a policy of `device.ftl.gc.policy`, or code of your own. Default:
+    what that setting says.
+    """
+    placement: Setting
+    """Which stream hint each write of the workload gets, and so which of the drive's streams (`device.ftl.streams`) or
+    classes (`device.protection.classes`) has it, asked for thousands of writes at once: code of your own. Default:
+    the workload's own hints.
+    """
+    scrub: Setting
+    """Which superblocks scrubbing moves, beside what `device.scrub` says, asked every `device.scrub.own` until it names
+    none: code of your own. Default: no others.
+    """
+    wear_leveling: Setting
+    """Which superblock static wear levelling moves next, asked after every erasure: code of your own. Default: as
+    `device.ftl.wear_leveling.static_gap` says.
+    """
+
+class Precondition(Setting):
+    fill: Setting
+    """How the drive is first filled. Default: sequential.
+    - sequential: Every mapping unit once, in order of address.
+    - none: Not at all: the drive is fresh from the factory.
+    """
+    fill_fraction: Setting
+    """Share of the capacity that is filled; 0 to 1. Default: 1."""
+    from_: Setting
+    """A snapshot (`outlast snapshot`) of the same `device` and `array`, prepared: the run goes on from there as if it
+    had prepared them itself, and nothing is filled or overwritten. Default: none.
+    """
+    max_drive_writes: Setting
+    """Goes no further than this, in drive writes, and says so; at least `min_drive_writes`. Default: 30."""
+    min_drive_writes: Setting
+    """Overwrites at least this much before the drive can be found steady, in drive writes; at least 0. Default: 1."""
+    overwrite: Setting
+    """What then overwrites it. Default: random.
+    - random: Mapping units drawn uniformly from those filled.
+    - workload: The workload's own writes and trims, as often as needed, without their times.
+    - none: Nothing.
+    """
+    round: Setting
+    """A round, after which the write amplification is noted, in drive writes (capacities); above 0, at most 100.
+    Default: 0.1, and never less than eight superblocks.
+    """
+    rounds: Setting
+    """Parts that are compared to find the write amplification steady, each of at least one round; 2 to 1000. Default:
+    5.
+    """
+    tolerance: Setting
+    """Steady: over the last third of what was overwritten, cut into `rounds` parts, the write amplification ranges over
+    no more than this share of its mean, its linear trend over them moves less than half of that, single rounds
+    scatter by no more than a fifth (or this share, if larger), and what was written before space was first reclaimed
+    would, at its present rate, take up less than this share of the spare space in ten more drive writes; above 0, at
+    most 1. Default: 0.03.
+    """
+
+class Run(Setting):
+    ageing: Setting
+    """Leaps of age: the data on flash becomes older at once, as if the drive had lain there. Default: none.
+    - at: When, from the start of the run.
+    - by: By how much all data becomes older.
+    """
+    capacity_scale: Setting
+    """The drive stands for one whose dies have so many times its blocks: what grows with the size of dies is multiplied
+    by this in `repair[].scaled`, and nowhere else. Above 0. Default: 1.
+    """
+    causes: Setting
+    """Whether the time of every request is split by cause: `latency_causes` in results, and columns of the log. With
+    time. Default: false, which costs nothing.
+    - true
+    - false
+    """
+    finish_rebuild: Setting
+    """Whether an array whose members are being rebuilt, or whose parity is in doubt after a loss of power, when the
+    workload ends goes on until they are whole, without the host and without being measured; what its drives count
+    goes on. Default: true.
+    - true
+    - false
+    """
+    histogram_digits: Setting
+    """Significant decimal digits of latency histograms; 1 to 5. Default: 3."""
+    log: Setting
+    """A Parquet file that gets a row for every request, those of the warm-up included; a relative path begins at the
+    folder of the result. With time; not for sweeps. Default: none.
+    """
+    max_windows: Setting
+    """Windows kept; beyond, they are merged in pairs. 2 to 10 million. Default: 10 000."""
+    member_mttf_hours: Setting
+    """Mean time to failure of a member of an array, in hours, for the risk of data loss. Above 0. Default: 1.5 million
+    (assumed: data sheets of enterprise drives name 1.5 to 2.5 million).
+    """
+    member_uber: Setting
+    """Probability that a bit of a member cannot be read, for the same where flash does not err. 0 to 1. Default: 1e-16
+    (Reparo, section 3).
+    """
+    threads: Setting
+    """Threads that a run may use while it prepares drives and where it runs without time; results do not depend on
+    them. 1 to 1024. Default: one for each processor; in sweeps, which make several runs at once, 1.
+    """
+    timing: Setting
+    """Whether time is simulated. Default: full.
+    - full: Every flash operation, transfer and queue.
+    - none: Not at all: only where data goes and what it wears. For endurance studies.
+    """
+    twin: Setting
+    """Whether a twin of the drive whose ECC corrects everything, without parity, scrubbing and faults, is run first
+    with the same seed, so that what reliability costs can be told. Default: false.
+    - true
+    - false
+    """
+    utilisation: Setting
+    """Whether results have tables of how busy dies, channels and the controller were over time, of the valid units and
+    the wear of superblocks, and of every one that was moved. With time. Default: false, which costs nothing.
+    - true
+    - false
+    """
+    warm_up: Setting
+    """Simulated time at the start that is not measured. Default: 0."""
+    window: Setting
+    """Length of a window of the time series; more than 0. Default: chosen so that there are enough of them."""
+
+class Workload(Setting):
+    fio: WorkloadFio
+    """A fio job file, or its text."""
+    synthetic: WorkloadSynthetic
+    """A stream drawn at random or counted up."""
+    trace: WorkloadTrace
+    """A recorded trace."""
+
+class WorkloadFio(Setting):
+    file: Setting
+    """A job file."""
+    job: Setting
+    """The text of a job file."""
+    vars: Setting
+    """What `${NAME}` in the job stands for. `outlast run job.fio` takes what is missing from its environment; the
+    simulator itself never looks there.
+    """
+
+class WorkloadSynthetic(Setting):
+    align: Setting
+    """Requests start at multiples of this from the start of the region. Default: `size`; for a list, its smallest size;
+    for `sizes = "jesd219"`, 4 KiB (as the job file for that standard which comes with fio does).
+    """
+    arrival: Setting
+    """How they arrive; needs `rate_iops`. Default: poisson.
+    - poisson: Exponential gaps with a mean of 1 / `rate_iops`.
+    - fixed: Equal gaps of 1 / `rate_iops`.
+    """
+    bytes: Setting
+    """Ends with the request that reaches so many bytes read, written and trimmed."""
+    cold_stream: Setting
+    """Stream hint of the other writes under `hotcold` and `jesd219`. Default: `stream`."""
+    duration: Setting
+    """Ends after so much simulated time. In a closed loop not in a phase, since only the engine sees the time there."""
+    flush_every: Setting
+    """A flush after every so many writes. Default: none."""
+    fua_percent: Setting
+    """Writes with forced unit access, in percent of the writes. Default: 0."""
+    hot_access: Setting
+    """Share of the requests that go there; 0 to 1. Default: 0.8."""
+    hot_fraction: Setting
+    """Share of the region that is hot under `hotcold`; between 0 and 1. Default: 0.2."""
+    hot_stream: Setting
+    """Stream hint of writes to the hottest part under `hotcold` and `jesd219`. Default: `stream`."""
+    name: Setting
+    """A name for reports. Default: the pattern and size."""
+    offset: Setting
+    """Where the region starts: a size or a percentage of the capacity. Default: 0."""
+    pattern: Setting
+    """Which addresses are drawn. Default: uniform.
+    - sequential: One after another, starting again at the end of the region.
+    - uniform: Each place equally likely.
+    - zipf: The place of rank r with a probability proportional to r^-`zipf_theta`.
+    - hotcold: `hot_access` of the requests go to the first `hot_fraction` of the region.
+    - jesd219: The enterprise endurance workload of JEDEC JESD219A: 50 % of accesses to the first 5 % of the region,
+      30 % to the next 15 %, 20 % to the remaining 80 %. Only the skew; the sizes of that standard are `sizes =
+      "jesd219"`.
+    """
+    phases: Setting
+    """Phases that run one after another; each has limits of its own and may set any other setting anew.
+    - align: Requests start at multiples of this from the start of the region. Default: `size`; for a list, its
+      smallest size; for `sizes = "jesd219"`, 4 KiB (as the job file for that standard which comes with fio does).
+    - arrival: How they arrive; needs `rate_iops`. Default: poisson.
+    - bytes: Ends with the request that reaches so many bytes read, written and trimmed.
+    - cold_stream: Stream hint of the other writes under `hotcold` and `jesd219`. Default: `stream`.
+    - duration: Ends after so much simulated time. In a closed loop not in a phase, since only the engine sees the
+      time there.
+    - flush_every: A flush after every so many writes. Default: none.
+    - fua_percent: Writes with forced unit access, in percent of the writes. Default: 0.
+    - hot_access: Share of the requests that go there; 0 to 1. Default: 0.8.
+    - hot_fraction: Share of the region that is hot under `hotcold`; between 0 and 1. Default: 0.2.
+    - hot_stream: Stream hint of writes to the hottest part under `hotcold` and `jesd219`. Default: `stream`.
+    - name: A name for reports. Default: the pattern and size.
+    - offset: Where the region starts: a size or a percentage of the capacity. Default: 0.
+    - pattern: Which addresses are drawn. Default: uniform.
+    - phases: Phases that run one after another; each has limits of its own and may set any other setting anew.
+    - queue_depth: Requests kept in flight: a closed loop. At least 1. Excludes `rate_iops`; not in a phase.
+    - random_percent: Share of the requests of a `sequential` stream that go to a random place, from which the stream
+      then goes on, in percent: the mix of random and sequential access of Iometer's access specifications. Default:
+      0.
+    - rate_iops: Mean arrivals per second: an open loop. More than 0, at most 1e9.
+    - read_percent: Reads among the requests, in percent. Default: 0.
+    - requests: Ends after so many requests, flushes included. Beside phases: of all phases together.
+    - scramble: Scatters the addresses over the region by a fixed bijection, so that hot places are not neighbours.
+      Not with `sequential`. Default: false.
+    - size: Size of every request; a whole number of sectors. Excludes `sizes`. Default: 4 KiB.
+    - sizes: A mix of sizes. Excludes `size`.
+    - span: Length of the region: a size or a percentage of the capacity. Default: up to the end.
+    - stream: Stream hint of the writes. Default: 0.
+    - trim_percent: Trims among the requests, in percent; with `read_percent` at most 100. The rest are writes.
+      Default: 0.
+    - zipf_theta: Skew of `zipf`; more than 0, at most 10. Default: 0.99, as in YCSB (Cooper et al., `SoCC` 2010).
+    """
+    queue_depth: Setting
+    """Requests kept in flight: a closed loop. At least 1. Excludes `rate_iops`; not in a phase."""
+    random_percent: Setting
+    """Share of the requests of a `sequential` stream that go to a random place, from which the stream then goes on, in
+    percent: the mix of random and sequential access of Iometer's access specifications. Default: 0.
+    """
+    rate_iops: Setting
+    """Mean arrivals per second: an open loop. More than 0, at most 1e9."""
+    read_percent: Setting
+    """Reads among the requests, in percent. Default: 0."""
+    requests: Setting
+    """Ends after so many requests, flushes included. Beside phases: of all phases together."""
+    scramble: Setting
+    """Scatters the addresses over the region by a fixed bijection, so that hot places are not neighbours. Not with
+    `sequential`. Default: false.
+    - true
+    - false
+    """
+    size: Setting
+    """Size of every request; a whole number of sectors. Excludes `sizes`. Default: 4 KiB."""
+    sizes: Setting
+    """A mix of sizes. Excludes `size`.
+    - jesd219: JEDEC JESD219A, enterprise: 512 B 4 %; 1, 1.5, 2, 2.5, 3, 3.5 KiB 1 % each; 4 KiB 67 %; 8 KiB 10 %; 16
+      KiB 7 %; 32 KiB 3 %; 64 KiB 3 %.
+    - size: Size of a request; a whole number of 512-byte sectors.
+    - weight: Relative frequency; more than 0. Weights need not add up to anything.
+    """
+    span: Setting
+    """Length of the region: a size or a percentage of the capacity. Default: up to the end."""
+    stream: Setting
+    """Stream hint of the writes. Default: 0."""
+    trim_percent: Setting
+    """Trims among the requests, in percent; with `read_percent` at most 100. The rest are writes. Default: 0."""
+    zipf_theta: Setting
+    """Skew of `zipf`; more than 0, at most 10. Default: 0.99, as in YCSB (Cooper et al., `SoCC` 2010)."""
+
+class WorkloadTrace(Setting):
+    address_unit: Setting
+    """Unit of the addresses and sizes of `ascii`. Default: guessed, with a note.
+    - sector: Sectors of 512 bytes.
+    - byte: Bytes.
+    """
+    addresses: Setting
+    """What becomes of addresses beyond the capacity. Default: fit.
+    - wrap: Taken modulo the capacity, so that different data may come to lie on the same addresses. A request that
+      would then cross the end is moved back to end there.
+    - fit: If the trace reaches beyond the capacity, the 1 MiB pieces that it touches are packed side by side in
+      order of address, which keeps runs and distances within touched stretches; what still does not fit wraps. Costs
+      one pass over the file when it is opened, and 8 bytes for each MiB touched.
+    - strict: An error naming line, LBA and capacity; `refuse` means the same.
+    """
+    align: Setting
+    """Rounds requests out to this unit: start down, end up. Default: as recorded."""
+    device: Setting
+    """Only the records of this device. Default: all."""
+    devices: Setting
+    """What becomes of several devices. Default: merge.
+    - merge: Their address spaces are laid over each other: the same LBA of two devices is one LBA.
+    - concat: Their address spaces are laid side by side in the order of appearance, each rounded up to 1 MiB. Costs
+      one pass over the file when it is opened.
+    """
+    event: Setting
+    """Which event of `blkparse` is a request. Default: Q.
+    - Q: Queued: what the software above asked for.
+    - D: Issued to the driver, after merging and scheduling.
+    - C: Completed.
+    """
+    file: Setting
+    """The file: plain, gzip or zstd.
+    Default: "".
+    """
+    format: Setting  # type: ignore[assignment]
+    """Its format. Default: auto.
+    - auto: Recognised from the file's beginning.
+    - msr: MSR Cambridge: `timestamp,host,disk,Read|Write,offset,size,response`; time in FILETIME ticks of 100 ns,
+      addresses in bytes. A row index in front is accepted.
+    - spc: SPC / `UMass` repository: `ASU,LBA,size,opcode,timestamp`; 512-byte LBAs, size in bytes, time in seconds.
+      Commas or blanks.
+    - ascii: `MQSim`, `DiskSim` and `SSDSim`: `time device address size op` with op 1 = read, 0 = write.
+    - blkparse: The default text output of blkparse.
+    - fio-iolog: fio's I/O log, version 2 or 3.
+    - fio-iolog-v2: fio's I/O log, version 2: times as `wait` actions. To write; to read, `fio-iolog` serves both.
+    - vscsi: `CloudPhysics` vscsiStats, binary, version 1 or 2.
+    - alibaba: Alibaba block traces: `device_id,opcode,offset,length,timestamp`; bytes and microseconds.
+    """
+    head: Setting
+    """Takes at most so many records of each pass. Default: all."""
+    queue_depth: Setting
+    """Replays as a closed loop with so many requests in flight and ignores the recorded times. Default: open loop at
+    the recorded times, counted from the first record.
+    """
+    repeat: Setting
+    """How often the trace is replayed; each pass follows the one before after the mean gap between its records.
+    Default: 1.
+    """
+    skip: Setting
+    """Leaves out so many records at the beginning. Default: 0."""
+    time_scale: Setting
+    """Recorded times are multiplied by this: 2 takes twice as long, 0.5 half as long. 1e-6 to 1e6. Default: 1."""
+    time_unit: Setting
+    """Unit of the times of `ascii` (default: guessed, with a note) and of a version 3 `fio-iolog` (default: us).
+    - ns: Nanoseconds.
+    - us: Microseconds.
+    - ms: Milliseconds.
+    - s: Seconds.
+    - filetime: Windows FILETIME ticks of 100 ns.
+    """
+    unordered: Setting
+    """What becomes of records that are out of order. Default: error.
+    - error: An error naming both times.
+    - sort: Sorted within a window of `window` records; later than that, an error.
+    - clamp: Given the time of the record before it.
+    """
+    window: Setting
+    """Records held back by `unordered = "sort"`; 1 to 1 000 000. Default: 1024."""

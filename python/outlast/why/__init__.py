@@ -1,0 +1,13 @@
+"""What limits a drive: sentences made of a result's own figures, and what each part would gain by being 10 % faster.
+
+`parts` says how busy each part was, `limit` which of them sets the pace, `sentences` puts the figures into words, and
+`trial` runs the scenario again with one part improved at a time.
+"""
+
+from __future__ import annotations
+
+from outlast.why.explanation import Explanation, explain
+from outlast.why.sentences import Sentence
+from outlast.why.trial import Gain, Trials
+
+__all__ = ["Explanation", "Gain", "Sentence", "Trials", "explain"]

@@ -1,0 +1,48 @@
+"""Which part sets the pace: by utilisation, and by how the host asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from outlast.why.parts import Part
+
+FULL = 0.9
+"""From this share on a part that waits for no other is full: a queue before it is then ten deep, 1 / (1 - 0.9)."""
+SATURATED = 0.99
+"""Where requests arrive by the clock: no queue of theirs is stable at such a share, be it a hundred deep."""
+DIES_FULL = 0.8
+"""The same of the mean over dies, of which some always stand idle by chance while others have a queue."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What limits the throughput."""
+
+    name: str
+    """A part's name, `host_rate`, `queue_depth` or `none`."""
+    part: Part | None
+    """The part that limits, or else the busiest one."""
+
+
+def limit_of(summary: dict[str, Any], parts: list[Part]) -> Limit:
+    """What limits the drive of a result whose parts these are, the busiest first.
+
+    An open loop that is served in full, with no part saturated, is limited by its own rate. Otherwise the busiest full
+    part limits; dies come last, since a die that waits for a full channel is busy, too. Where no part is full, requests
+    wait for one another in the host: its queue depth limits, and with it the latency of a request.
+    """
+    if not parts:
+        return Limit("none", None)
+    queue = summary["queue"]
+    is_open = queue["host_queue_depth"] is None
+    full = [part for part in parts if not part.waits and part.busy >= FULL]
+    full += [part for part in parts if part.waits and part.mean >= DIES_FULL]
+    saturated = any((part.mean if part.waits else part.busy) >= SATURATED for part in full)
+    if is_open and not queue["overload"] and not saturated:
+        return Limit("host_rate", parts[0])
+    if full:
+        return Limit(full[0].name, full[0])
+    if is_open:
+        return Limit(parts[0].name, parts[0])
+    return Limit("queue_depth", parts[0])

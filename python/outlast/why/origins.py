@@ -1,0 +1,141 @@
+"""What latency, writes, wear and errors are made of: a text and its figures each, or `None` with nothing to say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outlast.causes import LATENCY
+from outlast.report.errors import can_fail
+from outlast.report.figure import CAUSES, amplification_by_cause
+from outlast.report.findings import TAILS, counted
+from outlast.report.numbers import micros, percent, seconds, short, tiny
+from outlast.why.parts import Figures, named, value_of
+from outlast.why.quantity import bytes_of
+
+OPS = ("read", "write")
+Told = tuple[str, Figures] | None
+NAMED = 3
+"""Causes that a sentence names at most."""
+DAY_S = 86_400.0
+
+
+def _tail_key(figures: dict[str, Any]) -> str | None:
+    """The highest percentile that enough requests lie beyond."""
+    return next((key for least, key, _ in TAILS if figures["count"] >= least and figures.get(key)), None)
+
+
+def tail(summary: dict[str, Any]) -> Told:
+    """What the slowest requests spend their time on, or how to learn it."""
+    figures: dict[str, Any] = {}
+    texts = []
+    for op in OPS:
+        own = summary["latency_us"][op]
+        if not own or (key := _tail_key(own)) is None:
+            continue
+        figures |= dict(named(summary, f"latency_us.{op}.{key}", f"latency_us.{op}.mean"))
+        label = key.removeprefix("p").replace("_", ".")
+        text = f"{op}s take {micros(own['mean'])} on average and {label} % of them at most {micros(own[key])}"
+        text += _causes(summary, op, figures)
+        texts.append(text)
+    if not texts:
+        return None
+    whole = "; ".join(texts) + "."
+    if "latency_causes" not in summary:
+        whole += " What that time goes into is told with `--set run.causes=true`."
+    return whole[0].upper() + whole[1:], figures
+
+
+def _causes(summary: dict[str, Any], op: str, figures: dict[str, Any]) -> str:
+    """The largest causes of the slowest band."""
+    bands = ((summary.get("latency_causes") or {}).get(op) or {}).get("bands") or []
+    if not bands or not bands[-1]["latency_ns"]:
+        return ""
+    last, labels = bands[-1], {cause.name: cause.label for cause in LATENCY}
+    large = sorted(last["mean_ns"].items(), key=lambda item: -item[1])[:NAMED]
+    told = [(name, time / last["latency_ns"]) for name, time in large if time > 0]
+    for name, _ in told:
+        figures[f"latency_causes.{op}.bands[{len(bands) - 1}].mean_ns.{name}"] = last["mean_ns"][name]
+    words = ", ".join(f"{labels.get(name, name)} {percent(share, 2)}" for name, share in told)
+    beyond = f"those beyond {last['from']:.6g} %" if last["from"] else "they"
+    return f", of which {beyond} spend on {words}"
+
+
+def writes(summary: dict[str, Any]) -> Told:
+    """What is programmed for each byte of the host, by cause, beside the closed form."""
+    wa, closed = summary["write_amplification"], summary["closed_form"]
+    if wa["total"] is None:
+        return None
+    parts = amplification_by_cause(wa)
+    beyond = sorted(((value, cause) for cause, value in parts.items() if cause != "host" and value), reverse=True)
+    text = f"For each byte that the host writes, {wa['total']:.3f} go to flash"
+    text += ": " + ", ".join(f"{CAUSES[cause][0]} {value:.3f}" for value, cause in beyond) if beyond else ""
+    names = ["write_amplification.total", *(f"write_amplification.{c}" for _, c in beyond if c in wa)]
+    if closed["greedy_waf"] is not None:
+        off = (wa["total"] - parts["parity"]) / closed["greedy_waf"] - 1
+        without = " without parity" if parts["parity"] else ""
+        text += f"; the closed form gives {closed['greedy_waf']:.3f}, measured{without} {off:+.1%} from it"
+        names.append("closed_form.greedy_waf")
+    else:
+        text += f"; no closed form applies ({closed['note'].rstrip('.')})"
+    return text + ".", named(summary, *names)
+
+
+def collection(summary: dict[str, Any]) -> Told:
+    """How full victims are, and how long writes wait for space."""
+    gc = summary["gc"]
+    if not gc["victims"] or gc["mean_valid"] is None:
+        return None
+    span = summary["time"]["simulated_s"]
+    moved, valid = counted(gc["victims"], "superblock"), percent(gc["mean_valid"])
+    text = f"Collection moved {moved}, {valid} of their units still valid"
+    own = "gc" in summary["scenario"].get("policies", {})
+    policy = "scenario.policies.gc" if own else "scenario.device.ftl.gc.policy"
+    names = ["gc.victims", "gc.mean_valid", "gc.blocked_s", policy]
+    if span:
+        text += f"; host writes waited for space for {percent(gc['blocked_s'] / span)} of the time"
+    more = "fewer valid units, by more spare space or another policy, are less to move"
+    return f"{text}; {more}.", named(summary, *names)
+
+
+def wear(summary: dict[str, Any]) -> Told:
+    """How worn the drive is, and how fast it goes on."""
+    own, rated = summary["wear"], (summary["scenario"]["device"].get("defects") or {}).get("endurance")
+    if own["mean_pe"] is None:
+        return None
+    text = f"Blocks have {short(own['mean_pe'])} cycles on average, {short(own['min_pe'])} to {short(own['max_pe'])}"
+    names = ["wear.mean_pe", "wear.min_pe", "wear.max_pe"]
+    blocks, span = summary["device"]["raw_bytes"] / _block_bytes(summary), summary["time"]["simulated_s"]
+    a_day = summary["flash"]["erases"] / blocks / span * DAY_S if span and value_of(summary, "throughput.iops") else 0.0
+    if a_day:
+        text += f", and {short(a_day)} more in a day like this"
+        names += ["flash.erases", "device.raw_bytes", "time.simulated_s"]
+        if rated:
+            left = max(rated - own["mean_pe"], 0) / a_day * DAY_S
+            days = f"{short(left / DAY_S)} days" if left >= DAY_S else seconds(left)
+            text += f": the {short(rated)} that they are rated for are reached in {days}"
+            names.append("scenario.device.defects.endurance")
+    text += f"; {short(own['bad_blocks'])} are bad, {short(own['spare_blocks_left'])} spare ones left."
+    return text, named(summary, *names, "wear.bad_blocks", "wear.spare_blocks_left")
+
+
+def _block_bytes(summary: dict[str, Any]) -> float:
+    geometry = summary["scenario"]["device"]["geometry"]
+    return float(geometry["pages_per_block"] * bytes_of(geometry["page_size"]))
+
+
+def errors(summary: dict[str, Any]) -> Told:
+    """What errors cost, where the flash can fail."""
+    own = summary["reliability"]
+    if not can_fail(summary):
+        return None
+    by, names = own["corrected_by"], [f"reliability.corrected_by.{key}" for key in ("ecc", "reread", "stripe")]
+    text = (
+        f"Of the units read, {short(by['ecc'])} were right at once, {short(by['reread'])} after re-reads, "
+        f"{short(by['stripe'])} from their stripe, and {counted(own['medium_errors'], 'request')} ended with an error"
+    )
+    if own["exact"]:
+        last = own["exact"]["after_stripe"]
+        if last["log10_uber"] is not None:
+            text += f"; the exact rate of uncorrectable bits is {tiny(last['uber'], last['log10_uber'])}"
+            names.append("reliability.exact.after_stripe.log10_uber")
+    return text + ".", named(summary, *names, "reliability.medium_errors")

@@ -1,0 +1,142 @@
+"""The sentences of an explanation, each with the figures that it is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from outlast.report.numbers import percent, seconds, short
+from outlast.why.limit import Limit
+from outlast.why.origins import collection, errors, tail, wear, writes
+from outlast.why.parts import Figures, Part, die_work, named
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A finding in words."""
+
+    about: str
+    """The subject: `limit`, a part, `host`, `tail`, `writes`, `collection`, `wear`, `errors`, or `trust`."""
+    text: str
+    figures: Figures
+    """What it is made of: figures of `result.json` by dotted name."""
+
+
+def sentences(summary: dict[str, Any], parts: list[Part], limit: Limit) -> list[Sentence]:
+    """About ten sentences, the most important first."""
+    by_name = {part.name: part for part in parts}
+    found: list[Sentence | None] = [_limit(summary, limit)]
+    if parts:
+        found += [_dies(summary, by_name["dies"]), _channels(summary, by_name["channels"])]
+        found += [_link(by_name), _firmware(by_name), _host(summary)]
+    origins = {"tail": tail, "writes": writes, "collection": collection, "wear": wear, "errors": errors}
+    for about, of in origins.items():
+        if told := of(summary):
+            found.append(Sentence(about, *told))
+    found.append(_trust(summary))
+    return [sentence for sentence in found if sentence is not None]
+
+
+def _limit(summary: dict[str, Any], limit: Limit) -> Sentence:
+    queue, part = summary["queue"], limit.part
+    if part is None:
+        text = "The run was made without time (run.timing): nothing limits its rate, and only counts are told."
+        return Sentence("limit", text, named(summary, "scenario.run.timing"))
+    iops = summary["throughput"]["iops"]
+    figures = dict(named(summary, "throughput.iops")) | dict(part.figures)
+    if limit.name == "host_rate":
+        text = (
+            f"The host limits the rate: the {short(iops)} requests a second that it asks for are served, and the "
+            f"busiest part, {part.label}, is busy {percent(part.busy)} of the time."
+        )
+        if part.busy > 0:
+            text = text[:-1] + f", which would be full at {short(iops / part.busy)} requests a second."
+        return Sentence("limit", text, figures)
+    if limit.name == "queue_depth":
+        depth = queue["host_queue_depth"]
+        text = (
+            f"The host's queue depth limits the rate: with {depth} in flight no part is full, and the busiest one, "
+            f"{part.label}, is busy {percent(part.busy)} of the time; more in flight, or a shorter latency, gives more."
+        )
+        return Sentence("limit", text, figures | dict(named(summary, "queue.host_queue_depth")))
+    name = part.label[0].upper() + part.label[1:]
+    share = part.mean if part.waits else part.busy
+    verb = "limit" if part.label.endswith("s") else "limits"
+    text = f"{name} {verb} the rate of {short(iops)} requests a second: busy {percent(share)} of the time"
+    if queue["overload"]:
+        text += f", while the host asks for {short(queue['overload']['offered_iops'])} a second"
+        figures |= dict(named(summary, "queue.overload.offered_iops"))
+    return Sentence("limit", text + ".", figures)
+
+
+def _dies(summary: dict[str, Any], part: Part) -> Sentence:
+    work = die_work(summary)
+    rest = max(part.mean - sum(work.values()), 0.0)
+    least, most = summary["queue"]["die_utilisation"]["min"], summary["queue"]["die_utilisation"]["max"]
+    text = (
+        f"A die is busy {percent(part.mean)} of the time ({percent(least)} to {percent(most)}): about "
+        f"{percent(work['program'], 2)} programming, {percent(work['erase'], 2)} erasing, and {percent(rest, 2)} "
+        "sensing, moving data or holding it."
+    )
+    counts = named(summary, "flash.programs", "flash.erases", "flash.multi_plane_programs")
+    return Sentence("dies", text, {**part.figures, **counts})
+
+
+def _channels(summary: dict[str, Any], part: Part) -> Sentence:
+    shares = summary["queue"]["channel_utilisation"]
+    if len(shares) == 1:
+        return Sentence("channels", f"The channel is busy {percent(part.busy)} of the time.", part.figures)
+    number = shares.index(part.busy)
+    text = f"Channels are busy {percent(part.mean)} of the time, the busiest, {number}, {percent(part.busy)}."
+    return Sentence("channels", text, part.figures)
+
+
+def _link(by_name: dict[str, Part]) -> Sentence | None:
+    parts = [by_name[name] for name in ("link_out", "link_in") if name in by_name]
+    if not parts:
+        return None
+    words = {"link_out": "read data", "link_in": "written data"}
+    told = ", ".join(f"{words[part.name]} takes {percent(part.busy)} of it" for part in parts)
+    figures = {name: value for part in parts for name, value in part.figures.items()}
+    return Sentence("link", f"Of the link to the host, each way, {told}.", figures)
+
+
+def _firmware(by_name: dict[str, Part]) -> Sentence | None:
+    parts = [by_name[name] for name in ("master", "cores") if name in by_name]
+    if not parts:
+        return None
+    told = " and ".join(f"{part.label} {percent(part.busy)}" for part in parts)
+    figures = {name: value for part in parts for name, value in part.figures.items()}
+    return Sentence("firmware", f"Firmware is busy: {told} of the time, by the units and commands handled.", figures)
+
+
+def _host(summary: dict[str, Any]) -> Sentence:
+    queue = summary["queue"]
+    figures = named(summary, "queue.mean_in_flight", "queue.max_in_flight", "queue.host_queue_depth")
+    if queue["host_queue_depth"] is None:
+        text = (
+            f"The host submits at its own rate, whatever is under way: {short(queue['mean_in_flight'])} requests are "
+            f"in flight on average, {short(queue['max_in_flight'])} at most."
+        )
+    else:
+        text = (
+            f"The host keeps up to {short(queue['host_queue_depth'])} requests in flight, "
+            f"{short(queue['mean_in_flight'])} on average."
+        )
+    return Sentence("host", text, figures)
+
+
+def _trust(summary: dict[str, Any]) -> Sentence:
+    measured = summary["steady_state"]["measured"]
+    state = {
+        True: "held still while it was measured, so these figures stand",
+        False: "was not steady, so that a longer run would give other figures",
+        None: "cannot be said to be steady or not",
+    }[measured["reached"]]
+    why = f" ({measured['why']})" if measured.get("why") else ""
+    text = f"The drive {state}{why}; {seconds(summary['time']['simulated_s'])} were measured."
+    names = ["steady_state.measured.reached", "time.simulated_s"]
+    if summary["partial"]:
+        text = f"The run was stopped early. {text}"
+        names.append("partial")
+    return Sentence("trust", text, named(summary, *names))

@@ -1,0 +1,129 @@
+"""Do the parts of every request sum to its latency, on every preset?
+
+    python tests/logged_presets.py
+
+Runs each preset twice, its blocks a few pages long and its load short: under its own load, and under jobs that
+read, write, trim and flush. Prints a line for each run; exit code 1 where parts and latencies differ.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import outlast
+from outlast.causes import LATENCY
+
+PRESETS = list(outlast.presets())
+KINDS = ("read", "write", "trim", "flush")
+PAGES = "device.geometry.pages_per_block"
+REQUESTS = 10_000
+"""Of a preset's own load."""
+
+JOBS = """\
+[global]
+size=16m
+bs={block}
+norandommap
+[mixed]
+rw=randrw
+rwmixread=70
+iodepth=32
+number_ios=4000
+[flushed]
+rw=write
+number_ios=48
+fsync=4
+[trims]
+rw=trim
+bs=64k
+number_ios=16
+"""
+
+
+@dataclass(frozen=True)
+class Logged:
+    """A run of a preset and its log."""
+
+    preset: str
+    load: str
+    summary: Mapping[str, Any]
+    rows: pl.DataFrame
+
+    def off(self) -> int:
+        """By how many nanoseconds the parts of a request miss its latency at most."""
+        parts = self.rows.select(pl.sum_horizontal(f"{cause.name}_ns" for cause in LATENCY)).to_series()
+        latency = self.rows["completed_ns"] - self.rows["submitted_ns"]
+        off: list[int] = (parts.cast(pl.Int64) - latency.cast(pl.Int64)).abs().to_list()
+        return max(off)
+
+    def kinds(self) -> dict[str, int]:
+        """Requests by kind."""
+        return dict(self.rows["kind"].cast(pl.String).value_counts().iter_rows())
+
+
+def small(preset: str) -> dict[str, Any]:
+    """Overrides that leave a few pages of each block and a drive write of preconditioning."""
+    whole = outlast.resolve(preset)
+    device = whole["device"]
+    pages, one_shot = device["geometry"]["pages_per_block"], device["ftl"].get("one_shot", 1)
+    # The lists by which dies are repaired take pages of each block.
+    left = min(pages, (32 if "repair" in device else 8) * one_shot)
+    changes: dict[str, Any] = {PAGES: left, "run.capacity_scale": pages / left, "run.warm_up": 0}
+    if "capacity" in device["ftl"] and "over_provisioning" not in device["ftl"]:
+        changes["device.ftl.capacity"] = f"{_kibibytes(device['ftl']['capacity']) * left // pages}KiB"
+    changes |= {"precondition.min_drive_writes": 1.0, "precondition.max_drive_writes": 1.0}
+    faults = [fault | {"at": "20ms"} for fault in whole.get("faults", [])]
+    return changes | ({"faults": faults} if faults else {})
+
+
+def _kibibytes(size: str) -> int:
+    units = {"KiB": 1.0, "MiB": 2.0**10, "GiB": 2.0**20, "GB": 1e9 / 1024}
+    number = size.rstrip("BGKMi")
+    return int(float(number) * units[size[len(number) :]])
+
+
+def loads(preset: str, folder: Path) -> dict[str, dict[str, Any]]:
+    """By name, overrides for the preset's own load, short, and for jobs with every kind of request."""
+    file = folder / f"{preset}.fio"
+    unit = outlast.resolve(preset)["device"]["ftl"]["mapping_unit"].replace("KiB", "k")
+    file.write_text(JOBS.format(block=unit))
+    return {
+        "own": {"workload.synthetic.requests": REQUESTS},
+        "every kind": {"workload.fio.file": str(file)},
+    }
+
+
+def logged(preset: str, folder: Path) -> Iterator[Logged]:
+    """Runs of a preset under each load."""
+    changes = small(preset) | {"run.causes": True, "run.log": "requests.parquet"}
+    for load, own in loads(preset, folder).items():
+        result = outlast.run(preset, changes | own)
+        assert result.log is not None
+        yield Logged(preset, load, result.summary, result.log.scan().collect())
+
+
+def main() -> int:
+    """Prints the table."""
+    head = ("preset", "load", "requests", *KINDS)
+    line = "{:<22}{:<12}" + "{:>10}" * (len(head) - 2) + "{:>26}"
+    print(line.format(*head, "sum of parts - latency"))
+    worst = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for preset in PRESETS:
+            for run in logged(preset, Path(folder)):
+                kinds, off = run.kinds(), run.off()
+                counts = (len(run.rows), *(kinds.get(kind, 0) for kind in KINDS))
+                print(line.format(preset, run.load, *counts, f"{off} ns"), flush=True)
+                worst = max(worst, off)
+    return int(worst > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

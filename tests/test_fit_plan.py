@@ -1,0 +1,99 @@
+"""Is the plan of a fit what fio and Outlast take, in the time that it promises, and harmless until it is run?"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import Outlast
+from outlast import fio
+from outlast.errors import ScenarioError
+from outlast.fit import plan
+from outlast.fit.measured import of_text
+from outlast.fit.observe import observations
+
+RATES = {"READS": "2000", "WRITES_25": "1000", "WRITES_50": "2000", "WRITES_75": "3000"}
+TARGETS = [("/dev/nvme0n1", None), ("fit.dat", "10GB")]
+
+
+@pytest.mark.parametrize(("target", "size"), TARGETS)
+def test_job_files_are_what_fio_takes(target: str, size: str | None, tmp_path: Path) -> None:
+    if shutil.which("fio") is None:
+        pytest.skip("fio is not installed")
+    for file in plan.write(target, tmp_path / "plan", size=size):
+        if file.suffix == ".fio":
+            command = ["fio", "--parse-only", str(file)]
+            done = subprocess.run(command, env=os.environ | RATES, capture_output=True, text=True, timeout=60)
+            assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), file.name
+
+
+@pytest.mark.parametrize(("target", "size"), TARGETS)
+def test_outlast_reads_the_job_files(target: str, size: str | None, tmp_path: Path) -> None:
+    for file in plan.write(target, tmp_path / "plan", size=size):
+        if file.suffix == ".fio":
+            asked = fio.requests(file, 10**10, variables=RATES, most=20)
+            assert len(asked) == 20, file.name
+            if file.parent.name == "reads-only":
+                assert {each.op for each in asked} == {"read"}
+
+
+def test_the_plan_ends_within_six_hours() -> None:
+    assert sum(job.seconds for job in plan.jobs("/dev/nvme0n1")) <= 6 * 3600
+
+
+def test_the_readme_names_every_job_and_nothing_is_overwritten(outlast: Outlast, tmp_path: Path) -> None:
+    outlast("fit", "--plan", "/dev/nvme0n1", "-o", "plan")
+    text = (tmp_path / "plan" / "README.md").read_text()
+    for file in (tmp_path / "plan").glob("*.fio"):
+        assert file.name in text
+    again = outlast("fit", "--plan", "/dev/nvme0n1", "-o", "plan", check=False)
+    assert again.returncode == 2
+    assert "not empty" in again.stderr
+    refused = outlast("fit", "--plan", "fit.dat", "-o", "other", check=False)
+    assert refused.returncode == 2
+    assert "not a device; say with --size" in refused.stderr
+
+
+def test_what_the_plan_gives_is_what_stages_use(
+    outlast: Outlast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every measuring job, run on a simulated drive, becomes a row of which a stage uses a figure."""
+    written = plan.write("/dev/nvme0n1", tmp_path / "plan", seconds=0.5)
+    reports = []
+    for file in written:
+        if file.parent.name == "plan" and file.suffix == ".fio" and file.name[3:7] not in ("fill", "wear"):
+            for name, rate in RATES.items():
+                monkeypatch.setenv(name, rate)
+            done = outlast("run", file, "--preset", "demo", "--quiet", "--format", "fio")
+            reports.append(file.with_suffix(".json"))
+            reports[-1].write_text(done.stdout)
+    told = 'capacity = "3584MiB"\nfio = "plan/*.json"\n[waf]\nuniform-100 = 4.6\n'
+    measured = of_text("measured.toml", told, tmp_path)
+    used = {each.stage for each in observations(measured.rows)} - {""}
+    assert used == {"host", "read", "dies", "link", "program", "waf", "buffer", "suspend", "pacing"}
+    fills = {row.load.user_bytes for row in measured.rows if "uniform" in row.place}
+    assert fills == {measured.capacity * percent / 100 for percent in plan.FILLS}
+
+
+def test_jobs_without_percentiles_or_at_the_same_time_are_refused(tmp_path: Path) -> None:
+    latency = {"mean": 1e5, "N": 100}
+    job = {
+        "jobname": "r",
+        "job options": {"rw": "randread", "bs": "4k", "stonewall": "1"},
+        "read": {"total_ios": 100, "iops": 10.0, "clat_ns": latency},
+    }
+    file = tmp_path / "a.json"
+    file.write_text(json.dumps({"fio version": "fio-3.33", "jobs": [job]}))
+    head = 'capacity = "1GB"\nfio = "a.json"\n'
+    with pytest.raises(ScenarioError, match=r"a\.json, job r: read: no percentiles"):
+        of_text("m", head, tmp_path)
+    latency["percentile"] = {"50.000000": 1e5}  # type: ignore[assignment]
+    both = [job, job | {"jobname": "s", "job options": {"rw": "randread"}}]
+    file.write_text(json.dumps({"fio version": "fio-3.33", "jobs": both}))
+    with pytest.raises(ScenarioError, match=r"a\.json, job s: ran beside others"):
+        of_text("m", head, tmp_path)
