@@ -15,7 +15,7 @@ SEPBIT = Path(__file__).parent.parent / "examples" / "policies" / "sepbit.py"
 
 
 def amplification(pattern: str, theta: float, seed: int, way: str) -> float:
-    """Of a drive of 218 MiB that is overwritten by its workload, with cost-benefit, a selection of the authors' code."""
+    """Of a drive of 218 MiB that its workload overwrites, with cost-benefit, a selection of the authors' code."""
     drive: dict[str, Any] = {
         "extends": "demo",
         "seed": seed,
