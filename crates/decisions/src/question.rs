@@ -32,13 +32,13 @@ macro_rules! whole {
     ($($Type:ty)*) => {$(
         impl From<$Type> for Value {
             fn from(value: $Type) -> Self {
-                Self::Whole(value as u64)
+                Self::Whole(value.into())
             }
         }
     )*};
 }
 
-whole!(u8 u16 u32 u64 usize);
+whole!(u8 u16 u32 u64);
 
 impl From<f64> for Value {
     fn from(value: f64) -> Self {
