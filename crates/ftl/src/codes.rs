@@ -76,8 +76,7 @@ impl Codes {
         }
         let Some(stripes) = Stripes::new(code, layout)? else { return Ok(NO_CODE) };
         if self.known.len() == usize::from(NO_CODE) {
-            let limit = "a drive has at most 255 different codes in its life";
-            return Err(ConfigError::new("device.protection.data", code.data, limit));
+            return Err(too_many(code));
         }
         debug_assert!(code.parity != 0 || code.block.is_some(), "a code without parity is kept as one");
         self.known.push((code, stripes));
@@ -158,6 +157,39 @@ impl Codes {
         self.of[superblock] = self.of_stream[stream];
     }
 
+    /// Data slots that a superblock would have with code `code`.
+    ///
+    /// # Errors
+    /// A code that does not suit the dies, or one too many.
+    pub(crate) fn room_of(
+        &self,
+        code: CodeConfig,
+        layout: &Layout,
+        dead: Option<&LaneSet>,
+    ) -> Result<u32, ConfigError> {
+        if let Some((_, stripes)) = self.known.iter().find(|&&(known, _)| known == code) {
+            return Ok(data_units(layout, Some(stripes), dead));
+        }
+        if self.known.len() == usize::from(NO_CODE) {
+            return Err(too_many(code));
+        }
+        Ok(data_units(layout, Stripes::new(code, layout)?.as_ref(), dead))
+    }
+
+    /// `superblock`, just opened, gets code `code` in the place of its stream's.
+    ///
+    /// # Errors
+    /// As [`Codes::room_of`].
+    pub(crate) fn choose(
+        &mut self,
+        superblock: SuperblockId,
+        code: CodeConfig,
+        layout: &Layout,
+    ) -> Result<(), ConfigError> {
+        self.of[superblock] = self.number_of(code, layout)?;
+        Ok(())
+    }
+
     /// `superblock` has been erased.
     pub(crate) fn erased(&mut self, superblock: SuperblockId) {
         self.of[superblock] = NO_CODE;
@@ -176,6 +208,11 @@ impl Codes {
             Some((superblock, code)) => Err(format!("superblock {superblock} is erased and has code {code}")),
         }
     }
+}
+
+fn too_many(code: CodeConfig) -> ConfigError {
+    let limit = "a drive has at most 255 different codes in its life";
+    ConfigError::new("device.protection.data", code.data, limit)
 }
 
 /// Data slots of a superblock with code `code`, without the lanes in `gaps`.

@@ -36,6 +36,8 @@ pub use ftl::{
     Relocated, Slot, SpaceView, StreamView, SuperblockView, Tables,
 };
 pub use layout::{Lane, Layout, PuPlace};
-pub use policy::{CellColumns, Draws, MakesChoice, OwnChoice, OwnPolicies, SuperblockChoice, View};
+pub use policy::{
+    CellColumns, ChosenCode, Collecting, Draws, Opening, OwnChoice, OwnPolicies, SuperblockChoice, View,
+};
 pub use streams::{Cause, Stream, Streams};
 pub use superblocks::State;

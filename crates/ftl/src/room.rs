@@ -64,6 +64,11 @@ impl Room {
         self.start_free
     }
 
+    /// At how many free superblocks collection begins, and up to how many it goes on.
+    pub(crate) fn marks(&self) -> (u32, u32) {
+        (self.start_free, self.stop_free)
+    }
+
     /// Collection begins when `start` superblocks are free, or fewer, and goes on until `stop` are.
     pub(crate) fn set_marks(&mut self, start: u32, stop: u32) {
         debug_assert!(start != 0, "collection begins when no superblock is free, and cannot go on");

@@ -40,6 +40,18 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// What policies of the user's know it by.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Gc => "gc",
+            Self::WearLeveling => "wear-leveling",
+            Self::Scrub => "scrub",
+            Self::Reencode => "reencode",
+            Self::Partial => "partial",
+        }
+    }
+
     /// As what units count that are moved for it.
     #[inline]
     pub(crate) const fn moved(self) -> ProgramCause {

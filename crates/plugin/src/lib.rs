@@ -4,7 +4,8 @@
 //! policy's choice.
 
 use libloading::Library;
-use outlast_ftl::{Draws, MakesChoice, OwnChoice, State, Stream, SuperblockChoice, View};
+use outlast_decisions::Makes;
+use outlast_ftl::{Draws, OwnChoice, State, Stream, SuperblockChoice, View};
 use outlast_units::SuperblockId;
 use outlast_units::rng::SplitMix;
 use std::ffi::c_void;
@@ -82,13 +83,13 @@ impl fmt::Debug for Shared {
     }
 }
 
-impl MakesChoice for Shared {
+impl Makes<dyn SuperblockChoice> for Shared {
     fn name(&self) -> &str {
         &self.name
     }
 
     fn make(&self) -> Result<Box<dyn SuperblockChoice>, String> {
-        Ok(self.fork())
+        Ok(SuperblockChoice::fork(self))
     }
 }
 

@@ -14,6 +14,7 @@ use outlast_units::{Bytes, Lba, Nanos};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use support::host::Host;
+use support::own::decide_some;
 use support::protection::{choices, protected};
 use support::{tiny, weak_flash};
 
@@ -40,6 +41,7 @@ fn random_fault(rng: &mut SplitMix, config: &SsdConfig) -> Fault {
 /// Runs `commands` random commands on a drive to which `faults` random failures happen, and reads everything back.
 fn torture(mut config: SsdConfig, seed: u64, commands: u32, faults: u32) -> Host {
     config.bytes = true;
+    decide_some(&mut config, seed);
     let mut rng = SplitMix::new(seed, "torture");
     let mut ssd = Ssd::new(config.clone(), seed).expect("a drive that works");
     ssd.begin_timed();
@@ -85,6 +87,7 @@ fn torture(mut config: SsdConfig, seed: u64, commands: u32, faults: u32) -> Host
     }
     host.read_everything(commands);
     host.ssd.self_check().unwrap();
+    assert_eq!(host.ssd.ftls().find_map(outlast_ftl::Ftl::policy_failure), None);
     host
 }
 

@@ -21,16 +21,31 @@ from outlast import _core
 from outlast.errors import ScenarioError
 from outlast.policies.loading import load, source_of, told
 from outlast.policies.makers import Maker
+from outlast.policies.questions import Collecting, Opening
 from outlast.policies.view import STATES, View, sees_cells
 from outlast.policies.writes import Writes
 
-Policy: TypeAlias = Callable[[View], int | None] | Callable[[Writes], Any] | type
-"""A function of a view (of writes: placement), or a class whose objects are such functions."""
+Policy: TypeAlias = Callable[[View], int | None] | Callable[[Any], Any] | type
+"""A function of what its decision sees (`outlast policies` says what that is), or a class whose objects are such functions."""
 
 Policies: TypeAlias = Mapping[str, str | Policy]
 """By decision (`outlast policies` lists them): a function or class, a built-in policy's name, or `"FILE:NAME"`."""
 
-__all__ = ["STATES", "Maker", "Policies", "Policy", "View", "Writes", "given", "load", "records", "sees_cells", "told"]
+__all__ = [
+    "STATES",
+    "Collecting",
+    "Maker",
+    "Opening",
+    "Policies",
+    "Policy",
+    "View",
+    "Writes",
+    "given",
+    "load",
+    "records",
+    "sees_cells",
+    "told",
+]
 
 
 def given(policies: Policies | None) -> tuple[list[tuple[str, str]], dict[str, Maker]]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from outlast import _core, api
+from outlast.policies.questions import QUESTIONS
 
 CHOICES = {
     "gc": "device.ftl.gc.policy",
@@ -14,9 +15,9 @@ CHOICES = {
     "relocation": "device.ftl.gc.relocation",
     "partial_parity": "device.protection.partial.place",
     "parity_placement": "array.layout",
-    "repair": "device.repair.scheme",
+    "drive_repair": "device.repair.scheme",
+    "repair": "array.repair.way",
     "repair_order": "array.repair.order",
-    "rebuild": "array.repair.way",
 }
 """Settings whose value is the name of a policy, by decision."""
 
@@ -24,11 +25,17 @@ RULES = {
     "parity_shares": ("array", ("parity_percent", "table")),
     "wear_leveling": ("device.ftl.wear_leveling", ("dynamic", "static_gap")),
     "scrub": ("device.scrub", ("reads", "age", "expected_errors", "rereads_per_unit", "patrol", "reprotect")),
+    "code": ("device.protection", ("data", "parity", "block", "classes")),
+    "rebuild": ("array.background", ("min_rate", "max_rate")),
     "placement": ("device.protection.classes", ("hints", "ranges", "at_least", "at_most", "hot")),
 }
 """Decisions by rules that hold beside each other, each turned on by a setting of its own."""
 
 
+SEEN = {"placement": "thousands of writes (outlast.policies.Writes)"} | {
+    decision: f"outlast.policies.{question.__name__}" for decision, (question, _) in QUESTIONS.items()
+}
+"""What decisions see that are not about the superblocks of a flash core."""
 SUPERBLOCKS = "the superblocks of a flash core (outlast.policies.View)"
 
 
@@ -52,12 +59,11 @@ def _entry(
     name: str, place: Mapping[str, Any], setting: str, policies: Mapping[str, str], own: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     about = own["description"] if own else place.get("description", "")
-    seen = "thousands of writes (outlast.policies.Writes)" if name == "placement" else SUPERBLOCKS
     return {
         "about": _first(about),
         "setting": setting,
         "policies": dict(policies),
-        "own": own and f"a function of {seen}",
+        "own": own and f"a function of {SEEN.get(name, SUPERBLOCKS)}",
     }
 
 

@@ -1,4 +1,4 @@
-"""What the simulator asks: a decider for each flash core, made of a function or a class."""
+"""What the simulator asks: a decider for each part that decides, made of a function or a class."""
 
 from __future__ import annotations
 
@@ -6,27 +6,31 @@ import copy
 import inspect
 import operator
 from collections.abc import Callable
+from keyword import iskeyword
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from outlast.policies.questions import QUESTIONS
 from outlast.policies.view import View
 from outlast.policies.writes import MOST_HINTS, Writes
 
 
 class Maker:
-    """Makes a decider for each flash core of each drive, or for the writes of a run."""
+    """Makes a decider for each flash core of each drive, for each array, or for the writes of a run."""
 
     def __init__(self, decision: str, policy: Callable[..., Any], name: str | None = None) -> None:
         self.decision, self.policy = decision, policy
         self.name = name or _name_of(policy)
         """`FILE:NAME`; of code that stands in no file, `interactive:NAME`."""
 
-    def begin(self) -> Decider | Placer:
-        """One for another flash core, or another run."""
+    def begin(self) -> Decider | Placer | Answers:
+        """One for another flash core, another array, or another run."""
         decides = self.policy() if isinstance(self.policy, type) else self.policy
-        return Placer(decides) if self.decision == "placement" else Decider(decides)
+        if self.decision == "placement":
+            return Placer(decides)
+        return Answers(self.decision, decides) if self.decision in QUESTIONS else Decider(decides)
 
 
 class Decider:
@@ -89,6 +93,27 @@ class Placer:
         if hints.size and not (hints.min() >= 0 and hints.max() < MOST_HINTS):
             raise ValueError(f"returned hints from {hints.min()} to {hints.max()}: must be 0 to {MOST_HINTS - 1}")
         return np.ascontiguousarray(np.broadcast_to(hints, len(writes)), dtype=np.uint8)
+
+
+class Answers:
+    """Answers questions of a few values."""
+
+    def __init__(self, decision: str, decide: Callable[[Any], Any]) -> None:
+        if not callable(decide):
+            raise TypeError(f"{decide!r} cannot be called with a question")
+        self._decision, self._decide = decision, decide
+        self._question, self._answered = QUESTIONS[decision]
+
+    def answer(self, **values: Any) -> Any:
+        """The answer to the question that has these values."""
+        # What is a word of the language has a name of its own.
+        question = self._question(**{f"{name}_" if iskeyword(name) else name: value for name, value in values.items()})
+        answer = self._decide(question)
+        return None if answer is None else self._answered(answer)
+
+    def copy(self) -> Answers:
+        """One that goes on from the same state."""
+        return Answers(self._decision, copy.deepcopy(self._decide))
 
 
 def _name_of(policy: Callable[..., Any]) -> str:

@@ -2,7 +2,7 @@
 
 use super::Scenario;
 use super::error::nearest;
-use outlast_ftl::VictimPolicy;
+use outlast_ftl::{Pacing, VictimPolicy};
 use outlast_media::ConfigError;
 use outlast_ssd::ScrubConfig;
 use outlast_units::Nanos;
@@ -71,6 +71,12 @@ decisions! {
     /// Which stream hint each write of the workload gets, and so which of the drive's streams (`device.ftl.streams`) or classes
     /// (`device.protection.classes`) has it, asked for thousands of writes at once: code of your own. Default: the workload's own hints.
     placement = Placement;
+    /// Which code (data and parity units of a stripe) a superblock gets when it is opened, in the place of that of its class, which must need no less
+    /// room: code of your own. Default: that of its class, `device.protection`.
+    code = Code;
+    /// How host writes are held to what collection gains: a policy of `device.ftl.gc.pacing`, or code of your own, which says for each victim what share of
+    /// that setting's pace the host has. Default: what that setting says.
+    pacing = Pacing;
 }
 
 /// Code of the user's that a scenario names.
@@ -130,7 +136,12 @@ pub(super) fn take_policies(scenario: &mut Scenario) -> Result<(), ConfigError> 
                 scenario.device.ftl.gc.policy =
                     known.map_err(|_| unknown(decision, name, &names(VictimPolicy::ALL)))?;
             }
-            Decision::WearLeveling | Decision::Scrub | Decision::Placement => {
+            Decision::Pacing => {
+                let known = Pacing::deserialize(StrDeserializer::<Error>::new(name));
+                scenario.device.ftl.gc.pacing =
+                    known.map_err(|_| unknown(decision, name, &names(&Pacing::NAMES)))?;
+            }
+            Decision::WearLeveling | Decision::Scrub | Decision::Placement | Decision::Code => {
                 return Err(unknown(decision, name, &[]));
             }
         }
@@ -145,6 +156,10 @@ pub(super) fn take_policies(scenario: &mut Scenario) -> Result<(), ConfigError> 
             return Err(ConfigError::new("device.scrub.own", own, limit));
         }
         _ => {}
+    }
+    if policies.code.is_some() && scenario.device.protection.is_none() {
+        let limit = "chooses among codes; give the drive parity, with device.protection";
+        return Err(ConfigError::new("policies.code", policies.code.as_deref().unwrap_or_default(), limit));
     }
     match policies.own().find(|own| own.file.is_empty() || own.name.is_empty()) {
         Some(own) => {
@@ -180,6 +195,8 @@ impl Scenario {
             Decision::WearLeveling => self.device.ftl.own.wear_leveling.is_some(),
             Decision::Scrub => self.device.ftl.own.scrub.is_some(),
             Decision::Placement => self.workload.placement.is_some(),
+            Decision::Code => self.device.ftl.own.code.is_some(),
+            Decision::Pacing => self.device.ftl.own.pacing.is_some(),
         };
         match self.policies.own().find(|own| !is_loaded(own)) {
             Some(own) => {

@@ -118,7 +118,8 @@ impl Pacing {
     /// All.
     pub const ALL: [Self; 4] = [Self::Smooth, Self::None, Self::Burst, Self::Token];
 
-    const NAMES: [&'static str; 4] = ["smooth", "none", "burst", "token"];
+    /// Their names, in this order.
+    pub const NAMES: [&'static str; 4] = ["smooth", "none", "burst", "token"];
 }
 
 impl From<bool> for Pacing {

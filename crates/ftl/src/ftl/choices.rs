@@ -2,10 +2,12 @@
 
 use super::Ftl;
 use crate::config::GcConfig;
-use crate::policy::{CellColumns, Deciders, Draws, NO_CANDIDATE, Own, SuperblockChoice, View};
+use crate::policy::{
+    CellColumns, Collecting, Deciders, Draws, NO_CANDIDATE, Own, SuperblockChoice, View, choose,
+};
 use outlast_media::ConfigError;
-use outlast_units::SuperblockId;
 use outlast_units::rng::SplitMix;
+use outlast_units::{Nanos, SuperblockId};
 
 impl Ftl {
     /// The superblock that garbage collection should take next, by the configured policy; `None` when no sealed superblock has
@@ -51,7 +53,36 @@ impl Ftl {
             cells: cells.as_deref(),
             ..self.superblocks.view(self.counts.clock(), units)
         };
-        scrub.as_mut()?.choose(&view, &mut Draws { choices: 1, rng: &mut self.rng }, false)
+        choose(scrub.as_mut()?, &view, &mut Draws { choices: 1, rng: &mut self.rng }, false)
+    }
+
+    /// Whether a policy of the user's says how much the host may write while a victim is moved.
+    #[inline]
+    pub fn is_paced_by_policy(&self) -> bool {
+        self.own.pacing.is_some()
+    }
+
+    /// The share, 0 to 1, of what collection lets in while `victim` is moved: what the user's policy says, of a host of which `waiting` writes
+    /// wait and whose open superblocks have room for `room` units.
+    pub fn choose_pace(&mut self, now: Nanos, victim: SuperblockId, room: u32, waiting: u32) -> f64 {
+        let (start_free, stop_free) = self.room.marks();
+        let question = Collecting {
+            victim: victim.0,
+            valid: self.superblocks.count(victim) & !NO_CANDIDATE,
+            units: self.data_units(self.streams.gc(self.class_of_superblock(victim))),
+            room,
+            free: self.free_superblocks(),
+            start_free,
+            stop_free,
+            waiting,
+            clock: self.counts.clock(),
+            now_ns: now,
+        };
+        let check = |share: &f64| match share {
+            0.0..=1.0 => Ok(()),
+            _ => Err(format!("returned {share}: must be a share, between 0 and 1")),
+        };
+        self.own.pacing.as_mut().and_then(|own| own.decide(&question, check)).unwrap_or(1.0)
     }
 
     /// Whether a policy of the user's asks to see what the cells have gone through: then [`Ftl::show_cells`] before each question.
@@ -69,12 +100,12 @@ impl Ftl {
 
     /// Whether [`Ftl::policy_failure`] has something to say.
     pub fn has_policy_failed(&self) -> bool {
-        self.own.all().any(Own::has_failed)
+        self.own.have_failed()
     }
 
     /// What the user's policy did that it must not, if it did.
     pub fn policy_failure(&self) -> Option<ConfigError> {
-        self.own.all().find_map(Own::failure)
+        self.own.failure()
     }
 
     /// Whether classes, or superblocks of one class, have different codes.
@@ -136,7 +167,7 @@ impl Ftl {
         if let Some(own) = wear {
             let units = self.codes.most_data_units();
             let view = View { cells: cells.as_deref(), ..self.superblocks.view(self.counts.clock(), units) };
-            let cold = own.choose(&view, &mut Draws { choices: 1, rng: &mut self.rng }, false)?;
+            let cold = choose(own, &view, &mut Draws { choices: 1, rng: &mut self.rng }, false)?;
             let stream = self.streams.wear_leveling(self.class_of_superblock(cold));
             return self.can_relocate(cold, stream).then_some(cold);
         }
@@ -162,7 +193,7 @@ fn pick(
     let mut built_in = gc.policy;
     let victim = match own {
         // Of a run that is about to end the drive must not come to a stop before.
-        Some(own) => own.choose(view, &mut draws, must).or_else(|| {
+        Some(own) => choose(own, view, &mut draws, must).or_else(|| {
             if own.has_failed() { built_in.choose(view, &mut draws).unwrap_or_default() } else { None }
         }),
         None => built_in.choose(view, &mut draws).unwrap_or_default(),

@@ -2,7 +2,9 @@
 
 use super::Ftl;
 use crate::config::CodeConfig;
-use crate::streams::Cause;
+use crate::policy::{ChosenCode, Opening};
+use crate::streams::{Cause, Stream};
+use crate::stripes::LaneSet;
 use crate::superblocks::State;
 use outlast_media::ConfigError;
 use outlast_units::SuperblockId;
@@ -45,11 +47,58 @@ impl Ftl {
         Ok(())
     }
 
-    /// Whether `superblock` is sealed and its code is not the one that its stream has now.
+    /// The user's policy chooses the code of `superblock`, which `stream` has just opened. Room and memory are counted by the code of the class, so no
+    /// choice may need more; where the class has no parity, there is nothing to choose.
+    #[cold]
+    pub(super) fn choose_code(&mut self, superblock: SuperblockId, stream: Stream) {
+        let free = self.free_superblocks() + 1;
+        let Self { own, codes, layout, lanes, superblocks, streams, counts, .. } = self;
+        let Some(own) = own.code.as_mut().filter(|_| codes.is_protected(stream)) else { return };
+        let class = codes.config_of(superblock);
+        let question = Opening {
+            superblock: superblock.0,
+            class: streams.class(stream),
+            cause: streams.cause(stream).name(),
+            erases: superblocks.cycles(superblock),
+            data: class.data,
+            parity: class.parity,
+            dead_lanes: lanes.dead().map_or(0, LaneSet::len),
+            free,
+            superblocks: layout.superblocks() - superblocks.retired(),
+            clock: counts.clock(),
+        };
+        let least = codes.data_units(stream);
+        let code = |(data, parity): ChosenCode| CodeConfig { data, parity, ..class };
+        let check = |&chosen: &ChosenCode| {
+            let told = |problem: String| format!("returned {chosen:?}: {problem}");
+            code(chosen).validate("code").map_err(|error| told(error.to_string()))?;
+            let room =
+                codes.room_of(code(chosen), layout, lanes.dead()).map_err(|error| told(error.to_string()))?;
+            if chosen.1 > class.parity {
+                let limit =
+                    "has more parity than the code of its class, by which the controller's memory is counted";
+                return Err(told(limit.to_owned()));
+            }
+            if room < least {
+                let limit =
+                    "leaves a superblock less data than the code of its class, by which room is counted";
+                return Err(told(limit.to_owned()));
+            }
+            Ok(())
+        };
+        if let Some(chosen) = own.decide(&question, check) {
+            let taken = codes.choose(superblock, code(chosen), layout);
+            debug_assert!(taken.is_ok(), "a code that has room is taken");
+        }
+    }
+
+    /// Whether `superblock` is sealed and its code is not the one that its stream has now. Codes that the user's policy chooses are never
+    /// outdated: nobody knows what it would choose now.
     #[inline]
     pub(super) fn is_outdated(&self, superblock: SuperblockId) -> bool {
         let stream = self.superblocks.opened_by(superblock);
-        self.superblocks.state(superblock) == State::Sealed
+        self.own.code.is_none()
+            && self.superblocks.state(superblock) == State::Sealed
             && !self.codes.is_current(superblock, stream)
             && self.streams.cause(stream) != Cause::Partial
     }

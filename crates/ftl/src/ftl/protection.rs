@@ -91,8 +91,8 @@ impl Ftl {
             self.layout.pus_within().filter(|&pu| self.role(superblock, pu) == Role::Gap).count() as u32;
         self.settle_pus(superblock, gone);
         let data = match self.lanes.missing_of(superblock) {
-            None => self.codes.data_units(stream),
-            Some(_) => data_units(&self.layout, self.codes.of(superblock), self.lanes.opened(superblock)),
+            None if self.own.code.is_none() => self.codes.data_units(stream),
+            _ => data_units(&self.layout, self.codes.of(superblock), self.lanes.opened(superblock)),
         };
         // As yet no program unit is under way: the first one with data is sought as every other is.
         debug_assert!(

@@ -47,6 +47,9 @@ impl Ftl {
     fn open_next(&mut self, stream: Stream) {
         let superblock = self.take_free(self.streams.cause(stream));
         self.begin_superblock(superblock, stream);
+        if self.own.code.is_some() {
+            self.choose_code(superblock, stream);
+        }
         let units = self.layout.units_per_pu();
         debug_assert!(self.frontiers[stream].is_full(), "stream {} leaves slots empty", stream.0);
         let (first, data) = (self.layout.first_slot(superblock), self.layout.data_pus() * units);

@@ -2,10 +2,12 @@
 //! file for each policy, and one line in the list below; a policy of somebody else's comes in as [`OwnChoice`].
 
 mod own;
+mod questions;
 mod view;
 
-pub(crate) use own::{Deciders, Own};
-pub use own::{MakesChoice, OwnChoice, OwnPolicies, SuperblockChoice};
+pub(crate) use own::{Deciders, Own, choose};
+pub use own::{OwnChoice, OwnPolicies, SuperblockChoice};
+pub use questions::{ChosenCode, Collecting, Opening};
 pub(crate) use view::NO_CANDIDATE;
 pub use view::{CellColumns, Draws, View};
 

@@ -1,10 +1,10 @@
 //! A policy that is not in the list: code of the user's, behind an interface.
 
-use super::{CellColumns, Draws, VictimPolicy, View};
+use super::{CellColumns, Collecting, Draws, Opening, View};
+use outlast_decisions::{Decider, Decides, Forks, Loaded};
 use outlast_media::ConfigError;
 use outlast_units::SuperblockId;
 use std::fmt;
-use std::sync::Arc;
 
 /// Which superblock is emptied next: a decision that sees a view of the superblocks and changes nothing. Garbage collection asks for the
 /// one that gains space, static wear levelling for one whose data has lain too long, scrubbing for those whose data goes bad.
@@ -26,26 +26,12 @@ pub trait SuperblockChoice: fmt::Debug + Send + Sync {
     fn fork(&self) -> Box<dyn SuperblockChoice>;
 }
 
-/// Makes a policy for each flash core.
-pub trait MakesChoice: Send + Sync {
-    /// What messages call it.
-    fn name(&self) -> &str;
+/// A policy of superblocks of the user's, in the place of a built-in one.
+pub type OwnChoice = Loaded<dyn SuperblockChoice>;
 
-    /// One for another flash core.
-    ///
-    /// # Errors
-    /// What went wrong, in one line.
-    fn make(&self) -> Result<Box<dyn SuperblockChoice>, String>;
-}
-
-/// A policy of the user's, in the place of a built-in one.
-#[derive(Clone)]
-pub struct OwnChoice(Arc<dyn MakesChoice>);
-
-impl OwnChoice {
-    /// Of what makes one for each flash core.
-    pub fn new(maker: impl MakesChoice + 'static) -> Self {
-        Self(Arc::new(maker))
+impl Forks for dyn SuperblockChoice {
+    fn fork(&self) -> Box<Self> {
+        SuperblockChoice::fork(self)
     }
 }
 
@@ -58,18 +44,10 @@ pub struct OwnPolicies {
     pub wear_leveling: Option<OwnChoice>,
     /// Which superblock scrubbing moves, beside its built-in policies.
     pub scrub: Option<OwnChoice>,
-}
-
-impl fmt::Debug for OwnChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("OwnChoice").field(&self.0.name()).finish()
-    }
-}
-
-impl PartialEq for OwnChoice {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
+    /// Which code a superblock gets when it is opened, in the place of that of its class.
+    pub code: Option<Loaded<dyn Decides<Opening>>>,
+    /// Which part of what collection lets in the host may write.
+    pub pacing: Option<Loaded<dyn Decides<Collecting>>>,
 }
 
 /// The user's policies on one flash core.
@@ -78,94 +56,66 @@ pub(crate) struct Deciders {
     pub(crate) gc: Option<Own>,
     pub(crate) wear: Option<Own>,
     pub(crate) scrub: Option<Own>,
+    pub(crate) code: Option<Decider<dyn Decides<Opening>>>,
+    pub(crate) pacing: Option<Decider<dyn Decides<Collecting>>>,
     /// Valid units as policies see them where superblocks hold different amounts of data; kept for its memory.
     pub(crate) shares: Vec<u32>,
     /// What the cells have gone through, where some policy asks to see it and it was shown.
     pub(crate) cells: Option<Box<CellColumns>>,
 }
 
+/// The user's policy for one decision about superblocks on one flash core.
+pub(crate) type Own = Decider<dyn SuperblockChoice>;
+
 impl Deciders {
     pub(crate) fn new(own: &OwnPolicies) -> Self {
-        let begun = |setting, own: &Option<OwnChoice>| own.as_ref().map(|own| Own::new(setting, own));
         Self {
-            gc: begun("policies.gc", &own.gc),
-            wear: begun("policies.wear_leveling", &own.wear_leveling),
-            scrub: begun("policies.scrub", &own.scrub),
+            gc: begun("policies.gc", own.gc.as_ref()),
+            wear: begun("policies.wear_leveling", own.wear_leveling.as_ref()),
+            scrub: begun("policies.scrub", own.scrub.as_ref()),
+            code: begun("policies.code", own.code.as_ref()),
+            pacing: begun("policies.pacing", own.pacing.as_ref()),
             shares: Vec::new(),
             cells: None,
         }
     }
 
-    pub(crate) fn see_cells(&self) -> bool {
-        self.all().any(|own| own.policy.sees_cells())
-    }
-
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Own> {
+    fn about_superblocks(&self) -> impl Iterator<Item = &Own> {
         [&self.gc, &self.wear, &self.scrub].into_iter().flatten()
     }
-}
 
-/// The user's policy for one decision on one flash core.
-#[derive(Debug)]
-pub(crate) struct Own {
-    /// The setting that names it.
-    setting: &'static str,
-    name: String,
-    policy: Box<dyn SuperblockChoice>,
-    /// What it did that it must not. From then on it is not asked any more, until the run is ended.
-    failure: Option<String>,
-}
-
-impl Clone for Own {
-    fn clone(&self) -> Self {
-        Self {
-            setting: self.setting,
-            name: self.name.clone(),
-            policy: self.policy.fork(),
-            failure: self.failure.clone(),
-        }
-    }
-}
-
-impl Own {
-    /// Of a core that is being put together; what goes wrong ends the run that it is for.
-    fn new(setting: &'static str, own: &OwnChoice) -> Self {
-        let name = own.0.name().to_owned();
-        match own.0.make() {
-            Ok(policy) => Self { setting, name, policy, failure: None },
-            Err(error) => {
-                Self { setting, name, policy: Box::new(VictimPolicy::Greedy), failure: Some(error) }
-            }
-        }
+    pub(crate) fn see_cells(&self) -> bool {
+        self.about_superblocks().filter_map(Decider::policy).any(SuperblockChoice::sees_cells)
     }
 
-    /// Its choice; `must`: space that can be gained has to be gained now. `None`, too, once it has failed.
-    pub(crate) fn choose(
-        &mut self,
-        view: &View<'_>,
-        draws: &mut Draws<'_>,
-        must: bool,
-    ) -> Option<SuperblockId> {
-        if self.failure.is_some() {
-            return None;
-        }
-        match self.policy.choose(view, draws).and_then(|choice| checked(choice, view, must)) {
-            Ok(choice) => choice,
-            Err(error) => {
-                self.failure = Some(format!("{error}; {}", state_of(view)));
-                None
-            }
-        }
-    }
-
-    pub(crate) fn has_failed(&self) -> bool {
-        self.failure.is_some()
-    }
-
-    /// Why the run must end, if it must.
+    /// What the first that did what it must not has to say.
     pub(crate) fn failure(&self) -> Option<ConfigError> {
-        self.failure.as_ref().map(|error| ConfigError::new(self.setting, &self.name, error.clone()))
+        let first = self.about_superblocks().find_map(Decider::failure);
+        first.or_else(|| self.code.as_ref()?.failure()).or_else(|| self.pacing.as_ref()?.failure())
     }
+
+    pub(crate) fn have_failed(&self) -> bool {
+        self.about_superblocks().any(Decider::has_failed)
+            || self.code.as_ref().is_some_and(Decider::has_failed)
+            || self.pacing.as_ref().is_some_and(Decider::has_failed)
+    }
+}
+
+fn begun<P: ?Sized>(setting: &'static str, own: Option<&Loaded<P>>) -> Option<Decider<P>> {
+    own.map(|own| Decider::new(setting, own))
+}
+
+/// The choice of `own`; `must`: space that can be gained has to be gained now. `None`, too, once it has failed.
+pub(crate) fn choose(
+    own: &mut Own,
+    view: &View<'_>,
+    draws: &mut Draws<'_>,
+    must: bool,
+) -> Option<SuperblockId> {
+    own.ask(|policy| {
+        let choice = policy.choose(view, draws).and_then(|choice| checked(choice, view, must));
+        choice.map_err(|error| format!("{error}; {}", state_of(view)))
+    })?
 }
 
 fn checked(

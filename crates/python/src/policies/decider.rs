@@ -2,13 +2,14 @@
 
 use super::{Maker, asked, in_a_line};
 use numpy::{Element, PyArray1, PyArrayMethods};
-use outlast_ftl::{CellColumns, Draws, MakesChoice, SuperblockChoice, View};
+use outlast_decisions::Makes;
+use outlast_ftl::{CellColumns, Draws, SuperblockChoice, View};
 use outlast_units::SuperblockId;
 use outlast_units::rng::SplitMix;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-impl MakesChoice for Maker {
+impl Makes<dyn SuperblockChoice> for Maker {
     fn name(&self) -> &str {
         &self.name
     }
@@ -202,7 +203,7 @@ impl SuperblockChoice for Decider {
 
 /// A decider that could not be copied.
 #[derive(Clone, Debug)]
-struct Failed(String);
+pub(super) struct Failed(pub(super) String);
 
 impl SuperblockChoice for Failed {
     fn choose(&mut self, _: &View<'_>, _: &mut Draws<'_>) -> Result<Option<SuperblockId>, String> {

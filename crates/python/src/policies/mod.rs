@@ -1,10 +1,12 @@
 //! Decisions that code of the user's takes: a Python object in the place of a built-in policy.
 
+mod answers;
 mod decider;
 mod placer;
 
 use crate::errors::ScenarioError;
 use crate::scenario::{Override, RawLayer, load};
+use outlast_decisions::Loaded;
 use outlast_engine::{Decision, OwnPolicy, Provenance, Scenario};
 use outlast_ftl::OwnChoice;
 use outlast_workload::OwnPlacement;
@@ -41,7 +43,7 @@ pub(crate) fn load_whole(
                 ScenarioError::new_err(format!("{} = {own}: {error}", own.decision.setting()))
             };
             let Some(place) = about_superblocks(&mut scenario, own.decision) else {
-                let limit = "a shared library decides about superblocks; writes are placed by Python";
+                let limit = "a shared library decides about superblocks (gc, wear_leveling, scrub); this is decided by Python";
                 return Err(told(limit.to_owned()));
             };
             *place = Some(outlast_plugin::load(&own.file, &own.name).map_err(told)?);
@@ -69,20 +71,27 @@ pub(crate) fn load_whole(
 
 fn decide_by(scenario: &mut Scenario, own: &OwnPolicy, maker: Py<PyAny>) {
     let maker = Maker { name: own.to_string(), maker };
-    match about_superblocks(scenario, own.decision) {
-        Some(place) => *place = Some(OwnChoice::new(maker)),
-        None => scenario.workload.placement = Some(OwnPlacement::new(maker)),
+    if let Some(place) = about_superblocks(scenario, own.decision) {
+        *place = Some(OwnChoice::new(maker));
+        return;
+    }
+    let drive = &mut scenario.device.ftl.own;
+    match own.decision {
+        Decision::Gc | Decision::WearLeveling | Decision::Scrub => {}
+        Decision::Placement => scenario.workload.placement = Some(OwnPlacement::new(maker)),
+        Decision::Code => drive.code = Some(Loaded::new(maker)),
+        Decision::Pacing => drive.pacing = Some(Loaded::new(maker)),
     }
 }
 
-/// Where a scenario keeps the code that takes a decision about superblocks; `None` for one about writes.
+/// Where a scenario keeps the code that takes a decision about superblocks; `None` for one about something else.
 fn about_superblocks(scenario: &mut Scenario, decision: Decision) -> Option<&mut Option<OwnChoice>> {
     let own = &mut scenario.device.ftl.own;
     match decision {
         Decision::Gc => Some(&mut own.gc),
         Decision::WearLeveling => Some(&mut own.wear_leveling),
         Decision::Scrub => Some(&mut own.scrub),
-        Decision::Placement => None,
+        _ => None,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::config::SsdConfig;
 use crate::op::{Task, UnitWork};
 use outlast_ftl::{Ftl, Stream};
 use outlast_media::ConfigError;
-use outlast_units::{Nanos, Pu};
+use outlast_units::{Nanos, Pu, SuperblockId};
 use std::collections::VecDeque;
 
 /// A host write that waits for room.
@@ -108,6 +108,14 @@ impl Buffer {
         // Of all streams together: one that is full waits for itself. A sixteenth of a superblock is kept back.
         let room: u32 = ftl.streams().hosts().map(|stream| ftl.stream(stream).room()).sum();
         self.pacer.grant(now, room, ftl.layout().units_per_superblock() / 16, progress);
+    }
+
+    /// The user's policy says how much the host may write while `victim` is moved.
+    #[cold]
+    pub(crate) fn ask_pace(&mut self, now: Nanos, ftl: &mut Ftl, victim: SuperblockId) {
+        let room: u32 = ftl.streams().hosts().map(|stream| ftl.stream(stream).room()).sum();
+        let share = ftl.choose_pace(now, victim, room, self.waiting.len() as u32);
+        self.pacer.withhold(1.0 - share);
     }
 
     /// The victim gains `gain` slots, in 2^-16 units, of which the host has its share.

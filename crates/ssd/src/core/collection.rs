@@ -29,6 +29,9 @@ impl Ssd {
             if ftl.collection_begins() {
                 buffer.pacer_mut().burst_begins();
             }
+            if ftl.is_paced_by_policy() {
+                buffer.ask_pace(now, ftl, victim);
+            }
             let stream = ftl.streams().gc(ftl.superblock(victim).class());
             self.start_relocation(now, core, Task::Gc, victim, stream, Reason::Space);
         }

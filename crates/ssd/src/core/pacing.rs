@@ -28,6 +28,8 @@ pub(crate) struct Pacer {
     /// Host units that may be written while collection runs, in 2^-16 units.
     credit: u64,
     tokens: Option<Box<Tokens>>,
+    /// The part of what collection grants that the user's policy keeps from the host, in 2^-16.
+    withheld: u64,
 }
 
 /// What collection has done, and what it has to do.
@@ -59,6 +61,7 @@ impl Pacer {
             share: ftl.has_marks().then_some(share),
             credit: 0,
             tokens: (gc.pacing == Pacing::Token).then(tokens),
+            withheld: 0,
         }
     }
 
@@ -142,9 +145,22 @@ impl Pacer {
         let share = spendable * ONE * u64::from(units) / u64::from(work);
         let most = u64::from(room) * ONE;
         if self.is_smooth {
-            self.credit = (self.credit + share).min(most);
+            self.credit = (self.credit + self.less_withheld(share)).min(most);
         } else {
             self.add(now, self.share.map_or(share, |own| share * own / ONE), most);
+        }
+    }
+
+    /// Of what collection grants from now on, `part` is kept from the host.
+    pub(super) fn withhold(&mut self, part: f64) {
+        self.withheld = (part * ONE as f64) as u64;
+    }
+
+    #[inline]
+    fn less_withheld(&self, share: u64) -> u64 {
+        match self.withheld {
+            0 => share,
+            part => share - (u128::from(share) * u128::from(part)).div_ceil(u128::from(ONE)) as u64,
         }
     }
 
@@ -163,6 +179,7 @@ impl Pacer {
 
     #[inline(never)]
     fn add(&mut self, now: Nanos, share: u64, most: u64) {
+        let share = self.less_withheld(share);
         self.credit = (self.credit + share).min(most);
         if let Some(tokens) = &mut self.tokens {
             tokens.gain(now, share);
@@ -261,6 +278,16 @@ mod tests {
             own.grant(Nanos::ZERO, 8, 0, moved(50, 100));
         }
         assert_eq!(own.credit, 8 * ONE);
+    }
+
+    #[test]
+    fn what_is_withheld_is_not_granted() {
+        for (part, granted) in [(0.0, 8), (0.25, 6), (1.0, 0)] {
+            let mut own = smooth();
+            own.withhold(part);
+            own.grant(Nanos::ZERO, 16, 0, moved(50, 100));
+            assert_eq!(own.credit, granted * ONE, "{part}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 pub(crate) mod host;
 pub(crate) mod life;
 pub(crate) mod model;
+pub(crate) mod own;
 pub(crate) mod pacing;
 pub(crate) mod protection;
 pub(crate) mod torn;

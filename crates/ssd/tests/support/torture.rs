@@ -1,6 +1,7 @@
 //! Random commands with real bytes on small drives of many kinds, cut off at random moments.
 
 use super::model::Model;
+use super::own::decide_some;
 use super::pacing::pacings;
 use super::protection::{choices, protected};
 use super::tiny;
@@ -42,7 +43,9 @@ fn random_fault(rng: &mut SplitMix, config: &SsdConfig) -> Fault {
 }
 
 pub(crate) fn torture(config: &SsdConfig, seed: u64, commands: u32, cuts: Cuts, faults: u64) -> Model {
-    torture_of(Model::new(config.clone(), seed), seed, commands, cuts, faults)
+    let mut config = config.clone();
+    decide_some(&mut config, seed);
+    torture_of(Model::new(config, seed), seed, commands, cuts, faults)
 }
 
 /// The same with a model, and a drive, that is there already.
@@ -105,6 +108,7 @@ pub(crate) fn torture_of(mut model: Model, seed: u64, commands: u32, cuts: Cuts,
     }
     model.cut();
     model.read_everything();
+    assert_eq!(model.ssd.ftls().find_map(outlast_ftl::Ftl::policy_failure), None);
     model
 }
 

@@ -1,0 +1,96 @@
+//! A Python object that answers questions of a few values.
+
+use super::{Maker, asked, in_a_line};
+use outlast_decisions::{Decides, Makes, Question, Value};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// An answer as Python gives it, which has been looked at there.
+pub(super) trait Answer: Sized {
+    /// Of what Python returned, and what is not `None`.
+    fn of(returned: &Bound<'_, PyAny>) -> PyResult<Self>;
+}
+
+impl Answer for (u16, u8) {
+    fn of(returned: &Bound<'_, PyAny>) -> PyResult<Self> {
+        returned.extract()
+    }
+}
+
+impl Answer for f64 {
+    fn of(returned: &Bound<'_, PyAny>) -> PyResult<Self> {
+        returned.extract()
+    }
+}
+
+impl<Q: Question<Answer: Answer> + 'static> Makes<dyn Decides<Q>> for Maker {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn make(&self) -> Result<Box<dyn Decides<Q>>, String> {
+        Python::attach(|py| Answers::<Q>::new(py, self.maker.call_method0(py, "begin")?))
+            .map(|answers| Box::new(answers) as Box<dyn Decides<Q>>)
+            .map_err(in_a_line)
+    }
+}
+
+/// A Python object that answers questions of one kind.
+struct Answers<Q> {
+    object: Py<PyAny>,
+    /// Its method that answers.
+    answer: Py<PyAny>,
+    kind: PhantomData<fn(&Q)>,
+}
+
+impl<Q> fmt::Debug for Answers<Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Answers").field(&self.object).finish()
+    }
+}
+
+impl<Q: Question<Answer: Answer> + 'static> Answers<Q> {
+    fn new(py: Python<'_>, object: Py<PyAny>) -> PyResult<Self> {
+        let answer = object.getattr(py, "answer")?;
+        Ok(Self { object, answer, kind: PhantomData })
+    }
+
+    fn ask(&self, py: Python<'_>, question: &Q) -> PyResult<Option<Q::Answer>> {
+        let values = PyDict::new(py);
+        for (name, value) in question.values() {
+            match value {
+                Value::Whole(value) => values.set_item(name, value)?,
+                Value::Real(value) => values.set_item(name, value)?,
+                Value::Text(value) => values.set_item(name, value)?,
+                Value::None => values.set_item(name, py.None())?,
+            }
+        }
+        let returned = self.answer.bind(py).call((), Some(&values))?;
+        if returned.is_none() { Ok(None) } else { Q::Answer::of(&returned).map(Some) }
+    }
+}
+
+impl<Q: Question<Answer: Answer> + 'static> Decides<Q> for Answers<Q> {
+    fn decide(&mut self, question: &Q) -> Result<Option<Q::Answer>, String> {
+        asked(|py| self.ask(py, question))
+    }
+
+    fn fork(&self) -> Box<dyn Decides<Q>> {
+        match Python::attach(|py| Self::new(py, self.object.call_method0(py, "copy")?)) {
+            Ok(copied) => Box::new(copied),
+            Err(error) => Box::new(super::decider::Failed(in_a_line(error))),
+        }
+    }
+}
+
+impl<Q: Question> Decides<Q> for super::decider::Failed {
+    fn decide(&mut self, _: &Q) -> Result<Option<Q::Answer>, String> {
+        Err(self.0.clone())
+    }
+
+    fn fork(&self) -> Box<dyn Decides<Q>> {
+        Box::new(self.clone())
+    }
+}
