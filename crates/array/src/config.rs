@@ -1,12 +1,16 @@
 //! Settings of an array: the `[array]` section of a scenario.
 
 mod light;
+mod own;
 mod parts;
 mod repair;
 mod validate;
 
 pub use light::LightConfig;
-pub use parts::{BackgroundConfig, EjectionConfig, LogConfig, LogPlace, ReplacementConfig, ShiftWay};
+pub use own::{Failure, LostRows, OrdersRows, OwnDecisions, Pace, RepairDecision};
+pub use parts::{
+    BackgroundConfig, EjectionConfig, LogConfig, LogPlace, MemberConfig, ReplacementConfig, ShiftWay,
+};
 pub use repair::{FakeWay, RepairConfig, RepairOrder, RepairWay};
 
 use crate::placement::{ParityLayout, Shares};
@@ -80,23 +84,9 @@ pub struct ArrayConfig {
     /// Members that are carried lightly. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub light: Option<LightConfig>,
-}
-
-/// How one member differs from the others.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct MemberConfig {
-    /// Which: counted from 0; spares follow the members.
-    pub device: u16,
-    /// Mean P/E cycles of its blocks when it is put in: it has been in use before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pe_cycles: Option<u32>,
-    /// Its capacity. Of every member as much is used as the smallest one has.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub capacity: Option<Bytes>,
-    /// When it fails as a whole, from the start of the measurement; not for spares.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fail_at: Option<Nanos>,
+    /// Decisions of code of the user's: what `[policies]` of a scenario names, loaded.
+    #[serde(skip)]
+    pub own: OwnDecisions,
 }
 
 /// RAID levels.
@@ -238,6 +228,7 @@ impl ArrayConfig {
             repair: RepairConfig::default(),
             member: Vec::new(),
             light: None,
+            own: OwnDecisions::default(),
         }
     }
 

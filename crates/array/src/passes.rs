@@ -5,7 +5,7 @@
 mod pace;
 mod wanted;
 
-pub(crate) use pace::{HostActivity, pace};
+pub(crate) use pace::{HeldRate, HeldRates, HostActivity, Work, pace};
 
 use crate::config::BackgroundConfig;
 use crate::placement::ShiftPlan;
@@ -104,6 +104,8 @@ pub(crate) struct Passes {
     shifting: bool,
     /// Groups that may be under way at once.
     window: u32,
+    /// What code of the user's said about the pace.
+    pub(crate) rates: HeldRates,
 }
 
 impl Passes {
@@ -120,6 +122,7 @@ impl Passes {
             replan: false,
             shifting: false,
             window: settings.window.into(),
+            rates: HeldRates::default(),
         }
     }
 

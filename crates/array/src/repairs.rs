@@ -15,6 +15,16 @@ pub(crate) struct Waiting {
     pub(crate) id: u32,
     /// Whether it was told that it waits.
     pub(crate) told: bool,
+    /// Set while it is open how it is done: the record then has what the settings say.
+    pub(crate) put_off: Option<PutOff>,
+}
+
+/// A decision of code of the user's that is put off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
+pub(crate) struct PutOff {
+    pub(crate) until: Nanos,
+    /// How often it was asked for.
+    pub(crate) asked: u32,
 }
 
 /// All recoveries.
@@ -48,16 +58,22 @@ impl Repairs {
         &mut self.records[id as usize]
     }
 
-    /// One more recovery is wanted.
-    pub(crate) fn want(&mut self, record: MemberRepair) {
+    /// One more recovery is wanted; `put_off`: it is open how.
+    pub(crate) fn want(&mut self, record: MemberRepair, put_off: Option<PutOff>) {
         let id = self.records.len() as u32;
         self.records.push(record);
-        self.waiting.push(Waiting { id, told: false });
+        self.waiting.push(Waiting { id, told: false, put_off });
     }
 
-    /// Takes out what waits.
-    pub(crate) fn take_waiting(&mut self) -> Vec<Waiting> {
-        std::mem::take(&mut self.waiting)
+    /// What waits, in order.
+    pub(crate) fn waiting(&self) -> Vec<u32> {
+        self.waiting.iter().map(|waiting| waiting.id).collect()
+    }
+
+    /// Takes out recovery `id`, if it still waits.
+    pub(crate) fn take_waiting(&mut self, id: u32) -> Option<Waiting> {
+        let place = self.waiting.iter().position(|waiting| waiting.id == id)?;
+        Some(self.waiting.remove(place))
     }
 
     /// Goes on to wait.
@@ -67,14 +83,17 @@ impl Repairs {
 
     /// Whether a column's member waits to be replaced.
     pub(crate) fn waits_for_replacement(&self, column: usize) -> bool {
-        let mut waiting = self.waiting.iter().map(|waiting| &self.records[waiting.id as usize]);
-        waiting.any(|record| record.member == column && record.way != RepairWay::Die)
+        let decided = self.waiting.iter().filter(|waiting| waiting.put_off.is_none());
+        let mut records = decided.map(|waiting| &self.records[waiting.id as usize]);
+        records.any(|record| record.member == column && record.way != RepairWay::Die)
     }
 
-    /// Whether a column's member is to be made good without leaving first.
+    /// Whether a column's member is to be made good without leaving first, or may be.
     pub(crate) fn stays(&self, column: usize) -> bool {
         let mut open = self.records.iter().filter(|record| record.finished_at.is_none());
+        let mut put_off = self.waiting.iter().filter(|waiting| waiting.put_off.is_some());
         open.any(|record| record.member == column && record.way != RepairWay::Rebuild)
+            || put_off.any(|waiting| self.records[waiting.id as usize].member == column)
     }
 
     /// A recovery begins.
@@ -138,8 +157,18 @@ impl Repairs {
         let open =
             self.waiting.iter().map(|waiting| waiting.id).chain(self.active.iter().map(|repair| repair.id));
         let ids: Vec<u32> = open.collect();
+        self.abandon_those(now, column, &ids)
+    }
+
+    /// As [`Repairs::abandon`], of those that wait: one that replaces the member begins.
+    pub(crate) fn abandon_waiting(&mut self, now: Nanos, column: usize) -> Vec<u16> {
+        let ids = self.waiting();
+        self.abandon_those(now, column, &ids)
+    }
+
+    fn abandon_those(&mut self, now: Nanos, column: usize, ids: &[u32]) -> Vec<u16> {
         let mut dies = Vec::new();
-        for id in ids {
+        for &id in ids {
             let record = self.record(id);
             if record.member != column || record.way == RepairWay::Rebuild && record.started_at.is_some() {
                 continue;

@@ -33,6 +33,7 @@ fn small(level: Level, members: u16) -> ArrayConfig {
             idle_after: Nanos::millis(1),
             window: 6,
             scrub_interval: None,
+            own: None,
         },
         ejection: EjectionConfig { read_errors: u32::MAX, ..EjectionConfig::default() },
         ..ArrayConfig::new(level, members)

@@ -34,6 +34,7 @@ fn config(level: Level, members: u16, repair: RepairConfig) -> ArrayConfig {
             idle_after: Nanos::millis(1),
             window: 6,
             scrub_interval: None,
+            own: None,
         },
         // Lower than what a die costs in read errors: whoever is thrown out for these is noticed.
         ejection: EjectionConfig { read_errors: 30, ..EjectionConfig::default() },

@@ -90,6 +90,7 @@ fn kinds() -> impl Strategy<Value = Kind> {
                     idle_after: Nanos::millis(1),
                     window: 6,
                     scrub_interval: scrubs.then_some(Nanos::millis(200)),
+                    own: None,
                 },
                 ejection: EjectionConfig { read_errors: 30, ..EjectionConfig::default() },
                 ..ArrayConfig::new(level, if level == Level::Raid1 { 3 } else { 5 })

@@ -46,6 +46,7 @@ fn small(level: Level, members: u16, consistency: Consistency) -> ArrayConfig {
             idle_after: Nanos::millis(1),
             window: 6,
             scrub_interval: None,
+            own: None,
         },
         // Latent errors are many here, and members leave on command.
         ejection: EjectionConfig { read_errors: u32::MAX, ..EjectionConfig::default() },

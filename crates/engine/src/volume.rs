@@ -342,7 +342,8 @@ impl Volume {
 impl Volume {
     /// Whether the array, when the host has ended, is to go on by itself.
     fn is_unfinished(&self) -> bool {
-        (self.array.is_rebuilding() || self.array.is_in_doubt()) && self.failure.is_none() && self.is_up()
+        let failed = self.failure.is_some() || self.array.has_policy_failed();
+        (self.array.is_rebuilding() || self.array.is_in_doubt()) && !failed && self.is_up()
     }
 }
 
@@ -586,11 +587,11 @@ impl Machine for Volume {
     }
 
     fn has_failed(&self) -> bool {
-        self.failure.is_some() || self.drives().any(Machine::has_failed)
+        self.failure.is_some() || self.array.has_policy_failed() || self.drives().any(Machine::has_failed)
     }
 
     fn policy_failure(&self) -> Option<ConfigError> {
-        self.drives().find_map(Machine::policy_failure)
+        self.array.policy_failure().or_else(|| self.drives().find_map(Machine::policy_failure))
     }
 
     #[inline]

@@ -1,4 +1,4 @@
-//! Settings of records, of work in the background, and of members that leave.
+//! Settings of records, of work in the background, of members that leave, and of those that are not as the others.
 
 use outlast_units::{ByteRate, Bytes, Nanos};
 use schemars::JsonSchema;
@@ -57,6 +57,10 @@ pub struct BackgroundConfig {
     /// Time from the end of one scrub to the start of the next, which repairs what it finds. Absent: scrubs only on demand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scrub_interval: Option<Nanos>,
+    /// Time from one question to the next where code of the user's says how fast members are rebuilt and repaired; its answer holds
+    /// meanwhile. From 10 us to 1 h. Absent: 10 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own: Option<Nanos>,
 }
 
 impl Default for BackgroundConfig {
@@ -67,6 +71,7 @@ impl Default for BackgroundConfig {
             idle_after: Nanos::millis(500),
             window: 32,
             scrub_interval: None,
+            own: None,
         }
     }
 }
@@ -116,4 +121,21 @@ pub enum ShiftWay {
     Minimal,
     /// The same chunks move, but each only when its stripe is next written.
     Lazy,
+}
+
+/// How one member differs from the others.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MemberConfig {
+    /// Which: counted from 0; spares follow the members.
+    pub device: u16,
+    /// Mean P/E cycles of its blocks when it is put in: it has been in use before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pe_cycles: Option<u32>,
+    /// Its capacity. Of every member as much is used as the smallest one has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<Bytes>,
+    /// When it fails as a whole, from the start of the measurement; not for spares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail_at: Option<Nanos>,
 }

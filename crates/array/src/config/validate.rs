@@ -1,9 +1,9 @@
 //! Checks of settings, and how they go together.
 
-use super::{ArrayConfig, BackgroundConfig, Consistency, Level};
+use super::{ArrayConfig, BackgroundConfig, Consistency, Level, RepairWay};
 use crate::placement::MEMBERS_MAX;
 use outlast_media::{ConfigError, at_most_a_second};
-use outlast_units::{Bytes, SECTOR_BYTES};
+use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
 
 impl ArrayConfig {
     /// Checks every setting and how they go together.
@@ -31,6 +31,10 @@ impl ArrayConfig {
         }
         self.background.validate()?;
         self.repair.validate()?;
+        if self.own.repair_order.is_some() && self.repair.way != RepairWay::Die {
+            let limit = "must be die where policies.repair_order is given";
+            return Err(ConfigError::new("array.repair.way", self.repair.way.name(), limit));
+        }
         if let Some(limit) = self.replacement.limit_percent
             && !(limit > 0.0 && limit <= 1e6)
         {
@@ -165,6 +169,11 @@ impl BackgroundConfig {
         {
             let limit = format!("must be at most array.background.max_rate, {max}");
             return Err(ConfigError::new("array.background.min_rate", min, limit));
+        }
+        if let Some(own) = self.own
+            && !(Nanos::micros(10)..=Nanos::secs(3600)).contains(&own)
+        {
+            return Err(ConfigError::new("array.background.own", own, "must be between 10us and 1h"));
         }
         at_most_a_second("array.background.idle_after", self.idle_after)
     }

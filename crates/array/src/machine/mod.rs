@@ -2,7 +2,7 @@
 //!
 //! One file for each way in or step: [`host`] takes commands and cuts them into pieces, and [`direct`] sends those that need no lock; [`begin`], [`plan`], [`gather`], [`window`],
 //! [`record`] and [`commit`] carry an operation on a group from its lock to its end; [`events`] handles what members complete and what time brings, and settles; [`follow`] keeps account of where time goes; [`membership`], [`pass`],
-//! [`power`], [`bitmap`] and [`repair`] do what the array does beside the host; [`aside`] reads members for others; [`device`], [`extents`], [`status`] and [`untimed`] are the ways out.
+//! [`power`], [`bitmap`] and [`repair`] do what the array does beside the host; [`aside`] reads members for others; [`own`] asks code of the user's; [`device`], [`extents`], [`status`] and [`untimed`] are the ways out.
 
 mod aside;
 mod begin;
@@ -19,6 +19,7 @@ mod host;
 mod ledger;
 mod losses;
 mod membership;
+mod own;
 mod pass;
 mod peek;
 mod plan;
@@ -42,6 +43,7 @@ use ledger::Ledger;
 use outlast_device::{Command, Completion, Device, Op as HostOp};
 use outlast_media::ConfigError;
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
+use own::Deciders;
 use setup::Setup;
 
 /// An array of devices; itself a [`Device`].
@@ -66,6 +68,9 @@ use setup::Setup;
 pub struct Array<D> {
     #[persist(skip)]
     setup: Setup,
+    /// Code of the user's; none where there is none.
+    #[persist(skip)]
+    own: Option<Box<Deciders>>,
     layout: Layout,
     members: Members<D>,
     flight: Flight,
@@ -134,6 +139,7 @@ impl<D: Device> Array<D> {
             read_only: false,
             powered: true,
             buffer: Vec::new(),
+            own: Deciders::new(&setup.config.own),
             layout,
             setup,
         })

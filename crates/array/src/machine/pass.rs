@@ -5,7 +5,7 @@ use crate::config::ShiftWay;
 use crate::error::EventKind;
 use crate::layout::{Map, Rows, Shift};
 use crate::op::{Op, OpKind};
-use crate::passes::{HostActivity, PassKind, Turn, View, pace};
+use crate::passes::{HeldRate, HostActivity, PassKind, Turn, View, Work, pace};
 use crate::placement::{ShiftPlan, by_rank};
 use outlast_device::Device;
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
@@ -205,10 +205,15 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// When the next group may be started, if not now.
-    fn throttle(&self, now: Nanos, kind: PassKind) -> Option<Nanos> {
-        let rate = if kind == PassKind::Rebuild { self.repairs.rebuild_rate() } else { None };
-        self.pace(now, (self.passes.last_start()?, Bytes(self.layout.chunk * SECTOR_BYTES)), rate)
+    /// When to look again at the next group, if it may not be started now.
+    fn throttle(&mut self, now: Nanos, kind: PassKind) -> Option<Nanos> {
+        let last = (self.passes.last_start()?, Bytes(self.layout.chunk * SECTOR_BYTES));
+        if kind != PassKind::Rebuild {
+            return self.pace(now, last, None);
+        }
+        let held = self.held_rate(now, Work::Rebuild);
+        let rate = held.and_then(|held| held.rate).or_else(|| self.repairs.rebuild_rate());
+        self.pace(now, last, rate).map(|wake| HeldRate::look_at(held, wake))
     }
 
     /// When the next piece of work may begin, if not now, given when the last one began and how many bytes it was.

@@ -94,10 +94,10 @@ impl<D: Device + PowerCycle> Array<D> {
                 return Err(ArrayError::DirtyDegraded { groups });
             }
         }
-        self.powered = true;
-        // Members have things to do that nobody asked them for.
+        // Members have things to do that nobody asked them for. The array itself begins nothing before power is back.
         self.members.refresh_deadlines();
         self.catch_up(now);
+        self.powered = true;
         let holes = self.doubt.torn_groups().into_iter().filter(|&group| self.depends(group)).count();
         self.ledger.counters.write_holes += holes as u64;
         if !self.is_in_doubt() {

@@ -21,7 +21,7 @@ impl<D: Device> Array<D> {
     /// What commands of the host meet now. Asked at every completion, so that a healthy array answers at once.
     #[inline]
     pub fn condition(&self) -> Condition {
-        if !self.members.is_degraded() && self.passes.under_way().is_none() && self.repairs.is_none_active() {
+        if !self.members.is_degraded() && self.passes.under_way().is_none() && self.repairs.is_idle() {
             return if self.is_in_doubt() { Condition::Resyncing } else { Condition::Healthy };
         }
         if self.is_missing_too_many(None) {

@@ -11,6 +11,46 @@ pub(crate) struct HostActivity {
     pub(crate) last_served: Option<Nanos>,
 }
 
+/// Work whose rate code of the user's may decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// Members are filled, group by group.
+    Rebuild,
+    /// Members get rows back that they have lost with a die.
+    Repair,
+}
+
+/// The rate that code of the user's gave, until it is asked again.
+#[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
+pub(crate) struct HeldRate {
+    /// Absent: as the settings say.
+    pub(crate) rate: Option<ByteRate>,
+    pub(crate) until: Nanos,
+}
+
+impl HeldRate {
+    /// When to look again at work that may not begin before `wake`.
+    pub(crate) fn look_at(held: Option<Self>, wake: Nanos) -> Nanos {
+        held.map_or(wake, |held| wake.min(held.until))
+    }
+}
+
+/// The rates of both kinds of work.
+#[derive(Clone, Debug, Default, outlast_persist::Persist)]
+pub(crate) struct HeldRates {
+    rebuild: HeldRate,
+    repair: HeldRate,
+}
+
+impl HeldRates {
+    pub(crate) fn of(&mut self, work: Work) -> &mut HeldRate {
+        match work {
+            Work::Rebuild => &mut self.rebuild,
+            Work::Repair => &mut self.repair,
+        }
+    }
+}
+
 /// When the next piece of work may begin, if not now: the last one, of `bytes`, began at `last`. `fixed` is a rate that holds whether
 /// the host is active or not.
 pub(crate) fn pace(

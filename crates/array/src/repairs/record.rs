@@ -11,7 +11,7 @@ pub struct MemberRepair {
     pub member: usize,
     /// The die that failed; dies that failed before the end may be recovered with it.
     pub die: u16,
-    /// How.
+    /// How. While code of the user's has put off to say so: what the settings say.
     pub way: RepairWay,
     /// When the member told of it.
     pub noticed_at: Nanos,

@@ -35,7 +35,7 @@ pub(crate) struct Limits {
     /// Ranges under way at once.
     pub(crate) queries: usize,
     /// Whether nothing is recovered before everything that has failed is known.
-    pub(crate) by_exposure: bool,
+    pub(crate) known_first: bool,
     /// Operations under way at once.
     pub(crate) window: u32,
 }
@@ -75,7 +75,7 @@ pub(crate) struct Repair {
     last: Option<(Nanos, Bytes)>,
     /// Until when the host's processor works on the last run begun.
     busy_until: Nanos,
-    /// Sectors of the member not yet recovered; kept for order of exposure only.
+    /// Sectors of the member not yet recovered; kept where all is known first only.
     missing: RangeSet,
     /// Sectors of the member written while it was asked; kept without redundancy only.
     written: RangeSet,
@@ -115,13 +115,13 @@ impl Repair {
         if self.way != RepairWay::Die || self.flushing {
             return Turn::Wait;
         }
-        let under_way = if limits.by_exposure { self.asked.len() } else { self.spans.len() };
+        let under_way = if limits.known_first { self.asked.len() } else { self.spans.len() };
         let all_known = self.next == limits.ranges && self.asked.is_empty();
         if self.next < limits.ranges && under_way < limits.queries {
             Turn::Ask
         } else if all_known && self.items.is_empty() && self.ops == 0 {
             Turn::Flush
-        } else if self.ops >= limits.window || limits.by_exposure && !all_known || self.items.is_empty() {
+        } else if self.ops >= limits.window || limits.known_first && !all_known || self.items.is_empty() {
             Turn::Wait
         } else {
             Turn::Recover
@@ -177,9 +177,14 @@ impl Repair {
         all
     }
 
-    /// Whether every range has been asked for.
-    pub(crate) fn has_asked_all(&self, ranges: u32) -> bool {
-        self.next == ranges
+    /// Whether every range has been asked for and has its answer.
+    pub(crate) fn knows_all(&self, ranges: u32) -> bool {
+        self.next == ranges && self.asked.is_empty()
+    }
+
+    /// Whether there are rows whose recovery has not begun.
+    pub(crate) fn has_items(&self) -> bool {
+        !self.items.is_empty()
     }
 
     /// When and with how many bytes the last rows were begun.
@@ -187,9 +192,9 @@ impl Repair {
         self.last
     }
 
-    /// Until when the host's processor works on them.
-    pub(crate) fn busy_until(&self) -> Nanos {
-        self.busy_until
+    /// Until when the host's processor works on them, at `rate`.
+    pub(crate) fn busy_until(&self, settings: &RepairConfig, rate: Option<ByteRate>) -> Nanos {
+        self.last.map_or(self.busy_until, |(at, bytes)| at + settings.run_time(rate, bytes))
     }
 
     /// Takes the next rows, whose recovery begins.

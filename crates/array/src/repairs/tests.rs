@@ -2,7 +2,7 @@ use super::*;
 use crate::config::RepairConfig;
 use crate::layout::Rows;
 
-const LIMITS: Limits = Limits { ranges: 3, queries: 2, by_exposure: false, window: 1 };
+const LIMITS: Limits = Limits { ranges: 3, queries: 2, known_first: false, window: 1 };
 
 fn item(range: u32) -> Item {
     let sector = u64::from(range) * 8;
@@ -43,7 +43,7 @@ fn a_recovery_asks_recovers_and_flushes() {
 /// By exposure, nothing is recovered before all is known.
 #[test]
 fn by_exposure_everything_is_known_first() {
-    let limits = Limits { by_exposure: true, ranges: 2, ..LIMITS };
+    let limits = Limits { known_first: true, ranges: 2, ..LIMITS };
     let mut repair = Repair::new(0, 0, RepairWay::Die, None);
     for range in 0..2 {
         assert_eq!(repair.turn(&limits), Turn::Ask);
@@ -61,12 +61,11 @@ fn by_exposure_everything_is_known_first() {
 #[test]
 fn a_member_that_leaves_takes_its_recoveries_with_it() {
     let mut repairs = Repairs::default();
-    repairs.want(MemberRepair::new(1, 4, RepairWay::Die, Nanos(1)));
-    repairs.want(MemberRepair::new(1, 5, RepairWay::Rebuild, Nanos(1)));
-    repairs.want(MemberRepair::new(2, 6, RepairWay::Die, Nanos(1)));
+    repairs.want(MemberRepair::new(1, 4, RepairWay::Die, Nanos(1)), None);
+    repairs.want(MemberRepair::new(1, 5, RepairWay::Rebuild, Nanos(1)), None);
+    repairs.want(MemberRepair::new(2, 6, RepairWay::Die, Nanos(1)), None);
     assert!(repairs.waits_for_replacement(1) && !repairs.waits_for_replacement(2));
     repairs.record(1).started_at = Some(Nanos(2));
     assert_eq!(repairs.abandon(Nanos(3), 1), [4]);
-    let left: Vec<u32> = repairs.take_waiting().iter().map(|waiting| waiting.id).collect();
-    assert_eq!((left, repairs.records()[0].abandoned), (vec![1, 2], true));
+    assert_eq!((repairs.waiting(), repairs.records()[0].abandoned), (vec![1, 2], true));
 }

@@ -76,6 +76,7 @@ pub(crate) fn small(level: Level, members: u16, consistency: Consistency) -> Arr
             idle_after: Nanos::millis(1),
             window: 6,
             scrub_interval: None,
+            own: None,
         },
         // Broken pages are many here, and members leave on command.
         ejection: EjectionConfig { read_errors: u32::MAX, ..EjectionConfig::default() },

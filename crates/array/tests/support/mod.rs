@@ -3,6 +3,8 @@
 
 pub(crate) mod drives;
 pub(crate) mod failing;
+pub(crate) mod life;
+pub(crate) mod own;
 
 use outlast_array::{Array, ArrayConfig, Counters, PlainConfig, PlainDevice};
 use outlast_device::{Command, Completion, Device, LatencyCause, Op, Outcome, Tag};

@@ -1,7 +1,7 @@
 //! Asking members which of their sectors have failed, range by range.
 
 use super::super::{Array, command};
-use crate::config::{RepairOrder, RepairWay};
+use crate::config::RepairWay;
 use crate::layout::Rows;
 use crate::op::{Sub, SubKind};
 use crate::repairs::Item;
@@ -20,7 +20,7 @@ impl<D: Device> Array<D> {
     }
 
     /// Ranges of a member.
-    pub(super) fn ranges(&self) -> u32 {
+    pub(in crate::machine) fn ranges(&self) -> u32 {
         self.layout.member_sectors().div_ceil(self.range_sectors()) as u32
     }
 
@@ -76,10 +76,10 @@ impl<D: Device> Array<D> {
         for (sectors, readable) in clipped {
             left += self.list(id, range, sectors, readable);
         }
-        let (ranges, by_exposure) = (self.ranges(), self.setup.config.repair.order == RepairOrder::Exposure);
+        let (ranges, known_first) = (self.ranges(), self.knows_rows_first());
         let Some(repair) = self.repairs.get_mut(id) else { return };
-        if repair.range_listed(range, left) && by_exposure && repair.has_asked_all(ranges) {
-            self.sort_by_exposure();
+        if repair.range_listed(range, left) && known_first && repair.knows_all(ranges) {
+            self.sort_rows();
         }
     }
 
@@ -96,7 +96,7 @@ impl<D: Device> Array<D> {
     fn list(&mut self, id: u32, range: u32, sectors: Range<u64>, readable: bool) -> u32 {
         let Some(column) = self.repairs.get(id).map(|repair| repair.column) else { return 0 };
         let chunk = self.layout.chunk;
-        let by_exposure = self.setup.config.repair.order == RepairOrder::Exposure;
+        let known_first = self.knows_rows_first();
         let (mut first, mut items) = (sectors.start, 0);
         while first < sectors.end {
             let end = sectors.end.min((first / chunk + 1) * chunk);
@@ -112,7 +112,7 @@ impl<D: Device> Array<D> {
             let rows = Rows::new((from % chunk) as u32, ((end - 1) % chunk) as u32 + 1);
             let Some(repair) = self.repairs.get_mut(id) else { return items };
             let item = Item { group, rows, readable, range, sector: from };
-            repair.list(item, by_exposure.then_some(from..end));
+            repair.list(item, known_first.then_some(from..end));
             items += 1;
         }
         items

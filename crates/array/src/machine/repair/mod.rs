@@ -5,10 +5,10 @@ mod identify;
 mod recover;
 
 use super::Array;
-use crate::config::RepairWay;
+use crate::config::{RepairDecision, RepairWay};
 use crate::error::{EventKind, RepairStep};
 use crate::passes::PassKind;
-use crate::repairs::{MemberRepair, Repair, Waiting};
+use crate::repairs::{MemberRepair, PutOff, Repair, Waiting};
 use outlast_device::{Device, Notice, NoticeKind};
 use outlast_units::Nanos;
 
@@ -57,19 +57,27 @@ impl<D: Device> Array<D> {
         if known && !beyond || replaced {
             return;
         }
-        let way = match () {
+        let mut record = MemberRepair::new(column, die, self.setup.config.repair.way, notice.at);
+        let decision = match () {
             // All that can be done is to find out what is lost.
-            () if !redundant => RepairWay::Die,
-            () if beyond => RepairWay::Assist,
-            () => self.setup.config.repair.way,
+            () if !redundant => RepairDecision::Now(RepairWay::Die),
+            () if beyond => RepairDecision::Now(RepairWay::Assist),
+            () => self.decide_repair(now, &record, 0),
         };
+        let put_off = put_off(now, decision, 0);
+        if let RepairDecision::Now(way) = decision {
+            record.way = way;
+        }
         if beyond {
             self.members[column].beyond_repair = true;
             self.abandon_repairs(now, column);
-        } else if way != RepairWay::Die && self.repairs.waits_for_replacement(column) {
+        } else if put_off.is_none()
+            && record.way != RepairWay::Die
+            && self.repairs.waits_for_replacement(column)
+        {
             return;
         }
-        self.repairs.want(MemberRepair::new(column, die, way, notice.at));
+        self.repairs.want(record, put_off);
     }
 
     /// Begins what can begin, and goes on with what is under way.
@@ -77,22 +85,44 @@ impl<D: Device> Array<D> {
         if self.repairs.is_idle() {
             return;
         }
-        for Waiting { id, told } in self.repairs.take_waiting() {
+        for id in self.repairs.waiting() {
+            // One that begins may end others of its member.
+            let Some(waiting) = self.repairs.take_waiting(id) else { continue };
+            let waiting = self.decide_again(now, waiting);
+            if let Some(put_off) = waiting.put_off {
+                self.passes.look_at(put_off.until);
+                self.repairs.keep_waiting(waiting);
+                continue;
+            }
             if self.may_begin(id) {
                 self.begin_repair(now, id);
                 continue;
             }
             let MemberRepair { member, die, way, .. } = *self.repairs.record(id);
             let tells = way != RepairWay::Die;
-            if !told && tells {
+            if !waiting.told && tells {
                 self.ledger.event(now, EventKind::Repair { member, die, step: RepairStep::Waits });
             }
-            self.repairs.keep_waiting(Waiting { id, told: told || tells });
+            self.repairs.keep_waiting(Waiting { told: waiting.told || tells, ..waiting });
         }
         let active: Vec<u32> = self.repairs.active().iter().map(|repair| repair.id).collect();
         for id in active {
             self.pump_repair(now, id);
         }
+    }
+
+    /// A decision that was put off is taken when its time has come, or when nobody is left to take it but the settings.
+    fn decide_again(&mut self, now: Nanos, waiting: Waiting) -> Waiting {
+        let Some(PutOff { until, asked }) = waiting.put_off else { return waiting };
+        if until > now && self.may_put_off() {
+            return waiting;
+        }
+        let record = self.repairs.record(waiting.id).clone();
+        let decision = self.decide_repair(now, &record, asked);
+        if let RepairDecision::Now(way) = decision {
+            self.repairs.record(waiting.id).way = way;
+        }
+        Waiting { put_off: put_off(now, decision, asked), ..waiting }
     }
 
     fn may_begin(&self, id: u32) -> bool {
@@ -131,6 +161,10 @@ impl<D: Device> Array<D> {
             RepairWay::Assist => {
                 let other = self.setup.config.repair.rate_of(link(self.members.spares().front()));
                 rate = rate.min(other);
+                for die in self.repairs.abandon_waiting(now, column) {
+                    self.ledger
+                        .event(now, EventKind::Repair { member: column, die, step: RepairStep::Abandoned });
+                }
                 self.begin_assist(now, column);
             }
             RepairWay::Rebuild => self.fail_column(now, column),
@@ -178,4 +212,10 @@ impl<D: Device> Array<D> {
             self.ask_donor_again(column);
         }
     }
+}
+
+/// What is left open by a decision that was asked for the first time or, after `before` times, again.
+fn put_off(now: Nanos, decision: RepairDecision, before: u32) -> Option<PutOff> {
+    let RepairDecision::Later(span) = decision else { return None };
+    Some(PutOff { until: now + span, asked: before + 1 })
 }

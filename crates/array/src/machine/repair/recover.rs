@@ -1,15 +1,15 @@
 //! Recovering listed rows: when each is begun, what it counts, and when all is done.
 
 use super::super::Array;
-use crate::config::{FakeWay, RepairConfig, RepairOrder, RepairWay};
+use crate::config::{FakeWay, LostRows, RepairConfig, RepairWay};
 use crate::layout::Rows;
 use crate::op::{Op, OpKind, SubKind};
-use crate::passes::PassKind;
+use crate::passes::{HeldRate, PassKind, Work};
 use crate::repairs::{Item, Limits, Repair, Turn};
 use crate::status::Progress;
 use outlast_device::Device;
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 
 impl<D: Device> Array<D> {
     /// Goes on with a recovery in place: asks for ranges, and begins to recover rows, as many as settings allow.
@@ -18,7 +18,7 @@ impl<D: Device> Array<D> {
         let limits = Limits {
             ranges: self.ranges(),
             queries: usize::from(settings.queries),
-            by_exposure: settings.order == RepairOrder::Exposure,
+            known_first: self.knows_rows_first(),
             window: self.setup.config.background.window.into(),
         };
         while let Some(repair) = self.repairs.get_mut(id) {
@@ -46,13 +46,8 @@ impl<D: Device> Array<D> {
 
     /// Begins to recover the next rows, where the pace allows; returns whether.
     fn recover_next(&mut self, now: Nanos, id: u32, settings: &RepairConfig) -> bool {
-        let Some(repair) = self.repairs.get(id) else { return false };
-        if let Some(wake) = repair.last().and_then(|last| self.pace(now, last, repair.rate)) {
+        if let Some(wake) = self.throttle_repair(now, id, settings) {
             self.passes.look_at(wake);
-            return false;
-        }
-        if repair.busy_until() > now {
-            self.passes.look_at(repair.busy_until());
             return false;
         }
         let item = self.repairs.get_mut(id).and_then(|repair| repair.take_item(now, settings));
@@ -61,6 +56,17 @@ impl<D: Device> Array<D> {
         let kind = OpKind::Repair { repair: id, range: item.range, copy };
         self.start(now, Op::new(kind, item.group, item.rows));
         true
+    }
+
+    /// When to look again at the next rows of a repair, if they may not be begun now.
+    fn throttle_repair(&mut self, now: Nanos, id: u32, settings: &RepairConfig) -> Option<Nanos> {
+        let last = self.repairs.get(id)?.last();
+        let held = last.and_then(|_| self.held_rate(now, Work::Repair));
+        let repair = self.repairs.get(id)?;
+        let rate = held.and_then(|held| held.rate).or(repair.rate);
+        let busy = Some(repair.busy_until(settings, rate)).filter(|&until| until > now);
+        let wake = last.and_then(|last| self.pace(now, last, rate)).or(busy)?;
+        Some(HeldRate::look_at(held, wake))
     }
 
     /// The lock of a repair's operation is held: finds out which role it computes. Returns whether there is anything to do.
@@ -91,16 +97,32 @@ impl<D: Device> Array<D> {
         self.finish_repair(now, id);
     }
 
-    /// Puts rows first that most members lack.
-    pub(super) fn sort_by_exposure(&mut self) {
-        let orders: Vec<u32> = self.repairs.active().iter().map(|repair| repair.id).collect();
-        for id in orders {
+    /// Puts the rows that are to be recovered in order, of every member of which all are known.
+    pub(super) fn sort_rows(&mut self) {
+        let ranges = self.ranges();
+        let known = |repair: &&Repair| repair.knows_all(ranges) && repair.has_items();
+        let repairs: Vec<u32> = self.repairs.active().iter().filter(known).map(|repair| repair.id).collect();
+        for id in repairs {
             let Some(repair) = self.repairs.get_mut(id) else { continue };
-            let (own, mut items) = (repair.column, repair.take_items());
-            items.make_contiguous().sort_by_key(|item| (Reverse(self.exposure(own, item)), item.sector));
+            let (member, items) = (repair.column, Vec::from(repair.take_items()));
+            let rows = self.lost_rows(member, &items);
+            let mut scored: Vec<(f64, Item)> = self.score_rows(&rows).into_iter().zip(items).collect();
+            scored.sort_by(|(a, one), (b, other)| {
+                a.partial_cmp(b).unwrap_or(Ordering::Equal).then(one.sector.cmp(&other.sector))
+            });
             if let Some(repair) = self.repairs.get_mut(id) {
-                repair.put_items(items);
+                repair.put_items(scored.into_iter().map(|(_, item)| item).collect());
             }
+        }
+    }
+
+    fn lost_rows(&self, member: usize, items: &[Item]) -> LostRows {
+        LostRows {
+            member: member as u16,
+            sector: items.iter().map(|item| item.sector).collect(),
+            sectors: items.iter().map(|item| item.rows.len()).collect(),
+            exposure: items.iter().map(|item| self.exposure(member, item)).collect(),
+            readable: items.iter().map(|item| item.readable).collect(),
         }
     }
 

@@ -1,0 +1,206 @@
+//! Code of the user's that decides for the array: asked here, and nowhere else.
+
+use super::Array;
+use crate::config::{
+    Failure, LostRows, OrdersRows, OwnDecisions, Pace, RepairDecision, RepairOrder, RepairWay,
+};
+use crate::passes::{HeldRate, Work};
+use crate::repairs::MemberRepair;
+use outlast_decisions::{Decider, Decides};
+use outlast_device::Device;
+use outlast_media::ConfigError;
+use outlast_units::{ByteRate, Nanos};
+
+/// Time between two questions about the pace, where the settings do not say.
+const ASKED_EVERY: Nanos = Nanos::millis(10);
+/// The longest time that a repair may be put off at once: 1000 h.
+const LATER_MAX: Nanos = Nanos::secs(1000 * 3600);
+
+/// The user's policies for one array. They remember things of their own, so that they are copied with it and made anew where it is read.
+#[derive(Clone, Debug)]
+pub(super) struct Deciders {
+    repair: Option<Decider<dyn Decides<Failure>>>,
+    rebuild: Option<Decider<dyn Decides<Pace>>>,
+    order: Option<Decider<dyn OrdersRows>>,
+}
+
+impl Deciders {
+    /// Those of an array that is being put together; none where the settings decide everything.
+    pub(super) fn new(own: &OwnDecisions) -> Option<Box<Self>> {
+        let deciders = Self {
+            repair: own.repair.as_ref().map(|own| Decider::new("policies.repair", own)),
+            rebuild: own.rebuild.as_ref().map(|own| Decider::new("policies.rebuild", own)),
+            order: own.repair_order.as_ref().map(|own| Decider::new("policies.repair_order", own)),
+        };
+        let any = deciders.repair.is_some() || deciders.rebuild.is_some() || deciders.order.is_some();
+        any.then(|| Box::new(deciders))
+    }
+
+    fn has_failed(&self) -> bool {
+        self.repair.as_ref().is_some_and(Decider::has_failed)
+            || self.rebuild.as_ref().is_some_and(Decider::has_failed)
+            || self.order.as_ref().is_some_and(Decider::has_failed)
+    }
+
+    fn failure(&self) -> Option<ConfigError> {
+        let repair = self.repair.as_ref().and_then(Decider::failure);
+        repair
+            .or_else(|| self.rebuild.as_ref().and_then(Decider::failure))
+            .or_else(|| self.order.as_ref().and_then(Decider::failure))
+    }
+}
+
+/// The decider that is asked: none where there is none, or it has failed.
+fn asked<P: ?Sized>(decider: Option<&mut Decider<P>>) -> Option<&mut Decider<P>> {
+    decider.filter(|decider| !decider.has_failed())
+}
+
+impl<D: Device> Array<D> {
+    /// Whether code of the user's that decides for the array has done what it must not: the run is to end. Until it does, the settings
+    /// decide.
+    #[inline]
+    pub fn has_policy_failed(&self) -> bool {
+        self.own.as_ref().is_some_and(|own| own.has_failed())
+    }
+
+    /// What code of the user's did that it must not, if it did.
+    pub fn policy_failure(&self) -> Option<ConfigError> {
+        self.own.as_ref()?.failure()
+    }
+
+    /// What is done about the failed die of `record`, which was asked `before` times.
+    pub(super) fn decide_repair(&mut self, now: Nanos, record: &MemberRepair, before: u32) -> RepairDecision {
+        let decision = self.ask_about_repair(now, record, before);
+        decision.unwrap_or(RepairDecision::Now(self.setup.config.repair.way))
+    }
+
+    fn ask_about_repair(&mut self, now: Nanos, record: &MemberRepair, before: u32) -> Option<RepairDecision> {
+        if !self.may_put_off() {
+            return None;
+        }
+        let &MemberRepair { member, die, noticed_at, .. } = record;
+        let column = &self.members[member];
+        let age = column.device.as_ref().map_or(0, |device| device.smart().percentage_used);
+        let question = Failure {
+            now,
+            told: noticed_at,
+            member: member as u16,
+            die,
+            percent_used: f64::from(age),
+            dies: column.dies.len() as u32,
+            missing: self.missing_members(),
+            repairing: self.repairs.active().len() as u32,
+            spares: self.members.spares().len() as u32,
+            host_active: u8::from(!self.flight.is_host_idle()),
+            last_host: self.flight.last_host,
+            asked: before,
+        };
+        let needs_die = self.knows_rows_first();
+        let decider = self.own.as_mut()?.repair.as_mut()?;
+        decider.decide(&question, |decision| checked_repair(*decision, needs_die))
+    }
+
+    /// Whether code of the user's decides about repairs.
+    pub(super) fn may_put_off(&self) -> bool {
+        let decider = self.own.as_ref().and_then(|own| own.repair.as_ref());
+        decider.is_some_and(|decider| !decider.has_failed())
+    }
+
+    /// Whether everything that a member has lost is asked for before any of it is recovered.
+    pub(super) fn knows_rows_first(&self) -> bool {
+        let decider = self.own.as_ref().and_then(|own| own.order.as_ref());
+        self.setup.config.repair.order == RepairOrder::Exposure
+            || decider.is_some_and(|decider| !decider.has_failed())
+    }
+
+    /// Scores of rows, the least first.
+    pub(super) fn score_rows(&mut self, rows: &LostRows) -> Vec<f64> {
+        let decider = asked(self.own.as_mut().and_then(|own| own.order.as_mut()));
+        let scores = decider.and_then(|decider| {
+            decider.ask(|policy| {
+                let scores = policy.order(rows).and_then(|scores| checked_scores(scores, rows.len()));
+                scores
+                    .map_err(|error| format!("{error}; it saw {} rows of member {}", rows.len(), rows.member))
+            })
+        });
+        let by_settings = |mut order: RepairOrder| order.order(rows).unwrap_or_default();
+        scores.unwrap_or_else(|| by_settings(self.setup.config.repair.order))
+    }
+
+    /// The rate that code of the user's gives work of a kind; it is asked where its last answer no longer holds. `None`: the settings
+    /// decide, and nobody is to be asked again.
+    pub(super) fn held_rate(&mut self, now: Nanos, work: Work) -> Option<HeldRate> {
+        asked(self.own.as_mut()?.rebuild.as_mut())?;
+        let held = *self.passes.rates.of(work);
+        if held.until > now {
+            return Some(held);
+        }
+        let question = self.pace_question(now, work);
+        let decider = self.own.as_mut()?.rebuild.as_mut()?;
+        let rate = decider.decide(&question, |rate| checked_rate(*rate));
+        if decider.has_failed() {
+            return None;
+        }
+        let every = self.setup.config.background.own.unwrap_or(ASKED_EVERY);
+        let held = HeldRate { rate: rate.and_then(|rate| ByteRate::new(rate as u64)), until: now + every };
+        *self.passes.rates.of(work) = held;
+        Some(held)
+    }
+
+    fn pace_question(&self, now: Nanos, work: Work) -> Pace {
+        let (kind, done, total) = match work {
+            Work::Rebuild => {
+                ("rebuild", self.passes.under_way().map_or(0, |pass| pass.base), self.layout.groups)
+            }
+            Work::Repair => {
+                let repairs = || self.repairs.active().iter().filter(|repair| repair.way == RepairWay::Die);
+                let done = repairs().map(|repair| u64::from(repair.ranges_done())).sum();
+                ("repair", done, repairs().count() as u64 * u64::from(self.ranges()))
+            }
+        };
+        Pace {
+            now,
+            kind,
+            done,
+            total,
+            missing: self.missing_members(),
+            host_active: u8::from(!self.flight.is_host_idle()),
+            last_host: self.flight.last_host,
+            under_way: self.flight.hosts.used() as u32,
+        }
+    }
+
+    fn missing_members(&self) -> u32 {
+        self.members.iter().filter(|column| !column.is_in_sync()).count() as u32
+    }
+}
+
+fn checked_repair(decision: RepairDecision, needs_die: bool) -> Result<(), String> {
+    match decision {
+        RepairDecision::Later(span) if span == Nanos::ZERO || span > LATER_MAX => {
+            Err(format!("put the repair off for {span}, which must be above 0 and at most 1000h"))
+        }
+        RepairDecision::Now(way) if needs_die && way != RepairWay::Die => Err(format!(
+            "returned {}, and with array.repair.order = exposure or policies.repair_order it must be die",
+            way.name()
+        )),
+        RepairDecision::Now(_) | RepairDecision::Later(_) => Ok(()),
+    }
+}
+
+fn checked_rate(rate: f64) -> Result<(), String> {
+    if rate.is_finite() && rate >= 1.0 {
+        return Ok(());
+    }
+    Err(format!("returned {rate} bytes a second, which must be at least 1 and finite"))
+}
+
+fn checked_scores(scores: Vec<f64>, rows: usize) -> Result<Vec<f64>, String> {
+    if scores.len() != rows {
+        return Err(format!("returned {} scores for {rows} rows", scores.len()));
+    }
+    match scores.iter().position(|score| score.is_nan()) {
+        Some(row) => Err(format!("returned NaN as the score of row {row}")),
+        None => Ok(scores),
+    }
+}

@@ -1,0 +1,135 @@
+//! Policies in the place of code of the user's.
+
+use outlast_array::{ArrayConfig, Failure, LostRows, OrdersRows, Pace};
+use outlast_decisions::{Decides, Loaded, Makes, Question};
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+pub(crate) type Answer<Q> = Result<Option<<Q as Question>::Answer>, String>;
+type Says<Q> = Arc<dyn Fn(&Q, u32) -> Answer<Q> + Send + Sync>;
+/// What policies of one kind were asked, forks included.
+pub(crate) type Log<Q> = Arc<Mutex<Vec<Q>>>;
+
+/// A policy that is a function of the question and of how many it has had, this one included.
+struct Policy<Q: Question> {
+    says: Says<Q>,
+    had: u32,
+    log: Log<Q>,
+}
+
+impl<Q: Question> fmt::Debug for Policy<Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Policy({})", self.had)
+    }
+}
+
+impl<Q: Question + Copy + Send + Sync + 'static> Decides<Q> for Policy<Q> {
+    fn decide(&mut self, question: &Q) -> Answer<Q> {
+        self.had += 1;
+        self.log.lock().unwrap().push(*question);
+        (self.says)(question, self.had)
+    }
+
+    fn fork(&self) -> Box<dyn Decides<Q>> {
+        Box::new(Self { says: Arc::clone(&self.says), had: self.had, log: Arc::clone(&self.log) })
+    }
+}
+
+/// Makes policies with a function.
+struct Maker<P: ?Sized>(Box<dyn Fn() -> Result<Box<P>, String> + Send + Sync>);
+
+impl<P: ?Sized> Makes<P> for Maker<P> {
+    fn name(&self) -> &'static str {
+        "mine"
+    }
+
+    fn make(&self) -> Result<Box<P>, String> {
+        (self.0)()
+    }
+}
+
+/// What is made so, loaded.
+pub(crate) fn made<P: ?Sized + 'static>(
+    make: impl Fn() -> Result<Box<P>, String> + Send + Sync + 'static,
+) -> Loaded<P> {
+    Loaded::new(Maker(Box::new(make)))
+}
+
+/// A policy that answers by `says`, and what it will have been asked.
+pub(crate) fn says<Q: Question + Copy + Send + Sync + 'static>(
+    says: impl Fn(&Q, u32) -> Answer<Q> + Send + Sync + 'static,
+) -> (Loaded<dyn Decides<Q>>, Log<Q>) {
+    let (says, log): (Says<Q>, Log<Q>) = (Arc::new(says), Log::default());
+    let own = Arc::clone(&log);
+    let policy = made(move || {
+        let policy: Box<dyn Decides<Q>> =
+            Box::new(Policy { says: Arc::clone(&says), had: 0, log: Arc::clone(&own) });
+        Ok(policy)
+    });
+    (policy, log)
+}
+
+pub(crate) type Scores = Result<Vec<f64>, String>;
+type Orders = Arc<dyn Fn(&LostRows, u32) -> Scores + Send + Sync>;
+
+/// As [`Policy`], for the order of rows.
+struct Order {
+    scores: Orders,
+    had: u32,
+    log: Arc<Mutex<Vec<LostRows>>>,
+}
+
+impl fmt::Debug for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Order({})", self.had)
+    }
+}
+
+impl OrdersRows for Order {
+    fn order(&mut self, rows: &LostRows) -> Scores {
+        self.had += 1;
+        self.log.lock().unwrap().push(rows.clone());
+        (self.scores)(rows, self.had)
+    }
+
+    fn fork(&self) -> Box<dyn OrdersRows> {
+        Box::new(Self { scores: Arc::clone(&self.scores), had: self.had, log: Arc::clone(&self.log) })
+    }
+}
+
+/// Settings with code that orders rows, and what it will have been asked.
+pub(crate) fn ordered(
+    config: &ArrayConfig,
+    scores: impl Fn(&LostRows, u32) -> Scores + Send + Sync + 'static,
+) -> (ArrayConfig, Log<LostRows>) {
+    let (scores, log): (Orders, Log<LostRows>) = (Arc::new(scores), Log::default());
+    let (mut config, own) = (config.clone(), Arc::clone(&log));
+    config.own.repair_order = Some(made(move || {
+        let order: Box<dyn OrdersRows> =
+            Box::new(Order { scores: Arc::clone(&scores), had: 0, log: Arc::clone(&own) });
+        Ok(order)
+    }));
+    (config, log)
+}
+
+/// Settings with code that decides about repairs, and what it will have been asked.
+pub(crate) fn decided(
+    config: &ArrayConfig,
+    says_so: impl Fn(&Failure, u32) -> Answer<Failure> + Send + Sync + 'static,
+) -> (ArrayConfig, Log<Failure>) {
+    let (repair, log) = says(says_so);
+    let mut config = config.clone();
+    config.own.repair = Some(repair);
+    (config, log)
+}
+
+/// The same with code that decides about the pace.
+pub(crate) fn paced(
+    config: &ArrayConfig,
+    says_so: impl Fn(&Pace, u32) -> Answer<Pace> + Send + Sync + 'static,
+) -> (ArrayConfig, Log<Pace>) {
+    let (rebuild, log) = says(says_so);
+    let mut config = config.clone();
+    config.own.rebuild = Some(rebuild);
+    (config, log)
+}
