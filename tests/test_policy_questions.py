@@ -121,8 +121,16 @@ def test_a_host_without_a_share_waits_for_whole_victims(tiny: Path) -> None:
 
 WRONG: dict[str, tuple[str, Callable[[Any], Any], str]] = {
     "raises": ("code", lambda _: 1 // 0, r"ZeroDivisionError: .* \(test_policy_questions.py, line \d+\); it saw "),
-    "no code": ("code", lambda _: 7, "returned 7: must be (data, parity), two whole numbers, or None; it saw superblock = "),
-    "more room": ("code", lambda _: (1, 1), "returned (1, 1): leaves a superblock less data than the code of its class"),
+    "no code": (
+        "code",
+        lambda _: 7,
+        "returned 7: must be (data, parity), two whole numbers, or None; it saw superblock = ",
+    ),
+    "more room": (
+        "code",
+        lambda _: (1, 1),
+        "returned (1, 1): leaves a superblock less data than the code of its class",
+    ),
     "more parity": ("code", lambda _: (2, 2), "returned (2, 2): has more parity than the code of its class"),
     "too wide": ("code", lambda _: (4, 1), "returned (4, 1): "),
     "no data": ("code", lambda _: (0, 1), "returned (0, 1): data must be 1 to 255"),

@@ -21,12 +21,12 @@ from outlast import _core
 from outlast.errors import ScenarioError
 from outlast.policies.loading import load, source_of, told
 from outlast.policies.makers import Maker
-from outlast.policies.questions import Collecting, Opening
+from outlast.policies.questions import Collecting, Failure, LostRows, Opening, Pace
 from outlast.policies.view import STATES, View, sees_cells
 from outlast.policies.writes import Writes
 
 Policy: TypeAlias = Callable[[View], int | None] | Callable[[Any], Any] | type
-"""A function of what its decision sees (`outlast policies` says what that is), or a class whose objects are such functions."""
+"""A function of what its decision sees (`outlast policies` says what), or a class whose objects are such functions."""
 
 Policies: TypeAlias = Mapping[str, str | Policy]
 """By decision (`outlast policies` lists them): a function or class, a built-in policy's name, or `"FILE:NAME"`."""
@@ -34,8 +34,11 @@ Policies: TypeAlias = Mapping[str, str | Policy]
 __all__ = [
     "STATES",
     "Collecting",
+    "Failure",
+    "LostRows",
     "Maker",
     "Opening",
+    "Pace",
     "Policies",
     "Policy",
     "View",

@@ -32,9 +32,10 @@ RULES = {
 """Decisions by rules that hold beside each other, each turned on by a setting of its own."""
 
 
-SEEN = {"placement": "thousands of writes (outlast.policies.Writes)"} | {
-    decision: f"outlast.policies.{question.__name__}" for decision, (question, _) in QUESTIONS.items()
-}
+SEEN = {
+    "placement": "thousands of writes (outlast.policies.Writes)",
+    "repair_order": "all rows that a member has lost (outlast.policies.LostRows)",
+} | {decision: f"outlast.policies.{question.__name__}" for decision, (question, _) in QUESTIONS.items()}
 """What decisions see that are not about the superblocks of a flash core."""
 SUPERBLOCKS = "the superblocks of a flash core (outlast.policies.View)"
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outlast.policies.questions import QUESTIONS
+from outlast.policies.questions import QUESTIONS, LostRows
 from outlast.policies.view import View
 from outlast.policies.writes import MOST_HINTS, Writes
 
@@ -25,11 +25,13 @@ class Maker:
         self.name = name or _name_of(policy)
         """`FILE:NAME`; of code that stands in no file, `interactive:NAME`."""
 
-    def begin(self) -> Decider | Placer | Answers:
+    def begin(self) -> Decider | Placer | Orders | Answers:
         """One for another flash core, another array, or another run."""
         decides = self.policy() if isinstance(self.policy, type) else self.policy
         if self.decision == "placement":
             return Placer(decides)
+        if self.decision == "repair_order":
+            return Orders(decides)
         return Answers(self.decision, decides) if self.decision in QUESTIONS else Decider(decides)
 
 
@@ -114,6 +116,30 @@ class Answers:
     def copy(self) -> Answers:
         """One that goes on from the same state."""
         return Answers(self._decision, copy.deepcopy(self._decide))
+
+
+class Orders:
+    """Gives rows that a member of an array has lost their scores."""
+
+    def __init__(self, order: Callable[[LostRows], Any]) -> None:
+        if not callable(order):
+            raise TypeError(f"{order!r} cannot be called with rows")
+        self._order = order
+
+    def order(self, member: int, *columns: NDArray[Any]) -> NDArray[np.float64]:
+        """A score for each row; all are equal where it says nothing."""
+        rows = LostRows(member, *columns)
+        returned = self._order(rows)
+        scores = np.zeros(len(rows)) if returned is None else np.asarray(returned)
+        if scores.shape != (len(rows),):
+            raise ValueError(f"returned {scores.size} scores for {len(rows)} rows")
+        if not (np.issubdtype(scores.dtype, np.number) or np.issubdtype(scores.dtype, np.bool_)):
+            raise TypeError(f"returned {scores.dtype}: scores are numbers")
+        return np.ascontiguousarray(scores, dtype=np.float64)
+
+    def copy(self) -> Orders:
+        """One that goes on from the same state."""
+        return Orders(copy.deepcopy(self._order))
 
 
 def _name_of(policy: Callable[..., Any]) -> str:

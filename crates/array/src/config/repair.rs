@@ -47,6 +47,9 @@ pub enum RepairWay {
 }
 
 impl RepairWay {
+    /// All.
+    pub const ALL: [Self; 3] = [Self::Die, Self::Assist, Self::Rebuild];
+
     /// The way as it is written in scenarios.
     pub const fn name(self) -> &'static str {
         match self {
@@ -66,6 +69,11 @@ pub enum RepairOrder {
     Address,
     /// All ranges are asked for first; then come the rows that most members lack. For `die` only.
     Exposure,
+}
+
+impl RepairOrder {
+    /// All.
+    pub const ALL: [Self; 2] = [Self::Address, Self::Exposure];
 }
 
 /// See [`RepairConfig::fakes`].

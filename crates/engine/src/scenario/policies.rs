@@ -2,12 +2,14 @@
 
 use super::Scenario;
 use super::error::nearest;
+use outlast_array::{RepairOrder, RepairWay};
 use outlast_ftl::{Pacing, VictimPolicy};
 use outlast_media::ConfigError;
 use outlast_ssd::ScrubConfig;
 use outlast_units::Nanos;
 use outlast_workload::InputFile;
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::de::value::{Error, StrDeserializer};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -77,6 +79,15 @@ decisions! {
     /// How host writes are held to what collection gains: a policy of `device.ftl.gc.pacing`, or code of your own, which says for each victim what share of
     /// that setting's pace the host has. Default: what that setting says.
     pacing = Pacing;
+    /// When and how an array repairs the failure of a die in a member: a way of `array.repair.way`, or code of your own, asked when the member tells of it.
+    /// Default: at once, as that setting says.
+    repair = Repair;
+    /// How fast an array rebuilds members, and repairs them, asked every `array.background.own`: code of your own. Default: as `array.background` and
+    /// `array.repair.share` say.
+    rebuild = Rebuild;
+    /// Which of the rows that a member has lost with a die are recovered first: an order of `array.repair.order`, or code of your own, which sees all of them
+    /// at once. Default: what that setting says.
+    repair_order = RepairOrder;
 }
 
 /// Code of the user's that a scenario names.
@@ -93,6 +104,13 @@ pub struct OwnPolicy {
 impl fmt::Display for OwnPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.name)
+    }
+}
+
+impl Decision {
+    /// Whether an array decides, not a drive.
+    const fn is_of_arrays(self) -> bool {
+        matches!(self, Self::Repair | Self::Rebuild | Self::RepairOrder)
     }
 }
 
@@ -128,22 +146,14 @@ const ASKED_EVERY: Nanos = Nanos::millis(10);
 /// # Errors
 /// A name that no policy has.
 pub(super) fn take_policies(scenario: &mut Scenario) -> Result<(), ConfigError> {
-    let policies = &scenario.policies;
-    for (decision, name) in policies.all().filter(|(_, name)| !name.contains(':')) {
-        match decision {
-            Decision::Gc => {
-                let known = VictimPolicy::deserialize(StrDeserializer::<Error>::new(name));
-                scenario.device.ftl.gc.policy =
-                    known.map_err(|_| unknown(decision, name, &names(VictimPolicy::ALL)))?;
-            }
-            Decision::Pacing => {
-                let known = Pacing::deserialize(StrDeserializer::<Error>::new(name));
-                scenario.device.ftl.gc.pacing =
-                    known.map_err(|_| unknown(decision, name, &names(&Pacing::NAMES)))?;
-            }
-            Decision::WearLeveling | Decision::Scrub | Decision::Placement | Decision::Code => {
-                return Err(unknown(decision, name, &[]));
-            }
+    let policies = scenario.policies.clone();
+    for (decision, name) in policies.all() {
+        if decision.is_of_arrays() && scenario.array.is_none() {
+            let limit = "decides for an array, and there is none: give the scenario one, with [array]";
+            return Err(ConfigError::new(decision.setting(), name, limit));
+        }
+        if !name.contains(':') {
+            take_built_in(scenario, decision, name)?;
         }
     }
     match (&policies.scrub, &scenario.device.scrub) {
@@ -170,6 +180,26 @@ pub(super) fn take_policies(scenario: &mut Scenario) -> Result<(), ConfigError> 
     }
 }
 
+/// The setting that names the policies of a decision becomes `name`.
+fn take_built_in(scenario: &mut Scenario, decision: Decision, name: &str) -> Result<(), ConfigError> {
+    let gc = &mut scenario.device.ftl.gc;
+    let repair = scenario.array.as_mut().map(|array| &mut array.repair);
+    match (decision, repair) {
+        (Decision::Gc, _) => gc.policy = named(decision, name, &names(VictimPolicy::ALL))?,
+        (Decision::Pacing, _) => gc.pacing = named(decision, name, &names(&Pacing::NAMES))?,
+        (Decision::Repair, Some(repair)) => repair.way = named(decision, name, &names(&RepairWay::ALL))?,
+        (Decision::RepairOrder, Some(repair)) => {
+            repair.order = named(decision, name, &names(&RepairOrder::ALL))?;
+        }
+        _ => return Err(unknown(decision, name, &[])),
+    }
+    Ok(())
+}
+
+fn named<T: DeserializeOwned>(decision: Decision, name: &str, known: &[String]) -> Result<T, ConfigError> {
+    T::deserialize(StrDeserializer::<Error>::new(name)).map_err(|_| unknown(decision, name, known))
+}
+
 fn names<T: Serialize>(all: &[T]) -> Vec<String> {
     all.iter().filter_map(|policy| serde_json::to_value(policy).ok()?.as_str().map(str::to_owned)).collect()
 }
@@ -190,6 +220,7 @@ impl Scenario {
     /// # Errors
     /// Code of the user's that nobody has loaded.
     pub(crate) fn check_policies(&self) -> Result<(), ConfigError> {
+        let of_array = self.array.as_ref().map(|array| &array.own);
         let is_loaded = |own: &OwnPolicy| match own.decision {
             Decision::Gc => self.device.ftl.own.gc.is_some(),
             Decision::WearLeveling => self.device.ftl.own.wear_leveling.is_some(),
@@ -197,6 +228,9 @@ impl Scenario {
             Decision::Placement => self.workload.placement.is_some(),
             Decision::Code => self.device.ftl.own.code.is_some(),
             Decision::Pacing => self.device.ftl.own.pacing.is_some(),
+            Decision::Repair => of_array.is_some_and(|own| own.repair.is_some()),
+            Decision::Rebuild => of_array.is_some_and(|own| own.rebuild.is_some()),
+            Decision::RepairOrder => of_array.is_some_and(|own| own.repair_order.is_some()),
         };
         match self.policies.own().find(|own| !is_loaded(own)) {
             Some(own) => {

@@ -1,7 +1,10 @@
 //! A Python object that answers questions of a few values.
 
 use super::{Maker, asked, in_a_line};
+use outlast_array::{RepairDecision, RepairWay};
 use outlast_decisions::{Decides, Makes, Question, Value};
+use outlast_units::Nanos;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::fmt;
@@ -22,6 +25,18 @@ impl Answer for (u16, u8) {
 impl Answer for f64 {
     fn of(returned: &Bound<'_, PyAny>) -> PyResult<Self> {
         returned.extract()
+    }
+}
+
+impl Answer for RepairDecision {
+    /// The name of a way, or nanoseconds.
+    fn of(returned: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(later) = returned.extract::<u64>() {
+            return Ok(Self::Later(Nanos(later)));
+        }
+        let name: String = returned.extract()?;
+        let way = RepairWay::ALL.into_iter().find(|way| way.name() == name);
+        way.map(Self::Now).ok_or_else(|| PyValueError::new_err(format!("there is no way {name} of repair")))
     }
 }
 

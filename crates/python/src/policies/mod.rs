@@ -2,10 +2,12 @@
 
 mod answers;
 mod decider;
+mod orders;
 mod placer;
 
 use crate::errors::ScenarioError;
 use crate::scenario::{Override, RawLayer, load};
+use outlast_array::OwnDecisions;
 use outlast_decisions::Loaded;
 use outlast_engine::{Decision, OwnPolicy, Provenance, Scenario};
 use outlast_ftl::OwnChoice;
@@ -81,6 +83,20 @@ fn decide_by(scenario: &mut Scenario, own: &OwnPolicy, maker: Py<PyAny>) {
         Decision::Placement => scenario.workload.placement = Some(OwnPlacement::new(maker)),
         Decision::Code => drive.code = Some(Loaded::new(maker)),
         Decision::Pacing => drive.pacing = Some(Loaded::new(maker)),
+        Decision::Repair | Decision::Rebuild | Decision::RepairOrder => {
+            // Settings without an array have been refused.
+            if let Some(array) = &mut scenario.array {
+                decide_for_array(&mut array.own, own.decision, maker);
+            }
+        }
+    }
+}
+
+fn decide_for_array(own: &mut OwnDecisions, decision: Decision, maker: Maker) {
+    match decision {
+        Decision::Repair => own.repair = Some(Loaded::new(maker)),
+        Decision::Rebuild => own.rebuild = Some(Loaded::new(maker)),
+        _ => own.repair_order = Some(Loaded::new(maker)),
     }
 }
 
