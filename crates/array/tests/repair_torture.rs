@@ -7,13 +7,15 @@ mod support;
 
 use outlast_array::{
     Array, ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, FakeWay, Level, LogConfig, LogPlace,
-    PlainConfig, PlainDevice, PlainFailure, RepairConfig, RepairOrder, RepairWay, ReplacementConfig,
-    ShiftWay, State, StripeWrites,
+    PlainConfig, PlainDevice, PlainFailure, RepairConfig, RepairDecision, RepairOrder, RepairWay,
+    ReplacementConfig, ShiftWay, State, StripeWrites,
 };
 use outlast_device::{Device, NoticeKind};
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
 use support::Host;
+use support::life::WAYS;
+use support::own::{decided, paced};
 
 const SECTORS: u64 = 400;
 
@@ -333,6 +335,29 @@ fn raid5_by_rebuild() {
 #[test]
 fn raid6_by_rebuild() {
     torture(&config(Level::Raid6, 5, by(RepairWay::Rebuild)));
+}
+
+/// Code that says a different way for each die, mostly later, and a different pace each time.
+#[test]
+fn by_code_that_hesitates() {
+    for (level, members) in [(Level::Raid5, 5), (Level::Raid6, 5), (Level::Raid10, 4)] {
+        // What is put off counts as about to leave, as far as it matters which further faults are borne.
+        let config = config(level, members, by(RepairWay::Rebuild));
+        let (config, failures) = decided(&config, |failure, _| {
+            let way = WAYS[usize::from(failure.die) % 3];
+            let later = RepairDecision::Later(Nanos::micros(400 + 700 * u64::from(failure.die % 5)));
+            let decides = failure.asked >= u32::from(failure.die % 4);
+            Ok(Some(if decides { RepairDecision::Now(way) } else { later }))
+        });
+        let (mut config, paces) = paced(&config, |pace, had| {
+            let rate = [2e6, 50e6, 1e9, 1.0][had as usize % 4];
+            Ok((pace.under_way % 7 != 3).then_some(rate))
+        });
+        config.background.own = Some(Nanos::micros(150));
+        torture(&config);
+        assert!(failures.lock().unwrap().iter().any(|failure| failure.asked == 3));
+        assert!(paces.lock().unwrap().len() > 100);
+    }
 }
 
 /// Parity moves to the oldest members at every replacement, in each of the three ways, while dies fail.

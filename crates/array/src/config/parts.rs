@@ -57,8 +57,8 @@ pub struct BackgroundConfig {
     /// Time from the end of one scrub to the start of the next, which repairs what it finds. Absent: scrubs only on demand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scrub_interval: Option<Nanos>,
-    /// Time from one question to the next where code of the user's says how fast members are rebuilt and repaired; its answer holds
-    /// meanwhile. From 10 us to 1 h. Absent: 10 ms.
+    /// Time from one question to the next where code of the user's says how fast members are rebuilt or repaired, of each of these by
+    /// itself; its answer holds meanwhile. From 10 us to 1 h. Default: 10 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own: Option<Nanos>,
 }
