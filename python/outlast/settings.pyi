@@ -172,6 +172,10 @@ class ArrayBackground(Setting):
     """Bytes per second of each member while the host is active. Default: 1000 KiB/s, md's `speed_limit_min`. A rate
     that no device reaches is no limit.
     """
+    own: Setting
+    """Time from one question to the next where code of the user's says how fast members are rebuilt or repaired, of
+    each of these by itself; its answer holds meanwhile. From 10 us to 1 h. Default: 10 ms.
+    """
     scrub_interval: Setting
     """Time from the end of one scrub to the start of the next, which repairs what it finds. Absent: scrubs only on
     demand.
@@ -1155,14 +1159,34 @@ class DeviceTimingSuspend(Setting):
     """
 
 class Policies(Setting):
+    code: Setting
+    """Which code (data and parity units of a stripe) a superblock gets when it is opened, in the place of that of its
+    class, which must need no less room: code of your own. Default: that of its class, `device.protection`.
+    """
     gc: Setting
     """Which superblock garbage collection takes next: a policy of `device.ftl.gc.policy`, or code of your own. Default:
     what that setting says.
+    """
+    pacing: Setting
+    """How host writes are held to what collection gains: a policy of `device.ftl.gc.pacing`, or code of your own, which
+    says for each victim what share of that setting's pace the host has. Default: what that setting says.
     """
     placement: Setting
     """Which stream hint each write of the workload gets, and so which of the drive's streams (`device.ftl.streams`) or
     classes (`device.protection.classes`) has it, asked for thousands of writes at once: code of your own. Default:
     the workload's own hints.
+    """
+    rebuild: Setting
+    """How fast an array rebuilds members, and repairs them, asked every `array.background.own`: code of your own.
+    Default: as `array.background` and `array.repair.share` say.
+    """
+    repair: Setting
+    """When and how an array repairs the failure of a die in a member: a way of `array.repair.way`, or code of your own,
+    asked when the member tells of it. Default: at once, as that setting says.
+    """
+    repair_order: Setting
+    """Which of the rows that a member has lost with a die are recovered first: an order of `array.repair.order`, or
+    code of your own, which sees all of them at once. Default: what that setting says.
     """
     scrub: Setting
     """Which superblocks scrubbing moves, beside what `device.scrub` says, asked every `device.scrub.own` until it names

@@ -17,7 +17,7 @@ const CHUNK: u64 = 4096;
 fn asked_no_more_often_than(log: &Log<Pace>, every: Nanos) {
     for kind in ["rebuild", "repair"] {
         let log = log.lock().unwrap();
-        let times: Vec<Nanos> = log.iter().filter(|pace| pace.kind == kind).map(|pace| pace.now).collect();
+        let times: Vec<Nanos> = log.iter().filter(|pace| pace.kind == kind).map(|pace| pace.now_ns).collect();
         assert!(times.windows(2).all(|two| two[1] - two[0] >= every), "{kind}: {times:?}");
     }
 }
@@ -98,13 +98,13 @@ fn the_rate_is_followed_as_it_changes() {
         assert!(log.len() > 10, "{way:?}: {log:?}");
         let (mut actives, mut most) = (0, 0);
         for (answer, bytes) in log.windows(2).zip(at_answer.windows(2)) {
-            let span = (answer[1].now - answer[0].now).as_secs_f64();
+            let span = (answer[1].now_ns - answer[0].now_ns).as_secs_f64();
             let begun = bytes[1] - bytes[0];
             let allowed = rate(&answer[0]) * span + CHUNK as f64;
             assert!(begun as f64 <= allowed, "{way:?}: {begun} bytes in {span} s after {:?}", answer[0]);
             actives += answer[0].host_active;
             most = most.max(begun);
-            assert!(answer[1].now - answer[0].now >= every);
+            assert!(answer[1].now_ns - answer[0].now_ns >= every);
         }
         assert!(actives > 1 && most >= CHUNK * 2, "{way:?}: {actives} {most} {log:?}");
     }
@@ -123,7 +123,7 @@ fn a_group_that_waits_is_woken_by_the_next_question() {
             events += 1;
         }
         let log = log.lock().unwrap();
-        let times: Vec<Nanos> = log.iter().map(|pace| pace.now).collect();
+        let times: Vec<Nanos> = log.iter().map(|pace| pace.now_ns).collect();
         // By itself it is asked every 10 ms.
         assert!(times[..101].windows(2).all(|two| two[1] - two[0] == Nanos::millis(10)), "{times:?}");
         assert!(times[100] + Nanos::millis(20) > host.now, "the rest is done at once: {}", host.now);

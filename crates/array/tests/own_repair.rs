@@ -72,7 +72,8 @@ fn a_repair_that_is_put_off_begins_when_it_was_put_off_to() {
         assert_eq!((repair.started_at, repair.way), (Some(told + DELAY + DELAY), way));
         host.drain();
         assert!(host.device.repairs()[0].finished_at.is_some());
-        let asked: Vec<_> = log.lock().unwrap().iter().map(|failure| (failure.now, failure.asked)).collect();
+        let asked: Vec<_> =
+            log.lock().unwrap().iter().map(|failure| (failure.now_ns, failure.asked)).collect();
         assert_eq!(asked, [(told, 0), (told + DELAY, 1), (told + DELAY + DELAY, 2)]);
         assert_eq!(host.read_all(), [0; 0]);
         assert_eq!(host.device.condition(), Condition::Healthy);
@@ -99,8 +100,8 @@ fn the_question_tells_how_the_array_is() {
     pass(&mut host, at + Nanos(6));
     let seen = log.lock().unwrap().clone();
     let expected = Failure {
-        now: at,
-        told: at,
+        now_ns: at,
+        told_ns: at,
         member: 2,
         die: 7,
         percent_used: 32.0,
@@ -109,14 +110,14 @@ fn the_question_tells_how_the_array_is() {
         repairing: 0,
         spares: 1,
         host_active: 0,
-        last_host: seen[0].last_host,
+        last_host_ns: seen[0].last_host_ns,
         asked: 0,
     };
     assert_eq!(seen[0], expected);
-    assert!(seen[0].last_host.is_some_and(|served| served < at && served > Nanos::ZERO));
+    assert!(seen[0].last_host_ns.is_some_and(|served| served < at && served > Nanos::ZERO));
     let time = |nanos| (at + Nanos(nanos), at + Nanos(nanos));
     let third = Failure { die: 8, dies: 2, missing: 1, repairing: 1, ..expected };
-    assert_eq!(seen[2], Failure { now: time(5).0, told: time(5).1, ..third });
+    assert_eq!(seen[2], Failure { now_ns: time(5).0, told_ns: time(5).1, ..third });
     assert_eq!((seen.len(), seen[1].member, seen[1].dies, seen[1].repairing), (3, 1, 1, 0));
 }
 
@@ -208,7 +209,7 @@ fn power_may_fail_while_a_repair_is_put_off() {
         // Questions that were due without power are asked when it is back.
         let first = told + DELAY.max(if off < 3 { Nanos::millis(on) } else { DELAY });
         let second = (first + DELAY).max(told + Nanos::millis(on));
-        let asked: Vec<_> = log.lock().unwrap().iter().map(|failure| failure.now).collect();
+        let asked: Vec<_> = log.lock().unwrap().iter().map(|failure| failure.now_ns).collect();
         assert_eq!(asked, [told, first, second], "off {off}, on {on}");
         assert_eq!(host.device.repairs()[0].started_at, Some(second));
         assert_eq!(host.device.repairs()[0].resumed, 0);

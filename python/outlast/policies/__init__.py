@@ -25,7 +25,7 @@ from outlast.policies.questions import Collecting, Failure, LostRows, Opening, P
 from outlast.policies.view import STATES, View, sees_cells
 from outlast.policies.writes import Writes
 
-Policy: TypeAlias = Callable[[View], int | None] | Callable[[Any], Any] | type
+Policy: TypeAlias = Callable[[View], int | None] | Callable[[Any], Any] | type[Any]
 """A function of what its decision sees (`outlast policies` says what), or a class whose objects are such functions."""
 
 Policies: TypeAlias = Mapping[str, str | Policy]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Opening:
-    """A superblock is about to be opened: which code do its stripes get?
+    """A superblock is about to be opened; the question is which code its stripes get.
 
     Answered by `(data, parity)`; `None`: that of its class.
     """
@@ -43,7 +43,7 @@ class Opening:
 
 @dataclass(frozen=True)
 class Collecting:
-    """Collection has taken a victim: what share has the host of what is let in while the victim is moved?
+    """Collection has taken a victim; the question is the host's share of what is let in while it is moved.
 
     Answered by a number from 0 to 1; `None`: all.
     """
@@ -72,11 +72,11 @@ class Collecting:
 
 @dataclass(frozen=True)
 class Failure:
-    """A die of a member of an array has failed: when is that repaired, and how?
+    """A die of a member of an array has failed; the question is when that is repaired, and how.
 
-    Answered by a way of `array.repair.way` ("die", "assist" or "rebuild"), which is final, or by seconds after which the
-    question is asked again; `None`: the way that the setting says. Not asked where a member is beyond repair, nor
-    without redundancy.
+    Answered by a way of `array.repair.way` ("die", "assist" or "rebuild"), which is final, or by seconds after which it
+    is asked again; `None`: the way that the setting says. Not asked where a member is beyond repair, nor without
+    redundancy.
     """
 
     now_ns: int
@@ -107,7 +107,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Pace:
-    """A member is being rebuilt, or rows of it recovered: how many bytes a second may that be, for each member?
+    """A member is rebuilt, or gets rows back; the question is how many bytes a second each member may.
 
     Answered by a number of at least 1; `None`: as the settings say. The answer holds for `array.background.own`.
     """
@@ -132,7 +132,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class LostRows:
-    """Rows that a member of an array has lost with a die, each within a chunk: of each array, one entry for each.
+    """Rows that a member has lost with a die, each within a chunk: of each array, one entry for each.
 
     Answered by a score for each, the least first, of equal ones that of the lower address; `None`: by address.
     """

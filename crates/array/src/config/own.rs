@@ -31,9 +31,9 @@ outlast_decisions::question! {
     /// [`RepairDecision::Later`] is over. Not asked where a member is beyond repair, nor without redundancy: nothing is to be decided there.
     pub struct Failure -> RepairDecision {
         /// The time.
-        now: Nanos,
+        now_ns: Nanos,
         /// When the member told of it.
-        told: Nanos,
+        told_ns: Nanos,
         /// The member's column.
         member: u16,
         /// The die.
@@ -51,7 +51,7 @@ outlast_decisions::question! {
         /// Whether the host has commands under way: 0 or 1.
         host_active: u8,
         /// When the host last was served.
-        last_host: Option<Nanos>,
+        last_host_ns: Option<Nanos>,
         /// How often this was asked before about this die.
         asked: u32,
     }
@@ -62,7 +62,7 @@ outlast_decisions::question! {
     /// until the next question. A fraction of a byte is dropped.
     pub struct Pace -> f64 {
         /// The time.
-        now: Nanos,
+        now_ns: Nanos,
         /// `rebuild`: a member is being filled. `repair`: members get rows back that they have lost with a die.
         kind: &'static str,
         /// Groups that are rebuilt, or ranges that are repaired, on all members that are.
@@ -74,7 +74,7 @@ outlast_decisions::question! {
         /// Whether the host has commands under way: 0 or 1.
         host_active: u8,
         /// When the host last was served.
-        last_host: Option<Nanos>,
+        last_host_ns: Option<Nanos>,
         /// Commands of the host under way.
         under_way: u32,
     }

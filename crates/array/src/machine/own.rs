@@ -82,8 +82,8 @@ impl<D: Device> Array<D> {
         let column = &self.members[member];
         let age = column.device.as_ref().map_or(0, |device| device.smart().percentage_used);
         let question = Failure {
-            now,
-            told: noticed_at,
+            now_ns: now,
+            told_ns: noticed_at,
             member: member as u16,
             die,
             percent_used: f64::from(age),
@@ -92,7 +92,7 @@ impl<D: Device> Array<D> {
             repairing: self.repairs.active().len() as u32,
             spares: self.members.spares().len() as u32,
             host_active: u8::from(!self.flight.is_host_idle()),
-            last_host: self.flight.last_host,
+            last_host_ns: self.flight.last_host,
             asked: before,
         };
         let needs_die = self.knows_rows_first();
@@ -159,13 +159,13 @@ impl<D: Device> Array<D> {
             }
         };
         Pace {
-            now,
+            now_ns: now,
             kind,
             done,
             total,
             missing: self.missing_members(),
             host_active: u8::from(!self.flight.is_host_idle()),
-            last_host: self.flight.last_host,
+            last_host_ns: self.flight.last_host,
             under_way: self.flight.hosts.used() as u32,
         }
     }

@@ -171,6 +171,11 @@ pub(super) fn take_policies(scenario: &mut Scenario) -> Result<(), ConfigError> 
         let limit = "chooses among codes; give the drive parity, with device.protection";
         return Err(ConfigError::new("policies.code", policies.code.as_deref().unwrap_or_default(), limit));
     }
+    let own = scenario.array.as_ref().and_then(|array| array.background.own);
+    if let (Some(own), None) = (own, &policies.rebuild) {
+        let limit = "is how often policies.rebuild is asked, which is absent";
+        return Err(ConfigError::new("array.background.own", own, limit));
+    }
     match policies.own().find(|own| own.file.is_empty() || own.name.is_empty()) {
         Some(own) => {
             let limit = "must be FILE:NAME, such as mine.py:choose";
