@@ -14,6 +14,7 @@ import pytest
 import outlast
 from conftest import TINY
 from outlast.errors import ScenarioError
+from outlast.policies import View
 from outlast.sweeps.result import FILES
 
 GRID: dict[str, Any] = {
@@ -126,6 +127,35 @@ def test_a_dask_cluster_one_of_whose_workers_is_killed(
     assert there.failed == outlast.sweep(lost, tmp_path / "here", jobs=1).failed
     assert len(there.failed) == 2
     assert "holds the only copy" in there.failed[0]["error"]
+
+
+def test_code_that_stands_in_no_file_goes_to_the_workers_of_a_dask_cluster(
+    cluster: Any, tiny: Path, tmp_path: Path
+) -> None:
+    newest = 60
+
+    class Rested:
+        """Remembers, and knows a name from around it."""
+
+        def __init__(self) -> None:
+            self.asked = 0
+
+        def __call__(self, view: View) -> int | None:
+            self.asked += 1
+            old = view.gains & (view.order < view.order.max() - newest)
+            return view.least(view.valid, old if old.any() else None)
+
+    gc = {"setting": "policies.gc", "values": ["fifo", Rested]}
+    share = {"setting": "policies.pacing", "values": [lambda one: 1 - one.valid / one.units], "labels": ["by valid"]}
+    spec = {"scenario": str(tiny), "figures": ["write_amplification.total"], "pareto": [], "vary": [gc, share]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        there = outlast.sweep(spec, tmp_path / "out", on=cluster.scheduler_address)
+    assert not there.failed
+    here = outlast.sweep(spec, tmp_path / "here", jobs=1)
+    assert [point["figures"] for point in there.points] == [point["figures"] for point in here.points]
+    fifo, rested = (point["figures"]["write_amplification.total"]["mean"] for point in there.points)
+    assert fifo != rested
 
 
 def test_a_worker_of_another_build_is_found_out(
