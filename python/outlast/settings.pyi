@@ -283,6 +283,8 @@ class Device(Setting):
     """
     controller: DeviceController
     """Processors, scheduling, write buffer and host link."""
+    data_sheet: DeviceDataSheet
+    """What the maker of the drive promises, which results show beside what is measured. Absent: nothing is known."""
     defects: DeviceDefects
     """Bad and worn-out blocks."""
     ftl: DeviceFtl
@@ -470,6 +472,20 @@ class DeviceControllerQueuesWeights(Setting):
     """Of low priority. Default: 2."""
     medium: Setting
     """Of medium priority. Default: 4."""
+
+class DeviceDataSheet(Setting):
+    random_read: Setting
+    """Random reads of 4 KiB, or of a mapping unit where that is larger, a second."""
+    random_write: Setting
+    """Random writes of as much a second, in the steady state."""
+    read: Setting
+    """Sequential reads."""
+    read_latency: Setting
+    """A read of as much that waits for no other."""
+    write: Setting
+    """Sequential writes."""
+    write_latency: Setting
+    """A write of as much that waits for no other."""
 
 class DeviceDefects(Setting):
     endurance: Setting

@@ -88,6 +88,7 @@ fn drive(seed: u64, large: bool) -> Result<Ssd, String> {
         scrub: None,
         hazards: outlast_media::HazardConfig::default(),
         model: "bench".to_owned(),
+        data_sheet: None,
         bytes: false,
     };
     Ssd::new(config, seed).map_err(|error| error.to_string())

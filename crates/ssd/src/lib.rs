@@ -29,8 +29,8 @@ mod wiring;
 
 pub use apart::CoreShare;
 pub use config::{
-    Arbitration, ChangeConfig, Class, CommandCosts, ControllerConfig, DecodeTimes, FlushPolicy, HostLatency,
-    Identifier, Migration, MountConfig, PredictConfig, QueuesConfig, Rebuild, ReliabilityConfig,
+    Arbitration, ChangeConfig, Class, CommandCosts, ControllerConfig, DataSheet, DecodeTimes, FlushPolicy,
+    HostLatency, Identifier, Migration, MountConfig, PredictConfig, QueuesConfig, Rebuild, ReliabilityConfig,
     RepairConfig, RepairScheme, ScrubConfig, SsdConfig, Trims, Weights, WriteCache, is_chip_file,
 };
 pub use counters::{Counters, PowerCuts};

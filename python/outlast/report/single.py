@@ -18,6 +18,7 @@ from outlast.report import (
     protection,
     queueing,
     repair,
+    sheet,
     states,
     timeline,
     wear,
@@ -266,7 +267,9 @@ def _queueing(result: Result, series: Series | None) -> Section:
 
 
 def _closed(summary: dict[str, Any]) -> Section:
-    return Section("closed", "Theory", columns="one").add(closed.table(summary))
+    return (
+        Section("closed", "Theory and data sheet", columns="one").add(closed.table(summary)).add(sheet.table(summary))
+    )
 
 
 def _scenario(result: Result) -> Section:

@@ -53,6 +53,7 @@ pub(crate) fn drive(
         mount: None,
         repair: None,
         scrub: None,
+        data_sheet: None,
         hazards: HazardConfig::default(),
         model: "small".to_owned(),
         bytes: true,

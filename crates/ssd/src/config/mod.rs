@@ -3,6 +3,7 @@
 mod change;
 mod chip;
 mod controller;
+mod data_sheet;
 mod decode;
 mod host;
 mod memory;
@@ -15,6 +16,7 @@ mod repair;
 pub use change::ChangeConfig;
 pub use chip::is_chip_file;
 pub use controller::{ControllerConfig, WriteCache};
+pub use data_sheet::DataSheet;
 pub use decode::DecodeTimes;
 pub use host::{CommandCosts, HostLatency};
 pub use mount::MountConfig;
@@ -70,6 +72,9 @@ pub struct SsdConfig {
     /// Sudden failures that come by chance. Default: none.
     #[serde(default)]
     pub hazards: HazardConfig,
+    /// What the maker of the drive promises, which results show beside what is measured. Absent: nothing is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_sheet: Option<DataSheet>,
     /// Keep the real bytes of live data. Slow and memory-hungry: for tests.
     #[serde(default)]
     pub bytes: bool,
@@ -109,6 +114,9 @@ impl SsdConfig {
             mount.validate(self)?;
         }
         self.hazards.validate("device.hazards")?;
+        if let Some(sheet) = &self.data_sheet {
+            sheet.validate()?;
+        }
         self.check_read_cache()?;
         let (user, raw) = (self.ftl.user_capacity(&self.geometry), self.geometry.raw_capacity());
         if user.0 / self.ftl.mapping_unit.0 < u64::from(self.controller.flash_cores) {

@@ -23,6 +23,8 @@ pub(crate) struct Pacer {
     is_mixed: bool,
     /// Whether credit is all there is: neither marks nor tokens, nor room in superblocks that are still to come.
     is_smooth: bool,
+    /// The same, whether or not a policy of the user's cuts it.
+    is_plain: bool,
     /// Of what collection gains on its way to the high mark, the share of the host, in 2^-16; absent without such a mark.
     share: Option<u64>,
     /// Host units that may be written while collection runs, in 2^-16 units.
@@ -44,6 +46,9 @@ impl Pacer {
     /// The pacing of a core with translation layer `ftl`.
     pub(super) fn new(ftl: &Ftl, config: &SsdConfig) -> Self {
         let gc = &config.ftl.gc;
+        // Credit is all there is; with a policy of the user's it is cut, off the short way.
+        let plain =
+            gc.pacing != Pacing::Token && !ftl.has_marks() && !gc.overlap && !ftl.streams().are_mixed();
         let share = (gc.host_share.unwrap_or(1.0) * ONE as f64) as u64;
         let (unit, cores) = (config.ftl.mapping_unit.0, u64::from(config.controller.flash_cores));
         let tokens = || {
@@ -54,10 +59,8 @@ impl Pacer {
             paces: gc.pacing != Pacing::None,
             overlaps: gc.overlap,
             is_mixed: ftl.streams().are_mixed(),
-            is_smooth: gc.pacing != Pacing::Token
-                && !ftl.has_marks()
-                && !gc.overlap
-                && !ftl.streams().are_mixed(),
+            is_smooth: plain && !ftl.is_paced_by_policy(),
+            is_plain: plain,
             share: ftl.has_marks().then_some(share),
             credit: 0,
             tokens: (gc.pacing == Pacing::Token).then(tokens),
@@ -71,7 +74,7 @@ impl Pacer {
         if self.is_smooth {
             return !self.paces || self.has_credit();
         }
-        has_room()
+        (self.is_plain || has_room())
             && (!self.paces
                 || (self.has_credit() && self.tokens.as_ref().is_none_or(|tokens| tokens.has_one(now))))
     }
@@ -145,7 +148,7 @@ impl Pacer {
         let share = spendable * ONE * u64::from(units) / u64::from(work);
         let most = u64::from(room) * ONE;
         if self.is_smooth {
-            self.credit = (self.credit + self.less_withheld(share)).min(most);
+            self.credit = (self.credit + share).min(most);
         } else {
             self.add(now, self.share.map_or(share, |own| share * own / ONE), most);
         }
@@ -154,14 +157,6 @@ impl Pacer {
     /// Of what collection grants from now on, `part` is kept from the host.
     pub(super) fn withhold(&mut self, part: f64) {
         self.withheld = (part * ONE as f64) as u64;
-    }
-
-    #[inline]
-    fn less_withheld(&self, share: u64) -> u64 {
-        match self.withheld {
-            0 => share,
-            part => share - (u128::from(share) * u128::from(part)).div_ceil(u128::from(ONE)) as u64,
-        }
     }
 
     /// Whether credit is all there is: neither marks nor tokens.
@@ -179,7 +174,8 @@ impl Pacer {
 
     #[inline(never)]
     fn add(&mut self, now: Nanos, share: u64, most: u64) {
-        let share = self.less_withheld(share);
+        let withheld = (u128::from(share) * u128::from(self.withheld)).div_ceil(u128::from(ONE)) as u64;
+        let share = share - withheld;
         self.credit = (self.credit + share).min(most);
         if let Some(tokens) = &mut self.tokens {
             tokens.gain(now, share);
@@ -283,7 +279,7 @@ mod tests {
     #[test]
     fn what_is_withheld_is_not_granted() {
         for (part, granted) in [(0.0, 8), (0.25, 6), (1.0, 0)] {
-            let mut own = smooth();
+            let mut own = Pacer { is_smooth: false, is_plain: true, ..smooth() };
             own.withhold(part);
             own.grant(Nanos::ZERO, 16, 0, moved(50, 100));
             assert_eq!(own.credit, granted * ONE, "{part}");

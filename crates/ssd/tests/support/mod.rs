@@ -53,6 +53,7 @@ pub(crate) fn tiny() -> SsdConfig {
         repair: None,
         scrub: None,
         hazards: outlast_media::HazardConfig::default(),
+        data_sheet: None,
         bytes: false,
     }
 }

@@ -17,8 +17,8 @@ pub(crate) fn decide_some(config: &mut SsdConfig, seed: u64) {
 struct Lots(u64);
 
 impl Lots {
-    fn begin(self) -> Box<Drawn> {
-        Box::new(Drawn(SplitMix::new(self.0, "own")))
+    fn begin(self) -> Drawn {
+        Drawn(SplitMix::new(self.0, "own"))
     }
 }
 
@@ -31,7 +31,7 @@ impl Makes<dyn Decides<Opening>> for Lots {
     }
 
     fn make(&self) -> Result<Box<dyn Decides<Opening>>, String> {
-        Ok(self.begin())
+        Ok(Box::new(self.begin()))
     }
 }
 
@@ -41,7 +41,7 @@ impl Makes<dyn Decides<Collecting>> for Lots {
     }
 
     fn make(&self) -> Result<Box<dyn Decides<Collecting>>, String> {
-        Ok(self.begin())
+        Ok(Box::new(self.begin()))
     }
 }
 

@@ -1,0 +1,74 @@
+"""Figures beside what the maker of the drive promises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outlast.report.closed import Beside
+from outlast.report.jobs import rows_card
+from outlast.report.numbers import micros, percent, short
+from outlast.why.quantity import bytes_of, bytes_per_s, nanos
+
+LARGE = 64 << 10
+"""Bytes from which on requests in order count as sequential ones of a data sheet."""
+
+
+def beside(summary: dict[str, Any]) -> list[Beside]:
+    """What of a result a data sheet speaks of: rates as far as they were asked for, latencies of single requests."""
+    scenario = summary["scenario"]
+    sheet = (scenario.get("device") or {}).get("data_sheet")
+    synthetic = (scenario.get("workload") or {}).get("synthetic") or {}
+    if not sheet or not synthetic.get("size") or "array" in summary or not summary["time"]["simulated_s"]:
+        return []
+    size = bytes_of(synthetic["size"])
+    if synthetic.get("pattern") == "sequential":
+        return _bandwidth(summary, sheet) if size >= LARGE else []
+    if size != max(summary["device"]["mapping_unit"], 4096):
+        return []
+    return [*_rates(summary, sheet), *_latencies(summary, sheet, synthetic)]
+
+
+def _bandwidth(summary: dict[str, Any], sheet: dict[str, Any]) -> list[Beside]:
+    found = []
+    for kind in ("read", "write"):
+        measured = summary["throughput"].get(f"{kind}_mib_s")
+        if measured and kind in sheet:
+            rate, promised = measured * 2**20 / 1e6, float(bytes_per_s(sheet[kind])) / 1e6
+            shown = (f"{short(rate)} MB/s", f"{short(promised)} MB/s")
+            found.append(Beside(f"sequential {kind}s", rate, promised, shown, is_limit=True))
+    return found
+
+
+def _rates(summary: dict[str, Any], sheet: dict[str, Any]) -> list[Beside]:
+    found = []
+    for kind in ("read", "write"):
+        latency, promised = summary["latency_us"][kind], sheet.get(f"random_{kind}")
+        if latency and promised:
+            rate = latency["count"] / summary["time"]["simulated_s"]
+            shown = (f"{short(rate)} IOPS", f"{short(promised)} IOPS")
+            found.append(Beside(f"random {kind}s", rate, promised, shown, is_limit=True))
+    return found
+
+
+def _latencies(summary: dict[str, Any], sheet: dict[str, Any], synthetic: dict[str, Any]) -> list[Beside]:
+    if synthetic.get("queue_depth") != 1:
+        return []
+    found = []
+    for kind in ("read", "write"):
+        latency, promised = summary["latency_us"][kind], sheet.get(f"{kind}_latency")
+        if latency and promised:
+            us = float(nanos(promised)) / 1e3
+            found.append(Beside(f"{kind}, median", latency["p50"], us, (micros(latency["p50"]), micros(us))))
+    return found
+
+
+COLUMNS = ("figure", "measured", "data sheet", "")
+
+
+def table(summary: dict[str, Any]) -> str:
+    """The figures as a card; empty where the data sheet speaks of none."""
+    rows: list[tuple[str, ...]] = [
+        (row.name, *row.shown, f"{percent(row.measured / row.closed)} of it" if row.is_limit else f"{row.off:+.1%}")
+        for row in beside(summary)
+    ]
+    return rows_card("Beside the data sheet", COLUMNS, rows, wide=True)
