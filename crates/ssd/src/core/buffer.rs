@@ -110,9 +110,20 @@ impl Buffer {
         self.pacer.grant(now, room, ftl.layout().units_per_superblock() / 16, progress);
     }
 
+    /// Collection takes `victim`.
+    #[inline]
+    pub(crate) fn collects(&mut self, now: Nanos, ftl: &mut Ftl, victim: SuperblockId) {
+        if ftl.collection_begins() {
+            self.pacer.burst_begins();
+        }
+        if ftl.is_paced_by_policy() {
+            self.ask_pace(now, ftl, victim);
+        }
+    }
+
     /// The user's policy says how much the host may write while `victim` is moved.
     #[cold]
-    pub(crate) fn ask_pace(&mut self, now: Nanos, ftl: &mut Ftl, victim: SuperblockId) {
+    fn ask_pace(&mut self, now: Nanos, ftl: &mut Ftl, victim: SuperblockId) {
         let room: u32 = ftl.streams().hosts().map(|stream| ftl.stream(stream).room()).sum();
         let share = ftl.choose_pace(now, victim, room, self.waiting.len() as u32);
         self.pacer.withhold(1.0 - share);

@@ -26,12 +26,7 @@ impl Ssd {
         let ftl = &mut self.cores[core].ftl;
         if let Some(victim) = ftl.choose_victim().or_else(|| ftl.choose_broken()) {
             let Core { ftl, buffer, .. } = &mut self.cores[core];
-            if ftl.collection_begins() {
-                buffer.pacer_mut().burst_begins();
-            }
-            if ftl.is_paced_by_policy() {
-                buffer.ask_pace(now, ftl, victim);
-            }
+            buffer.collects(now, ftl, victim);
             let stream = ftl.streams().gc(ftl.superblock(victim).class());
             self.start_relocation(now, core, Task::Gc, victim, stream, Reason::Space);
         }
