@@ -14,14 +14,14 @@ use support::own::{Answer, Scores, decided, made, ordered, paced};
 fn a_repair_that_cannot_be_is_left_to_the_settings() {
     type Nonsense = fn() -> Answer<Failure>;
     let cases: [(Nonsense, &str); 4] = [
-        (|| Err("ZeroDivisionError".to_owned()), "ZeroDivisionError; it saw now = "),
+        (|| Err("ZeroDivisionError".to_owned()), "ZeroDivisionError; it saw now_ns = "),
         (
             || Ok(Some(RepairDecision::Later(Nanos::ZERO))),
             "put the repair off for 0ns, which must be above 0",
         ),
         (
             || Ok(Some(RepairDecision::Later(Nanos::secs(3_600_001)))),
-            "put the repair off for 3600001s, which must be above 0 and at most 1000h; it saw now = ",
+            "put the repair off for 3600001s, which must be above 0 and at most 1000h; it saw now_ns = ",
         ),
         (|| Ok(Some(RepairDecision::Now(RepairWay::Assist))), "returned assist, and with array.repair.order"),
     ];
@@ -68,7 +68,7 @@ fn what_waits_does_not_wait_for_code_that_has_failed() {
 fn a_pace_that_is_none_leaves_it_to_the_settings() {
     type Nonsense = fn() -> Answer<Pace>;
     let cases: [(Nonsense, &str); 6] = [
-        (|| Err("KeyError: 'x'".to_owned()), "KeyError: 'x'; it saw now = "),
+        (|| Err("KeyError: 'x'".to_owned()), "KeyError: 'x'; it saw now_ns = "),
         (|| Ok(Some(f64::NAN)), "returned NaN bytes a second, which must be at least 1 and finite; it saw"),
         (|| Ok(Some(f64::INFINITY)), "returned inf bytes"),
         (|| Ok(Some(0.0)), "returned 0 bytes"),
