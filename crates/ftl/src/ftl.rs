@@ -264,6 +264,12 @@ impl Ftl {
     /// If the stream cannot take a unit ([`Ftl::can_append`]).
     #[inline]
     pub fn append(&mut self, stream: Stream, lpn: Lpn) -> Slot {
+        self.append_inline(stream, lpn)
+    }
+
+    #[allow(clippy::inline_always, reason = "in a loop that fills a drive it is not to be a call")]
+    #[inline(always)]
+    fn append_inline(&mut self, stream: Stream, lpn: Lpn) -> Slot {
         debug_assert!(
             self.streams.cause(stream) == Cause::Host,
             "data of the host goes to stream {}",

@@ -24,13 +24,20 @@ impl Ssd {
         Ok(())
     }
 
-    #[inline]
+    #[allow(clippy::inline_always, reason = "the same")]
+    #[inline(always)]
     fn put_unit(&mut self, unit: u64, command: &Command) -> Result<(), Outcome> {
         if self.redirection.is_some() {
             return self.put_redirected(unit, command);
         }
         let (core, lpn) = self.core_of(unit);
         self.put_at(unit, core, lpn, command)
+    }
+
+    /// As [`Ssd::put_unit`], where a call more does not matter.
+    #[inline(never)]
+    fn put_one(&mut self, unit: u64, command: &Command) -> Result<(), Outcome> {
+        self.put_unit(unit, command)
     }
 
     #[cold]
@@ -41,7 +48,8 @@ impl Ssd {
         Ok(())
     }
 
-    #[inline]
+    #[allow(clippy::inline_always, reason = "the same")]
+    #[inline(always)]
     fn put_at(&mut self, unit: u64, core: CoreId, lpn: Lpn, command: &Command) -> Result<(), Outcome> {
         let class = match &mut self.classifier {
             None => 0,
@@ -104,7 +112,7 @@ impl Ssd {
                             u64::from(self.size.sectors_per_unit - sectors) * SECTOR_BYTES;
                         self.counters.reads[ReadCause::Rmw] += read;
                     }
-                    if let Err(outcome) = self.put_unit(unit, &command) {
+                    if let Err(outcome) = self.put_one(unit, &command) {
                         return outcome;
                     }
                     self.counters.host_bytes_written += u64::from(sectors) * SECTOR_BYTES;

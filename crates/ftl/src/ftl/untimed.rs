@@ -43,7 +43,7 @@ impl Ftl {
         if self.frontiers[stream].is_full() && (self.room.has_marks() || !self.may_open(stream)) {
             self.make_space(stream)?;
         }
-        let slot = self.append(stream, lpn);
+        let slot = self.append_inline(stream, lpn);
         // What is written without time has no content of its own.
         if self.contents.is_some() {
             self.store(slot.ppn, Unit::zero(lpn.0));
@@ -64,7 +64,8 @@ impl Ftl {
         self.physical.endurance().is_some_and(|limit| cycles >= u64::from(limit))
     }
 
-    #[inline]
+    #[allow(clippy::inline_always, reason = "the same")]
+    #[inline(always)]
     fn complete(&mut self, stream: Stream, slot: Slot) {
         if slot.completes_pu {
             let (pu, _) = self.layout().pu_of(slot.ppn);
