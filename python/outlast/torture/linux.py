@@ -8,6 +8,8 @@ import fcntl
 import os
 import re
 import struct
+import subprocess
+import sys
 from pathlib import Path
 from typing import Self
 
@@ -78,13 +80,37 @@ def unmount(place: Path, flags: int = 0) -> None:
     _check(_libc.umount2(os.fsencode(place), flags))
 
 
+_ASIDE = """
+import ctypes, os, sys
+libc, (call, *given) = ctypes.CDLL(None, use_errno=True), sys.argv[1:]
+place = os.fsencode(given[0])
+if call == "mount":
+    source, fs, flags, data = given[1:]
+    result = libc.mount(source.encode(), place, fs.encode(), ctypes.c_ulong(int(flags)), data.encode() or None)
+elif call == "unmount":
+    result = libc.umount2(place, 0)
+else:
+    result = libc.syncfs(os.open(place, os.O_RDONLY | os.O_DIRECTORY))
+sys.exit(ctypes.get_errno() if result < 0 else 0)
+"""
+
+
+def aside(call: str, place: Path, *given: str) -> None:
+    """A call by a process of its own, with the calling thread's mounts, for a device that this process serves.
+
+    A thread that waits in the kernel for its own process cannot be killed, nor could then the process.
+    """
+    command = [sys.executable, "-S", "-c", _ASIDE, call, str(place), *given]
+    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True).returncode
+    if ended != 0:
+        # A signal is as good as an interrupted call.
+        number = ended if ended > 0 else errno.EINTR
+        raise OSError(number, os.strerror(number))
+
+
 def sync(place: Path) -> None:
     """Everything that was written to the file system of a folder is on its device when this returns."""
-    handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        _check(_libc.syncfs(handle))
-    finally:
-        os.close(handle)
+    aside("sync", place)
 
 
 def options(text: str) -> tuple[int, str]:

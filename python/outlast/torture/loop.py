@@ -149,11 +149,17 @@ def _let_go() -> None:
                 linux.unmount(place, linux.MNT_DETACH)
 
 
-def mount(device: str, place: Path, fs: str, options: str) -> None:
-    """Mounts a file system of a recording; refusals of the kernel are `OSError`."""
+def mount(device: str, place: Path, fs: str, options: str, *, is_served: bool) -> None:
+    """Mounts a file system of a recording; refusals of the kernel are `OSError`.
+
+    `is_served`: whether the device is a drive of this process, which then must not wait for it in the kernel.
+    """
     flags, data = linux.options(",".join(filter(None, (options, ALWAYS.get(fs)))))
     try:
-        linux.mount(device, place, fs, flags, data)
+        if is_served:
+            linux.aside("mount", place, device, fs, str(flags), data)
+        else:
+            linux.mount(device, place, fs, flags, data)
     except OSError as error:
         if error.errno == errno.ENODEV:
             raise TortureError(f"the kernel has no {fs}") from error
@@ -163,15 +169,20 @@ def mount(device: str, place: Path, fs: str, options: str) -> None:
 class Mounted:
     """A device that is mounted, and how it comes off again."""
 
-    def __init__(self, source: device.Device, place: Path, fs: str, options: str, namespace: int) -> None:
-        self._place, self._namespace = place, namespace
-        mount(source.path, place, fs, options)
+    def __init__(
+        self, source: device.Device, place: Path, fs: str, options: str, namespace: int, *, is_served: bool
+    ) -> None:
+        self._place, self._namespace, self._is_served = place, namespace, is_served
+        mount(source.path, place, fs, options, is_served=is_served)
 
     def unmount(self) -> None:
         """Unmounts; whoever still uses the mount is killed."""
         for _ in range(2):
             try:
-                linux.unmount(self._place)
+                if self._is_served:
+                    linux.aside("unmount", self._place)
+                else:
+                    linux.unmount(self._place)
             except OSError as error:
                 if error.errno != errno.EBUSY:
                     raise
@@ -194,7 +205,8 @@ class LoopWorker:
         checker = [program(FSCK[fs][0]), *FSCK[fs][1:]] if fsck else None
         with self._alone(fs), self._device(disk) as source:
             try:
-                mounted = Mounted(source, place, fs, self._options, self._own.namespace)
+                is_served = disk.uri is not None
+                mounted = Mounted(source, place, fs, self._options, self._own.namespace, is_served=is_served)
             except OSError as error:
                 refusal = f"mount: {error.strerror} (the kernel's log says more)\n"
                 return Ran("mount", error.errno or 1, refusal, time.monotonic() - began, False)

@@ -157,14 +157,14 @@ def _mounted(source: device.Device, place: Path, fs: str, options: str, tell: Ca
     mount.mkdir()
     with afterwards.removed("mount", mount):
         try:
-            loop.mount(source.path, mount, fs, options)
+            loop.mount(source.path, mount, fs, options, is_served=True)
         except OSError as error:
             raise TortureError(f"{fs} cannot be mounted: {error.strerror} (the kernel's log says more)") from error
         try:
             yield
         finally:
             try:
-                linux.unmount(mount)
+                linux.aside("unmount", mount)
             except OSError as error:
                 tell(f"{mount}: {error.strerror}: unmounted when its last user leaves")
                 linux.unmount(mount, linux.MNT_DETACH)

@@ -118,11 +118,12 @@ class HostWorkload:
                 self._make(source.path)
                 mount = own.folder / "mount"
                 try:
-                    mounted = loop.Mounted(source, mount, self._job.fs, self._job.mount_options, own.namespace)
+                    options = self._job.mount_options
+                    mounted = loop.Mounted(source, mount, self._job.fs, options, own.namespace, is_served=True)
                 except OSError as error:
-                    options = self._job.mount_options and f" --mount-options {self._job.mount_options}"
+                    said = options and f" --mount-options {options}"
                     why = f"cannot be mounted: {error.strerror}"
-                    raise TortureError(f"--fs {self._job.fs}{options}: {why}") from error
+                    raise TortureError(f"--fs {self._job.fs}{said}: {why}") from error
                 try:
                     known = {"OUTLAST_MOUNT": str(mount), "OUTLAST_DEVICE": source.path}
                     code = self._perform(around, known, own.folder, mount)
