@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from outlast.reproduce import paper
+from outlast.reproduce.model import COUNTED, KINDS
 
 FOLDER = Path(__file__).parent / "papers"
 BEGIN, END = "<!-- counts: made by docs/make_verdicts.py -->", "<!-- end of counts -->"
@@ -31,23 +32,37 @@ def trimmed(whole: dict[str, Any]) -> dict[str, Any]:
 
 
 def table(whole: dict[str, Any]) -> str:
-    """The counts as a table."""
-    lines = ["| paper | figures | statements | agree | differ |", "|---|---|---|---|---|"]
+    """The counts as a table: those that could have failed, then what is shown and not counted."""
+    aside = [kind for kind in KINDS if kind not in COUNTED]
+    head = ["paper", "figures", "agree", *COUNTED, *(f"{kind} (not counted)" for kind in aside)]
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     for own in whole["papers"]:
-        counts, name = own["counts"], own["paper"]
-        numbers = f"{counts['statements']} | {counts['agrees']} | {counts['differs']}"
-        lines.append(f"| [{PAGES[name]}]({name}.md) | {len(own['figures'])} | {numbers} |")
-    counts, figures = whole["counts"], sum(len(own["figures"]) for own in whole["papers"])
-    lines.append(f"| all | {figures} | {counts['statements']} | {counts['agrees']} | {counts['differs']} |")
+        lines.append(line(f"[{PAGES[own['paper']]}]({own['paper']}.md)", len(own["figures"]), own["counts"]))
+    lines.append(line("all", sum(len(own["figures"]) for own in whole["papers"]), whole["counts"]))
     return "\n".join(lines)
+
+
+def line(name: str, figures: int, counts: dict[str, Any]) -> str:
+    """A line of the table."""
+    each = [counts, *(counts["by_kind"][kind] for kind in KINDS)]
+    parts = [f"{own['agrees']} of {own['statements']}" for own in each]
+    return f"| {' | '.join([name, str(figures), *parts])} |"
+
+
+def added(counts: list[dict[str, Any]]) -> dict[str, Any]:
+    """The sum of counts, kind by kind."""
+    names = [name for name in counts[0] if name != "by_kind"]
+    sums: dict[str, Any] = {name: sum(own[name] for own in counts) for name in names}
+    if "by_kind" in counts[0]:
+        sums["by_kind"] = {kind: added([own["by_kind"][kind] for own in counts]) for kind in KINDS}
+    return sums
 
 
 def joined(new: dict[str, Any], old: dict[str, Any]) -> dict[str, Any]:
     """What is new, and of other papers what is there."""
     papers = {own["paper"]: own for own in (*old["papers"], *new["papers"])}
     whole = new | {"papers": [papers[name] for name in PAGES]}
-    sums = {count: sum(own["counts"][count] for own in whole["papers"]) for count in whole["counts"]}
-    return whole | {"counts": sums}
+    return whole | {"counts": added([own["counts"] for own in whole["papers"]])}
 
 
 def main(source: Path) -> None:

@@ -11,7 +11,19 @@ from conftest import ROOT
 from outlast.errors import ScenarioError
 from outlast.reproduce import PAPERS, command, paper, write
 from outlast.reproduce.check import every, near
-from outlast.reproduce.model import CLOSED, Figure, Found, Number, Setting, Statement, Table, incomplete
+from outlast.reproduce.model import (
+    CLOSED,
+    KINDS,
+    RUN,
+    TEXT,
+    Figure,
+    Found,
+    Number,
+    Setting,
+    Statement,
+    Table,
+    incomplete,
+)
 
 SCENARIOS = ROOT / "scenarios"
 PRINTED = {
@@ -52,7 +64,7 @@ def test_closed_forms_have_numbers_and_reasons(name: str) -> None:
     for figure in closed:
         table = Table(figure.rows(setting, [], []) if figure.rows else [])
         for verdict in figure.verdicts(table):
-            assert verdict["by"] == CLOSED, verdict
+            assert verdict["kind"] in (CLOSED, TEXT), verdict
             assert verdict["verdict"] in ("agrees", "differs"), verdict
             assert incomplete(verdict) is None, verdict
         for chart in figure.charts(table):
@@ -93,13 +105,14 @@ def test_verdicts_of_the_documentation_are_of_these_statements() -> None:
         }
         for key, verdict in there.items():
             assert key in declared
+            assert verdict["kind"] in KINDS
             assert incomplete(verdict) is None, (part["paper"], verdict)
         # Those that are not asked there need a trace.
         absent = [key for key in declared if key not in there]
         assert all(declared[key].when(Table([])) is False for key in absent), absent
         assert part["counts"] == write.counts(list(there.values()))
         page = (ROOT / "docs" / "papers" / "index.md").read_text()
-        assert f"| {part['counts']['statements']} | {part['counts']['agrees']} |" in page
+        assert f"| {part['counts']['agrees']} of {part['counts']['statements']} |" in page
 
 
 def test_papers_and_figures_are_selected_by_name() -> None:
@@ -126,3 +139,25 @@ def test_a_statement_that_needs_a_trace_is_left_out_without_it() -> None:
     figure = Figure("fig1", "Figure 1", "", lambda _: [], {}, lambda _: [], [statement])
     assert figure.verdicts(Table([{"trace": "made"}])) == []
     assert len(figure.verdicts(Table([{"trace": "real"}]))) == 1
+
+
+def test_only_what_could_have_failed_is_counted() -> None:
+    fails = {kind: kind in (RUN, TEXT) for kind in KINDS}
+
+    def statement(kind: str) -> Statement:
+        return Statement(kind, "1", lambda _: Found(not fails[kind], "1"), "a reason", kind=kind)
+
+    statements = [statement(kind) for kind in KINDS]
+    figure = Figure("fig1", "Figure 1", "", lambda _: [], {}, lambda _: [], statements)
+    found = write.counts(figure.verdicts(Table([])))
+    assert {name: found[name] for name in ("statements", "agrees", "differs")} == {
+        "statements": 2,
+        "agrees": 1,
+        "differs": 1,
+    }
+    assert {kind: own["agrees"] for kind, own in found["by_kind"].items()} == {kind: not fails[kind] for kind in KINDS}
+    assert all(own["statements"] == 1 for own in found["by_kind"].values())
+    # A statement without a kind has that of its figure.
+    plain = [Statement("as the figure", "1", lambda _: Found(True, "1"))]
+    (verdict,) = Figure("fig1", "Figure 1", "", lambda _: [], {}, lambda _: [], plain, kind=TEXT).verdicts(Table([]))
+    assert verdict["kind"] == TEXT

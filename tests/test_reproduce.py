@@ -93,13 +93,14 @@ def test_everything_is_written_and_judged(tmp_path: Path) -> None:
     written = json.loads((tmp_path / "reproduction.json").read_text())
     assert written == done.to_dict()
     counts = {"statements": 3, "agrees": 1, "differs": 1, "not judged": 1}
-    assert written["counts"] == written["papers"][0]["counts"] == counts
+    assert written["counts"] == written["papers"][0]["counts"] == write.counts(done.chapters[0].verdicts)
+    assert {name: written["counts"][name] for name in counts} == counts
     verdicts = [(each["verdict"], each["because"]) for each in written["papers"][0]["figures"][0]["statements"]]
     assert verdicts[:2] == [("agrees", ""), ("differs", "of gravity")]
     assert verdicts[2][0] == "not judged"
     assert "10-bit" in verdicts[2][1]
     front, page = ((tmp_path / name).read_text() for name in ("index.html", "tiny.html"))
-    for words in ("Pigs fly.", "of gravity", "a trace that is not here", "<b>1</b> of 3", "Figure 7: a drawing"):
+    for words in ("Pigs fly.", "of gravity", "a trace that is not here", "<b>1 of 3</b>", "Figure 7: a drawing"):
         assert words in page
         assert words in front
     assert "What &lt;is&gt; seen." in page

@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Any
 from outlast import __version__
 from outlast.report.numbers import short, text
 from outlast.report.page import Section, document
-from outlast.reproduce.model import CLOSED, RUN, Figure, Mode, Paper, Row, Table, Verdict
+from outlast.reproduce.model import (
+    CALIBRATED,
+    CLOSED,
+    COUNTED,
+    KINDS,
+    RUN,
+    TEXT,
+    Figure,
+    Mode,
+    Paper,
+    Row,
+    Table,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from outlast.reproduce.write import Chapter
@@ -25,21 +38,18 @@ def front(chapters: Sequence[Chapter], command: str) -> str:
     about = f"{len(chapters)} paper{'s' if len(chapters) > 1 else ''}" if papers else "measurements"
     header = (
         f'<div class="mark">Outlast</div><h1>{text(title)}</h1>'
-        f'<p class="about"><b>{_agree(every)}</b> of {len(every)} statements of {about} '
-        "agree with what was computed and simulated.</p>"
+        f'<p class="about">{_headline(every, about)}</p>'
         f'<p class="description">Made by <code>{text(command)}</code>. Each paper\'s page has its charts, all numbers '
         "and assumptions.</p>"
     )
     sections = [Section("papers", "Papers", columns="one").add(_summary(chapters))]
     for chapter in chapters:
         name = chapter.paper.name
-        finding = (
-            f'<b>{_agree(chapter.verdicts)} of {len(chapter.verdicts)}</b> statements agree. <a href="{name}.html">'
-            "Charts and numbers</a>"
-        )
+        counted = _headline(chapter.verdicts, f"the {chapter.paper.against}")
+        finding = f'{counted} <a href="{name}.html">Charts and numbers</a>'
         section = Section(name, chapter.paper.title, finding, columns="one")
         body = "".join(
-            f'<tr><th colspan="6"><a href="{name}.html#{figure.name}">{text(figure.title)}</a></th></tr>'
+            f'<tr><th colspan="7"><a href="{name}.html#{figure.name}">{text(figure.title)}</a></th></tr>'
             f"{_lines(verdicts)}"
             for figure, _, verdicts in chapter.parts
         )
@@ -54,16 +64,36 @@ def _summary(chapters: Sequence[Chapter]) -> str:
     rows = []
     for chapter in chapters:
         verdicts, name = chapter.verdicts, chapter.paper.name
-        cells = [f'<a href="#{name}">{text(chapter.paper.title)}</a>', f"{len(chapter.parts)}", f"{len(verdicts)}"]
-        cells += [f"{sum(verdict['verdict'] == kind for verdict in verdicts)}" for kind in BADGES]
+        cells = [f'<a href="#{name}">{text(chapter.paper.title)}</a>', f"{len(chapter.parts)}"]
+        for kind in KINDS:
+            own = [verdict for verdict in verdicts if verdict["kind"] == kind]
+            cells.append(f"{_agree(own)} of {len(own)}" if own else "–")
         rows.append(f"<tr>{_cells(cells)}<td>{text(chapter.setting.mode.about)}</td></tr>")
-    head = "".join(
-        f'<th scope="col">{name}</th>' for name in ("paper", "figures", "statements", *BADGES, "what was run")
-    )
+    kinds = (f"{kind}{'' if kind in COUNTED else ' (not counted)'}" for kind in KINDS)
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("paper", "figures", *kinds, "what was run"))
     return (
         f'<div class="card scroll"><table class="verdicts"><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
+
+
+def _headline(verdicts: Sequence[Verdict], about: str) -> str:
+    """How many agree of those that could have failed, and what stands beside them without being counted."""
+    kinds = {kind: [verdict for verdict in verdicts if verdict["kind"] == kind] for kind in KINDS}
+    counted = [verdict for kind in COUNTED for verdict in kinds[kind]]
+    words = (
+        f"<b>{_agree(counted)} of {len(counted)}</b> statements of {about} agree: {_agree(kinds[RUN])} of "
+        f"{len(kinds[RUN])} with simulations, {_agree(kinds[CLOSED])} of {len(kinds[CLOSED])} with closed forms."
+    )
+    aside = [f"{len(kinds[kind])} {what}" for kind, what in ASIDE.items() if kinds[kind]]
+    return f"{words} Not counted: {', '.join(aside)}." if aside else words
+
+
+ASIDE = {
+    CALIBRATED: "that a number of the model was set by, or that follow from one",
+    TEXT: "that compare the text with itself",
+}
+"""Kinds of statements that are shown and not counted, in words."""
 
 
 def page(paper: Paper, mode: Mode, parts: Parts, skipped: Sequence[str], command: str) -> str:
@@ -72,8 +102,7 @@ def page(paper: Paper, mode: Mode, parts: Parts, skipped: Sequence[str], command
     header = (
         '<div class="mark"><a href="index.html">Outlast: papers, reproduced</a></div>'
         f"<h1>{text(paper.title)}</h1>"
-        f'<p class="about"><b>{_agree(verdicts)}</b> of {len(verdicts)} statements of the {paper.against} agree with '
-        "what was computed and simulated.</p>"
+        f'<p class="about">{_headline(verdicts, f"the {paper.against}")}</p>'
         f'<p class="description">{text(mode.about)} Made by <code>{text(command)}</code>.</p>'
     )
     sections = [_section(figure, table, judged, paper.against) for figure, table, judged in parts]
@@ -100,7 +129,9 @@ def _notes(paper: Paper, skipped: Sequence[str]) -> list[str]:
 
 
 def _section(figure: Figure, table: Table, verdicts: Sequence[Verdict], against: str) -> Section:
-    finding = f"{text(figure.about)} <b>{_agree(verdicts)} of {len(verdicts)}</b> statements agree."
+    counted = [verdict for verdict in verdicts if verdict["kind"] in COUNTED]
+    found = f" <b>{_agree(counted)} of {len(counted)}</b> statements agree." if counted else ""
+    finding = f"{text(figure.about)}{found}"
     section = Section(figure.name, figure.title, finding, columns="two")
     for chart in figure.charts(table):
         section.add(chart if chart.data else None)
@@ -121,7 +152,7 @@ def _list(items: Sequence[str]) -> str:
 
 
 def _verdicts(body: str, against: str) -> str:
-    names = ("statement", against, "closed form", "simulation", "ratio", "verdict")
+    names = ("statement", "kind", against, "closed form", "simulation", "ratio", "verdict")
     head = "".join(f'<th scope="col">{name}</th>' for name in names)
     return (
         f'<div class="card scroll"><table class="verdicts even"><thead><tr>{head}</tr></thead><tbody>{body}</tbody>'
@@ -141,7 +172,9 @@ def _lines(verdicts: Sequence[Verdict]) -> str:
         statement = f'{text(verdict["statement"])} <span class="muted">({text(_place(verdict["where"]))})</span>'
         lines = _numbers(verdict)
         span = f' rowspan="{len(lines)}"' if len(lines) > 1 else ""
-        rows.append(f"<tr><td{span}>{statement}</td>{lines[0]}<td{span}>{badge}{because}</td></tr>")
+        rows.append(
+            f"<tr><td{span}>{statement}</td><td{span}>{verdict['kind']}</td>{lines[0]}<td{span}>{badge}{because}</td></tr>"
+        )
         rows += [f"<tr>{line}</tr>" for line in lines[1:]]
     return "".join(rows)
 
@@ -155,7 +188,8 @@ def _numbers(verdict: Verdict) -> list[str]:
     words = text(verdict["found"]) or "–"
     numbers = verdict["numbers"]
     if not numbers:
-        closed, run = (words if verdict["by"] == source else "–" for source in (CLOSED, RUN))
+        formula = verdict["kind"] in (CLOSED, TEXT)
+        closed, run = (words, "–") if formula else ("–", words)
         return [_cells(["as stated", closed, run, "–"])]
     lines = [
         _cells(

@@ -37,6 +37,11 @@ def near(name: str, value: float, expected: float, within: float, unit: str = ""
     return Found(abs(value - expected) <= within, words, (Number(name, value, expected, unit, closed=closed),))
 
 
+def percent(name: str, value: float, expected: float, points: float) -> Found:
+    """A percentage of the paper, judged in its own unit: so many points off at most."""
+    return near(name, value, expected, points, " %")
+
+
 def beside(found: Found, *numbers: Number) -> Found:
     """The same finding with figures of the paper beside ours."""
     return Found(found.holds, found.words, (*found.numbers, *numbers))

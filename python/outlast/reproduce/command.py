@@ -13,7 +13,7 @@ from outlast import interrupts
 from outlast.cli.options import Whole, path_option
 
 if TYPE_CHECKING:
-    from outlast.reproduce.model import Figure, Paper
+    from outlast.reproduce.model import Figure, Paper, Verdict
     from outlast.reproduce.write import Reproduction
 
 
@@ -55,7 +55,7 @@ def reproduce_command(
     """
     from outlast.cli.progress import RunProgress
     from outlast.errors import ScenarioError
-    from outlast.reproduce.model import CLOSED, Setting
+    from outlast.reproduce.model import RUN, Setting
     from outlast.reproduce.write import Chosen, reproduce
 
     chosen = []
@@ -63,7 +63,7 @@ def reproduce_command(
     for paper, figures in select(selection):
         mode = paper.modes["quick" if quick else "full"]
         folder = root / (paper.folder or paper.name)
-        if not folder.is_dir() and any(figure.by != CLOSED for figure in figures):
+        if not folder.is_dir() and any(figure.kind == RUN for figure in figures):
             raise ScenarioError(f"{folder}: no such folder; name that of the papers' scenarios with --scenarios")
         chosen.append(Chosen(paper, figures, Setting(mode, folder, traces or _traces())))
     if out is None:
@@ -114,23 +114,37 @@ def select(selection: Sequence[str]) -> list[tuple[Paper, list[Figure]]]:
 
 
 def _show(made: Reproduction) -> None:
-    """What came of it, in the terminal: what does not agree, and counts."""
+    """What came of it, in the terminal: what does not agree, and counts of what could have failed."""
     for chapter in made.chapters:
         for figure, _, verdicts in chapter.parts:
-            agree = sum(verdict["verdict"] == "agrees" for verdict in verdicts)
             title = f"{chapter.paper.name}: {figure.title}" if len(made.chapters) > 1 else figure.title
-            click.echo(f"{click.style(title, bold=True)}: {agree} of {len(verdicts)} statements agree")
+            click.echo(f"{click.style(title, bold=True)}: {_counts(verdicts)}")
             for verdict in verdicts:
                 if verdict["verdict"] != "agrees":
-                    click.echo(f"  {verdict['verdict']}: {verdict['statement']} {verdict['found']}")
+                    kind = f" [{verdict['kind']}]"
+                    click.echo(f"  {verdict['verdict']}{kind}: {verdict['statement']} {verdict['found']}")
         for left in chapter.skipped:
             click.echo(f"left out: {left}")
     if len(made.chapters) > 1:
         for chapter in made.chapters:
-            agree = sum(verdict["verdict"] == "agrees" for verdict in chapter.verdicts)
-            click.echo(f"{chapter.paper.name}: {agree} of {len(chapter.verdicts)} statements agree")
+            click.echo(f"{chapter.paper.name}: {_counts(chapter.verdicts)}")
+        click.echo(f"all: {_counts([verdict for chapter in made.chapters for verdict in chapter.verdicts])}")
     for line in made.incomplete():
         click.echo(f"incomplete: {line}", err=True)
+
+
+def _counts(verdicts: Sequence[Verdict]) -> str:
+    """`5 of 6 statements agree (3 of 4 simulation, 2 of 2 closed form; not counted: 1 calibrated)`."""
+    from outlast.reproduce.model import COUNTED
+    from outlast.reproduce.write import counts
+
+    found = counts(verdicts)
+    kinds = {kind: own for kind, own in found["by_kind"].items() if own["statements"]}
+    parts = [f"{own['agrees']} of {own['statements']} {kind}" for kind, own in kinds.items() if kind in COUNTED]
+    aside = [f"{own['statements']} {kind}" for kind, own in kinds.items() if kind not in COUNTED]
+    said = [", ".join(parts)] if parts else []
+    said += [f"not counted: {', '.join(aside)}"] if aside else []
+    return f"{found['agrees']} of {found['statements']} statements agree ({'; '.join(said)})"
 
 
 def _traces() -> Path | None:

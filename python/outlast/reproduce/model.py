@@ -88,7 +88,13 @@ class Table:
 
 
 RUN, CLOSED = "simulation", "closed form"
-"""Where a number comes from."""
+"""Where a number comes from: operations that were simulated, or a formula or recursion of Outlast's models."""
+CALIBRATED, TEXT = "calibrated", "consistency of the text"
+"""Kinds of statements that are judged and not counted: a number of the model was set by this figure or by one that it
+follows from; or it compares the paper's numbers, or a setting, with themselves."""
+COUNTED = (RUN, CLOSED)
+KINDS = (*COUNTED, CALIBRATED, TEXT)
+"""Kinds of statements; only those of `COUNTED` could have failed, and only they are in headlines."""
 
 VERDICTS = ("agrees", "differs", "not judged")
 Verdict: TypeAlias = dict[str, Any]
@@ -142,23 +148,24 @@ class Statement:
     check: Callable[[Table], Found]
     because: str | Callable[[Table], str] = ""
     """Why it differs, if it does; from the numbers where they show it."""
-    by: str | None = None
-    """`RUN` or `CLOSED`, if it is not what the figure is made by."""
+    kind: str | None = None
+    """One of `KINDS`, if it is not that of the figure."""
     when: Callable[[Table], bool] = lambda _: True
     """Whether it is asked at all: some need a trace that may be absent, which the paper's `skipped` then says."""
 
-    def judge(self, table: Table, by: str = RUN) -> Verdict:
+    def judge(self, table: Table, kind: str = RUN) -> Verdict:
         """The verdict: `agrees`, or `differs` with a reason, or `not judged` where cells that it needs are absent.
 
-        `by` is what the figure is made by. Numbers of the paper that the statement names are beside ours.
+        `kind` is that of the figure. Numbers of the paper that the statement names are beside ours.
         """
-        own = self.by or by
-        verdict: Verdict = {"statement": self.text, "where": self.where, "by": own, "numbers": []}
+        own = self.kind or kind
+        by = CLOSED if own in (CLOSED, TEXT) else RUN
+        verdict: Verdict = {"statement": self.text, "where": self.where, "kind": own, "numbers": []}
         try:
             found = self.check(table)
         except LookupError as error:
             return verdict | {"verdict": "not judged", "found": "", "because": f"a cell is absent: {error}"}
-        verdict |= {"found": found.words, "numbers": [number.to_dict(own) for number in found.numbers]}
+        verdict |= {"found": found.words, "numbers": [number.to_dict(by) for number in found.numbers]}
         if found.holds:
             return verdict | {"verdict": "agrees", "because": ""}
         try:
@@ -197,12 +204,12 @@ class Figure:
     assumptions: Sequence[str] = ()
     rows: Callable[[Setting, Sequence[Cell], Sequence[Mapping[str, Any]]], list[Row]] | None = None
     """Makes the rows, from what the cells gave and from closed forms; else each cell gives one, as `rows.py` does."""
-    by: str = RUN
-    """`RUN` or `CLOSED`: what its statements are judged by, unless they say so themselves."""
+    kind: str = RUN
+    """One of `KINDS`: that of its statements, unless they say so themselves."""
 
     def verdicts(self, table: Table) -> list[Verdict]:
         """Every statement judged by the rows, except for those that are not asked."""
-        return [statement.judge(table, self.by) for statement in self.statements if statement.when(table)]
+        return [statement.judge(table, self.kind) for statement in self.statements if statement.when(table)]
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from outlast import __version__
 from outlast.output import parquet, write_file
 from outlast.reproduce import PAPERS, book
 from outlast.reproduce.cells import prepare, run_all
-from outlast.reproduce.model import VERDICTS, Figure, Paper, Row, Setting, Table, Verdict, incomplete
+from outlast.reproduce.model import COUNTED, KINDS, VERDICTS, Figure, Paper, Row, Setting, Table, Verdict, incomplete
 from outlast.reproduce.rows import table_of
 
-SCHEMA_NAME = "outlast-reproduction/2"
+SCHEMA_NAME = "outlast-reproduction/3"
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,13 @@ class Reproduction:
         ]
 
 
-def counts(verdicts: Sequence[Verdict]) -> dict[str, int]:
-    """How many statements there are, and how many of each verdict."""
+def counts(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """How many statements could have failed, how many of each verdict, and the same for every kind of statement."""
+    kinds = {kind: _tally([verdict for verdict in verdicts if verdict["kind"] == kind]) for kind in KINDS}
+    return _tally([verdict for verdict in verdicts if verdict["kind"] in COUNTED]) | {"by_kind": kinds}
+
+
+def _tally(verdicts: Sequence[Verdict]) -> dict[str, int]:
     number = Counter(verdict["verdict"] for verdict in verdicts)
     return {"statements": len(verdicts)} | {name: number[name] for name in VERDICTS}
 

@@ -117,7 +117,7 @@ FIG04 = Figure(
     {"replacement": "replacement"} | {f"age_{rank}": f"rank {rank + 1}, cycles" for rank in range(5)},
     lambda table: [_curves(table)],
     [
-        Statement("The ages converge to 5,750, 4,312.5, 2,875 and 1,437.5 cycles.", "3.3", _exactly, by=CLOSED),
+        Statement("The ages converge to 5,750, 4,312.5, 2,875 and 1,437.5 cycles.", "3.3", _exactly, kind=CLOSED),
         Statement("So do the ages in the simulator, replacement by replacement.", "3.3", _in_the_engine),
     ],
     ("As Figure 3.",),

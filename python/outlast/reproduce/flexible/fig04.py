@@ -99,5 +99,5 @@ FIGURE = Figure(
         "Raw bit error rates from 1e-9 to 1e-6, as section 2 says; ECC over the 32 768 bits of a page.",
         "The denominators of the text's equations are read as docs/papers/flexible.md says.",
     ),
-    by=CLOSED,
+    kind=CLOSED,
 )

@@ -138,7 +138,7 @@ FIGURE = Figure(
     _charts,
     [
         Statement("The WAF ratio of RAID0, RAID5, RAID6 is 1 : 1.2 : 1.5.", "3", _near_ratio, _why_ratio),
-        Statement("With equal WAF, each parity lowers the error rate.", "3, Figure 1a", _pure, by=CLOSED),
+        Statement("With equal WAF, each parity lowers the error rate.", "3, Figure 1a", _pure, kind=CLOSED),
         Statement(
             "RAID5 exceeds RAID0 at 16K P/E cycles, RAID6 at 19K.",
             "3, Figure 1b",
@@ -147,7 +147,7 @@ FIGURE = Figure(
             CLOSED,
         ),
         Statement(
-            "RAID6 exceeds RAID0 at 16K and RAID5 at 19K.", "3, Figure 1b, the other way round", _swapped, by=CLOSED
+            "RAID6 exceeds RAID0 at 16K and RAID5 at 19K.", "3, Figure 1b, the other way round", _swapped, kind=CLOSED
         ),
     ],
     (

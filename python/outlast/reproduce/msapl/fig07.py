@@ -80,9 +80,9 @@ FIGURE = Figure(
     {"write_amplification": "write amplification"},
     _charts,
     [
-        Statement("13.3 % less write amplification is 1.16 times the life.", "6", _paper_factor, by=CLOSED),
+        Statement("13.3 % less write amplification is 1.16 times the life.", "6", _paper_factor, kind=CLOSED),
         Statement("mSAPL lives 1.16 times as long as eSAP.", "6, Figure 7", _own_factor, _why_factor),
-        Statement("mSAPL has the lower error rate until about 19 000 cycles.", "6, Figure 7", _lower, by=CLOSED),
+        Statement("mSAPL has the lower error rate until about 19 000 cycles.", "6, Figure 7", _lower, kind=CLOSED),
     ],
     (
         "Table 3: n = 64 Kb, k = 8, N = 8. mSAPL's data is all given two parities, as section 6 does.",
