@@ -18,7 +18,14 @@ from outlast.reproduce.model import COUNTED, KINDS
 
 FOLDER = Path(__file__).parent / "papers"
 BEGIN, END = "<!-- counts: made by docs/make_verdicts.py -->", "<!-- end of counts -->"
-PAGES = {"diff-raid": "Diff-RAID", "flexible": "Flexible", "hrm": "HRM", "msapl": "mSAPL", "reparo": "Reparo"}
+PAGES = {
+    "diff-raid": "Diff-RAID",
+    "flexible": "Flexible",
+    "hrm": "HRM",
+    "lfs": "LFS",
+    "msapl": "mSAPL",
+    "reparo": "Reparo",
+}
 
 
 def trimmed(whole: dict[str, Any]) -> dict[str, Any]:
@@ -61,7 +68,7 @@ def added(counts: list[dict[str, Any]]) -> dict[str, Any]:
 def joined(new: dict[str, Any], old: dict[str, Any]) -> dict[str, Any]:
     """What is new, and of other papers what is there."""
     papers = {own["paper"]: own for own in (*old["papers"], *new["papers"])}
-    whole = new | {"papers": [papers[name] for name in PAGES]}
+    whole = new | {"papers": [papers[name] for name in PAGES if name in papers]}
     return whole | {"counts": added([own["counts"] for own in whole["papers"]])}
 
 

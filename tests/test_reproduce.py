@@ -184,7 +184,7 @@ def test_outcome_does_not_depend_on_processes(tmp_path: Path) -> None:
     sorted(
         [
             file
-            for name in ("hrm", "msapl", "flexible", "diffraid", "reparo")
+            for name in ("hrm", "msapl", "flexible", "diffraid", "reparo", "lfs")
             for file in SCENARIOS.glob(f"{name}/*.toml")
         ]
     ),

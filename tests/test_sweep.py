@@ -333,6 +333,36 @@ def test_what_varies_may_be_tables_with_labels(spec: dict[str, Any], tmp_path: P
 # The report
 
 
+def test_choices_change_several_settings_together_under_one_name(spec: dict[str, Any], tmp_path: Path) -> None:
+    small = {"device.ftl.capacity": "22MiB", "device.ftl.gc": {"policy": "fifo"}}
+    drives = {"name": "drive", "choices": [{"label": "small", "set": small}, {"label": "as it is"}]}
+    called = {"name": "policy", "setting": "device.ftl.gc.policy", "values": ["greedy", "d-choices"]}
+    done = outlast.sweep(spec | {"vary": [drives, called]}, tmp_path / "out")
+    assert [point["values"] for point in done.points] == [
+        {"drive": drive, "policy": policy} for drive in ("small", "as it is") for policy in ("greedy", "d-choices")
+    ]
+    table = done.table()
+    assert set(table.filter(pl.col("drive") == "small")["scenario.device.ftl.capacity"]) == {"22MiB"}
+    # The axis that comes later wins where two change one setting.
+    assert list(table["scenario.device.ftl.gc.policy"]) == ["greedy", "d-choices"] * 2
+    assert done.summary["sweep"]["vary"][0]["name"] == "drive"
+    assert "drive" in done.report(tmp_path / "again.html").read_text()
+    for wrong, message in (
+        ({"choices": [{"label": "a"}]}, "vary[0].name = absent: must be a text"),
+        ({"name": "x", "choices": []}, "vary[0].choices = []: must be a list"),
+        (
+            {"name": "x", "choices": [{"label": "a"}, {"label": "a"}]},
+            "vary[0].choices[1].label = a: must be a text that",
+        ),
+        ({"name": "x", "choices": [{"label": "a", "sets": {}}]}, "vary[0].choices[0].sets: unknown setting; did you"),
+        ({"name": "x", "choices": [{"label": "a"}], "values": [1]}, "vary[0].values = [1]: belongs to one setting"),
+    ):
+        with pytest.raises(ScenarioError, match=re.escape(message)):
+            read(spec | {"vary": [wrong]})
+    with pytest.raises(ScenarioError, match=re.escape("vary[1].name = drive: varies already; name each name once")):
+        read(spec | {"vary": [drives, drives]})
+
+
 def test_the_report_has_a_curve_for_each_series_and_the_front(
     browser: Any, spec: dict[str, Any], tmp_path: Path
 ) -> None:

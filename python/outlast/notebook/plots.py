@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from outlast.errors import OutputError
 from outlast.notebook.theme import Theme, drawn, stacked
 from outlast.report.figure import Figure
+from outlast.sweeps import figures
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -195,7 +196,7 @@ class SweepPlots(Plots):
         from outlast.report.sweep import curve
 
         spec = self._summary["sweep"]
-        asked, varied = spec["figures"], [axis["setting"] for axis in spec["vary"]]
+        asked, varied = spec["figures"], [figures.called(axis) for axis in spec["vary"]]
         wanted = asked[0] if name is None else name
         if wanted not in asked:
             raise OutputError(f'no chart "{wanted}" of {self._of}: figures = ["{wanted}"] of the sweep makes it')

@@ -43,7 +43,7 @@ def _header(summary: dict[str, Any]) -> str:
     if summary["not_steady"]:
         share = f"{summary['not_steady']} of {summary['runs']}"
         marks.append(f'<span class="badge warn">{share} runs not in steady state</span>')
-    names = ", ".join(axis["setting"] for axis in spec["vary"])
+    names = ", ".join(figures.called(axis) for axis in spec["vary"])
     tiles = [Tile("points", short(len(points)), text(spec["method"])), Tile("runs", short(summary["runs"]))]
     tiles[1].note = f"{spec['repeats']} for each point" if spec["repeats"] > 1 else "one for each point: no error bars"
     if summary["pareto"]["front"]:
@@ -74,7 +74,7 @@ def shown(name: str, value: float | None, digits: int = 4) -> str:
 
 def points_table(summary: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Titles and a row of texts for each point: what varies, the means of figures that any has, `*` on the front."""
-    points, settings = summary["points"], [each["setting"] for each in summary["sweep"]["vary"]]
+    points, settings = summary["points"], [figures.called(each) for each in summary["sweep"]["vary"]]
     names = [name for name in summary["sweep"]["figures"] if any(point["figures"][name]["count"] for point in points)]
     front = set(summary["pareto"]["front"])
     rows = []
@@ -105,7 +105,7 @@ def _curves(summary: dict[str, Any], name: str) -> Section:
 
 def _is_curve(summary: dict[str, Any], number: int) -> bool:
     """Whether a figure over one of the axes is drawn as curves: of a grid, as long as they can be told apart."""
-    setting = summary["sweep"]["vary"][number]["setting"]
+    setting = figures.called(summary["sweep"]["vary"][number])
     several = {_others(point, setting) for point in summary["points"]}
     return summary["sweep"]["method"] == "grid" and len(several) <= MOST_SERIES
 
@@ -119,9 +119,9 @@ def curve(summary: dict[str, Any], name: str, number: int) -> Figure | None:
     if not _is_curve(summary, number):
         return _chart(spec, name, varied, {"": points}, "markers", number)
     # Of all points, so that a curve has the same colour everywhere.
-    groups: dict[str, list[Point]] = {_others(point, varied["setting"]): [] for point in summary["points"]}
+    groups: dict[str, list[Point]] = {_others(point, figures.called(varied)): [] for point in summary["points"]}
     for point in points:
-        groups[_others(point, varied["setting"])].append(point)
+        groups[_others(point, figures.called(varied))].append(point)
     return _chart(spec, name, varied, groups, "lines+markers", number)
 
 
@@ -137,7 +137,7 @@ def _last(name: str) -> str:
 def _chart(
     spec: dict[str, Any], name: str, varied: dict[str, Any], groups: dict[str, list[Point]], mode: str, number: int = 0
 ) -> Figure:
-    setting = varied["setting"]
+    setting = figures.called(varied)
     every, unit = scale([point["values"][setting] for own in groups.values() for point in own])
     data: list[dict[str, Any]] = []
     taken = 0
@@ -233,7 +233,7 @@ def _mean(point: Point, each: dict[str, str]) -> float | None:
 
 
 def _front_table(summary: dict[str, Any], wanted: list[dict[str, str]], chosen: set[int]) -> str:
-    settings = [each["setting"] for each in summary["sweep"]["vary"]]
+    settings = [figures.called(each) for each in summary["sweep"]["vary"]]
     head = "".join(f'<th scope="col">{text(name)}</th>' for name in [*settings, *(w["figure"] for w in wanted)])
     sign = 1 if wanted[0]["best"] == "lowest" else -1
     rows = sorted(

@@ -48,7 +48,7 @@ def reproduce_command(
 ) -> None:
     """Run the figures of published papers again and judge what the papers say of them.
 
-    Without arguments all papers: diff-raid, flexible, hrm, msapl, reparo. PAPER/FIGURE, such as hrm/fig05, is one
+    Without arguments all papers: diff-raid, flexible, hrm, lfs, msapl, reparo. PAPER/FIGURE, such as hrm/fig05, is one
     figure; a figure may also follow its paper. "drives" are real drives, measured beside simulated. Writes index.html
     with every statement beside closed form and simulation, a page for each paper, reproduction.json and a table for
     each figure. After a stop it goes on where it was.

@@ -22,13 +22,13 @@ def points(spec: Spec) -> list[tuple[Any, ...]]:
         count = spec.points or 0
         draw = latin if spec.method == "latin-hypercube" else independent
         _limit(spec, count)
-        return list(zip(*(drawn(axis, draw(count, spec.seed, axis.setting)) for axis in spec.axes), strict=True))
+        return list(zip(*(drawn(axis, draw(count, spec.seed, axis.name)) for axis in spec.axes), strict=True))
     columns = [stepped(axis) for axis in spec.axes]
     if spec.method == "list":
         for index, (axis, column) in enumerate(zip(spec.axes, columns, strict=True)):
             if len(column) != len(columns[0]):
                 raise SweepError(
-                    f"{spec.source}: vary[{index}] = {axis.setting}: has {len(column)} values, "
+                    f"{spec.source}: vary[{index}] = {axis.name}: has {len(column)} values, "
                     f"and a list needs as many on every axis: {len(columns[0])}"
                 )
         _limit(spec, len(columns[0]))

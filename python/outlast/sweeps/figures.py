@@ -52,6 +52,11 @@ def _patterns() -> list[tuple[re.Pattern[str], str]]:
     return patterns
 
 
+def called(axis: Mapping[str, Any]) -> str:
+    """What an axis of `sweep.json` is called: its own name, else its setting."""
+    return str(axis.get("name") or axis["setting"])
+
+
 def known(name: str) -> bool:
     """Whether some run has such a figure."""
     return any(pattern.fullmatch(name) for pattern, _ in _patterns())

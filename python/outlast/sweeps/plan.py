@@ -49,8 +49,17 @@ def repeat_seed(seed: int, repeat: int) -> int:
 def shown(axis: Axis, value: Any) -> Any:
     """The value of an axis as the data set has it: its label, or itself if it is a number or a text, or its text."""
     if axis.labels is not None and axis.values is not None:
-        return axis.labels[axis.values.index(value)]
+        place = next((at for at, own in enumerate(axis.values) if own is value), None)
+        return axis.labels[axis.values.index(value) if place is None else place]
     return value if isinstance(value, (int, float, str)) else json.dumps(value)
+
+
+def changes_of(spec: Spec, place: Sequence[Any]) -> dict[str, Any]:
+    """The settings that a point changes, of all its axes."""
+    changes: dict[str, Any] = {}
+    for axis, value in zip(spec.axes, place, strict=True):
+        changes |= axis.changes(value)
+    return changes
 
 
 def make(spec: Spec, overrides: Sequence[tuple[str, str]] = ()) -> Plan:
@@ -61,7 +70,7 @@ def make(spec: Spec, overrides: Sequence[tuple[str, str]] = ()) -> Plan:
         changes = [
             *api.override_list(spec.overrides),
             *overrides,
-            *api.override_list(dict(zip((axis.setting for axis in spec.axes), place, strict=True))),
+            *api.override_list(changes_of(spec, place)),
         ]
         try:
             scenario = api.resolve(spec.scenario, changes)
@@ -79,5 +88,5 @@ def make(spec: Spec, overrides: Sequence[tuple[str, str]] = ()) -> Plan:
 
 
 def _which(spec: Spec, places: list[tuple[Any, ...]], number: int) -> str:
-    values = ", ".join(f"{axis.setting} = {shown(axis, v)}" for axis, v in zip(spec.axes, places[number], strict=True))
+    values = ", ".join(f"{axis.name} = {shown(axis, v)}" for axis, v in zip(spec.axes, places[number], strict=True))
     return f"point {number} of {len(places)} ({values})"

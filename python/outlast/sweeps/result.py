@@ -64,7 +64,7 @@ class Sweep:
 
     @property
     def points(self) -> list[dict[str, Any]]:
-        """Each point: its number, its `values` by setting, and `figures` by name: `count`, `mean`, `sd`, `half`."""
+        """Each point: its number, its `values` by axis, and `figures` by name: `count`, `mean`, `sd`, `half`."""
         listed: list[dict[str, Any]] = self.summary["points"]
         return listed
 
@@ -164,7 +164,7 @@ def _rows(plan: Plan, outcome: Outcome) -> list[Row]:
     for run in plan.runs:
         row: Row = {"point": run.point, "repeat": run.repeat}
         for axis, value in zip(plan.spec.axes, plan.points[run.point], strict=True):
-            row[axis.setting] = shown(axis, value)
+            row[axis.name] = shown(axis, value)
         row["error"] = outcome.failures.get(run.job.key)
         record = outcome.records.get(run.job.key)
         own = figures.flat(record["summary"]) if record is not None else {}
@@ -206,7 +206,7 @@ def _summary(plan: Plan, rows: list[Row]) -> dict[str, Any]:
         for name in asked:
             known = [value for row in own if (value := figures.number(row, name)) is not None]
             means[name] = vars(mean_of(known, spec.confidence))
-        values = {axis.setting: own[0][axis.setting] for axis in spec.axes}
+        values = {axis.name: own[0][axis.name] for axis in spec.axes}
         listed.append({"point": number, "values": values, "figures": means})
     return {
         "schema": SCHEMA_NAME,

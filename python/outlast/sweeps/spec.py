@@ -6,7 +6,7 @@ import difflib
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -36,7 +36,7 @@ class Axis:
     """One setting that varies: either over given values, or over a range."""
 
     setting: str
-    """As `--set` takes it."""
+    """As `--set` takes it; empty for choices, which change several together."""
     values: tuple[Any, ...] | None = None
     labels: tuple[str, ...] | None = None
     """What the values are called in the data set and in the report; else themselves."""
@@ -49,13 +49,28 @@ class Axis:
     """Whether values of the range are rounded to whole numbers."""
     unit: str = ""
     """Put behind each value of the range: `MiB`, `us`."""
+    own_name: str = ""
+    """What the axis is called, if not like its setting."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in the data set and in the report."""
+        return self.own_name or self.setting
+
+    def changes(self, value: Any) -> dict[str, Any]:
+        """The settings that a value of this axis changes; choices are tables of them."""
+        return {self.setting: value} if self.setting else dict(value)
 
     def to_dict(self) -> dict[str, Any]:
         """As in a sweep file."""
+        called: dict[str, Any] = {"name": self.own_name} if self.own_name else {}
+        if not self.setting:
+            pairs = zip(self.labels or (), self.values or (), strict=True)
+            return called | {"choices": [{"label": label, "set": value} for label, value in pairs]}
         if self.values is not None:
-            named: dict[str, Any] = {"setting": self.setting, "values": list(self.values)}
+            named = called | {"setting": self.setting, "values": list(self.values)}
             return named | ({"labels": list(self.labels)} if self.labels else {})
-        span: dict[str, Any] = {"setting": self.setting, "from": self.start, "to": self.stop}
+        span = called | {"setting": self.setting, "from": self.start, "to": self.stop}
         span |= {"steps": self.steps} if self.steps is not None else {}
         return span | {"scale": self.scale, "whole": self.whole, "unit": self.unit}
 
@@ -251,24 +266,53 @@ class _Reader:
         if not isinstance(said, (list, tuple)) or not said:
             raise self.refuse("vary", said, "needs at least one [[vary]]")
         axes = [self._axis(f"vary[{index}]", each, method) for index, each in enumerate(said)]
-        names = [axis.setting for axis in axes]
-        for index, name in enumerate(names):
-            if name in names[:index]:
-                raise self.refuse(f"vary[{index}].setting", name, "varies already; name each setting once")
+        for key, names in (("setting", [axis.setting for axis in axes]), ("name", [axis.name for axis in axes])):
+            for index, name in enumerate(names):
+                if name and name in names[:index]:
+                    raise self.refuse(f"vary[{index}].{key}", name, f"varies already; name each {key} once")
         return tuple(axes)
 
     def _axis(self, place: str, said: Any, method: str) -> Axis:
         if not isinstance(said, Mapping):
             raise self.refuse(place, said, "must be a table")
-        self.known(said, ("setting", "values", "labels", "from", "to", "steps", "scale", "whole", "unit"), f"{place}.")
-        setting = said.get("setting")
+        names = ("name", "setting", "values", "labels", "from", "to", "steps", "scale", "whole", "unit", "choices")
+        self.known(said, names, f"{place}.")
+        name, setting = said.get("name", ""), said.get("setting")
+        if not isinstance(name, str):
+            raise self.refuse(f"{place}.name", name, "must be a text")
+        if "choices" in said:
+            return self._choices(place, name, said)
         if not isinstance(setting, str) or not setting:
             raise self.refuse(f"{place}.setting", setting, "must be the dotted name of a setting, as --set takes it")
         if ("values" in said) == ("from" in said or "to" in said):
             raise self.refuse(place, setting, "needs either values, or from and to")
         if "values" in said:
-            return self._listed(place, setting, said)
-        return self._span(place, setting, said, method)
+            return replace(self._listed(place, setting, said), own_name=name)
+        return replace(self._span(place, setting, said, method), own_name=name)
+
+    def _choices(self, place: str, name: str, said: Mapping[str, Any]) -> Axis:
+        if not name:
+            raise self.refuse(f"{place}.name", None, "must be a text: what the choices are called together")
+        for other in said:
+            if other not in ("name", "choices"):
+                raise self.refuse(f"{place}.{other}", said[other], "belongs to one setting, and there are choices")
+        choices = said["choices"]
+        if not isinstance(choices, (list, tuple)) or not choices:
+            raise self.refuse(f"{place}.choices", choices, "must be a list of at least one table of label and set")
+        labels, changed = [], []
+        for index, each in enumerate(choices):
+            where = f"{place}.choices[{index}]"
+            if not isinstance(each, Mapping):
+                raise self.refuse(where, each, "must be a table of label and set")
+            self.known(each, ("label", "set"), f"{where}.")
+            label, own = each.get("label"), each.get("set", {})
+            if not isinstance(label, str) or not label or label in labels:
+                raise self.refuse(f"{where}.label", label, "must be a text that no other choice has")
+            if not isinstance(own, Mapping):
+                raise self.refuse(f"{where}.set", own, "must be a table of settings")
+            labels.append(label)
+            changed.append(dotted(own))
+        return Axis("", tuple(changed), tuple(labels), own_name=name)
 
     def _listed(self, place: str, setting: str, said: Mapping[str, Any]) -> Axis:
         for name in ("steps", "scale", "whole", "unit"):

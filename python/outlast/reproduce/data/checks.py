@@ -1,0 +1,120 @@
+"""How a statement of a TOML file is judged: a number near another, bounds, an order, or a function."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from outlast.errors import ScenarioError
+from outlast.reproduce.check import SLACK, every
+from outlast.reproduce.data.expression import Expression, parse
+from outlast.reproduce.model import Found, Number, Table
+
+KEYS = ("value", "expected", "within", "least", "most", "below", "above", "rising", "ties", "check", "for", "name")
+"""What a check is made of; beside them stand text, where, kind, unit, reason and because."""
+BOUNDS: Mapping[str, tuple[str, Callable[[float, float], bool]]] = {
+    "least": ("at least", lambda value, bound: value >= bound),
+    "most": ("at most", lambda value, bound: value <= bound),
+    "below": ("below", lambda value, bound: value < bound),
+    "above": ("above", lambda value, bound: value > bound),
+}
+Check = Callable[[Table], Found]
+
+
+def check_of(said: Mapping[str, Any], place: str) -> Check:
+    """The check that a statement's table says."""
+    if "check" in said:
+        return _function(str(said["check"]), place)
+    loops = _loops(said.get("for", {}), place)
+    one = _ordered(said, place) if "rising" in said else _valued(said, place)
+
+    def check(table: Table) -> Found:
+        return every([one(table, bound) for bound in loops(table)])
+
+    return check
+
+
+def _function(name: str, place: str) -> Check:
+    module, _, function = name.partition(":")
+    try:
+        found: Check = getattr(import_module(module), function)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ScenarioError(f"{place}.check = {name}: no such function; name one as MODULE:FUNCTION") from error
+    return found
+
+
+def _loops(said: Any, place: str) -> Callable[[Table], list[dict[str, str]]]:
+    """Bindings of names to labels, one after another: `{ u = ["60 %", "75 %"] }`, or `"*"` for all that rows have."""
+    if not isinstance(said, Mapping):
+        raise ScenarioError(f"{place}.for = {said}: must be a table of labels")
+
+    def bound(table: Table) -> list[dict[str, str]]:
+        columns = [
+            list(dict.fromkeys(str(row[name]) for row in table.rows if name in row)) if values == "*" else list(values)
+            for name, values in said.items()
+        ]
+        return [dict(zip(said, values, strict=True)) for values in itertools.product(*columns)]
+
+    return bound
+
+
+def _valued(said: Mapping[str, Any], place: str) -> Callable[[Table, Mapping[str, str]], Found]:
+    value = _expression(said, "value", place)
+    if "expected" in said:
+        if "within" not in said or "reason" not in said:
+            raise ScenarioError(f"{place}: a number that is expected needs within and the reason for it")
+        expected, within = (_expression(said, name, place) for name in ("expected", "within"))
+
+        def near(table: Table, bound: Mapping[str, str]) -> Found:
+            name, unit = _name(said, bound), _unit(said)
+            ours, theirs, room = (float(part.of(table, bound)) for part in (value, expected, within))
+            words = f"{name} {ours:.4g}{unit} (expected {theirs:.4g}{unit} within {room:.3g})"
+            return Found(abs(ours - theirs) <= room, words.strip(), (Number(name, ours, theirs, unit),))
+
+        return near
+    bounds = {name: _expression(said, name, place) for name in BOUNDS if name in said}
+    if not bounds:
+        raise ScenarioError(f"{place}: needs expected, rising, check or a bound: {', '.join(BOUNDS)}")
+
+    def within_bounds(table: Table, bound: Mapping[str, str]) -> Found:
+        name, unit = _name(said, bound), _unit(said)
+        ours = float(value.of(table, bound))
+        limits = {which: float(limit.of(table, bound)) for which, limit in bounds.items()}
+        holds = all(BOUNDS[which][1](ours, limit) for which, limit in limits.items())
+        stated = ", ".join(f"{BOUNDS[which][0]} {limit:.4g}{unit}" for which, limit in limits.items())
+        return Found(holds, f"{name} {ours:.4g}{unit} ({stated})".strip())
+
+    return within_bounds
+
+
+def _ordered(said: Mapping[str, Any], place: str) -> Callable[[Table, Mapping[str, str]], Found]:
+    texts = said["rising"]
+    if not isinstance(texts, Sequence) or isinstance(texts, str) or len(texts) < 2:
+        raise ScenarioError(f"{place}.rising = {texts}: must be a list of two expressions or more")
+    parts = [parse(str(text), f"{place}.rising") for text in texts]
+    slack = float(said.get("ties", SLACK))
+
+    def rising(table: Table, bound: Mapping[str, str]) -> Found:
+        unit = _unit(said)
+        values = [float(part.of(table, bound)) for part in parts]
+        holds = all(after >= before * (1 - slack) for before, after in itertools.pairwise(values))
+        return Found(holds, f"{_name(said, bound)} {' ≤ '.join(f'{value:.4g}{unit}' for value in values)}".strip())
+
+    return rising
+
+
+def _expression(said: Mapping[str, Any], name: str, place: str) -> Expression:
+    if name not in said:
+        raise ScenarioError(f"{place}.{name}: is absent")
+    return parse(str(said[name]), f"{place}.{name}")
+
+
+def _name(said: Mapping[str, Any], bound: Mapping[str, str]) -> str:
+    return ", ".join(str(part) for part in (said.get("name"), *bound.values()) if part)
+
+
+def _unit(said: Mapping[str, Any]) -> str:
+    unit = str(said.get("unit", ""))
+    return unit if unit in ("", "×") else f" {unit}"

@@ -1,0 +1,178 @@
+"""Expressions over the rows of a figure: `2 * waf(access="uniform", utilisation=u)`.
+
+A name is a column of the row at hand or what a statement binds with `for`; a call with labels is a column of the one
+row that has them; `models.NAME(...)` is a function of `outlast.models`. The grammar is Python's, of which only
+arithmetic, comparisons, `and`, `or`, `not`, texts and numbers are taken.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import statistics
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from outlast.errors import ScenarioError
+from outlast.reproduce.model import Table
+
+Names: TypeAlias = Mapping[str, Any]
+OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Not: operator.not_,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+
+
+def number(value: Any) -> float:
+    """The number that a label begins with: 75 of "75 %"."""
+    return float(str(value).split()[0])
+
+
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "abs": abs,
+    "exp": math.exp,
+    "log": math.log,
+    "log10": math.log10,
+    "max": max,
+    "mean": statistics.fmean,
+    "min": min,
+    "number": number,
+    "sqrt": math.sqrt,
+    "sum": sum,
+}
+"""What may be called, beside columns and models; `each(column, labels)` is the list of a column's values."""
+NODES = (
+    ast.Expression,
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.BoolOp,
+    ast.Compare,
+    ast.Call,
+    ast.Name,
+    ast.Attribute,
+    ast.Constant,
+    ast.keyword,
+    ast.Load,
+    ast.operator,
+    ast.unaryop,
+    ast.boolop,
+    ast.cmpop,
+)
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression that was read and found to hold nothing but what is known."""
+
+    text: str
+    _tree: ast.expr
+
+    def of(self, table: Table, names: Names | None = None) -> Any:
+        """Its value.
+
+        Raises:
+            LookupError: a row, a column or a value is absent.
+
+        """
+        return _Evaluation(table, names or {}).value(self._tree)
+
+
+def parse(text: str, place: str) -> Expression:
+    """Reads an expression; `place` is for messages: file and key."""
+    try:
+        tree = ast.parse(text, mode="eval")
+    except SyntaxError as error:
+        raise ScenarioError(f"{place} = {text}: no expression: {error.msg}") from error
+    for node in ast.walk(tree):
+        if not isinstance(node, NODES) or (isinstance(node, ast.BinOp) and type(node.op) not in OPERATORS):
+            raise ScenarioError(f"{place} = {text}: {type(node).__name__} is not taken in an expression")
+        if isinstance(node, ast.Attribute):
+            _check_model(node, f"{place} = {text}")
+        if isinstance(node, ast.Call) and any(keyword.arg is None for keyword in node.keywords):
+            raise ScenarioError(f"{place} = {text}: labels are given by name")
+    return Expression(text, tree.body)
+
+
+def _check_model(node: ast.Attribute, place: str) -> None:
+    import outlast.models
+
+    if not (isinstance(node.value, ast.Name) and node.value.id == "models"):
+        raise ScenarioError(f"{place}: a dot only follows models")
+    if node.attr.startswith("_") or not callable(getattr(outlast.models, node.attr, None)):
+        raise ScenarioError(f"{place}: no function {node.attr} in outlast.models")
+
+
+class _Evaluation:
+    """Values of the nodes of a tree."""
+
+    def __init__(self, table: Table, names: Names) -> None:
+        self._table, self._names = table, names
+
+    def value(self, node: ast.AST) -> Any:
+        match node:
+            case ast.Constant():
+                return node.value
+            case ast.Name():
+                return self._named(node.id)
+            case ast.BinOp():
+                return OPERATORS[type(node.op)](self.value(node.left), self.value(node.right))
+            case ast.UnaryOp():
+                return OPERATORS[type(node.op)](self.value(node.operand))
+            case ast.BoolOp():
+                values = [bool(self.value(part)) for part in node.values]
+                return all(values) if isinstance(node.op, ast.And) else any(values)
+            case ast.Compare():
+                return self._compared(node)
+            case ast.Call():
+                return self._called(node)
+        raise LookupError(f"{type(node).__name__} has no value")
+
+    def _named(self, name: str) -> Any:
+        if self._names.get(name) is None:
+            raise LookupError(f"no value of {name}")
+        return self._names[name]
+
+    def _compared(self, node: ast.Compare) -> bool:
+        values = [self.value(part) for part in (node.left, *node.comparators)]
+        pairs = zip(node.ops, values, values[1:], strict=False)
+        return all(OPERATORS[type(op)](left, right) for op, left, right in pairs)
+
+    def _called(self, node: ast.Call) -> Any:
+        labels = {keyword.arg or "": self.value(keyword.value) for keyword in node.keywords}
+        if isinstance(node.func, ast.Attribute):
+            import outlast.models
+
+            return getattr(outlast.models, node.func.attr)(*map(self.value, node.args), **labels)
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name == "each":
+            name = self._column(node.args)
+            return [float(row[name]) for row in self._table.where(**labels) if row.get(name) is not None]
+        if name in FUNCTIONS:
+            values = [self.value(part) for part in node.args]
+            if name in ("mean", "sum"):
+                return FUNCTIONS[name](values[0] if isinstance(values[0], list) else values)
+            return FUNCTIONS[name](*values)
+        found = self._table.row(**labels).get(name)
+        if found is None:
+            raise LookupError(f"no value of {name} where {labels}")
+        return found
+
+    @staticmethod
+    def _column(parts: list[ast.expr]) -> str:
+        if len(parts) != 1 or not isinstance(parts[0], ast.Name):
+            raise LookupError("each takes the name of a column and labels")
+        return parts[0].id

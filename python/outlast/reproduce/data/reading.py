@@ -1,0 +1,161 @@
+"""Reads a paper that is a folder of TOML files."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from outlast.errors import ScenarioError
+from outlast.reproduce.data import charts, checks
+from outlast.reproduce.data.expression import Expression, parse
+from outlast.reproduce.model import KINDS, RUN, Cell, Figure, Mode, Paper, Row, Setting, Statement, Table
+from outlast.reproduce.rows import table_of
+from outlast.sweeps import draw, figures, plan
+from outlast.sweeps import spec as sweeps
+
+PAPER = ("name", "title", "figures", "modes", "elsewhere", "folder")
+MODE = ("scale", "about")
+FIGURE = ("title", "about", "kind", "assumptions", "points", "columns", "charts", "statements")
+POINTS = ("scenario", "set", "method", "vary", "labels", "modes")
+COLUMN = ("name", "title", "figure", "value", "shown")
+STATEMENT = ("text", "where", "kind", "unit", "reason", "because", *checks.KEYS)
+
+
+def load(folder: Path) -> Paper:
+    """The paper of a folder.
+
+    Raises:
+        ScenarioError: a file says what cannot be; the message names file, key, value and limit.
+
+    """
+    file = folder / "paper.toml"
+    said = _read(file)
+    _known(said, PAPER, str(file))
+    modes = {}
+    for name, own in said["modes"].items():
+        _known(own, MODE, f"{file}: modes.{name}")
+        modes[name] = Mode(name, own["scale"], own["about"])
+    found = [figure(folder / f"{name}.toml") for name in said["figures"]]
+    elsewhere = said.get("elsewhere", {})
+    return Paper(said["name"], said["title"], modes, found, folder=said.get("folder"), elsewhere=elsewhere)
+
+
+def figure(file: Path) -> Figure:
+    """The figure of a file, called like it."""
+    said = _read(file)
+    _known(said, FIGURE, str(file))
+    columns = [_Column(own, f"{file}: columns[{at}]") for at, own in enumerate(said["columns"])]
+    blocks = said.get("points", ())
+    for at, own in enumerate(blocks):
+        _known(own, POINTS, f"{file}: points[{at}]")
+    drawn = said.get("charts", ())
+    for at, own in enumerate(drawn):
+        _known(own, charts.KEYS, f"{file}: charts[{at}]")
+    return Figure(
+        file.stem,
+        said["title"],
+        said["about"],
+        lambda setting: [
+            cell for at, own in enumerate(blocks) for cell in _cells(own, setting, f"{file}: points[{at}]")
+        ],
+        {column.name: column.title for column in columns if column.shown},
+        lambda table: [charts.chart(own, f"{file.stem}-{at}", table) for at, own in enumerate(drawn)],
+        [_statement(own, f"{file}: statements[{at}]") for at, own in enumerate(said["statements"])],
+        said.get("assumptions", ()),
+        _rows(columns),
+        _kind(said, str(file)) or RUN,
+    )
+
+
+def _cells(said: Mapping[str, Any], setting: Setting, place: str) -> list[Cell]:
+    """The points of a block: read and drawn as those of a sweep file."""
+    own = {name: said[name] for name in ("scenario", "set", "method", "vary") if name in said}
+    own["set"] = dict(said.get("set", {})) | said.get("modes", {}).get(setting.mode.name, {})
+    scenario = setting.scenarios / own["scenario"]
+    spec = sweeps.read(own | {"scenario": str(scenario)} | ({} if "vary" in own else {"vary": [_nothing()]}))
+    found = []
+    for values in draw.points(spec):
+        labels = dict(said.get("labels", {}))
+        axes = zip(spec.axes, values, strict=True)
+        labels |= {axis.name: str(plan.shown(axis, value)) for axis, value in axes if axis.name != NOTHING}
+        found.append(Cell(labels, [scenario], {**spec.overrides, **plan.changes_of(spec, values)}))
+    if not found:
+        raise ScenarioError(f"{place}: has no points")
+    return found
+
+
+NOTHING = "one point"
+
+
+def _nothing() -> dict[str, Any]:
+    """The axis of a block in which nothing varies."""
+    return {"name": NOTHING, "choices": [{"label": "alone", "set": {}}]}
+
+
+class _Column:
+    """A column: a figure of the summary by its dotted name, or an expression over the columns before it."""
+
+    def __init__(self, said: Mapping[str, Any], place: str) -> None:
+        _known(said, COLUMN, place)
+        self.name, self.title = said["name"], said.get("title", said["name"])
+        self.shown = said.get("shown", True)
+        self.figure: str | None = said.get("figure")
+        self._value: Expression | None = parse(said["value"], f"{place}.value") if "value" in said else None
+        if (self.figure is None) == (self._value is None):
+            raise ScenarioError(f"{place}: needs either figure or value")
+        if self.figure is not None and not figures.known(self.figure):
+            raise ScenarioError(f"{place}.figure = {self.figure}: no such figure; {figures.hint(self.figure)}")
+
+    def of(self, row: Row, table: Table, summary: Mapping[str, Any]) -> float | None:
+        """Its value in a row of a table; `None` where something that it needs is absent."""
+        if self.figure is not None:
+            return figures.number(summary, self.figure)
+        assert self._value is not None
+        try:
+            return float(self._value.of(table, row))
+        except (LookupError, ZeroDivisionError):
+            return None
+
+
+def _rows(columns: Sequence[_Column]) -> Callable[[Setting, Sequence[Cell], Sequence[Mapping[str, Any]]], list[Row]]:
+    def rows(_: Setting, cells: Sequence[Cell], records: Sequence[Mapping[str, Any]]) -> list[Row]:
+        table = table_of(cells, [dict(record) for record in records])
+        summaries = [figures.flat(record["summary"]) for record in records]
+        # Column after column, so that a row may stand beside another: those before it are in all rows by then.
+        for column in columns:
+            values = [column.of(row, table, own) for row, own in zip(table.rows, summaries, strict=True)]
+            for row, value in zip(table.rows, values, strict=True):
+                row[column.name] = value
+        return table.rows
+
+    return rows
+
+
+def _statement(said: Mapping[str, Any], place: str) -> Statement:
+    _known(said, STATEMENT, place)
+    check = checks.check_of(said, place)
+    return Statement(said["text"], said["where"], check, said.get("because", ""), _kind(said, place))
+
+
+def _kind(said: Mapping[str, Any], place: str) -> str | None:
+    kind: str | None = said.get("kind")
+    if kind is not None and kind not in KINDS:
+        raise ScenarioError(f"{place}: kind = {kind}: must be one of {', '.join(KINDS)}")
+    return kind
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ScenarioError(f"{file}: cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise ScenarioError(f"{file}: {error}") from error
+
+
+def _known(said: Mapping[str, Any], names: Sequence[str], place: str) -> None:
+    for name in said:
+        if name not in names:
+            raise ScenarioError(f"{place}: {name}: unknown key; there are {', '.join(names)}")
