@@ -12,7 +12,7 @@ PROFILE ?= release
 export PROFILE
 CARGO_FLAGS := --locked --workspace --exclude outlast-python
 
-.PHONY: help setup demo test test-rust test-python show-causes fit-coverage test-guest test-kill lint format bench bench-python bench-instructions hashes speed-tables wheel wheel-v3 first-policy docs picture live-picture serve-demo torture-programs torture-table schema figures lock clean
+.PHONY: help setup demo test test-rust test-python show-causes fit-coverage test-guest test-kill lint format bench bench-python bench-instructions hashes speed-tables wheel wheel-v3 first-policy docs rejudge picture live-picture serve-demo torture-programs torture-table schema figures lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -115,6 +115,11 @@ first-policy: $(if $(WHEEL),.venv/tools,wheel) ## seconds from pip install of th
 docs: setup ## the documentation as a site in site/, with the output of the notebooks of examples/
 	$(BIN)/mkdocs build --strict --quiet
 	@echo "== Documentation: site/index.html"
+
+rejudge: setup ## one paper in turn (PAPER=hrm: that one) run again in the quick mode, and its verdicts compared with docs/papers/verdicts.json
+	paper=$${PAPER:-$$($(BIN)/python docs/make_verdicts.py --turn $$(git rev-list --count HEAD 2>/dev/null || echo 0))} && \
+	$(BIN)/outlast reproduce $$paper --quick --traces /nowhere --out out/rejudged/$$paper && \
+	$(BIN)/python docs/make_verdicts.py --check out/rejudged/$$paper/reproduction.json
 
 picture: demo ## the picture of the README, from the demo's report (needs Chromium)
 	$(BIN)/python docs/make_picture.py out/demo/report.html docs/report.png

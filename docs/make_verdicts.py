@@ -4,11 +4,16 @@ outlast reproduce --quick --traces /nowhere && python docs/make_verdicts.py out/
 
 Without traces, so that it is what a clean clone gives. Of some papers only (outlast reproduce reparo --quick), theirs
 take their places among those that are there.
+
+With --check before the file nothing is written: what has another verdict, kind or number than in verdicts.json is
+named, and the exit code is 1. With --turn and a number the paper is named whose turn it is: `make rejudge` takes the
+number of commits, so that CI judges each paper again in turn.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -44,12 +49,12 @@ def table(whole: dict[str, Any]) -> str:
     head = ["paper", "figures", "agree", *COUNTED, *(f"{kind} (not counted)" for kind in aside)]
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     for own in whole["papers"]:
-        lines.append(line(f"[{PAGES[own['paper']]}]({own['paper']}.md)", len(own["figures"]), own["counts"]))
-    lines.append(line("all", sum(len(own["figures"]) for own in whole["papers"]), whole["counts"]))
+        lines.append(row(f"[{PAGES[own['paper']]}]({own['paper']}.md)", len(own["figures"]), own["counts"]))
+    lines.append(row("all", sum(len(own["figures"]) for own in whole["papers"]), whole["counts"]))
     return "\n".join(lines)
 
 
-def line(name: str, figures: int, counts: dict[str, Any]) -> str:
+def row(name: str, figures: int, counts: dict[str, Any]) -> str:
     """A line of the table."""
     each = [counts, *(counts["by_kind"][kind] for kind in KINDS)]
     parts = [f"{own['agrees']} of {own['statements']}" for own in each]
@@ -72,6 +77,55 @@ def joined(new: dict[str, Any], old: dict[str, Any]) -> dict[str, Any]:
     return whole | {"counts": added([own["counts"] for own in whole["papers"]])}
 
 
+def turn(number: int) -> str:
+    """The paper whose turn it is."""
+    return list(PAGES)[number % len(PAGES)]
+
+
+def changes(new: dict[str, Any], old: dict[str, Any]) -> list[str]:
+    """What the statements of the papers that are in `new` say now and did not say before, a line for each."""
+    found = []
+    for own in new["papers"]:
+        before = _statements(next(part for part in old["papers"] if part["paper"] == own["paper"]))
+        after = _statements(own)
+        for key in before | after:
+            name = f"{own['paper']}/{key[0]}: {key[1]}"
+            if key not in before or key not in after:
+                found.append(f"{name}: {'is new' if key in after else 'is there no more'}")
+            elif said := _differs(before[key], after[key]):
+                found.append(f"{name}: {said}")
+    return found
+
+
+def _statements(own: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+    return {(part["name"], verdict["statement"]): verdict for part in own["figures"] for verdict in part["statements"]}
+
+
+def _differs(before: dict[str, Any], after: dict[str, Any]) -> str:
+    """How a verdict differs from what it was; empty if it does not."""
+    for name in ("verdict", "kind"):
+        if before[name] != after[name]:
+            return f"{name}: {before[name]}, now {after[name]}: {after['found']}"
+    pairs = zip(_numbers(before), _numbers(after), strict=False)
+    same = len(_numbers(before)) == len(_numbers(after)) and all(math.isclose(a, b, rel_tol=1e-6) for a, b in pairs)
+    return "" if same else f"numbers: {before['found']}, now {after['found']}"
+
+
+def _numbers(verdict: dict[str, Any]) -> list[float]:
+    names = ("paper", "closed_form", "simulation")
+    return [number[name] for number in verdict["numbers"] for name in names if number[name] is not None]
+
+
+def check(source: Path) -> None:
+    """Says what has changed, and ends with 1 if anything has."""
+    kept = json.loads((FOLDER / "verdicts.json").read_text(encoding="utf-8"))
+    found = changes(json.loads(source.read_text(encoding="utf-8")), kept)
+    for line in found:
+        print(line)
+    print(f"{len(found)} statements differ from docs/papers/verdicts.json")
+    sys.exit(1 if found else 0)
+
+
 def main(source: Path) -> None:
     """Writes both."""
     whole = json.loads(source.read_text(encoding="utf-8"))
@@ -89,4 +143,9 @@ def main(source: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    if sys.argv[1] == "--turn":
+        print(turn(int(sys.argv[2])))
+    elif sys.argv[1] == "--check":
+        check(Path(sys.argv[2]))
+    else:
+        main(Path(sys.argv[1]))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
+import runpy
+from typing import Any
 
 import pytest
 
@@ -114,6 +117,26 @@ def test_verdicts_of_the_documentation_are_of_these_statements() -> None:
         assert part["counts"] == write.counts(list(there.values()))
         page = (ROOT / "docs" / "papers" / "index.md").read_text()
         assert f"| {part['counts']['agrees']} of {part['counts']['statements']} |" in page
+
+
+def test_another_verdict_kind_or_number_is_found_when_a_paper_is_judged_again() -> None:
+    make = runpy.run_path(str(ROOT / "docs" / "make_verdicts.py"))
+    kept = json.loads((ROOT / "docs" / "papers" / "verdicts.json").read_text())
+    assert [make["turn"](number) for number in range(7)] == [*PAPERS, next(iter(PAPERS))]
+    assert make["changes"](kept, kept) == []
+
+    def changed(**own: Any) -> Any:
+        part = copy.deepcopy(next(each for each in kept["papers"] if each["paper"] == "lfs"))
+        verdict = next(each for each in part["figures"][0]["statements"] if each["numbers"])
+        verdict["numbers"][0] |= own.pop("number", {})
+        verdict |= own
+        return make["changes"]({"papers": [part]}, kept)
+
+    number = {"simulation": 1.0}
+    assert changed() == []
+    for own in ({"verdict": "not judged"}, {"kind": CLOSED}, {"statement": "Another."}, {"number": number}):
+        assert changed(**own), own
+    assert len(changed(statement="Another.")) == 2
 
 
 def test_papers_and_figures_are_selected_by_name() -> None:
