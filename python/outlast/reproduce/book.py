@@ -231,7 +231,7 @@ def _rows(figure: Figure, table: Table) -> str:
     head = "".join(f'<th scope="col">{text(name)}</th>' for name in [*labels, *figure.columns.values()])
     body = []
     for row in table.rows:
-        cells = [f'<th scope="row">{text(row.get(labels[0], ""))}</th>']
+        cells = [f'<th scope="row">{text(row.get(name, ""))}</th>' for name in labels[:1]]
         cells += [f"<td>{text(row.get(name, ''))}</td>" for name in labels[1:]]
         cells += [f"<td>{_cell(row.get(name))}</td>" for name in figure.columns]
         body.append(f"<tr>{''.join(cells)}</tr>")

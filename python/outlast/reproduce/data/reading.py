@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +18,8 @@ from outlast.sweeps import spec as sweeps
 
 PAPER = ("name", "title", "figures", "modes", "elsewhere", "folder")
 MODE = ("scale", "about")
-FIGURE = ("title", "about", "kind", "assumptions", "points", "columns", "charts", "statements")
+FIGURE = ("title", "about", "kind", "assumptions", "points", "rows", "columns", "charts", "statements")
+ROWS = ("over", "labels")
 POINTS = ("scenario", "set", "method", "vary", "labels", "modes")
 COLUMN = ("name", "title", "figure", "value", "shown")
 STATEMENT = ("text", "where", "kind", "unit", "reason", "because", *checks.KEYS)
@@ -50,6 +52,9 @@ def figure(file: Path) -> Figure:
     blocks = said.get("points", ())
     for at, own in enumerate(blocks):
         _known(own, POINTS, f"{file}: points[{at}]")
+    grids = said.get("rows", ())
+    for at, own in enumerate(grids):
+        _known(own, ROWS, f"{file}: rows[{at}]")
     drawn = said.get("charts", ())
     for at, own in enumerate(drawn):
         _known(own, charts.KEYS, f"{file}: charts[{at}]")
@@ -60,11 +65,13 @@ def figure(file: Path) -> Figure:
         lambda setting: [
             cell for at, own in enumerate(blocks) for cell in _cells(own, setting, f"{file}: points[{at}]")
         ],
-        {column.name: column.title for column in columns if column.shown},
+        # What rows without a run are over comes first.
+        {name: name for own in grids for name in own.get("over", {})}
+        | {column.name: column.title for column in columns if column.shown},
         lambda table: [charts.chart(own, f"{file.stem}-{at}", table) for at, own in enumerate(drawn)],
         [_statement(own, f"{file}: statements[{at}]") for at, own in enumerate(said["statements"])],
         said.get("assumptions", ()),
-        _rows(columns),
+        _rows(columns, [row for own in grids for row in _grid(own)]),
         _kind(said, str(file)) or RUN,
     )
 
@@ -119,10 +126,22 @@ class _Column:
             return None
 
 
-def _rows(columns: Sequence[_Column]) -> Callable[[Setting, Sequence[Cell], Sequence[Mapping[str, Any]]], list[Row]]:
+def _grid(said: Mapping[str, Any]) -> list[Row]:
+    """Rows without a run, for closed forms: every combination of the values of `over`."""
+    over = said.get("over", {})
+    return [
+        dict(said.get("labels", {})) | dict(zip(over, values, strict=True))
+        for values in itertools.product(*over.values())
+    ]
+
+
+def _rows(
+    columns: Sequence[_Column], closed: Sequence[Row]
+) -> Callable[[Setting, Sequence[Cell], Sequence[Mapping[str, Any]]], list[Row]]:
     def rows(_: Setting, cells: Sequence[Cell], records: Sequence[Mapping[str, Any]]) -> list[Row]:
         table = table_of(cells, [dict(record) for record in records])
-        summaries = [figures.flat(record["summary"]) for record in records]
+        table.rows += [dict(row) for row in closed]
+        summaries = [figures.flat(record["summary"]) for record in records] + [{}] * len(closed)
         # Column after column, so that a row may stand beside another: those before it are in all rows by then.
         for column in columns:
             values = [column.of(row, table, own) for row, own in zip(table.rows, summaries, strict=True)]
