@@ -49,8 +49,10 @@ def test_the_installed_program_reproduces_papers(installed: Path, tmp_path: Path
 
 @pytest.mark.timeout(900)
 def test_the_installed_program_has_every_scenario(installed: Path) -> None:
-    there = {path.relative_to(installed / "outlast" / "scenarios") for path in installed.glob("outlast/scenarios/*/*")}
-    assert there == {path.relative_to(ROOT / "scenarios") for path in (ROOT / "scenarios").glob("*/*")}
+    there = {
+        path.relative_to(installed / "outlast" / "scenarios") for path in installed.glob("outlast/scenarios/*/*.*")
+    }
+    assert there == {path.relative_to(ROOT / "scenarios") for path in (ROOT / "scenarios").glob("*/*.*")}
 
 
 def test_the_source_distribution_holds_what_the_build_reads(tmp_path: Path) -> None:

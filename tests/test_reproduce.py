@@ -462,7 +462,8 @@ def test_the_command_writes_a_book(small_papers: Path, tmp_path: Path) -> None:
 
 
 def test_the_command_names_what_it_does_not_know(tmp_path: Path) -> None:
-    with pytest.raises(ScenarioError, match='no paper "fast19"; there are diff-raid, flexible, hrm, lfs, msapl, reparo'):
+    there = "diff-raid, flexible, hrm, lfs, msapl, reparo"
+    with pytest.raises(ScenarioError, match=f'no paper "fast19"; there are {there}'):
         paper("fast19")
     done = call("reproduce", "hrm", "fig10", "--out", tmp_path / "out", check=False)
     assert done.returncode == 2
