@@ -26,7 +26,7 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Verdict
     return {figure.name: judged for figure, _, judged in done.chapters[0].parts}
 
 
-@pytest.mark.parametrize("figure", ["fig01", "fig02", "fig03", "fig04", "fig05", "fig07", "fig09", "fig10"])
+@pytest.mark.parametrize("figure", ["fig01", "fig02", "fig03", "fig04", "fig07", "fig09"])
 def test_figures_that_agree(verdicts: dict[str, list[Verdict]], figure: str) -> None:
     for verdict in verdicts[figure]:
         assert verdict["verdict"] == "agrees", verdict
@@ -35,10 +35,12 @@ def test_figures_that_agree(verdicts: dict[str, list[Verdict]], figure: str) -> 
 def test_what_differs_says_why(verdicts: dict[str, list[Verdict]]) -> None:
     differs = {name: [each for each in judged if each["verdict"] != "agrees"] for name, judged in verdicts.items()}
     assert {name: len(each) for name, each in differs.items() if each} == {
-        "fig06": 1,  # the chip's curve between two points
-        "table1": 1,  # noise of the original
-        "fig08": 2,  # the same
-        "table2": 1,  # chunk after chunk
+        "fig05": 1,  # RAID-5 never converges
+        "fig06": 2,  # the chip's curve between two points
+        "table1": 3,  # another divisor, and noise of the original
+        "fig08": 2,  # noise
+        "fig10": 1,  # the chip's curve beyond 10 000 cycles
+        "table2": 3,  # faster drives, and chunk after chunk
     }
     for each in (verdict for judged in differs.values() for verdict in judged):
         assert each["verdict"] == "differs"

@@ -10,6 +10,7 @@ import numpy as np
 
 from outlast import models
 from outlast.report.figure import axis
+from outlast.reproduce.check import SLACK
 from outlast.reproduce.diffraid.common import (
     ASSUMED_CURVE,
     PERCENT,
@@ -137,13 +138,22 @@ def _why_worst(table: Table) -> str:
 
 
 def _not_alike(table: Table) -> Found:
-    """Whether some traces get better and some worse from the smallest to the greatest stripe."""
-    directions = {}
-    for trace in dict.fromkeys(row["trace"] for row in _of_traces(table)):
-        losses = [row["loss"] for row in table.where(trace=trace)]
-        directions[trace] = losses[-1] / losses[0]
-    words = ", ".join(f"{trace} {ratio:.2g}×" for trace, ratio in directions.items())
-    return Found(min(directions.values()) < 1 < max(directions.values()), f"1 MiB over 4 KiB: {words}")
+    """Whether one and the same step to larger stripes makes some workloads better and others worse."""
+    rows = _of_traces(table)
+    losses = {
+        trace: [row["loss"] for row in table.where(trace=trace)] for trace in {row["trace"]: None for row in rows}
+    }
+    chunks = list(dict.fromkeys(row["chunk"] for row in rows))
+    steps = [[each[step + 1] / each[step] for each in losses.values()] for step in range(len(chunks) - 1)]
+    split = [
+        f"{chunks[index]} to {chunks[index + 1]}"
+        for index, ratios in enumerate(steps)
+        if min(ratios) < 1 - SLACK and max(ratios) > 1 + SLACK
+    ]
+    best = ", ".join(f"{trace} {chunks[each.index(min(each))]}" for trace, each in losses.items())
+    return Found(
+        bool(split), f"{len(split)} steps divide them ({', '.join(split) or 'none'}); the best chunk is: {best}"
+    )
 
 
 def _few_full(table: Table) -> Found:
