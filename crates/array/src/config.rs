@@ -9,7 +9,8 @@ mod validate;
 pub use light::LightConfig;
 pub use own::{Failure, LostRows, OrdersRows, OwnDecisions, Pace, RepairDecision};
 pub use parts::{
-    BackgroundConfig, EjectionConfig, LogConfig, LogPlace, MemberConfig, ReplacementConfig, ShiftWay,
+    BackgroundConfig, ChunkOrder, EjectionConfig, LogConfig, LogPlace, MemberConfig, ReplacementConfig,
+    ShiftWay,
 };
 pub use repair::{FakeWay, RepairConfig, RepairOrder, RepairWay};
 

@@ -27,9 +27,9 @@ mod roles;
 mod status;
 
 pub use config::{
-    ArrayConfig, BackgroundConfig, Consistency, CopyLayout, EjectionConfig, Failure, FakeWay, Level,
-    LightConfig, LogConfig, LogPlace, LostRows, MemberConfig, OrdersRows, OwnDecisions, Pace, RepairConfig,
-    RepairDecision, RepairOrder, RepairWay, ReplacementConfig, ShiftWay, StripeWrites,
+    ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, CopyLayout, EjectionConfig, Failure, FakeWay,
+    Level, LightConfig, LogConfig, LogPlace, LostRows, MemberConfig, OrdersRows, OwnDecisions, Pace,
+    RepairConfig, RepairDecision, RepairOrder, RepairWay, ReplacementConfig, ShiftWay, StripeWrites,
 };
 pub use error::{ArrayError, Event, EventKind, RepairStep};
 

@@ -121,7 +121,7 @@ impl Passes {
             pending_shift: None,
             replan: false,
             shifting: false,
-            window: settings.window.into(),
+            window: settings.groups_at_once(),
             rates: HeldRates::default(),
         }
     }

@@ -6,8 +6,8 @@
 mod support;
 
 use outlast_array::{
-    Array, ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, Level, LogConfig, LogPlace,
-    PlainDevice,
+    Array, ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, EjectionConfig, Level, LogConfig,
+    LogPlace, PlainDevice,
 };
 use outlast_device::{Device, ExtentState, Held, NoticeKind, Op, Outcome, Peek, SectorRun, Tag};
 use outlast_units::rng::SplitMix;
@@ -32,6 +32,7 @@ fn small(level: Level, members: u16) -> ArrayConfig {
             max_rate: ByteRate::new(6_000_000),
             idle_after: Nanos::millis(1),
             window: 6,
+            chunks: ChunkOrder::default(),
             scrub_interval: None,
             own: None,
         },

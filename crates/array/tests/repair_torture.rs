@@ -6,8 +6,8 @@
 mod support;
 
 use outlast_array::{
-    Array, ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, FakeWay, Level, LogConfig, LogPlace,
-    PlainConfig, PlainDevice, PlainFailure, RepairConfig, RepairDecision, RepairOrder, RepairWay,
+    Array, ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, EjectionConfig, FakeWay, Level, LogConfig,
+    LogPlace, PlainConfig, PlainDevice, PlainFailure, RepairConfig, RepairDecision, RepairOrder, RepairWay,
     ReplacementConfig, ShiftWay, State, StripeWrites,
 };
 use outlast_device::{Device, NoticeKind};
@@ -35,6 +35,7 @@ fn config(level: Level, members: u16, repair: RepairConfig) -> ArrayConfig {
             max_rate: None,
             idle_after: Nanos::millis(1),
             window: 6,
+            chunks: ChunkOrder::default(),
             scrub_interval: None,
             own: None,
         },

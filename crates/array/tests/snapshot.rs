@@ -6,8 +6,8 @@
 mod support;
 
 use outlast_array::{
-    Array, ArrayConfig, BackgroundConfig, Consistency, CopyLayout, EjectionConfig, Level, LogConfig,
-    LogPlace, PlainDevice, PlainFailure, ReplacementConfig, ShiftWay, StripeWrites,
+    Array, ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, CopyLayout, EjectionConfig, Level,
+    LogConfig, LogPlace, PlainDevice, PlainFailure, ReplacementConfig, ShiftWay, StripeWrites,
 };
 use outlast_device::{Device, NoticeKind};
 use outlast_persist::{Reader, Restore, Writer};
@@ -89,6 +89,7 @@ fn kinds() -> impl Strategy<Value = Kind> {
                     max_rate: None,
                     idle_after: Nanos::millis(1),
                     window: 6,
+                    chunks: ChunkOrder::default(),
                     scrub_interval: scrubs.then_some(Nanos::millis(200)),
                     own: None,
                 },

@@ -6,8 +6,8 @@
 mod support;
 
 use outlast_array::{
-    Array, ArrayConfig, BackgroundConfig, Consistency, CopyLayout, EjectionConfig, Level, LogConfig,
-    LogPlace, PlainDevice, ReplacementConfig, ShiftWay, State, StripeWrites,
+    Array, ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, CopyLayout, EjectionConfig, Level,
+    LogConfig, LogPlace, PlainDevice, ReplacementConfig, ShiftWay, State, StripeWrites,
 };
 use outlast_device::Device;
 use outlast_units::rng::SplitMix;
@@ -45,6 +45,7 @@ fn small(level: Level, members: u16, consistency: Consistency) -> ArrayConfig {
             max_rate: None,
             idle_after: Nanos::millis(1),
             window: 6,
+            chunks: ChunkOrder::default(),
             scrub_interval: None,
             own: None,
         },

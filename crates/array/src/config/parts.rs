@@ -52,8 +52,11 @@ pub struct BackgroundConfig {
     pub max_rate: Option<ByteRate>,
     /// The host counts as idle when it has had no command under way for this long. Default: 500 ms, the pause after which md looks again.
     pub idle_after: Nanos,
-    /// Groups worked on at once, at most 64. Default: 32 (a guess: enough to keep every member busy).
+    /// Groups worked on at once, at most 64. Default: 32 (a guess: enough to keep every member busy). One, where `chunks` is not `together`.
     pub window: u16,
+    /// How the chunks of a group are read and written. Default: `together`.
+    #[serde(skip_serializing_if = "ChunkOrder::is_together")]
+    pub chunks: ChunkOrder,
     /// Time from the end of one scrub to the start of the next, which repairs what it finds. Absent: scrubs only on demand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scrub_interval: Option<Nanos>,
@@ -63,6 +66,34 @@ pub struct BackgroundConfig {
     pub own: Option<Nanos>,
 }
 
+impl BackgroundConfig {
+    /// Groups worked on at once.
+    pub(crate) fn groups_at_once(&self) -> u32 {
+        if self.chunks.is_together() { self.window.into() } else { 1 }
+    }
+}
+
+/// How work in the background reads and writes the chunks of a group. A controller that does one thing after the other writes the chunks in
+/// turn; it then works on one group at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChunkOrder {
+    /// All that is read at once, then all that is written.
+    #[default]
+    Together,
+    /// All that is read at once; then chunk by chunk what is written, each when the one before is done.
+    WritesInTurn,
+    /// Chunk by chunk what is read, then chunk by chunk what is written.
+    InTurn,
+}
+
+impl ChunkOrder {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub(crate) fn is_together(&self) -> bool {
+        *self == Self::Together
+    }
+}
+
 impl Default for BackgroundConfig {
     fn default() -> Self {
         Self {
@@ -70,6 +101,7 @@ impl Default for BackgroundConfig {
             max_rate: ByteRate::new(200_000 << 10),
             idle_after: Nanos::millis(500),
             window: 32,
+            chunks: ChunkOrder::Together,
             scrub_interval: None,
             own: None,
         }

@@ -1,11 +1,12 @@
 //! The end of an operation: what it changes is written, and what it held goes back.
 
 use super::{Array, command};
+use crate::config::ChunkOrder;
 use crate::error::EventKind;
 use crate::layout::Rows;
 use crate::op::{Op, OpKind, Sub, SubKind};
 use crate::roles::roles;
-use outlast_device::{Command, Device, Op as HostOp, Outcome};
+use outlast_device::{Command, Device, Op as HostOp, Outcome, StreamId};
 use outlast_units::Nanos;
 use outlast_units::slab::NIL;
 
@@ -16,7 +17,7 @@ impl<D: Device> Array<D> {
             return;
         }
         let op = &mut self.flight.ops[index];
-        let (group, rows, moves, kind) = (op.group, op.rows, op.moves, op.kind);
+        let (rows, moves, kind) = (op.rows, op.moves, op.kind);
         let set = if kind == OpKind::Read { 0 } else { op.write_set };
         // What the array notes as done must be: members that are complete, parity that has moved, sectors that were repaired.
         let own = moves || !matches!(kind, OpKind::Write | OpKind::Trim);
@@ -27,12 +28,39 @@ impl<D: Device> Array<D> {
         }
         (op.left, op.committing) = (1, true);
         let repairs = if op.repairs.is_empty() { Vec::new() } else { self.take_repairs(index, set) };
-        let cells =
-            if self.setup.bytes { std::mem::take(&mut self.flight.ops[index].cells) } else { Vec::new() };
+        let whole = roles(set).map(|role| (role as u8, rows));
+        let runs = whole.chain(repairs.iter().copied());
+        if self.order_of(index).is_together() {
+            self.write_runs(now, index, runs, (fua, stream));
+        } else {
+            self.flight.ops[index].repairs = runs.collect();
+            self.flight.ops[index].fua = fua;
+        }
+        self.commit_part(now, index);
+    }
+
+    /// How the operation reads and writes its chunks.
+    pub(super) fn order_of(&self, index: u32) -> ChunkOrder {
+        if self.flight.ops[index].epoch == 0 {
+            return ChunkOrder::Together;
+        }
+        self.setup.config.background.chunks
+    }
+
+    /// Writes runs of single roles.
+    fn write_runs(
+        &mut self,
+        now: Nanos,
+        index: u32,
+        runs: impl Iterator<Item = (u8, Rows)>,
+        (fua, stream): (bool, StreamId),
+    ) {
+        let op = &mut self.flight.ops[index];
+        let (group, rows, moves, kind) = (op.group, op.rows, op.moves, op.kind);
+        let cells = if self.setup.bytes { std::mem::take(&mut op.cells) } else { Vec::new() };
         let host_op = if kind == OpKind::Trim { HostOp::Trim } else { HostOp::Write };
         let place = self.layout.place(group, moves);
-        let whole = roles(set).map(|role| (role as u8, rows));
-        for (role, part) in whole.chain(repairs.iter().copied()) {
+        for (role, part) in runs {
             let (column, base) = self.layout.column(place, usize::from(role));
             if self.members[column].device.is_none() {
                 continue;
@@ -57,7 +85,6 @@ impl<D: Device> Array<D> {
             }
         }
         self.flight.ops[index].cells = cells;
-        self.commit_part(now, index);
     }
 
     /// Takes out the runs to be rewritten besides the roles in `set`.
@@ -137,8 +164,15 @@ impl<D: Device> Array<D> {
         let op = &mut self.flight.ops[index];
         debug_assert!(op.left > 0, "each write of an operation ends once");
         op.left -= 1;
-        if op.left == 0 {
-            self.committed(now, index);
+        while self.flight.ops[index].left == 0 {
+            // What is left of an operation that writes in turn.
+            let op = &mut self.flight.ops[index];
+            if op.repairs.is_empty() {
+                self.committed(now, index);
+                return;
+            }
+            let (next, how) = (op.repairs.remove(0), (op.fua, op.stream));
+            self.write_runs(now, index, std::iter::once(next), how);
         }
     }
 

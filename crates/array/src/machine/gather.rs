@@ -2,6 +2,7 @@
 
 use super::plan::Plan;
 use super::{Array, command};
+use crate::config::ChunkOrder;
 use crate::layout::Rows;
 use crate::op::{Content, OpKind, Sub, SubKind};
 use crate::roles::roles;
@@ -21,7 +22,8 @@ impl<D: Device> Array<D> {
         loop {
             match self.plan(index) {
                 Plan::Read(set) => {
-                    self.read_roles(now, index, set);
+                    let one_by_one = self.order_of(index) == ChunkOrder::InTurn;
+                    self.read_roles(now, index, if one_by_one { set & set.wrapping_neg() } else { set });
                     return;
                 }
                 Plan::Ready(method) => {

@@ -2,7 +2,8 @@
 
 use super::Host;
 use outlast_array::{
-    Array, ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, Level, LogConfig, LogPlace, State,
+    Array, ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, EjectionConfig, Level, LogConfig,
+    LogPlace, State,
 };
 use outlast_device::{Command, Device, Op};
 use outlast_ftl::FtlConfig;
@@ -76,6 +77,7 @@ pub(crate) fn small(level: Level, members: u16, consistency: Consistency) -> Arr
             max_rate: None,
             idle_after: Nanos::millis(1),
             window: 6,
+            chunks: ChunkOrder::default(),
             scrub_interval: None,
             own: None,
         },

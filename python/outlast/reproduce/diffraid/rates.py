@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from outlast import models
-from outlast.reproduce.check import every, near, rising
+from outlast.reproduce.check import every, rising
 from outlast.reproduce.diffraid.chips import PRINTED
 from outlast.reproduce.diffraid.common import ASSUMED_CURVE, array_of, lines, log_axis, no_cells
-from outlast.reproduce.model import CLOSED, Cell, Figure, Found, Row, Setting, Statement, Table
+from outlast.reproduce.model import TEXT, Cell, Figure, Found, Row, Setting, Statement, Table
 
 Records = Sequence[Mapping[str, Any]]
 CHIP = "d-mlc32-1"
@@ -44,10 +44,6 @@ def _highest(table: Table) -> Found:
     return Found(own > others[next_chip], f"{own:.2e} at 10K, next {next_chip} with {others[next_chip]:.2e}")
 
 
-def _end(table: Table) -> Found:
-    return near("at 10K", table.value("uber", erasures="10,000"), PRINTED[CHIP][1], 0.031 * PRINTED[CHIP][1])
-
-
 FIG01 = Figure(
     "fig01",
     "Figure 1: error rates rise with erasures",
@@ -65,10 +61,9 @@ FIG01 = Figure(
     ],
     [
         Statement("RBER and UBER rise with the number of erasures.", "2.1, Figure 1", _rise),
-        Statement("At 10,000 cycles UBER is Table 1's 5.31e-13.", "2.1, Figure 1 and Table 1", _end),
         Statement("This chip has the highest UBER of the twelve.", "4.1.1", _highest),
     ],
-    (ASSUMED_CURVE,),
+    (ASSUMED_CURVE, "An exponential rises, and Table 1's highest RBER has the highest UBER: neither could fail here."),
     _rows,
-    CLOSED,
+    TEXT,
 )

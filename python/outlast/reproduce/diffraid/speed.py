@@ -7,39 +7,45 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from outlast.report.figure import axis
-from outlast.reproduce.check import every, near
+from outlast.reproduce.check import every, near, percent
 from outlast.reproduce.diffraid.common import FIRST_SHARES, PERCENT, RAID5, bars, name, uneven
-from outlast.reproduce.model import Cell, Figure, Found, Number, Row, Setting, Statement, Table
+from outlast.reproduce.model import CALIBRATED, Cell, Figure, Found, Number, Row, Setting, Statement, Table
 
 Records = Sequence[Mapping[str, Any]]
 SCALE = 16
 """The drives are a sixteenth of 80 GB; a recovery takes so many times longer on the whole ones."""
 STRATEGIES = {"RAID-5": 16.68, "naive": 62.14, "minimal": 26.08}
 """Table 2: minutes."""
+WITHIN = 0.10
+"""What was measured on drives agrees within 10 % of the paper's number, in its own unit. The paper measured RAID-5
+twice, 14,000 (section 3) and 15 K (Figure 12): 7 % apart, and a rounding to thousands makes 3 % more."""
 AT_ONCE = ("32 stripes at once", "one stripe at once")
 
 
 PRESET, SERIAL = "as the preset", "one processor"
+FEW = "one processor, eight requests"
 ONE_PROCESSOR = {
     "device.controller.master_cost": "0ns",
     "device.controller.read_cost": "28us",
     "device.controller.write_cost": "86us",
 }
 """The preset's costs of the two processors, one after the other instead of side by side."""
+EIGHT = {"workload.synthetic.queue_depth": 8}
+"""Requests in flight, so chosen that both ends of Figure 12 come out."""
 
 
 def _fig12_cells(setting: Setting) -> list[Cell]:
     file = setting.scenarios / "fig12.toml"
     return [
         Cell({"assignment": name(uneven(first)), "drive": drive}, [file], {PERCENT: list(uneven(first))} | costs)
-        for drive, costs in ((PRESET, {}), (SERIAL, ONE_PROCESSOR))
+        for drive, costs in ((PRESET, {}), (SERIAL, ONE_PROCESSOR), (FEW, ONE_PROCESSOR | EIGHT))
         for first in FIRST_SHARES
     ]
 
 
 def _fig12(_: Setting, cells: Sequence[Cell], records: Records) -> list[Row]:
     rows: list[Row] = []
-    for first, cell, record in zip(FIRST_SHARES * 2, cells, records, strict=True):
+    for first, cell, record in zip(FIRST_SHARES * 3, cells, records, strict=True):
         summary = record["summary"]
         rows.append(
             dict(cell.labels)
@@ -62,26 +68,31 @@ def _range(table: Table) -> Found:
     low, high = min(_iops(table)), max(_iops(table))
     numbers = Number("RAID-4", low, 8_000, "IOPS"), Number("RAID-5", high, 15_000, "IOPS")
     words = f"{low:,.0f} to {high:,.0f} IOPS"
-    return Found(7_000 <= low <= 9_000 and 13_500 <= high <= 16_500, words, numbers)
+    ends = abs(low / 8_000 - 1), abs(high / 15_000 - 1)
+    return Found(max(ends) <= WITHIN, words, numbers)
 
 
 def _why_range(table: Table) -> str:
-    serial = _iops(table, SERIAL)
+    serial, few = _iops(table, SERIAL), _iops(table, FEW)
     return (
-        "the preset is calibrated to the data sheet with two processors that work side by side, and its drives are "
-        f"not the bottleneck that the paper's were. One processor for everything gives {serial[0]:,.0f} to "
-        f"{serial[-1]:,.0f} IOPS. RAID-5 keeps five drives busy with 32 requests here; the paper's own controller, and "
-        "how many requests it has in flight, are not described"
+        "the preset is calibrated to the data sheet with two processors that work side by side, and its drives are not "
+        f"the bottleneck that the paper's were. One processor for everything gives {serial[0]:,.0f} to "
+        f"{serial[-1]:,.0f} IOPS, and with eight requests in flight {few[0]:,.0f} to {few[-1]:,.0f}. RAID-5 keeps five "
+        "drives busy with 32 requests here; the paper's own controller, and how many requests it has in flight, are "
+        "not described"
     )
 
 
-def _lower_end(table: Table) -> Found:
-    return near("RAID-4, one processor", _iops(table, SERIAL)[0], 8_000, 1_000, " IOPS")
+def _few(table: Table) -> Found:
+    """Both ends of Figure 12, and RAID-5 as section 3 has it."""
+    values = _iops(table, FEW)
+    ends = (("RAID-4", values[0], 8_000), ("RAID-5", values[-1], 15_000), ("RAID-5, section 3", values[-1], 14_000))
+    return every([near(name, value, want, WITHIN * want, " IOPS") for name, value, want in ends])
 
 
 def _ordered(table: Table) -> Found:
     parts = []
-    for drive in (PRESET, SERIAL):
+    for drive in (PRESET, SERIAL, FEW):
         values = _iops(table, drive)
         holds = all(b >= a * 0.99 for a, b in itertools.pairwise(values))
         parts.append(Found(holds, f"{drive}: {', '.join(f'{value:,.0f}' for value in values)}"))
@@ -90,8 +101,13 @@ def _ordered(table: Table) -> Found:
 
 def _ends(table: Table) -> Found:
     ratios = [_iops(table, drive)[-1] / _iops(table, drive)[0] for drive in (PRESET, SERIAL)]
-    words = f"RAID-5 {ratios[0]:.2f} times RAID-4, with one processor {ratios[1]:.2f} (paper 15 K / 8 K = 1.9)"
-    return Found(1.5 <= ratios[0] <= 2.3, words, (Number("RAID-5 over RAID-4", ratios[0], 15 / 8, "×"),))
+    # What 15 K over 8 K may be, each rounded to a thousand.
+    least, most = 14.5 / 8.5, 15.5 / 7.5
+    words = (
+        f"RAID-5 {ratios[0]:.2f} times RAID-4, with one processor {ratios[1]:.2f} "
+        f"(paper 15 K / 8 K: {least:.2f} to {most:.2f})"
+    )
+    return Found(least <= ratios[0] <= most, words, (Number("RAID-5 over RAID-4", ratios[0], 15 / 8, "×"),))
 
 
 FIG12 = Figure(
@@ -110,7 +126,7 @@ FIG12 = Figure(
             "fig12-iops",
             "Random writes by percentage of parity on the first device",
             [f"{first}" for first in FIRST_SHARES],
-            {drive: _iops(table, drive) for drive in (PRESET, SERIAL)},
+            {drive: _iops(table, drive) for drive in (PRESET, SERIAL, FEW)},
             axis("IOPS", rangemode="tozero"),
         )
     ],
@@ -119,10 +135,13 @@ FIG12 = Figure(
             "Random throughput varies from 8 K to 15 K IOPS, from RAID-4 to RAID-5.", "4.2.1", _range, _why_range
         ),
         Statement(
-            "RAID-4 reaches 8 K IOPS (with the costs of a drive's processors one after the other).", "4.2.1", _lower_end
+            "8 K to 15 K IOPS, and 14,000 for RAID-5: one processor for each drive and eight requests in flight.",
+            "4.2.1 and 3",
+            _few,
+            kind=CALIBRATED,
         ),
         Statement("The more even the parity, the higher the throughput.", "4.2.1", _ordered),
-        Statement("RAID-5 is about twice as fast as RAID-4.", "4.2.1", _ends),
+        Statement("RAID-5 makes 15 random writes where RAID-4 makes 8.", "4.2.1", _ends, _why_range),
     ],
     (
         "Drives of 20 GB: a quarter of the blocks of the preset's 80 GB, the same dies and controller.",
@@ -179,16 +198,27 @@ def _order(table: Table) -> Found:
 
 
 def _plain(table: Table) -> Found:
-    return near("RAID-5", _minutes(table, "RAID-5"), STRATEGIES["RAID-5"], 0.25 * STRATEGIES["RAID-5"], " min")
+    return near("RAID-5", _minutes(table, "RAID-5"), STRATEGIES["RAID-5"], WITHIN * STRATEGIES["RAID-5"], " min")
 
 
-def _ratio(strategy: str) -> Any:
-    want = STRATEGIES[strategy] / STRATEGIES["RAID-5"]
+def _why_plain(table: Table) -> str:
+    gigabytes = table.value("gb_written", strategy="RAID-5", window=AT_ONCE[0])
+    speeds = [1e3 * gigabytes / (60 * minutes) for minutes in (_minutes(table, "RAID-5"), STRATEGIES["RAID-5"])]
+    return (
+        f"a new drive is filled at {speeds[0]:.0f} MB/s here, its data sheet's 70 MB/s, which section 4.2 names; "
+        f"{STRATEGIES['RAID-5']} minutes are {speeds[1]:.0f} MB/s: the paper's drives write faster than that"
+    )
 
-    def check(table: Table) -> Found:
-        return near(strategy, table.value("ratio", strategy=strategy, window=AT_ONCE[0]), want, 0.15 * want, "×")
 
-    return check
+def _more(table: Table) -> Found:
+    """In percent more, as the paper has it."""
+    more = 100 * (table.value("ratio", strategy="minimal", window=AT_ONCE[0]) - 1)
+    return percent("more time", more, 56.0, WITHIN * 56.0)
+
+
+def _naive(table: Table) -> Found:
+    want = STRATEGIES["naive"] / STRATEGIES["RAID-5"]
+    return near("naive", table.value("ratio", strategy="naive", window=AT_ONCE[0]), want, WITHIN * want, "×")
 
 
 def _why(table: Table) -> str:
@@ -233,10 +263,10 @@ TABLE2 = Figure(
         )
     ],
     [
-        Statement("RAID-5 reconstruction of 80 GB takes 16.68 minutes.", "4.2.3", _plain),
+        Statement("RAID-5 reconstruction of 80 GB takes 16.68 minutes.", "4.2.3", _plain, _why_plain),
         Statement("Minimal shifting takes longer than RAID-5, the naive way longest.", "4.2.3", _order),
-        Statement("Minimal parity shifting uses 56 % more time than RAID-5.", "4.2.3", _ratio("minimal"), _why),
-        Statement("The naive way takes 3.7 times as long.", "4.2.3", _ratio("naive"), _why),
+        Statement("Minimal parity shifting uses 56 % more time than RAID-5.", "4.2.3", _more, _why),
+        Statement("The naive way takes 3.7 times as long.", "4.2.3", _naive, _why),
     ],
     (
         "Drives of 5 GB, times multiplied by 16: a recovery reads and writes whole drives in order.",

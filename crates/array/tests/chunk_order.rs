@@ -1,0 +1,120 @@
+//! How long does recovery take where chunks are read and written in turn, and does it restore the same? Against closed forms.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use outlast_array::{
+    Array, ArrayConfig, BackgroundConfig, ChunkOrder, Level, PlainConfig, PlainDevice, ReplacementConfig,
+    ShiftWay,
+};
+use outlast_device::{Device, Op};
+use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
+use support::{Host, command};
+
+const GROUPS: u64 = 40;
+const READ: u64 = 50;
+const WRITE: u64 = 200;
+/// Of a chunk of 4 KiB, at a byte in a nanosecond.
+const TRANSFER: u64 = 4096;
+
+fn member(seed: u64) -> PlainDevice {
+    let rate = ByteRate::new(1_000_000_000);
+    let config = PlainConfig {
+        read_latency: Nanos::micros(READ),
+        write_latency: Nanos::micros(WRITE),
+        read_rate: rate,
+        write_rate: rate,
+        bytes: true,
+        endurance: Some(100),
+        ..PlainConfig::new(Bytes(GROUPS * 4096))
+    };
+    PlainDevice::new(config, seed).unwrap()
+}
+
+/// What a recovery took: time, chunks read, chunks written.
+struct Took {
+    time: u64,
+    reads: u64,
+    writes: u64,
+}
+
+/// Fills an array, replaces its first member, and checks what it then holds.
+fn recovery(chunks: ChunkOrder, shift: Option<ShiftWay>) -> Took {
+    let background =
+        BackgroundConfig { min_rate: None, max_rate: None, window: 1, chunks, ..BackgroundConfig::default() };
+    let config = ArrayConfig {
+        chunk: Bytes::kib(4),
+        background,
+        parity_percent: shift.map(|_| vec![80.0, 5.0, 5.0, 5.0, 5.0]),
+        replacement: ReplacementConfig { limit_percent: None, shift: shift.unwrap_or(ShiftWay::Minimal) },
+        ..ArrayConfig::new(Level::Raid5, 5)
+    };
+    let array = Array::new(config, (0..5).map(member).collect(), true).unwrap();
+    let mut host = Host::new(array.with_age(PlainDevice::cycles));
+    let chunk = (TRANSFER / SECTOR_BYTES) as u32;
+    for lba in (0..host.capacity()).step_by(chunk as usize) {
+        host.submit(command(Op::Write, lba, chunk));
+        host.drain();
+    }
+    let (before, begun) = (host.device.counters(), host.now);
+    host.device.fail_member(host.now, 0).unwrap();
+    host.device.replace(host.now, 0, member(9), false).unwrap();
+    host.drain();
+    let after = host.device.counters();
+    let took = Took {
+        time: (host.now - begun).0,
+        reads: after.member_reads - before.member_reads,
+        writes: after.member_writes - before.member_writes,
+    };
+    assert_eq!(host.read_all(), [0u64; 0], "every sector holds what was written");
+    // Redundancy fits as well: whichever member goes, the others tell.
+    host.device.fail_member(host.now, 3).unwrap();
+    assert_eq!(host.read_all(), [0u64; 0], "the recovered member holds what it should");
+    assert!(host.device.self_check().is_ok());
+    took
+}
+
+const ONE_READ: u64 = READ * 1000 + TRANSFER;
+const ONE_WRITE: u64 = WRITE * 1000 + TRANSFER;
+
+#[test]
+fn a_rebuild_takes_each_chunk_its_read_write_and_transfer() {
+    for (chunks, reads_in_turn) in
+        [(ChunkOrder::Together, 1), (ChunkOrder::WritesInTurn, 1), (ChunkOrder::InTurn, 4)]
+    {
+        let took = recovery(chunks, None);
+        assert_eq!((took.reads, took.writes), (4 * GROUPS, GROUPS), "{chunks:?}");
+        assert_eq!(took.time, GROUPS * (reads_in_turn * ONE_READ + ONE_WRITE), "{chunks:?}");
+    }
+}
+
+#[test]
+fn parity_moves_write_by_write() {
+    for shift in [ShiftWay::Minimal, ShiftWay::Naive] {
+        let together = recovery(ChunkOrder::Together, Some(shift));
+        assert_eq!(together.time, GROUPS * (ONE_READ + ONE_WRITE), "{shift:?}");
+        let writes = recovery(ChunkOrder::WritesInTurn, Some(shift));
+        assert_eq!(writes.time, GROUPS * ONE_READ + writes.writes * ONE_WRITE, "{shift:?}");
+        let all = recovery(ChunkOrder::InTurn, Some(shift));
+        assert_eq!(all.time, all.reads * ONE_READ + all.writes * ONE_WRITE, "{shift:?}");
+        assert_eq!((writes.reads, writes.writes), (together.reads, together.writes), "{shift:?}");
+        assert_eq!((all.reads, all.writes), (together.reads, together.writes), "{shift:?}");
+        assert!(together.writes > GROUPS + GROUPS / 2, "{shift:?} moves much: {}", together.writes);
+    }
+}
+
+#[test]
+fn a_window_does_not_widen_what_goes_in_turn() {
+    let wide = |chunks| BackgroundConfig { window: 32, chunks, ..BackgroundConfig::default() };
+    let time = |background| {
+        let config = ArrayConfig { chunk: Bytes::kib(4), background, ..ArrayConfig::new(Level::Raid5, 5) };
+        let mut host = Host::new(Array::new(config, (0..5).map(member).collect(), true).unwrap());
+        host.device.fail_member(host.now, 0).unwrap();
+        host.device.replace(host.now, 0, member(9), false).unwrap();
+        host.drain();
+        host.now.0
+    };
+    assert!(time(wide(ChunkOrder::Together)) < GROUPS * (ONE_READ + ONE_WRITE));
+    assert_eq!(time(wide(ChunkOrder::InTurn)), GROUPS * (4 * ONE_READ + ONE_WRITE));
+}
