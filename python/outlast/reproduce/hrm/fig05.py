@@ -9,7 +9,7 @@ from typing import Any
 from outlast.report.figure import RUN_COLOURS, axis, line
 from outlast.report.figure import Figure as Chart
 from outlast.reproduce.check import near
-from outlast.reproduce.hrm.common import ABLATION_SCALE, ECC, ONE_CODEWORD, tlc
+from outlast.reproduce.hrm.common import ABLATION_SCALE, ECC, ONE_CODEWORD, POINTS, tlc
 from outlast.reproduce.model import Cell, Figure, Found, Setting, Statement, Table
 
 STRENGTHS: dict[str, int | None] = {"∞-bit ECC": None, "75-bit ECC": 75, "25-bit ECC": 25}
@@ -63,7 +63,7 @@ def _is(scheme: str) -> Any:
     def check(table: Table) -> Found:
         # With a code that corrects everything, data that was never read has a closed form.
         closed = fresh(table)[0] if STRENGTHS[scheme] is None else None
-        return near(scheme, _share(table, scheme), PAPER[scheme], 5.0, " %", closed)
+        return near(scheme, _share(table, scheme), PAPER[scheme], POINTS, " %", closed)
 
     return check
 
