@@ -390,7 +390,7 @@ def test_schemes_are_judged_by_their_average() -> None:
 
 def test_scrubbing_is_judged_by_its_numbers() -> None:
     rows: list[dict[str, Any]] = []
-    for state in ("1K", "3K", "5K"):
+    for state in ("1K", "3K", "5K", scrubbing.ONE):
         worn = state == "5K"
         for index, scheme in enumerate(
             [scrubbing.REREADS, *map(scrubbing.scheme, (100, 75, 50)), scrubbing.AGGRESSIVE]
@@ -404,14 +404,16 @@ def test_scrubbing_is_judged_by_its_numbers() -> None:
                 "scrubbed_again": 0,
             }
             rows.append(row)
-    assert judged(scrubbing.FIGURE, rows) == ["agrees"] * 6
+    assert judged(scrubbing.FIGURE, rows) == ["agrees"] * 8
     for row in rows:
         row["read_mean_ratio"], row["wa_scrub"], row["scrubbed_superblocks"] = 1.8, 1.0, 9
         row["first_check_fails_percent"] = 80.0
-    rows.append({"state": scrubbing.SMALL, "scheme": scrubbing.scheme(75), "read_mean_ratio": 1.19})
-    assert judged(scrubbing.FIGURE, rows) == ["agrees", "differs", "agrees", "differs", "agrees", "differs"]
+        if row["state"] == scrubbing.ONE:
+            row["read_mean_ratio"], row["read_p99_9_us"] = 1.19, 900.0
+    few = ["agrees", "differs", "agrees", "differs", "agrees", "differs", "differs", "agrees"]
+    assert judged(scrubbing.FIGURE, rows) == few
     assert "1.19×" in scrubbing.FIGURE.statements[5].judge(Table(rows))["because"]
-    for row in rows[:-1]:
+    for row in rows:
         # It moves what it has moved.
         row["wa_scrub"], row["scrubbed_again"] = 5.0, 7
     assert judged(scrubbing.FIGURE, rows)[1] == "differs"
@@ -419,17 +421,17 @@ def test_scrubbing_is_judged_by_its_numbers() -> None:
 
 def test_old_data_is_judged_by_its_numbers() -> None:
     rows: list[dict[str, Any]] = []
-    for chip in CHIPS:
+    for chip in (*CHIPS, fig09.ONE):
         for age, rereads in (("just written", 0.1), ("30 to 90 days", 0.5)):
             for scheme, ratio in ((fig09.REREADS, 2.0), (fig09.STRIPE, 2.1), (fig09.SCRUBS, 1.54)):
                 row = {"chip": chip, "state": age, "scheme": scheme, "read_mean_ratio": ratio}
                 rows.append(row | {"rereads_per_read": rereads, "scrubbed_superblocks": 3})
-    assert judged(fig09.FIGURE, rows) == ["agrees"] * 3
+    assert judged(fig09.FIGURE, rows) == ["agrees"] * 4
     for row in rows:
         # 29 % less: more than five points off. Nothing is read again more often.
         row["read_mean_ratio"] *= 1.42 / 1.54 if row["scheme"] == fig09.SCRUBS else 1.0
         row["rereads_per_read"] = 0.1
-    assert judged(fig09.FIGURE, rows) == ["differs", "agrees", "differs"]
+    assert judged(fig09.FIGURE, rows) == ["differs", "agrees", "agrees", "differs"]
 
 
 def test_the_trace_is_left_out_where_it_is_not(tmp_path: Path) -> None:

@@ -26,8 +26,10 @@ PERFECT: Labels = {"chip": "any", "state": "any", "scheme": "∞-bit ECC"}
 """A code that corrects everything: then chip and wear do not matter to time, and one run stands for all."""
 ABLATION_SCALE = 8
 """Checks of assumptions run on an eighth of the drive, in the full reproduction too."""
-ONE_CODEWORD = {"device.ftl.mapping_unit": "512B", "workload.synthetic.size": "512B"}
-"""Requests of one codeword: a read then fails as often as a codeword does, not as often as the worst of eight."""
+ONE_CODEWORD = {"device.reliability.codewords_checked": "one"}
+"""Reads for the host decode one codeword: they fail as often as it does, not as often as the worst of eight."""
+UNDISTURBED = {"device.reliability.collection_disturbs": False}
+"""Reads that move data do not disturb what they read."""
 
 
 POINTS = 5.0

@@ -42,8 +42,8 @@ def cells(setting: Setting) -> list[Cell]:
 
 
 def one_codeword(setting: Setting) -> list[Cell]:
-    """An assumption checked: reads of one codeword instead of eight."""
-    base = {"chip": f"{TLC}, reads of 512 B", "state": "5K", "scheme": "∞-bit ECC"}
+    """An assumption checked: reads that decode one codeword instead of eight."""
+    base = {"chip": f"{TLC}, one codeword a read", "state": "5K", "scheme": "∞-bit ECC"}
     file = [setting.scenarios / "fig04.toml"]
     found = [Cell(base, file, {ECC: None} | ONE_CODEWORD, least_scale=ABLATION_SCALE)]
     for bits in CHIPS[TLC][2]:
@@ -168,7 +168,7 @@ FIGURE = Figure(
         "Weak ECC of the two MLC chips: 1 and 3 bits, a third of the strong one as on the 72-layer TLC; the text "
         "does not name them.",
         "A codeword holds 512 bytes, so that a read of 4 KiB succeeds when eight codewords do; the rows with "
-        "reads of 512 B show what "
+        "one codeword a read show what "
         "that does (on an eighth of the drive).",
         "The coefficients of the 3x-nm MLC are recalled and agree with the figures as far as those can be read.",
     ),
