@@ -49,7 +49,7 @@ def cells(setting: Setting) -> list[Cell]:
             stripe = old | {f"{PROTECTION}.data": 15, RETRIES: 3}
             found.append(tlc(setting, "fig06.toml", labels | {"scheme": STRIPE}, stripe))
             found.append(tlc(setting, "fig04.toml", labels | {"scheme": SCRUBS}, old | {SCRUB: scrub}))
-    for row in [cell for cell in found if cell.labels == cell.labels | {"chip": TLC, "state": OLD}]:
+    for row in [cell for cell in found if (cell.labels["chip"], cell.labels["state"]) == (TLC, OLD)]:
         labels = {**row.labels, "chip": ONE}
         found.append(Cell(labels, row.layers, {**row.overrides, **ONE_CODEWORD}, row.baseline))
     return found
