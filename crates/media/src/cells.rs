@@ -273,6 +273,12 @@ impl Cells {
         sensing
     }
 
+    /// What a sensing of row `row` of a block would see: a look that disturbs nothing.
+    pub fn look(&self, block: BlockIndex, row: Row, group: Group, now: Nanos) -> Sensing {
+        let luck = self.blocks[block].luck_of_row(row);
+        Sensing { ln_rber: self.ln_rber(block, row, group, now), luck }
+    }
+
     /// Where reads disturb only their page: one more of a row. Returns those before it, and whether the block's alarm goes off.
     #[inline(never)]
     fn count_row(&mut self, block: BlockIndex, row: Row) -> (u32, bool) {

@@ -29,9 +29,10 @@ mod wiring;
 
 pub use apart::CoreShare;
 pub use config::{
-    Arbitration, ChangeConfig, Class, CommandCosts, ControllerConfig, DataSheet, DecodeTimes, FlushPolicy,
-    HostLatency, Identifier, Migration, MountConfig, PredictConfig, QueuesConfig, Rebuild, ReliabilityConfig,
-    RepairConfig, RepairScheme, ScrubConfig, SsdConfig, Trims, Weights, WriteCache, is_chip_file,
+    Arbitration, ChangeConfig, Class, CodewordsChecked, CommandCosts, ControllerConfig, DataSheet,
+    DecodeTimes, FlushPolicy, HostLatency, Identifier, Migration, MountConfig, PredictConfig, QueuesConfig,
+    Rebuild, ReliabilityConfig, RepairConfig, RepairScheme, ScrubConfig, ScrubUnit, SsdConfig, Trims,
+    Weights, WriteCache, is_chip_file,
 };
 pub use counters::{Counters, PowerCuts};
 pub use figures::RberLevels;

@@ -96,7 +96,7 @@ impl Ssd {
         let layers = || self.cores.iter().map(|core| &core.ftl);
         let tables: u64 = layers().map(|ftl| ftl.space().bytes_when_built(geometry)).sum();
         let cells: u64 = if let Some(reliability) = &self.config.reliability {
-            layers().map(|ftl| CoreCells::bytes(geometry, reliability, ftl.layout())).sum()
+            layers().map(|ftl| CoreCells::bytes(&self.config, reliability, ftl.layout())).sum()
         } else {
             0
         };

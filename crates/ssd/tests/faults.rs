@@ -8,7 +8,7 @@ mod support;
 use outlast_device::{Command, Device, Op, StreamId, Tag};
 use outlast_ftl::{CodeConfig, WearLeveling};
 use outlast_media::{Damage, Fault, HazardConfig};
-use outlast_ssd::{ReliabilityConfig, ScrubConfig, Ssd, SsdConfig, WriteCache};
+use outlast_ssd::{ReliabilityConfig, ScrubConfig, ScrubUnit, Ssd, SsdConfig, WriteCache};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Lba, Nanos};
 use proptest::prelude::*;
@@ -96,7 +96,8 @@ fn configurations() -> impl Strategy<Value = SsdConfig> {
     let protection = prop::option::weighted(0.85, choices());
     let sizes = prop::sample::select(vec![(4, 4), (2, 4), (4, 16), (8, 4), (16, 4)]);
     let errs = prop::option::of((prop::option::of(0u32..4), prop::option::of(0u32..3), any::<bool>()));
-    let scrub = prop::option::of(0usize..5);
+    // The last three: by block.
+    let scrub = prop::option::of(0usize..8);
     (cache, protection, sizes, errs, scrub, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
         |(cache, protection, (unit, page), errs, scrub, leveling, multi_plane, hazards)| {
             let mut config = tiny();
@@ -123,9 +124,10 @@ fn configurations() -> impl Strategy<Value = SsdConfig> {
             if config.reliability.is_some() || scrub == Some(4) {
                 config.scrub = scrub.map(|which| ScrubConfig {
                     reprotect: which == 4,
-                    reads: (which == 0).then_some(20),
-                    expected_errors: (which == 1).then_some(80.0),
-                    rereads_per_unit: (which == 2).then_some(0.05),
+                    reads: (which % 5 == 0).then_some(20),
+                    expected_errors: (which % 5 == 1).then_some(80.0),
+                    rereads_per_unit: (which % 5 == 2).then_some(0.05),
+                    unit: if which >= 5 { ScrubUnit::Block } else { ScrubUnit::Superblock },
                     patrol: (which == 3).then_some(Nanos::secs(1)),
                     patrol_errors: (which == 3).then_some(90),
                     ..ScrubConfig::default()

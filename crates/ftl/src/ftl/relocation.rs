@@ -29,6 +29,12 @@ impl Ftl {
         if self.superblocks.state(superblock) != State::Collecting {
             return 0;
         }
+        self.valid_units_of_any(superblock, pu_within)
+    }
+
+    /// The valid units of program unit `pu_within` of a superblock, whatever becomes of it, a bit each.
+    #[inline]
+    pub fn valid_units_of_any(&self, superblock: SuperblockId, pu_within: PuWithin) -> u64 {
         let units = self.layout.units_per_pu();
         self.map.valid_in(self.layout.first_slot(superblock) + pu_within.0 * units, units)
     }

@@ -22,7 +22,7 @@ pub use host::{CommandCosts, HostLatency};
 pub use mount::MountConfig;
 pub use promise::{FlushPolicy, Trims};
 pub use queues::{Arbitration, Class, QueuesConfig, Weights};
-pub use reliability::{ReliabilityConfig, ScrubConfig};
+pub use reliability::{CodewordsChecked, ReliabilityConfig, ScrubConfig, ScrubUnit};
 pub use repair::{Identifier, Migration, PredictConfig, Rebuild, RepairConfig, RepairScheme};
 
 use outlast_ftl::{FtlConfig, ProtectionConfig};
@@ -81,6 +81,11 @@ pub struct SsdConfig {
 }
 
 impl SsdConfig {
+    /// Whether scrubbing moves blocks one by one.
+    pub(crate) fn scrubs_blocks(&self) -> bool {
+        self.scrub.is_some_and(|scrub| scrub.unit == ScrubUnit::Block)
+    }
+
     /// Checks every setting and the relations between them that need no tables.
     ///
     /// # Errors

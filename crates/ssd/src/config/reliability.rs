@@ -39,6 +39,12 @@ pub struct ReliabilityConfig {
     pub activation_energy: Option<f64>,
     /// What a read disturbs. Default: its block.
     pub read_scope: ReadScope,
+    /// Whether reads that move data, for collection, wear levelling and scrubbing, disturb, too. HRM does not say how they count. Default:
+    /// true.
+    pub collection_disturbs: bool,
+    /// Which codewords of a mapping unit a read for the host decodes: `all`, or `one`, as if it had asked for no more than a codeword
+    /// holds. Reads by the drive itself decode all. Default: `all`.
+    pub codewords_checked: CodewordsChecked,
     /// The error-correcting code.
     pub ecc: Ecc,
     /// Re-reads after the code has failed.
@@ -75,6 +81,8 @@ impl Default for ReliabilityConfig {
             reference_temperature: None,
             activation_energy: None,
             read_scope: ReadScope::default(),
+            collection_disturbs: true,
+            codewords_checked: CodewordsChecked::default(),
             ecc: Ecc::default(),
             rereads: Rereads::default(),
             rereads_if_protected: None,
@@ -86,6 +94,17 @@ impl Default for ReliabilityConfig {
             stripe_exact_every: 16,
         }
     }
+}
+
+/// Which codewords of a mapping unit a read for the host decodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CodewordsChecked {
+    /// All of the unit.
+    #[default]
+    All,
+    /// One of them.
+    One,
 }
 
 pub(super) const FIELD: &str = "device.reliability";
@@ -162,6 +181,11 @@ macro_rules! scrub_config {
             /// Move data whose protection is no longer what new data gets: its stripes have lost a die, its class has another code now, or
             /// dies have been added. The most exposed first.
             pub reprotect: bool,
+            /// What is moved at once: a whole superblock, or the one block of it that `reads`, `expected_errors` or
+            /// `rereads_per_unit` finds bad; the superblock's other data stays, and it is erased when nothing is left in it. Default:
+            /// `superblock`.
+            #[serde(skip_serializing_if = "ScrubUnit::is_superblock")]
+            pub unit: ScrubUnit,
             /// Most bytes that scrubbing moves in a second, over all cores; absent: what idle dies allow.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub bandwidth: Option<ByteRate>,
@@ -170,6 +194,24 @@ macro_rules! scrub_config {
 }
 
 crate::health::scrub::scrub_policies!(scrub_config);
+
+/// What scrubbing moves at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScrubUnit {
+    /// A superblock.
+    #[default]
+    Superblock,
+    /// A block of one plane of one die.
+    Block,
+}
+
+impl ScrubUnit {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_superblock(&self) -> bool {
+        *self == Self::Superblock
+    }
+}
 
 impl ScrubConfig {
     /// Refuses thresholds that data just moved would pass again in the course of ordinary use, so that scrubbing would never end.
@@ -212,6 +254,12 @@ impl ScrubConfig {
             return Err(ConfigError::new("device.scrub", "empty", limit));
         }
         self.check_policies()?;
+        let by_block =
+            self.reads.is_some() || self.expected_errors.is_some() || self.rereads_per_unit.is_some();
+        if self.unit == ScrubUnit::Block && !by_block {
+            let limit = "needs a trigger that tells blocks apart: reads, expected_errors or rereads_per_unit";
+            return error("unit", &"block", limit);
+        }
         if let (Some(errors), Some(reliability)) = (self.expected_errors, reliability) {
             let half = f64::from(reliability.ecc.codeword_bits()) / 2.0;
             if errors > half {

@@ -7,8 +7,7 @@ use crate::config::WriteCache;
 use crate::health::Reason;
 use crate::op::{Op, OpKind, Task};
 use crate::ssd::Ssd;
-use outlast_ftl::Stream;
-use outlast_units::{CoreId, LaneIndex, Nanos, PuWithin, SuperblockId};
+use outlast_units::{BlockIndex, CoreId, LaneIndex, Nanos, PuWithin, SuperblockId};
 
 impl Ssd {
     /// Starts garbage collection on `core` if it is needed and not under way.
@@ -27,8 +26,7 @@ impl Ssd {
         if let Some(victim) = ftl.choose_victim().or_else(|| ftl.choose_broken()) {
             let Core { ftl, buffer, .. } = &mut self.cores[core];
             buffer.collects(now, ftl, victim);
-            let stream = ftl.streams().gc(ftl.superblock(victim).class());
-            self.start_relocation(now, core, Task::Gc, victim, stream, Reason::Space);
+            self.start_relocation(now, core, Task::Gc, victim, Reason::Space, None);
         }
     }
 
@@ -38,18 +36,23 @@ impl Ssd {
         core: CoreId,
         task: Task,
         superblock: SuperblockId,
-        stream: Stream,
         reason: Reason,
+        block: Option<BlockIndex>,
     ) {
         if self.fallible || !matches!(reason, Reason::Space | Reason::Wear) {
             self.note_decision(now, core, superblock, reason);
         }
         self.note_victim(now, core, superblock, reason);
-        // Of a die that is expected to fail only its own data goes.
-        let leaving = if reason == Reason::Evacuation { self.leaving_lanes(core) } else { Vec::new() };
+        let part = self.part_to_move(core, superblock, reason, block);
         let Core { ftl, tasks, dies, .. } = &mut self.cores[core];
+        let class = ftl.superblock(superblock).class();
+        let stream = match task {
+            Task::Gc => ftl.streams().gc(class),
+            Task::WearLeveling => ftl.streams().wear_leveling(class),
+            Task::Scrub => ftl.streams().scrub(class),
+        };
         let valid = ftl.begin_relocation(superblock, stream, reason.cause());
-        let has_reads = tasks.begin(task, ftl, superblock, stream, &leaving, valid);
+        let has_reads = tasks.begin(task, ftl, superblock, stream, &part, valid);
         for (local, &die) in dies.iter_indexed() {
             if tasks.has_reads(task, local) {
                 self.flash.want_reads(die, task);
@@ -181,6 +184,7 @@ impl Ssd {
             Next::GivenUp(superblock, stream) => {
                 ftl.give_up_relocation(superblock, stream);
                 if task == Task::Scrub {
+                    self.block_moved(now, core);
                     self.call_housekeeping(now);
                 }
                 self.make_due(core, Due::Collect);
@@ -289,8 +293,7 @@ impl Ssd {
         if !state.tasks.runs(Task::WearLeveling)
             && let Some(cold) = state.ftl.choose_cold()
         {
-            let stream = state.ftl.streams().wear_leveling(state.ftl.superblock(cold).class());
-            self.start_relocation(now, core, Task::WearLeveling, cold, stream, Reason::Wear);
+            self.start_relocation(now, core, Task::WearLeveling, cold, Reason::Wear, None);
         }
     }
 }

@@ -19,6 +19,7 @@ pub(crate) use dirty::{Dirty, Due, Unsettled};
 pub(crate) use processor::{CoreWork, Processor};
 pub(crate) use recent::Recent;
 pub(crate) use tasks::{NextRead, Tasks};
+pub(crate) use victim::Part;
 
 use crate::config::SsdConfig;
 use crate::health::{Covers, Scrub};

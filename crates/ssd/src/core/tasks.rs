@@ -1,7 +1,7 @@
 //! The internal tasks of a flash core: which victims they move, and what they have on its way to flash.
 
 use super::pacing::{ONE, Progress};
-use super::victim::{Former, Gain, ReadList, Span, Victim, erased_first, width_of, work_until_gain};
+use super::victim::{Former, Gain, Part, ReadList, Span, Victim, erased_first, width_of, work_until_gain};
 use crate::op::Task;
 use outlast_ftl::{Ftl, GcConfig, Stream};
 use outlast_units::{LaneIndex, LocalDie, Pu, SuperblockId, count_few};
@@ -120,15 +120,15 @@ impl Tasks {
         self.recovering
     }
 
-    /// The valid units of `superblock`, of the lanes in `only` if any are given, are to be moved to `stream`; there are `valid` of them.
-    /// Returns whether any are to be read.
+    /// The valid units of `part` of `superblock` are to be moved to `stream`; it holds `valid` of them in all. Returns whether any are to
+    /// be read.
     pub(crate) fn begin(
         &mut self,
         task: Task,
         ftl: &Ftl,
         superblock: SuperblockId,
         stream: Stream,
-        only: &[LaneIndex],
+        part: &Part,
         valid: u32,
     ) -> bool {
         let own = &mut self.under_way[task as usize];
@@ -139,7 +139,7 @@ impl Tasks {
             "superblock {superblock} holds something else"
         );
         let mut list = std::mem::take(&mut self.spare_list);
-        list.fill(ftl, superblock, only, self.span);
+        list.fill(ftl, superblock, part, self.span);
         let has_reads = list.dies_left != 0;
         if task == Task::Gc && (ftl.has_marks() || ftl.streams().are_mixed()) {
             let gained = ftl.stream(stream).data_units().saturating_sub(valid);
@@ -149,6 +149,7 @@ impl Tasks {
             superblock,
             stream,
             list,
+            units: part.units,
             reads_in_flight: 0,
             work_left: work_until_gain(valid, ftl.stream(stream).room(), ftl.stream(stream).data_units()),
             erasing: None,
@@ -169,7 +170,7 @@ impl Tasks {
             }
             let piece = victim.list.take(local);
             let within = piece.pu();
-            let mask = ftl.valid_units(victim.superblock, within) & self.span.at(piece);
+            let mask = ftl.valid_units(victim.superblock, within) & self.span.at(piece) & victim.units;
             if mask == 0 {
                 // The host has overwritten all of it meanwhile. That may have been the last of the victim.
                 is_stale = true;

@@ -16,6 +16,8 @@ pub(super) struct Victim {
     pub(super) superblock: SuperblockId,
     pub(super) stream: Stream,
     pub(super) list: ReadList,
+    /// Units of a program unit that are moved, one bit each.
+    pub(super) units: u64,
     pub(super) reads_in_flight: u32,
     /// Valid units that collection must still move until a superblock is gained for the host: of this victim, and of those
     /// after it if the gain of this one goes into the stream's own next superblock. An estimate: later victims are taken
@@ -25,6 +27,20 @@ pub(super) struct Victim {
     pub(super) erasing: Option<u32>,
     /// Whether the stream has to open a superblock for it.
     pub(super) opens: bool,
+}
+
+/// What of a victim is moved.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    /// Its lanes; none: all.
+    pub(crate) lanes: Vec<LaneIndex>,
+    /// Units of each program unit there, one bit each.
+    pub(crate) units: u64,
+}
+
+impl Part {
+    /// All of it.
+    pub(crate) const ALL: Self = Self { lanes: Vec::new(), units: u64::MAX };
 }
 
 impl Victim {
@@ -143,8 +159,8 @@ pub(super) struct ReadList {
 }
 
 impl ReadList {
-    /// Lists what `superblock` holds in pieces of `span`, of the lanes in `only` if any are given.
-    pub(super) fn fill(&mut self, ftl: &Ftl, superblock: SuperblockId, only: &[LaneIndex], span: Span) {
+    /// Lists what `part` of `superblock` holds in pieces of `span`.
+    pub(super) fn fill(&mut self, ftl: &Ftl, superblock: SuperblockId, part: &Part, span: Span) {
         let layout = ftl.layout();
         assert!(
             layout.pus_per_superblock() < 1 << (32 - Piece::FIRST),
@@ -159,8 +175,8 @@ impl ReadList {
         let mut pu = PuWithin(0);
         for _ in 0..layout.superpages() {
             for (position, lane) in layout.lanes().iter_indexed() {
-                let valid = ftl.valid_units(superblock, pu);
-                if valid != 0 && (only.is_empty() || only.contains(&position)) {
+                let valid = ftl.valid_units(superblock, pu) & part.units;
+                if valid != 0 && (part.lanes.is_empty() || part.lanes.contains(&position)) {
                     self.list(pu, valid, lane.local_die, span);
                     debug_assert!(
                         self.cursors[lane.local_die].1 <= (u32::from(lane.local_die.0) + 1) * stretch,

@@ -1,10 +1,10 @@
 //! What one flash core keeps about its cells.
 
-use super::places::block_and_row;
+use super::places::{block_and_row, units};
 use crate::config::{ReliabilityConfig, SsdConfig};
 use outlast_ftl::{Ftl, Layout};
 use outlast_media::{Cells, CellsConfig, ConfigError, Geometry};
-use outlast_units::{BlockIndex, Group, IndexVec, Lpn, Nanos, Ppn, SuperblockId};
+use outlast_units::{BlockIndex, Group, IndexVec, Lpn, Nanos, Ppn, Pu, SuperblockId};
 
 /// The cells of a flash core, and what the controller remembers of them.
 #[derive(Clone, Debug, outlast_persist::Restore)]
@@ -16,6 +16,9 @@ pub(crate) struct CoreCells {
     /// Re-reads of each superblock since its erasure, in pages.
     #[persist(each)]
     rereads: IndexVec<SuperblockId, u32>,
+    /// The same of each block; empty where scrubbing moves superblocks.
+    #[persist(each)]
+    block_rereads: IndexVec<BlockIndex, u32>,
     /// The group that was written first in each superblock.
     #[persist(each)]
     oldest: IndexVec<SuperblockId, Group>,
@@ -25,13 +28,15 @@ pub(crate) struct CoreCells {
 
 impl CoreCells {
     /// Resident bytes of all that is kept about the blocks of a core.
-    pub(crate) fn bytes(geometry: &Geometry, reliability: &ReliabilityConfig, layout: &Layout) -> u64 {
+    pub(crate) fn bytes(config: &SsdConfig, reliability: &ReliabilityConfig, layout: &Layout) -> u64 {
+        let geometry = &config.geometry;
         let blocks = blocks_of(geometry, layout);
         let superblocks = u64::from(layout.superblocks());
         let groups = superblocks * u64::from(layout.superpages());
         let steps = if reliability.reread_history { blocks * 2 } else { 0 };
         Cells::bytes(blocks, u64::from(geometry.pages_per_block), groups, reliability.read_scope)
             + steps
+            + if config.scrubs_blocks() { blocks * 4 } else { 0 }
             + superblocks * 8
     }
 
@@ -61,6 +66,7 @@ impl CoreCells {
             cells,
             steps: IndexVec::filled(0, steps),
             rereads: IndexVec::filled(0, layout.superblocks() as usize),
+            block_rereads: IndexVec::filled(0, if config.scrubs_blocks() { blocks as usize } else { 0 }),
             oldest: (0..layout.superblocks()).map(|superblock| Group(superblock * superpages)).collect(),
             superpages,
         })
@@ -71,6 +77,7 @@ impl CoreCells {
     pub(crate) fn begin(&mut self, ftl: &Ftl, reliability: &ReliabilityConfig) {
         self.cells.begin(ftl.blocks().all_cycles().as_slice(), &reliability.initial, Nanos::ZERO);
         self.rereads.as_mut_slice().fill(0);
+        self.block_rereads.as_mut_slice().fill(0);
         self.steps.as_mut_slice().fill(0);
         let layout = ftl.layout();
         debug_assert_eq!(layout.superpages(), self.superpages, "the cells of another core");
@@ -118,13 +125,36 @@ impl CoreCells {
             debug_assert!(cycles >= self.cells.cycles(block), "block {block} has become younger");
             self.cells.erased(block, cycles);
             self.remember_step(block, 0);
+            if !self.block_rereads.is_empty() {
+                self.block_rereads[block] = 0;
+            }
         }
     }
 
-    /// Pages of a superblock have been read again.
-    pub(crate) fn count_rereads(&mut self, superblock: SuperblockId, pages: u32) {
-        let sum = &mut self.rereads[superblock];
-        *sum = sum.saturating_add(pages);
+    /// The pages of program unit `pu` that hold its units `failing` have been read again. Returns the block of the first of them.
+    pub(crate) fn count_rereads(&mut self, ftl: &Ftl, pu: Pu, failing: u64) -> BlockIndex {
+        let layout = ftl.layout();
+        let place = layout.place(pu);
+        let (pages, _) = layout.program_unit().sensed(failing);
+        let sum = &mut self.rereads[place.superblock];
+        *sum = sum.saturating_add(pages as u32);
+        let first = layout.pages_of_unit(failing.trailing_zeros()).start;
+        if !self.block_rereads.is_empty() {
+            let mut last = u32::MAX;
+            for page in units(failing).flat_map(|unit| layout.pages_of_unit(unit)) {
+                if page != last {
+                    let sum = &mut self.block_rereads[block_and_row(ftl, &place, page).0];
+                    *sum = sum.saturating_add(1);
+                    last = page;
+                }
+            }
+        }
+        block_and_row(ftl, &place, first).0
+    }
+
+    /// Re-reads of a block since its erasure, in pages, where they are counted.
+    pub(crate) fn block_rereads(&self, block: BlockIndex) -> u32 {
+        self.block_rereads.get(block).copied().unwrap_or(0)
     }
 
     /// Re-reads of a superblock since its erasure, in pages.

@@ -37,19 +37,20 @@ impl Histogram {
         self.turns.is_next()
     }
 
-    /// Counts the wrong bits of a codeword of a unit of luck `u`, read at `ln_rber`.
+    /// Counts the wrong bits of a codeword of a unit of luck `u`, read at `ln_rber`; `one`: no other was decoded.
     ///
     /// The unit's luck decides about its worst codeword; the one that is counted is taken at random.
     #[cold]
-    pub(super) fn sample(&mut self, u: f64, ln_rber: f64) {
+    pub(super) fn sample(&mut self, u: f64, ln_rber: f64, one: bool) {
         let (bits, rber) = (self.codeword_bits, ln_rber.exp());
+        let codewords = if one { 1 } else { self.codewords };
         self.sampled += 1;
         let word = mix(u.to_bits() ^ self.sampled.rotate_left(32));
-        let worst = sample_worst_errors(u, self.codewords, bits, rber);
+        let worst = sample_worst_errors(u, codewords, bits, rber);
         let binomial = Binomial { trials: bits, p: rber };
         let (just, tails) = (binomial.ln_pmf(worst).exp(), binomial.tails(worst));
         let share = (just / tails.ln_at_most.exp()).min(1.0);
-        let errors = if worst == 0 || open_unit(word) < p_as_bad(share, self.codewords) {
+        let errors = if worst == 0 || open_unit(word) < p_as_bad(share, codewords) {
             worst
         } else {
             let beyond = tails.ln_more.exp() + just;
@@ -124,7 +125,7 @@ mod tests {
         for codewords in [1, 4, 32] {
             let mut histogram = Histogram::new(Turns::new(1, 1, "test"), codewords, &ecc);
             for unit in 0..SAMPLES {
-                histogram.sample(open_unit(mix(u64::from(unit))), p.ln());
+                histogram.sample(open_unit(mix(u64::from(unit))), p.ln(), false);
             }
             let counts = histogram.counts();
             assert_eq!(counts.iter().sum::<u64>(), u64::from(SAMPLES));

@@ -30,7 +30,8 @@ pub(crate) use retries::Retries;
 pub(crate) use sense::{Attempt, Sensed};
 pub use tails::ExactTails;
 
-use crate::config::{ReliabilityConfig, SsdConfig};
+use crate::config::{CodewordsChecked, ReliabilityConfig, SsdConfig};
+use crate::op::OpKind;
 use histogram::Histogram;
 use outlast_media::reliability::{Ecc, FailTable, ReadLadder};
 use tails::Tails;
@@ -41,6 +42,11 @@ use turns::Turns;
 pub(crate) struct Reliability {
     #[persist(skip)]
     ladder: ReadLadder,
+    /// That of reads for the host, where they decode less than a unit.
+    #[persist(skip)]
+    of_one: Option<ReadLadder>,
+    /// Whether reads that move data disturb the cells.
+    collection_disturbs: bool,
     retries: Retries,
     #[persist(skip)]
     ecc: Ecc,
@@ -78,6 +84,9 @@ impl Reliability {
         let samples = Turns::new(reliability.histogram_every, seed, "ssd.histogram");
         Self {
             ladder: ReadLadder::new(&reliability.rereads, table),
+            of_one: (reliability.codewords_checked == CodewordsChecked::One)
+                .then(|| ReadLadder::new(&reliability.rereads, FailTable::new(&reliability.ecc, 1))),
+            collection_disturbs: reliability.collection_disturbs,
             retries,
             ecc: reliability.ecc.clone(),
             has_history: reliability.reread_history,
@@ -88,6 +97,15 @@ impl Reliability {
         }
     }
 
+    /// What reads of kind `kind` fail by.
+    #[inline]
+    fn ladder_of(&self, kind: OpKind) -> &ReadLadder {
+        match &self.of_one {
+            Some(own) if kind == OpKind::HostRead => own,
+            _ => &self.ladder,
+        }
+    }
+
     /// What corrects the bits.
     pub(crate) fn ecc(&self) -> &Ecc {
         &self.ecc
@@ -95,7 +113,7 @@ impl Reliability {
 
     /// The exact probabilities of everything up to now.
     pub(crate) fn exact_tails(&self) -> ExactTails {
-        self.tails.up_to_now(&self.ladder)
+        self.tails.up_to_now(self.ladder_of(OpKind::HostRead))
     }
 
     /// Codewords by wrong bits, as first read, of the units sampled.

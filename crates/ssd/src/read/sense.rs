@@ -59,7 +59,9 @@ impl Reliability {
     /// Whether [`Reliability::sense_small`] does for reads of kind `kind`, in a drive without faults: by far the most frequent case.
     #[inline]
     pub(crate) fn is_plain(&self, kind: OpKind) -> bool {
-        self.is_simple && kind != OpKind::PatrolRead
+        self.is_simple
+            && kind != OpKind::PatrolRead
+            && (self.collection_disturbs || kind != OpKind::RelocationRead)
     }
 
     /// A die of a drive without faults, which keeps no history of steps, senses units within a page. Returns the units that fail.
@@ -103,16 +105,20 @@ impl Reliability {
             let unit = rest.trailing_zeros();
             rest &= rest - 1;
             let u = luck.of(unit);
-            if u < p_most && self.fails(own, (block, row), age, u, read.step) {
+            if u < p_most && self.fails(own, (block, row), age, u, read) {
                 failing |= 1 << unit;
             }
             match sums {
                 Sums::None => {}
-                Sums::Unstriped => self.tails.add_plain(&self.ladder, ln_rber),
+                Sums::Unstriped => {
+                    let ladder = self.of_one.as_ref().unwrap_or(&self.ladder);
+                    self.tails.add_plain(ladder, ln_rber);
+                }
                 Sums::Striped => self.add_striped(ftl, own, (read.pu, unit), ln_rber, at),
             }
             if read.is_first && self.histogram.is_turn() {
-                self.histogram.sample(u, own.cells.ln_rber_sensed(block, row, age));
+                let one = self.decodes_one(read.kind);
+                self.histogram.sample(u, own.cells.ln_rber_sensed(block, row, age), one);
             }
         }
         failing
@@ -136,15 +142,27 @@ impl Reliability {
 
     /// Whether a unit of bad luck `u` of a page of age `age` that has just been sensed fails.
     #[inline(never)]
-    fn fails(&self, own: &CoreCells, (block, row): (BlockIndex, Row), age: Age, u: f64, step: u16) -> bool {
-        self.ladder.fails_at(u, own.cells.ln_rber_sensed(block, row, age), u32::from(step))
+    fn fails(
+        &self,
+        own: &CoreCells,
+        (block, row): (BlockIndex, Row),
+        age: Age,
+        u: f64,
+        read: &Attempt,
+    ) -> bool {
+        let ln_rber = own.cells.ln_rber_sensed(block, row, age);
+        self.ladder_of(read.kind).fails_at(u, ln_rber, u32::from(read.step))
+    }
+
+    fn decodes_one(&self, kind: OpKind) -> bool {
+        self.of_one.is_some() && kind == OpKind::HostRead
     }
 
     /// Adds the probabilities of a unit with parity, within a page, whose first read saw `ln_rber`.
     #[inline(never)]
     fn add_striped(&mut self, ftl: &Ftl, own: &CoreCells, (pu, unit): (Pu, u32), ln_rber: f64, at: Nanos) {
         let mut tail = UnitTail::default();
-        tail.add(&self.ladder, ln_rber, 0);
+        tail.add(self.ladder_of(OpKind::HostRead), ln_rber, 0);
         let (cells, ladder, limit) = (&own.cells, &self.ladder, self.retries.first(true));
         let lines = LineOdds { ftl, cells, faults: None, ladder, limit, at };
         self.tails.add_striped(&tail, || lines.ln_fail(pu, unit));
@@ -174,7 +192,11 @@ impl Reliability {
                     last = page;
                     let row;
                     (block, row) = block_and_row(ftl, &place, page);
-                    sensing = own.cells.sense(block, row, group, at);
+                    sensing = if self.collection_disturbs || read.kind != OpKind::RelocationRead {
+                        own.cells.sense(block, row, group, at)
+                    } else {
+                        own.cells.look(block, row, group, at)
+                    };
                     if is_first && self.has_history && unit == read.wanted.trailing_zeros() {
                         step = own.step(block);
                     }
@@ -183,10 +205,10 @@ impl Reliability {
                 let fails = if read.kind == OpKind::PatrolRead {
                     self.patrol.as_ref().is_some_and(|table| table.fails(luck, ln_rber))
                 } else {
-                    self.ladder.fails_at(luck, ln_rber, u32::from(step))
+                    self.ladder_of(read.kind).fails_at(luck, ln_rber, u32::from(step))
                 };
                 if sums != Sums::None {
-                    tail.add(&self.ladder, ln_rber, step);
+                    tail.add(self.ladder_of(read.kind), ln_rber, step);
                 }
                 if fails {
                     failing |= 1 << unit;
@@ -194,7 +216,8 @@ impl Reliability {
                     own.remember_step(block, step);
                 }
                 if is_first && self.histogram.is_turn() {
-                    self.histogram.sample(luck, ln_rber);
+                    let one = self.decodes_one(read.kind);
+                    self.histogram.sample(luck, ln_rber, one);
                 }
             }
             if sums != Sums::None && any_broken && broken_units(ftl, faults, read.pu, 1 << unit) != 0 {

@@ -1,6 +1,7 @@
 //! The drive shows its parts what they need of each other, and carries out what they ask for, in the order in which they ask.
 
 mod accounts;
+mod block_parts;
 mod covers;
 mod decoding;
 mod detect;

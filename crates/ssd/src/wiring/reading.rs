@@ -83,7 +83,7 @@ impl Ssd {
         if !self.ladder.wants_reread(&self.lines(op.core), &op, is_protected) {
             return false;
         }
-        self.count_reread(now, op.core, superblock, op.failing);
+        self.count_reread(now, op.core, op.pu, op.failing);
         let op = &mut self.reads[read];
         op.step = op.step.saturating_add(1);
         op.rereads = op.rereads.saturating_add(1);
@@ -135,8 +135,7 @@ impl Ssd {
                 }
                 LadderEffect::Reread(op) => {
                     let core = op.core;
-                    let superblock = self.cores[core].ftl.layout().place(op.pu).superblock;
-                    self.count_reread(now, core, superblock, op.failing);
+                    self.count_reread(now, core, op.pu, op.failing);
                     self.queue_read(now, op);
                 }
                 LadderEffect::Rebuilt { op, axis, unit, owner, members } if self.config.bytes => {

@@ -28,6 +28,7 @@ impl Ssd {
             watch: self.watch.as_deref(),
             config: &self.config,
             timing: self.flash.timing(),
+            reread: None,
         };
         let result = act(scrub, &mut view);
         if scrub.take_call() {
@@ -64,13 +65,17 @@ impl Ssd {
         self.scrubbing(now, core, |scrub, view| scrub.answer_alarms(view));
     }
 
-    /// Units of a program unit of `superblock` have been read again.
-    pub(crate) fn count_reread(&mut self, now: Nanos, core: CoreId, superblock: SuperblockId, units: u64) {
-        let state = &mut self.cores[core];
-        let (pages, _) = state.ftl.layout().program_unit().sensed(units);
-        let Some(own) = &mut state.cells else { return };
-        own.count_rereads(superblock, pages as u32);
-        self.scrubbing(now, core, |scrub, view| scrub.reread(view, superblock));
+    /// The units `failing` of program unit `pu` have been read again.
+    pub(crate) fn count_reread(&mut self, now: Nanos, core: CoreId, pu: Pu, failing: u64) {
+        let Core { ftl, cells, .. } = &mut self.cores[core];
+        let superblock = ftl.layout().place(pu).superblock;
+        let Some(own) = cells else { return };
+        let block = own.count_rereads(ftl, pu, failing);
+        let block = self.config.scrubs_blocks().then_some(block);
+        self.scrubbing(now, core, |scrub, view| {
+            view.reread = block;
+            scrub.reread(view, superblock);
+        });
     }
 
     /// Everything that scrubbing has to do by now; returns when there is more.
@@ -93,11 +98,14 @@ impl Ssd {
             return;
         }
         let chosen = self.scrubbing(now, core, |scrub, view| scrub.choose(view)).flatten();
-        let Some((superblock, reason)) = chosen else { return };
-        let ftl = &self.cores[core].ftl;
-        let stream = ftl.streams().scrub(ftl.superblock(superblock).class());
+        let Some((superblock, reason, block)) = chosen else { return };
         assert!(!matches!(reason, Reason::Space | Reason::Wear), "scrubbing moves for {}", reason.name());
-        self.start_relocation(now, core, Task::Scrub, superblock, stream, reason);
+        self.start_relocation(now, core, Task::Scrub, superblock, reason, block);
+    }
+
+    /// What scrubbing moved of a superblock has gone, and the superblock stays.
+    pub(crate) fn block_moved(&mut self, now: Nanos, core: CoreId) {
+        self.scrubbing(now, core, |scrub, view| scrub.block_moved(view));
     }
 
     fn start_patrol_read(&mut self, now: Nanos, core: CoreId, pu: Pu) {

@@ -1,7 +1,8 @@
 //! What scrubbing sees of a flash core: the translation layer, the cells, and what is known about the dies.
 
-use crate::config::SsdConfig;
-use crate::health::{Row, View};
+use super::block_parts::{holds_data, valid_in_block};
+use crate::config::{ScrubUnit, SsdConfig};
+use crate::health::{Reason, Row, View};
 use crate::read::CoreCells;
 use crate::repair::{Watch, rebuilds};
 use outlast_ftl::{Ftl, State};
@@ -20,6 +21,30 @@ pub(super) struct CoreView<'a> {
     pub(super) watch: Option<&'a Watch>,
     pub(super) config: &'a SsdConfig,
     pub(super) timing: &'a TimingTable,
+    /// The block that has just been read again, where blocks are moved one by one.
+    pub(super) reread: Option<BlockIndex>,
+}
+
+impl CoreView<'_> {
+    /// The blocks of `superblock` for whose sake it may be scrubbed: where blocks are moved one by one, those that hold data.
+    fn scrubbed_blocks(&self, superblock: SuperblockId) -> impl Iterator<Item = BlockIndex> {
+        let all = !self.config.scrubs_blocks();
+        let blocks = self.ftl.superblock(superblock).blocks();
+        blocks.filter(move |&block| all || holds_data(self.ftl, superblock, block))
+    }
+
+    /// The block of `superblock` that `worth` says most of, if that is `least`.
+    fn worst(
+        &self,
+        superblock: SuperblockId,
+        least: f64,
+        worth: impl Fn(&CoreCells, BlockIndex) -> f64,
+    ) -> Option<BlockIndex> {
+        let own = self.cells.as_deref()?;
+        let blocks = self.scrubbed_blocks(superblock).map(|block| (block, worth(own, block)));
+        let bad = blocks.filter(|&(_, worth)| worth >= least);
+        bad.max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(block, _)| block)
+    }
 }
 
 impl View for CoreView<'_> {
@@ -58,11 +83,45 @@ impl View for CoreView<'_> {
     }
 
     fn valid(&self, superblock: SuperblockId) -> u32 {
-        self.ftl.superblock(superblock).valid()
+        match self.reread {
+            Some(block) => valid_in_block(self.ftl, superblock, block),
+            None => self.ftl.superblock(superblock).valid(),
+        }
     }
 
     fn rereads(&self, superblock: SuperblockId) -> u32 {
-        self.cells.as_ref().map_or(0, |own| own.rereads(superblock))
+        let Some(own) = self.cells.as_deref() else { return 0 };
+        self.reread.map_or_else(|| own.rereads(superblock), |block| own.block_rereads(block))
+    }
+
+    fn part(&self, superblock: SuperblockId, reason: Reason) -> Option<(Option<BlockIndex>, u32)> {
+        let valid = |block| valid_in_block(self.ftl, superblock, block);
+        let at = self.now + self.aged;
+        let scrub = self.config.scrub.filter(|scrub| scrub.unit == ScrubUnit::Block).unwrap_or_default();
+        let worst = match reason {
+            Reason::Reads => scrub.reads.map(|least| {
+                self.worst(superblock, f64::from(least), |own, block| f64::from(own.cells.reads(block)))
+            }),
+            Reason::ExpectedErrors => scrub.expected_errors.map(|least| {
+                self.worst(superblock, least * (1.0 - 1e-6), |own, block| {
+                    own.cells.worst_expected_errors(block, own.oldest(superblock), at, self.codeword_bits)
+                })
+            }),
+            Reason::Rereads => scrub.rereads_per_unit.map(|least| {
+                self.worst(superblock, least, |own, block| {
+                    f64::from(own.block_rereads(block)) / f64::from(valid(block).max(1))
+                })
+            }),
+            _ => None,
+        };
+        match worst {
+            Some(block) => block.map(|block| (Some(block), valid(block))),
+            None => Some((None, self.ftl.superblock(superblock).valid())),
+        }
+    }
+
+    fn block_is_empty(&self, superblock: SuperblockId, block: BlockIndex) -> bool {
+        !holds_data(self.ftl, superblock, block)
     }
 
     fn days(&self, superblock: SuperblockId) -> f64 {
@@ -72,7 +131,9 @@ impl View for CoreView<'_> {
     fn expected_errors(&self, superblock: SuperblockId) -> f64 {
         let cells = self.cells.as_deref();
         cells.map_or(f64::NAN, |own| {
-            expected_errors(self.ftl, own, superblock, self.now + self.aged, self.codeword_bits)
+            let (group, at) = (own.oldest(superblock), self.now + self.aged);
+            let of = |block| own.cells.worst_expected_errors(block, group, at, self.codeword_bits);
+            self.scrubbed_blocks(superblock).map(of).fold(0.0, f64::max)
         })
     }
 
@@ -80,7 +141,7 @@ impl View for CoreView<'_> {
         let Some(own) = &self.cells else { return Nanos::MAX };
         let (group, at) = (own.oldest(superblock), self.now + self.aged);
         let of = |block| own.cells.time_until(block, group, rber, at).unwrap_or(Nanos::MAX);
-        self.ftl.superblock(superblock).blocks().map(of).min().unwrap_or(Nanos::MAX)
+        self.scrubbed_blocks(superblock).map(of).min().unwrap_or(Nanos::MAX)
     }
 
     fn is_scrubbed(&self, superblock: SuperblockId) -> bool {
@@ -127,17 +188,28 @@ impl View for CoreView<'_> {
     }
 
     fn set_alarms(&mut self, superblock: SuperblockId, alarm_at: impl Fn(&dyn Row) -> u32) {
+        let by_block = self.config.scrubs_blocks();
         let Some(own) = &mut self.cells else { return };
         let group = own.oldest(superblock);
         for block in self.ftl.superblock(superblock).blocks() {
+            // A block without data never calls again.
+            let is_left_out = by_block && !holds_data(self.ftl, superblock, block);
             own.cells.set_alarms(block, |cells, row, reads| {
-                alarm_at(&CellRow { cells, block, row, group, reads })
+                if is_left_out { u32::MAX } else { alarm_at(&CellRow { cells, block, row, group, reads }) }
             });
         }
     }
 
     fn take_alarm(&mut self) -> Option<BlockIndex> {
-        self.cells.as_mut()?.cells.take_alarm()
+        let by_block = self.config.scrubs_blocks();
+        loop {
+            let block = self.cells.as_mut()?.cells.take_alarm()?;
+            let superblock = if by_block { self.ftl.superblock_of_block(block) } else { None };
+            // It may have lost its data since its alarm was set.
+            if superblock.is_none_or(|superblock| holds_data(self.ftl, superblock, block)) {
+                return Some(block);
+            }
+        }
     }
 }
 

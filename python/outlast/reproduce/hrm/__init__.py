@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from outlast.reproduce.hrm import fig03, fig04, fig05, fig11, redundancy, scrubbing
+from outlast.reproduce.hrm import fig03, fig04, fig05, fig09, fig11, redundancy, scrubbing
 from outlast.reproduce.model import Mode, Paper
 
 MODES = {
@@ -28,8 +28,8 @@ PAPER = Paper(
         fig05.FIGURE,
         redundancy.FIG06,
         redundancy.FIG07,
-        scrubbing.FIG08,
-        scrubbing.FIG09,
+        scrubbing.FIGURE,
+        fig09.FIGURE,
         fig11.FIGURE,
     ],
     fig11.skipped,
@@ -39,7 +39,7 @@ PAPER = Paper(
         "Figure 10": "a drawing of HRM; what it does is Figure 11",
         "Table 1": "the techniques' advantages in words",
         "Table 2": "coefficients of the chips, which Figure 3 is computed with",
-        "Table 4": "characteristics of traces that are not public; what the text says of two is in Figure 11",
+        "Table 4": "characteristics of traces that are not redistributed; what the text says of two is in Figure 11",
     },
 )
 

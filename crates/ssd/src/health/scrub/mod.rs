@@ -3,6 +3,7 @@
 //! Policies flag superblocks ([`policies`]); of the flagged ones [`Scrub::choose`] takes the one that needs it most, within the bandwidth.
 //! A policy that waits for reads has an alarm set in the cells, so that a sensing pays a comparison and no policy looks at every read.
 
+mod choice;
 mod policies;
 mod protection;
 #[cfg(test)]
@@ -14,7 +15,7 @@ pub(crate) use view::{Row, View};
 
 use super::Reason;
 use crate::config::ScrubConfig;
-use outlast_units::{ByteRate, Bytes, IndexVec, Nanos, Pu, SuperblockId};
+use outlast_units::{BlockIndex, ByteRate, Bytes, IndexVec, Nanos, Pu, SuperblockId};
 use policies::Policies;
 
 /// The scrubbing of one flash core.
@@ -35,6 +36,8 @@ pub(crate) struct Scrub {
     /// Superblocks that scrubbing itself had written and then moved again.
     again: u64,
     written_by_it: IndexVec<SuperblockId, bool>,
+    /// The block of a superblock that is being moved by itself.
+    moving: Option<(SuperblockId, BlockIndex)>,
 }
 
 /// A core's share of the bandwidth.
@@ -62,6 +65,7 @@ impl Scrub {
             is_called: false,
             again: 0,
             written_by_it: IndexVec::filled(false, superblocks as usize),
+            moving: None,
         }
     }
 
@@ -201,39 +205,36 @@ impl Scrub {
     }
 
     /// Takes the flagged superblock that is to be moved now, if there is one and the bandwidth allows it: the most exposed one; of these the
-    /// one that has cost the most re-reads for each unit to be moved; of these the one flagged first.
-    pub(crate) fn choose(&mut self, view: &impl View) -> Option<(SuperblockId, Reason)> {
+    /// one that has cost the most re-reads for each unit to be moved; of these the one flagged first. With it comes the block of it that is to
+    /// be moved by itself, if one is.
+    pub(crate) fn choose(&mut self, view: &impl View) -> Option<(SuperblockId, Reason, Option<BlockIndex>)> {
         if self.flagged.is_empty() || view.now() < self.ready_at {
             return None;
         }
         self.forget_gone(view);
-        let rereads =
-            |superblock| f64::from(view.rereads(superblock)) / f64::from(view.valid(superblock).max(1));
-        let candidates = self.flagged.iter().enumerate();
-        let movable = candidates
-            .filter(|&(_, &(superblock, _))| view.is_sealed(superblock) && view.can_move(superblock));
-        let best = movable.max_by(|&(first, &(a, _)), &(second, &(b, _))| {
-            let exposed = view.exposure(a).cmp(&view.exposure(b));
-            exposed.then_with(|| rereads(a).total_cmp(&rereads(b))).then(second.cmp(&first))
-        });
-        let (_, &(superblock, reason)) = best?;
-        self.unflag(superblock);
-        self.again += u64::from(self.written_by_it[superblock]);
-        if let Some(Share { rate, cores, unit }) = self.bandwidth {
-            self.ready_at =
-                view.now() + rate.time_for(Bytes(u64::from(view.valid(superblock)) * unit * cores));
+        loop {
+            let (superblock, reason) = self.most_needed(view)?;
+            self.unflag(superblock);
+            let Some((block, units)) = view.part(superblock, reason) else { continue };
+            self.again += u64::from(self.written_by_it[superblock]);
+            self.moving = block.map(|block| (superblock, block));
+            if let Some(Share { rate, cores, unit }) = self.bandwidth {
+                self.ready_at = view.now() + rate.time_for(Bytes(u64::from(units) * unit * cores));
+            }
+            self.is_called = true;
+            return Some((superblock, reason, block));
         }
-        self.is_called = true;
-        Some((superblock, reason))
     }
 
-    /// What has been erased meanwhile, or soon will be, needs no scrubbing.
-    fn forget_gone(&mut self, view: &impl View) {
-        let is_flagged = &mut self.is_flagged;
-        self.flagged.retain(|&(superblock, _)| {
-            is_flagged[superblock] = !view.is_gone(superblock);
-            is_flagged[superblock]
-        });
+    /// What was moved of a superblock has gone: other blocks of it may be bad, too. One that nothing could be moved of is not tried again at
+    /// once.
+    pub(crate) fn block_moved(&mut self, view: &mut impl View) {
+        if let Some((superblock, block)) = self.moving.take()
+            && view.block_is_empty(superblock, block)
+        {
+            self.arm(view, superblock);
+            self.answer_alarms(view);
+        }
     }
 
     fn flag(&mut self, superblock: SuperblockId, reason: Reason) {

@@ -1,5 +1,6 @@
 //! What scrubbing sees of a flash core.
 
+use crate::health::Reason;
 use outlast_units::{BlockIndex, Nanos, Pu, SuperblockId};
 
 /// A flash core, as scrub policies see it. Days, rates and error counts are those of now, leaps of age included.
@@ -46,6 +47,16 @@ pub(crate) trait View {
     fn is_narrow(&self, superblock: SuperblockId) -> bool;
     /// Whether a superblock holds data on a die that is expected to fail.
     fn is_to_leave(&self, superblock: SuperblockId) -> bool;
+
+    /// What of a superblock is moved for `reason`: one block of it, or all of it where none is given; and its valid units. `None`: the block
+    /// for whose sake it was flagged has lost its data, and no other is as bad.
+    fn part(&self, superblock: SuperblockId, _reason: Reason) -> Option<(Option<BlockIndex>, u32)> {
+        Some((None, self.valid(superblock)))
+    }
+    /// Whether a block of a superblock holds no data.
+    fn block_is_empty(&self, _superblock: SuperblockId, _block: BlockIndex) -> bool {
+        false
+    }
 
     /// Whether the lane of a program unit is dead.
     fn is_dead(&self, pu: Pu) -> bool;

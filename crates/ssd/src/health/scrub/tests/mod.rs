@@ -143,7 +143,7 @@ proptest! {
                 }
             }
             let chosen = scrub.choose(&table);
-            prop_assert_eq!(chosen.map(|(superblock, _)| superblock.0), best);
+            prop_assert_eq!(chosen.map(|(superblock, ..)| superblock.0), best);
             scrub.self_check().unwrap();
             let Some(best) = best else { break };
             left.retain(|&superblock| superblock != best);
