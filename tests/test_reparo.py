@@ -10,12 +10,13 @@ from conftest import ROOT
 from outlast import points
 from outlast.reproduce import cells, paper
 from outlast.reproduce.model import Cell, Figure, Setting, Table
-from outlast.reproduce.reparo import fig10, fig11, fig12, fig14, fig15
-from outlast.reproduce.reparo.common import BASELINE, CDR, CDR_STAR, DIES, IDR, NEW, PAGES, repaired
+from outlast.reproduce.reparo import example, fig10, fig11, fig12, fig13, fig14, fig15, future, mttdl, runtime
+from outlast.reproduce.reparo.common import BASELINE, CDR, CDR_STAR, DIES, IDR, NEW, PAGES, THREE, TWO, repaired
 
 QUICK, FULL = (Setting(paper("reparo").modes[mode], ROOT / "scenarios" / "reparo") for mode in ("quick", "full"))
 SMALL = {"device.geometry.blocks_per_plane": 182, "device.geometry.pages_per_block": 16, "run.capacity_scale": 2.0}
 UNIT = 64 * 1024
+SIMULATED = [part.FIGURE for part in (fig10, fig11, fig12, fig13, fig14, future, mttdl, runtime)]
 
 
 def run(scheme: str, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -67,7 +68,7 @@ def test_full_size_runs_only_where_there_is_memory_for_it() -> None:
     assert in_full(FULL) == ["4 TB", "32 TB"]
 
 
-@pytest.mark.parametrize("figure", [fig10.FIGURE, fig11.FIGURE, fig12.FIG12, fig12.FIG13, fig14.FIGURE, fig15.FIG16])
+@pytest.mark.parametrize("figure", [*SIMULATED, fig15.FIG16])
 def test_every_cell_is_a_scenario(figure: Figure) -> None:
     planned = figure.cells(QUICK)
     assert len({tuple(sorted(own.labels.items())) for own in planned}) == len(planned)
@@ -133,3 +134,23 @@ def test_speeds_after_a_repair_stand_beside_the_new_drive() -> None:
     assert repaired_drive["waf_core"] > 1.3 * new["waf_core"]
     assert 1.05 < repaired_drive["waf_ratio"] < repaired_drive["waf_core"] / new["waf_core"]
     assert repaired_drive["speed"] < 0.8
+
+
+def test_a_drive_that_fails_in_the_run_is_another_than_one_that_was_repaired_before() -> None:
+    planned = runtime.cells(QUICK)
+    assert len({cells.prepare(own, 1).key for own in planned}) == len(planned)
+    for before, running in zip(planned[::2], planned[1::2], strict=True):
+        assert fig12.DIES_GONE in before.overrides and "faults" not in before.overrides
+        assert fig12.DIES_GONE not in running.overrides
+        assert [fault["die"] for fault in running.overrides["faults"]] == before.overrides[fig12.DIES_GONE]
+
+
+def test_a_drive_loses_and_moves_the_addresses_of_figures_7_and_8() -> None:
+    assert example.lost() == (15, 31, 47)
+    assert example.redirected() == {3: 0, 7: 1, 11: 2}
+
+
+def test_more_cores_search_faster() -> None:
+    took = [run(scheme)[0]["identify_min"] for scheme in (IDR, TWO, THREE, CDR)]
+    assert took == sorted(took, reverse=True)
+    assert len(set(took)) == 4

@@ -21,7 +21,7 @@ pub struct RepairConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
     /// Time of the host's processor for each run of failed sectors: to read the others' rows, to compute, to write back; one run after
-    /// another. With `share` the processor, too, may be used for that part of the time only, and not while it transfers. Default: 0.
+    /// another. With `share` the processor, too, may be used for that part of the time only. Default: 0.
     pub run_cost: Nanos,
     /// What comes first.
     pub order: RepairOrder,
@@ -126,11 +126,9 @@ impl RepairConfig {
         Ok(())
     }
 
-    /// From the beginning of a run of `bytes` to that of the next, at least.
-    pub(crate) fn run_time(&self, rate: Option<ByteRate>, bytes: Bytes) -> Nanos {
-        let Some(share) = self.share else { return self.run_cost };
-        let transfer = rate.map_or(Nanos::ZERO, |rate| rate.time_for(bytes));
-        Nanos((self.run_cost.0 as f64 / share) as u64) + transfer
+    /// From the beginning of one run to that of the next, at least.
+    pub(crate) fn run_time(&self) -> Nanos {
+        self.share.map_or(self.run_cost, |share| Nanos((self.run_cost.0 as f64 / share) as u64))
     }
 
     /// What recovery may use of a link, in whole bytes per second, at least one.
@@ -158,8 +156,6 @@ mod tests {
         config.validate().unwrap();
         assert_eq!(config.rate_of(ByteRate::new(1_200)), ByteRate::new(120));
         let config = RepairConfig { run_cost: Nanos::micros(3), ..config };
-        // 12 000 bytes take 100 s of a link of 1200 B/s of which a tenth may be used.
-        let rate = config.rate_of(ByteRate::new(1_200));
-        assert_eq!(config.run_time(rate, Bytes(12_000)), Nanos::secs(100) + Nanos::micros(30));
+        assert_eq!(config.run_time(), Nanos::micros(30));
     }
 }

@@ -192,16 +192,16 @@ impl Repair {
         self.last
     }
 
-    /// Until when the host's processor works on them, at `rate`.
-    pub(crate) fn busy_until(&self, settings: &RepairConfig, rate: Option<ByteRate>) -> Nanos {
-        self.last.map_or(self.busy_until, |(at, bytes)| at + settings.run_time(rate, bytes))
+    /// Until when the host's processor works on them.
+    pub(crate) fn busy_until(&self) -> Nanos {
+        self.busy_until
     }
 
     /// Takes the next rows, whose recovery begins.
     pub(crate) fn take_item(&mut self, now: Nanos, settings: &RepairConfig) -> Option<Item> {
         let item = self.items.pop_front()?;
         let bytes = Bytes(u64::from(item.rows.len()) * SECTOR_BYTES);
-        self.busy_until = now + settings.run_time(self.rate, bytes);
+        self.busy_until = now + settings.run_time();
         self.ops += 1;
         self.last = Some((now, bytes));
         Some(item)

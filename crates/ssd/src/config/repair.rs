@@ -22,6 +22,10 @@ pub struct RepairConfig {
     pub scheme: RepairScheme,
     /// How the failed data is found.
     pub identifier: Identifier,
+    /// Flash cores that look through the mapping table together, that of the die among them; for the identifier `l2p-all-cores` only.
+    /// Between 1 and `controller.flash_cores`. Absent: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search_cores: Option<u16>,
     /// How data that another core is to hold gets there, where the scheme is `cooperative`.
     pub migration: Migration,
     /// Bad blocks of a die, found while it is in use, above which it counts as failed: `N_bad^die` of section 4.2.1; at least 1. A die
@@ -118,6 +122,7 @@ impl Default for RepairConfig {
         Self {
             scheme: RepairScheme::default(),
             identifier: Identifier::default(),
+            search_cores: None,
             migration: Migration::default(),
             bad_blocks: 32,
             repaired_dies: Vec::new(),
@@ -156,6 +161,17 @@ impl RepairConfig {
         }
         if self.bad_blocks == 0 {
             return Err(ConfigError::new("device.repair.bad_blocks", 0, "must be at least 1"));
+        }
+        if let Some(cores) = self.search_cores {
+            let all = device.controller.flash_cores;
+            if self.identifier != Identifier::L2pAllCores {
+                let limit = "must be absent unless device.repair.identifier = l2p-all-cores";
+                return Err(ConfigError::new("device.repair.search_cores", cores, limit));
+            }
+            if cores == 0 || cores > all {
+                let limit = format!("must be between 1 and {all}, the flash cores");
+                return Err(ConfigError::new("device.repair.search_cores", cores, limit));
+            }
         }
         if self.scheme == RepairScheme::Cooperative && device.controller.write_cache != WriteCache::Protected
         {

@@ -77,16 +77,26 @@ impl Search {
         let cores = self.searched.len() as u64;
         debug_assert!(self.found.len() == self.searched.len(), "one entry for each core");
         let is_alone = repair.identifier == Identifier::L2pOneCore;
+        let victim = self.searched.iter().position(|&searched| searched).map_or(0, |core| core as u64);
+        let together = repair.search_cores.map_or(cores, u64::from).clamp(1, cores);
         let all_search = !is_alone && self.searched.iter().any(|&searched| searched);
+        // The `index`-th of so many that share the entries.
+        let part = |index: u64, of: u64| {
+            if index < of { self.entries / of + u64::from(index < self.entries % of) } else { 0 }
+        };
         let cost = |(core, &searched): (CoreId, &bool)| {
             let number = u64::from(core.0);
-            let share = self.entries / cores + u64::from(number < self.entries % cores);
+            let share = part(number, cores);
             let mut cost = 0;
             if searched {
                 let each = if is_alone { repair.scan_cost } else { repair.copy_cost };
                 cost += self.entries * each.0 + self.found[core] * repair.found_cost.0;
             }
-            cost += share * if all_search { repair.scan_cost.0 } else { 0 };
+            if all_search {
+                // With all cores the first one takes what is left over; else the victim is the first, and those after it help.
+                let index = if together == cores { number } else { (number + cores - victim) % cores };
+                cost += part(index, together) * repair.scan_cost.0;
+            }
             cost += share * if self.by_marks { repair.marked_scan_cost.0 } else { 0 };
             Nanos(cost)
         };
@@ -143,5 +153,33 @@ mod tests {
         // Section 6.3: of what lists name, all cores look at marks.
         assert_eq!(costs(Identifier::P2lBlock, [false; 4], true), [150, 150, 100, 100]);
         assert_eq!(costs(Identifier::P2lBlock, [false; 4], false), [0; 4]);
+    }
+
+    #[test]
+    fn so_many_cores_as_are_set_look_at_a_share() {
+        let search = |searched: [bool; 4], search_cores| {
+            let repair = RepairConfig {
+                identifier: Identifier::L2pAllCores,
+                search_cores,
+                scan_cost: Nanos(100),
+                copy_cost: Nanos::ZERO,
+                found_cost: Nanos::ZERO,
+                ..RepairConfig::default()
+            };
+            let search = Search {
+                entries: 10,
+                searched: searched.to_vec().into(),
+                found: vec![0; 4].into(),
+                by_marks: false,
+            };
+            search.costs(&repair).iter().map(|cost| cost.0).collect::<Vec<u64>>()
+        };
+        // The victim is one of them, the next ones help, and together they look at all ten entries.
+        let last = [false, false, false, true];
+        assert_eq!(search(last, Some(1)), [0, 0, 0, 1000]);
+        assert_eq!(search(last, Some(2)), [500, 0, 0, 500]);
+        assert_eq!(search(last, Some(3)), [300, 300, 0, 400]);
+        assert_eq!(search(last, Some(4)), search(last, None));
+        assert_eq!(search([false; 4], Some(2)), [0; 4]);
     }
 }

@@ -3,7 +3,24 @@
 from __future__ import annotations
 
 from outlast.reproduce.model import Mode, Paper
-from outlast.reproduce.reparo import cores, drives, entrust, fig10, fig11, fig12, fig14, fig15, ratios, risk, space
+from outlast.reproduce.reparo import (
+    cores,
+    drives,
+    entrust,
+    fig10,
+    fig11,
+    fig12,
+    fig13,
+    fig14,
+    fig15,
+    fit,
+    future,
+    mttdl,
+    ratios,
+    risk,
+    runtime,
+    space,
+)
 
 SCALED = (
     "Dies, cores, channels and space utilisation are the paper's; dies hold less. Repairs run on 182 blocks of a plane "
@@ -27,13 +44,17 @@ FIGURES = [
     entrust.FIG09,
     fig10.FIGURE,
     fig11.FIGURE,
-    fig12.FIG12,
-    fig12.FIG13,
+    fit.FIGURE,
+    mttdl.FIGURE,
+    fig12.FIGURE,
+    fig13.FIGURE,
     fig14.FIGURE,
     fig15.FIG15,
     fig15.FIG16,
+    runtime.FIGURE,
     space.FIGURE,
     ratios.FIGURE,
+    future.FIGURE,
 ]
 
 PAPER = Paper(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from outlast.reproduce.check import near
+from outlast.reproduce.check import near, percent
 from outlast.reproduce.model import Cell, Found, Setting
 
 CORES = 4
@@ -19,10 +19,19 @@ CHANNELS = 16
 """Section 4.1."""
 BLOCKS = 2730
 """Blocks of a plane in full: 512 Gib over 2 planes of 12-MiB blocks."""
-WITHIN = 0.15
-"""Of the paper's value: a simulated figure agrees within that."""
+WITHIN = 0.08
+"""Of the paper's value: how far a time or a ratio of times may be off. The baseline's link is known no better:
+32 TB take 8.14 hours by its coding, and 8.8 in the paper, which is 8 % more."""
+SCATTER = 0.5
+"""Percent by which speeds of runs with other seeds differ, at most (Figure 12 has such runs)."""
+POINTS = 2.0
+"""Points that a percentage may be off, but never more than half of it, so that none never agrees: it compares two runs,
+each of which scatters by `SCATTER`, in the paper as here, and 2 % are two standard deviations of the difference."""
+PRINTED = 0.5
+"""Of the last digit printed: what a closed form may be off."""
 
 NEW, BASELINE, IDR, CDR, CDR_STAR, PAGES = "new", "baseline", "IDR", "CDR", "CDR*", "page lists"
+TWO, THREE = "CDR, two cores search", "CDR, three cores search"
 SCHEME, IDENTIFIER = "device.repair.scheme", "device.repair.identifier"
 PER_CHIP, BLOCKS_OF_PLANE = "device.geometry.dies_per_chip", "device.geometry.blocks_per_plane"
 NO_SEARCH = {f"device.repair.{cost}": "0ns" for cost in ("scan_cost", "copy_cost", "found_cost")}
@@ -31,10 +40,12 @@ SCHEMES: dict[str, dict[str, Any]] = {
     BASELINE: {"array.repair.way": "assist", IDENTIFIER: "l2p-all-cores"} | NO_SEARCH,
     IDR: {SCHEME: "isolated", IDENTIFIER: "l2p-one-core"},
     CDR: {SCHEME: "cooperative", IDENTIFIER: "l2p-all-cores"},
+    TWO: {SCHEME: "cooperative", IDENTIFIER: "l2p-all-cores", "device.repair.search_cores": 2},
+    THREE: {SCHEME: "cooperative", IDENTIFIER: "l2p-all-cores", "device.repair.search_cores": 3},
     CDR_STAR: {SCHEME: "cooperative", IDENTIFIER: "p2l-block"},
     PAGES: {SCHEME: "cooperative", IDENTIFIER: "p2l-page"},
 }
-"""Section 7.1, and the page-level lists of section 6.1."""
+"""Section 7.1, the page-level lists of section 6.1, and fewer cores than all in the search (Figure 11)."""
 
 Records = Sequence[Mapping[str, Any]]
 
@@ -52,6 +63,11 @@ def drive(capacity: str) -> dict[str, Any]:
 def about(name: str, value: float, expected: float, unit: str = "×") -> Found:
     """The value is the paper's within `WITHIN`."""
     return near(name, value, expected, WITHIN * abs(expected), unit)
+
+
+def points(name: str, value: float, expected: float) -> Found:
+    """A percentage of the paper, judged in points: see `POINTS`."""
+    return percent(name, value, expected, min(POINTS, abs(expected) / 2))
 
 
 def repaired(dies: int, failures: int) -> list[int]:

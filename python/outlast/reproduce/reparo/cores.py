@@ -11,6 +11,7 @@ from outlast.reproduce.check import every, near
 from outlast.reproduce.diffraid.common import bars
 from outlast.reproduce.model import CLOSED, Cell, Figure, Found, Number, Row, Setting, Statement, Table
 from outlast.reproduce.reparo.common import CORES, no_cells
+from outlast.reproduce.reparo.example import ADDRESSES, lost, redirected
 
 Records = Sequence[Mapping[str, Any]]
 DIES = (4, 8, 16, 32, 64, 128)
@@ -94,20 +95,6 @@ SPACE, DIE_SPACE, DIES_PER_CORE, VICTIM = 60, 6, 4, 3
 """The example of Figure 8: logical units in all and physical ones of a die."""
 
 
-def redirected(spaces: int, cores: int, dies: int, victim: int) -> dict[int, tuple[int, int]]:
-    """Where each redirected address goes, core and address, by section 5.2.2.
-
-    Of each unit of `dies` − 1 addresses of the victim, the i-th goes to core i, for i below `cores` and not the victim;
-    its new address is the next one above the logical space.
-    """
-    found: dict[int, tuple[int, int]] = {}
-    for j in range(spaces // cores):
-        core = j % (dies - 1)
-        if core < cores and core != victim:
-            found[j * cores + victim] = (core, spaces + len(found))
-    return found
-
-
 def _fig08(_: Setting, __: Sequence[Cell], ___: Records) -> list[Row]:
     extra = float(models.extra_space(SPACE / CORES, CORES * DIES_PER_CORE))
     rows: list[Row] = []
@@ -136,9 +123,9 @@ def _utilisation(table: Table) -> Found:
 
 
 def _where_to(_: Table) -> Found:
-    found = redirected(SPACE, CORES, CORES * DIES_PER_CORE, VICTIM)
-    words = ", ".join(f"{lba} → _{to} on core {core}" for lba, (core, to) in found.items())
-    return Found(found == {3: (0, 60), 7: (1, 61), 11: (2, 62)}, words)
+    found = redirected()
+    words = ", ".join(f"{lba} to core {core}" for lba, core in found.items())
+    return Found(found == {3: 0, 7: 1, 11: 2}, f"of the addresses below {ADDRESSES} the drive moves {words}")
 
 
 FIG08 = Figure(
@@ -159,27 +146,20 @@ FIG08 = Figure(
     [
         Statement("Each helper core gains 1, the victim core loses 3 of 15 units.", "5.2.1, Figure 8", _spaces),
         Statement("Utilisation rises from 0.625 to 0.67 in all cores; alone it would be 0.83.", "5.2.1", _utilisation),
-        Statement("LBAs 3, 7 and 11 become _60, _61 and _62.", "5.2.2, Figure 8", _where_to),
+        Statement("LBAs 3, 7 and 11 go to cores 0, 1 and 2.", "5.2.2, Figure 8", _where_to),
     ],
-    (),
+    (
+        "Where addresses go is asked of a drive of such cores and dies, which has ten times as many: each is written "
+        "anew.",
+    ),
     _fig08,
     CLOSED,
 )
 
 
-def of_die(lbas: range, victim: int, die: int) -> list[int]:
-    """Addresses of Figure 7 that a die holds: striped over cores, and over the dies of each."""
-    return [lba for lba in lbas if lba % CORES == victim and lba // CORES % DIES_PER_CORE == die]
-
-
 def _lost(_: Table) -> Found:
-    found = of_die(range(48), VICTIM, 3)
-    return Found(found == [15, 31, 47], f"of LBAs 0 to 47 the last die of core 3 holds {', '.join(map(str, found))}")
-
-
-def _first_range(_: Table) -> Found:
-    found = of_die(range(16), VICTIM, 3)
-    return Found(found == [15], f"of LBAs 0 to 15: {', '.join(map(str, found))}")
+    words = f"of LBAs 0 to 47 the drive no longer reads {', '.join(map(str, lost()))}"
+    return Found(lost() == (15, 31, 47), words)
 
 
 FIG07 = Figure(
@@ -190,10 +170,9 @@ FIG07 = Figure(
     {},
     lambda _: [],
     [
-        Statement("Of the LBAs 0 to 15 only 15 has failed.", "4.2.2, Figure 7", _first_range),
-        Statement("LBAs 15, 31 and 47 are recovered.", "4.2.3, Figure 7", _lost),
+        Statement("Of LBAs 0 to 47 it is 15, 31 and 47 that have failed.", "4.2.2, 4.2.3, Figure 7", _lost),
     ],
-    ("Each core holds addresses in order over its dies, as drawn; the failed die is the last.",),
+    ("A drive of such cores and dies was written in order; its last die fails, and every address is read.",),
     lambda _, __, ___: [],
     CLOSED,
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from outlast.reproduce.check import near
-from outlast.reproduce.model import CLOSED, Cell, Figure, Found, Number, Row, Setting, Statement, Table
+from outlast.reproduce.model import TEXT, Cell, Figure, Found, Number, Row, Setting, Statement, Table
 from outlast.reproduce.reparo.common import DIE_BYTES, no_cells
 
 Records = Sequence[Mapping[str, Any]]
@@ -70,5 +70,5 @@ FIG09 = Figure(
     ],
     ("33 bits would be needed for all addresses of a 32-TB SSD; each core has its own, a quarter of them.",),
     _rows,
-    CLOSED,
+    TEXT,
 )

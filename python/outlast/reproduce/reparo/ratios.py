@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from outlast.reproduce.check import every, near
-from outlast.reproduce.model import CLOSED, Cell, Figure, Found, Row, Setting, Statement, Table
+from outlast.reproduce.model import TEXT, Cell, Figure, Found, Row, Setting, Statement, Table
 from outlast.reproduce.reparo.common import no_cells
 
 Records = Sequence[Mapping[str, Any]]
@@ -110,5 +110,5 @@ FIGURE = Figure(
     ],
     ("What is not search takes as long under IDR, CDR and CDR*.",),
     _rows,
-    CLOSED,
+    TEXT,
 )

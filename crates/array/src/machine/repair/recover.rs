@@ -46,7 +46,7 @@ impl<D: Device> Array<D> {
 
     /// Begins to recover the next rows, where the pace allows; returns whether.
     fn recover_next(&mut self, now: Nanos, id: u32, settings: &RepairConfig) -> bool {
-        if let Some(wake) = self.throttle_repair(now, id, settings) {
+        if let Some(wake) = self.throttle_repair(now, id) {
             self.passes.look_at(wake);
             return false;
         }
@@ -59,12 +59,12 @@ impl<D: Device> Array<D> {
     }
 
     /// When to look again at the next rows of a repair, if they may not be begun now.
-    fn throttle_repair(&mut self, now: Nanos, id: u32, settings: &RepairConfig) -> Option<Nanos> {
+    fn throttle_repair(&mut self, now: Nanos, id: u32) -> Option<Nanos> {
         let last = self.repairs.get(id)?.last();
         let held = last.and_then(|_| self.held_rate(now, Work::Repair));
         let repair = self.repairs.get(id)?;
         let rate = held.and_then(|held| held.rate).or(repair.rate);
-        let busy = Some(repair.busy_until(settings, rate)).filter(|&until| until > now);
+        let busy = Some(repair.busy_until()).filter(|&until| until > now);
         let wake = last.and_then(|last| self.pace(now, last, rate)).or(busy)?;
         Some(HeldRate::look_at(held, wake))
     }
