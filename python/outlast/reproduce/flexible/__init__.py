@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from outlast.reproduce.flexible import fig03, fig04, fig05, newcard, rebuild, recode, space
+from outlast.reproduce.flexible import fig03, fig04, fig05, newcard, rebuild, recode, space, wear
 from outlast.reproduce.model import Mode, Paper
 
 ALL = "The eight cards of section 4.1, 1 GiB."
@@ -12,7 +12,16 @@ PAPER = Paper(
     "flexible",
     "Flexible: Building Flexible, Fault-Tolerant Flash-based Storage Systems (HotDep 2009)",
     MODES,
-    [fig03.FIGURE, space.FIGURE, fig04.FIGURE, fig05.FIGURE, rebuild.FIGURE, recode.FIGURE, newcard.FIGURE],
+    [
+        fig03.FIGURE,
+        space.FIGURE,
+        fig04.FIGURE,
+        fig05.FIGURE,
+        rebuild.FIGURE,
+        recode.FIGURE,
+        wear.FIGURE,
+        newcard.FIGURE,
+    ],
     elsewhere={"Figure 1": "a drawing of a chip", "Figure 2": "a drawing of cards and host"},
 )
 

@@ -93,7 +93,7 @@ FIGURE = Figure(
             "larger number decides",
         ),
         Statement("A block group can tolerate the loss of at least 3 pages.", "4.2", _three),
-        Statement("Its smallest patterns are the rectangles of four pages.", "4.2", _rectangles),
+        Statement("Its smallest patterns are the rectangles of four pages.", "4.2 (ours)", _rectangles),
     ],
     (
         "Raw bit error rates from 1e-9 to 1e-6, as section 2 says; ECC over the 32 768 bits of a page.",

@@ -8,7 +8,7 @@ from outlast.report.figure import Figure as Chart
 from outlast.reproduce.check import near
 from outlast.reproduce.flexible.common import CODES, DOUBLE, NONE, SINGLE, TWO_LEVEL
 from outlast.reproduce.hrm.chart import bars
-from outlast.reproduce.model import Cell, Figure, Found, Setting, Statement, Table
+from outlast.reproduce.model import TEXT, Cell, Figure, Found, Setting, Statement, Table
 
 PAPER = {SINGLE: 87.5, DOUBLE: 75.0, TWO_LEVEL: 85.9}
 
@@ -58,4 +58,5 @@ FIGURE = Figure(
         ),
     ],
     ("The parity of a last stripe that is not full is not yet written at the end: 0.02 points.",),
+    kind=TEXT,
 )

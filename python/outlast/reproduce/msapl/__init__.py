@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from outlast.reproduce.model import Mode, Paper
-from outlast.reproduce.msapl import common, fig01, fig05, fig06, fig07, tables
+from outlast.reproduce.msapl import common, fig01, fig05, fig06, fig07, spare, tables
 
 MODES = {
     "full": Mode("full", 1, "The whole drive of 128 GiB and all of the requests of Table 2."),
@@ -20,7 +20,7 @@ PAPER = Paper(
     "msapl",
     "mSAPL: Flash Aware RAID-Like Protection (Electronics 2020)",
     MODES,
-    [tables.FIGURE, fig01.FIGURE, fig05.FIGURE, fig06.FIGURE, fig07.FIGURE],
+    [tables.FIGURE, fig01.FIGURE, fig05.FIGURE, fig06.FIGURE, fig07.FIGURE, spare.FIGURE],
     common.skipped,
     elsewhere={
         "Figure 2": "a drawing of the scheme",

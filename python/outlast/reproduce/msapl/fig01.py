@@ -7,15 +7,17 @@ from typing import Any
 from outlast import models
 from outlast.report.figure import RUN_COLOURS, axis, line
 from outlast.report.figure import Figure as Chart
-from outlast.reproduce.check import every, near
+from outlast.reproduce.check import every, percent
 from outlast.reproduce.hrm.chart import bars
 from outlast.reproduce.model import CLOSED, Cell, Figure, Found, Number, Setting, Statement, Table
-from outlast.reproduce.msapl.common import TRACE, trace_file, trace_layers
+from outlast.reproduce.msapl.common import POINTS, TRACE, trace_file, trace_layers
 
 RAIDS = {"RAID0": 0, "RAID5": 1, "RAID6": 2}
 PAPER_WAF = {"RAID0": 1.0, "RAID5": 1.2, "RAID6": 1.5}
 CAPACITY = {"RAID0": "126016MiB", "RAID5": "110256MiB", "RAID6": "94512MiB"}
 """4 % of spare space, whatever parity takes."""
+THOUSANDS = 500
+"""The text gives cycles in whole thousands."""
 CODE = {"n": 8192, "k": 8, "stripe": 16}
 """Section 3: 8 bits per 1-KB codeword, stripes of 16 pages."""
 
@@ -69,15 +71,15 @@ def crossing(raid: str, waf: float) -> float:
 
 
 def _near_ratio(table: Table) -> Found:
-    own = ratios(table, "Financial, 100/s")
-    # Parity alone, in stripes of eight pages.
-    alone = {raid: 8 / (8 - parity) for raid, parity in RAIDS.items()}
-    return every([near(raid, own[raid], PAPER_WAF[raid], 0.1, closed=alone[raid]) for raid in ("RAID5", "RAID6")])
+    own = ratios(table, "Financial, 38/s")
+    return every(
+        [percent(raid, 100 * (own[raid] - 1), 100 * (PAPER_WAF[raid] - 1), POINTS) for raid in RAIDS if RAIDS[raid]]
+    )
 
 
 def _why_ratio(table: Table) -> str:
-    slow = ratios(table, "Financial, 38/s")
-    words = f"at 38 requests a second, with more pauses, 1 : {slow['RAID5']:.2f} : {slow['RAID6']:.2f}"
+    fast = ratios(table, "Financial, 100/s")
+    words = f"at 100 requests a second, with fewer pauses, 1 : {fast['RAID5']:.2f} : {fast['RAID6']:.2f}"
     if table.has(workload=TRACE):
         real = ratios(table, TRACE)
         words += f"; under the first 260 s of the real trace 1 : {real['RAID5']:.2f} : {real['RAID6']:.2f}"
@@ -98,14 +100,7 @@ def _crossings(_: Table) -> Found:
     five, six = (crossing(raid, PAPER_WAF[raid]) for raid in ("RAID5", "RAID6"))
     words = f"RAID5 at {five:,.0f} cycles (paper 16 000), RAID6 at {six:,.0f} (paper 19 000)"
     numbers = Number("RAID5", five, 16_000, "cycles"), Number("RAID6", six, 19_000, "cycles")
-    return Found(abs(five - 16_000) < 1500 and abs(six - 19_000) < 1500, words, numbers)
-
-
-def _swapped(_: Table) -> Found:
-    five, six = (crossing(raid, PAPER_WAF[raid]) for raid in ("RAID5", "RAID6"))
-    numbers = Number("RAID6", six, 16_000, "cycles"), Number("RAID5", five, 19_000, "cycles")
-    holds = abs(six - 16_000) < 1500 and abs(five - 19_000) < 1500
-    return Found(holds, f"RAID6 {six:,.0f}, RAID5 {five:,.0f}", numbers)
+    return Found(abs(five - 16_000) <= THOUSANDS and abs(six - 19_000) <= THOUSANDS, words, numbers)
 
 
 def _charts(table: Table) -> list[Chart]:
@@ -137,17 +132,15 @@ FIGURE = Figure(
     },
     _charts,
     [
-        Statement("The WAF ratio of RAID0, RAID5, RAID6 is 1 : 1.2 : 1.5.", "3", _near_ratio, _why_ratio),
+        Statement("RAID5 increases the WAF by 20 %, RAID6 by 50 %.", "3", _near_ratio, _why_ratio),
         Statement("With equal WAF, each parity lowers the error rate.", "3, Figure 1a", _pure, kind=CLOSED),
         Statement(
             "RAID5 exceeds RAID0 at 16K P/E cycles, RAID6 at 19K.",
             "3, Figure 1b",
             _crossings,
-            "the sentence has them the other way round: more parity wears the flash faster, so RAID6 crosses first",
+            "more parity wears the flash faster, so RAID6 crosses first: the other way round RAID6 would agree, and "
+            "RAID5 with 20K",
             CLOSED,
-        ),
-        Statement(
-            "RAID6 exceeds RAID0 at 16K and RAID5 at 19K.", "3, Figure 1b, the other way round", _swapped, kind=CLOSED
         ),
     ],
     (

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 from outlast import models
 from outlast.report.figure import RUN_COLOURS, axis, line
 from outlast.report.figure import Figure as Chart
-from outlast.reproduce.check import near
-from outlast.reproduce.model import CLOSED, Cell, Figure, Found, Setting, Statement, Table
-from outlast.reproduce.msapl.common import ESAP, ESAP_MORE, MSAPL, WORKLOADS, cells_of, saved
+from outlast.reproduce.check import near, percent
+from outlast.reproduce.model import CLOSED, TEXT, Cell, Figure, Found, Setting, Statement, Table
+from outlast.reproduce.msapl.common import ESAP, ESAP_MORE, MSAPL, POINTS, WORKLOADS, cells_of, saved
 
 SCHEMES = (ESAP, ESAP_MORE, MSAPL)
 PAPER_WAF = 1 - WORKLOADS["Financial"].waf / 100
 TARGET = 1e-15
+"""Errors of hard disks, which section 6 takes as what is acceptable."""
+LEAD_ENDS = 19_000
 CODE = {"n": 65_536, "k": 8, "stripe": 8, "parities": 2}
 """Table 3."""
 
@@ -34,18 +38,34 @@ def _factor(table: Table, base: str = ESAP) -> float:
     return 1 / (1 - saved(table, "write_amplification", "Financial", MSAPL, base) / 100)
 
 
+def crossing() -> float:
+    """The cycles at which Table 3's code reaches the error rate of hard disks."""
+    low, high = 0.0, 40_000.0
+    for _step in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if log_uper(middle, 1.0) < math.log(TARGET) else (low, middle)
+    return low
+
+
 def _paper_factor(_: Table) -> Found:
-    return near("1 / (1 - 0.133) =", 1 / PAPER_WAF, 1.16, 0.01)
+    return percent("1 / (1 - 0.133) - 1 =", 100 / PAPER_WAF - 100, 16, 1)
+
+
+def _ends(_: Table) -> Found:
+    esap = crossing()
+    mine = near("mSAPL, 13.3 % less worn,", esap / PAPER_WAF, LEAD_ENDS, 500, " cycles")
+    return Found(mine.holds, f"{mine.words}; eSAP at {esap:,.0f}", mine.numbers)
 
 
 def _own_factor(table: Table) -> Found:
-    return near("mSAPL", _factor(table), 1.16, 0.05)
+    return percent("life", 100 * _factor(table) - 100, 16, POINTS)
 
 
 def _why_factor(table: Table) -> str:
     return (
         "the life is in proportion to 1 / WAF, so that it differs as Figure 5 does; beside an eSAP with as much spare "
-        f"space it is {_factor(table, ESAP_MORE):.2f} times"
+        f"space it is {100 * _factor(table, ESAP_MORE) - 100:.0f} % longer; the figure spare "
+        "has what would make it agree"
     )
 
 
@@ -80,9 +100,15 @@ FIGURE = Figure(
     {"write_amplification": "write amplification"},
     _charts,
     [
-        Statement("13.3 % less write amplification is 1.16 times the life.", "6", _paper_factor, kind=CLOSED),
-        Statement("mSAPL lives 1.16 times as long as eSAP.", "6, Figure 7", _own_factor, _why_factor),
-        Statement("mSAPL has the lower error rate until about 19 000 cycles.", "6, Figure 7", _lower, kind=CLOSED),
+        Statement("13.3 % less write amplification is 16 % more life.", "6", _paper_factor, kind=TEXT),
+        Statement("mSAPL's life is 16 % longer than eSAP's.", "6, Figure 7", _own_factor, _why_factor),
+        Statement("mSAPL has the lower error rate until about 19 000 cycles.", "6, Figure 7", _lower, kind=TEXT),
+        Statement(
+            "At about 19 000 cycles mSAPL reaches the error rate of hard disks, 1e-15, too.",
+            "6, Figure 7 (our reading)",
+            _ends,
+            kind=CLOSED,
+        ),
     ],
     (
         "Table 3: n = 64 Kb, k = 8, N = 8. mSAPL's data is all given two parities, as section 6 does.",
