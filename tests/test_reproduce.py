@@ -425,8 +425,8 @@ def test_old_data_is_judged_by_its_numbers() -> None:
     rows: list[dict[str, Any]] = []
     for chip in (*CHIPS, fig09.ONE):
         for age, rereads in (("just written", 0.1), ("30 to 90 days", 0.5)):
-            for scheme, ratio in ((fig09.REREADS, 2.0), (fig09.STRIPE, 2.1), (fig09.SCRUBS, 1.54)):
-                row = {"chip": chip, "state": age, "scheme": scheme, "read_mean_ratio": ratio}
+            for scheme, ratio in ((scrubbing.REREADS, 2.0), (fig09.STRIPE, 2.1), (fig09.SCRUBS, 1.54)):
+                row: dict[str, Any] = {"chip": chip, "state": age, "scheme": scheme, "read_mean_ratio": ratio}
                 rows.append(row | {"rereads_per_read": rereads, "scrubbed_superblocks": 3})
     assert judged(fig09.FIGURE, rows) == ["agrees"] * 4
     for row in rows:

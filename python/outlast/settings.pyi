@@ -160,6 +160,13 @@ class Array(Setting):
     """
 
 class ArrayBackground(Setting):
+    chunks: Setting
+    """How the chunks of a group are read and written. Default: `together`.
+    - together: All that is read at once, then all that is written.
+    - writes-in-turn: All that is read at once; then chunk by chunk what is written, each when the one before is
+      done.
+    - in-turn: Chunk by chunk what is read, then chunk by chunk what is written.
+    """
     idle_after: Setting
     """The host counts as idle when it has had no command under way for this long. Default: 500 ms, the pause after
     which md looks again.
@@ -181,7 +188,9 @@ class ArrayBackground(Setting):
     demand.
     """
     window: Setting
-    """Groups worked on at once, at most 64. Default: 32 (a guess: enough to keep every member busy)."""
+    """Groups worked on at once, at most 64. Default: 32 (a guess: enough to keep every member busy). One, where
+    `chunks` is not `together`.
+    """
 
 class ArrayEjection(Setting):
     bad_blocks: Setting
@@ -241,8 +250,7 @@ class ArrayRepair(Setting):
     """
     run_cost: Setting
     """Time of the host's processor for each run of failed sectors: to read the others' rows, to compute, to write back;
-    one run after another. With `share` the processor, too, may be used for that part of the time only, and not while
-    it transfers. Default: 0.
+    one run after another. With `share` the processor, too, may be used for that part of the time only. Default: 0.
     """
     share: Setting
     """Part of the bandwidth of a member's link that recovery may use, whichever way it goes. It takes the place of
@@ -752,6 +760,18 @@ class DeviceReliability(Setting):
     them), or the path of a CSV file of measurements of your own, such as `mine.csv`: one that ends in `.csv`. Give
     this or `model`.
     """
+    codewords_checked: Setting
+    """Which codewords of a mapping unit a read for the host decodes: `all`, or `one`, as if it had asked for no more
+    than a codeword holds. Reads by the drive itself decode all. Default: `all`.
+    - all: All of the unit.
+    - one: One of them.
+    """
+    collection_disturbs: Setting
+    """Whether reads that move data, for collection, wear levelling and scrubbing, disturb, too. HRM does not say how
+    they count. Default: true.
+    - true
+    - false
+    """
     ecc: DeviceReliabilityEcc
     """The error-correcting code."""
     fit: Setting
@@ -1051,6 +1071,10 @@ class DeviceRepair(Setting):
     - isolated: The other dies of its core (section 4.2.3).
     - cooperative: The dies of all cores: a part of the core's logical space goes to the others (section 5.2).
     """
+    search_cores: Setting
+    """Flash cores that look through the mapping table together, that of the die among them; for the identifier
+    `l2p-all-cores` only. Between 1 and `controller.flash_cores`. Absent: all.
+    """
 
 class DeviceRepairPredict(Setting):
     bad_blocks: Setting
@@ -1091,6 +1115,13 @@ class DeviceScrub(Setting):
     rereads_per_unit: Setting
     """Cost and benefit (HRM, section 5): a superblock is moved when its re-reads since its erasure, for each unit that
     would have to be moved, reach this; the one with the most first.
+    """
+    unit: Setting
+    """What is moved at once: a whole superblock, or the one block of it that `reads`, `expected_errors` or
+    `rereads_per_unit` finds bad; the superblock's other data stays, and it is erased when nothing is left in it.
+    Default: `superblock`.
+    - superblock: A superblock.
+    - block: A block of one plane of one die.
     """
 
 class DeviceTiming(Setting):

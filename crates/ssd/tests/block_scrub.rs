@@ -103,8 +103,8 @@ fn exactly_the_block_that_is_bad_is_moved() {
             for moves in 1.. {
                 let before = slots(&ssd);
                 let ftl = ssd.ftls().next().unwrap();
-                let left = (0..before.len()).filter(|&unit| superblock_of(ftl, before[unit]) == first);
-                let Some(unit) = left.last() else {
+                let mut left = (0..before.len()).filter(|&unit| superblock_of(ftl, before[unit]) == first);
+                let Some(unit) = left.next_back() else {
                     assert_eq!(moves, blocks + 1, "{scrub:?}: a move for each block");
                     break;
                 };

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from outlast.reproduce.diffraid import ages, chips, limits, loss, rates, speed, traces
+from outlast.reproduce.diffraid import ages, chips, limits, loss, playback, rates, speed, traces
 from outlast.reproduce.model import Mode, Paper
 
 MODES = {
@@ -33,7 +33,7 @@ PAPER = Paper(
         limits.FIG10,
         traces.FIG11,
         speed.FIG12,
-        traces.FIG13,
+        playback.FIG13,
         speed.TABLE2,
     ],
     traces.skipped,

@@ -87,6 +87,6 @@ def redirected() -> dict[int, int]:
         copy.advance("100ms")
         after = copy.state()["drives"][0]
         if after["left_behind_units"] < before["left_behind_units"]:
-            worked = [now - then for now, then in zip(_busy(after), _busy(before), strict=True)]
+            worked = [end - start for end, start in zip(_busy(after), _busy(before), strict=True)]
             found[lba] = worked.index(max(worked))
     return found
