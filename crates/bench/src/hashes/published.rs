@@ -1,7 +1,7 @@
 //! The presets and the scenarios of papers, each made small.
 
 use super::Named;
-use outlast_engine::{Layer, Scenario, load_scenario};
+use outlast_engine::{Layer, PoliciesSpec, Scenario, load_scenario};
 use outlast_media::Geometry;
 use outlast_units::{Bytes, Nanos};
 use outlast_workload::SyntheticSpec;
@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// Where scenarios are.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
-const FOLDERS: [&str; 8] = ["presets", "hrm", "msapl", "reparo", "flexible", "diffraid", "demo", "examples"];
+const FOLDERS: [&str; 9] =
+    ["presets", "hrm", "lfs", "msapl", "reparo", "flexible", "diffraid", "demo", "examples"];
 
 /// What is left of a drive: mapping units of all members together, blocks of a plane, the part of raw flash that the user has.
 const UNITS: u64 = 60_000;
@@ -50,7 +51,10 @@ fn case(folder: &str, file: &Path) -> Named {
 }
 
 /// The same with less flash and fewer requests: what happens at a time happens as much earlier as the run is shorter.
+///
+/// What code of the user's decides is decided by the settings: nothing here loads such code.
 fn small(mut scenario: Scenario) -> Scenario {
+    scenario.policies = PoliciesSpec::default();
     let flash = less_flash(&mut scenario);
     scenario.run.capacity_scale /= flash;
     let time = less_work(&mut scenario);
