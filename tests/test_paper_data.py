@@ -18,7 +18,7 @@ from outlast.errors import ScenarioError
 from outlast.reproduce import paper, write
 from outlast.reproduce.data import load
 from outlast.reproduce.data.checks import check_of
-from outlast.reproduce.data.expression import parse
+from outlast.reproduce.data.expression import Words, parse
 from outlast.reproduce.model import CALIBRATED, RUN, Found, Setting, Table
 
 ROWS = Table(
@@ -82,6 +82,16 @@ def test_columns_labels_and_functions() -> None:
 def test_what_is_no_expression_is_refused(text: str, message: str) -> None:
     with pytest.raises(ScenarioError, match=f"fig.toml: value = .*{message}"):
         parse(text, "fig.toml: value")
+
+
+def test_words_have_numbers_in_braces() -> None:
+    words = Words('{waf(way="a", spare="10 %"):.2f} and {sum(each(waf))}, but', "here")
+    assert Words("none", "here").of(ROWS) == "none"
+    assert words.of(ROWS).startswith("4.00 and 10.5, but")
+    with pytest.raises(LookupError):
+        Words('{waf(way="c")}', "here").of(ROWS)
+    with pytest.raises(ScenarioError, match="here = 1 \\+: no expression"):
+        Words("{1 +}", "here")
 
 
 def judged(**said: Any) -> Found:

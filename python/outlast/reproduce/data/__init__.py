@@ -3,6 +3,6 @@
 A figure's points are those of a sweep file, its columns and checks are expressions over what runs gave.
 """
 
-from outlast.reproduce.data.reading import load
+from outlast.reproduce.data.reading import figure, load
 
-__all__ = ["load"]
+__all__ = ["figure", "load"]

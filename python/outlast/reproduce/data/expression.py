@@ -8,8 +8,10 @@ arithmetic, comparisons, `and`, `or`, `not`, texts and numbers are taken.
 from __future__ import annotations
 
 import ast
+import itertools
 import math
 import operator
+import re
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -114,6 +116,22 @@ def _check_model(node: ast.Attribute, place: str) -> None:
         raise ScenarioError(f"{place}: a dot only follows models")
     if node.attr.startswith("_") or not callable(getattr(outlast.models, node.attr, None)):
         raise ScenarioError(f"{place}: no function {node.attr} in outlast.models")
+
+
+class Words:
+    """A text in which expressions stand in braces: `a tenth takes {minutes(share="0.1"):.1f} min`."""
+
+    def __init__(self, text: str, place: str) -> None:
+        parts = re.split(r"\{([^{}]*?)(?::([.,\dA-Za-z]*))?\}", text)
+        self._texts = parts[::3]
+        self._values = [
+            (parse(part.strip(), place), form or ".4g") for part, form in zip(parts[1::3], parts[2::3], strict=True)
+        ]
+
+    def of(self, table: Table) -> str:
+        """The text with its numbers; `LookupError` where one is absent."""
+        shown = [f"{value.of(table):{form}}" for value, form in self._values]
+        return "".join(itertools.chain.from_iterable(itertools.zip_longest(self._texts, shown, fillvalue="")))
 
 
 class _Evaluation:

@@ -10,7 +10,7 @@ from typing import Any
 
 from outlast.errors import ScenarioError
 from outlast.reproduce.data import charts, checks
-from outlast.reproduce.data.expression import Expression, parse
+from outlast.reproduce.data.expression import Expression, Words, parse
 from outlast.reproduce.model import KINDS, RUN, Cell, Figure, Mode, Paper, Row, Setting, Statement, Table
 from outlast.reproduce.rows import table_of
 from outlast.sweeps import draw, figures, plan
@@ -155,7 +155,8 @@ def _rows(
 def _statement(said: Mapping[str, Any], place: str) -> Statement:
     _known(said, STATEMENT, place)
     check = checks.check_of(said, place)
-    return Statement(said["text"], said["where"], check, said.get("because", ""), _kind(said, place))
+    because = Words(said.get("because", ""), f"{place}.because")
+    return Statement(said["text"], said["where"], check, because.of, _kind(said, place))
 
 
 def _kind(said: Mapping[str, Any], place: str) -> str | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from outlast.reproduce import data
 from outlast.reproduce.diffraid import ages, chips, limits, loss, playback, rates, speed, traces
 from outlast.reproduce.model import Mode, Paper
 
@@ -34,7 +37,7 @@ PAPER = Paper(
         traces.FIG11,
         speed.FIG12,
         playback.FIG13,
-        speed.TABLE2,
+        data.figure(Path(__file__).parent / "table2.toml"),
     ],
     traces.skipped,
     "diffraid",
