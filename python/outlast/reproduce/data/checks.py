@@ -23,25 +23,27 @@ BOUNDS: Mapping[str, tuple[str, Callable[[float, float], bool]]] = {
 Check = Callable[[Table], Found]
 
 
-def check_of(said: Mapping[str, Any], place: str) -> Check:
-    """The check that a statement's table says."""
+def check_of(said: Mapping[str, Any], place: str, names: Mapping[str, Any] | None = None) -> Check:
+    """The check that a statement's table says; `names` are bound in its expressions."""
     if "check" in said:
-        return _function(str(said["check"]), place)
+        check_it: Check = function(str(said["check"]), f"{place}.check")
+        return check_it
     loops = _loops(said.get("for", {}), place)
     one = _ordered(said, place) if "rising" in said else _valued(said, place)
 
     def check(table: Table) -> Found:
-        return every([one(table, bound) for bound in loops(table)])
+        return every([one(table, {**(names or {}), **bound}) for bound in loops(table)])
 
     return check
 
 
-def _function(name: str, place: str) -> Check:
+def function(name: str, place: str) -> Callable[..., Any]:
+    """The function that a file names, for what is real code."""
     module, _, function = name.partition(":")
     try:
-        found: Check = getattr(import_module(module), function)
+        found: Callable[..., Any] = getattr(import_module(module), function)
     except (ImportError, AttributeError, ValueError) as error:
-        raise ScenarioError(f"{place}.check = {name}: no such function; name one as MODULE:FUNCTION") from error
+        raise ScenarioError(f"{place} = {name}: no such function; name one as MODULE:FUNCTION") from error
     return found
 
 
@@ -112,7 +114,7 @@ def _expression(said: Mapping[str, Any], name: str, place: str) -> Expression:
 
 
 def _name(said: Mapping[str, Any], bound: Mapping[str, str]) -> str:
-    return ", ".join(str(part) for part in (said.get("name"), *bound.values()) if part)
+    return ", ".join(str(part) for part in (said.get("name"), *(bound[own] for own in said.get("for", {}))) if part)
 
 
 def _unit(said: Mapping[str, Any]) -> str:

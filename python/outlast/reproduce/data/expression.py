@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from outlast.errors import ScenarioError
-from outlast.reproduce.model import Table
+from outlast.reproduce.model import Row, Table
 
 Names: TypeAlias = Mapping[str, Any]
 OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
@@ -56,7 +56,8 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "sqrt": math.sqrt,
     "sum": sum,
 }
-"""What may be called, beside columns and models; `each(column, labels)` is the list of a column's values."""
+"""What may be called, beside columns and models; `each(column, labels)` is the list of a column's values, and
+`at(column, over, place, labels)` a column where another has that value."""
 NODES = (
     ast.Expression,
     ast.BinOp,
@@ -128,9 +129,9 @@ class Words:
             (parse(part.strip(), place), form or ".4g") for part, form in zip(parts[1::3], parts[2::3], strict=True)
         ]
 
-    def of(self, table: Table) -> str:
+    def of(self, table: Table, names: Names | None = None) -> str:
         """The text with its numbers; `LookupError` where one is absent."""
-        shown = [f"{value.of(table):{form}}" for value, form in self._values]
+        shown = [f"{value.of(table, names):{form}}" for value, form in self._values]
         return "".join(itertools.chain.from_iterable(itertools.zip_longest(self._texts, shown, fillvalue="")))
 
 
@@ -179,6 +180,8 @@ class _Evaluation:
         if name == "each":
             name = self._column(node.args)
             return [float(row[name]) for row in self._table.where(**labels) if row.get(name) is not None]
+        if name == "at":
+            return self._between(node.args, self._table.where(**labels))
         if name in FUNCTIONS:
             values = [self.value(part) for part in node.args]
             if name in ("mean", "sum"):
@@ -189,8 +192,19 @@ class _Evaluation:
             raise LookupError(f"no value of {name} where {labels}")
         return found
 
+    def _between(self, parts: list[ast.expr], rows: list[Row]) -> float:
+        """A column where another has a value: on the straight line between the rows on either side."""
+        if len(parts) != 3:
+            raise LookupError("at takes a column, the one that it is over, a value of that, and labels")
+        name, over, place = self._column(parts[:1]), self._column(parts[1:2]), float(self.value(parts[2]))
+        points = [(row[over], row[name]) for row in rows if row.get(over) is not None and row.get(name) is not None]
+        for (low, first), (high, second) in itertools.pairwise(points):
+            if low <= place < high:
+                return float(first + (place - low) / (high - low) * (second - first))
+        raise LookupError(f"no rows with {over} on either side of {place:g}")
+
     @staticmethod
     def _column(parts: list[ast.expr]) -> str:
         if len(parts) != 1 or not isinstance(parts[0], ast.Name):
-            raise LookupError("each takes the name of a column and labels")
+            raise LookupError("each and at take names of columns and labels")
         return parts[0].id

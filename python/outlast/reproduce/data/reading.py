@@ -20,9 +20,9 @@ PAPER = ("name", "title", "figures", "modes", "elsewhere", "folder")
 MODE = ("scale", "about")
 FIGURE = ("title", "about", "kind", "assumptions", "points", "rows", "columns", "charts", "statements")
 ROWS = ("over", "labels")
-POINTS = ("scenario", "set", "method", "vary", "labels", "modes")
+POINTS = ("scenario", "set", "method", "vary", "labels", "modes", "trace")
 COLUMN = ("name", "title", "figure", "value", "shown")
-STATEMENT = ("text", "where", "kind", "unit", "reason", "because", *checks.KEYS)
+STATEMENT = ("text", "where", "kind", "unit", "reason", "because", "when", "each", *checks.KEYS)
 
 
 def load(folder: Path) -> Paper:
@@ -69,7 +69,11 @@ def figure(file: Path) -> Figure:
         {name: name for own in grids for name in own.get("over", {})}
         | {column.name: column.title for column in columns if column.shown},
         lambda table: [charts.chart(own, f"{file.stem}-{at}", table) for at, own in enumerate(drawn)],
-        [_statement(own, f"{file}: statements[{at}]") for at, own in enumerate(said["statements"])],
+        [
+            _statement(own, names, f"{file}: statements[{at}]")
+            for at, own in enumerate(said["statements"])
+            for names in own.get("each", ({},))
+        ],
         said.get("assumptions", ()),
         _rows(columns, [row for own in grids for row in _grid(own)]),
         _kind(said, str(file)) or RUN,
@@ -79,18 +83,36 @@ def figure(file: Path) -> Figure:
 def _cells(said: Mapping[str, Any], setting: Setting, place: str) -> list[Cell]:
     """The points of a block: read and drawn as those of a sweep file."""
     own = {name: said[name] for name in ("scenario", "set", "method", "vary") if name in said}
+    if "vary" in own:
+        own["vary"] = [_axis(axis, f"{place}.vary[{at}]") for at, axis in enumerate(own["vary"])]
     own["set"] = dict(said.get("set", {})) | said.get("modes", {}).get(setting.mode.name, {})
     scenario = setting.scenarios / own["scenario"]
     spec = sweeps.read(own | {"scenario": str(scenario)} | ({} if "vary" in own else {"vary": [_nothing()]}))
+    layers: list[str | Path | Mapping[str, Any]] = [scenario]
+    if "trace" in said:
+        file = setting.traces / said["trace"]["file"] if setting.traces is not None else None
+        if file is None or not file.is_file():
+            return []
+        layers.append({"workload": {"trace": said["trace"] | {"file": str(file)}}})
     found = []
     for values in draw.points(spec):
         labels = dict(said.get("labels", {}))
         axes = zip(spec.axes, values, strict=True)
         labels |= {axis.name: str(plan.shown(axis, value)) for axis, value in axes if axis.name != NOTHING}
-        found.append(Cell(labels, [scenario], {**spec.overrides, **plan.changes_of(spec, values)}))
+        found.append(Cell(labels, layers, {**spec.overrides, **plan.changes_of(spec, values)}))
     if not found:
         raise ScenarioError(f"{place}: has no points")
     return found
+
+
+def _axis(said: Mapping[str, Any], place: str) -> Mapping[str, Any]:
+    """An axis; choices that are computed come from a function, as its settings by label."""
+    choices = said.get("choices")
+    if not isinstance(choices, Mapping):
+        return said
+    taken = {name: value for name, value in choices.items() if name != "from"}
+    made = checks.function(str(choices.get("from")), f"{place}.choices.from")(**taken)
+    return dict(said) | {"choices": [{"label": label, "set": own} for label, own in made.items()]}
 
 
 NOTHING = "one point"
@@ -152,11 +174,27 @@ def _rows(
     return rows
 
 
-def _statement(said: Mapping[str, Any], place: str) -> Statement:
+def _statement(said: Mapping[str, Any], names: Mapping[str, Any], place: str) -> Statement:
+    """A statement; `names` are those of its `each`, which stand for values in its texts and expressions."""
     _known(said, STATEMENT, place)
-    check = checks.check_of(said, place)
-    because = Words(said.get("because", ""), f"{place}.because")
-    return Statement(said["text"], said["where"], check, because.of, _kind(said, place))
+    own = dict(said) | {part: _filled(said[part], names) for part in ("text", "name", "because") if part in said}
+    check = checks.check_of(own, place, names)
+    because = Words(own.get("because", ""), f"{place}.because")
+    asked = said.get("when", {})
+    return Statement(
+        own["text"],
+        own["where"],
+        check,
+        lambda table: because.of(table, names),
+        _kind(own, place),
+        lambda table: not asked or table.has(**asked),
+    )
+
+
+def _filled(text: str, names: Mapping[str, Any]) -> str:
+    for name, value in names.items():
+        text = text.replace(f"{{{name}}}", str(value))
+    return text
 
 
 def _kind(said: Mapping[str, Any], place: str) -> str | None:

@@ -1,0 +1,117 @@
+"""Computed choices, traces, statements in turn, values between rows and charts of a figure that is data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from outlast.errors import ScenarioError
+from outlast.reproduce.data import charts, figure
+from outlast.reproduce.data.expression import parse
+from outlast.reproduce.model import Mode, Setting, Table
+
+HEAD = """
+title = "F"
+about = "A"
+
+[[columns]]
+name = "waf"
+figure = "write_amplification.total"
+"""
+ROWS = Table(
+    [
+        {"way": "a", "spare": "10 %", "waf": 4.0, "none": None},
+        {"way": "a", "spare": "20 %", "waf": 3.0, "none": None},
+        {"way": "b", "spare": "10 %", "waf": 2.0, "none": 1.0},
+        {"way": "b", "spare": "20 %", "waf": 1.5, "none": None},
+    ]
+)
+
+
+def test_a_column_between_two_rows() -> None:
+    rows = [{"way": "a", "busy": busy, "time": time} for busy, time in ((10, 1.0), (30, 2.0), (70, 6.0))]
+    table = Table([*rows, {"way": "b", "busy": 50, "time": 99.0}, {"way": "a", "busy": 90, "time": None}])
+
+    def of(place: float) -> Any:
+        return parse(f'at(time, busy, {place}, way="a")', "here").of(table)
+
+    assert (of(10), of(20), of(30), of(60)) == (1, 1.5, 2, 5)
+    for outside in (9, 70, 80):
+        with pytest.raises(LookupError, match="on either side"):
+            of(outside)
+    with pytest.raises(LookupError, match="at takes a column"):
+        parse('at(time, way="a")', "here").of(table)
+
+
+def ways(base: int, more: int = 0) -> dict[str, dict[str, Any]]:
+    """Choices that are computed."""
+    return {"some": {"device.ftl.capacity": f"{base}MiB"}, "less": {"device.ftl.capacity": f"{base - more}MiB"}}
+
+
+def test_computed_choices_statements_in_turn_and_traces(tmp_path: Path) -> None:
+    computed = """
+[[points]]
+scenario = "small.toml"
+labels = { way = "computed" }
+vary = [{ name = "spare", choices = { from = "test_paper_data_parts:ways", base = 24, more = 2 } }]
+
+[[points]]
+scenario = "small.toml"
+labels = { way = "traced", spare = "less" }
+trace = { file = "small.trace", format = "spc" }
+"""
+    turns = """
+[[statements]]
+each = [{ way = "greedy", paper = 2.5 }, { way = "fifo", paper = 4 }]
+text = "With {way} it is {paper}."
+where = "3"
+name = "{way}"
+value = 'waf(way=way, spare="less")'
+expected = "paper"
+within = 0.5
+reason = "a test"
+because = 'as {way} gives {waf(way=way, spare="less"):.1f}'
+
+[[statements]]
+text = "Under the trace."
+where = "3"
+when = { way = "traced" }
+value = 'waf(way="traced", spare="less")'
+above = 1
+"""
+    file = tmp_path / "fig1.toml"
+    (tmp_path / "small.toml").write_text('extends = "demo"')
+    file.write_text(HEAD + computed + turns)
+    own, mode = figure(file), Mode("quick", 1, "")
+    found = [cell for cell in own.cells(Setting(mode, tmp_path)) if cell.labels["way"] == "computed"]
+    assert [cell.labels["spare"] for cell in found] == ["some", "less"]
+    assert [cell.overrides["device.ftl.capacity"] for cell in found] == ["24MiB", "22MiB"]
+    # A trace that is absent leaves its points out, and what is said of them is not asked.
+    for there, setting in ((False, Setting(mode, tmp_path)), (True, Setting(mode, tmp_path, tmp_path))):
+        (tmp_path / "small.trace").touch()
+        traced = [cell for cell in own.cells(setting) if cell.labels["way"] == "traced"]
+        assert len(traced) == there
+        if traced:
+            wanted = {"trace": {"file": str(tmp_path / "small.trace"), "format": "spc"}}
+            assert traced[0].layers[1] == {"workload": wanted}
+    rows = [{"way": way, "spare": "less", "waf": 3.0} for way in ("greedy", "fifo")]
+    first, second = own.verdicts(Table(rows))
+    assert (first["statement"], first["verdict"]) == ("With greedy it is 2.5.", "agrees")
+    assert (second["statement"], second["because"]) == ("With fifo it is 4.", "as fifo gives 3.0")
+    assert [number["name"] for number in second["numbers"]] == ["fifo"]
+    assert own.verdicts(Table([*rows, {"way": "traced", "spare": "less", "waf": 2.0}]))[2]["verdict"] == "agrees"
+    file.write_text(HEAD + computed.replace(":ways", ":none") + turns)
+    with pytest.raises(ScenarioError, match=r"vary\[0\]\.choices\.from = test_paper_data_parts:none: no such function"):
+        figure(file).cells(Setting(mode, tmp_path))
+
+
+def test_charts_of_some_rows_of_formulas_and_of_parts() -> None:
+    some = charts.chart({"title": "t", "x": "spare", "y": "waf", "where": {"way": "b"}}, "c", ROWS)
+    assert [curve["y"] for curve in some.data] == [[2.0, 1.5]]
+    parts = {"title": "t", "x": "way", "y": "waf", "also": ["none"], "where": {"spare": "10 %"}, "stacked": True}
+    assert charts.chart(parts, "c", ROWS).layout["barmode"] == "stack"
+    curves = [{"name": "square", "value": "x ** 2"}, {"name": "absent", "value": 'x * waf(way="c")'}]
+    drawn = charts.chart({"title": "t", "x": "x", "range": [1, 3, 3], "curves": curves}, "c", ROWS)
+    assert [(curve["name"], curve["x"], curve["y"]) for curve in drawn.data] == [("square", [1, 2, 3], [1, 4, 9])]
