@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from typing import Any
 
@@ -10,71 +11,123 @@ import pytest
 from conftest import ROOT
 from outlast import api
 from outlast.reproduce import cells, paper
+from outlast.reproduce.data.expression import parse
 from outlast.reproduce.model import Cell, Row, Setting, Table
-from outlast.reproduce.msapl import common, fig06, fig07, spare
+from outlast.reproduce.msapl import common, errors
 from outlast.reproduce.rows import figures
 
 SETTING = Setting(paper("msapl").modes["quick"], ROOT / "scenarios" / "msapl")
 
 
-def row_of(name: str, changes: dict[str, Any]) -> Row:
+POINTS = 2.0
+"""Percentage points within which a saving agrees with the paper's, in the files of the figures."""
+SPANS = {"Financial": 10, "Exchange": 12, "MSN": 25}
+"""Percent of the user space that a workload touches; as in its scenario file."""
+WRITTEN_KB = {"Financial": 14 * 0.76, "Exchange": 17 * 0.67, "MSN": 27 * 0.96}
+"""Kilobytes written for each request: Table 2."""
+
+
+def cells_of(name: str) -> list[Cell]:
+    figure = paper("msapl").figure(name)
+    assert figure is not None
+    return figure.cells(SETTING)
+
+
+def row_of(file: str, changes: dict[str, Any]) -> Row:
     """What a run of a workload gives on a sixteenth of the drive."""
-    cell = Cell({}, [SETTING.scenarios / common.WORKLOADS[name].file], changes)
+    cell = Cell({}, [SETTING.scenarios / file], changes)
     return figures({"summary": dict(api.run(cells.prepare(cell, 16).scenario).summary)})
 
 
 def test_savings_scatter_less_than_they_are_judged_by() -> None:
     saved = []
     for seed in (1, 2, 3):
-        schemes = common.schemes(common.WORKLOADS["Exchange"].span)
+        schemes = common.schemes(SPANS["Exchange"])
         base, mine = (
-            row_of("Exchange", schemes[scheme] | {"seed": seed})["write_amplification"]
+            row_of("exchange.toml", schemes[scheme] | {"seed": seed})["write_amplification"]
             for scheme in (common.ESAP, common.MSAPL)
         )
         saved.append(100 * (1 - mine / base))
-    assert 3 * statistics.stdev(saved) < common.POINTS
+    assert 3 * statistics.stdev(saved) < POINTS
 
 
-def made(responses: dict[str, float]) -> Table:
-    """eSAP busy for 10, 30, 70 % of the time, with its response and mSAPL's."""
+LOADS = {"2.0 MB/s": 10.0, "2.8 MB/s": 30.0, "4.0 MB/s": 70.0, "5.6 MB/s": 90.0, "8.0 MB/s": 100.0}
+
+
+def made(factor: float) -> Table:
+    """Each workload under eSAP, busy for 10, 30, 70 % of the time, with a response in proportion; mSAPL's beside it."""
     rows: list[Row] = []
-    for load, busy in zip(fig06.LOADS, (10.0, 30.0, 70.0), strict=False):
-        for scheme, factor in responses.items():
-            own = {"workload": "MSN", "scheme": scheme, "load": f"{load} MB/s", "busy_percent": busy}
-            rows.append(own | {"response_mean_us": factor * busy})
+    for workload in SPANS:
+        for load, busy in LOADS.items():
+            for scheme in common.schemes(10):
+                less = 1.0 if scheme == common.ESAP else factor
+                own = {"workload": workload, "scheme": scheme, "load": load, "busy_percent": busy * less}
+                response = 2 * less * busy
+                rows.append(
+                    own
+                    | {
+                        "response_mean_us": response,
+                        "log_response": math.log(response),
+                        "esap_busy": busy,
+                        "saved": 100 * (1 - less),
+                    }
+                )
     return Table(rows)
 
 
 def test_the_load_at_which_responses_are_compared_is_half_of_the_time() -> None:
-    table = made({common.ESAP: 2.0, common.MSAPL: 1.0})
-    first, second, way = fig06.place(table, "MSN")
-    assert (first, second) == ("2.8 MB/s", "4.0 MB/s")
-    assert way == pytest.approx(0.5)
+    table = made(0.5)
+    text = 'exp(at(log_response, esap_busy, 50, workload="MSN", scheme="eSAP"))'
     # Half way between the logarithms of 60 and 140.
-    assert fig06.response_us(table, "MSN", common.ESAP) == pytest.approx((60 * 140) ** 0.5)
-    assert fig06.saves(table, "MSN", common.MSAPL) == pytest.approx(50)
-    with pytest.raises(LookupError, match="50 %"):
-        fig06.place(Table(table.where(load="2.0 MB/s")), "MSN")
+    assert parse(text, "here").of(table) == pytest.approx((60 * 140) ** 0.5)
+    figure = paper("msapl").figure("fig06")
+    assert figure is not None
+    for verdict in figure.verdicts(table):
+        for number in verdict["numbers"]:
+            assert number["simulation"] == pytest.approx(50)
+    assert figure.verdicts(made(0.738))[3]["verdict"] == "agrees"
+    assert figure.verdicts(made(0.77))[3]["verdict"] == "differs"
+    assert figure.verdicts(made(1.01))[0]["verdict"] == "differs"
+    with pytest.raises(LookupError, match="50"):
+        parse(text, "here").of(Table(table.where(load="2.0 MB/s")))
 
 
 def test_all_workloads_are_offered_the_same_bytes() -> None:
-    for load in fig06.LOADS:
-        for name, size in fig06.WRITTEN_KB.items():
-            assert fig06.rate(name, load) * size / 1000 == pytest.approx(load, rel=0.01)
+    for cell in cells_of("fig06"):
+        written = cell.overrides["workload.synthetic.rate_iops"] * WRITTEN_KB[cell.labels["workload"]] / 1000
+        assert written == pytest.approx(float(cell.labels["load"].split()[0]), rel=0.01)
+
+
+def test_each_workload_touches_what_its_classes_are_made_for() -> None:
+    for name in ("fig05", "fig06", "fig07"):
+        for cell in cells_of(name):
+            span = SPANS[cell.labels["workload"]]
+            whole = cells.prepare(cell, 1).scenario
+            assert whole["workload"]["synthetic"]["span"] == f"{span}%"
+            for setting, value in common.schemes(span)[cell.labels["scheme"]].items():
+                assert cell.overrides[setting] == value
 
 
 def test_spare_space_is_what_the_label_says() -> None:
-    for percent in spare.SPARES:
-        drive = spare.capacity_mib(percent)
-        assert 100 * (spare.ROOM_MIB / drive - 1) == pytest.approx(percent, abs=0.05)
-    for cell in spare.cells(SETTING):
-        touched = float(cell.overrides["workload.synthetic.span"].rstrip("%")) / 100
+    room = 98_304  # what two parities in eight leave of 128 GiB
+    found = cells_of("spare")
+    assert len({tuple(cell.labels.values()) for cell in found}) == 3 * 4 * 2
+    for cell in found:
         drive = int(cell.overrides["device.ftl.capacity"].removesuffix("MiB"))
-        span = common.WORKLOADS[cell.labels["workload"]].span
+        percent = float(cell.labels["spare"].split()[0])
+        assert 100 * (room / drive - 1) == pytest.approx(percent, abs=0.05)
+        touched = float(cell.overrides["workload.synthetic.span"].rstrip("%")) / 100
+        span = SPANS[cell.labels["workload"]]
         assert touched * drive == pytest.approx(span / 100 * common.CAPACITY_MIB, rel=0.05)
+        if cell.labels["scheme"] == common.MSAPL:
+            parts = cell.overrides["device.protection.classes"]
+            assert parts[:2] == common.classes(span)[:2]
+            assert parts[2]["ranges"][0]["to"] == f"{drive}MiB"
 
 
 def test_the_life_at_the_error_rate_of_hard_disks_is_in_proportion_to_wear() -> None:
-    end = fig07.crossing()
-    assert fig07.log_uper(end, 1.0) == pytest.approx(fig07.log_uper(end / fig07.PAPER_WAF, fig07.PAPER_WAF), rel=1e-9)
+    end = errors.life()
+    assert errors.log_uper(end, 1.0) == pytest.approx(
+        errors.log_uper(end / errors.PAPER_WAF, errors.PAPER_WAF), rel=1e-9
+    )
     assert end == pytest.approx(16_397, abs=1)

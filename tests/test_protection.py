@@ -13,7 +13,7 @@ from outlast.reproduce import cells, paper
 from outlast.reproduce.flexible import rebuild, space
 from outlast.reproduce.flexible.common import DOUBLE, NONE, SINGLE, TWO_LEVEL
 from outlast.reproduce.model import Cell, Setting, Table
-from outlast.reproduce.msapl import common, fig01
+from outlast.reproduce.msapl import common, errors
 from outlast.reproduce.rows import table_of
 from sample import sample_result, with_classes
 
@@ -159,7 +159,7 @@ def test_the_two_level_code_counts_exactly() -> None:
 
 
 def test_more_parity_crosses_first_when_it_wears_more() -> None:
-    five, six = (fig01.crossing(raid, fig01.PAPER_WAF[raid]) for raid in ("RAID5", "RAID6"))
+    five, six = (errors.crossing(raid, errors.RAID_WAF[raid]) for raid in ("RAID5", "RAID6"))
     assert six < five
     assert six == pytest.approx(15_700, rel=0.01)
     assert five == pytest.approx(20_000, rel=0.01)
@@ -171,12 +171,14 @@ def test_partial_parity_of_a_real_trace() -> None:
     if folder is None or file is None or not file.is_file():
         pytest.skip(f"there is no {common.TRACE_FILE}")
     setting = Setting(paper("msapl").modes["quick"], SCENARIOS / "msapl", folder)
-    layers = common.trace_layers(setting, file)
+    figure = paper("msapl").figure("fig05")
+    assert figure is not None
     waf = {}
-    for place in ("inline", "blocks"):
-        job = cells.prepare(Cell({}, layers, {common.PLACE: place}), 16)
-        waf[place] = api.run(job.scenario).summary["write_amplification"]["total"]
-    assert waf["blocks"] < waf["inline"]
+    for cell in figure.cells(setting):
+        if cell.labels["workload"].startswith("trace"):
+            job = cells.prepare(cell, 16)
+            waf[cell.labels["scheme"]] = api.run(job.scenario).summary["write_amplification"]["total"]
+    assert waf[common.BLOCKS] < waf[common.ESAP]
 
 
 def test_the_report_has_a_part_on_parity() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from outlast.reproduce import data
 from outlast.reproduce.model import Mode, Paper
-from outlast.reproduce.msapl import common, fig01, fig05, fig06, fig07, spare, tables
+from outlast.reproduce.msapl import common
 
 MODES = {
     "full": Mode("full", 1, "The whole drive of 128 GiB and all of the requests of Table 2."),
@@ -20,7 +23,10 @@ PAPER = Paper(
     "msapl",
     "mSAPL: Flash Aware RAID-Like Protection (Electronics 2020)",
     MODES,
-    [tables.FIGURE, fig01.FIGURE, fig05.FIGURE, fig06.FIGURE, fig07.FIGURE, spare.FIGURE],
+    [
+        data.figure(Path(__file__).parent / f"{name}.toml")
+        for name in ("tables", "fig01", "fig05", "fig06", "fig07", "spare")
+    ],
     common.skipped,
     elsewhere={
         "Figure 2": "a drawing of the scheme",
