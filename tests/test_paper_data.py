@@ -246,6 +246,24 @@ def test_rows_of_closed_forms_need_no_run(folder: Path) -> None:
     assert figure.verdicts(table)[0]["verdict"] == "agrees"
 
 
+def test_a_block_of_points_may_be_smaller_than_its_mode(folder: Path) -> None:
+    file = folder / "fig1.toml"
+    file.write_text(file.read_text().replace("[[points]]", "[[points]]\nleast_scale.quick = 4", 1))
+    small = load(folder)
+    (figure,) = small.figures
+    scales = {cell.least_scale for cell in figure.cells(Setting(small.modes["quick"], folder))}
+    assert scales == {1, 4}  # the other block has no such limit
+
+
+def test_rows_over_text_are_labelled_by_it(folder: Path) -> None:
+    rows = '[[rows]]\nover = { way = ["one", "two"], spare = [0.1] }\n'
+    columns = '[[columns]]\nname = "waf"\nvalue = "models.waf(spare)"\n'
+    (folder / "fig1.toml").write_text(f'title = "F"\nabout = "A"\n{rows}{columns}')
+    (figure,) = load(folder).figures
+    # A column is a number; `way` stands before all of them.
+    assert dict(figure.columns) == {"spare": "spare", "waf": "waf"}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -20,7 +20,7 @@ PAPER = ("name", "title", "figures", "modes", "elsewhere", "folder")
 MODE = ("scale", "about")
 FIGURE = ("title", "about", "kind", "assumptions", "points", "rows", "columns", "charts", "statements")
 ROWS = ("over", "labels")
-POINTS = ("scenario", "set", "method", "vary", "labels", "modes", "trace")
+POINTS = ("scenario", "set", "method", "vary", "labels", "modes", "trace", "least_scale")
 COLUMN = ("name", "title", "figure", "value", "shown")
 STATEMENT = ("text", "where", "kind", "unit", "reason", "because", "when", "each", *checks.KEYS)
 
@@ -65,13 +65,13 @@ def figure(file: Path) -> Figure:
         lambda setting: [
             cell for at, own in enumerate(blocks) for cell in _cells(own, setting, f"{file}: points[{at}]")
         ],
-        # What rows without a run are over comes first.
-        {name: name for own in grids for name in own.get("over", {})}
+        # What rows without a run are over comes first; what is text there is a label, and stands before all columns.
+        {name: name for own in grids for name, values in own.get("over", {}).items() if not isinstance(values[0], str)}
         | {column.name: column.title for column in columns if column.shown},
         lambda table: [charts.chart(own, f"{file.stem}-{at}", table) for at, own in enumerate(drawn)],
         [
             _statement(own, names, f"{file}: statements[{at}]")
-            for at, own in enumerate(said["statements"])
+            for at, own in enumerate(said.get("statements", ()))
             for names in own.get("each", ({},))
         ],
         said.get("assumptions", ()),
@@ -99,7 +99,8 @@ def _cells(said: Mapping[str, Any], setting: Setting, place: str) -> list[Cell]:
         labels = dict(said.get("labels", {}))
         axes = zip(spec.axes, values, strict=True)
         labels |= {axis.name: str(plan.shown(axis, value)) for axis, value in axes if axis.name != NOTHING}
-        found.append(Cell(labels, layers, {**spec.overrides, **plan.changes_of(spec, values)}))
+        scale = said.get("least_scale", {}).get(setting.mode.name, 1)
+        found.append(Cell(labels, layers, {**spec.overrides, **plan.changes_of(spec, values)}, least_scale=scale))
     if not found:
         raise ScenarioError(f"{place}: has no points")
     return found

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from outlast.reproduce import data
 from outlast.reproduce.hrm import fig03, fig04, fig05, fig09, fig11, redundancy, scrubbing
 from outlast.reproduce.model import Mode, Paper
 
@@ -31,6 +34,8 @@ PAPER = Paper(
         scrubbing.FIGURE,
         fig09.FIGURE,
         fig11.FIGURE,
+        data.figure(Path(__file__).parent / "map.toml"),
+        data.figure(Path(__file__).parent / "block.toml"),
     ],
     fig11.skipped,
     elsewhere={
