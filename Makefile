@@ -113,7 +113,7 @@ first-policy: $(if $(WHEEL),.venv/tools,wheel) ## seconds from pip install of th
 	@$(BIN)/python tests/first_policy.py $(or $(WHEEL),dist/*.whl)
 
 docs: setup ## the documentation as a site in site/, with the output of the notebooks of examples/
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "== Documentation: site/index.html"
 
 rejudge: setup ## one paper in turn (PAPER=hrm: that one) run again in the quick mode, and its verdicts compared with docs/papers/verdicts.json

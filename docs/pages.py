@@ -1,0 +1,141 @@
+"""Makes pages of the reference of what the program itself says: settings, presets, policies, commands.
+
+A hook of mkdocs. The texts at the root of the checkout (architecture, changelog) become pages, too, and the decisions
+get their place in the navigation.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+from outlast.api import presets, show_preset
+from outlast.cli import cli
+from outlast.policies.listing import decisions
+from outlast.setting import Setting, tree, vars_of
+
+ROOT = Path(__file__).resolve().parent.parent
+COPIED = {"architecture.md": "ARCHITECTURE.md", "changelog.md": "CHANGELOG.md"}
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Lists the decisions in the navigation, by number."""
+    files = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+    assert config.nav is not None
+    config.nav.append({"Decisions": [{_title(file): f"decisions/{file.name}"} for file in files]})
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds the pages that are made."""
+    made = {
+        "reference/settings.md": _settings(),
+        "reference/presets.md": _presets(),
+        "reference/policies.md": _policies(),
+        "reference/commands.md": _commands(),
+    }
+    made |= {place: _moved((ROOT / source).read_text(encoding="utf-8")) for place, source in COPIED.items()}
+    for place, content in made.items():
+        files.append(File.generated(config, place, content=content))
+    return files
+
+
+def _title(file: Path) -> str:
+    first = file.read_text(encoding="utf-8").partition("\n")[0].removeprefix("#").strip()
+    number = file.name[:4]
+    return first if first.startswith(number) else f"{number} {first}"
+
+
+def _moved(text: str) -> str:
+    """Links from the root of the checkout become links from docs/; those to anything else become plain text."""
+    text = text.replace("](docs/", "](")
+    return re.sub(r"\[([^\]]*)\]\((?!https?:|#|[\w/.-]+\.(?:md|png|json))[^)]*\)", r"\1", text)
+
+
+def _settings() -> str:
+    parts = [
+        "# Every setting\n",
+        "Made from the [schema](scenario.schema.json) of scenario files. The name in front stands in TOML, ",
+    ]
+    parts += ["after `--set`, in Python and as an axis of a sweep.\n"]
+    for name, setting in tree().items():
+        parts.append(f"\n## {name}\n\n{_said(setting)}\n")
+        parts += _table(setting)
+    return "\n".join(parts)
+
+
+def _table(setting: Setting) -> Iterator[str]:
+    rows = list(_leaves(setting))
+    if rows:
+        yield "| setting | what it is |\n|---|---|"
+        yield from (f"| `{each}` | {_cell(each)} |" for each in rows)
+
+
+def _leaves(setting: Setting) -> Iterator[Setting]:
+    for each in vars_of(setting).values():
+        yield each
+        yield from _leaves(each)
+
+
+def _said(setting: Setting) -> str:
+    return html.escape(setting.__doc__ or "", quote=False)
+
+
+def _cell(setting: Setting) -> str:
+    lines = [line.removeprefix("- ").strip() for line in _said(setting).splitlines()]
+    return "<br>".join(lines).replace("|", "\\|")
+
+
+def _presets() -> str:
+    parts = [
+        "# Presets\n",
+        'Scenarios that are built in: `outlast run NAME`, or `extends = "NAME"` in a file. ',
+        "[Which one to take](../guide/choose-a-preset.md). Each number carries its source.\n",
+    ]
+    parts += ["| preset | what it is |\n|---|---|"] + [
+        f"| [`{name}`](#{name}) | {about} |" for name, about in presets().items()
+    ]
+    for name in presets():
+        parts.append(f"\n## {name}\n\n```toml\n{show_preset(name).rstrip()}\n```\n")
+    return "\n".join(parts)
+
+
+def _policies() -> str:
+    parts = [
+        "# Policies\n",
+        "What drives and arrays decide, and the policies that do so. Code of your own may take the place of each:",
+    ]
+    parts += ["[how](../guide/adding-a-policy.md).\n"]
+    for name, entry in decisions().items():
+        parts.append(f"\n## {name}\n\n{_text(entry['about'])}\n\n| `{entry['setting']}` | what it does |\n|---|---|")
+        parts += [f"| `{policy}` | {_text(about)} |" for policy, about in entry["policies"].items()]
+        own = entry["own"]
+        parts.append(f"\nOwn code: {_text(own)}.\n" if own else "")
+    return "\n".join(parts)
+
+
+def _text(text: str) -> str:
+    return html.escape(text, quote=False).replace("|", "\\|").replace("\n", "<br>")
+
+
+def _commands() -> str:
+    parts = ["# Every command\n", "What `--help` of each command says.\n"]
+    with click.Context(cli, info_name="outlast", terminal_width=100) as context:
+        parts += _help(cli, context)
+    return "\n".join(parts)
+
+
+def _help(command: click.Command, context: click.Context) -> Iterator[str]:
+    yield f"\n## {context.command_path}\n\n```text\n{command.get_help(context).rstrip()}\n```\n"
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner: Any = command.get_command(context, name)
+            with click.Context(inner, info_name=name, parent=context, terminal_width=100) as below:
+                yield from _help(inner, below)
