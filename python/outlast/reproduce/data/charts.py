@@ -10,7 +10,7 @@ from outlast.report.numbers import text
 from outlast.reproduce.data.expression import number
 from outlast.reproduce.model import Row, Table
 
-KEYS = ("title", "x", "y", "by", "x_title", "y_title", "log", "most", "also")
+KEYS = ("title", "x", "y", "by", "x_title", "y_title", "log", "most", "also", "where")
 
 
 def chart(said: Mapping[str, Any], name: str, table: Table) -> Figure:
@@ -18,7 +18,7 @@ def chart(said: Mapping[str, Any], name: str, table: Table) -> Figure:
     x, y = said["x"], [said["y"], *said.get("also", ())]
     data: list[dict[str, Any]] = []
     for column in y:
-        rows = [row for row in table.rows if row.get(column) is not None]
+        rows = [row for row in table.where(**said.get("where", {})) if row.get(column) is not None]
         for own in _groups(rows, said.get("by"), column if len(y) > 1 else ""):
             colour = RUN_COLOURS[len(data) % len(RUN_COLOURS)]
             data.append(_curve([(row[x], row[column]) for row in own[1]], own[0], colour))
