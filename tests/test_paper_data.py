@@ -19,7 +19,7 @@ from outlast.reproduce import paper, write
 from outlast.reproduce.data import load
 from outlast.reproduce.data.checks import check_of
 from outlast.reproduce.data.expression import Words, parse
-from outlast.reproduce.model import CALIBRATED, RUN, Found, Setting, Table
+from outlast.reproduce.model import CALIBRATED, RUN, Found, Number, Setting, Table
 
 ROWS = Table(
     [
@@ -56,9 +56,20 @@ def test_columns_labels_and_functions() -> None:
     assert of('mean(each(waf, way="a")) - min(each(waf, way="a"))') == 0.5
     assert of("max(1, 5, 3) + abs(-2)") == 7
     assert of('each(none, way="b")') == [1.0]
+    assert of("each(waf, waf < 4 and way == w)", w="a") == [3.0]
+    assert of('each(2 * number(spare), none > 0, way="b")') == [20.0]
+    assert of('min(each(number(spare), waf <= 2, way="b"))') == 10
     assert of("models.waf(spare)", spare=0.25) == models.waf(0.25)
     assert of("1 < x < 3 and not x == 2.5", x=2) is True
-    for absent in ('waf(way="c")', "waf()", "other", 'none(way="a", spare="10 %")', 'other(way="a", spare="10 %")'):
+    for absent in (
+        "min(each(waf, waf > 9))",
+        "each(waf, 1, 2)",
+        'waf(way="c")',
+        "waf()",
+        "other",
+        'none(way="a", spare="10 %")',
+        'other(way="a", spare="10 %")',
+    ):
         with pytest.raises(LookupError):
             of(absent)
 
@@ -117,6 +128,17 @@ def test_checks_hold_up_to_their_limits_and_no_further() -> None:
     assert judged(rising=falling, ties=0, **{"for": {"w": ["a", "b"]}}).holds
     assert not judged(rising=falling[::-1], ties=0.2, **{"for": {"w": ["a"]}}).holds
     assert judged(rising=falling[::-1], ties=0.26, **{"for": {"w": ["a", "b"]}}).holds
+    assert judged(rising='each(waf, way="a")').holds is False
+    assert [judged(rising="each(waf - waf + 1)", ties=ties).holds for ties in (0, -1e-9)] == [True, False]
+    assert judged(rising='each(number(spare), way="a")').holds
+    with pytest.raises(LookupError, match="fewer than two"):
+        judged(rising="each(waf, waf == 4)")
+    assert judged(**value, below=4, paper=5, name="it").numbers == (Number("it", 3, 5),)
+    parts = [{"name": "a", "expected": 3, "within": 0}, {"name": "b", "below": 3}]
+    assert [judged(**value, parts=parts[:many]).holds for many in (1, 2)] == [True, False]
+    assert judged(**value, parts=parts).words == "a 3 (expected 3 within 0); b 3 (below 3)"
+    with pytest.raises(ScenarioError, match=r"here.parts\[0\]: hare: unknown key"):
+        judged(**value, parts=[{"hare": 1}])
     # One that does not hold decides; a row that is absent is for the statement to tell.
     both = {"value": 'waf(way=w, spare="10 %")', "least": 3, "for": {"w": ["a", "b"]}}
     assert judged(**both).holds is False
@@ -227,23 +249,6 @@ def test_a_folder_of_data_is_a_paper(folder: Path) -> None:
     (chart,) = figure.charts(table)
     assert [curve["name"] for curve in chart.data] == ["greedy", "fifo"]
     assert json.loads((folder / "out" / "reproduction.json").read_text())["papers"][0]["paper"] == "small"
-
-
-def test_rows_of_closed_forms_need_no_run(folder: Path) -> None:
-    rows = '[[rows]]\nlabels = { way = "formula" }\nover = { spare = [0.1, 0.25], pages = [64, 128] }\n'
-    columns = '[[columns]]\nname = "waf"\nvalue = "models.waf(spare, pages=pages)"\n'
-    statement = '[[statements]]\ntext = "t"\nwhere = "1"\nvalue = "waf(spare=0.1, pages=64)"\nabove = 1\n'
-    (folder / "fig1.toml").write_text(f'title = "F"\nabout = "A"\nkind = "closed form"\n{rows}{columns}{statement}')
-    small = load(folder)
-    setting = Setting(small.modes["quick"], folder)
-    (figure,) = small.figures
-    assert figure.cells(setting) == []
-    assert figure.rows is not None
-    table = Table(figure.rows(setting, [], []))
-    wanted = [(spare, pages) for spare in (0.1, 0.25) for pages in (64, 128)]
-    assert [(row["spare"], row["pages"]) for row in table.rows] == wanted
-    assert [row["waf"] for row in table.rows] == [models.waf(spare, pages=pages) for spare, pages in wanted]
-    assert figure.verdicts(table)[0]["verdict"] == "agrees"
 
 
 def test_a_block_of_points_may_be_smaller_than_its_mode(folder: Path) -> None:

@@ -12,7 +12,9 @@ from outlast.reproduce.check import SLACK, every
 from outlast.reproduce.data.expression import Expression, parse
 from outlast.reproduce.model import Found, Number, Table
 
-KEYS = ("value", "expected", "within", "least", "most", "below", "above", "rising", "ties", "check", "for", "name")
+PART = ("value", "expected", "within", *("least", "most", "below", "above"), "paper", "rising", "ties", "for", "name")
+"""What a part of a check is made of."""
+KEYS = (*PART, "check", "parts")
 """What a check is made of; beside them stand text, where, kind, unit, reason and because."""
 BOUNDS: Mapping[str, tuple[str, Callable[[float, float], bool]]] = {
     "least": ("at least", lambda value, bound: value >= bound),
@@ -26,25 +28,39 @@ Check = Callable[[Table], Found]
 def check_of(said: Mapping[str, Any], place: str, names: Mapping[str, Any] | None = None) -> Check:
     """The check that a statement's table says; `names` are bound in its expressions."""
     if "check" in said:
-        check_it: Check = function(str(said["check"]), f"{place}.check")
-        return check_it
+        check: Check = function_of(str(said["check"]), f"{place}.check")
+        return check
+    if "parts" in said:
+        return _all_of(said, place, names)
     loops = _loops(said.get("for", {}), place)
     one = _ordered(said, place) if "rising" in said else _valued(said, place)
 
-    def check(table: Table) -> Found:
+    def judged(table: Table) -> Found:
         return every([one(table, {**(names or {}), **bound}) for bound in loops(table)])
 
-    return check
+    return judged
 
 
-def function(name: str, place: str) -> Callable[..., Any]:
-    """The function that a file names, for what is real code."""
+def _all_of(said: Mapping[str, Any], place: str, names: Mapping[str, Any] | None) -> Check:
+    """Several checks of which all must hold; what they share, such as unit and reason, the statement says."""
+    shared = {name: value for name, value in said.items() if name != "parts"}
+    parts = []
+    for at, own in enumerate(said["parts"]):
+        here = f"{place}.parts[{at}]"
+        for name in own:
+            if name not in (*PART, "unit", "reason"):
+                raise ScenarioError(f"{here}: {name}: unknown key; there are {', '.join((*PART, 'unit', 'reason'))}")
+        parts.append(check_of(shared | own, here, names))
+    return lambda table: every([part(table) for part in parts])
+
+
+def function_of(name: str, place: str) -> Any:
+    """The function `MODULE:FUNCTION`, for what is real code."""
     module, _, function = name.partition(":")
     try:
-        found: Callable[..., Any] = getattr(import_module(module), function)
+        return getattr(import_module(module), function)
     except (ImportError, AttributeError, ValueError) as error:
         raise ScenarioError(f"{place} = {name}: no such function; name one as MODULE:FUNCTION") from error
-    return found
 
 
 def _loops(said: Any, place: str) -> Callable[[Table], list[dict[str, str]]]:
@@ -80,27 +96,33 @@ def _valued(said: Mapping[str, Any], place: str) -> Callable[[Table, Mapping[str
     if not bounds:
         raise ScenarioError(f"{place}: needs expected, rising, check or a bound: {', '.join(BOUNDS)}")
 
+    stated_by_paper = parse(str(said["paper"]), f"{place}.paper") if "paper" in said else None
+
     def within_bounds(table: Table, bound: Mapping[str, str]) -> Found:
         name, unit = _name(said, bound), _unit(said)
         ours = float(value.of(table, bound))
         limits = {which: float(limit.of(table, bound)) for which, limit in bounds.items()}
         holds = all(BOUNDS[which][1](ours, limit) for which, limit in limits.items())
         stated = ", ".join(f"{BOUNDS[which][0]} {limit:.4g}{unit}" for which, limit in limits.items())
-        return Found(holds, f"{name} {ours:.4g}{unit} ({stated})".strip())
+        theirs = () if stated_by_paper is None else (Number(name, ours, float(stated_by_paper.of(table, bound)), unit),)
+        return Found(holds, f"{name} {ours:.4g}{unit} ({stated})".strip(), theirs)
 
     return within_bounds
 
 
 def _ordered(said: Mapping[str, Any], place: str) -> Callable[[Table, Mapping[str, str]], Found]:
     texts = said["rising"]
-    if not isinstance(texts, Sequence) or isinstance(texts, str) or len(texts) < 2:
-        raise ScenarioError(f"{place}.rising = {texts}: must be a list of two expressions or more")
-    parts = [parse(str(text), f"{place}.rising") for text in texts]
+    if not isinstance(texts, Sequence) or (not isinstance(texts, str) and len(texts) < 2):
+        raise ScenarioError(f"{place}.rising = {texts}: must be a list of two expressions or more, or each(...)")
+    parts = [parse(str(text), f"{place}.rising") for text in ([texts] if isinstance(texts, str) else texts)]
     slack = float(said.get("ties", SLACK))
 
     def rising(table: Table, bound: Mapping[str, str]) -> Found:
         unit = _unit(said)
-        values = [float(part.of(table, bound)) for part in parts]
+        found = [part.of(table, bound) for part in parts]
+        values = [float(value) for value in (found[0] if isinstance(texts, str) else found)]
+        if len(values) < 2:
+            raise LookupError("fewer than two values to put in order")
         holds = all(after >= before * (1 - slack) for before, after in itertools.pairwise(values))
         return Found(holds, f"{_name(said, bound)} {' ≤ '.join(f'{value:.4g}{unit}' for value in values)}".strip())
 

@@ -56,7 +56,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "sqrt": math.sqrt,
     "sum": sum,
 }
-"""What may be called, beside columns and models; `each(column, labels)` is the list of a column's values, and
+"""What may be called, beside columns and models: `each(column, condition, labels)` is a list, see `_each()`, and
 `at(column, over, place, labels)` a column where another has that value."""
 NODES = (
     ast.Expression,
@@ -123,7 +123,7 @@ class Words:
     """A text in which expressions stand in braces: `a tenth takes {minutes(share="0.1"):.1f} min`."""
 
     def __init__(self, text: str, place: str) -> None:
-        parts = re.split(r"\{([^{}]*?)(?::([.,\dA-Za-z]*))?\}", text)
+        parts = re.split(r"\{([^{}]*?)(?::([-+.,%\dA-Za-z]*))?\}", text)
         self._texts = parts[::3]
         self._values = [
             (parse(part.strip(), place), form or ".4g") for part, form in zip(parts[1::3], parts[2::3], strict=True)
@@ -178,14 +178,15 @@ class _Evaluation:
             return getattr(outlast.models, node.func.attr)(*map(self.value, node.args), **labels)
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name == "each":
-            name = self._column(node.args)
-            return [float(row[name]) for row in self._table.where(**labels) if row.get(name) is not None]
+            return self._each(node.args, labels)
         if name == "at":
             return self._between(node.args, self._table.where(**labels))
         if name in FUNCTIONS:
             values = [self.value(part) for part in node.args]
             if name in ("mean", "sum"):
                 return FUNCTIONS[name](values[0] if isinstance(values[0], list) else values)
+            if values == [[]]:
+                raise LookupError(f"nothing that {name} could be taken of")
             return FUNCTIONS[name](*values)
         found = self._table.row(**labels).get(name)
         if found is None:
@@ -206,5 +207,29 @@ class _Evaluation:
     @staticmethod
     def _column(parts: list[ast.expr]) -> str:
         if len(parts) != 1 or not isinstance(parts[0], ast.Name):
-            raise LookupError("each and at take names of columns and labels")
+            raise LookupError("at takes names of columns")
         return parts[0].id
+
+    def _each(self, parts: list[ast.expr], labels: Mapping[str, Any]) -> list[float]:
+        """Values of a column or expression in all rows with these labels in which a condition holds, if there is one.
+
+        A row in which the column has no value, or in which the condition has none, is left out.
+        """
+        if len(parts) not in (1, 2):
+            raise LookupError("each takes a column or an expression, a condition if need be, and labels")
+        found = []
+        for row in self._table.where(**labels):
+            inside = _Evaluation(self._table, {**self._names, **row})
+            if len(parts) == 2 and not inside.holds(parts[1]):
+                continue
+            if isinstance(parts[0], ast.Name) and row.get(parts[0].id) is None:
+                continue
+            found.append(float(inside.value(parts[0])))
+        return found
+
+    def holds(self, condition: ast.expr) -> bool:
+        """Whether a condition holds; it does not where a value is absent."""
+        try:
+            return bool(self.value(condition))
+        except LookupError:
+            return False

@@ -19,9 +19,9 @@ from outlast.sweeps import spec as sweeps
 PAPER = ("name", "title", "figures", "modes", "elsewhere", "folder")
 MODE = ("scale", "about")
 FIGURE = ("title", "about", "kind", "assumptions", "points", "rows", "columns", "charts", "statements")
-ROWS = ("over", "labels")
+ROWS = ("over", "labels", "list", "function", "arguments")
 POINTS = ("scenario", "set", "method", "vary", "labels", "modes", "trace", "least_scale")
-COLUMN = ("name", "title", "figure", "value", "shown")
+COLUMN = ("name", "title", "figure", "value", "given", "shown")
 STATEMENT = ("text", "where", "kind", "unit", "reason", "because", "when", "each", *checks.KEYS)
 
 
@@ -55,6 +55,8 @@ def figure(file: Path) -> Figure:
     grids = said.get("rows", ())
     for at, own in enumerate(grids):
         _known(own, ROWS, f"{file}: rows[{at}]")
+        if "function" in own:
+            checks.function_of(own["function"], f"{file}: rows[{at}].function")
     drawn = said.get("charts", ())
     for at, own in enumerate(drawn):
         _known(own, charts.KEYS, f"{file}: charts[{at}]")
@@ -75,7 +77,7 @@ def figure(file: Path) -> Figure:
             for names in own.get("each", ({},))
         ],
         said.get("assumptions", ()),
-        _rows(columns, [row for own in grids for row in _grid(own)]),
+        _rows(columns, lambda setting: [row for own in grids for row in _grid(own, setting)]),
         _kind(said, str(file)) or RUN,
     )
 
@@ -112,7 +114,7 @@ def _axis(said: Mapping[str, Any], place: str) -> Mapping[str, Any]:
     if not isinstance(choices, Mapping):
         return said
     taken = {name: value for name, value in choices.items() if name != "from"}
-    made = checks.function(str(choices.get("from")), f"{place}.choices.from")(**taken)
+    made = checks.function_of(str(choices.get("from")), f"{place}.choices.from")(**taken)
     return dict(said) | {"choices": [{"label": label, "set": own} for label, own in made.items()]}
 
 
@@ -133,13 +135,16 @@ class _Column:
         self.shown = said.get("shown", True)
         self.figure: str | None = said.get("figure")
         self._value: Expression | None = parse(said["value"], f"{place}.value") if "value" in said else None
-        if (self.figure is None) == (self._value is None):
-            raise ScenarioError(f"{place}: needs either figure or value")
+        self._given = bool(said.get("given", False))
+        if [self.figure is not None, self._value is not None, self._given].count(True) != 1:
+            raise ScenarioError(f"{place}: needs either figure or value, or is given by a function of rows")
         if self.figure is not None and not figures.known(self.figure):
             raise ScenarioError(f"{place}.figure = {self.figure}: no such figure; {figures.hint(self.figure)}")
 
-    def of(self, row: Row, table: Table, summary: Mapping[str, Any]) -> float | None:
+    def of(self, row: Row, table: Table, summary: Mapping[str, Any]) -> Any:
         """Its value in a row of a table; `None` where something that it needs is absent."""
+        if self._given:
+            return row.get(self.name)
         if self.figure is not None:
             return figures.number(summary, self.figure)
         assert self._value is not None
@@ -149,21 +154,28 @@ class _Column:
             return None
 
 
-def _grid(said: Mapping[str, Any]) -> list[Row]:
-    """Rows without a run, for closed forms: every combination of the values of `over`."""
+def _grid(said: Mapping[str, Any], setting: Setting) -> list[Row]:
+    """Rows without a run: each of `list` with every combination of the values of `over`, and what a function adds."""
     over = said.get("over", {})
-    return [
-        dict(said.get("labels", {})) | dict(zip(over, values, strict=True))
+    rows = [
+        dict(own) | dict(zip(over, values, strict=True))
+        for own in said.get("list", ({},))
         for values in itertools.product(*over.values())
     ]
+    labels = dict(said.get("labels", {}))
+    if "function" not in said:
+        return [labels | row for row in rows]
+    function, arguments = checks.function_of(said["function"], "function"), said.get("arguments", {})
+    return [labels | row | more for row in rows for more in function(setting, **arguments, **row)]
 
 
 def _rows(
-    columns: Sequence[_Column], closed: Sequence[Row]
+    columns: Sequence[_Column], without_runs: Callable[[Setting], list[Row]]
 ) -> Callable[[Setting, Sequence[Cell], Sequence[Mapping[str, Any]]], list[Row]]:
-    def rows(_: Setting, cells: Sequence[Cell], records: Sequence[Mapping[str, Any]]) -> list[Row]:
+    def rows(setting: Setting, cells: Sequence[Cell], records: Sequence[Mapping[str, Any]]) -> list[Row]:
         table = table_of(cells, [dict(record) for record in records])
-        table.rows += [dict(row) for row in closed]
+        closed = without_runs(setting)
+        table.rows += closed
         summaries = [figures.flat(record["summary"]) for record in records] + [{}] * len(closed)
         # Column after column, so that a row may stand beside another: those before it are in all rows by then.
         for column in columns:

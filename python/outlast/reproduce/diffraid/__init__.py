@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from outlast.reproduce import data
-from outlast.reproduce.diffraid import ages, chips, limits, loss, playback, rates, speed, traces
-from outlast.reproduce.model import Mode, Paper
+from outlast.reproduce.diffraid import playback, traces
+from outlast.reproduce.model import Figure, Mode, Paper
 
 MODES = {
     "full": Mode("full", 1, "Lifetimes as in the paper; what takes time on drives of 5 GB, and every stripe size."),
@@ -18,26 +18,22 @@ MODES = {
     ),
 }
 
+
+def _figures(*names: str) -> list[Figure]:
+    """Figures that are data."""
+    return [data.figure(Path(__file__).parent / f"{name}.toml") for name in names]
+
+
 PAPER = Paper(
     "diff-raid",
     "Diff-RAID: Rethinking RAID for SSD Reliability (EuroSys 2010)",
     MODES,
     [
-        rates.FIG01,
-        loss.FIG02,
-        ages.FIG03,
-        ages.FIG04,
-        ages.FIG05,
-        loss.FIG06,
-        loss.FIG07,
-        chips.TABLE1,
-        chips.FIG08,
-        limits.FIG09,
-        limits.FIG10,
+        *_figures("fig01", "fig02", "fig03", "fig04", "fig05", "fig06", "fig07", "table1", "fig08", "fig09", "fig10"),
         traces.FIG11,
-        speed.FIG12,
+        *_figures("fig12"),
         playback.FIG13,
-        data.figure(Path(__file__).parent / "table2.toml"),
+        *_figures("table2"),
     ],
     traces.skipped,
     "diffraid",

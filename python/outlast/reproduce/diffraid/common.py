@@ -12,12 +12,10 @@ from outlast import api, models
 from outlast.models import ArrayLife
 from outlast.report.figure import RUN_COLOURS, axis, line
 from outlast.report.figure import Figure as Chart
-from outlast.reproduce.model import Cell, Setting
+from outlast.reproduce.model import Setting
 
 RAID5 = (20.0, 20.0, 20.0, 20.0, 20.0)
 DIFF = (80.0, 5.0, 5.0, 5.0, 5.0)
-FIRST_SHARES = (100, 90, 80, 70, 60, 50, 40, 30, 20)
-"""Percentages on the first device of section 4's nine configurations."""
 PERCENT = "array.parity_percent"
 ASSUMED_CURVE = (
     "The paper has two points of each chip's RBER (Table 1); between them and beyond, an exponential through both is "
@@ -34,11 +32,6 @@ def uneven(first: float) -> tuple[float, ...]:
 def name(percent: Sequence[float]) -> str:
     """`(80, 5, 5, 5, 5)`."""
     return "(" + ", ".join(f"{share:g}" for share in percent) + ")"
-
-
-def no_cells(_: Setting) -> list[Cell]:
-    """Nothing is run command by command."""
-    return []
 
 
 def array_of(setting: Setting, file: str) -> dict[str, Any]:
