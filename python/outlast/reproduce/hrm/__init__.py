@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from outlast.reproduce import data
-from outlast.reproduce.hrm import fig03, fig04, fig05, fig09, fig11, redundancy, scrubbing
+from outlast.reproduce.hrm import fig03, fig04, fig05, fig09, fig11, redundancy
 from outlast.reproduce.model import Mode, Paper
 
 MODES = {
@@ -31,7 +31,7 @@ PAPER = Paper(
         fig05.FIGURE,
         redundancy.FIG06,
         redundancy.FIG07,
-        scrubbing.FIGURE,
+        data.figure(Path(__file__).parent / "fig08.toml"),
         fig09.FIGURE,
         fig11.FIGURE,
         data.figure(Path(__file__).parent / "map.toml"),

@@ -24,6 +24,9 @@ RETRIES, SCRUB, PROTECTION = "device.reliability.rereads.max_retries", "device.s
 IF_PROTECTED = "device.reliability.rereads_if_protected"
 PERFECT: Labels = {"chip": "any", "state": "any", "scheme": "∞-bit ECC"}
 """A code that corrects everything: then chip and wear do not matter to time, and one run stands for all."""
+REREADS = "re-reads only"
+BUDGET = "10MB/s"
+"""Assumed: the paper gives none. Some four times what the host writes."""
 ABLATION_SCALE = 8
 """Checks of assumptions run on an eighth of the drive, in the full reproduction too."""
 ONE_CODEWORD = {"device.reliability.codewords_checked": "one"}

@@ -9,10 +9,12 @@ from outlast.reproduce.check import every, percent, rising, times
 from outlast.reproduce.hrm.chart import bars
 from outlast.reproduce.hrm.common import (
     AGE,
+    BUDGET,
     CHIPS,
     ONE_CODEWORD,
     POINTS,
     PROTECTION,
+    REREADS,
     RETRIES,
     SCRUB,
     TIE,
@@ -21,7 +23,6 @@ from outlast.reproduce.hrm.common import (
     perfect,
     tlc,
 )
-from outlast.reproduce.hrm.scrubbing import BUDGET, REREADS
 from outlast.reproduce.model import Cell, Figure, Found, Setting, Statement, Table
 
 OLD = "30 to 90 days"

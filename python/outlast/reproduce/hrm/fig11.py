@@ -11,6 +11,7 @@ from outlast.report.figure import Figure as Chart
 from outlast.reproduce.check import every, percent, rising, times
 from outlast.reproduce.hrm.chart import bars
 from outlast.reproduce.hrm.common import (
+    BUDGET,
     CHIPS,
     ECC,
     IF_PROTECTED,
@@ -21,7 +22,6 @@ from outlast.reproduce.hrm.common import (
     chip_state,
     overhead_points,
 )
-from outlast.reproduce.hrm.scrubbing import BUDGET
 from outlast.reproduce.model import Cell, Figure, Found, Setting, Statement, Table
 
 REREADS, ORACLE, HRM, PERFECT = "ECC + re-read", "oracle scrub", "HRM", "∞-bit ECC"
