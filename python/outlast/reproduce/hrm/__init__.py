@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from outlast.reproduce import data
-from outlast.reproduce.hrm import fig03, fig04, fig05, fig09, fig11, redundancy
+from outlast.reproduce.hrm import fig03, fig05, fig11, redundancy
 from outlast.reproduce.model import Mode, Paper
 
 MODES = {
@@ -27,12 +27,12 @@ PAPER = Paper(
     [
         fig03.FIGURE,
         fig03.SETUP,
-        fig04.FIGURE,
+        data.figure(Path(__file__).parent / "fig04.toml"),
         fig05.FIGURE,
         redundancy.FIG06,
         redundancy.FIG07,
         data.figure(Path(__file__).parent / "fig08.toml"),
-        fig09.FIGURE,
+        data.figure(Path(__file__).parent / "fig09.toml"),
         fig11.FIGURE,
         data.figure(Path(__file__).parent / "map.toml"),
         data.figure(Path(__file__).parent / "block.toml"),
