@@ -550,3 +550,16 @@ def test_papers_share_cells_and_processes(tmp_path: Path, monkeypatch: pytest.Mo
     # Another book of the same cells runs nothing.
     write.reproduce(chosen[1:], tmp_path / "again", kept=tmp_path / "kept")
     assert len(ran) == 3
+
+
+@pytest.mark.parametrize("name", ["map", "block"])
+def test_an_oracle_of_hrm_scrubs_by_nothing_but_what_it_knows(name: str) -> None:
+    hrm = paper("hrm")
+    setting = Setting(hrm.modes["quick"], SCENARIOS / "hrm")
+    oracles = [cell for cell in of_hrm(name).cells(setting) if str(cell.labels["scheme"]).startswith("oracle")]
+    assert oracles
+    for cell in oracles:
+        scrub = cells.prepare(cell, max(setting.mode.scale, cell.least_scale)).scenario["device"]["scrub"]
+        # What the scenario below it has of HRM's own trigger is taken away.
+        assert scrub["expected_errors"] > 0
+        assert "rereads_per_unit" not in scrub

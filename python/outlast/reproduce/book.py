@@ -135,7 +135,8 @@ def _section(figure: Figure, table: Table, verdicts: Sequence[Verdict], against:
     section = Section(figure.name, figure.title, finding, columns="two")
     for chart in figure.charts(table):
         section.add(chart if chart.data else None)
-    section.cards.append(_wide(_verdicts(_lines(verdicts), against)))
+    if verdicts:
+        section.cards.append(_wide(_verdicts(_lines(verdicts), against)))
     if table.rows:
         section.cards.append(_wide(_rows(figure, table)))
     if figure.assumptions:

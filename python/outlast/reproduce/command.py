@@ -138,6 +138,8 @@ def _counts(verdicts: Sequence[Verdict]) -> str:
     from outlast.reproduce.model import COUNTED
     from outlast.reproduce.write import counts
 
+    if not verdicts:
+        return "nothing is judged here"
     found = counts(verdicts)
     kinds = {kind: own for kind, own in found["by_kind"].items() if own["statements"]}
     parts = [f"{own['agrees']} of {own['statements']} {kind}" for kind, own in kinds.items() if kind in COUNTED]
