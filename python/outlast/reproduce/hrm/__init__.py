@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from outlast.reproduce import data
-from outlast.reproduce.hrm import fig03, fig05, fig11, redundancy
+from outlast.reproduce.hrm import fig03, fig05, fig11
 from outlast.reproduce.model import Mode, Paper
 
 MODES = {
@@ -29,8 +29,8 @@ PAPER = Paper(
         fig03.SETUP,
         data.figure(Path(__file__).parent / "fig04.toml"),
         fig05.FIGURE,
-        redundancy.FIG06,
-        redundancy.FIG07,
+        data.figure(Path(__file__).parent / "fig06.toml"),
+        data.figure(Path(__file__).parent / "fig07.toml"),
         data.figure(Path(__file__).parent / "fig08.toml"),
         data.figure(Path(__file__).parent / "fig09.toml"),
         fig11.FIGURE,

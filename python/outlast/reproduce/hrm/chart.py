@@ -47,34 +47,3 @@ def bars(
         line = {"color": "var:--muted", "width": 1, "dash": "dot"}
         layout["shapes"] = [{"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 1, "y1": 1, "line": line}]
     return Figure(name, data, layout, title, "", 320)
-
-
-def stacked(name: str, title: str, rows: Sequence[Row]) -> Figure:
-    """Write amplification by cause."""
-    causes = (
-        ("host data", None, "var:--host"),
-        ("garbage collection", "wa_gc", "var:--gc"),
-        ("scrubbing", "wa_scrub", "var:--read"),
-        ("parity", "wa_parity", "var:--padding"),
-    )
-    x = [f"{row['state']}, {row['scheme']}" for row in rows]
-    data = [
-        {
-            "type": "bar",
-            "name": cause,
-            "x": x,
-            "y": [1.0 if column is None else float(f"{row[column] or 0.0:.5g}") for row in rows],
-            "marker": {"color": colour},
-            "hovertemplate": f"{cause}, %{{x}}: %{{y:.3f}}<extra></extra>",
-        }
-        for cause, column, colour in causes
-        if column is None or any(row[column] for row in rows)
-    ]
-    layout = {
-        "barmode": "stack",
-        "xaxis": {"type": "category", "automargin": True},
-        "yaxis": axis("bytes programmed per byte written", rangemode="tozero"),
-        "hovermode": "closest",
-        "bargap": 0.35,
-    }
-    return Figure(name, data, layout, title, "", 320)

@@ -24,7 +24,6 @@ RETRIES, SCRUB, PROTECTION = "device.reliability.rereads.max_retries", "device.s
 IF_PROTECTED = "device.reliability.rereads_if_protected"
 PERFECT: Labels = {"chip": "any", "state": "any", "scheme": "∞-bit ECC"}
 """A code that corrects everything: then chip and wear do not matter to time, and one run stands for all."""
-REREADS = "re-reads only"
 BUDGET = "10MB/s"
 """Assumed: the paper gives none. Some four times what the host writes."""
 ABLATION_SCALE = 8
@@ -40,8 +39,6 @@ POINTS = 5.0
 
 Latencies, geometry and half of the coefficients are not in the text; numbers of another seed lie within a point.
 """
-WITHIN = 0.1
-"""A ratio of the paper (3.2 and 1.25 times) may be a tenth off: it has two digits and means one bar of a figure."""
 TIE = 0.01
 """Means within a hundredth of each other are a tie: so much they differ between seeds."""
 VISIBLE = 5.0
@@ -64,12 +61,6 @@ def kilo(cycles: int) -> str:
 def chip_state(chip: str, cycles: int, ecc: int | None) -> dict[str, Any]:
     """The settings of a chip in a state under a code."""
     return {CHIP: CHIPS[chip][0], CYCLES: cycles, ECC: ecc}
-
-
-def perfect(setting: Setting, **overrides: Any) -> Cell:
-    """The baseline of section 4: ∞-bit ECC."""
-    file = setting.scenarios / "fig04.toml"
-    return Cell(PERFECT, [file], {ECC: None} | overrides)
 
 
 def tlc(setting: Setting, file: str, labels: Labels, overrides: Mapping[str, Any], **more: Any) -> Cell:
