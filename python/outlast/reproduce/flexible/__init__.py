@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from outlast.reproduce.flexible import fig03, fig04, fig05, newcard, rebuild, recode, space, wear
+from pathlib import Path
+
+from outlast.reproduce import data
+from outlast.reproduce.flexible import fig03, fig04, rebuild, space, wear
 from outlast.reproduce.model import Mode, Paper
 
 ALL = "The eight cards of section 4.1, 1 GiB."
@@ -16,11 +19,11 @@ PAPER = Paper(
         fig03.FIGURE,
         space.FIGURE,
         fig04.FIGURE,
-        fig05.FIGURE,
+        data.figure(Path(__file__).parent / "fig05.toml"),
         rebuild.FIGURE,
-        recode.FIGURE,
+        data.figure(Path(__file__).parent / "recode.toml"),
         wear.FIGURE,
-        newcard.FIGURE,
+        data.figure(Path(__file__).parent / "newcard.toml"),
     ],
     elsewhere={"Figure 1": "a drawing of a chip", "Figure 2": "a drawing of cards and host"},
 )

@@ -15,3 +15,10 @@ CODES: dict[str, dict[str, Any]] = {
 """Changes to the preset."""
 BLOCK_ONLY: dict[str, Any] = {PARITY: 0, BLOCK: 63}
 """Only the code within blocks: a page is then rebuilt from its block."""
+
+
+def codes() -> dict[str, dict[str, Any]]:
+    """Choices of an axis: each code of Table 1, and none. A `null` takes a setting of the preset away."""
+    return {
+        label: {name: "null" if own is None else own for name, own in code.items()} for label, code in CODES.items()
+    }
