@@ -63,6 +63,7 @@ def test_columns_labels_and_functions() -> None:
     assert of("1 < x < 3 and not x == 2.5", x=2) is True
     for absent in (
         "min(each(waf, waf > 9))",
+        "sum(each(waf, wafs > 1))",
         "each(waf, 1, 2)",
         'waf(way="c")',
         "waf()",

@@ -213,23 +213,28 @@ class _Evaluation:
     def _each(self, parts: list[ast.expr], labels: Mapping[str, Any]) -> list[float]:
         """Values of a column or expression in all rows with these labels in which a condition holds, if there is one.
 
-        A row in which the column has no value, or in which the condition has none, is left out.
+        A row in which the column or the condition has no value is left out; a condition needs one in some row.
         """
         if len(parts) not in (1, 2):
             raise LookupError("each takes a column or an expression, a condition if need be, and labels")
-        found = []
-        for row in self._table.where(**labels):
+        rows, found, decided = self._table.where(**labels), [], len(parts) == 1
+        for row in rows:
             inside = _Evaluation(self._table, {**self._names, **row})
-            if len(parts) == 2 and not inside.holds(parts[1]):
-                continue
+            if len(parts) == 2:
+                holds = inside.holds(parts[1])
+                decided |= holds is not None
+                if not holds:
+                    continue
             if isinstance(parts[0], ast.Name) and row.get(parts[0].id) is None:
                 continue
             found.append(float(inside.value(parts[0])))
+        if rows and not decided:
+            raise LookupError("the condition of each has a value in no row: is a name misspelt?")
         return found
 
-    def holds(self, condition: ast.expr) -> bool:
-        """Whether a condition holds; it does not where a value is absent."""
+    def holds(self, condition: ast.expr) -> bool | None:
+        """Whether a condition holds; `None` where a value is absent."""
         try:
             return bool(self.value(condition))
         except LookupError:
-            return False
+            return None
