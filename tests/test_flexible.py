@@ -6,8 +6,8 @@ import pytest
 
 from conftest import ROOT
 from outlast import api
-from outlast.reproduce.flexible import wear
-from outlast.reproduce.rows import figures
+from outlast.reproduce import paper
+from outlast.reproduce.model import Cell, Setting
 
 FILE = ROOT / "scenarios" / "flexible" / "wear.toml"
 
@@ -15,5 +15,9 @@ FILE = ROOT / "scenarios" / "flexible" / "wear.toml"
 @pytest.mark.parametrize(("cycles", "percent"), [(500, 0), (1500, 100)])
 def test_the_share_by_code_is_counted_from_parity(cycles: int, percent: int) -> None:
     short = {"device.reliability.initial.pe_cycles": cycles, "workload.synthetic.requests": 20000}
-    row = figures({"summary": dict(api.run(FILE, short).summary)})
-    assert wear.share(row) == pytest.approx(percent, abs=0.5)
+    record = {"summary": dict(api.run(FILE, short).summary)}
+    (figure,) = [each for each in paper("flexible").figures if each.name == "wear"]
+    setting = Setting(paper("flexible").modes["quick"], FILE.parent)
+    assert figure.rows is not None
+    (row,) = figure.rows(setting, [Cell({"cycles": str(cycles)}, [FILE], {})], [record])
+    assert row["share"] == pytest.approx(percent, abs=0.5)

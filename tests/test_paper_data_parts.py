@@ -115,3 +115,20 @@ def test_charts_of_some_rows_of_formulas_and_of_parts() -> None:
     curves = [{"name": "square", "value": "x ** 2"}, {"name": "absent", "value": 'x * waf(way="c")'}]
     drawn = charts.chart({"title": "t", "x": "x", "range": [1, 3, 3], "curves": curves}, "c", ROWS)
     assert [(curve["name"], curve["x"], curve["y"]) for curve in drawn.data] == [("square", [1, 2, 3], [1, 4, 9])]
+
+
+def test_a_number_may_have_its_closed_form_beside_it(tmp_path: Path) -> None:
+    judged = """
+[[statements]]
+text = "t"
+where = "1"
+value = 'waf(way="a", spare="20 %")'
+expected = 3
+within = 0
+closed = "6 / 2"
+reason = "exact"
+"""
+    file = tmp_path / "fig1.toml"
+    file.write_text(HEAD + judged)
+    (number,) = figure(file).statements[0].check(ROWS).numbers
+    assert (number.ours, number.paper, number.closed) == (3, 3, 3)

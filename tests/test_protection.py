@@ -10,11 +10,9 @@ from conftest import ROOT, traces_folder
 from outlast import api, models
 from outlast.report import render
 from outlast.reproduce import cells, paper
-from outlast.reproduce.flexible import rebuild, space
 from outlast.reproduce.flexible.common import DOUBLE, NONE, SINGLE, TWO_LEVEL
 from outlast.reproduce.model import Cell, Setting, Table
 from outlast.reproduce.msapl import common, errors
-from outlast.reproduce.rows import table_of
 from sample import sample_result, with_classes
 
 SCENARIOS = ROOT / "scenarios"
@@ -38,13 +36,6 @@ CLASSES = [
 def run(overrides: dict[str, Any] | None = None, base: Any = SMALL) -> dict[str, Any]:
     """The summary of a run."""
     return dict(api.run([base], overrides or {}).summary)
-
-
-def rows_of(planned: list[Cell]) -> Table:
-    """What cells give, without keeping anything."""
-    jobs = [cells.prepare(cell, 1) for cell in planned]
-    records = [{"summary": dict(api.run(job.scenario).summary)} for job in jobs]
-    return table_of(planned, records)
 
 
 def test_classes_cost_what_their_codes_say() -> None:
@@ -101,20 +92,29 @@ def test_a_run_with_classes_is_the_same_each_time() -> None:
     assert kept[0]["write_amplification"]["partial_parity"] > 0
 
 
+def table_of_flexible(name: str) -> Table:
+    """The rows of a figure of Flexible that is data, run anew."""
+    flexible = paper("flexible")
+    setting = Setting(flexible.modes["quick"], SCENARIOS / "flexible")
+    (figure,) = [each for each in flexible.figures if each.name == name]
+    planned = figure.cells(setting)
+    records = [{"summary": dict(api.run(cells.prepare(cell, 1).scenario).summary)} for cell in planned]
+    assert figure.rows is not None
+    return Table(figure.rows(setting, planned, records))
+
+
 def test_rebuilding_takes_what_flexible_measured() -> None:
-    setting = Setting(paper("flexible").modes["quick"], SCENARIOS / "flexible")
-    table = rows_of(rebuild.cells(setting))
+    table = table_of_flexible("rebuild")
     assert table.value("read_min_us", code=SINGLE) == pytest.approx(66.72, rel=0.02)
-    for code, expected in {SINGLE: 100.90, DOUBLE: 96.01, rebuild.BLOCK: 4511.12}.items():
-        assert rebuild.rebuild_us(table, code) == pytest.approx(expected, rel=0.02), code
+    for code, expected in {SINGLE: 100.90, DOUBLE: 96.01, "(63,1) block": 4511.12}.items():
+        assert table.value("rebuild_us", code=code) == pytest.approx(expected, rel=0.02), code
 
 
 def test_space_efficiency_is_that_of_the_codes() -> None:
-    setting = Setting(paper("flexible").modes["quick"], SCENARIOS / "flexible")
-    table = rows_of(space.cells(setting))
+    table = table_of_flexible("space")
     expected = {NONE: 1.0, SINGLE: 7 / 8, DOUBLE: 6 / 8, TWO_LEVEL: 7 * 63 / (8 * 64)}
     for code, share in expected.items():
-        assert space.efficiency(table, code) == pytest.approx(100 * share, abs=0.05), code
+        assert table.value("efficiency", code=code) == pytest.approx(100 * share, abs=0.05), code
 
 
 def test_a_code_changes_while_data_is_live() -> None:

@@ -12,7 +12,8 @@ from outlast.reproduce.check import SLACK, every
 from outlast.reproduce.data.expression import Expression, parse
 from outlast.reproduce.model import Found, Number, Table
 
-PART = ("value", "expected", "within", *("least", "most", "below", "above"), "paper", "rising", "ties", "for", "name")
+NEAR = ("value", "expected", "within", "closed")
+PART = (*NEAR, "least", "most", "below", "above", "paper", "rising", "ties", "for", "name")
 """What a part of a check is made of."""
 KEYS = (*PART, "check", "parts")
 """What a check is made of; beside them stand text, where, kind, unit, reason and because."""
@@ -84,12 +85,14 @@ def _valued(said: Mapping[str, Any], place: str) -> Callable[[Table, Mapping[str
         if "within" not in said or "reason" not in said:
             raise ScenarioError(f"{place}: a number that is expected needs within and the reason for it")
         expected, within = (_expression(said, name, place) for name in ("expected", "within"))
+        closed = _expression(said, "closed", place) if "closed" in said else None
 
         def near(table: Table, bound: Mapping[str, str]) -> Found:
             name, unit = _name(said, bound), _unit(said)
             ours, theirs, room = (float(part.of(table, bound)) for part in (value, expected, within))
             words = f"{name} {ours:.4g}{unit} (expected {theirs:.4g}{unit} within {room:.3g})"
-            return Found(abs(ours - theirs) <= room, words.strip(), (Number(name, ours, theirs, unit),))
+            number = Number(name, ours, theirs, unit, closed=None if closed is None else float(closed.of(table, bound)))
+            return Found(abs(ours - theirs) <= room, words.strip(), (number,))
 
         return near
     bounds = {name: _expression(said, name, place) for name in BOUNDS if name in said}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from outlast.reproduce import data
-from outlast.reproduce.flexible import fig03, fig04, rebuild, space, wear
+from outlast.reproduce.flexible import fig03, fig04
 from outlast.reproduce.model import Mode, Paper
 
 ALL = "The eight cards of section 4.1, 1 GiB."
@@ -17,12 +17,12 @@ PAPER = Paper(
     MODES,
     [
         fig03.FIGURE,
-        space.FIGURE,
+        data.figure(Path(__file__).parent / "space.toml"),
         fig04.FIGURE,
         data.figure(Path(__file__).parent / "fig05.toml"),
-        rebuild.FIGURE,
+        data.figure(Path(__file__).parent / "rebuild.toml"),
         data.figure(Path(__file__).parent / "recode.toml"),
-        wear.FIGURE,
+        data.figure(Path(__file__).parent / "wear.toml"),
         data.figure(Path(__file__).parent / "newcard.toml"),
     ],
     elsewhere={"Figure 1": "a drawing of a chip", "Figure 2": "a drawing of cards and host"},

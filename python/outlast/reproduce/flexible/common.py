@@ -13,8 +13,6 @@ CODES: dict[str, dict[str, Any]] = {
     TWO_LEVEL: {BLOCK: 63},
 }
 """Changes to the preset."""
-BLOCK_ONLY: dict[str, Any] = {PARITY: 0, BLOCK: 63}
-"""Only the code within blocks: a page is then rebuilt from its block."""
 
 
 def codes() -> dict[str, dict[str, Any]]:
