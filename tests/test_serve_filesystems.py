@@ -146,10 +146,15 @@ def test_btrfs_lives_through_the_death_of_a_die_of_one_of_two_drives(tmp_path: P
             assert digest(mount / "tree") == expected
             first = scrubbed(mount)
             assert first["read_errors"] > 0 and first["corrected_errors"] > 0, "the die had something"
-        # Of blocks that are replaced with the next transaction it has healed some only then.
-        with mirrored(uris, tmp_path) as mount:
-            again = {name: count for name, count in scrubbed(mount).items() if name.endswith("_errors") and count}
-            assert again == {}
-            assert digest(mount / "tree") == expected
+        # Of blocks that are replaced with the next transaction it has healed some only then: a scrub a mount, until one
+        # finds nothing.
+        left: dict[str, int] = {}
+        for _ in range(4):
+            with mirrored(uris, tmp_path) as mount:
+                left = {name: count for name, count in scrubbed(mount).items() if name.endswith("_errors") and count}
+                assert digest(mount / "tree") == expected
+            if not left:
+                break
+        assert left == {}
         (drive,) = one.state()["machine"]["drives"]
         assert [die["state"] for die in drive["dies"]].count("good") == len(drive["dies"]) - 1
