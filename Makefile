@@ -24,6 +24,7 @@ help: ## this list
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
 	@touch $@
+	@$(BIN)/python python/outlast/report/bundle.py
 
 setup: .venv/tools ## build and install into .venv; leaves .venv/bin/outlast
 	@test -x $(BIN)/outlast || echo "== Building the simulator, optimised: the first time takes a few minutes, later ones seconds"
@@ -98,12 +99,14 @@ speed-tables: ## the tables of docs/reference/speed.md, from a run of all benchm
 	$(PYTHON) docs/make_speed.py target/guided/bench/use/release/outlast-bench
 
 wheel: .venv/tools ## a wheel for any processor of this kind, in dist/, compiled twice: the second time by a profile
+	@$(BIN)/python python/outlast/report/bundle.py --required
 	crates/bench/guided.sh wheel dist
 
 # Wheels have no tag for a level of x86-64: this one says itself, when it is imported, that the processor is too old for it.
 LEVEL := python/outlast/_level.txt
 
 wheel-v3: .venv/tools ## a wheel for processors of the level x86-64-v3 (Haswell, Zen and later), in dist/x86-64-v3/
+	@$(BIN)/python python/outlast/report/bundle.py --required
 	@trap 'rm -f $(LEVEL)' EXIT; echo x86-64-v3 > $(LEVEL); crates/bench/guided.sh wheel dist/x86-64-v3 x86-64-v3
 
 # Which wheel first-policy installs; made where there is none.

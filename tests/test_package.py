@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from outlast.report import bundle
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -31,8 +33,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def outlast(place: Path, *args: str) -> str:
-    """Runs the installed program outside the checkout."""
-    code = f"import outlast; assert outlast.__file__.startswith({str(place)!r}); from outlast.cli import main; main()"
+    """Runs the installed program outside the checkout, without plotly, which is an extra."""
+    code = f"import sys; sys.modules['plotly'] = None; import outlast; assert outlast.__file__.startswith({str(place)!r}); from outlast.cli import main; main()"
     env = {**os.environ, "PYTHONPATH": str(place)}
     command = [sys.executable, "-P", "-c", code, *args]
     done = subprocess.run(command, cwd=place, env=env, capture_output=True, text=True)
@@ -55,6 +57,16 @@ def test_the_installed_program_has_every_scenario(installed: Path) -> None:
     assert there == {path.relative_to(ROOT / "scenarios") for path in (ROOT / "scenarios").glob("*/*.*")}
 
 
+@pytest.mark.timeout(900)
+@pytest.mark.skipif(not bundle.PLACE.is_file(), reason="the small chart library is absent: npm was not there at setup")
+def test_the_installed_program_writes_reports_without_plotly(installed: Path, tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    outlast(installed, "run", "demo", "--set", "workload.synthetic.duration=1s", "--out", str(place), "--quiet")
+    page = (place / "report.html").read_text(encoding="utf-8")
+    assert len(page.encode()) < 1.6e6
+    assert 'type="application/gzip"' in page
+
+
 def test_the_source_distribution_holds_what_the_build_reads(tmp_path: Path) -> None:
     maturin("sdist", "-o", str(tmp_path))
     (archive,) = tmp_path.glob("*.tar.gz")
@@ -64,3 +76,5 @@ def test_the_source_distribution_holds_what_the_build_reads(tmp_path: Path) -> N
     presets = {str(path.relative_to(ROOT)) for path in (ROOT / "scenarios" / "presets").rglob("*.toml")}
     assert presets <= held
     assert "crates/engine/src/scenario/presets.rs" in held
+    library = bundle.PLACE.relative_to(ROOT)
+    assert (str(library) in held) == bundle.PLACE.is_file()

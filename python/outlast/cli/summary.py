@@ -104,8 +104,8 @@ def _errors(summary: dict[str, Any], console: Console) -> None:
     figures = summary["reliability"]
     by, exact, twin = figures["corrected_by"], figures["exact"], figures["twin"]
     console.print(
-        f"[bold]{short(figures['rereads_per_read'])}[/] re-reads a read   units had at once {short(by['ecc'])}, by "
-        f"re-reads {short(by['reread'])}, from their stripe {short(by['stripe'])}"
+        f"[bold]{short(figures['rereads_per_read'])}[/] re-reads per read   units decoded at once {short(by['ecc'])}, "
+        f"after re-reads {short(by['reread'])}, from their stripe {short(by['stripe'])}"
     )
     if exact:
         steps = (("after_ecc", "after ECC"), ("after_rereads", "after re-reads"))

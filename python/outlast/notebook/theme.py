@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from outlast.errors import OutputError
@@ -19,6 +20,8 @@ Theme: TypeAlias = Literal["light", "dark"]
 """For which page a chart is drawn; left out, it is that of plotly's default template."""
 
 _DARK = "@media (prefers-color-scheme: dark)"
+_FURTHER = re.compile(r"[xy]axis\d+")
+"""Axes of charts that have several panels."""
 _VARIABLE = re.compile(r"--([\w-]+):\s*([^;{}]+);")
 GAP = 0.13
 """The room between two charts above each other, as a share of the height of all."""
@@ -34,14 +37,20 @@ def colours(theme: Theme) -> dict[str, str]:
     return own if theme == "light" else own | dict(_VARIABLE.findall(dark))
 
 
+def _plotly(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise OutputError("charts in notebooks need plotly; install outlast[notebook]") from error
+
+
 def resolved(theme: Theme | None) -> Theme:
     """The theme that was asked for, or that of plotly's default template: dark where its name says so."""
     if theme in ("light", "dark"):
         return theme
     if theme is not None:
         raise OutputError(f'theme = "{theme}": must be light or dark')
-    import plotly.io as pio
-
+    pio = _plotly("plotly.io")
     return "dark" if "dark" in str(pio.templates.default) else "light"
 
 
@@ -56,8 +65,7 @@ def stacked(charts: Sequence[Figure], theme: Theme | None = None, title: str = "
 
 
 def _figure(charts: Sequence[Figure], theme: Theme | None, title: str, hint: str) -> go.Figure:
-    import plotly.graph_objects as go
-
+    go = _plotly("plotly.graph_objects")
     frame, data, many = json.loads(asset("frame.json")), [], len(charts) > 1
     layout: dict[str, Any] = frame["layout"] | {"template": {}, "height": _height(charts)}
     layout["margin"] = layout["margin"] | {"t": CAPTION_PX}
@@ -68,6 +76,7 @@ def _figure(charts: Sequence[Figure], theme: Theme | None, title: str, hint: str
         place = "" if index == 0 else str(index + 1)
         bottom, top = _domain(index, len(charts))
         own = {name: value for name, value in chart.layout.items() if name not in ("xaxis", "yaxis")}
+        own |= {name: _axis(frame, value) for name, value in own.items() if _FURTHER.fullmatch(name)}
         if many:
             own = {name: value for name, value in own.items() if name != "hovermode"} | {"hovermode": "x"}
         layout |= own

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from outlast.report import errors, latency, repair, timeline
+from outlast.report import differences, errors, latency, repair, timeline
 from outlast.report.figure import CAUSES, RUN_COLOURS, Figure, amplification_by_cause, axis, latency_axis, line
 from outlast.report.numbers import micros, plain, share, short, text, thinned, tiny
 from outlast.report.page import Section, document
@@ -24,23 +24,23 @@ ROWS: list[tuple[str, tuple[str, ...], Any]] = [
     ("MiB/s read", ("throughput", "read_mib_s"), short),
     ("MiB/s written", ("throughput", "write_mib_s"), short),
     ("read, median", ("latency_us", "read", "p50"), micros),
-    ("read, 99 %", ("latency_us", "read", "p99"), micros),
-    ("read, 99.99 %", ("latency_us", "read", "p99_99"), micros),
+    ("read, 99th percentile", ("latency_us", "read", "p99"), micros),
+    ("read, 99.99th percentile", ("latency_us", "read", "p99_99"), micros),
     ("write, median", ("latency_us", "write", "p50"), micros),
-    ("write, 99 %", ("latency_us", "write", "p99"), micros),
-    ("write, 99.99 %", ("latency_us", "write", "p99_99"), micros),
+    ("write, 99th percentile", ("latency_us", "write", "p99"), micros),
+    ("write, 99.99th percentile", ("latency_us", "write", "p99_99"), micros),
     ("write amplification", ("write_amplification", "total"), lambda value: short(value, 4)),
     ("closed form, greedy", ("closed_form", "greedy_waf"), lambda value: short(value, 4)),
-    ("re-reads a read", ("reliability", "rereads_per_read"), short),
+    ("re-reads per read", ("reliability", "rereads_per_read"), short),
     ("UBER after ECC", ("reliability", "exact", "after_ecc", "log10_uber"), of_log),
     ("UBER after re-reads", ("reliability", "exact", "after_rereads", "log10_uber"), of_log),
     ("UBER, exact", ("reliability", "exact", "after_stripe", "log10_uber"), of_log),
     ("medium errors", ("reliability", "medium_errors"), short),
     ("superblocks scrubbed", ("reliability", "scrubbed", "superblocks"), short),
-    ("reads over the twin’s", ("reliability", "twin", "read_mean_ratio"), short),
-    ("cycles, mean", ("wear", "mean_pe"), short),
-    ("cycles, most", ("wear", "max_pe"), short),
-    ("in flight, mean", ("queue", "mean_in_flight"), short),
+    ("mean read latency over the twin’s", ("reliability", "twin", "read_mean_ratio"), short),
+    ("P/E cycles, mean", ("wear", "mean_pe"), short),
+    ("P/E cycles, maximum", ("wear", "max_pe"), short),
+    ("requests in flight, mean", ("queue", "mean_in_flight"), short),
 ]
 
 
@@ -64,13 +64,19 @@ def figure_at(summary: dict[str, Any], path: tuple[str, ...]) -> Any:
 def page(results: Sequence[Result]) -> str:
     """The whole page."""
     names = labels(results)
-    title = " against ".join(names) if len(names) == 2 else f"{len(names)} results"
+    title = differences.title(results, names)
     header = (
         f'<div class="mark">Outlast</div><h1>{text(title)}</h1>'
-        f'<p class="about">The first, <b>{text(names[0])}</b>, is what the others are compared with.</p>'
+        f'<p class="about">{_those(names)}. '
+        f"The first, <b>{text(names[0])}</b>, is what the others are compared with.</p>"
+        f"{differences.found(results, names)}"
     )
     versions = sorted({str(result.summary["version"]) for result in results})
     return document(f"{title} · Outlast", header, sections(results), f"Outlast {text(', '.join(versions))}")
+
+
+def _those(names: Sequence[str]) -> str:
+    return f"{len(names)} results: {', '.join(text(name) for name in names)}"
 
 
 Runs = list[tuple["Result", str, str]]
@@ -134,7 +140,9 @@ def _change(first: float | None, value: float | None, *, logs: bool) -> str:
     if logs:
         return f"× {tiny(None, value - first)}"
     ratio = value / first
-    return f"{ratio - 1:+.1%}" if ratio < 10 else f"× {short(ratio, 2)}"
+    if abs(ratio - 1) < 0.0005:
+        return "the same"
+    return f"{ratio - 1:+.1%}".replace("-", "−") if ratio < 10 else f"× {short(ratio, 2)}"
 
 
 def _css(colour: str) -> str:
@@ -160,7 +168,7 @@ def _distributions(runs: Runs) -> Section:
                 "yaxis": latency.tail_axis(lowest),
                 "hovermode": "closest",
             }
-            title, hint = f"{op.capitalize()}s", "each nine has the same room"
+            title, hint = f"{op.capitalize()}s", "every further nine takes the same height"
             section.add(Figure(f"distribution-{op}", data, layout, title, hint, 360))
     return section
 

@@ -32,7 +32,8 @@ _PARTS = {
 }
 CAUSES = {name: (label, _COLOURS.get(name, "var:--read")) for name, label in _PARTS.items()}
 """Label and colour of the parts of a write amplification, in the order of charts."""
-RUN_COLOURS = ["var:--read", "var:--write", "var:--trim", "var:--flush", "var:--padding", "var:--gc"]
+RUN_COLOURS = [f"var:--run{index}" for index in range(6)]
+"""Of results that are compared: none of them stands for a kind of request or a cause of writes as well."""
 
 
 def amplification_by_cause(factors: dict[str, Any]) -> dict[str, float]:
@@ -86,7 +87,7 @@ def latency_axis(lowest_us: float, highest_us: float, title: str = "latency") ->
     """A logarithmic axis of latencies in microseconds, labelled in the unit that suits each tick."""
     low, high = max(lowest_us, 1e-3), max(highest_us, lowest_us * 1.01, 1e-3)
     decades = math.log10(high / low)
-    steps = (1.0,) if decades > 3 else (1.0, 2.0, 5.0)
+    steps = (1.0,) if decades > 1.5 else (1.0, 2.0, 5.0)
     exponents = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
     ticks = [step * 10.0**exponent for exponent in exponents for step in steps]
     pad = 0.04 * decades + 0.01

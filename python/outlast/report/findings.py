@@ -82,7 +82,7 @@ def amplification(summary: dict[str, Any]) -> str:
         else:
             sentence += f", measured{without} {off:+.1%} from it. {note}"
     elif note:
-        sentence += f' <span class="muted">No closed form beside it: {note}</span>'
+        sentence += f' <span class="muted">Without a closed form: {note}</span>'
     return sentence
 
 

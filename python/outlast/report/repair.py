@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from outlast.report import timeline
-from outlast.report.figure import Figure, axis, latency_axis, line
-from outlast.report.numbers import Floats, micros, plain, seconds, short, size, text, thinned, tiny
+from outlast.report.figure import Figure, axis
+from outlast.report.numbers import micros, plain, seconds, short, size, text, tiny
 from outlast.report.page import Section
+from outlast.report.repair_time import during, phases
 
 if TYPE_CHECKING:
     from outlast.result import Result
@@ -100,15 +98,17 @@ ROWS: tuple[tuple[str, str, Any], ...] = (
     ("lost for good", "lost_bytes", size),
 )
 RISK = (
-    ("second failure meanwhile", "second_failure"),
-    ("a bit that cannot be read", "read_failure"),
+    ("probability of a second failure meanwhile", "second_failure"),
+    ("probability of an unreadable sector meanwhile", "read_failure"),
 )
 
 
 def table(found: Sequence[tuple[str, dict[str, Any]]]) -> str:
     """The figures of each repair, and the risk of its hours."""
     head = "".join(f'<th scope="col">{text(name)}</th>' for name, _ in found)
-    body = [_row("way", [text(scheme(repair)) for _, repair in found])]
+    body = []
+    if any(name != scheme(repair) for name, repair in found):
+        body.append(_row("way", [text(scheme(repair)) for _, repair in found]))
     body.append(_row("state", ["done" if own["finished_s"] is not None else "not done" for _, own in found]))
     for label, name, shown in ROWS:
         values = [repair.get(name) if name not in _scaled(repair) else sized(repair, name) for _, repair in found]
@@ -142,15 +142,15 @@ def times(runs: Runs) -> Figure:
     names = [name for _, name, _ in runs]
     bars: list[dict[str, Any]] = []
     for label, key, colour in (
-        ("identifying", "identify_s", "var:--trim"),
-        ("recovering", "recover_s", "var:--write"),
-        ("in all", "total_s", "var:--read"),
+        ("identifying", "identify_s", "var:--padding"),
+        ("recovering", "recover_s", "var:--scrub"),
+        ("in all", "total_s", "var:--muted"),
     ):
         values = [sum(sized(own, key) for own in repairs(result.summary)) or None for result, _, _ in runs]
         hover = f"{label}: %{{y:,.4~r}} s<extra></extra>"
         bars.append({"type": "bar", "name": label, "x": names, "y": values, "hovertemplate": hover})
         bars[-1]["marker"] = {"color": colour}
-    layout = {"barmode": "group", "yaxis": axis("seconds", type="log"), "hovermode": "closest"}
+    layout = {"barmode": "group", "yaxis": axis("seconds", type="log", dtick=1), "hovermode": "closest"}
     return Figure("repair-times", bars, layout, "How long it took")
 
 
@@ -216,91 +216,3 @@ def expected_utilisation(summary: dict[str, Any]) -> list[float] | None:
     if repair["scheme"] == "isolated":
         return [before * (1 + float(isolated_increase(dies)) * (core == repair["core"])) for core in range(cores)]
     return [before * (1 + float(shared_increase(cores, dies)))] * cores
-
-
-def during(runs: Runs) -> Figure | None:
-    """The 99th percentile of reads in each window, with the time of repair shaded."""
-    data, shapes, reach = [], [], []
-    for result, name, colour in runs:
-        series = _series(result)
-        if series is None:
-            continue
-        values = np.where(series["reads"] > 0, series["read_p99_us"], np.nan)
-        values = np.where(values > 0, values, np.nan)
-        if not np.isfinite(values).any():
-            continue
-        reach += [float(np.nanmin(values)), float(np.nanmax(values))]
-        hover = f"{text(name)}: %{{y:,.4~r}} µs"
-        data.append(line(timeline.middles(series), plain(values), name, colour, hovertemplate=hover))
-        end = float(series["end_s"][-1])
-        for own in repairs(result.summary):
-            start, finish = own["detected_s"], own["finished_s"] if own["finished_s"] is not None else end
-            shape = {
-                "type": "rect",
-                "xref": "x",
-                "yref": "paper",
-                "y0": 0,
-                "y1": 1,
-                "x0": start,
-                "x1": min(finish, end),
-            }
-            shapes.append(shape | {"fillcolor": colour, "opacity": 0.08, "line": {"width": 0}})
-    if not data:
-        return None
-    layout = timeline.OVER_TIME | {"yaxis": latency_axis(min(reach), max(reach)), "shapes": shapes}
-    return Figure(
-        "repair-latency", data, layout, "Reads while it was repaired", "99 % of each window; shaded: under repair"
-    )
-
-
-def phases(runs: Runs) -> str:
-    """Rates, latency and write amplification before, during and after."""
-    rows = []
-    for result, name, _ in runs:
-        series = _series(result)
-        if series is None:
-            continue
-        first = repairs(result.summary)[0]["detected_s"]
-        ends = [own["finished_s"] for own in repairs(result.summary)]
-        last = float(series["end_s"][-1]) if None in ends else max(ends)
-        middle = (series["start_s"] + series["end_s"]) / 2
-        for label, chosen in (
-            ("before", middle < first),
-            ("during", (middle >= first) & (middle <= last)),
-            ("after", middle > last),
-        ):
-            cells = _phase(series, chosen)
-            if cells is not None:
-                rows.append(
-                    f"<tr><td>{text(name)}</td><td>{label}</td>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
-                )
-    if not rows:
-        return ""
-    head = "".join(f"<th>{name}</th>" for name in ("", "", "IOPS", "reads, mean", "reads, worst 99 %", "WA"))
-    return (
-        f'<div class="card scroll" style="grid-column: 1 / -1"><h3>Before, during and after</h3><table class="figures">'
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
-
-
-def _phase(series: dict[str, Floats], chosen: Any) -> tuple[str, ...] | None:
-    if not chosen.any():
-        return None
-    span = float((series["end_s"] - series["start_s"])[chosen].sum())
-    reads = series["reads"][chosen]
-    count = float((reads + series["writes"][chosen]).sum())
-    mean = float(np.nansum(np.nan_to_num(series["read_mean_us"][chosen]) * reads) / max(float(reads.sum()), 1.0))
-    worst = series["read_p99_us"][chosen & (series["reads"] > 0)]
-    host = series["write_mib"][chosen]
-    factor = np.nansum(np.nan_to_num(series["write_amplification"][chosen]) * host) / max(float(host.sum()), 1e-12)
-    return (
-        short(count / span),
-        micros(mean),
-        micros(float(worst.max()) if len(worst) else None),
-        "–" if not host.any() else f"{factor:.3f}",
-    )
-
-
-def _series(result: Result) -> dict[str, Floats] | None:
-    rows = dict(result.tables.get("timeseries", {}))
-    return thinned(rows) if rows and len(rows["start_s"]) > 1 else None

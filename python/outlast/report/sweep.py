@@ -147,7 +147,9 @@ def _chart(
         x = every[taken : taken + len(own)]
         taken += len(own)
         means = [point["figures"][name] for point in own]
-        trace: dict[str, Any] = {"type": "scatter", "mode": mode, "x": x, "y": plain([each["mean"] for each in means])}
+        named = bool(x) and isinstance(x[0], str)
+        drawn = "markers" if named else mode  # choices without an order are not joined by lines
+        trace: dict[str, Any] = {"type": "scatter", "mode": drawn, "x": x, "y": plain([each["mean"] for each in means])}
         colour = RUN_COLOURS[index % len(RUN_COLOURS)]
         trace |= {"name": text(label), "marker": {"color": colour, "size": 7}}
         dash = "solid" if index < len(RUN_COLOURS) else "dash"
@@ -168,7 +170,7 @@ def _chart(
         "hovermode": "closest",
     }
     if logarithmic:
-        layout["yaxis"]["type"] = "log"
+        layout["yaxis"] |= {"type": "log", "dtick": 1}
     if every and not isinstance(every[0], str) and varied.get("scale") == "log":
         layout["xaxis"]["type"] = "log"
     if every and isinstance(every[0], str):
@@ -183,7 +185,10 @@ def _theory(x: list[Any], own: list[Point], colour: str, *, more: bool) -> list[
     values = [point["figures"][THEORY]["mean"] for point in own]
     if all(value is None for value in values):
         return []
-    trace: dict[str, Any] = {"type": "scatter", "mode": "lines", "x": x}
+    named = bool(x) and isinstance(x[0], str)
+    trace: dict[str, Any] = {"type": "scatter", "mode": "markers" if named else "lines", "x": x}
+    if named:
+        trace["marker"] = {"symbol": "line-ew-open", "size": 22, "color": colour, "line": {"width": 2}}
     trace |= {"y": [value if value is None else plain([value])[0] for value in values]}
     trace |= {"name": "closed form, greedy", "line": {"color": colour, "width": 1.4, "dash": "dot"}}
     return [trace | {"showlegend": not more, "hovertemplate": "closed form: %{y:.4g}<extra></extra>"}]

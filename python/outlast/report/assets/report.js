@@ -19,7 +19,7 @@
 
   const layoutOf = (own, style) => {
     const font = { ...frame.layout.font, family: getComputedStyle(document.body).fontFamily };
-    const axes = Object.fromEntries(["xaxis", "yaxis"].map((name) => {
+    const axes = Object.fromEntries(["xaxis", "yaxis", ...Object.keys(own).filter((name) => /^[xy]axis\d+$/.test(name))].map((name) => {
       const mine = own[name] || {};
       const title = { ...frame.title, ...(mine.title || {}) };
       const labels = mine.type === "log" && !mine.tickvals ? frame.logarithmic : {};
@@ -28,17 +28,42 @@
     return coloured({ ...frame.layout, font, ...own, ...axes }, style);
   };
 
+  const printing = () => document.documentElement.classList.contains("printing");
+
   const draw = () => {
     const style = getComputedStyle(document.documentElement);
     for (const figure of document.querySelectorAll("figure.chart")) {
       const spec = JSON.parse(figure.querySelector("script").textContent);
       const data = coloured(spec.data, style);
       const options = { responsive: true, displaylogo: false, modeBarButtons: [["toImage", "resetScale2d"]] };
-      Plotly.react(figure.querySelector(".plot"), data, layoutOf(spec.layout, style), options);
+      const plot = figure.querySelector(".plot");
+      const layout = layoutOf(spec.layout, style);
+      // On paper a chart cannot follow the width of its card afterwards.
+      if (printing()) layout.width = plot.clientWidth;
+      Plotly.react(plot, data, layout, options);
     }
     document.documentElement.dataset.drawn = "yes";
   };
 
-  draw();
-  dark.addEventListener("change", draw);
+  // The library is in the page, packed.
+  const unpacked = async () => {
+    const packed = Uint8Array.from(atob(document.getElementById("library").textContent), (char) => char.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const script = document.createElement("script");
+    script.textContent = await new Response(stream).text();
+    document.head.append(script);
+  };
+
+  const start = () => {
+    draw();
+    for (const [event, on] of [["beforeprint", true], ["afterprint", false]]) {
+      window.addEventListener(event, () => {
+        document.documentElement.classList.toggle("printing", on);
+        draw();
+      });
+    }
+    dark.addEventListener("change", draw);
+  };
+
+  unpacked().then(start);
 })();

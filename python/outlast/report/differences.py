@@ -1,0 +1,115 @@
+"""What a comparison found, in a title and a few sentences: chosen by what differs most, never by what was hoped for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from outlast.report.numbers import micros, seconds, short, size, text, tiny
+
+if TYPE_CHECKING:
+    from outlast.result import Result
+
+TELLING: tuple[tuple[str, tuple[str, ...], Callable[[Any], str]], ...] = (
+    ("Requests per second", ("throughput", "iops"), short),
+    ("Write amplification", ("write_amplification", "total"), lambda value: short(value, 4)),
+    ("The 99th percentile of reads", ("latency_us", "read", "p99"), micros),
+    ("The 99th percentile of writes", ("latency_us", "write", "p99"), micros),
+    ("The mean latency of reads", ("latency_us", "read", "mean"), micros),
+    ("The mean latency of writes", ("latency_us", "write", "mean"), micros),
+    ("Re-reads per read", ("reliability", "rereads_per_read"), short),
+    ("The mean number of P/E cycles", ("wear", "mean_pe"), short),
+)
+"""What a title or a sentence may name: figures of which one run of usual length gives more than noise."""
+WORTH_SAYING = 1.05
+"""Ratios below this are left to the table: runs that differ by their requests alone differ by a few per cent."""
+MOST = 5
+
+Difference = tuple[float, str, str, str, str, str]
+"""Ratio, what it is of, least value and whose, greatest value and whose."""
+
+
+def _at(summary: dict[str, Any], path: tuple[str, ...]) -> float | None:
+    value: Any = summary
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return float(value) if isinstance(value, int | float) and value > 0 and math.isfinite(value) else None
+
+
+def differences(results: Sequence[Result], names: Sequence[str]) -> list[Difference]:
+    """The figures that all results have, the most different first."""
+    found = []
+    for label, path, shown in TELLING:
+        values = [_at(result.summary, path) for result in results]
+        known = [(value, name) for value, name in zip(values, names, strict=True) if value is not None]
+        if len(known) < len(values):
+            continue
+        (low, least), (high, most) = min(known), max(known)
+        found.append((high / low, label, shown(low), least, shown(high), most))
+    return sorted(found, key=lambda each: -each[0])
+
+
+def _repairs(results: Sequence[Result], names: Sequence[str]) -> list[tuple[float, str, dict[str, Any]]]:
+    """The time of repair, name and repair of each result, the quickest first; none unless all repaired one thing."""
+    own = []
+    for result, name in zip(results, names, strict=True):
+        repairs = list(result.summary.get("repair") or ())
+        if len(repairs) != 1 or repairs[0]["finished_s"] is None:
+            return []
+        sized = repairs[0].get("scaled") or repairs[0]
+        own.append((float(sized["total_s"]), name, repairs[0] | sized))
+    return sorted(own, key=lambda each: each[0])
+
+
+def title(results: Sequence[Result], names: Sequence[str]) -> str:
+    """What is compared, and the greatest difference."""
+    if (repairs := _repairs(results, names)) and repairs[-1][0] > WORTH_SAYING * repairs[0][0]:
+        (quick, first, _), (slow, last, _) = repairs[0], repairs[-1]
+        return f"{first} repairs in {seconds(quick)} what {last} repairs in {seconds(slow)}"
+    compared = " against ".join(names) if len(names) == 2 else f"{len(names)} results"
+    if not (found := differences(results, names)):
+        return compared
+    ratio, label, low, least, high, most = found[0]
+    if ratio < WORTH_SAYING:
+        return f"{compared}: no figure differs by more than {max(math.ceil(100 * (ratio - 1)), 1)} %"
+    return f"{compared}: {label[0].lower()}{label[1:]} {low} with {least}, {high} with {most}"
+
+
+def sentences(results: Sequence[Result], names: Sequence[str]) -> list[str]:
+    """Three to five sentences with numbers, as HTML; fewer where less differs."""
+    said = []
+    if repairs := _repairs(results, names):
+        (_, first, quick), (_, last, slow) = repairs[0], repairs[-1]
+        each = ", ".join(f"{text(name)} in <b>{seconds(took)}</b>" for took, name, _ in repairs)
+        said.append(f"The failed die was made good by {each}.")
+        said.append(
+            f"For that {text(first)} wrote <b>{size(quick['bytes_written'])}</b>, {text(last)} "
+            f"<b>{size(slow['bytes_written'])}</b>."
+        )
+        if quick.get("risk") and slow.get("risk"):
+            chances = (tiny(own["risk"]["second_failure"]) for own in (quick, slow))
+            low, high = chances
+            said.append(
+                f"A second failure in that time has a probability of <b>{low}</b> with {text(first)}, of "
+                f"<b>{high}</b> with {text(last)}."
+            )
+        lost = sum(own["lost_bytes"] for _, _, own in repairs)
+        said.append(f"{size(lost)} were lost for good." if lost else "No byte was lost in any of them.")
+    found = differences(results, names)
+    for ratio, label, low, least, high, most in found:
+        if ratio >= WORTH_SAYING and len(said) < MOST:
+            said.append(
+                f"{label}: <b>{low}</b> with {text(least)}, <b>{high}</b> with {text(most)} ({short(ratio)} times)."
+            )
+    alike = [label[0].lower() + label[1:] for ratio, label, *_ in found if ratio < WORTH_SAYING]
+    if alike and len(said) < MOST:
+        allowed = f"{100 * (WORTH_SAYING - 1):.0f} %"
+        said.append(f"Within {allowed} of each other: {', '.join(alike)}.")
+    return said
+
+
+def found(results: Sequence[Result], names: Sequence[str]) -> str:
+    """The sentences as a list."""
+    items = "".join(f"<li>{sentence}</li>" for sentence in sentences(results, names))
+    return f'<ul class="found">{items}</ul>' if items else ""
