@@ -34,7 +34,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def outlast(place: Path, *args: str) -> str:
     """Runs the installed program outside the checkout, without plotly, which is an extra."""
-    code = f"import sys; sys.modules['plotly'] = None; import outlast; assert outlast.__file__.startswith({str(place)!r}); from outlast.cli import main; main()"
+    code = (
+        "import sys; sys.modules['plotly'] = None; import outlast; "
+        f"assert outlast.__file__.startswith({str(place)!r}); from outlast.cli import main; main()"
+    )
     env = {**os.environ, "PYTHONPATH": str(place)}
     command = [sys.executable, "-P", "-c", code, *args]
     done = subprocess.run(command, cwd=place, env=env, capture_output=True, text=True)
