@@ -28,7 +28,7 @@ help: ## this list
 
 setup: .venv/tools ## build and install into .venv; leaves .venv/bin/outlast
 	@test -x $(BIN)/outlast || echo "== Building the simulator, optimised: the first time takes a few minutes, later ones seconds"
-	@env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --profile $(PROFILE) --locked --quiet
+	@env -u CONDA_PREFIX PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --profile $(PROFILE) --locked --quiet
 	@echo "== Ready: .venv/bin/outlast --help"
 
 # How many drives make fit-coverage draws.

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from outlast.report import bundle, differences, render
+from outlast.report import bundle, differences, render, repair
 from outlast.result import Result
 from sample import sample_result
 
@@ -27,9 +27,9 @@ def changed(path: tuple[str, ...], value: Any, name: str = "other") -> Result:
 def repaired(name: str, took: float, written: int, lost: int = 0) -> Result:
     result = changed(("seed",), 1, name)
     risk = {"second_failure": took * 1e-9, "read_failure": took * 1e-7, "mttdl_hours": 1e12}
-    repair = {"device": 0, "die": 3, "way": "die", "detected_s": 0.1, "finished_s": 0.1 + took, "total_s": took}
-    repair |= {"scaled": None, "risk": risk, "bytes_written": written, "lost_bytes": lost}
-    result.summary["repair"] = [repair]
+    own = {"device": 0, "die": 3, "way": "die", "detected_s": 0.1, "finished_s": 0.1 + took, "total_s": took}
+    own |= {"scaled": None, "risk": risk, "bytes_written": written, "lost_bytes": lost}
+    result.summary["repair"] = [own]
     return result
 
 
@@ -90,3 +90,13 @@ def test_the_chart_library_is_the_one_that_is_meant() -> None:
     assert not bundle.matches(b"something else")
     if bundle.PLACE.is_file():
         assert hashlib.sha256(bundle.PLACE.read_bytes()).hexdigest() == bundle.SHA256
+
+
+def test_every_way_of_repair_that_has_a_name_is_explained() -> None:
+    ways = [("die", *variant) for variant in repair.NAMES] + [("assist", "", ""), ("rebuild", "", "")]
+    for way, scheme, identifier in ways:
+        own = {"way": way, "scheme": scheme, "identifier": identifier, "fake_failures": 0}
+        said = repair.meanings([own, own])
+        assert said.count(f"<b>{repair.scheme(own)}</b>: ") == 1
+        assert "Fake failures" not in said
+        assert "Fake failures" in repair.meanings([own | {"fake_failures": 3}])

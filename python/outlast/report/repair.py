@@ -62,6 +62,26 @@ def finding(found: Sequence[dict[str, Any]]) -> str:
     return " ".join(parts)
 
 
+MEANINGS = {
+    "IDR": "isolated die recovery, the other dies of the failed die’s core take its place, and that core alone gets fuller",
+    "CDR": "cooperative die recovery, all cores of the drive share the loss of the die",
+    "CDR*": "CDR that finds failed data by lists of addresses in the last page of every block",
+    "Rebuild Assist": "the drive is copied onto a spare, and only what cannot be read is rebuilt from the other members",
+    "rebuild": "the whole member is rebuilt onto a spare from the other members",
+}
+"""What each way does, in a line."""
+FAKE = "Fake failures: data that did not fail, and lies with a core that it no longer belongs to once the cores share the loss"
+
+
+def meanings(found: Sequence[dict[str, Any]]) -> str:
+    """What the names of the ways mean, of those that are there."""
+    ways = [way for way in dict.fromkeys(map(scheme, found)) if way in MEANINGS]
+    said = [f"<b>{text(way)}</b>: {text(MEANINGS[way])}." for way in ways]
+    if any(own["fake_failures"] for own in found):
+        said.append(text(FAKE) + ".")
+    return " ".join(said)
+
+
 def section(result: Result, colour: str = "var:--read") -> Section:
     """The section of one result."""
     found = repairs(result.summary)
@@ -80,6 +100,7 @@ def side_by_side(runs: Runs) -> Section:
     part = Section("repair", "Repair of failed dies", columns="lead")
     if not own:
         return part
+    part.finding = meanings([repair for result, _, _ in own for repair in repairs(result.summary)])
     part.add(table([(name, repair) for result, name, _ in own for repair in repairs(result.summary)]))
     part.add(times(own)).add(traffic(own)).add(during(own)).add(utilisation(own))
     return part.add(phases(own))
