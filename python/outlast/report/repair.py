@@ -63,14 +63,14 @@ def finding(found: Sequence[dict[str, Any]]) -> str:
 
 
 MEANINGS = {
-    "IDR": "isolated die recovery, the other dies of the failed die’s core take its place, and that core alone gets fuller",
+    "IDR": "isolated die recovery, the other dies of its core take the failed die’s place, and that core gets fuller",
     "CDR": "cooperative die recovery, all cores of the drive share the loss of the die",
     "CDR*": "CDR that finds failed data by lists of addresses in the last page of every block",
-    "Rebuild Assist": "the drive is copied onto a spare, and only what cannot be read is rebuilt from the other members",
+    "Rebuild Assist": "the drive is copied onto a spare; only what cannot be read is rebuilt from the other members",
     "rebuild": "the whole member is rebuilt onto a spare from the other members",
 }
 """What each way does, in a line."""
-FAKE = "Fake failures: data that did not fail, and lies with a core that it no longer belongs to once the cores share the loss"
+FAKE = "Fake failures: intact data with a core that it no longer belongs to once all cores share the loss"
 
 
 def meanings(found: Sequence[dict[str, Any]]) -> str:
