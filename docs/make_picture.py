@@ -17,7 +17,7 @@ from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.support.ui import WebDriverWait
 
-WIDTH, HEIGHT, COLOURS = 1280, 1290, 160
+WIDTH, HEIGHT, COLOURS = 1280, 1240, 256
 QUIET = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update", "--disable-quic"),
@@ -58,7 +58,9 @@ def main() -> None:
     """Screenshot, fewer colours, file."""
     page, picture = Path(sys.argv[1]), Path(sys.argv[2])
     image = Image.open(io.BytesIO(screenshot(page))).convert("RGB")
-    image.quantize(COLOURS, dither=Image.Dither.NONE).save(picture, optimize=True)
+    # Every colour of the charts, however small their area.
+    few = image.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(picture, optimize=True)
     print(f"{picture}: {picture.stat().st_size // 1024} KiB")
 
 

@@ -97,12 +97,14 @@ def section(result: Result, colour: str = "var:--read") -> Section:
 def side_by_side(runs: Runs) -> Section:
     """The section of several results."""
     own = [(result, name, colour) for result, name, colour in runs if repairs(result.summary)]
-    part = Section("repair", "Repair of failed dies", columns="lead")
+    part = Section("repair", "Repair of failed dies")
     if not own:
         return part
     part.finding = meanings([repair for result, _, _ in own for repair in repairs(result.summary)])
+    # First what the comparison is for.
+    part.add(times(own)).add(traffic(own))
     part.add(table([(name, repair) for result, name, _ in own for repair in repairs(result.summary)]))
-    part.add(times(own)).add(traffic(own)).add(during(own)).add(utilisation(own))
+    part.add(during(own)).add(utilisation(own))
     return part.add(phases(own))
 
 
@@ -145,7 +147,7 @@ def table(found: Sequence[tuple[str, dict[str, Any]]]) -> str:
         words = ", ".join(short(factor) for factor in factors)
         hint = f'<span class="hint">times and amounts for dies {words} times as large as simulated</span>'
     return (
-        f'<div class="card scroll"><h3>Figures{hint}</h3><table class="figures wide">'
+        f'<div class="card scroll whole"><h3>Figures{hint}</h3><table class="figures wide">'
         f"<thead><tr><th></th>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
     )
 

@@ -102,7 +102,7 @@ def phases(runs: Runs) -> str:
         for name in ("", "", "IOPS", "read latency, mean", "highest 99th percentile of a window", "write amplification")
     )
     return (
-        f'<div class="card scroll" style="grid-column: 1 / -1"><h3>Before, during and after</h3><table class="figures">'
+        f'<div class="card scroll whole"><h3>Before, during and after</h3><table class="figures">'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
 
