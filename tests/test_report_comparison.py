@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import copy
 import hashlib
+from pathlib import Path
 from typing import Any
 
 import pytest
+from selenium.webdriver.support.ui import WebDriverWait
 
 from outlast.report import bundle, differences, render, repair
+from outlast.report.sweep import MEASURED, THEORY, curve
 from outlast.result import Result
 from sample import sample_result
 
@@ -100,3 +103,41 @@ def test_every_way_of_repair_that_has_a_name_is_explained() -> None:
         assert said.count(f"<b>{repair.scheme(own)}</b>: ") == 1
         assert "Fake failures" not in said
         assert "Fake failures" in repair.meanings([own | {"fake_failures": 3}])
+
+
+def swept(values: list[Any], measured: str = "throughput.iops") -> dict[str, Any]:
+    """The summary of a sweep of one setting."""
+    figures = {measured: 100.0, THEORY: 2.0}
+    points = [
+        {"point": index, "values": {"array.level": value}}
+        | {"figures": {name: {"mean": mean + index, "half": None} for name, mean in figures.items()}}
+        for index, value in enumerate(values)
+    ]
+    spec = {"vary": [{"setting": "array.level", "values": values}], "method": "grid", "figures": list(figures)}
+    return {"sweep": spec | {"repeats": 1, "confidence": 0.95}, "points": points}
+
+
+def test_choices_without_an_order_are_not_joined_by_lines() -> None:
+    for values, mode in (["raid5", "raid6"], "markers"), ([4, 8], "lines+markers"):
+        chart = curve(swept(values), "throughput.iops", 0)
+        assert chart is not None
+        assert [trace["mode"] for trace in chart.data] == [mode]
+        chart = curve(swept(values, MEASURED), MEASURED, 0)
+        assert chart is not None
+        assert [trace["mode"] for trace in chart.data] == [mode, "markers" if mode == "markers" else "lines"]
+
+
+def test_on_paper_charts_have_its_width_and_light_colours(browser: Any, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(render([sample_result(), changed(("throughput", "iops"), 1.0)]), encoding="utf-8")
+    browser.get(page.as_uri())
+    WebDriverWait(browser, 30).until(
+        lambda opened: opened.execute_script("return document.documentElement.dataset.drawn") == "yes"
+    )
+    widest = "return Math.max(...[...document.querySelectorAll('.main-svg')].map(s => s.clientWidth))"
+    screen = browser.execute_script(widest)
+    browser.execute_script("window.dispatchEvent(new Event('beforeprint'))")
+    assert 600 < browser.execute_script(widest) <= 718
+    assert browser.execute_script("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    browser.execute_script("window.dispatchEvent(new Event('afterprint'))")
+    WebDriverWait(browser, 30).until(lambda opened: opened.execute_script(widest) == screen)

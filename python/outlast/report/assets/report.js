@@ -60,6 +60,8 @@
       window.addEventListener(event, () => {
         document.documentElement.classList.toggle("printing", on);
         draw();
+        // Back on the screen charts follow the width of their cards again.
+        if (!on) for (const plot of document.querySelectorAll(".plot")) Plotly.Plots.resize(plot);
       });
     }
     dark.addEventListener("change", draw);
