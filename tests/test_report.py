@@ -179,8 +179,13 @@ def test_a_comparison_opens_without_errors(browser: Any, tmp_path: Path) -> None
 
 
 def test_the_browser_test_sees_errors(browser: Any, tmp_path: Path) -> None:
+    from selenium.webdriver.support.ui import WebDriverWait
+
     page = tmp_path / "page.html"
     page.write_text(render([sample_result()]).replace("Plotly.react(", "Plotly.draw_nothing("))
     browser.get_log("browser")
     browser.get(page.as_uri())
-    assert any("draw_nothing" in entry["message"] for entry in browser.get_log("browser"))
+    # The library is unpacked after the page has loaded, and charts are drawn then.
+    WebDriverWait(browser, 60).until(
+        lambda page: any("draw_nothing" in entry["message"] for entry in page.get_log("browser"))
+    )

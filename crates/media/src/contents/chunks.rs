@@ -57,8 +57,17 @@ impl Chunks {
     /// Empties slot `slot`.
     #[inline]
     pub(super) fn take(&mut self, slot: u32) -> Option<Unit> {
-        let mut taken = None;
-        self.take_all(slot, 1, |_, unit| taken = Some(unit));
+        let (index, place) = place_of(slot);
+        let shared = self.chunks.get_mut(index)?.as_mut()?;
+        // A shared chunk is not copied for a slot that is empty.
+        shared.units[place].as_ref()?;
+        let chunk = Arc::make_mut(shared);
+        let taken = chunk.units[place].take();
+        chunk.held -= 1;
+        self.held -= 1;
+        if chunk.held == 0 {
+            self.chunks[index] = None;
+        }
         taken
     }
 

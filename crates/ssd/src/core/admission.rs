@@ -5,6 +5,7 @@ use crate::config::WriteCache;
 use crate::op::{Task, UnitWork};
 use crate::ssd::Ssd;
 use outlast_device::{LatencyCause, Outcome};
+use outlast_ftl::Stream;
 use outlast_units::{CoreId, Nanos, SECTOR_BYTES};
 
 impl Core {
@@ -16,11 +17,9 @@ impl Core {
     /// Whether [`Ssd::admit_waiting`] would change nothing, as things are, and something waits.
     #[inline]
     pub(crate) fn admits_nothing(&self) -> bool {
-        self.buffer.first_waiting().is_some_and(|first| {
-            self.buffer.would_wait_on(self.tasks.runs(Task::Gc))
-                && !self.tasks.is_pinned()
-                && self.ftl.can_append(first.stream)
-        })
+        self.buffer.would_wait_on(self.tasks.runs(Task::Gc))
+            && !self.tasks.is_pinned()
+            && self.buffer.first_waiting().is_some_and(|first| self.ftl.can_append(first.stream))
     }
 
     /// Whether [`Ssd::collect`] would change nothing, as things are.
@@ -41,8 +40,10 @@ impl Ssd {
             if self.ledger.is_some() {
                 return self.wait_noted(now, core, write);
             }
-            self.cores[core].buffer.wait(write);
-            self.note_blocked(now, core);
+            let buffer = &mut self.cores[core].buffer;
+            let first = buffer.first_waiting().unwrap_or(write).stream;
+            buffer.wait(write);
+            self.note_blocked(now, core, first);
         }
     }
 
@@ -51,8 +52,10 @@ impl Ssd {
     fn wait_noted(&mut self, now: Nanos, core: CoreId, mut write: WaitingWrite) {
         let short = self.cores[core].buffer.blocked_until(now);
         self.note(|ledger| ledger.set_apart(&mut write.work, short));
-        self.cores[core].buffer.wait(write);
-        self.note_blocked(now, core);
+        let buffer = &mut self.cores[core].buffer;
+        let first = buffer.first_waiting().unwrap_or(write).stream;
+        buffer.wait(write);
+        self.note_blocked(now, core, first);
     }
 
     /// `work`, a write of core `core`, waits no more.
@@ -70,29 +73,25 @@ impl Ssd {
             self.admit(now, core, write);
         } else {
             self.cores[core].buffer.wait_first(write);
-            self.note_blocked(now, core);
+            self.note_blocked(now, core, write.stream);
         }
     }
 
-    /// Keeps account of when host writes wait for collection, and sees that collection then runs.
-    #[inline(never)]
-    fn note_blocked(&mut self, now: Nanos, core: CoreId) {
-        let state = &mut self.cores[core];
-        debug_assert!(state.buffer.any_waits(), "no write waits");
-        state.buffer.note_blocked(now);
-        if state.buffer.takes_tokens() {
-            return self.note_token(now, core);
-        }
-        self.see_whether_there_is_room(now, core);
-    }
-
-    /// The write that waits longest waits for a program or for collection's work, and their ends come back here; else it is seen to its room.
+    /// Keeps account of when host writes wait for collection, and sees that collection then runs. The write that waits longest goes to stream
+    /// `first`.
     #[allow(clippy::inline_always, reason = "a few comparisons, for every write that waits")]
     #[inline(always)]
-    fn see_whether_there_is_room(&mut self, now: Nanos, core: CoreId) {
-        let state = &self.cores[core];
-        let finds_none = |first: WaitingWrite| !state.ftl.can_append(first.stream);
-        if state.tasks.is_pinned() || state.buffer.first_waiting().is_some_and(finds_none) {
+    fn note_blocked(&mut self, now: Nanos, core: CoreId, first: Stream) {
+        let Core { buffer, tasks, ftl, .. } = &mut self.cores[core];
+        debug_assert!(
+            buffer.first_waiting().is_some_and(|write| write.stream == first),
+            "another write waits longest"
+        );
+        buffer.note_blocked(now);
+        if buffer.takes_tokens() {
+            self.note_token(now, core);
+        } else if tasks.is_pinned() || !ftl.can_append(first) {
+            // Else it waits for a program or for collection's work, and their ends come back here.
             self.see_to_room(now, core);
         }
     }
@@ -108,7 +107,11 @@ impl Ssd {
         } else if buffer.pacer_mut().lets_collection_go() {
             self.let_waiting_go();
         }
-        self.see_whether_there_is_room(now, core);
+        let Core { buffer, tasks, ftl, .. } = &self.cores[core];
+        let finds_none = |first: WaitingWrite| !ftl.can_append(first.stream);
+        if tasks.is_pinned() || buffer.first_waiting().is_some_and(finds_none) {
+            self.see_to_room(now, core);
+        }
     }
 
     /// A write that takes a token has entered.
@@ -191,7 +194,7 @@ impl Ssd {
                 self.host.requests.fail(write.work.request, Outcome::ReadOnly);
                 self.finish_parts(now, write.work.request, 1);
             } else {
-                self.note_blocked(now, core);
+                self.note_blocked(now, core, write.stream);
                 return;
             }
             if self.is_due_before_admission(core) {

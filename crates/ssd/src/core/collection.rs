@@ -1,12 +1,12 @@
 //! Relocation on a flash core: victims are chosen, their valid units go from the dies to a stream, their blocks are erased.
 
-use super::pacing::Progress;
 use super::tasks::Next;
 use super::{Core, Due};
 use crate::config::WriteCache;
 use crate::health::Reason;
 use crate::op::{Op, OpKind, Task};
 use crate::ssd::Ssd;
+use outlast_ftl::Stream;
 use outlast_units::{BlockIndex, CoreId, LaneIndex, Nanos, PuWithin, SuperblockId};
 
 impl Ssd {
@@ -73,27 +73,17 @@ impl Ssd {
         self.flash.internal_ended();
         let state = &mut self.cores[core];
         let stream = state.tasks.stream(op.task);
-        let first = state.ftl.layout().first_slot_of(op.pu);
         let joins_host = state.buffer.pacer().is_mixed() && op.task == Task::Gc;
+        let all_can_go = lost == 0 && !self.fallible;
         let mut mask = op.mask;
         while mask != 0 {
-            let unit = mask.trailing_zeros();
+            let run = if all_can_go {
+                mask
+            } else {
+                let Some(run) = self.next_run(op, stream, &mut mask, lost) else { break };
+                run
+            };
             let state = &mut self.cores[core];
-            if lost >> unit & 1 == 1 {
-                mask &= mask - 1;
-                state.tasks.leave(1);
-                self.counters.lost_units += u64::from(state.ftl.lose(first + unit).is_some());
-                continue;
-            }
-            if self.fallible && !state.ftl.can_take_moved(stream) {
-                // Flash has failed where the data was to go: it stays where it is.
-                mask &= mask - 1;
-                state.tasks.leave(1);
-                continue;
-            }
-            // Up to the next one that is lost.
-            let lost = lost & mask;
-            let run = if lost == 0 { mask } else { mask & ((lost & lost.wrapping_neg()) - 1) };
             let relocated = state.ftl.relocate_units(stream, op.pu, run);
             mask = mask & !run | relocated.rest;
             // Written or trimmed by the host since the read began.
@@ -129,34 +119,24 @@ impl Ssd {
         self.let_waiting_go();
     }
 
-    /// Collection has dealt with `units` units of its victim: the host may write its share.
-    fn grant_credit(&mut self, now: Nanos, core: CoreId, units: u32) {
-        let Core { ftl, tasks, buffer, .. } = &mut self.cores[core];
-        let Some(progress) = tasks.worked(units) else { return };
-        if buffer.pacer().is_smooth() {
-            buffer.grant(now, ftl, progress);
-        } else {
-            self.grant_with_extras(now, core, units, progress);
-        }
-    }
-
-    /// As [`Ssd::grant_credit`], where there are marks or tokens, or victims overlap.
+    /// Of the units in `mask` that have been read, those up to the next one in `lost`, if flash has room for them. The others before them leave the
+    /// mask: what is lost is gone, and what has nowhere to go stays where it is.
     #[inline(never)]
-    fn grant_with_extras(&mut self, now: Nanos, core: CoreId, units: u32, progress: Progress) {
-        let Core { ftl, tasks, buffer, .. } = &mut self.cores[core];
-        if buffer.pacer().shares_gain() {
-            let gain = tasks.take_gain(units);
-            if buffer.pacer().is_mixed() || ftl.space().free_superblocks() > ftl.space().reserve() {
-                return buffer.grant_gain(now, ftl, gain);
+    fn next_run(&mut self, op: &Op, stream: Stream, mask: &mut u64, lost: u64) -> Option<u64> {
+        let Core { ftl, tasks, .. } = &mut self.cores[op.core];
+        let first = ftl.layout().first_slot_of(op.pu);
+        while *mask != 0 {
+            let unit = mask.trailing_zeros();
+            if lost >> unit & 1 == 1 {
+                self.counters.lost_units += u64::from(ftl.lose(first + unit).is_some());
+            } else if !self.fallible || ftl.can_take_moved(stream) {
+                let lost = lost & *mask;
+                return Some(if lost == 0 { *mask } else { *mask & ((lost & lost.wrapping_neg()) - 1) });
             }
+            *mask &= *mask - 1;
+            tasks.leave(1);
         }
-        if buffer.pacer().overlaps() {
-            // Nothing is kept back, as erasures do not stop collection.
-            let room = ftl.space().room_for_host(tasks.coming(ftl));
-            buffer.pacer_mut().grant(now, room, 0, progress);
-        } else {
-            buffer.grant(now, ftl, progress);
-        }
+        None
     }
 
     /// Sees what becomes of the victim of `task`.

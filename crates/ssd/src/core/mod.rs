@@ -4,6 +4,7 @@ mod admission;
 mod buffer;
 mod coalescing;
 mod collection;
+mod credit;
 mod dirty;
 mod pacing;
 mod processor;
