@@ -12,7 +12,7 @@ PROFILE ?= release
 export PROFILE
 CARGO_FLAGS := --locked --workspace --exclude outlast-python
 
-.PHONY: help setup demo test test-rust test-python show-causes fit-coverage test-guest test-kill lint format bench bench-python bench-instructions hashes speed-tables wheel wheel-v3 first-policy docs rejudge picture live-picture serve-demo torture-programs torture-table schema figures lock clean
+.PHONY: help setup demo test test-rust test-python show-causes fit-coverage test-guest test-kill lint format bench bench-python bench-instructions hashes speed-tables wheel wheel-v3 sdist try-packages first-policy docs rejudge picture live-picture serve-demo torture-programs torture-table schema figures lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -98,16 +98,28 @@ speed-tables: ## the tables of docs/reference/speed.md, from a run of all benchm
 	crates/bench/guided.sh bench
 	$(PYTHON) docs/make_speed.py target/guided/bench/use/release/outlast-bench
 
+# What packages hold of the commit that they are made of; there while they are made.
+COMMIT := python/outlast/_commit.txt
+NAME_COMMIT = trap 'rm -f $(COMMIT) $(LEVEL)' EXIT; git describe --always --exclude='*' --abbrev=10 --dirty=+ > $(COMMIT)
+
 wheel: .venv/tools ## a wheel for any processor of this kind, in dist/, compiled twice: the second time by a profile
 	@$(BIN)/python python/outlast/report/bundle.py --required
-	crates/bench/guided.sh wheel dist
+	@$(NAME_COMMIT); crates/bench/guided.sh wheel dist
+
+sdist: .venv/tools ## the source distribution, in dist/
+	@$(BIN)/python python/outlast/report/bundle.py --required
+	@$(NAME_COMMIT); $(BIN)/maturin sdist --quiet -o dist
+
+try-packages: .venv/tools ## wheel and sdist installed in empty environments outside the checkout, and what they can do there, with sizes and times
+	@$(BIN)/python python/outlast/report/bundle.py --required
+	@$(NAME_COMMIT); $(BIN)/python tests/try_packages.py
 
 # Wheels have no tag for a level of x86-64: this one says itself, when it is imported, that the processor is too old for it.
 LEVEL := python/outlast/_level.txt
 
 wheel-v3: .venv/tools ## a wheel for processors of the level x86-64-v3 (Haswell, Zen and later), in dist/x86-64-v3/
 	@$(BIN)/python python/outlast/report/bundle.py --required
-	@trap 'rm -f $(LEVEL)' EXIT; echo x86-64-v3 > $(LEVEL); crates/bench/guided.sh wheel dist/x86-64-v3 x86-64-v3
+	@$(NAME_COMMIT); echo x86-64-v3 > $(LEVEL); crates/bench/guided.sh wheel dist/x86-64-v3 x86-64-v3
 
 # Which wheel first-policy installs; made where there is none.
 WHEEL ?= $(wildcard dist/*.whl)

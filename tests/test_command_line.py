@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -11,6 +14,8 @@ import pytest
 
 from conftest import WEAK, Outlast, files_below, summary_of
 from outlast.cli import COMMANDS
+
+ROOT = Path(__file__).resolve().parent.parent
 
 FILES = {"result.json", "timeseries.parquet", "latency.parquet", "wear.parquet", "scenario.toml", "report.html"}
 
@@ -28,7 +33,6 @@ def test_help_names_every_command_and_gives_examples(outlast: Outlast) -> None:
 
 
 def test_help_loads_nothing_heavy() -> None:
-    import subprocess
     import sys
 
     script = (
@@ -50,7 +54,23 @@ def test_no_arguments_shows_the_help(outlast: Outlast) -> None:
 def test_version(outlast: Outlast) -> None:
     import outlast as package
 
-    assert outlast("--version").stdout == f"outlast {package.__version__}\n"
+    told = outlast("--version").stdout
+    assert re.fullmatch(rf"outlast {re.escape(package.__version__)}( \(\S+\))?\n", told)
+    if (ROOT / ".git").exists() and shutil.which("git"):
+        head = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True).stdout
+        assert head.startswith(told.split("(")[1].rstrip("+)\n")), told
+
+
+def test_a_package_names_the_commit_that_it_is_made_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from outlast import version
+
+    written = tmp_path / "_commit.txt"
+    monkeypatch.setattr(version, "WRITTEN", written)
+    monkeypatch.setattr(version, "HERE", tmp_path / "site-packages" / "outlast")
+    assert version.commit() is None
+    written.write_text("0123456789\n")
+    assert version.commit() == "0123456789"
+    assert version.named().endswith(" (0123456789)")
 
 
 def test_run_writes_a_whole_folder(tiny_result: Path) -> None:

@@ -99,9 +99,9 @@ class LazyGroup(click.Group):
 
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
-        from outlast import __version__
+        from outlast.version import named
 
-        click.echo(f"outlast {__version__}")
+        click.echo(f"outlast {named()}")
         ctx.exit()
 
 
@@ -119,7 +119,12 @@ cannot be written (a full disk), 3 defect of Outlast, 130 stopped by Ctrl-C, 143
 what was measured is kept).""",
 )
 @click.option(
-    "--version", is_flag=True, callback=_print_version, expose_value=False, is_eager=True, help="Print the version."
+    "--version",
+    is_flag=True,
+    callback=_print_version,
+    expose_value=False,
+    is_eager=True,
+    help="Print version and commit.",
 )
 def cli() -> None:
     """Simulate solid-state drives: latency, write amplification and wear under a workload."""

@@ -116,3 +116,8 @@ __all__ = [
     "waf_hot_cold",
     "waf_with_parity",
 ]
+
+
+def __dir__() -> list[str]:
+    """What editors and notebooks complete."""
+    return __all__
