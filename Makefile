@@ -108,7 +108,7 @@ wheel: .venv/tools ## a wheel for any processor of this kind, in dist/, compiled
 
 sdist: .venv/tools ## the source distribution, in dist/
 	@$(BIN)/python python/outlast/report/bundle.py --required
-	@$(NAME_COMMIT); $(BIN)/maturin sdist --quiet -o dist
+	@$(NAME_COMMIT); $(BIN)/maturin sdist -o dist
 
 try-packages: .venv/tools ## wheel and sdist installed in empty environments outside the checkout, and what they can do there, with sizes and times
 	@$(BIN)/python python/outlast/report/bundle.py --required

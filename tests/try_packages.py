@@ -33,7 +33,11 @@ def build(kind: str, into: Path) -> Path:
     """The package, of the checkout."""
     profile = os.environ.get("PROFILE", "release")
     command = ["sdist"] if kind == "sdist" else ["build", "--locked", "--profile", profile]
-    subprocess.run([sys.executable, "-m", "maturin", *command, "--quiet", "-o", into], cwd=ROOT, check=True)
+    made = subprocess.run(
+        [sys.executable, "-m", "maturin", *command, "-o", into], cwd=ROOT, capture_output=True, text=True
+    )
+    if made.returncode != 0:
+        sys.exit(made.stderr)
     (package,) = into.iterdir()
     return package
 
