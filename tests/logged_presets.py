@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import polars as pl
+import numpy as np
 
 import outlast
 from outlast.causes import LATENCY
@@ -54,18 +55,17 @@ class Logged:
     preset: str
     load: str
     summary: Mapping[str, Any]
-    rows: pl.DataFrame
+    rows: Mapping[str, Any]
 
     def off(self) -> int:
         """By how many nanoseconds the parts of a request miss its latency at most."""
-        parts = self.rows.select(pl.sum_horizontal(f"{cause.name}_ns" for cause in LATENCY)).to_series()
-        latency = self.rows["completed_ns"] - self.rows["submitted_ns"]
-        off: list[int] = (parts.cast(pl.Int64) - latency.cast(pl.Int64)).abs().to_list()
-        return max(off)
+        parts = sum(self.rows[f"{cause.name}_ns"].astype(np.int64) for cause in LATENCY)
+        latency = self.rows["completed_ns"].astype(np.int64) - self.rows["submitted_ns"].astype(np.int64)
+        return int(np.abs(parts - latency).max())
 
     def kinds(self) -> dict[str, int]:
         """Requests by kind."""
-        return dict(self.rows["kind"].cast(pl.String).value_counts().iter_rows())
+        return Counter(self.rows["kind"])
 
 
 def small(preset: str) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def logged(preset: str, folder: Path) -> Iterator[Logged]:
     for load, own in loads(preset, folder).items():
         result = outlast.run(preset, changes | own)
         assert result.log is not None
-        yield Logged(preset, load, result.summary, result.log.scan().collect())
+        yield Logged(preset, load, result.summary, result.log.columns())
 
 
 def main() -> int:

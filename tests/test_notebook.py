@@ -135,7 +135,7 @@ def test_a_sweep_shows_every_point(swept: outlast.Sweep) -> None:
     assert "two <b>" in words and "4 points, 8 runs" in words
     for point in swept.points:
         assert short(point["figures"]["throughput.iops"]["mean"], 4) in words
-    many = outlast.Sweep(json.loads(swept.to_json()), swept.table())
+    many = outlast.Sweep(json.loads(swept.to_json()), swept.columns)
     many.summary["points"] = [many.points[0]] * 50
     assert "and 10 points more" in parsed(many).words
 
@@ -288,7 +288,7 @@ def test_comparisons_and_sweeps_have_the_charts_of_their_reports(swept: outlast.
         ("policy greedy", [1000, 2000]),
         ("policy fifo", [1000, 2000]),
     ]
-    lacking = outlast.Sweep(json.loads(swept.to_json()), swept.table())
+    lacking = outlast.Sweep(json.loads(swept.to_json()), swept.columns)
     for point in lacking.points:
         point["figures"]["throughput.iops"]["mean"] = None
     with pytest.raises(OutputError, match=r'no chart "throughput.iops" of two <b>: no run has this figure'):

@@ -57,19 +57,16 @@ class Comparison:
 
         Of figures, those that are numbers; settings are texts as a scenario file has them. Absent ones are null.
         """
-        import polars as pl
-
         if name not in TABLES:
             raise OutputError(f"no table '{name}' of a comparison; there are: {', '.join(TABLES)}")
         rows = self.differences[name]
         if name == "figures":
             rows = {key: row["values"] for key, row in rows.items() if all(map(_is_number, row["values"]))}
-        kind: Any = pl.Float64 if name == "figures" else pl.String
-        columns: dict[str, Any] = {name.removesuffix("s"): pl.Series(list(rows), dtype=pl.String)}
+        columns: dict[str, list[Any]] = {name.removesuffix("s"): list(rows)}
         for index, label in enumerate(self.names):
             own = [_cell(values[index], texts=name == "settings") for values in rows.values()]
-            columns[label if label not in columns else f"{label} (result)"] = pl.Series(own, dtype=kind)
-        return pl.DataFrame(columns)
+            columns[label if label not in columns else f"{label} (result)"] = own
+        return frames.to_polars(columns)
 
     def to_polars(self, name: str = "figures") -> pl.DataFrame:
         """The same as `table(name)`."""

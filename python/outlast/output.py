@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import shutil
 import tempfile
@@ -11,12 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from outlast import interrupts
+from outlast import interrupts, tables
 from outlast.errors import OutputError
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from outlast.result import Result
 
 
@@ -84,7 +81,8 @@ def _write_data(result: Result, folder: Path) -> None:
     (folder / "result.json").write_text(result.to_json(), encoding="utf-8")
     (folder / "scenario.toml").write_text(result.scenario_toml, encoding="utf-8")
     for name in result.tables:
-        (folder / f"{name}.parquet").write_bytes(parquet(result.table(name)))
+        # The bytes are ours to write, so that a full disk is told as of every other file.
+        (folder / f"{name}.parquet").write_bytes(tables.packed(result.tables[name]))
     if result.log is not None and not result.log.is_absolute:
         file = folder / result.log.name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -100,13 +98,6 @@ def check_file(path: Path) -> None:
     if path.exists() and not os.access(path, os.W_OK):
         raise OutputError(f"{path}: cannot be written: Permission denied")
     check_writable(path)
-
-
-def parquet(frame: pl.DataFrame) -> bytes:
-    """The bytes of the table as Parquet. They are ours to write, so that a full disk is told as of every other file."""
-    packed = io.BytesIO()
-    frame.write_parquet(packed, compression="zstd", statistics=False)
-    return packed.getvalue()
 
 
 def write_file(path: Path, content: str | bytes) -> Path:

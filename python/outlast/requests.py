@@ -9,9 +9,9 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from outlast import _core
+from outlast import _core, frames, tables
 from outlast.errors import ScenarioError
-from outlast.output import cannot_write, check_file, parquet, staged_file
+from outlast.output import cannot_write, check_file, staged_file
 from outlast.result import TABLES
 
 if TYPE_CHECKING:
@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-ROW_GROUP = 1 << 18
-"""Rows of a row group of the file."""
+    from outlast.tables import Kind, Values
 
 
 class RequestLog:
-    """Rows as the core hands them out, in files of their own until the log is put in its place."""
+    """Rows as the core hands them out, in a file of their own until the log is put in its place."""
 
     def __init__(self, name: str, near: Path | None = None) -> None:
         """`name`: what the scenario calls the file; `near`: a folder on the disk that the log is to be on."""
@@ -40,7 +39,8 @@ class RequestLog:
             self._folder = Path(tempfile.mkdtemp(prefix=".outlast-log.", dir=near))
         except OSError as error:
             raise cannot_write(near or Path(tempfile.gettempdir()), error) from error
-        self._parts: list[Path] = []
+        self._path = self._folder / "requests.parquet"
+        self._file = _core.ParquetWriter()
         # Whoever forgets the result forgets the rows.
         self.discard = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
 
@@ -51,30 +51,40 @@ class RequestLog:
 
     def take(self, columns: dict[str, NDArray[np.uint64]]) -> None:
         """Rows that follow those before."""
-        part = self._folder / f"{len(self._parts):06}.parquet"
+        self._append(self._file.write(_typed(columns)))
+
+    def _append(self, packed: bytes) -> None:
         try:
-            part.write_bytes(parquet(_frame(columns)))
+            with self._path.open("ab") as file:
+                file.write(packed)
         except OSError as error:
-            raise cannot_write(part, error) from error
-        self._parts.append(part)
+            raise cannot_write(self._path, error) from error
+
+    def _whole(self) -> Path:
+        """The file with its end, after which it takes no rows."""
+        if packed := self._file.close():
+            self._append(packed)
+        return self._path
 
     def scan(self) -> pl.LazyFrame:
-        """All rows, read as they are asked for."""
-        import polars as pl
+        """All rows, read as they are asked for. Needs polars: `pip install 'outlast[tables]'`."""
+        return frames.scan(self._whole())
 
-        return pl.scan_parquet(self._parts)
+    def columns(self) -> dict[str, Values]:
+        """All rows in memory: arrays by column, and lists of texts."""
+        return tables.read(self._whole())
 
     def write(self, path: Path) -> None:
         """Writes the file, whole or not at all; from then on it has the rows."""
         with staged_file(path) as staging:
             self.fill(staging)
-        self._parts = [path]
+        self._path = path
         self.discard()
 
     def fill(self, path: Path) -> None:
         """Writes the file as it goes on."""
         try:
-            self.scan().sink_parquet(path, compression="zstd", statistics=False, row_group_size=ROW_GROUP)
+            shutil.copyfile(self._whole(), path)
         except OSError as error:
             raise cannot_write(path, error) from error
 
@@ -85,16 +95,12 @@ def of_scenario(toml: str, near: Path | None = None) -> RequestLog | None:
     return None if name is None else RequestLog(name, near)
 
 
-def _frame(columns: dict[str, NDArray[np.uint64]]) -> pl.DataFrame:
-    import polars as pl
-
+def _typed(columns: dict[str, NDArray[np.uint64]]) -> list[tuple[str, Kind, bool, Values]]:
     kinds, outcomes = _core.request_names()
     named = {"kind": kinds, "outcome": outcomes}
-
-    def series(name: str, values: NDArray[np.uint64]) -> pl.Series:
-        if name in named:
-            own = pl.Enum(named[name])
-            return pl.Series(name, named[name], dtype=own).gather(values)
-        return pl.Series(name, values)
-
-    return pl.DataFrame([series(name, values) for name, values in columns.items()])
+    return [
+        (name, "text", False, [named[name][value] for value in values.tolist()])
+        if name in named
+        else (name, "u64", False, values)
+        for name, values in columns.items()
+    ]

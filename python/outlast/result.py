@@ -11,15 +11,12 @@ from outlast import frames
 from outlast.errors import OutputError
 
 if TYPE_CHECKING:
-    import numpy as np
     import polars as pl
     import pyarrow as pa
-    from numpy.typing import NDArray
 
     from outlast.notebook.plots import ResultPlots
     from outlast.requests import RequestLog
-
-    Column = NDArray[np.uint64] | NDArray[np.float64] | list[str]
+    from outlast.tables import Values
 
 SCHEMA_NAME = "outlast-result/1"
 TABLES = (
@@ -86,7 +83,7 @@ class Result:
     def __init__(
         self,
         summary: dict[str, Any],
-        tables: Mapping[str, Mapping[str, Column]],
+        tables: Mapping[str, Mapping[str, Values]],
         scenario_toml: str,
         *,
         stopped: bool = False,
@@ -138,15 +135,13 @@ class Result:
         return ResultPlots(self)
 
     def table(self, name: str) -> pl.DataFrame:
-        """The table as a polars DataFrame: `timeseries`, `latency`, `wear` or `precondition`.
+        """The table as a polars DataFrame: `timeseries`, `latency`, `wear` or `precondition`. Needs polars.
 
         With `run.utilisation` there are `dies_over_time`, `channels_over_time`, `controller_over_time`,
         `valid_over_time`, `cycles_over_time` and `victims`. A run of fio jobs has `jobs`, too, a drive that can fail
         `decisions`, one whose flash errs `errors`, and an array `array_events`, `array_states` and `array_lost`.
         """
-        import polars as pl
-
-        return pl.DataFrame(dict(self._columns(name)))
+        return frames.to_polars(self._columns(name))
 
     def to_polars(self, name: str) -> pl.DataFrame:
         """The same as `table(name)`. Whatever reads the Arrow C stream interface takes it without a copy."""
@@ -160,7 +155,7 @@ class Result:
         """The table as a pyarrow Table. Needs pyarrow, which Outlast itself does without."""
         return frames.to_arrow(self.table(name))
 
-    def _columns(self, name: str) -> Mapping[str, Column]:
+    def _columns(self, name: str) -> Mapping[str, Values]:
         if name not in self.tables:
             known = ", ".join(self.tables) or "none"
             raise OutputError(f"no table '{name}' in this result; there are: {known}")
@@ -207,21 +202,11 @@ def load(path: str | Path) -> Result:
     return Result(summary, _tables(folder), toml)
 
 
-def _tables(folder: Path) -> dict[str, dict[str, Column]]:
+def _tables(folder: Path) -> dict[str, Mapping[str, Values]]:
     files = [folder / f"{name}.parquet" for name in TABLES]
     present = [file for file in files if file.is_file()]
     if not present:
         return {}
-    import polars as pl
+    from outlast.tables import read
 
-    tables: dict[str, dict[str, Column]] = {}
-    for file in present:
-        try:
-            frame = pl.read_parquet(file)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            reason = str(error).splitlines()[0]
-            raise OutputError(f"{file}: cannot read the table: {reason}") from error
-        tables[file.stem] = {
-            column.name: column.to_list() if column.dtype == pl.String else column.to_numpy() for column in frame
-        }
-    return tables
+    return {file.stem: read(file) for file in present}

@@ -10,6 +10,7 @@ mod figures;
 mod fio;
 mod guard;
 mod models;
+mod parquet;
 mod policies;
 mod run;
 mod scenario;
@@ -37,5 +38,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fio::register(module)?;
     serve::register(module)?;
     torture::register(module)?;
+    parquet::register(module)?;
     models::register(module)
 }

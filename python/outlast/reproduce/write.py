@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from outlast import __version__
-from outlast.output import parquet, write_file
+from outlast.output import write_file
 from outlast.reproduce import PAPERS, book
 from outlast.reproduce.cells import prepare, run_all
 from outlast.reproduce.model import COUNTED, KINDS, VERDICTS, Figure, Paper, Row, Setting, Table, Verdict, incomplete
 from outlast.reproduce.rows import table_of
+from outlast.tables import Columns
 
 SCHEMA_NAME = "outlast-reproduction/3"
 
@@ -141,16 +142,16 @@ def write(done: Reproduction, out: Path) -> None:
     """Writes the book, reproduction.json and a table for each figure."""
     import json
 
-    import polars as pl
+    from outlast import tables
 
     for chapter in done.chapters:
         for figure, table, _ in chapter.parts:
             if not table.rows:
                 continue
-            frame = pl.DataFrame([_flat(row, figure) for row in table.rows], infer_schema_length=None)
+            columns = _columns([_flat(row, figure) for row in table.rows])
             file = out / chapter.paper.name / f"{figure.name}.csv"
-            write_file(file, frame.write_csv())
-            write_file(file.with_suffix(".parquet"), parquet(frame))
+            write_file(file, _csv(columns))
+            write_file(file.with_suffix(".parquet"), tables.packed(columns))
     text = json.dumps(done.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
     write_file(out / "reproduction.json", text + "\n")
     command = command_of(done)
@@ -177,3 +178,22 @@ def _flat(row: Row, figure: Figure) -> Row:
     labels = book.label_names([row], list(figure.columns))
     order = [*labels, *figure.columns, *row]
     return {name: row.get(name) for name in dict.fromkeys(order) if not isinstance(row.get(name), list)}
+
+
+def _columns(rows: list[Row]) -> Columns:
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def _csv(columns: Columns) -> str:
+    import csv
+    import io
+
+    def cell(value: Any) -> Any:
+        return str(value).lower() if isinstance(value, bool) else value
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([cell(value) for value in row] for row in zip(*columns.values(), strict=True))
+    return text.getvalue()

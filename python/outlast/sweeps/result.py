@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from outlast import __version__, frames
+from outlast import __version__, frames, tables
 from outlast.errors import OutputError, ScenarioError
-from outlast.output import parquet, write_file
+from outlast.output import write_file
 from outlast.points import Outcome
 from outlast.sweeps import figures
 from outlast.sweeps.plan import Plan, shown
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from outlast.notebook.plots import SweepPlots
+    from outlast.tables import Columns
 
 SCHEMA_NAME = "outlast-sweep/1"
 FILES = ("sweep.json", "sweep.parquet", "report.html", "points")
@@ -35,16 +36,17 @@ Row = dict[str, Any]
 class Sweep:
     """The points of a sweep with the means of their figures, its Pareto front, and a table of all runs."""
 
-    def __init__(self, summary: dict[str, Any], frame: pl.DataFrame) -> None:
+    def __init__(self, summary: dict[str, Any], columns: Columns) -> None:
         self.summary = summary
         """Everything that `sweep.json` holds, under the same names."""
-        self._frame = frame
+        self.columns = columns
+        """A row for each run, as `table()` has them: arrays or lists by column."""
 
     @classmethod
     def of(cls, plan: Plan, outcome: Outcome) -> Sweep:
         """Puts together what the runs gave, in the order of the plan."""
         rows = _rows(plan, outcome)
-        return cls(_summary(plan, rows), _frame(rows))
+        return cls(_summary(plan, rows), _columns(rows))
 
     def __repr__(self) -> str:
         failed = f", {len(self.failed)} failed" if self.failed else ""
@@ -81,24 +83,27 @@ class Sweep:
         return listed
 
     def table(self) -> pl.DataFrame:
-        """A row for each run: point, repeat, what varies, every setting (`scenario.…`) and every figure."""
-        return self._frame
+        """A row for each run: point, repeat, what varies, every setting (`scenario.…`) and every figure.
+
+        A polars DataFrame. Needs polars.
+        """
+        return frames.to_polars(self.columns)
 
     def to_polars(self) -> pl.DataFrame:
         """The same as `table()`."""
-        return self._frame
+        return self.table()
 
     def to_pandas(self) -> Any:
         """The table of all runs as a pandas DataFrame. Needs pandas and pyarrow, which Outlast itself does without."""
-        return frames.to_pandas(self._frame)
+        return frames.to_pandas(self.table())
 
     def to_arrow(self) -> pa.Table:
         """The table of all runs as a pyarrow Table. Needs pyarrow, which Outlast itself does without."""
-        return frames.to_arrow(self._frame)
+        return frames.to_arrow(self.table())
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The table of all runs for whatever reads the Arrow C stream interface, such as `pyarrow.table(sweep)`."""
-        return self._frame.__arrow_c_stream__(requested_schema)
+        return self.table().__arrow_c_stream__(requested_schema)
 
     def difference(self, figure: str, point: int, other: int) -> Mean:
         """The mean of a figure at `point` less that at `other`, taken repeat by repeat.
@@ -107,17 +112,17 @@ class Sweep:
         interval is narrower than those of the two means.
         """
         confidence = self.summary["sweep"]["confidence"]
-        if figure not in self._frame.columns:
+        if figure not in self.columns:
             raise ScenarioError(f"no figure {figure} in this sweep; {figures.hint(figure)}")
-        one, two = ({row["repeat"]: row[figure] for row in self._rows_of(number)} for number in (point, other))
+        one, two = (self._by_repeat(figure, number) for number in (point, other))
         pairs = [(one[repeat], two[repeat]) for repeat in one if one[repeat] is not None and two[repeat] is not None]
         return mean_of([float(a) - float(b) for a, b in pairs], confidence)
 
-    def _rows_of(self, point: int) -> list[Row]:
+    def _by_repeat(self, figure: str, point: int) -> dict[int, Any]:
         if not 0 <= point < len(self.points):
             raise ScenarioError(f"point = {point}: must be within 0 to {len(self.points) - 1}")
-        own = self._frame["point"].eq(point)
-        return self._frame.filter(own).to_dicts()
+        rows = zip(self.columns["point"], self.columns["repeat"], self.columns[figure], strict=True)
+        return {repeat: value for own, repeat, value in rows if own == point}
 
     def to_json(self) -> str:
         """The text of `sweep.json`."""
@@ -132,7 +137,7 @@ class Sweep:
 
 def write(done: Sweep, folder: Path) -> None:
     """Writes the data set, sweep.json and the report."""
-    write_file(folder / "sweep.parquet", parquet(done.table()))
+    write_file(folder / "sweep.parquet", tables.packed(done.columns))
     write_file(folder / "sweep.json", done.to_json())
     done.report(folder / "report.html")
 
@@ -150,13 +155,7 @@ def load_sweep(path: str | Path) -> Sweep:
     schema = summary.get("schema") if isinstance(summary, dict) else None
     if schema != SCHEMA_NAME:
         raise OutputError(f'{file}: schema is {json.dumps(schema)}, this version reads "{SCHEMA_NAME}"')
-    import polars as pl
-
-    table = file.parent / "sweep.parquet"
-    try:
-        return Sweep(summary, pl.read_parquet(table))
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise OutputError(f"{table}: cannot read the table: {str(error).splitlines()[0]}") from error
+    return Sweep(summary, tables.read(file.parent / "sweep.parquet"))
 
 
 def _rows(plan: Plan, outcome: Outcome) -> list[Row]:
@@ -175,25 +174,9 @@ def _rows(plan: Plan, outcome: Outcome) -> list[Row]:
     return rows
 
 
-def _frame(rows: list[Row]) -> pl.DataFrame:
-    import polars as pl
-
+def _columns(rows: list[Row]) -> Columns:
     names = dict.fromkeys(name for row in rows for name in row)
-    return pl.DataFrame([_column(name, [row.get(name) for row in rows]) for name in names])
-
-
-def _column(name: str, values: list[Any]) -> pl.Series:
-    import polars as pl
-
-    kinds = {type(value) for value in values if value is not None}
-    if kinds <= {bool} and kinds:
-        return pl.Series(name, values, pl.Boolean)
-    if kinds == {int}:
-        return pl.Series(name, values, pl.Int64)
-    if kinds and kinds <= {int, float}:
-        return pl.Series(name, [None if value is None else float(value) for value in values], pl.Float64)
-    texts = [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
-    return pl.Series(name, texts, pl.String)
+    return {name: tables.column_of([row.get(name) for row in rows])[2] for name in names}
 
 
 def _summary(plan: Plan, rows: list[Row]) -> dict[str, Any]:
