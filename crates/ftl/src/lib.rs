@@ -13,6 +13,7 @@ mod held;
 mod lanes;
 mod layout;
 mod losses;
+mod map_pages;
 mod mount;
 mod origins;
 mod partials;
@@ -27,7 +28,7 @@ mod table;
 
 pub use causes::{PagesRead, ProgramCause, Programs, ReadCause, Reads, UnitsWritten};
 pub use config::{
-    Allocation, AllocationLevel, ClassConfig, CodeConfig, FtlConfig, GcConfig, GcReads, GcRelocation, Pacing,
+    Allocation, AllocationLevel, ClassConfig, CodeConfig, FtlConfig, GcConfig, GcReads, GcRelocation, MapFlushConfig, Pacing,
     PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig, RangeConfig, TokenConfig, VictimPolicy,
     WearLeveling,
 };

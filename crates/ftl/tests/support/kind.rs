@@ -1,7 +1,8 @@
 //! Protected translation layers of many kinds, on few superblocks.
 
 use outlast_ftl::{
-    ClassConfig, Ftl, FtlConfig, FtlOptions, PartialConfig, PartialPlace, ProtectionConfig, WearLeveling,
+    ClassConfig, Ftl, FtlConfig, FtlOptions, MapFlushConfig, PartialConfig, PartialPlace, ProtectionConfig,
+    WearLeveling,
 };
 use outlast_media::{DefectConfig, Geometry};
 use outlast_units::{Bytes, DieId};
@@ -35,6 +36,8 @@ pub(crate) struct Kind {
     pub(crate) more_blocks: u32,
     /// Of so many program operations one fails, and of so many erasures.
     pub(crate) failures: u64,
+    /// Whether the mapping table is flushed.
+    pub(crate) flushes: bool,
 }
 
 impl Kind {
@@ -63,6 +66,11 @@ impl Kind {
             multi_plane: self.multi_plane,
             streams: self.hints,
             wear_leveling: WearLeveling { dynamic: true, static_gap: self.levels.then_some(2) },
+            map_flush: self.flushes.then(|| MapFlushConfig {
+                written: Some(Bytes(25 * UNIT * self.pages_per_unit)),
+                entry: Bytes(64),
+                ..MapFlushConfig::default()
+            }),
             ..FtlConfig::default()
         };
         let class = |parity: u8| ClassConfig {
@@ -109,6 +117,7 @@ pub(crate) const SOUND: Kind = Kind {
     pages_per_block: 2,
     more_blocks: 8,
     failures: u64::MAX,
+    flushes: false,
 };
 
 pub(crate) fn kinds() -> impl Strategy<Value = Kind> {
@@ -120,7 +129,7 @@ pub(crate) fn kinds() -> impl Strategy<Value = Kind> {
     ]);
     let code = (0u8..3, prop::option::of(1u16..3));
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    let tasks = (any::<bool>(), any::<bool>(), 1u8..3);
+    let tasks = (any::<bool>(), any::<bool>(), 1u8..3, any::<bool>());
     let failures = prop::sample::select(vec![6u64, 25, 200, u64::MAX]);
     let pages = (prop::sample::select(vec![1u64, 2]), 4u32..8, 0u32..16);
     (place, code, flags, tasks, failures, pages, 0u16..2).prop_map(
@@ -141,6 +150,7 @@ pub(crate) fn kinds() -> impl Strategy<Value = Kind> {
                 pages_per_block: pages.1 * pages.0 as u32,
                 more_blocks: pages.2,
                 failures,
+                flushes: tasks.3,
             }
         },
     )

@@ -2,7 +2,7 @@
 
 use super::model::Model;
 use super::protection::{Choices, choices, protected};
-use super::torture::coalesces;
+use super::torture::{coalesces, map_flushes};
 use super::{tiny, weak_flash};
 use outlast_device::{Device, Op};
 use outlast_media::{ChannelOrder, Damage, Fault, HazardConfig, PageTimes, PlaneReads, Suspend};
@@ -192,7 +192,10 @@ pub(crate) fn drives() -> impl Strategy<Value = SsdConfig> {
         choices().prop_map(protected_drive),
         repairs.prop_map(|(scheme, identifier)| repaired_drive(scheme, identifier)),
     ];
-    (traits(), kinds).prop_map(|(traits, config)| with(traits, config))
+    (traits(), kinds, map_flushes()).prop_map(|(traits, mut config, map_flush)| {
+        config.ftl.map_flush = map_flush;
+        with(traits, config)
+    })
 }
 
 pub(crate) fn begun(config: SsdConfig, seed: u64) -> Life {
