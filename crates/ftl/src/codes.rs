@@ -61,7 +61,9 @@ impl Codes {
         for (stream, number) in (0..).map(Stream).zip(self.of_stream.iter_mut()) {
             *number = match streams.cause(stream) {
                 Cause::Partial => NO_CODE,
-                Cause::Host | Cause::Map | Cause::Scrub if self.protected == ProtectedStreams::Gathered => NO_CODE,
+                Cause::Host | Cause::Map | Cause::Scrub if self.protected == ProtectedStreams::Gathered => {
+                    NO_CODE
+                }
                 _ => numbers[usize::from(streams.class(stream))],
             };
         }

@@ -28,9 +28,9 @@ mod table;
 
 pub use causes::{PagesRead, ProgramCause, Programs, ReadCause, Reads, UnitsWritten};
 pub use config::{
-    Allocation, AllocationLevel, ClassConfig, CodeConfig, FtlConfig, GcConfig, GcReads, GcRelocation, MapFlushConfig, Pacing,
-    PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig, RangeConfig, TokenConfig, VictimPolicy,
-    WearLeveling,
+    Allocation, AllocationLevel, ClassConfig, CodeConfig, FtlConfig, GcConfig, GcReads, GcRelocation,
+    MapFlushConfig, Pacing, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig, RangeConfig,
+    TokenConfig, VictimPolicy, WearLeveling,
 };
 pub use ftl::{
     Aftermath, Axis, Figures, Ftl, FtlOptions, Full, ListRead, Member, MountOptions, MountReads, ParityView,

@@ -30,7 +30,7 @@ pub(crate) struct MapPages {
     next: u32,
     /// Whether another flush begins when none is under way.
     is_due: bool,
-    /// Units that the host had written when the last flush began.
+    /// Units that the host had written when a flush was last due by that.
     since: u64,
     /// Flushes begun.
     flushes: u64,
@@ -138,7 +138,8 @@ impl MapPages {
         debug_assert!(!self.is_flushing(), "a flush begins beside another");
         self.next = 0;
         self.is_due = false;
-        self.since = clock;
+        // A flush that begins late puts off none of those after it.
+        self.since = clock - (clock - self.since) % self.every;
         self.flushes += 1;
     }
 
@@ -260,7 +261,10 @@ mod tests {
         let mut pages = pages(8, false);
         assert_eq!(flush(&mut pages), (0..16).collect::<Vec<_>>());
         assert_eq!(pages.entries_of(15), 960..1000, "the last page is not full");
-        assert_eq!((pages.page_of(Lpn(999)), pages.page_of(Lpn(1015)), pages.page_of(Lpn(1016))), (None, Some(15), None));
+        assert_eq!(
+            (pages.page_of(Lpn(999)), pages.page_of(Lpn(1015)), pages.page_of(Lpn(1016))),
+            (None, Some(15), None)
+        );
         assert_eq!(pages.lpn(15), Lpn(1015));
     }
 
@@ -268,10 +272,10 @@ mod tests {
     fn a_flush_is_due_by_what_is_written_or_when_it_is_called() {
         let mut pages = pages(8, true);
         assert!(!pages.is_due(7) && pages.is_due(8));
-        pages.begin(8);
+        pages.begin(9);
         pages.call();
-        assert!(pages.is_due(8) && pages.is_flushing());
+        assert!(pages.is_due(9) && pages.is_flushing());
         pages.stop();
-        assert!(!pages.is_due(8) && !pages.is_flushing() && pages.is_due(16));
+        assert!(!pages.is_due(15) && !pages.is_flushing() && pages.is_due(16));
     }
 }

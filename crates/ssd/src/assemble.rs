@@ -169,7 +169,14 @@ fn cores_of(
         // Unit u belongs to core u mod N, so the first cores get one more where N does not divide.
         let own_units = units / flash_cores + u64::from((index as u64) < units % flash_cores);
         let options = FtlOptions { tables, ..options_of(config, share, seed) };
-        let mut ftl = Ftl::new(geometry, &share_of(&config.ftl, flash_cores), &config.defects, share, own_units, options)?;
+        let mut ftl = Ftl::new(
+            geometry,
+            &share_of(&config.ftl, flash_cores),
+            &config.defects,
+            share,
+            own_units,
+            options,
+        )?;
         let cells = match &config.reliability {
             None => None,
             Some(reliability) if tables != Tables::Built => {

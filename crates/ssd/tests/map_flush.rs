@@ -32,8 +32,8 @@ fn drain(ssd: &mut Ssd) {
     }
 }
 
-fn write(ssd: &mut Ssd, now: Nanos, unit: u64) {
-    ssd.submit_data(now, command(Op::Write, unit * 8, 8), Tag(unit), &[unit as u8; 4096]);
+fn write(ssd: &mut Ssd, now: Nanos, unit: u64, tag: u64) {
+    ssd.submit_data(now, command(Op::Write, unit * 8, 8), Tag(tag as u32), &[unit as u8; 4096]);
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn a_flush_by_time_writes_the_pages_that_are_dirty_and_takes_time_on_dies() {
     let mut ssd = Ssd::new(flushing(Some(Nanos::millis(10)), None), 1).unwrap();
     ssd.begin_timed();
     for unit in [0, 1, 63, 64, 300] {
-        write(&mut ssd, Nanos(0), unit);
+        write(&mut ssd, Nanos(0), unit, unit);
     }
     let mut completions = Vec::new();
     ssd.advance(Nanos::millis(9), &mut completions);
@@ -70,9 +70,9 @@ fn what_flushes_write_is_collected_and_the_counts_add_up() {
         ssd.begin_timed();
         let (mut rng, writes) = (SplitMix::new(2, "test"), 6000);
         for number in 0..writes {
-            let now = Nanos(number * 400_000);
+            let now = Nanos(number * 2_000_000);
             ssd.advance(now, &mut Vec::new());
-            write(&mut ssd, now, rng.below(600));
+            write(&mut ssd, now, rng.below(600), number);
         }
         drain(&mut ssd);
         ssd.self_check().unwrap();
@@ -86,7 +86,11 @@ fn what_flushes_write_is_collected_and_the_counts_add_up() {
         assert!(written[ProgramCause::MapParity] != 0 && written[ProgramCause::Gc] != 0, "{written:?}");
         assert_eq!(written[ProgramCause::Host], writes);
         let buffered: u64 = ssd.ftls().map(|ftl| ftl.figures().buffered_units).sum();
-        assert_eq!(written.total() - buffered, counters.programs, "all causes together are what was programmed");
+        assert_eq!(
+            written.total() - buffered,
+            counters.programs,
+            "all causes together are what was programmed"
+        );
         let dirty: u32 = ssd.ftls().map(outlast_ftl::Ftl::dirty_map_pages).sum();
         assert!(u64::from(dirty) <= PAGES);
     }
@@ -95,7 +99,9 @@ fn what_flushes_write_is_collected_and_the_counts_add_up() {
 /// Program operations of the table fail, or power does: what did not come to flash is dirty again, and the next flush writes it.
 #[test]
 fn what_does_not_come_to_flash_is_flushed_again() {
-    for (cache, breaks) in [(WriteCache::Protected, true), (WriteCache::Volatile, true), (WriteCache::Volatile, false)] {
+    for (cache, breaks) in
+        [(WriteCache::Protected, true), (WriteCache::Volatile, true), (WriteCache::Volatile, false)]
+    {
         let mut config = flushing(Some(Nanos::millis(10)), None);
         config.controller.write_cache = cache;
         config.ftl.spare_blocks = 2;
@@ -103,13 +109,14 @@ fn what_does_not_come_to_flash_is_flushed_again() {
         let mut ssd = Ssd::new(config, 1).unwrap();
         ssd.begin_timed();
         for unit in 0..600 {
-            write(&mut ssd, Nanos(0), unit);
+            write(&mut ssd, Nanos(0), unit, unit);
         }
         let mut completions = Vec::new();
         ssd.advance(Nanos::millis(9), &mut completions);
         drain(&mut ssd);
         assert_eq!(ssd.ftls().map(outlast_ftl::Ftl::dirty_map_pages).sum::<u32>(), 0, "flushed by then");
-        write(&mut ssd, Nanos::millis(995), 0);
+        ssd.advance(Nanos::millis(995), &mut completions);
+        write(&mut ssd, Nanos::millis(995), 0, 2000);
         ssd.submit(Nanos::millis(995), command(Op::Flush, 0, 0), Tag(1000));
         ssd.advance(Nanos::millis(999), &mut completions);
         if breaks {

@@ -18,7 +18,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def trace_command() -> None:
     """Look into block traces and convert them.
 
-    Formats: msr, spc, ascii (MQSim, DiskSim, SSDSim), blkparse, fio-iolog, vscsi, alibaba; plain, gzip or zstd.
+    Formats: msr, spc, ascii (MQSim, DiskSim, SSDSim), blkparse, fio-iolog, vscsi, alibaba, etw; plain, gzip or zstd.
     """
 
 

@@ -144,7 +144,9 @@ impl Ftl {
             if !slot.is_some() {
                 let mapped = maps.entries_of(page).map(Lpn).find(|&lpn| self.lookup(lpn).is_some());
                 if let Some(lpn) = mapped {
-                    return Err(format!("page {page} of the table is clean and not on flash, but maps page {lpn}"));
+                    return Err(format!(
+                        "page {page} of the table is clean and not on flash, but maps page {lpn}"
+                    ));
                 }
                 continue;
             }
@@ -152,7 +154,9 @@ impl Ftl {
             let mut there = vec![0; self.config.mapping_unit.0 as usize];
             unit.copy_to(0, &mut there);
             if there != self.map_bytes(page) {
-                return Err(format!("page {page} of the table is clean, and slot {slot} says something else"));
+                return Err(format!(
+                    "page {page} of the table is clean, and slot {slot} says something else"
+                ));
             }
         }
         Ok(())

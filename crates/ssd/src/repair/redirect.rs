@@ -206,9 +206,11 @@ mod tests {
         }
         for (core, &held) in held.iter_indexed() {
             assert_eq!(redirection.logical(core), held, "units of core {core}");
-            // Densely numbered: all of the extension is in use.
-            let extension = seen.range((core, Lpn(redirection.own[core]))..=(core, Lpn::NONE)).count();
-            assert_eq!(extension as u32, redirection.end(core) - redirection.own[core]);
+            // Densely numbered: all of the extension is in use, and it begins after what the core keeps beside.
+            let first = redirection.own[core] + redirection.beside[core];
+            assert_eq!(seen.range((core, Lpn(redirection.own[core]))..(core, Lpn(first))).count(), 0);
+            let extension = seen.range((core, Lpn(first))..=(core, Lpn::NONE)).count();
+            assert_eq!(extension as u32, redirection.end(core) - first);
             let away: Vec<Lpn> = redirection.redirected(core, 0).collect();
             let expected: Vec<Lpn> = Lpn::each(Lpn(0)..Lpn(redirection.own[core]))
                 .filter(|&number| redirection.home(core, number).is_some())

@@ -183,10 +183,12 @@ pub(crate) fn coalesces(config: &mut SsdConfig, yes: bool, kib: u64) {
 /// Flushes of the mapping table, every few writes or milliseconds, or none.
 pub(crate) fn map_flushes() -> impl Strategy<Value = Option<MapFlushConfig>> {
     let when = prop::sample::select(vec![(None, Some(64)), (Some(3), None), (Some(40), Some(400))]);
-    let one = (when, prop::sample::select(vec![4, 64]), any::<bool>()).prop_map(|((ms, kib), entry, dirty_only)| {
-        let (interval, written) = (ms.map(Nanos::millis), kib.map(Bytes::kib));
-        MapFlushConfig { interval, written, entry: Bytes(entry), dirty_only }
-    });
+    let one = (when, prop::sample::select(vec![4, 64]), any::<bool>()).prop_map(
+        |((ms, kib), entry, dirty_only)| {
+            let (interval, written) = (ms.map(Nanos::millis), kib.map(Bytes::kib));
+            MapFlushConfig { interval, written, entry: Bytes(entry), dirty_only }
+        },
+    );
     prop::option::of(one)
 }
 

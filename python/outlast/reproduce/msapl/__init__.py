@@ -25,7 +25,7 @@ PAPER = Paper(
     MODES,
     [
         data.figure(Path(__file__).parent / f"{name}.toml")
-        for name in ("tables", "fig01", "fig05", "fig06", "fig07", "spare")
+        for name in ("tables", "fig01", "fig05", "fig06", "fig07", "spare", "maps")
     ],
     common.skipped,
     elsewhere={
