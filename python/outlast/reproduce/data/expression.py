@@ -2,7 +2,7 @@
 
 A name is a column of the row at hand or what a statement binds with `for`; a call with labels is a column of the one
 row that has them; `models.NAME(...)` is a function of `outlast.models`. The grammar is Python's, of which only
-arithmetic, comparisons, `and`, `or`, `not`, texts and numbers are taken.
+arithmetic, comparisons, `and`, `or`, `not`, `A if B else C`, texts and numbers are taken.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ NODES = (
     ast.UnaryOp,
     ast.BoolOp,
     ast.Compare,
+    ast.IfExp,
     ast.Call,
     ast.Name,
     ast.Attribute,
@@ -156,6 +157,8 @@ class _Evaluation:
                 return all(values) if isinstance(node.op, ast.And) else any(values)
             case ast.Compare():
                 return self._compared(node)
+            case ast.IfExp():
+                return self.value(node.body if self.value(node.test) else node.orelse)
             case ast.Call():
                 return self._called(node)
         raise LookupError(f"{type(node).__name__} has no value")

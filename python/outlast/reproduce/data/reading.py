@@ -16,11 +16,11 @@ from outlast.reproduce.rows import table_of
 from outlast.sweeps import draw, figures, plan
 from outlast.sweeps import spec as sweeps
 
-PAPER = ("name", "title", "figures", "modes", "elsewhere", "folder")
+PAPER = ("name", "title", "figures", "modes", "elsewhere", "folder", "against")
 MODE = ("scale", "about")
 FIGURE = ("title", "about", "kind", "assumptions", "points", "rows", "columns", "charts", "statements")
 ROWS = ("over", "labels", "list", "function", "arguments")
-POINTS = ("scenario", "set", "method", "vary", "labels", "modes", "trace", "least_scale")
+POINTS = ("scenario", "set", "method", "vary", "labels", "modes", "trace", "least_scale", "function", "arguments")
 COLUMN = ("name", "title", "figure", "value", "given", "shown")
 STATEMENT = ("text", "where", "kind", "unit", "reason", "because", "when", "each", *checks.KEYS)
 
@@ -39,9 +39,13 @@ def load(folder: Path) -> Paper:
     for name, own in said["modes"].items():
         _known(own, MODE, f"{file}: modes.{name}")
         modes[name] = Mode(name, own["scale"], own["about"])
-    found = [figure(folder / f"{name}.toml") for name in said["figures"]]
-    elsewhere = said.get("elsewhere", {})
-    return Paper(said["name"], said["title"], modes, found, folder=said.get("folder"), elsewhere=elsewhere)
+    # What has a colon is a figure in Python.
+    found = [
+        checks.function_of(name, f"{file}: figures") if ":" in name else figure(folder / f"{name}.toml")
+        for name in said["figures"]
+    ]
+    more = {name: said[name] for name in ("folder", "elsewhere", "against") if name in said}
+    return Paper(said["name"], said["title"], modes, found, **more)
 
 
 def figure(file: Path) -> Figure:
@@ -52,6 +56,8 @@ def figure(file: Path) -> Figure:
     blocks = said.get("points", ())
     for at, own in enumerate(blocks):
         _known(own, POINTS, f"{file}: points[{at}]")
+        if "function" in own:
+            checks.function_of(own["function"], f"{file}: points[{at}].function")
     grids = said.get("rows", ())
     for at, own in enumerate(grids):
         _known(own, ROWS, f"{file}: rows[{at}]")
@@ -83,7 +89,12 @@ def figure(file: Path) -> Figure:
 
 
 def _cells(said: Mapping[str, Any], setting: Setting, place: str) -> list[Cell]:
-    """The points of a block: read and drawn as those of a sweep file."""
+    """The points of a block: read and drawn as those of a sweep file, or made by a function."""
+    if "function" in said:
+        made: list[Cell] = checks.function_of(said["function"], f"{place}.function")(
+            setting, **said.get("arguments", {})
+        )
+        return made
     own = {name: said[name] for name in ("scenario", "set", "method", "vary") if name in said}
     if "vary" in own:
         own["vary"] = [_axis(axis, f"{place}.vary[{at}]") for at, axis in enumerate(own["vary"])]

@@ -29,7 +29,6 @@ MODES = {
 }
 
 
-
 def _data(name: str) -> Figure:
     return data.figure(Path(__file__).parent / f"{name}.toml")
 
