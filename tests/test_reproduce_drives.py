@@ -180,9 +180,8 @@ def rows_of_a_drive(drive: common.Drive, factor: float) -> Table:
     for own in latency.chosen(drive):
 
         def figures(op: str, iops: float, latencies: dict[str, float]) -> dict[str, Any]:
-            keys = {"50": "p50", "99": "p99", "99.9": "p99_9"}
-            times = {key: factor * latencies[f"{op}{name}"] - latency.HOST_US for name, key in keys.items()}
-            return {"iops": iops, "latency_us": times}
+            of = lambda name: factor * latencies[f"{op}{name}"] - latency.HOST_US  # noqa: E731
+            return {"iops": iops, "latency_us": {"p50": of("50"), "p99": of("99"), "p99_9": of("99.9")}}
 
         mine = {op: figures(op[0], own["writes"], own) for op in ("read", "write")}
         jobs.append({"name": f"{load.MEASURED}-{own['rate']}"} | mine)
