@@ -180,8 +180,8 @@ def rows_of_a_drive(drive: common.Drive, factor: float) -> Table:
     for own in latency.chosen(drive):
 
         def figures(op: str, iops: float, latencies: dict[str, float]) -> dict[str, Any]:
-            of = lambda name: factor * latencies[f"{op}{name}"] - latency.HOST_US  # noqa: E731
-            return {"iops": iops, "latency_us": {"p50": of("50"), "p99": of("99"), "p99_9": of("99.9")}}
+            names = {"p50": f"{op}50", "p99": f"{op}99", "p99_9": f"{op}99.9"}
+            return {"iops": iops, "latency_us": {key: factor * latencies[own] - 4.0 for key, own in names.items()}}
 
         mine = {op: figures(op[0], own["writes"], own) for op in ("read", "write")}
         jobs.append({"name": f"{load.MEASURED}-{own['rate']}"} | mine)
