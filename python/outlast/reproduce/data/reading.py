@@ -10,18 +10,20 @@ from typing import Any
 
 from outlast.errors import ScenarioError
 from outlast.reproduce.data import charts, checks
+from outlast.reproduce.data.blocks import known, spread
 from outlast.reproduce.data.expression import Expression, Words, parse
 from outlast.reproduce.model import KINDS, RUN, Cell, Figure, Mode, Paper, Row, Setting, Statement, Table
 from outlast.reproduce.rows import table_of
 from outlast.sweeps import draw, figures, plan
 from outlast.sweeps import spec as sweeps
 
-PAPER = ("name", "title", "figures", "modes", "elsewhere", "folder")
+PAPER = ("name", "title", "figures", "modes", "elsewhere", "folder", "traces")
 MODE = ("scale", "about")
+TRACE = ("file", "without")
 FIGURE = ("title", "about", "kind", "assumptions", "points", "rows", "columns", "charts", "statements")
 ROWS = ("over", "labels", "list", "function", "arguments")
 POINTS = ("scenario", "set", "method", "vary", "labels", "modes", "trace", "least_scale")
-COLUMN = ("name", "title", "figure", "value", "given", "shown")
+COLUMN = ("name", "title", "figure", "value", "function", "given", "shown")
 STATEMENT = ("text", "where", "kind", "unit", "reason", "because", "when", "each", *checks.KEYS)
 
 
@@ -34,32 +36,50 @@ def load(folder: Path) -> Paper:
     """
     file = folder / "paper.toml"
     said = _read(file)
-    _known(said, PAPER, str(file))
+    known(said, PAPER, str(file))
     modes = {}
     for name, own in said["modes"].items():
-        _known(own, MODE, f"{file}: modes.{name}")
+        known(own, MODE, f"{file}: modes.{name}")
         modes[name] = Mode(name, own["scale"], own["about"])
     found = [figure(folder / f"{name}.toml") for name in said["figures"]]
-    elsewhere = said.get("elsewhere", {})
-    return Paper(said["name"], said["title"], modes, found, folder=said.get("folder"), elsewhere=elsewhere)
+    traces = said.get("traces", ())
+    for at, own in enumerate(traces):
+        known(own, TRACE, f"{file}: traces[{at}]")
+    return Paper(
+        said["name"],
+        said["title"],
+        modes,
+        found,
+        lambda setting: [_without(own, setting) for own in traces if _trace(setting, own["file"]) is None],
+        folder=said.get("folder"),
+        elsewhere=said.get("elsewhere", {}),
+    )
+
+
+def _trace(setting: Setting, name: str) -> Path | None:
+    """The file of a trace, if it is there."""
+    file = setting.traces / name if setting.traces is not None else None
+    return file if file is not None and file.is_file() else None
+
+
+def _without(said: Mapping[str, Any], setting: Setting) -> str:
+    """What a trace that is absent leaves out."""
+    text: str = said["without"]
+    return _filled(text, {"file": said["file"], "folder": setting.traces or "any folder of traces"})
 
 
 def figure(file: Path) -> Figure:
     """The figure of a file, called like it."""
     said = _read(file)
-    _known(said, FIGURE, str(file))
+    known(said, FIGURE, str(file))
     columns = [_Column(own, f"{file}: columns[{at}]") for at, own in enumerate(said["columns"])]
-    blocks = said.get("points", ())
-    for at, own in enumerate(blocks):
-        _known(own, POINTS, f"{file}: points[{at}]")
+    blocks = spread(said.get("points", ()), POINTS, f"{file}: points")
     grids = said.get("rows", ())
     for at, own in enumerate(grids):
-        _known(own, ROWS, f"{file}: rows[{at}]")
+        known(own, ROWS, f"{file}: rows[{at}]")
         if "function" in own:
             checks.function_of(own["function"], f"{file}: rows[{at}].function")
-    drawn = said.get("charts", ())
-    for at, own in enumerate(drawn):
-        _known(own, charts.KEYS, f"{file}: charts[{at}]")
+    drawn = spread(said.get("charts", ()), charts.KEYS, f"{file}: charts")
     return Figure(
         file.stem,
         said["title"],
@@ -92,8 +112,7 @@ def _cells(said: Mapping[str, Any], setting: Setting, place: str) -> list[Cell]:
     spec = sweeps.read(own | {"scenario": str(scenario)} | ({} if "vary" in own else {"vary": [_nothing()]}))
     layers: list[str | Path | Mapping[str, Any]] = [scenario]
     if "trace" in said:
-        file = setting.traces / said["trace"]["file"] if setting.traces is not None else None
-        if file is None or not file.is_file():
+        if (file := _trace(setting, said["trace"]["file"])) is None:
             return []
         layers.append({"workload": {"trace": said["trace"] | {"file": str(file)}}})
     found = []
@@ -127,24 +146,30 @@ def _nothing() -> dict[str, Any]:
 
 
 class _Column:
-    """A column: a figure of the summary by its dotted name, or an expression over the columns before it."""
+    """A column: a figure of the summary by its dotted name, an expression over the columns before it, or a function."""
 
     def __init__(self, said: Mapping[str, Any], place: str) -> None:
-        _known(said, COLUMN, place)
+        known(said, COLUMN, place)
         self.name, self.title = said["name"], said.get("title", said["name"])
         self.shown = said.get("shown", True)
         self.figure: str | None = said.get("figure")
         self._value: Expression | None = parse(said["value"], f"{place}.value") if "value" in said else None
+        self._function = checks.function_of(said["function"], f"{place}.function") if "function" in said else None
         self._given = bool(said.get("given", False))
-        if [self.figure is not None, self._value is not None, self._given].count(True) != 1:
-            raise ScenarioError(f"{place}: needs either figure or value, or is given by a function of rows")
+        if [name in said for name in ("figure", "value", "function")].count(True) + self._given != 1:
+            raise ScenarioError(f"{place}: needs figure, value or function, or is given by a function of rows")
         if self.figure is not None and not figures.known(self.figure):
             raise ScenarioError(f"{place}.figure = {self.figure}: no such figure; {figures.hint(self.figure)}")
 
-    def of(self, row: Row, table: Table, summary: Mapping[str, Any]) -> Any:
-        """Its value in a row of a table; `None` where something that it needs is absent."""
-        if self._given:
+    def of(self, row: Row, table: Table, summary: Mapping[str, Any], setting: Setting) -> Any:
+        """Its value in a row of a table; `None` where something that it needs is absent.
+
+        A function is asked of a run's summary; where there is no run the value is given.
+        """
+        if self._given or (self._function is not None and not summary):
             return row.get(self.name)
+        if self._function is not None:
+            return self._function(setting, summary)
         if self.figure is not None:
             return figures.number(summary, self.figure)
         assert self._value is not None
@@ -179,7 +204,7 @@ def _rows(
         summaries = [figures.flat(record["summary"]) for record in records] + [{}] * len(closed)
         # Column after column, so that a row may stand beside another: those before it are in all rows by then.
         for column in columns:
-            values = [column.of(row, table, own) for row, own in zip(table.rows, summaries, strict=True)]
+            values = [column.of(row, table, own, setting) for row, own in zip(table.rows, summaries, strict=True)]
             for row, value in zip(table.rows, values, strict=True):
                 row[column.name] = value
         return table.rows
@@ -189,7 +214,7 @@ def _rows(
 
 def _statement(said: Mapping[str, Any], names: Mapping[str, Any], place: str) -> Statement:
     """A statement; `names` are those of its `each`, which stand for values in its texts and expressions."""
-    _known(said, STATEMENT, place)
+    known(said, STATEMENT, place)
     own = dict(said) | {part: _filled(said[part], names) for part in ("text", "name", "because") if part in said}
     check = checks.check_of(own, place, names)
     because = Words(own.get("because", ""), f"{place}.because")
@@ -224,9 +249,3 @@ def _read(file: Path) -> dict[str, Any]:
         raise ScenarioError(f"{file}: cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise ScenarioError(f"{file}: {error}") from error
-
-
-def _known(said: Mapping[str, Any], names: Sequence[str], place: str) -> None:
-    for name in said:
-        if name not in names:
-            raise ScenarioError(f"{place}: {name}: unknown key; there are {', '.join(names)}")
