@@ -47,6 +47,7 @@ def number(value: Any) -> float:
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "abs": abs,
     "exp": math.exp,
+    "floor": math.floor,
     "log": math.log,
     "log10": math.log10,
     "max": max,
