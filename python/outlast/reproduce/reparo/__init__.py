@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from outlast.reproduce.model import Mode, Paper
-from outlast.reproduce.reparo import (
-    cores,
-    drives,
-    entrust,
-    fig10,
-    fig11,
-    fig12,
-    fig13,
-    fig14,
-    fig15,
-    fit,
-    future,
-    mttdl,
-    ratios,
-    risk,
-    runtime,
-    space,
-)
+from pathlib import Path
 
+from outlast.reproduce import data
+from outlast.reproduce.model import Mode, Paper
+from outlast.reproduce.reparo import cores, drives, entrust, ratios, risk, space
+
+HERE = Path(__file__).parent
 SCALED = (
     "Dies, cores, channels and space utilisation are the paper's; dies hold less. Repairs run on 182 blocks of a plane "
     "in place of 2730 and count 15 times, drives after a repair have small blocks: see the figures."
@@ -42,19 +29,19 @@ FIGURES = [
     cores.FIG08,
     cores.TABLE2,
     entrust.FIG09,
-    fig10.FIGURE,
-    fig11.FIGURE,
-    fit.FIGURE,
-    mttdl.FIGURE,
-    fig12.FIGURE,
-    fig13.FIGURE,
-    fig14.FIGURE,
-    fig15.FIG15,
-    fig15.FIG16,
-    runtime.FIGURE,
+    data.figure(HERE / "fig10.toml"),
+    data.figure(HERE / "fig11.toml"),
+    data.figure(HERE / "fit.toml"),
+    data.figure(HERE / "mttdl.toml"),
+    data.figure(HERE / "fig12.toml"),
+    data.figure(HERE / "fig13.toml"),
+    data.figure(HERE / "fig14.toml"),
+    data.figure(HERE / "fig15.toml"),
+    data.figure(HERE / "fig16.toml"),
+    data.figure(HERE / "runtime.toml"),
     space.FIGURE,
     ratios.FIGURE,
-    future.FIGURE,
+    data.figure(HERE / "future.toml"),
 ]
 
 PAPER = Paper(
