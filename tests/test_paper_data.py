@@ -278,7 +278,7 @@ def test_rows_over_text_are_labelled_by_it(folder: Path) -> None:
         ('reason = "exact"', "", r"statements\[1\]: a number that is expected needs within and the reason"),
         ('kind = "simulation"', 'kind = "guess"', r"kind = guess: must be one of simulation, closed form"),
         ("write_amplification.total", "write_amplification.totl", r"no such figure; did you mean"),
-        ('figure = "write_amplification.total"', "", r"columns\[0\]: needs figure, value or function"),
+        ('figure = "write_amplification.total"', "", r"columns\[0\]: needs figure, value, formula or function"),
         ('by = "way"', 'bye = "way"', r"charts\[0\]: bye: unknown key"),
         ("[[points]]", "[[points]]\nextra = 1", r"points\[0\]: extra: unknown key"),
         ("value = 'beside", "value = '1 + beside(", r"statements\[1\]\.value = .*: no expression"),

@@ -107,7 +107,7 @@ list = [{ way = "given", reads = 5 }, { way = "given", reads = 7 }]
     with pytest.raises(ScenarioError, match=r"columns\[0\]\.function = test_paper_data_blocks:halved: no such"):
         figure(tmp_path / "fig1.toml")
     (tmp_path / "fig1.toml").write_text(text.replace("blocks:double", 'blocks:double", figure = "host.reads'))
-    with pytest.raises(ScenarioError, match="needs figure, value or function"):
+    with pytest.raises(ScenarioError, match="needs figure, value, formula or function"):
         figure(tmp_path / "fig1.toml")
 
 

@@ -11,8 +11,9 @@ from typing import Any
 from outlast.errors import ScenarioError
 from outlast.reproduce.data import charts, checks
 from outlast.reproduce.data.blocks import known, spread
-from outlast.reproduce.data.expression import Expression, Words, parse
-from outlast.reproduce.model import KINDS, RUN, Cell, Figure, Mode, Paper, Row, Setting, Statement, Table
+from outlast.reproduce.data.columns import Column
+from outlast.reproduce.data.expression import Words
+from outlast.reproduce.model import KINDS, RUN, Cell, Figure, Mode, Paper, Row, Setting, Statement
 from outlast.reproduce.rows import table_of
 from outlast.sweeps import draw, figures, plan
 from outlast.sweeps import spec as sweeps
@@ -20,10 +21,9 @@ from outlast.sweeps import spec as sweeps
 PAPER = ("name", "title", "figures", "modes", "elsewhere", "folder", "traces")
 MODE = ("scale", "about")
 TRACE = ("file", "without")
-FIGURE = ("title", "about", "kind", "assumptions", "points", "rows", "columns", "charts", "statements")
+FIGURE = ("title", "about", "kind", "assumptions", "points", "rows", "columns", "charts", "statements", "keep")
 ROWS = ("over", "labels", "list", "function", "arguments")
-POINTS = ("scenario", "set", "method", "vary", "labels", "modes", "trace", "least_scale")
-COLUMN = ("name", "title", "figure", "value", "function", "given", "shown")
+POINTS = ("scenario", "set", "method", "vary", "labels", "modes", "trace", "least_scale", "only")
 STATEMENT = ("text", "where", "kind", "unit", "reason", "because", "when", "each", *checks.KEYS)
 
 
@@ -72,7 +72,7 @@ def figure(file: Path) -> Figure:
     """The figure of a file, called like it."""
     said = _read(file)
     known(said, FIGURE, str(file))
-    columns = [_Column(own, f"{file}: columns[{at}]") for at, own in enumerate(said["columns"])]
+    columns = [Column(own, f"{file}: columns[{at}]") for at, own in enumerate(said["columns"])]
     blocks = spread(said.get("points", ()), POINTS, f"{file}: points")
     grids = said.get("rows", ())
     for at, own in enumerate(grids):
@@ -85,7 +85,7 @@ def figure(file: Path) -> Figure:
         said["title"],
         said["about"],
         lambda setting: [
-            cell for at, own in enumerate(blocks) for cell in _cells(own, setting, f"{file}: points[{at}]")
+            cell for at, own in enumerate(blocks) for cell in _cells(own, setting, file.parent, f"{file}: points[{at}]")
         ],
         # What rows without a run are over comes first; what is text there is a label, and stands before all columns.
         {name: name for own in grids for name, values in own.get("over", {}).items() if not isinstance(values[0], str)}
@@ -97,16 +97,16 @@ def figure(file: Path) -> Figure:
             for names in own.get("each", ({},))
         ],
         said.get("assumptions", ()),
-        _rows(columns, lambda setting: [row for own in grids for row in _grid(own, setting)]),
+        _rows(columns, lambda setting: [row for own in grids for row in _grid(own, setting)], said.get("keep")),
         _kind(said, str(file)) or RUN,
     )
 
 
-def _cells(said: Mapping[str, Any], setting: Setting, place: str) -> list[Cell]:
-    """The points of a block: read and drawn as those of a sweep file."""
+def _cells(said: Mapping[str, Any], setting: Setting, folder: Path, place: str) -> list[Cell]:
+    """The points of a block: read and drawn as those of a sweep file; `folder` has the files of shared choices."""
     own = {name: said[name] for name in ("scenario", "set", "method", "vary") if name in said}
     if "vary" in own:
-        own["vary"] = [_axis(axis, f"{place}.vary[{at}]") for at, axis in enumerate(own["vary"])]
+        own["vary"] = [_axis(axis, folder, f"{place}.vary[{at}]") for at, axis in enumerate(own["vary"])]
     own["set"] = dict(said.get("set", {})) | said.get("modes", {}).get(setting.mode.name, {})
     scenario = setting.scenarios / own["scenario"]
     spec = sweeps.read(own | {"scenario": str(scenario)} | ({} if "vary" in own else {"vary": [_nothing()]}))
@@ -115,26 +115,43 @@ def _cells(said: Mapping[str, Any], setting: Setting, place: str) -> list[Cell]:
         if (file := _trace(setting, said["trace"]["file"])) is None:
             return []
         layers.append({"workload": {"trace": said["trace"] | {"file": str(file)}}})
-    found = []
-    for values in draw.points(spec):
+    only = said.get("only", {}).get(setting.mode.name)
+    found, drawn = [], draw.points(spec)
+    for values in drawn:
         labels = dict(said.get("labels", {}))
         axes = zip(spec.axes, values, strict=True)
         labels |= {axis.name: str(plan.shown(axis, value)) for axis, value in axes if axis.name != NOTHING}
+        if only is not None and not any(own.items() <= labels.items() for own in only):
+            continue
         scale = said.get("least_scale", {}).get(setting.mode.name, 1)
         found.append(Cell(labels, layers, {**spec.overrides, **plan.changes_of(spec, values)}, least_scale=scale))
-    if not found:
+    if not drawn:
         raise ScenarioError(f"{place}: has no points")
     return found
 
 
-def _axis(said: Mapping[str, Any], place: str) -> Mapping[str, Any]:
-    """An axis; choices that are computed come from a function, as its settings by label."""
+def _axis(said: Mapping[str, Any], folder: Path, place: str) -> Mapping[str, Any]:
+    """An axis; choices that are shared or computed come from a file or a function, as its settings by label."""
     choices = said.get("choices")
     if not isinstance(choices, Mapping):
         return said
     taken = {name: value for name, value in choices.items() if name != "from"}
-    made = checks.function_of(str(choices.get("from")), f"{place}.choices.from")(**taken)
+    source = str(choices.get("from"))
+    if source.endswith(".toml"):
+        made = _shared(folder / source, f"{place}.choices", **taken)
+    else:
+        made = checks.function_of(source, f"{place}.choices.from")(**taken)
     return dict(said) | {"choices": [{"label": label, "set": own} for label, own in made.items()]}
+
+
+def _shared(file: Path, place: str, names: Sequence[str] | Mapping[str, str]) -> dict[str, Any]:
+    """Settings of a file by label: those that are named, which a table calls otherwise."""
+    known = _read(file)
+    called = names if isinstance(names, Mapping) else {name: name for name in names}
+    for name in called.values():
+        if name not in known:
+            raise ScenarioError(f"{place}.names: {name}: not in {file}; there are {', '.join(known)}")
+    return {label: known[name] for label, name in called.items()}
 
 
 NOTHING = "one point"
@@ -143,40 +160,6 @@ NOTHING = "one point"
 def _nothing() -> dict[str, Any]:
     """The axis of a block in which nothing varies."""
     return {"name": NOTHING, "choices": [{"label": "alone", "set": {}}]}
-
-
-class _Column:
-    """A column: a figure of the summary by its dotted name, an expression over the columns before it, or a function."""
-
-    def __init__(self, said: Mapping[str, Any], place: str) -> None:
-        known(said, COLUMN, place)
-        self.name, self.title = said["name"], said.get("title", said["name"])
-        self.shown = said.get("shown", True)
-        self.figure: str | None = said.get("figure")
-        self._value: Expression | None = parse(said["value"], f"{place}.value") if "value" in said else None
-        self._function = checks.function_of(said["function"], f"{place}.function") if "function" in said else None
-        self._given = bool(said.get("given", False))
-        if [name in said for name in ("figure", "value", "function")].count(True) + self._given != 1:
-            raise ScenarioError(f"{place}: needs figure, value or function, or is given by a function of rows")
-        if self.figure is not None and not figures.known(self.figure):
-            raise ScenarioError(f"{place}.figure = {self.figure}: no such figure; {figures.hint(self.figure)}")
-
-    def of(self, row: Row, table: Table, summary: Mapping[str, Any], setting: Setting) -> Any:
-        """Its value in a row of a table; `None` where something that it needs is absent.
-
-        A function is asked of a run's summary; where there is no run the value is given.
-        """
-        if self._given or (self._function is not None and not summary):
-            return row.get(self.name)
-        if self._function is not None:
-            return self._function(setting, summary)
-        if self.figure is not None:
-            return figures.number(summary, self.figure)
-        assert self._value is not None
-        try:
-            return float(self._value.of(table, row))
-        except (LookupError, ZeroDivisionError):
-            return None
 
 
 def _grid(said: Mapping[str, Any], setting: Setting) -> list[Row]:
@@ -195,7 +178,7 @@ def _grid(said: Mapping[str, Any], setting: Setting) -> list[Row]:
 
 
 def _rows(
-    columns: Sequence[_Column], without_runs: Callable[[Setting], list[Row]]
+    columns: Sequence[Column], without_runs: Callable[[Setting], list[Row]], keep: str | None
 ) -> Callable[[Setting, Sequence[Cell], Sequence[Mapping[str, Any]]], list[Row]]:
     def rows(setting: Setting, cells: Sequence[Cell], records: Sequence[Mapping[str, Any]]) -> list[Row]:
         table = table_of(cells, [dict(record) for record in records])
@@ -207,7 +190,7 @@ def _rows(
             values = [column.of(row, table, own, setting) for row, own in zip(table.rows, summaries, strict=True)]
             for row, value in zip(table.rows, values, strict=True):
                 row[column.name] = value
-        return table.rows
+        return [row for row in table.rows if keep is None or keep in row]
 
     return rows
 
