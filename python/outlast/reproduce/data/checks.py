@@ -81,18 +81,21 @@ def _loops(said: Any, place: str) -> Callable[[Table], list[dict[str, str]]]:
 
 def _valued(said: Mapping[str, Any], place: str) -> Callable[[Table, Mapping[str, str]], Found]:
     value = _expression(said, "value", place)
+    closed = _expression(said, "closed", place) if "closed" in said else None
+
+    def beside(name: str, ours: float, theirs: float, unit: str, table: Table, bound: Mapping[str, str]) -> Number:
+        return Number(name, ours, theirs, unit, closed=None if closed is None else float(closed.of(table, bound)))
+
     if "expected" in said:
         if "within" not in said or "reason" not in said:
             raise ScenarioError(f"{place}: a number that is expected needs within and the reason for it")
         expected, within = (_expression(said, name, place) for name in ("expected", "within"))
-        closed = _expression(said, "closed", place) if "closed" in said else None
 
         def near(table: Table, bound: Mapping[str, str]) -> Found:
             name, unit = _name(said, bound), _unit(said)
             ours, theirs, room = (float(part.of(table, bound)) for part in (value, expected, within))
             words = f"{name} {ours:.4g}{unit} (expected {theirs:.4g}{unit} within {room:.3g})"
-            number = Number(name, ours, theirs, unit, closed=None if closed is None else float(closed.of(table, bound)))
-            return Found(abs(ours - theirs) <= room, words.strip(), (number,))
+            return Found(abs(ours - theirs) <= room, words.strip(), (beside(name, ours, theirs, unit, table, bound),))
 
         return near
     bounds = {name: _expression(said, name, place) for name in BOUNDS if name in said}
@@ -107,8 +110,11 @@ def _valued(said: Mapping[str, Any], place: str) -> Callable[[Table, Mapping[str
         limits = {which: float(limit.of(table, bound)) for which, limit in bounds.items()}
         holds = all(BOUNDS[which][1](ours, limit) for which, limit in limits.items())
         stated = ", ".join(f"{BOUNDS[which][0]} {limit:.4g}{unit}" for which, limit in limits.items())
-        theirs = () if stated_by_paper is None else (Number(name, ours, float(stated_by_paper.of(table, bound)), unit),)
-        return Found(holds, f"{name} {ours:.4g}{unit} ({stated})".strip(), theirs)
+        words = f"{name} {ours:.4g}{unit} ({stated})".strip()
+        if stated_by_paper is None:
+            return Found(holds, words)
+        theirs = float(stated_by_paper.of(table, bound))
+        return Found(holds, words, (beside(name, ours, theirs, unit, table, bound),))
 
     return within_bounds
 
