@@ -44,8 +44,6 @@ class Cell:
     labels: Labels
     layers: Sequence[str | Path | Mapping[str, Any]]
     overrides: Mapping[str, Any] = field(default_factory=dict)
-    baseline: Labels | None = None
-    """Labels of the cell (of the same figure) that latencies are divided by."""
     least_scale: int = 1
     """Runs at this scale at least: a cell that is too large, or only a check of an assumption."""
 
