@@ -49,14 +49,14 @@ def test_a_block_is_made_for_each_with_every_part() -> None:
 
 
 def test_a_row_stands_beside_the_one_before() -> None:
-    worse = "time > before(time, way=way)"
-    assert of(f"each(time / before(time, way=way), {worse})") == [1.5, 2.0]
-    assert of("each(time / before(time, 1, way=way))") == [2.0, 1.5, 4.0, 2.0]
+    worse = "time > previous(time, way=way)"
+    assert of(f"each(time / previous(time, way=way), {worse})") == [1.5, 2.0]
+    assert of("each(time / previous(time, 1, way=way))") == [2.0, 1.5, 4.0, 2.0]
     # Of an expression, and across the rows of another label.
-    assert of('each(before(2 * time, state=state), way="b")') == [4.0, 6.0]
-    assert parse("time - before(time, way=way)", "here").of(ROWS, ROWS.rows[3]) == 4.0
-    for without in ("before(time)", 'each(before(time, way="a"))', "each(before(time, 1, 2, way=way))"):
-        with pytest.raises(LookupError, match="before"):
+    assert of('each(previous(2 * time, state=state), way="b")') == [4.0, 6.0]
+    assert parse("time - previous(time, way=way)", "here").of(ROWS, ROWS.rows[3]) == 4.0
+    for without in ("previous(time)", 'each(previous(time, way="a"))', "each(previous(time, 1, 2, way=way))"):
+        with pytest.raises(LookupError, match="before this one|previous takes"):
             of(without)
 
 
@@ -86,7 +86,7 @@ title = "F"
 about = "A"
 columns = [
   { name = "reads", function = "test_paper_data_blocks:double" },
-  { name = "before", value = "before(reads, 0, way=way)" },
+  { name = "before", value = "previous(reads, 0, way=way)" },
 ]
 [[rows]]
 list = [{ way = "given", reads = 5 }, { way = "given", reads = 7 }]

@@ -2,7 +2,7 @@
 
 A name is a column of the row at hand or what a statement binds with `for`; a call with labels is a column of the one
 row that has them; `models.NAME(...)` is a function of `outlast.models`. The grammar is Python's, of which only
-arithmetic, comparisons, `and`, `or`, `not`, texts and numbers are taken.
+arithmetic, comparisons, `and`, `or`, `not`, `A if B else C`, texts and numbers are taken.
 """
 
 from __future__ import annotations
@@ -58,13 +58,14 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "sqrt": math.sqrt,
     "sum": sum,
 }
-"""What may be called, beside columns, models and what `_Evaluation` has: `each`, `at`, `before` and `zero`."""
+"""What may be called, beside columns, models and what `_Evaluation` has: `each`, `at`, `previous` and `zero`."""
 NODES = (
     ast.Expression,
     ast.BinOp,
     ast.UnaryOp,
     ast.BoolOp,
     ast.Compare,
+    ast.IfExp,
     ast.Call,
     ast.Name,
     ast.Attribute,
@@ -160,6 +161,8 @@ class _Evaluation:
                 return all(values) if isinstance(node.op, ast.And) else any(values)
             case ast.Compare():
                 return self._compared(node)
+            case ast.IfExp():
+                return self.value(node.body if self.value(node.test) else node.orelse)
             case ast.Call():
                 return self._called(node)
         raise LookupError(f"{type(node).__name__} has no value")
@@ -185,8 +188,8 @@ class _Evaluation:
             return self._each(node.args, labels)
         if name == "at":
             return self._between(node.args, self._table.where(**labels))
-        if name == "before":
-            return self._before(node.args, self._table.where(**labels))
+        if name == "previous":
+            return self._previous(node.args, self._table.where(**labels))
         if name == "zero":
             return self._zero(node.args)
         if name in FUNCTIONS:
@@ -212,13 +215,13 @@ class _Evaluation:
                 return float(first + (place - low) / (high - low) * (second - first))
         raise LookupError(f"no rows with {over} on either side of {place:g}")
 
-    def _before(self, parts: list[ast.expr], rows: list[Row]) -> Any:
+    def _previous(self, parts: list[ast.expr], rows: list[Row]) -> Any:
         """An expression in the row before the one at hand, among rows that it shares labels with.
 
         In the first of them its second argument.
         """
         if len(parts) not in (1, 2):
-            raise LookupError("before takes an expression, what stands for it in the first row if need be, and labels")
+            raise LookupError("previous takes an expression, what stands for it in the first row if need be, and labels")
         place = next((place for place, row in enumerate(rows) if row is self._row), None)
         if place is None or (place == 0 and len(parts) == 1):
             raise LookupError("no row before this one")

@@ -18,12 +18,14 @@ from outlast.reproduce.rows import table_of
 from outlast.sweeps import draw, figures, plan
 from outlast.sweeps import spec as sweeps
 
-PAPER = ("name", "title", "figures", "modes", "elsewhere", "folder", "traces")
+PAPER = ("name", "title", "figures", "modes", "elsewhere", "folder", "traces", "against")
 MODE = ("scale", "about")
 TRACE = ("file", "without")
 FIGURE = ("title", "about", "kind", "assumptions", "points", "rows", "columns", "charts", "statements", "keep")
 ROWS = ("over", "labels", "list", "function", "arguments")
-POINTS = ("scenario", "set", "method", "vary", "labels", "modes", "trace", "least_scale", "only")
+POINTS = (
+    *("scenario", "set", "method", "vary", "labels", "modes", "trace", "least_scale", "only", "function", "arguments"),
+)
 STATEMENT = ("text", "where", "kind", "unit", "reason", "because", "when", "each", *checks.KEYS)
 
 
@@ -41,18 +43,22 @@ def load(folder: Path) -> Paper:
     for name, own in said["modes"].items():
         known(own, MODE, f"{file}: modes.{name}")
         modes[name] = Mode(name, own["scale"], own["about"])
-    found = [figure(folder / f"{name}.toml") for name in said["figures"]]
+    # What has a colon is a figure in Python.
+    found = [
+        checks.function_of(name, f"{file}: figures") if ":" in name else figure(folder / f"{name}.toml")
+        for name in said["figures"]
+    ]
     traces = said.get("traces", ())
     for at, own in enumerate(traces):
         known(own, TRACE, f"{file}: traces[{at}]")
+    more = {name: said[name] for name in ("folder", "elsewhere", "against") if name in said}
     return Paper(
         said["name"],
         said["title"],
         modes,
         found,
         lambda setting: [_without(own, setting) for own in traces if _trace(setting, own["file"]) is None],
-        folder=said.get("folder"),
-        elsewhere=said.get("elsewhere", {}),
+        **more,
     )
 
 
@@ -74,6 +80,9 @@ def figure(file: Path) -> Figure:
     known(said, FIGURE, str(file))
     columns = [Column(own, f"{file}: columns[{at}]") for at, own in enumerate(said["columns"])]
     blocks = spread(said.get("points", ()), POINTS, f"{file}: points")
+    for at, own in enumerate(blocks):
+        if "function" in own:
+            checks.function_of(own["function"], f"{file}: points[{at}].function")
     grids = said.get("rows", ())
     for at, own in enumerate(grids):
         known(own, ROWS, f"{file}: rows[{at}]")
@@ -103,7 +112,15 @@ def figure(file: Path) -> Figure:
 
 
 def _cells(said: Mapping[str, Any], setting: Setting, folder: Path, place: str) -> list[Cell]:
-    """The points of a block: read and drawn as those of a sweep file; `folder` has the files of shared choices."""
+    """The points of a block: read and drawn as those of a sweep file, or made by a function.
+
+    `folder` has the files of shared choices.
+    """
+    if "function" in said:
+        made: list[Cell] = checks.function_of(said["function"], f"{place}.function")(
+            setting, **said.get("arguments", {})
+        )
+        return made
     own = {name: said[name] for name in ("scenario", "set", "method", "vary") if name in said}
     if "vary" in own:
         own["vary"] = [_axis(axis, folder, f"{place}.vary[{at}]") for at, axis in enumerate(own["vary"])]
