@@ -122,7 +122,9 @@ def test_charts_of_pairs_of_what_holds_and_of_a_row() -> None:
     assert pairs.layout["xaxis"]["range"] == [0, 9]
     (mark,) = pairs.layout["shapes"]
     assert (mark["x0"], mark["x1"], mark["y0"], mark["y1"], mark["yref"]) == (4, 4, 0, 1, "paper")
-    level = charts.chart({"title": "t", "x": "way", "y": "time", "mark": {"y": 1}}, "c", ROWS).layout["shapes"][0]
+    wide = charts.chart({"title": "t", "x": "way", "y": "time", "mark": {"y": 1}, "x_log": True}, "c", ROWS)
+    assert wide.layout["xaxis"]["type"] == "log"
+    (level,) = wide.layout["shapes"]
     assert (level["y0"], level["y1"], level["x0"], level["x1"], level["xref"]) == (1, 1, 0, 1, "paper")
     shown = charts.chart({"title": "t", "x": ["way"], "y": ["state"], "holds": "faster", "shown": "time"}, "c", ROWS)
     (cell,) = shown.data

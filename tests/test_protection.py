@@ -10,12 +10,12 @@ from conftest import ROOT, traces_folder
 from outlast import api, models
 from outlast.report import render
 from outlast.reproduce import cells, paper
-from outlast.reproduce.flexible.common import DOUBLE, NONE, SINGLE, TWO_LEVEL
 from outlast.reproduce.model import Cell, Setting, Table
 from outlast.reproduce.msapl import common, errors
 from sample import sample_result, with_classes
 
 SCENARIOS = ROOT / "scenarios"
+NONE, SINGLE, DOUBLE, TWO_LEVEL = "none", "(7,1) card", "(6,2) card", "(7,1) card + (63,1) block"
 SMALL: dict[str, Any] = {
     "extends": "msapl-128g",
     "device": {
