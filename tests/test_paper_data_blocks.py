@@ -56,7 +56,7 @@ def test_a_row_stands_beside_the_one_before() -> None:
     assert of('each(previous(2 * time, state=state), way="b")') == [4.0, 6.0]
     assert parse("time - previous(time, way=way)", "here").of(ROWS, ROWS.rows[3]) == 4.0
     for without in ("previous(time)", 'each(previous(time, way="a"))', "each(previous(time, 1, 2, way=way))"):
-        with pytest.raises(LookupError, match="before this one|previous takes"):
+        with pytest.raises(LookupError, match=r"before this one|previous takes"):
             of(without)
 
 

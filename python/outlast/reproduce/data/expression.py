@@ -221,7 +221,7 @@ class _Evaluation:
         In the first of them its second argument.
         """
         if len(parts) not in (1, 2):
-            raise LookupError("previous takes an expression, what stands for it in the first row if need be, and labels")
+            raise LookupError("previous takes an expression, what stands for it in the first row, and labels")
         place = next((place for place, row in enumerate(rows) if row is self._row), None)
         if place is None or (place == 0 and len(parts) == 1):
             raise LookupError("no row before this one")
