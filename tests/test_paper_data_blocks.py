@@ -49,14 +49,14 @@ def test_a_block_is_made_for_each_with_every_part() -> None:
 
 
 def test_a_row_stands_beside_the_one_before() -> None:
-    worse = "time > before(time, way=way)"
-    assert of(f"each(time / before(time, way=way), {worse})") == [1.5, 2.0]
-    assert of("each(time / before(time, 1, way=way))") == [2.0, 1.5, 4.0, 2.0]
+    worse = "time > previous(time, way=way)"
+    assert of(f"each(time / previous(time, way=way), {worse})") == [1.5, 2.0]
+    assert of("each(time / previous(time, 1, way=way))") == [2.0, 1.5, 4.0, 2.0]
     # Of an expression, and across the rows of another label.
-    assert of('each(before(2 * time, state=state), way="b")') == [4.0, 6.0]
-    assert parse("time - before(time, way=way)", "here").of(ROWS, ROWS.rows[3]) == 4.0
-    for without in ("before(time)", 'each(before(time, way="a"))', "each(before(time, 1, 2, way=way))"):
-        with pytest.raises(LookupError, match="before"):
+    assert of('each(previous(2 * time, state=state), way="b")') == [4.0, 6.0]
+    assert parse("time - previous(time, way=way)", "here").of(ROWS, ROWS.rows[3]) == 4.0
+    for without in ("previous(time)", 'each(previous(time, way="a"))', "each(previous(time, 1, 2, way=way))"):
+        with pytest.raises(LookupError, match=r"before this one|previous takes"):
             of(without)
 
 
@@ -86,7 +86,7 @@ title = "F"
 about = "A"
 columns = [
   { name = "reads", function = "test_paper_data_blocks:double" },
-  { name = "before", value = "before(reads, 0, way=way)" },
+  { name = "before", value = "previous(reads, 0, way=way)" },
 ]
 [[rows]]
 list = [{ way = "given", reads = 5 }, { way = "given", reads = 7 }]
@@ -122,7 +122,9 @@ def test_charts_of_pairs_of_what_holds_and_of_a_row() -> None:
     assert pairs.layout["xaxis"]["range"] == [0, 9]
     (mark,) = pairs.layout["shapes"]
     assert (mark["x0"], mark["x1"], mark["y0"], mark["y1"], mark["yref"]) == (4, 4, 0, 1, "paper")
-    level = charts.chart({"title": "t", "x": "way", "y": "time", "mark": {"y": 1}}, "c", ROWS).layout["shapes"][0]
+    wide = charts.chart({"title": "t", "x": "way", "y": "time", "mark": {"y": 1}, "x_log": True}, "c", ROWS)
+    assert wide.layout["xaxis"]["type"] == "log"
+    (level,) = wide.layout["shapes"]
     assert (level["y0"], level["y1"], level["x0"], level["x1"], level["xref"]) == (1, 1, 0, 1, "paper")
     shown = charts.chart({"title": "t", "x": ["way"], "y": ["state"], "holds": "faster", "shown": "time"}, "c", ROWS)
     (cell,) = shown.data

@@ -84,8 +84,8 @@ def _repair(record: Record) -> Row:
     repairs, rebuild = summary.get("repair") or (), (summary.get("array") or {}).get("rebuild")
     if not repairs:
         return {}
-    row: Row = {"repairs": len(repairs)}
     scale = record["scenario"]["run"].get("capacity_scale", 1.0)
+    row: Row = {"repairs": len(repairs)}
     if any(own["lost_bytes"] for own in repairs) or (repairs[0]["way"] == "assist") != (rebuild is not None):
         return row
     amounts = ("identify_s", "bytes_read_from_peers", "bytes_read_from_member", "bytes_written")

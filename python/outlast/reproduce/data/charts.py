@@ -11,7 +11,7 @@ from outlast.reproduce.data.expression import number, parse
 from outlast.reproduce.model import Row, Table
 
 KEYS = (
-    *("title", "x", "y", "by", "x_title", "y_title", "log", "most", "x_most", "also", "where", "stacked"),
+    *("title", "x", "y", "by", "x_title", "y_title", "log", "x_log", "most", "x_most", "also", "where", "stacked"),
     *("range", "curves", "pairs", "mark", "holds", "shown"),
 )
 
@@ -21,7 +21,9 @@ def chart(said: Mapping[str, Any], name: str, table: Table) -> Figure:
     if "holds" in said:
         return _map(said, name, table)
     range_ = {"range": [0, said["most"]]} if "most" in said else {"rangemode": "tozero"}
-    across = {"range": [0, said["x_most"]]} if "x_most" in said else {}
+    across: dict[str, Any] = {"range": [0, said["x_most"]]} if "x_most" in said else {}
+    if said.get("x_log"):
+        across = {"type": "log", "exponentformat": "power"}
     layout: dict[str, Any] = {
         "xaxis": axis(said.get("x_title", said.get("x", "")), **across),
         "yaxis": axis(said.get("y_title", said.get("y", "")), **({"type": "log"} if said.get("log") else range_)),

@@ -58,7 +58,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "sqrt": math.sqrt,
     "sum": sum,
 }
-"""What may be called, beside columns, models and what `_Evaluation` has: `each`, `at`, `before` and `zero`."""
+"""What may be called, beside columns, models and what `_Evaluation` has: `each`, `at`, `previous` and `zero`."""
 NODES = (
     ast.Expression,
     ast.BinOp,
@@ -188,8 +188,8 @@ class _Evaluation:
             return self._each(node.args, labels)
         if name == "at":
             return self._between(node.args, self._table.where(**labels))
-        if name == "before":
-            return self._before(node.args, self._table.where(**labels))
+        if name == "previous":
+            return self._previous(node.args, self._table.where(**labels))
         if name == "zero":
             return self._zero(node.args)
         if name in FUNCTIONS:
@@ -215,13 +215,13 @@ class _Evaluation:
                 return float(first + (place - low) / (high - low) * (second - first))
         raise LookupError(f"no rows with {over} on either side of {place:g}")
 
-    def _before(self, parts: list[ast.expr], rows: list[Row]) -> Any:
+    def _previous(self, parts: list[ast.expr], rows: list[Row]) -> Any:
         """An expression in the row before the one at hand, among rows that it shares labels with.
 
         In the first of them its second argument.
         """
         if len(parts) not in (1, 2):
-            raise LookupError("before takes an expression, what stands for it in the first row if need be, and labels")
+            raise LookupError("previous takes an expression, what stands for it in the first row, and labels")
         place = next((place for place, row in enumerate(rows) if row is self._row), None)
         if place is None or (place == 0 and len(parts) == 1):
             raise LookupError("no row before this one")

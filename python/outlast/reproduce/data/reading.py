@@ -24,17 +24,7 @@ TRACE = ("file", "without")
 FIGURE = ("title", "about", "kind", "assumptions", "points", "rows", "columns", "charts", "statements", "keep")
 ROWS = ("over", "labels", "list", "function", "arguments")
 POINTS = (
-    "scenario",
-    "set",
-    "method",
-    "vary",
-    "labels",
-    "modes",
-    "trace",
-    "least_scale",
-    "only",
-    "function",
-    "arguments",
+    *("scenario", "set", "method", "vary", "labels", "modes", "trace", "least_scale", "only", "function", "arguments"),
 )
 STATEMENT = ("text", "where", "kind", "unit", "reason", "because", "when", "each", *checks.KEYS)
 
@@ -53,7 +43,7 @@ def load(folder: Path) -> Paper:
     for name, own in said["modes"].items():
         known(own, MODE, f"{file}: modes.{name}")
         modes[name] = Mode(name, own["scale"], own["about"])
-    # What has a colon is a figure of a module.
+    # What has a colon is a figure in Python.
     found = [
         checks.function_of(name, f"{file}: figures") if ":" in name else figure(folder / f"{name}.toml")
         for name in said["figures"]
@@ -61,13 +51,14 @@ def load(folder: Path) -> Paper:
     traces = said.get("traces", ())
     for at, own in enumerate(traces):
         known(own, TRACE, f"{file}: traces[{at}]")
+    more = {name: said[name] for name in ("folder", "elsewhere", "against") if name in said}
     return Paper(
         said["name"],
         said["title"],
         modes,
         found,
         lambda setting: [_without(own, setting) for own in traces if _trace(setting, own["file"]) is None],
-        **{name: said[name] for name in ("folder", "elsewhere", "against") if name in said},
+        **more,
     )
 
 
@@ -126,7 +117,10 @@ def _cells(said: Mapping[str, Any], setting: Setting, folder: Path, place: str) 
     `folder` has the files of shared choices.
     """
     if "function" in said:
-        return list(checks.function_of(said["function"], f"{place}.function")(setting, **said.get("arguments", {})))
+        made: list[Cell] = checks.function_of(said["function"], f"{place}.function")(
+            setting, **said.get("arguments", {})
+        )
+        return made
     own = {name: said[name] for name in ("scenario", "set", "method", "vary") if name in said}
     if "vary" in own:
         own["vary"] = [_axis(axis, folder, f"{place}.vary[{at}]") for at, axis in enumerate(own["vary"])]
