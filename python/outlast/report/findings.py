@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from outlast.report.figure import CAUSES, amplification_by_cause
-from outlast.report.numbers import micros, percent, seconds, short, size, text, tiny
+from outlast.report.numbers import micros, percent, seconds, short, signed, size, text, tiny
 
 TAILS = ((10_000, "p99_9", "a thousand"), (1_000, "p99", "a hundred"), (100, "p90", "ten"))
 """How many requests it takes for a percentile to be told: ten lie beyond it then, a number known to a third."""
@@ -80,7 +80,7 @@ def amplification(summary: dict[str, Any]) -> str:
         if parts["scrub"]:
             sentence += ", which knows no scrubbing."
         else:
-            sentence += f", measured{without} {off:+.1%} from it. {note}"
+            sentence += f", measured{without} {signed(off)}. {note}"
     elif note:
         sentence += f' <span class="muted">Without a closed form: {note}</span>'
     return sentence
@@ -123,7 +123,7 @@ def _flash_errs(figures: dict[str, Any]) -> str:
 def _had(figures: dict[str, Any]) -> str:
     by, lost = figures["corrected_by"], figures["uncorrectable_reads"]
     sentence = (
-        f"Of the units read, {short(by['ecc'])} were had at the first read, {short(by['reread'])} at a re-read, "
+        f"Of the units read, {short(by['ecc'])} were right at the first read, {short(by['reread'])} at a re-read, "
         f"{short(by['stripe'])} from their stripe; <b>{short(lost)}</b> that the host asked for could not be read."
     )
     if exact := figures["exact"]:
@@ -170,9 +170,9 @@ def wear(summary: dict[str, Any]) -> str:
     if figures["mean_pe"] is None:
         return ""
     return (
-        f"<b>{short(figures['mean_pe'])}</b> cycles on average, {short(figures['min_pe'])} to "
-        f"{short(figures['max_pe'])}. {short(figures['bad_blocks'])} bad blocks, "
-        f"{short(figures['spare_blocks_left'])} spare ones left."
+        f"Blocks have <b>{short(figures['mean_pe'])}</b> P/E cycles on average, {short(figures['min_pe'])} to "
+        f"{short(figures['max_pe'])}; {counted(figures['bad_blocks'], 'bad block')}, "
+        f"{counted(figures['spare_blocks_left'], 'spare block')} left."
     )
 
 

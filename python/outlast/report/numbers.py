@@ -24,7 +24,7 @@ def short(value: float | None, digits: int = 3) -> str:
             divisor = 1e3 if suffix == " k" else limit
             return f"{_significant(value / divisor, digits)}{suffix}"
     if 0 < size < 1e-3:
-        return f"{'-' if value < 0 else ''}{tiny(size)}"  # in fixed point a rate of 1e-12 would be 0.000000
+        return f"{'−' if value < 0 else ''}{tiny(size)}"  # in fixed point a rate of 1e-12 would be 0.000000
     if float(value).is_integer():
         return f"{int(value):,}".replace(",", "\u202f")
     return _significant(value, digits)
@@ -95,6 +95,17 @@ def raised(exponent: int) -> str:
 def percent(value: float | None, digits: int = 3) -> str:
     """A share in 0..1 as a percentage."""
     return "–" if value is None else f"{_significant(100 * value, digits)} %"
+
+
+def signed(change: float, same: str = "the same") -> str:
+    """A relative change as `+2.0 %` or `−2.3 %`; what rounds to nothing in words."""
+    if not math.isfinite(change):
+        return "–"
+    if abs(change) < 0.0005:
+        return same
+    if change >= 9:
+        return f"× {short(1 + change, 2)}"
+    return f"{'+' if change > 0 else '−'}{100 * abs(change):.1f} %"
 
 
 def text(value: object) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from outlast.report.figure import READ, Figure, axis, line
-from outlast.report.jobs import rows_card
 from outlast.report.numbers import Floats, micros, percent, plain, short
+from outlast.report.tables import rows_card
 from outlast.report.timeline import OVER_TIME, middles
 
 EXACT = 1e-9

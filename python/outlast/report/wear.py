@@ -110,8 +110,10 @@ def histogram(table: dict[str, Any]) -> Figure | None:
         "hovertemplate": hover,
         "name": "blocks",
     }
+    # Few cycles are labelled one by one: there is no half of one.
+    whole = {"dtick": 1} if high - low < 12 else {"tickformat": ",d"}
     layout = {
-        "xaxis": axis("program/erase cycles", range=[low - 0.5 * step - 0.5, high + 0.5 * step + 0.5]),
+        "xaxis": axis("P/E cycles", range=[low - 0.5 * step - 0.5, high + 0.5 * step + 0.5], **whole),
         "yaxis": axis("blocks", rangemode="tozero"),
         "bargap": 0.08,
         "hovermode": "closest",
