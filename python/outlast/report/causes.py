@@ -91,7 +91,7 @@ def stacked(causes: dict[str, Any], op: str) -> Figure | None:
         "bargap": 0.25,
         "hovermode": "x unified",
         "xaxis": axis(
-            f"{op}s from the fastest to the slowest, and their mean latency",
+            "band of percentiles and its mean latency",
             type="category",
             tickvals=names,
             ticktext=[f"{_broken(band)}<br>{mean}" for band, mean in zip(bands, means, strict=True)],
@@ -100,7 +100,8 @@ def stacked(causes: dict[str, Any], op: str) -> Figure | None:
         ),
         "yaxis": axis("share of their time", tickformat=".0%", range=[0, 1]),
     }
-    return Figure(f"causes-{op}", data, layout, f"What {op}s spend their time on", "by percentile of latency", 372)
+    title, hint = f"What {op}s spend their time on", "from the fastest to the slowest"
+    return Figure(f"causes-{op}", data, layout, title, hint, 372)
 
 
 def _named(band: dict[str, Any]) -> str:

@@ -186,7 +186,7 @@ def _over_time(runs: Runs) -> Section:
 
 def _amplification(runs: Runs) -> Section:
     section = Section("amplification", "Where the writes come from")
-    section.add(writes.by_cause([(text(name), result.summary) for result, name, _ in runs], "causes"))
+    section.add(writes.by_cause([(name, result.summary) for result, name, _ in runs], "causes"))
     curves = []
     for result, name, colour in runs:
         rounds = dict(result.tables.get("precondition", {}))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
+from textwrap import wrap
 from typing import Any
 
 from outlast.causes import GROUPS, MEMBERS
-from outlast.report.numbers import micros
+from outlast.report.numbers import micros, text
 
 READ, WRITE, TRIM, FLUSH = "var:--read", "var:--write", "var:--trim", "var:--flush"
 OP_COLOURS = {"read": READ, "write": WRITE, "trim": TRIM, "flush": FLUSH}
@@ -32,6 +33,8 @@ _PARTS = {
 }
 CAUSES = {name: (label, _COLOURS.get(name, "var:--read")) for name, label in _PARTS.items()}
 """Label and colour of the parts of a write amplification, in the order of charts."""
+NAME_WIDTH = 18
+"""Characters of a line beside a bar."""
 RUN_COLOURS = [f"var:--run{index}" for index in range(6)]
 """Of results that are compared: none of them stands for a kind of request or a cause of writes as well."""
 
@@ -69,6 +72,11 @@ class Figure:
             f'<div class="plot" style="{room}" role="img" aria-label="{self.title}"></div>'
             f'<script type="application/json">{spec}</script></figure>'
         )
+
+
+def broken(name: str) -> str:
+    """A name beside a bar, on as many lines as it takes to leave room for the bar; safe for HTML."""
+    return "<br>".join(text(part) for part in wrap(name, NAME_WIDTH))
 
 
 def line(x: list[Any], y: list[Any], name: str, colour: str, **more: Any) -> dict[str, Any]:

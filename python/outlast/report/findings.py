@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from outlast.report.figure import CAUSES, amplification_by_cause
+from outlast.report.names import label, tips
 from outlast.report.numbers import micros, percent, seconds, short, signed, size, text, tiny
 
 TAILS = ((10_000, "p99_9", "a thousand"), (1_000, "p99", "a hundred"), (100, "p90", "ten"))
@@ -176,6 +177,19 @@ def wear(summary: dict[str, Any]) -> str:
     )
 
 
+FACTS = {
+    "Capacity": ("device.capacity_bytes", "device.raw_bytes"),
+    "Spare": ("device.spare_factor", "device.effective_spare_factor"),
+    "Mapping unit": ("device.mapping_unit",),
+    "Superblocks": ("device.superblocks", "device.units_per_superblock"),
+    "Preconditioning": ("steady_state.precondition.reached", "steady_state.precondition.drive_writes"),
+    "Steady while measured": ("steady_state.measured.reached", "steady_state.measured.why"),
+    "Host": ("host.bytes_read", "host.bytes_written"),
+    "Flash": ("flash.reads", "flash.programs", "flash.erases"),
+}
+"""Figures of `result.json` that each term is made of."""
+
+
 def facts(summary: dict[str, Any]) -> str:
     """Device, preconditioning and what the run cost, as a list of terms."""
     device, time, state = summary["device"], summary["time"], summary["steady_state"]
@@ -200,5 +214,8 @@ def facts(summary: dict[str, Any]) -> str:
         "Speed": f"{short(rate)} requests per CPU-second",
         "Memory": f"{short(memory['peak_rss_mib'])} MiB at most, {short(memory['mapping_bytes_per_unit'])} B a unit",
     }
-    items = "".join(f"<div><dt>{term}</dt><dd>{value}</dd></div>" for term, value in terms.items())
+    items = "".join(
+        f"<div{(told := tips(*FACTS.get(term, ())))}><dt>{label(term, told)}</dt><dd>{value}</dd></div>"
+        for term, value in terms.items()
+    )
     return f'<dl class="card facts">{items}</dl>'

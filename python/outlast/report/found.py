@@ -21,9 +21,15 @@ def question(summary: dict[str, Any]) -> str:
         return "repair"
     if own is not None and (own["rebuild"] or own["state"] != "clean" or own["lost_bytes"]):
         return "array"
-    if errors.can_fail(summary) and (summary["reliability"]["exact"] or summary["reliability"]["twin"]):
+    if errors.can_fail(summary) and _met(summary["reliability"]):
         return "errors"
     return "latency" if summary["throughput"]["iops"] is not None else "amplification"
+
+
+def _met(own: dict[str, Any]) -> bool:
+    """Whether errors did anything in a run, or were asked for."""
+    happened = ("medium_errors", "lost_bytes", "uncorrectable_reads", "rereads_per_read", "faults")
+    return bool(own["twin"] or own["scrubbed"]["superblocks"] or any(own.get(name) for name in happened))
 
 
 def title(summary: dict[str, Any]) -> str:
@@ -113,7 +119,7 @@ def sentences(summary: dict[str, Any]) -> list[str]:
     about = question(summary)
     said: list[str] = []
     if about == "repair":
-        said += [findings_of for findings_of in [repair.finding(repair.repairs(summary)[:1])] if findings_of]
+        said.append(repair.finding(repair.repairs(summary)[:2]))
     elif about == "array":
         said.append(array.finding(summary["array"]))
     elif about == "errors":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from html import escape
 from typing import Any
 
@@ -111,6 +112,11 @@ def signed(change: float, same: str = "the same") -> str:
 def text(value: object) -> str:
     """Text made safe for HTML."""
     return escape(str(value), quote=True)
+
+
+def prose(value: object) -> str:
+    """A sentence made safe for HTML, with what it has between backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", text(value))
 
 
 def plain(values: Any, digits: int = 5) -> list[Any]:

@@ -27,7 +27,7 @@ from outlast.report import (
     writes,
 )
 from outlast.report.names import label, tips
-from outlast.report.numbers import short, size, text
+from outlast.report.numbers import prose, short, size, text
 from outlast.report.page import Section, document
 from outlast.report.tiles import MOST_WINDOWS, Series, series_of, tiles
 
@@ -65,6 +65,9 @@ def sections(result: Result) -> list[Section]:
         _scenario(result),
     ]
     first = found.question(summary)
+    for part in parts:
+        if part.name == first and first in ("latency", "errors", "array"):
+            part.finding = ""  # it stands above already
     return sorted(parts, key=lambda part: part.name != first)
 
 
@@ -114,7 +117,7 @@ def _why(summary: dict[str, Any]) -> Section:
         explained = of_summary(summary)
     except KeyError:
         return section
-    items = "".join(f"<li>{label(text(own.text), tips(*own.figures))}</li>" for own in explained.sentences)
+    items = "".join(f"<li>{label(prose(own.text), tips(*own.figures))}</li>" for own in explained.sentences)
     return section.add(f'<div class="card notes"><ol>{items}</ol></div>')
 
 
@@ -173,16 +176,17 @@ def _errors(result: Result, series: Series | None) -> Section:
         return section
     section.finding = findings.errors(summary)
     strength, _ = errors.ecc(summary)
+    if exact := summary["reliability"]["exact"]:
+        section.add(errors.tails([(summary["name"], "var:--read", exact)]))
+    section.add(errors.beside_twin(summary))
     if series is not None and len(series["start_s"]) > 1:
         section.add(errors.rates(series))
     section.add(errors.wrong_bits(dict(result.tables.get("errors", {})), strength))
     if series is not None and len(series["start_s"]) > 1:
         section.add(errors.again(series))
-    if exact := summary["reliability"]["exact"]:
-        section.add(errors.tails([(summary["name"], "var:--read", exact)]))
     moved = dict(result.tables.get("decisions", {}))
-    section.add(errors.decisions(moved, "valid_units", None)).add(errors.decisions(moved, "expected_errors", strength))
-    return section.add(errors.beside_twin(summary))
+    section.add(errors.decisions(moved, "valid_units", None))
+    return section.add(errors.decisions(moved, "expected_errors", strength))
 
 
 def _array(result: Result) -> Section:
@@ -191,8 +195,8 @@ def _array(result: Result) -> Section:
         return section
     section.finding = array.finding(figures)
     section.add(array.states(dict(result.tables.get("array_states", {})))).add(array.members(figures))
-    section.add(array.latencies(figures))
-    return section.add(array.member_table(figures)).add(array.events(dict(result.tables.get("array_events", {}))))
+    section.add(array.latencies(figures)).add(array.member_table(figures))
+    return section.add(array.events(dict(result.tables.get("array_events", {}))))
 
 
 def _dies(result: Result) -> Section:
@@ -242,7 +246,7 @@ def _closed(summary: dict[str, Any]) -> Section:
 
 def _scenario(result: Result) -> Section:
     summary = result.summary
-    notes = "".join(f"<li>{text(note)}</li>" for note in [*summary["notes"], *summary.get("beyond_range", [])])
+    notes = "".join(f"<li>{prose(note)}</li>" for note in [*summary["notes"], *summary.get("beyond_range", [])])
     toml = text(result.scenario_toml or "not kept beside this result")
     section = Section("scenario", "Scenario and cost of the run", columns="one")
     if notes:

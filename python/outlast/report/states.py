@@ -144,11 +144,12 @@ def victims(table: dict[str, Any]) -> Figure | None:
             }
         )
     layout = {
-        "xaxis": axis("age: written by the host since it was filled, drive writes", rangemode="tozero"),
+        "xaxis": axis("age, drive writes", rangemode="tozero"),
         "yaxis": axis("still valid", tickformat=".0%", rangemode="tozero"),
         "hovermode": "closest",
     }
-    hint = f"every {step}th superblock that was moved" if step > 1 else "each superblock that was moved"
+    hint = "age: what the host has written since it was filled"
+    hint += f"; every {step}th superblock" if step > 1 else ""
     return Figure("victims", data, layout, "What was moved, by age", hint)
 
 

@@ -50,7 +50,7 @@ def heat_map(table: dict[str, Any]) -> Figure | None:
         },
         "hoverongaps": False,
         "xgap": 0.5 if shape[1] <= 96 else 0,
-        "ygap": 1,
+        "ygap": 1 if shape[0] <= 64 else 0,
     }
     data = [trace]
     if bad.any() and bad.sum() <= 4000:
@@ -74,7 +74,7 @@ def heat_map(table: dict[str, Any]) -> Figure | None:
             "die, member after member" if "device" in table else "die",
             showgrid=False,
             range=span,
-            dtick=max(1, shape[0] // 16) * per_row,
+            dtick=max(1, -(-shape[0] // 9)) * per_row,
         ),
         "hovermode": "closest",
     }

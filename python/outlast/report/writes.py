@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from outlast.report.figure import CAUSES, Figure, amplification_by_cause, axis
+from outlast.report.figure import CAUSES, Figure, amplification_by_cause, axis, broken
 from outlast.report.names import tip
-from outlast.report.numbers import percent, plain, size
+from outlast.report.numbers import percent, plain, short, size
 from outlast.report.tables import rows_card
 
 WRITE_COLUMNS = ("cause", "bytes", "per byte of the host", "share")
 LEAST_SHARE = 1e-3
 """Of a write amplification, below which a cause is in the table only."""
+
+
+def factor(value: float) -> str:
+    """A part of a write amplification: three decimals, or what is left of it in powers of ten."""
+    return f"{value:.3f}" if abs(value) >= 0.0005 or value == 0 else short(value)
 
 
 def by_cause(named: Sequence[tuple[str, dict[str, Any]]], name: str, title: str = "By cause") -> Figure | None:
@@ -22,9 +27,9 @@ def by_cause(named: Sequence[tuple[str, dict[str, Any]]], name: str, title: str 
         wa, closed = summary["write_amplification"], summary["closed_form"]["greedy_waf"]
         if wa["total"] is None:
             continue
-        rows.append((own, amplification_by_cause(wa)))
+        rows.append((broken(own), amplification_by_cause(wa)))
         if closed is not None:
-            form = f"{own}, closed form" if len(named) > 1 else "closed form"
+            form = f"{broken(own)}<br>closed form" if len(named) > 1 else "closed form"
             rows.append((form, {"host": 1.0, "gc": closed - 1.0}))
     if not rows:
         return None
@@ -40,7 +45,7 @@ def by_cause(named: Sequence[tuple[str, dict[str, Any]]], name: str, title: str 
         data.append(bar | {"marker": {"color": colour, "opacity": opacity}, "hovertemplate": hover})
     layout = {
         "barmode": "stack",
-        "xaxis": axis("bytes programmed per byte written by the host"),
+        "xaxis": axis("bytes programmed per byte written"),
         "yaxis": {"autorange": "reversed", "automargin": True, "showgrid": False},
         "hovermode": "closest",
         "bargap": 0.35,
@@ -55,7 +60,7 @@ def table(summary: dict[str, Any]) -> str:
         return ""
     parts = {cause: value for cause, value in amplification_by_cause(wa).items() if value}
     rows: list[tuple[str, ...]] = [
-        (CAUSES[cause][0], size(value * host), f"{value:.3f}", percent(value / wa["total"]))
+        (CAUSES[cause][0], size(value * host), factor(value), percent(value / wa["total"]))
         for cause, value in parts.items()
     ]
     rows.append(("all", size(wa["total"] * host), f"{wa['total']:.3f}", "100 %"))

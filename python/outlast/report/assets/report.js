@@ -53,6 +53,8 @@
       const options = { responsive: true, displaylogo: false, modeBarButtons: [["toImage", "resetScale2d"]] };
       const plot = figure.querySelector(".plot");
       const layout = layoutOf(spec.layout, style);
+      // On a telephone labels of several lines stand closer to each other.
+      if (plot.clientWidth < 420 && layout.xaxis.tickfont) layout.xaxis.tickfont.size = 9;
       // On paper a chart cannot follow the width of its card afterwards.
       if (printing()) layout.width = plot.clientWidth;
       Plotly.react(plot, data, layout, options);
