@@ -276,7 +276,7 @@ def test_predicates() -> None:
     with pytest.raises(LookupError):
         every([])
     table = Table([{"a": "x", "v": 1}, {"a": "y", "v": 2}, {"a": "y", "v": 3}])
-    assert table.values("v", a="y") == [2, 3]
+    assert [row["v"] for row in table.where(a="y")] == [2, 3]
     with pytest.raises(LookupError, match="2 rows"):
         table.row(a="y")
 

@@ -77,10 +77,6 @@ class Table:
         """A figure of the one row with these labels."""
         return float(self.row(**labels)[name])
 
-    def values(self, name: str, **labels: str) -> list[float]:
-        """A figure of every row with these labels, in order."""
-        return [float(row[name]) for row in self.where(**labels)]
-
     def has(self, **labels: str) -> bool:
         """Whether any row has these labels."""
         return bool(self.where(**labels))
@@ -108,20 +104,17 @@ class Number:
     ours: float
     paper: float
     unit: str = ""
-    by: str | None = None
-    """`RUN` or `CLOSED`, if it is not what the statement is judged by."""
     closed: float | None = None
     """The closed form of what was simulated, if there is one."""
 
     def to_dict(self, by: str) -> dict[str, Any]:
-        """As plain data; `by` is what the statement is judged by."""
-        own = self.by or by
+        """As plain data; `by` is what the statement is judged by, `RUN` or `CLOSED`."""
         return {
             "name": self.name,
             "unit": self.unit.strip(),
             "paper": self.paper,
-            "closed_form": self.ours if own == CLOSED else self.closed,
-            "simulation": self.ours if own == RUN else None,
+            "closed_form": self.ours if by == CLOSED else self.closed,
+            "simulation": self.ours if by == RUN else None,
             "ratio": self.ours / self.paper if self.paper else None,
         }
 

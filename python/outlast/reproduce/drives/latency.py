@@ -128,7 +128,7 @@ def _point(drive: Drive, own: Line, percentile: str, table: Table) -> Found:
 
 
 def _most(drive: Drive, table: Table) -> Found:
-    ours, theirs = max(table.values("writes simulated")), measured.most(drive.name)
+    ours, theirs = max(row["writes simulated"] for row in table.rows), measured.most(drive.name)
     words = f"{ours:,.0f} writes/s (measured {theirs:,.0f}, {100 * (ours / theirs - 1):+.1f} %)"
     return Found(abs(ours / theirs - 1) <= RATE, words, (Number("maximum", ours, theirs, " /s"),))
 
