@@ -218,14 +218,14 @@ def _statement(said: Mapping[str, Any], names: Mapping[str, Any], place: str) ->
     own = dict(said) | {part: _filled(said[part], names) for part in ("text", "name", "because") if part in said}
     check = checks.check_of(own, place, names)
     because = Words(own.get("because", ""), f"{place}.because")
-    asked = said.get("when", {})
+    asked = said.get("when", ())
     return Statement(
         own["text"],
         own["where"],
         check,
         lambda table: because.of(table, names),
         _kind(own, place),
-        lambda table: not asked or table.has(**asked),
+        lambda table: not asked or any(table.has(**one) for one in ([asked] if isinstance(asked, Mapping) else asked)),
     )
 
 
