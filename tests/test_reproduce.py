@@ -72,12 +72,12 @@ def tiny_paper(strengths: Sequence[int | None] = (None, 75, 25)) -> Paper:
         return [Cell(label(bits), [TINY], {strength: bits}) for bits in strengths]
 
     def slower(table: Table) -> Found:
-        return rising("", [table.value("read_mean_us", **label(bits)) for bits in strengths])
+        return rising("", [table.row(**label(bits))["read_mean_us"] for bits in strengths])
 
     statements = [
         Statement("Weak ECC is slower.", "1", slower),
         Statement("Pigs fly.", "2", lambda table: Found(False, f"{len(table.rows)} did not"), "of gravity"),
-        Statement("There is a tenth.", "3", lambda table: near("", table.value("read_mean_us", scheme="10-bit"), 1, 1)),
+        Statement("There is a tenth.", "3", lambda table: near("", table.row(scheme="10-bit")["read_mean_us"], 1, 1)),
     ]
     columns = {"read_mean_us": "mean"}
     figure = Figure("fig1", "Figure 1", "What <is> seen.", planned, columns, lambda _: [], statements, ("None.",))

@@ -73,10 +73,6 @@ class Table:
             raise LookupError(f"{len(found)} rows with {labels}")
         return found[0]
 
-    def value(self, name: str, **labels: str) -> float:
-        """A figure of the one row with these labels."""
-        return float(self.row(**labels)[name])
-
     def has(self, **labels: str) -> bool:
         """Whether any row has these labels."""
         return bool(self.where(**labels))
