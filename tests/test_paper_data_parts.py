@@ -77,7 +77,7 @@ because = 'as {way} gives {waf(way=way, spare="less"):.1f}'
 [[statements]]
 text = "Under the trace."
 where = "3"
-when = { way = "traced" }
+when = [{ way = "nothing" }, { way = "traced" }]
 value = 'waf(way="traced", spare="less")'
 above = 1
 """

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from outlast.report.figure import Figure as Chart
 
-Labels: TypeAlias = Mapping[str, str]
+Labels: TypeAlias = Mapping[str, Any]
+"""What a row is called by; numbers are columns that are given, such as what was measured."""
 
 
 @dataclass(frozen=True)

@@ -92,10 +92,11 @@ def _repair(record: Record) -> Row:
     Times, data and units are absent where it has not ended, where data was lost, and where a drive was replaced
     although its dies were to be repaired.
     """
-    summary, scale = record["summary"], record["scenario"]["run"].get("capacity_scale", 1.0)
+    summary = record["summary"]
     repairs, rebuild = summary.get("repair") or (), (summary.get("array") or {}).get("rebuild")
     if not repairs:
         return {}
+    scale = record["scenario"]["run"].get("capacity_scale", 1.0)
     row: Row = {"repairs": len(repairs)}
     if any(own["lost_bytes"] for own in repairs) or (repairs[0]["way"] == "assist") != (rebuild is not None):
         return row

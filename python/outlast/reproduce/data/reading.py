@@ -10,18 +10,22 @@ from typing import Any
 
 from outlast.errors import ScenarioError
 from outlast.reproduce.data import charts, checks
-from outlast.reproduce.data.expression import Expression, Words, parse
-from outlast.reproduce.model import KINDS, RUN, Cell, Figure, Mode, Paper, Row, Setting, Statement, Table
+from outlast.reproduce.data.blocks import known, spread
+from outlast.reproduce.data.columns import Column
+from outlast.reproduce.data.expression import Words
+from outlast.reproduce.model import KINDS, RUN, Cell, Figure, Mode, Paper, Row, Setting, Statement
 from outlast.reproduce.rows import table_of
 from outlast.sweeps import draw, figures, plan
 from outlast.sweeps import spec as sweeps
 
-PAPER = ("name", "title", "figures", "modes", "elsewhere", "folder")
+PAPER = ("name", "title", "figures", "modes", "elsewhere", "folder", "traces", "against")
 MODE = ("scale", "about")
+TRACE = ("file", "without")
 FIGURE = ("title", "about", "kind", "assumptions", "points", "rows", "columns", "charts", "statements", "keep")
 ROWS = ("over", "labels", "list", "function", "arguments")
-POINTS = ("scenario", "set", "method", "vary", "labels", "modes", "trace", "least_scale", "only")
-COLUMN = ("name", "title", "figure", "value", "formula", "given", "shown")
+POINTS = (
+    *("scenario", "set", "method", "vary", "labels", "modes", "trace", "least_scale", "only", "function", "arguments"),
+)
 STATEMENT = ("text", "where", "kind", "unit", "reason", "because", "when", "each", *checks.KEYS)
 
 
@@ -34,32 +38,57 @@ def load(folder: Path) -> Paper:
     """
     file = folder / "paper.toml"
     said = _read(file)
-    _known(said, PAPER, str(file))
+    known(said, PAPER, str(file))
     modes = {}
     for name, own in said["modes"].items():
-        _known(own, MODE, f"{file}: modes.{name}")
+        known(own, MODE, f"{file}: modes.{name}")
         modes[name] = Mode(name, own["scale"], own["about"])
-    found = [figure(folder / f"{name}.toml") for name in said["figures"]]
-    elsewhere = said.get("elsewhere", {})
-    return Paper(said["name"], said["title"], modes, found, folder=said.get("folder"), elsewhere=elsewhere)
+    # What has a colon is a figure in Python.
+    found = [
+        checks.function_of(name, f"{file}: figures") if ":" in name else figure(folder / f"{name}.toml")
+        for name in said["figures"]
+    ]
+    traces = said.get("traces", ())
+    for at, own in enumerate(traces):
+        known(own, TRACE, f"{file}: traces[{at}]")
+    more = {name: said[name] for name in ("folder", "elsewhere", "against") if name in said}
+    return Paper(
+        said["name"],
+        said["title"],
+        modes,
+        found,
+        lambda setting: [_without(own, setting) for own in traces if _trace(setting, own["file"]) is None],
+        **more,
+    )
+
+
+def _trace(setting: Setting, name: str) -> Path | None:
+    """The file of a trace, if it is there."""
+    file = setting.traces / name if setting.traces is not None else None
+    return file if file is not None and file.is_file() else None
+
+
+def _without(said: Mapping[str, Any], setting: Setting) -> str:
+    """What a trace that is absent leaves out."""
+    text: str = said["without"]
+    return _filled(text, {"file": said["file"], "folder": setting.traces or "any folder of traces"})
 
 
 def figure(file: Path) -> Figure:
     """The figure of a file, called like it."""
     said = _read(file)
-    _known(said, FIGURE, str(file))
-    columns = [_Column(own, f"{file}: columns[{at}]") for at, own in enumerate(said["columns"])]
-    blocks = said.get("points", ())
+    known(said, FIGURE, str(file))
+    columns = [Column(own, f"{file}: columns[{at}]") for at, own in enumerate(said["columns"])]
+    blocks = spread(said.get("points", ()), POINTS, f"{file}: points")
     for at, own in enumerate(blocks):
-        _known(own, POINTS, f"{file}: points[{at}]")
+        if "function" in own:
+            checks.function_of(own["function"], f"{file}: points[{at}].function")
     grids = said.get("rows", ())
     for at, own in enumerate(grids):
-        _known(own, ROWS, f"{file}: rows[{at}]")
+        known(own, ROWS, f"{file}: rows[{at}]")
         if "function" in own:
             checks.function_of(own["function"], f"{file}: rows[{at}].function")
-    drawn = said.get("charts", ())
-    for at, own in enumerate(drawn):
-        _known(own, charts.KEYS, f"{file}: charts[{at}]")
+    drawn = spread(said.get("charts", ()), charts.KEYS, f"{file}: charts")
     return Figure(
         file.stem,
         said["title"],
@@ -83,7 +112,15 @@ def figure(file: Path) -> Figure:
 
 
 def _cells(said: Mapping[str, Any], setting: Setting, folder: Path, place: str) -> list[Cell]:
-    """The points of a block: read and drawn as those of a sweep file; `folder` has the files of shared choices."""
+    """The points of a block: read and drawn as those of a sweep file, or made by a function.
+
+    `folder` has the files of shared choices.
+    """
+    if "function" in said:
+        made: list[Cell] = checks.function_of(said["function"], f"{place}.function")(
+            setting, **said.get("arguments", {})
+        )
+        return made
     own = {name: said[name] for name in ("scenario", "set", "method", "vary") if name in said}
     if "vary" in own:
         own["vary"] = [_axis(axis, folder, f"{place}.vary[{at}]") for at, axis in enumerate(own["vary"])]
@@ -92,8 +129,7 @@ def _cells(said: Mapping[str, Any], setting: Setting, folder: Path, place: str) 
     spec = sweeps.read(own | {"scenario": str(scenario)} | ({} if "vary" in own else {"vary": [_nothing()]}))
     layers: list[str | Path | Mapping[str, Any]] = [scenario]
     if "trace" in said:
-        file = setting.traces / said["trace"]["file"] if setting.traces is not None else None
-        if file is None or not file.is_file():
+        if (file := _trace(setting, said["trace"]["file"])) is None:
             return []
         layers.append({"workload": {"trace": said["trace"] | {"file": str(file)}}})
     only = said.get("only", {}).get(setting.mode.name)
@@ -143,39 +179,6 @@ def _nothing() -> dict[str, Any]:
     return {"name": NOTHING, "choices": [{"label": "alone", "set": {}}]}
 
 
-class _Column:
-    """A column: a figure of the summary by its dotted name, or an expression, its own or that of each row."""
-
-    def __init__(self, said: Mapping[str, Any], place: str) -> None:
-        _known(said, COLUMN, place)
-        self.name, self.title = said["name"], said.get("title", said["name"])
-        self.shown = said.get("shown", True)
-        self.figure: str | None = said.get("figure")
-        self._value: Expression | None = parse(said["value"], f"{place}.value") if "value" in said else None
-        self._formula, self._place = said.get("formula"), place
-        self._given = bool(said.get("given", False))
-        if [self.figure, self._value, self._formula, self._given or None].count(None) != 3:
-            raise ScenarioError(f"{place}: needs one of figure, value and formula, or is given by a function of rows")
-        if self.figure is not None and not figures.known(self.figure):
-            raise ScenarioError(f"{place}.figure = {self.figure}: no such figure; {figures.hint(self.figure)}")
-
-    def of(self, row: Row, table: Table, summary: Mapping[str, Any]) -> Any:
-        """Its value in a row of a table; `None` where something that it needs is absent."""
-        if self._given:
-            return row.get(self.name)
-        if self.figure is not None:
-            return figures.number(summary, self.figure)
-        value = self._value
-        if self._formula is not None:
-            value = parse(row[self._formula], f"{self._place}: {self._formula}") if self._formula in row else None
-        if value is None:
-            return None
-        try:
-            return float(value.of(table, row))
-        except (LookupError, ZeroDivisionError):
-            return None
-
-
 def _grid(said: Mapping[str, Any], setting: Setting) -> list[Row]:
     """Rows without a run: each of `list` with every combination of the values of `over`, and what a function adds."""
     over = said.get("over", {})
@@ -192,7 +195,7 @@ def _grid(said: Mapping[str, Any], setting: Setting) -> list[Row]:
 
 
 def _rows(
-    columns: Sequence[_Column], without_runs: Callable[[Setting], list[Row]], keep: str | None
+    columns: Sequence[Column], without_runs: Callable[[Setting], list[Row]], keep: str | None
 ) -> Callable[[Setting, Sequence[Cell], Sequence[Mapping[str, Any]]], list[Row]]:
     def rows(setting: Setting, cells: Sequence[Cell], records: Sequence[Mapping[str, Any]]) -> list[Row]:
         table = table_of(cells, [dict(record) for record in records])
@@ -201,7 +204,7 @@ def _rows(
         summaries = [figures.flat(record["summary"]) for record in records] + [{}] * len(closed)
         # Column after column, so that a row may stand beside another: those before it are in all rows by then.
         for column in columns:
-            values = [column.of(row, table, own) for row, own in zip(table.rows, summaries, strict=True)]
+            values = [column.of(row, table, own, setting) for row, own in zip(table.rows, summaries, strict=True)]
             for row, value in zip(table.rows, values, strict=True):
                 row[column.name] = value
         return [row for row in table.rows if keep is None or keep in row]
@@ -211,18 +214,18 @@ def _rows(
 
 def _statement(said: Mapping[str, Any], names: Mapping[str, Any], place: str) -> Statement:
     """A statement; `names` are those of its `each`, which stand for values in its texts and expressions."""
-    _known(said, STATEMENT, place)
+    known(said, STATEMENT, place)
     own = dict(said) | {part: _filled(said[part], names) for part in ("text", "name", "because") if part in said}
     check = checks.check_of(own, place, names)
     because = Words(own.get("because", ""), f"{place}.because")
-    asked = said.get("when", {})
+    asked = said.get("when", ())
     return Statement(
         own["text"],
         own["where"],
         check,
         lambda table: because.of(table, names),
         _kind(own, place),
-        lambda table: not asked or table.has(**asked),
+        lambda table: not asked or any(table.has(**one) for one in ([asked] if isinstance(asked, Mapping) else asked)),
     )
 
 
@@ -246,9 +249,3 @@ def _read(file: Path) -> dict[str, Any]:
         raise ScenarioError(f"{file}: cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise ScenarioError(f"{file}: {error}") from error
-
-
-def _known(said: Mapping[str, Any], names: Sequence[str], place: str) -> None:
-    for name in said:
-        if name not in names:
-            raise ScenarioError(f"{place}: {name}: unknown key; there are {', '.join(names)}")
