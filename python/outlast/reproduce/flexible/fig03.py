@@ -69,7 +69,7 @@ FIGURE = Figure(
     "fig03",
     "Figure 3 and section 3.5: the parity cache",
     "Three cards of four banks under (2,1): two hold data, the third parity; pages are written in turn. The "
-    "order is worked out from the text: the drive has no such setting.",
+    "order is worked out from the text; `device.ftl.stride` of a drive is the same, but its stripes follow it.",
     lambda _: [],
     {"staged": "writes that parity waits for"},
     lambda _: [],
