@@ -68,7 +68,7 @@ def test_a_superblock_goes_back_to_the_weaker_code_when_its_figures_fall(tiny: P
 
 
 def test_figures_are_of_the_superblocks_own_last_use(tiny: Path) -> None:
-    """A die whose blocks cannot be read gives figures to the superblocks that held data on it, until they have been used again."""
+    """Blocks that cannot be read give figures to the superblocks that they were in, for one use."""
     blocks = [{"at": "1ms", "kind": "block", "die": 0, "plane": 0, "block": block} for block in range(10)]
     bad = {"faults": blocks, "device.ftl.spare_blocks": 12, "workload.synthetic.read_percent": 50}
     seen: dict[int, list[int]] = {}
@@ -126,5 +126,15 @@ def test_rules_that_cannot_be_kept_are_refused_with_one_line(tiny: Path, name: s
 
 def test_rules_and_a_function_are_two_answers_to_one_question(tiny: Path) -> None:
     rule = {"device.protection.codes": [{"pe_cycles": 9, "data": 2, "parity": 2}], "device.ftl.capacity": "9MiB"}
-    with pytest.raises(outlast.ScenarioError, match=r"policies\.code = .*: chooses codes, and so does device\.protection"):
+    with pytest.raises(outlast.ScenarioError, match=r"policies\.code = .*: chooses codes, and so does device\."):
         outlast.run(tiny, CODED | rule, policies={"code": lambda _: None})
+
+
+def test_parity_may_come_with_the_figures(tiny: Path) -> None:
+    """Nothing is protected until it is worn: by then there was room for parity all along."""
+    rule = {"data": 4, "parity": 0, "codes": [{"pe_cycles": 2, "data": 3, "parity": 1}]}
+    parity = [
+        outlast.run(tiny, CODED | {"device.protection": own}).flash.by_cause.parity_programs
+        for own in (rule, {"data": 3, "parity": 1})
+    ]
+    assert 0 < parity[0] < parity[1]

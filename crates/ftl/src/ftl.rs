@@ -42,7 +42,7 @@ pub use untimed::Full;
 use crate::block_table::BlockTable;
 use crate::causes::ProgramCause;
 use crate::codes::Codes;
-use crate::config::{CodeConfig, FtlConfig, PartialPlace, ProtectedStreams, ProtectionConfig};
+use crate::config::{FtlConfig, PartialPlace, ProtectedStreams, ProtectionConfig};
 use crate::counts::Counts;
 use crate::frontiers::Frontiers;
 use crate::held::Held;
@@ -249,13 +249,7 @@ impl Ftl {
             layout,
         };
         ftl.leave_out_dies(&absent);
-        let none = CodeConfig { data: 1, parity: 0, block: None };
-        let code = |class| protection.as_ref().map_or(none, |own| own.code(class));
-        ftl.take_codes(&(0..classes).map(code).collect::<Vec<_>>())?;
-        if ftl.own.choose_codes() {
-            ftl.uses = Some(Box::new(Uses::new(rows)));
-            protection.iter().try_for_each(|own| ftl.check_rules(own))?;
-        }
+        ftl.begin_codes(protection.as_ref())?;
         ftl.check_room(geometry)?;
         ftl.review_room();
         Ok(ftl)

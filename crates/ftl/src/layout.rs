@@ -580,7 +580,7 @@ mod tests {
                 assert_eq!(sorted, (0..n).collect::<Vec<_>>(), "{stride} of {count}");
                 let is_next = |pair: &[u32]| pair[1] == pair[0] + stride || pair[1] == pair[0] % stride + 1;
                 assert!(order.windows(2).all(is_next), "{stride} of {count}: {order:?}");
-                // The paper's formula, but for the last lane.
+                // The paper's formula, and the last lane, which it leaves out.
                 if n.is_multiple_of(stride) && n > 1 {
                     let formula = (0..n - 1).map(|i| i * stride % (n - 1)).chain([n - 1]);
                     assert!(order.iter().copied().eq(formula), "{stride} of {count}: {order:?}");

@@ -6,6 +6,7 @@ use crate::policy::{ChosenCode, Deciders, Opening};
 use crate::streams::{Cause, Stream};
 use crate::stripes::LaneSet;
 use crate::superblocks::State;
+use crate::uses::Uses;
 use outlast_media::ConfigError;
 use outlast_units::{Pu, SuperblockId};
 
@@ -44,6 +45,17 @@ impl Ftl {
         Ok(())
     }
 
+    /// The codes that a drive begins with, and, where they follow figures of superblocks, what is kept for that.
+    pub(super) fn begin_codes(&mut self, protection: Option<&ProtectionConfig>) -> Result<(), ConfigError> {
+        let none = CodeConfig { data: 1, parity: 0, block: None };
+        let code = |class| protection.map_or(none, |own| own.code(class));
+        self.take_codes(&(0..self.streams.classes()).map(code).collect::<Vec<_>>())?;
+        if self.own.choose_codes() {
+            self.uses = Some(Box::new(Uses::new(self.superblocks.ids().len())));
+        }
+        protection.map_or(Ok(()), |protection| self.check_rules(protection))
+    }
+
     /// Gives each class its code.
     pub(super) fn take_codes(&mut self, class_codes: &[CodeConfig]) -> Result<(), ConfigError> {
         self.codes.assign(class_codes, &self.layout, &self.streams, self.lanes.dead())?;
@@ -53,22 +65,19 @@ impl Ftl {
 
     /// Checks that the rules of `protection` suit the dies, and that none leaves a superblock less data than the last one of its class, by which room is
     /// counted.
-    pub(super) fn check_rules(&self, protection: &ProtectionConfig) -> Result<(), ConfigError> {
-        for class in 0..self.streams.classes() {
+    fn check_rules(&self, protection: &ProtectionConfig) -> Result<(), ConfigError> {
+        let room = |code: CodeConfig, at: &str| {
+            let counted = self.codes.room_of(code, &self.layout, self.lanes.dead());
+            counted.map_err(|error| ConfigError { field: format!("{at}.data"), ..error })
+        };
+        for class in (0..self.streams.classes()).filter(|&class| protection.has_rules(class)) {
             let (strongest, at) = (protection.code(class), protection.rules_at(class));
-            let room = |code: CodeConfig| self.codes.room_of(code, &self.layout, self.lanes.dead());
-            let least = room(strongest)?;
-            let rules = protection.rules(class);
-            let each = rules
-                .iter()
-                .enumerate()
-                .map(|(index, rule)| (format!("{at}[{index}]"), rule.code(strongest.block)));
-            let plain =
-                (!rules.is_empty()).then(|| ("device.protection".to_owned(), protection.plain_code(class)));
-            for (at, code) in plain.into_iter().chain(each) {
-                let room =
-                    room(code).map_err(|error| ConfigError { field: format!("{at}.data"), ..error })?;
-                if room < least {
+            let least = self.codes.room_of(strongest, &self.layout, self.lanes.dead())?;
+            let rules = protection.rules(class).iter().enumerate();
+            let each = rules.map(|(index, rule)| (format!("{at}[{index}]"), rule.code(strongest.block)));
+            let plain = ("device.protection".to_owned(), protection.plain_code(class));
+            for (at, code) in std::iter::once(plain).chain(each) {
+                if room(code, &at)? < least {
                     let limit =
                         "leaves a superblock less data than the last of the codes, by which room is counted";
                     return Err(ConfigError::new(&format!("{at}.data"), code.data, limit));
