@@ -153,8 +153,11 @@ fn configurations() -> impl Strategy<Value = SsdConfig> {
         (WriteCache::Off, PartialPlace::Cache),
     ]);
     let block = prop::option::weighted(0.3, Just(3u16));
-    (kinds, block, any::<bool>())
-        .prop_map(|((cache, place), block, reprotect)| drive(cache, place, block, reprotect))
+    (kinds, block, any::<bool>(), 1u32..=8).prop_map(|((cache, place), block, reprotect, stride)| {
+        let mut config = drive(cache, place, block, reprotect);
+        config.ftl.stride = stride;
+        config
+    })
 }
 
 // 256 lives, a quarter of a million commands; the nightly size is
