@@ -17,10 +17,10 @@ REASON_COLOURS = {"space": "var:--gc", "wear": "var:--flush"}
 """Why a superblock was moved; all other reasons are of scrubbing and protection."""
 
 
-def _places(table: dict[str, Any], what: str, each: int) -> dict[str, Any]:
-    """Ticks that name channels, or members, where their first die is; none where neighbours are joined."""
+def _places(table: dict[str, Any], what: str) -> dict[str, Any]:
+    """Ticks that name channels, or members, where their first die is."""
     owner = "device" if "device" in table else "channel"
-    if what != "die" or each > 1 or owner not in table:
+    if what != "die" or owner not in table:
         return {}
     die = np.asarray(table["die"], dtype=np.int64)
     of = np.asarray(table[owner], dtype=np.int64)
@@ -75,7 +75,7 @@ def busy_map(table: dict[str, Any], what: str, several: str) -> Figure | None:
     layout = {
         "showlegend": False,
         "xaxis": axis("simulated time, s", showgrid=False),
-        "yaxis": axis(order, showgrid=False, autorange="reversed", **_places(table, what, each)),
+        "yaxis": axis(order, showgrid=False, autorange="reversed", **_places(table, what)),
         "hovermode": "closest",
     }
     hint = f"mean of {each} {several} per row" if each > 1 else "share of each span"

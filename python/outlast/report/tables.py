@@ -20,8 +20,9 @@ def rows_card(
 ) -> str:
     """Rows as a card, what each is of first; empty without rows.
 
-    A `wide` one scrolls where the page is narrow, a `whole` one takes the whole width of the page. `heads` and `sides` are attributes that explain each column and each row (see `names.tip`), empty where there is
-    nothing to explain; a cell explains itself as its column does, or else as its row.
+    A `wide` one scrolls where the page is narrow, a `whole` one takes the whole width of the page. `heads` and `sides`
+    are attributes that explain each column and each row (see `names.tip`), empty where there is nothing to explain; a
+    cell explains itself as its column does, or else as its row.
     """
     if not rows:
         return ""
