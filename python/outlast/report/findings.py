@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from outlast.report.figure import CAUSES, amplification_by_cause
-from outlast.report.numbers import micros, percent, seconds, short, size, text, tiny
+from outlast.report.names import label, tips
+from outlast.report.numbers import micros, percent, seconds, short, signed, size, text, tiny
 
 TAILS = ((10_000, "p99_9", "a thousand"), (1_000, "p99", "a hundred"), (100, "p90", "ten"))
 """How many requests it takes for a percentile to be told: ten lie beyond it then, a number known to a third."""
@@ -80,7 +81,7 @@ def amplification(summary: dict[str, Any]) -> str:
         if parts["scrub"]:
             sentence += ", which knows no scrubbing."
         else:
-            sentence += f", measured{without} {off:+.1%} from it. {note}"
+            sentence += f", measured{without} {signed(off)}. {note}"
     elif note:
         sentence += f' <span class="muted">Without a closed form: {note}</span>'
     return sentence
@@ -123,7 +124,7 @@ def _flash_errs(figures: dict[str, Any]) -> str:
 def _had(figures: dict[str, Any]) -> str:
     by, lost = figures["corrected_by"], figures["uncorrectable_reads"]
     sentence = (
-        f"Of the units read, {short(by['ecc'])} were had at the first read, {short(by['reread'])} at a re-read, "
+        f"Of the units read, {short(by['ecc'])} were right at the first read, {short(by['reread'])} at a re-read, "
         f"{short(by['stripe'])} from their stripe; <b>{short(lost)}</b> that the host asked for could not be read."
     )
     if exact := figures["exact"]:
@@ -170,10 +171,23 @@ def wear(summary: dict[str, Any]) -> str:
     if figures["mean_pe"] is None:
         return ""
     return (
-        f"<b>{short(figures['mean_pe'])}</b> cycles on average, {short(figures['min_pe'])} to "
-        f"{short(figures['max_pe'])}. {short(figures['bad_blocks'])} bad blocks, "
-        f"{short(figures['spare_blocks_left'])} spare ones left."
+        f"Blocks have <b>{short(figures['mean_pe'])}</b> P/E cycles on average, {short(figures['min_pe'])} to "
+        f"{short(figures['max_pe'])}; {counted(figures['bad_blocks'], 'bad block')}, "
+        f"{counted(figures['spare_blocks_left'], 'spare block')} left."
     )
+
+
+FACTS = {
+    "Capacity": ("device.capacity_bytes", "device.raw_bytes"),
+    "Spare": ("device.spare_factor", "device.effective_spare_factor"),
+    "Mapping unit": ("device.mapping_unit",),
+    "Superblocks": ("device.superblocks", "device.units_per_superblock"),
+    "Preconditioning": ("steady_state.precondition.reached", "steady_state.precondition.drive_writes"),
+    "Steady while measured": ("steady_state.measured.reached", "steady_state.measured.why"),
+    "Host": ("host.bytes_read", "host.bytes_written"),
+    "Flash": ("flash.reads", "flash.programs", "flash.erases"),
+}
+"""Figures of `result.json` that each term is made of."""
 
 
 def facts(summary: dict[str, Any]) -> str:
@@ -200,5 +214,8 @@ def facts(summary: dict[str, Any]) -> str:
         "Speed": f"{short(rate)} requests per CPU-second",
         "Memory": f"{short(memory['peak_rss_mib'])} MiB at most, {short(memory['mapping_bytes_per_unit'])} B a unit",
     }
-    items = "".join(f"<div><dt>{term}</dt><dd>{value}</dd></div>" for term, value in terms.items())
+    items = "".join(
+        f"<div{(told := tips(*FACTS.get(term, ())))}><dt>{label(term, told)}</dt><dd>{value}</dd></div>"
+        for term, value in terms.items()
+    )
     return f'<dl class="card facts">{items}</dl>'

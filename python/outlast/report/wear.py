@@ -50,7 +50,7 @@ def heat_map(table: dict[str, Any]) -> Figure | None:
         },
         "hoverongaps": False,
         "xgap": 0.5 if shape[1] <= 96 else 0,
-        "ygap": 1,
+        "ygap": 1 if shape[0] <= 64 else 0,
     }
     data = [trace]
     if bad.any() and bad.sum() <= 4000:
@@ -74,7 +74,7 @@ def heat_map(table: dict[str, Any]) -> Figure | None:
             "die, member after member" if "device" in table else "die",
             showgrid=False,
             range=span,
-            dtick=max(1, shape[0] // 16) * per_row,
+            dtick=max(1, -(-shape[0] // 9)) * per_row,
         ),
         "hovermode": "closest",
     }
@@ -110,8 +110,10 @@ def histogram(table: dict[str, Any]) -> Figure | None:
         "hovertemplate": hover,
         "name": "blocks",
     }
+    # Few cycles are labelled one by one: there is no half of one.
+    whole = {"dtick": 1} if high - low < 12 else {"tickformat": ",d"}
     layout = {
-        "xaxis": axis("program/erase cycles", range=[low - 0.5 * step - 0.5, high + 0.5 * step + 0.5]),
+        "xaxis": axis("P/E cycles", range=[low - 0.5 * step - 0.5, high + 0.5 * step + 0.5], **whole),
         "yaxis": axis("blocks", rangemode="tozero"),
         "bargap": 0.08,
         "hovermode": "closest",
