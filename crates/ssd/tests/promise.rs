@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_device::{Device, Op};
 use outlast_ftl::{
@@ -161,7 +161,7 @@ fn configurations() -> impl Strategy<Value = SsdConfig> {
 }
 
 // 256 lives, a quarter of a million commands; the nightly size is
-// `PROPTEST_CASES=2000 cargo nextest run --package outlast-ssd --test promise`.
+// `PROPTEST_CASES=2000 cargo nextest run --package outlast-ssd promise::`.
 proptest! {
     #[test]
     fn every_class_bears_as_many_failed_dies_as_promised(
