@@ -29,7 +29,7 @@ COMMANDS = {
     "schema": ("outlast.cli.scenario", "Print the JSON Schema of scenario files."),
     "trace": ("outlast.cli.trace", "Look into block traces and convert them."),
     "report": ("outlast.cli.report", "Write the HTML page of a result, or of several beside each other."),
-    "compare": ("outlast.cli.report", "Show what differs between results."),
+    "compare": ("outlast.cli.compare", "Show what differs between results."),
     "policies": ("outlast.cli.policies", "List the decisions of drives and arrays, and the policies that take them."),
     "explain": ("outlast.cli.explain", "Say what limits a drive, and what a faster part would gain."),
     "chips": ("outlast.cli.chips", "List chips and where their error rates are known, or fit one to measurements."),

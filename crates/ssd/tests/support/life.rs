@@ -1,7 +1,7 @@
 //! Random drives of many kinds, and lives for them: commands, losses of power, failures.
 
 use super::model::Model;
-use super::protection::{Choices, choices, protected};
+use super::protection::{Choices, choices, chooses_by_figures, protected};
 use super::torture::{coalesces, map_flushes};
 use super::{tiny, weak_flash};
 use outlast_device::{Device, Op};
@@ -192,9 +192,11 @@ pub(crate) fn drives() -> impl Strategy<Value = SsdConfig> {
         choices().prop_map(protected_drive),
         repairs.prop_map(|(scheme, identifier)| repaired_drive(scheme, identifier)),
     ];
-    (traits(), kinds, map_flushes()).prop_map(|(traits, mut config, map_flush)| {
+    (traits(), kinds, map_flushes(), any::<u64>()).prop_map(|(traits, mut config, map_flush, seed)| {
         config.ftl.map_flush = map_flush;
-        with(traits, config)
+        let mut config = with(traits, config);
+        chooses_by_figures(&mut config, seed);
+        config
     })
 }
 
