@@ -2,6 +2,7 @@
 //! beside a map of what was written last.
 
 use crate::case::scenario_of;
+use crate::hashes::digest;
 use crate::protection;
 use outlast_array::{Array, ArrayConfig, BackgroundConfig, Level};
 use outlast_device::{Command, Device, Op, Outcome, Tag};
@@ -95,7 +96,7 @@ impl Case {
                 ssd.keep_contents_in(&store()?);
             }
             let found = self.on(&mut ssd)?;
-            let text = format!("{}\n{:?}\n{:?}", found.text, ssd.counters(), ssd.written());
+            let text = format!("{}\n{:?}\n{}", found.text, ssd.counters(), digest::units(&ssd.written()));
             let text = text.replace("read_cache_hits: 0, ", "").replace("coalesced_writes: 0, ", "");
             return Ok(Found { text, ..found });
         }
@@ -124,7 +125,7 @@ impl Case {
     pub(crate) fn measure(&self) -> Result<String, String> {
         let found = self.run()?;
         let rate = self.requests as f64 / found.seconds;
-        let hash = crate::hashes::digest::hash(&found.text);
+        let hash = digest::hash(&found.text);
         Ok(format!("{:<24} {:>9} {rate:>11.0} writes/CPU-s with data  {hash:016x}", self.name, self.requests))
     }
 }

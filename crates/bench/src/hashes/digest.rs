@@ -1,7 +1,7 @@
 //! A result as text, without what differs from run to run, and its hash.
 
 use outlast_engine::{Column, RunResult};
-use outlast_ftl::ProgramCause;
+use outlast_ftl::{ProgramCause, UnitsWritten};
 use outlast_units::rng::mix;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -66,6 +66,12 @@ pub(crate) fn text(result: &RunResult) -> Result<String, String> {
         }
     }
     Ok(text)
+}
+
+/// Units written, by cause, without young causes that have not come.
+pub(crate) fn units(written: &UnitsWritten) -> String {
+    let told = written.iter().filter(|&(cause, units)| units != 0 || !YOUNG.contains(&cause));
+    format!("Programs({:?})", told.map(|(_, units)| units).collect::<Vec<u64>>())
 }
 
 /// A hash of a text.
