@@ -105,16 +105,16 @@ def table_of_flexible(name: str) -> Table:
 
 def test_rebuilding_takes_what_flexible_measured() -> None:
     table = table_of_flexible("rebuild")
-    assert table.value("read_min_us", code=SINGLE) == pytest.approx(66.72, rel=0.02)
+    assert table.row(code=SINGLE)["read_min_us"] == pytest.approx(66.72, rel=0.02)
     for code, expected in {SINGLE: 100.90, DOUBLE: 96.01, "(63,1) block": 4511.12}.items():
-        assert table.value("rebuild_us", code=code) == pytest.approx(expected, rel=0.02), code
+        assert table.row(code=code)["rebuild_us"] == pytest.approx(expected, rel=0.02), code
 
 
 def test_space_efficiency_is_that_of_the_codes() -> None:
     table = table_of_flexible("space")
     expected = {NONE: 1.0, SINGLE: 7 / 8, DOUBLE: 6 / 8, TWO_LEVEL: 7 * 63 / (8 * 64)}
     for code, share in expected.items():
-        assert table.value("efficiency", code=code) == pytest.approx(100 * share, abs=0.05), code
+        assert table.row(code=code)["efficiency"] == pytest.approx(100 * share, abs=0.05), code
 
 
 def test_a_code_changes_while_data_is_live() -> None:

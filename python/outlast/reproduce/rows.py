@@ -8,19 +8,10 @@ from typing import Any
 from outlast.reproduce.cells import Record
 from outlast.reproduce.model import Cell, Row, Table
 
-RATIOS = {"read_mean_ratio": "read_mean_us", "read_p99_9_ratio": "read_p99_9_us"}
-
 
 def table_of(cells: Sequence[Cell], records: Sequence[Record]) -> Table:
-    """A row for each cell; latencies beside those of its baseline."""
-    rows: list[Row] = [dict(cell.labels) | figures(record) for cell, record in zip(cells, records, strict=True)]
-    table = Table(rows)
-    for cell, row in zip(cells, rows, strict=True):
-        base = table.row(**cell.baseline) if cell.baseline is not None else None
-        for ratio, name in RATIOS.items():
-            usable = base is not None and base[name] and row[name] is not None
-            row[ratio] = row[name] / base[name] if usable and base is not None else None
-    return table
+    """A row for each cell."""
+    return Table([dict(cell.labels) | figures(record) for cell, record in zip(cells, records, strict=True)])
 
 
 def figures(record: Record) -> Row:
@@ -33,7 +24,6 @@ def figures(record: Record) -> Row:
     row: Row = {
         "read_mean_us": read.get("mean"),
         "read_p99_9_us": read.get("p99_9"),
-        "host_reads": summary["host"]["reads"],
         "write_amplification": amplification.get("total"),
         "wa_gc": amplification.get("gc"),
         "wa_scrub": amplification.get("scrub"),
@@ -67,13 +57,11 @@ def _protection(summary: Mapping[str, Any]) -> Row:
     row: Row = {
         "wa_partial": amplification.get("partial_parity"),
         "wa_reencode": amplification.get("reencode"),
-        "wa_all_parity": _sum(amplification, ("parity", "partial_parity")) if amplification else None,
         "from_block_code": reliability.get("corrected_by", {}).get("block"),
         "from_stripe": reliability.get("corrected_by", {}).get("stripe"),
     }
     if (own := summary.get("protection")) is not None:
         row["protected_superblocks"] = own["superblocks"]
-        row["outdated_superblocks"] = own["outdated_superblocks"]
         row["outdated_percent"] = 100 * own["outdated_superblocks"] / max(own["superblocks"], 1)
         row["changes"] = [change["what"] for change in own["changes"] if not change["refused"]]
         row["unprotected_page_seconds"] = sum(part["unprotected_page_seconds"] for part in own["by_class"])
