@@ -59,7 +59,7 @@ def test_repairs_come_first_and_what_was_lost_is_said() -> None:
     assert differences.title(runs, names) == "quick repairs in 1.50 s what slow repairs in 40.0 s"
     said = differences.sentences(runs, names)
     assert 3 <= len(said) <= 5
-    assert said[0] == "The failed die was made good by quick in <b>1.50 s</b>, slow in <b>40.0 s</b>."
+    assert said[0] == "The repair of the failed die took <b>1.50 s</b> with quick, <b>40.0 s</b> with slow."
     assert "8 KiB were lost for good." in said
 
 

@@ -79,7 +79,11 @@ def _rates(summary: dict[str, Any]) -> list[Row]:
     moved = rate["read_mib_s"] + rate["write_mib_s"]
     span = seconds(summary["time"]["simulated_s"])
     return [
-        ("IOPS", short(rate["iops"]), f"{short(rate['read_iops'])} reads, {short(rate['write_iops'])} writes a second"),
+        (
+            "IOPS",
+            short(rate["iops"]),
+            f"{short(rate['read_iops'])} reads, {short(rate['write_iops'])} writes per second",
+        ),
         (
             "throughput",
             f"{short(moved)} MiB/s",

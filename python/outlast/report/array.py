@@ -32,7 +32,7 @@ def finding(array: dict[str, Any]) -> str:
             + (f"; with any other failed instead, {_probability(loss['any'])}." if loss["failures"] else ".")
         )
     if array["lost_bytes"]:
-        parts.append(f"<b>{size(array['lost_bytes'])}</b> of data nothing can bring back.")
+        parts.append(f"<b>{size(array['lost_bytes'])}</b> of data cannot be recovered.")
     if array["mismatches"]:
         parts.append(f"Scrubs found {short(array['mismatches'])} sectors of redundancy that did not fit.")
     return " ".join(parts)
@@ -63,8 +63,9 @@ def latencies(array: dict[str, Any]) -> str:
     ]
     columns = ("state", "", "requests", *(PERCENTILES[key] for key in KEYS))
     heads = ["", "", *(tip(f"latency_us.read.{key}") for key in ("count", *KEYS))]
-    said = rows_card("Latency by state of the array", columns, rows, wide=True, heads=heads)
-    return said.replace('class="card', 'class="whole card', 1) if len(met) > 1 else ""
+    if len(met) < 2:
+        return ""
+    return rows_card("Latency by state of the array", columns, rows, wide=True, whole=True, heads=heads)
 
 
 def _probability(value: float) -> str:
@@ -166,8 +167,7 @@ def member_table(array: dict[str, Any]) -> str:
         )
         rows.append(cells)
     heads = [tip(f"array.wear[0].{name}") for _, name in MEMBER]
-    said = rows_card("Members", [title for title, _ in MEMBER], rows, wide=True, heads=heads)
-    return said.replace('class="card', 'class="whole card', 1)
+    return rows_card("Members", [title for title, _ in MEMBER], rows, wide=True, whole=True, heads=heads)
 
 
 MOST_EVENTS = 100
@@ -183,5 +183,4 @@ def events(table: dict[str, Any]) -> str:
         for at, event, member, detail in rows[:MOST_EVENTS]
     ]
     title = "Events" if len(rows) <= MOST_EVENTS else f"Events, the first {MOST_EVENTS} of {short(len(rows))}"
-    said = rows_card(title, ("at", "what", "member", "more"), shown, wide=True)
-    return said.replace('class="card', 'class="whole card', 1)
+    return rows_card(title, ("at", "what", "member", "more"), shown, wide=True, whole=True)

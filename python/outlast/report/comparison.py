@@ -200,7 +200,7 @@ def _amplification(runs: Runs) -> Section:
 
 
 def _errors(runs: Runs) -> Section:
-    section = Section("errors", "Errors and what was done about them")
+    section = Section("errors", "Errors and recovery")
     if not any(errors.can_fail(result.summary) for result, _, _ in runs):
         return section
     exact = [(name, colour, names.figure_of(r.summary, "reliability.exact")) for r, name, colour in runs]

@@ -115,8 +115,8 @@ def sentences(results: Sequence[Result], names: Sequence[str]) -> list[str]:
     said = []
     if repairs := _repairs(results, names):
         (_, first, quick), (_, last, slow) = repairs[0], repairs[-1]
-        each = ", ".join(f"{text(name)} in <b>{seconds(took)}</b>" for took, name, _ in repairs)
-        said.append(f"The failed die was made good by {each}.")
+        each = ", ".join(f"<b>{seconds(took)}</b> with {text(name)}" for took, name, _ in repairs)
+        said.append(f"The repair of the failed die took {each}.")
         said.append(
             f"For that {text(first)} wrote <b>{size(quick['bytes_written'])}</b>, {text(last)} "
             f"<b>{size(slow['bytes_written'])}</b>."

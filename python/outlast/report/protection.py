@@ -42,12 +42,12 @@ def _finding(summary: dict[str, Any], figures: dict[str, Any]) -> str:
             "of it for stripes that were not full."
         )
     exposed = sum(own["unprotected_page_seconds"] for own in figures["by_class"])
-    sentences.append(f"Data waited without its parity for {short(exposed)} page-seconds.")
+    sentences.append(f"Data was without its parity for {short(exposed)} page-seconds.")
     if by["stripe"] or by.get("block"):
         sentences.append(f"{short(by['stripe'])} units came from stripes, {short(by.get('block') or 0)} from blocks.")
     if figures["outdated_superblocks"]:
         left, of = short(figures["outdated_superblocks"]), short(figures["superblocks"])
-        sentences.append(f"<b>{left}</b> of {of} superblocks still have a code that their class no longer has.")
+        sentences.append(f"<b>{left}</b> of {of} superblocks still have the previous code of their class.")
     return " ".join(sentences)
 
 

@@ -48,18 +48,19 @@ def finding(found: Sequence[dict[str, Any]]) -> str:
     for repair in found:
         of = "" if repair["device"] is None else f" of member {repair['device']}"
         after = repair["detected_after_ms"]
-        noticed = "" if after is None else f", noticed after {micros(after * 1e3)}"
-        parts.append(f"Die {repair['die']}{of} failed{noticed}; {short(repair['failed_units'])} units were on it.")
+        noticed = "" if after is None else f" and was noticed after {micros(after * 1e3)}"
+        units = f"{short(repair['failed_units'])} units on it"
+        parts.append(f"Die {repair['die']}{of} failed with {units}{noticed}.")
         if repair["finished_s"] is not None:
             scaled = " (at full size)" if repair.get("scaled") else ""
             parts.append(
-                f"<b>{text(scheme(repair))}</b> made it good in <b>{seconds(sized(repair, 'total_s'))}</b>{scaled}, "
+                f"<b>{text(scheme(repair))}</b> repaired it in <b>{seconds(sized(repair, 'total_s'))}</b>{scaled}, "
                 f"writing {size(sized(repair, 'bytes_written'))}."
             )
         elif repair["way"] is not None:
-            parts.append("<b>It was not made good</b> before the run ended.")
+            parts.append("<b>It was not repaired</b> before the run ended.")
         if repair["lost_bytes"]:
-            parts.append(f"<b>{size(repair['lost_bytes'])}</b> nothing could bring back.")
+            parts.append(f"<b>{size(repair['lost_bytes'])}</b> could not be recovered.")
     return " ".join(parts)
 
 
@@ -196,7 +197,7 @@ def traffic(runs: Runs) -> Figure:
         bars.append({"type": "bar", "name": said, "x": names, "y": plain(values), "hovertemplate": hover})
         bars[-1]["marker"] = {"color": colour}
     layout = {"barmode": "stack", "yaxis": axis("MiB"), "hovermode": "closest"}
-    return Figure("repair-traffic", bars, layout, "What was moved")
+    return Figure("repair-traffic", bars, layout, "Data moved")
 
 
 def utilisation(runs: Runs) -> Figure | None:
@@ -213,7 +214,7 @@ def utilisation(runs: Runs) -> Figure | None:
         cores = list(range(len(values)))
         data.append(bar | {"customdata": cores, "marker": {"color": colour}, "hovertemplate": hover})
         if (expected := expected_utilisation(result.summary)) is not None:
-            mark = {"symbol": "line-ew-open", "size": 22, "color": "var:--ink", "line": {"width": 2.5}}
+            mark = {"symbol": "line-ew-open", "size": 16, "color": "var:--ink", "line": {"width": 2.5}}
             hover = f"closed form, {text(name)}: %{{y:.4f}}<extra></extra>"
             point = {"type": "scatter", "mode": "markers", "name": "closed form", "x": plain(at), "y": plain(expected)}
             shared = {"legendgroup": "form", "showlegend": place == 0}

@@ -171,7 +171,7 @@ def _amplification(result: Result, series: Series | None) -> Section:
 
 
 def _errors(result: Result, series: Series | None) -> Section:
-    summary, section = result.summary, Section("errors", "Errors and what was done about them")
+    summary, section = result.summary, Section("errors", "Errors and recovery")
     if not errors.can_fail(summary):
         return section
     section.finding = findings.errors(summary)
@@ -222,7 +222,7 @@ def _wear(result: Result) -> Section:
     valid, cycles = (dict(result.tables.get(f"{name}_over_time", {})) for name in ("valid", "cycles"))
     title = "Filled superblocks by valid units"
     section.add(states.histogram_map(valid, "superblocks", "valid units", title, share=True))
-    return section.add(states.histogram_map(cycles, "blocks", "cycles", "Blocks by cycles", share=False))
+    return section.add(states.histogram_map(cycles, "blocks", "cycles", "Blocks by P/E cycles", share=False))
 
 
 def _queueing(result: Result, series: Series | None) -> Section:

@@ -17,10 +17,10 @@ REASON_COLOURS = {"space": "var:--gc", "wear": "var:--flush"}
 """Why a superblock was moved; all other reasons are of scrubbing and protection."""
 
 
-def _places(table: dict[str, Any], what: str, each: int) -> dict[str, Any]:
-    """Ticks that name channels, or members, where their first die is; none where neighbours are joined."""
+def _places(table: dict[str, Any], what: str) -> dict[str, Any]:
+    """Ticks that name channels, or members, where their first die is."""
     owner = "device" if "device" in table else "channel"
-    if what != "die" or each > 1 or owner not in table:
+    if what != "die" or owner not in table:
         return {}
     die = np.asarray(table["die"], dtype=np.int64)
     of = np.asarray(table[owner], dtype=np.int64)
@@ -70,15 +70,15 @@ def busy_map(table: dict[str, Any], what: str, several: str) -> Figure | None:
         "colorbar": {"thickness": 10, "outlinewidth": 0, "tickformat": ".0%"},
         "hoverongaps": False,
     }
-    order = f"{several}, member after member" if "device" in table else what
+    order = f"{several}, member by member" if "device" in table else what
     order = "die, by channel" if what == "die" and "device" not in table else order
     layout = {
         "showlegend": False,
         "xaxis": axis("simulated time, s", showgrid=False),
-        "yaxis": axis(order, showgrid=False, autorange="reversed", **_places(table, what, each)),
+        "yaxis": axis(order, showgrid=False, autorange="reversed", **_places(table, what)),
         "hovermode": "closest",
     }
-    hint = f"mean of {each} {several} a row" if each > 1 else "share of each span"
+    hint = f"mean of {each} {several} per row" if each > 1 else "share of each span"
     height = max(220, min(480, 120 + 16 * len(mean)))
     return Figure(f"{several}-busy", [trace], layout, f"How busy {several} were over time", hint, height)
 
@@ -150,7 +150,7 @@ def victims(table: dict[str, Any]) -> Figure | None:
     }
     hint = "age: what the host has written since it was filled"
     hint += f"; every {step}th superblock" if step > 1 else ""
-    return Figure("victims", data, layout, "What was moved, by age", hint)
+    return Figure("victims", data, layout, "Relocations by age", hint)
 
 
 VICTIM_COLUMNS = ("reason", "class", "superblocks", "valid, mean", "age, drive writes", "of units moved")
@@ -176,4 +176,4 @@ def victim_table(table: dict[str, Any]) -> str:
         )
         for (reason, class_), own in sorted(groups.items())
     ]
-    return rows_card("What was moved, by reason and class", VICTIM_COLUMNS, rows, wide=True)
+    return rows_card("Relocations by reason and class", VICTIM_COLUMNS, rows, wide=True, whole=True)

@@ -14,13 +14,15 @@ def rows_card(
     rows: Sequence[Sequence[str]],
     *,
     wide: bool = False,
+    whole: bool = False,
     heads: Sequence[str] = (),
     sides: Sequence[str] = (),
 ) -> str:
-    """Rows as a card, what each is of first; empty without rows. A `wide` one scrolls where the page is narrow.
+    """Rows as a card, what each is of first; empty without rows.
 
-    `heads` and `sides` are attributes that explain each column and each row (see `names.tip`), empty where there is
-    nothing to explain; a cell explains itself as its column does, or else as its row.
+    A `wide` one scrolls where the page is narrow, a `whole` one takes the whole width of the page. `heads` and `sides`
+    are attributes that explain each column and each row (see `names.tip`), empty where there is nothing to explain; a
+    cell explains itself as its column does, or else as its row.
     """
     if not rows:
         return ""
@@ -30,8 +32,9 @@ def rows_card(
         f'<th scope="col"{own}>{label(text(column), own)}</th>' for column, own in zip(columns, of_column, strict=True)
     )
     body = "".join(_row(row, of_column, own) for row, own in zip(rows, of_row, strict=True))
+    kind = "card" + (" scroll" if wide else "") + (" whole" if whole else "")
     return (
-        f'<div class="card{" scroll" if wide else ""}"><h3>{text(title)}</h3><table class="figures"><thead><tr>'
+        f'<div class="{kind}"><h3>{text(title)}</h3><table class="figures"><thead><tr>'
         f"{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 

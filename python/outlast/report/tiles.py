@@ -46,7 +46,7 @@ def _tiles(summary: dict[str, Any], series: Series | None) -> list[Tile]:
     def spark(name: str) -> str:
         return sparkline(curves.get(name, []))
 
-    note = f"{short(rate['read_iops'])} reads, {short(rate['write_iops'])} writes a second"
+    note = f"{short(rate['read_iops'])} reads, {short(rate['write_iops'])} writes per second"
     made: list[Tile | None] = []
     if rate["iops"] is not None:
         made.append(Tile("IOPS", short(rate["iops"]), note, spark("iops"), tip("throughput.iops")))

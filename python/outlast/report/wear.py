@@ -69,9 +69,9 @@ def heat_map(table: dict[str, Any]) -> Figure | None:
     span = [(shape[0] - 0.5) * per_row, -0.5 * per_row]
     layout = {
         "showlegend": False,
-        "xaxis": axis("block, plane after plane", showgrid=False),
+        "xaxis": axis("block, plane by plane", showgrid=False),
         "yaxis": axis(
-            "die, member after member" if "device" in table else "die",
+            "die, member by member" if "device" in table else "die",
             showgrid=False,
             range=span,
             dtick=max(1, -(-shape[0] // 9)) * per_row,
@@ -80,7 +80,7 @@ def heat_map(table: dict[str, Any]) -> Figure | None:
     }
     hint = "× marks a bad block" if bad.any() else ""
     if per_column > 1 or per_row > 1:
-        hint = f"mean of {per_column * per_row} blocks a cell" + (f"; {hint}" if hint else "")
+        hint = f"mean of {per_column * per_row} blocks per cell" + (f"; {hint}" if hint else "")
     return Figure("wear-map", data, layout, "Wear by die and block", hint, map_height(table))
 
 
@@ -118,4 +118,4 @@ def histogram(table: dict[str, Any]) -> Figure | None:
         "bargap": 0.08,
         "hovermode": "closest",
     }
-    return Figure("wear-histogram", [bars], layout, "Cycles of the blocks", "", map_height(table))
+    return Figure("wear-histogram", [bars], layout, "P/E cycles of the blocks", "", map_height(table))
