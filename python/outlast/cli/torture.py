@@ -119,7 +119,7 @@ Example:
 @record_options
 @click.option("--backend", metavar="NAME", help="How the drive is mounted. Default: the first that works here.")
 @guest_files_option
-@path_option("--out", metavar="DIR", required=True, help="The recording: a folder that is not there yet.")
+@path_option("--out", metavar="DIR", required=True, help="The folder of the recording; it must not exist.")
 @click.argument("command", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 def record_command(out: Path, command: tuple[str, ...], backend: str | None, **options: Unpack[RecordOptions]) -> int:
     """Run COMMAND on a drive that is served, and keep what the drive was asked, with bytes and times.
