@@ -19,10 +19,10 @@ Examples:
 )
 @click.argument("results", nargs=-1, required=True, metavar="RESULT...")
 @path_option(
-    "-o", "--output", metavar="FILE", help="Where to; else report.html in the result, or comparison.html here."
+    "-o", "--output", metavar="FILE", help="Output file. Default: report.html in the result, or comparison.html here."
 )
 def report_command(results: tuple[str, ...], output: Path | None) -> None:
-    """Write the HTML page of one RESULT, or one page that lays several beside each other.
+    """Write the HTML report of one RESULT, or a comparison of several.
 
     A RESULT is a folder that `outlast run --out` wrote, or the result.json in it; or, by itself, the folder of an
     `outlast sweep`.
@@ -66,10 +66,10 @@ Examples:
 @click.argument("results", nargs=-1, required=True, metavar="RESULT RESULT...")
 @click.option("--json", "as_json", is_flag=True, help="Print every setting and figure that differs as JSON.")
 def compare_command(results: tuple[str, ...], as_json: bool) -> None:
-    """Show which settings and figures differ between results; changes are against the first.
+    """Show which settings and figures differ between results; changes are relative to the first.
 
-    A RESULT may be what a real drive gave: the JSON that fio writes with --output-format=json+. Rates and latencies are
-    then laid side by side, job by job.
+    A RESULT may also be a measurement of a real drive: the JSON that fio writes with --output-
+    format=json+. Rates and latencies are then compared job by job.
     """
     if len(results) < 2:
         raise click.UsageError("comparing takes two results or more", click.get_current_context())
