@@ -7,12 +7,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# How the extension is optimised: release, or ci, which takes a quarter of the time to build.
-PROFILE ?= release
+# How the extension is optimised: ci, for a checkout, or release, some tenths faster, which takes four times as long to build.
+PROFILE ?= ci
 export PROFILE
-CARGO_FLAGS := --locked --workspace --exclude outlast-python
+# What users install is always a release, unless the command line says otherwise.
+wheel wheel-v3 release: PROFILE := release
+CARGO_FLAGS := --locked --workspace
 
-.PHONY: help setup demo test test-rust test-python show-causes fit-coverage test-guest test-kill lint format bench bench-python bench-instructions hashes speed-tables wheel wheel-v3 sdist try-packages first-policy docs rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table schema figures lock clean
+.PHONY: help setup demo test test-rust test-python show-causes fit-coverage test-guest test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-instructions hashes speed-tables wheel wheel-v3 sdist release try-packages first-policy docs rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table schema figures lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -20,15 +22,18 @@ help: ## this list
 .venv/tools: requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; say make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@command -v cargo >/dev/null || { echo "Rust is needed: no cargo on the PATH" >&2; exit 1; }
-	@echo "== Python packages into .venv (about a minute)"
+	@echo "== Python packages into .venv"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet "$$(grep -o '^uv==[^ ]*' requirements.lock)"
+	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
 	@touch $@
 	@$(BIN)/python python/outlast/report/bundle.py
 
 setup: .venv/tools ## build and install into .venv; leaves .venv/bin/outlast
-	@test -x $(BIN)/outlast || echo "== Building the simulator, optimised: the first time takes a few minutes, later ones seconds"
-	@env -u CONDA_PREFIX PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --profile $(PROFILE) --locked --quiet
+	@test -x $(BIN)/outlast || echo "== Building the simulator: the first time takes two minutes, later ones seconds"
+	@mkdir -p target
+	@env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --uv --profile $(PROFILE) --locked --quiet >target/setup.log 2>&1 \
+	  || { cat target/setup.log >&2; exit 1; }
 	@echo "== Ready: .venv/bin/outlast --help"
 
 # How many drives make fit-coverage draws.
@@ -49,12 +54,15 @@ test: test-rust test-python ## all tests
 test-rust: ## the simulator's own tests
 	@echo "== Rust tests (the first build takes a few minutes)"
 	@if cargo nextest --version >/dev/null 2>&1; \
-	then cargo nextest run $(CARGO_FLAGS) --no-fail-fast && cargo test $(CARGO_FLAGS) --doc --quiet; \
+	then cargo nextest run $(CARGO_FLAGS) --cargo-quiet --no-fail-fast && cargo test $(CARGO_FLAGS) --doc --quiet; \
 	else cargo test $(CARGO_FLAGS); fi
 
-test-python: setup ## tests of the command line, the Python package, reports and the documentation
+# Tests of one file share what they prepare, so they go to one process; 0: all in this one.
+WORKERS ?= 2
+
+test-python: setup ## tests of the command line, the Python package, reports and the documentation, WORKERS=2 files at a time
 	@echo "== Python tests"
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 show-causes: setup ## whether the parts of every request sum to its latency, on every preset
 	@$(BIN)/python tests/logged_presets.py
@@ -68,19 +76,25 @@ test-guest: setup ## Linux's own RAID and NBD client in a virtual machine over s
 
 test-kill: setup ## kill -9 of served drives and arrays under load, KILLS=100 times each, and their logs cut off at every byte that matters
 	@$(BIN)/python -m pytest tests/test_serve_kill.py --kills $(KILLS) --timeout 7200 -s
-	@cargo test --locked --package outlast-serve --test kill --test compaction_kills
+	@cargo test --locked --package outlast-serve --test all kill
 
-lint: .venv/tools ## formatting, clippy, ruff, mypy
+PYTHON_SOURCES := python tests docs release examples/notebooks
+
+lint: lint-rust lint-python ## formatting, clippy, ruff, mypy
+
+lint-rust:
 	rustfmt --edition 2024 --check $$(git ls-files '*.rs')
 	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff check python tests docs examples/notebooks
-	$(BIN)/ruff format --check python tests docs examples/notebooks
-	$(BIN)/mypy
+
+lint-python: .venv/tools
+	$(BIN)/ruff check --quiet $(PYTHON_SOURCES)
+	$(BIN)/ruff format --quiet --check $(PYTHON_SOURCES)
+	$(BIN)/mypy --no-error-summary
 
 format: .venv/tools ## format all sources
 	rustfmt --edition 2024 $$(git ls-files '*.rs')
-	$(BIN)/ruff check --fix-only python tests docs examples/notebooks
-	$(BIN)/ruff format python tests docs examples/notebooks
+	$(BIN)/ruff check --fix-only $(PYTHON_SOURCES)
+	$(BIN)/ruff format $(PYTHON_SOURCES)
 
 bench: ## requests per CPU-second, bytes per unit, erasure codes
 	cargo run --locked --release --package outlast-bench -- $(ARGS)
@@ -88,11 +102,20 @@ bench: ## requests per CPU-second, bytes per unit, erasure codes
 bench-python: setup ## operations a second out of outlast.Drive in Python
 	$(BIN)/python tests/bench_drive.py $(ARGS)
 
+# Selected together with the extension, its crates are compiled with the same features, and so once for both.
+BUILD_BENCH := cargo build --locked --quiet --package outlast-python --package outlast-bench --bin outlast-bench
+
+bench-quick: ## every benchmark at a hundredth of its size
+	$(BUILD_BENCH) --profile $(PROFILE)
+	target/$(PROFILE)/outlast-bench --quick
+
 bench-instructions: ## instructions a request, beside crates/bench/instructions.txt (needs valgrind); worse by 3 % fails
-	cargo run --locked --profile ci --package outlast-bench -- instructions --check $(ARGS)
+	$(BUILD_BENCH) --profile ci
+	target/ci/outlast-bench instructions --check $(ARGS)
 
 hashes: ## results of some three hundred small runs, hashed, beside crates/bench/hashes.txt
-	cargo run --locked --profile $(PROFILE) --package outlast-bench -- hashes --check $(ARGS)
+	$(BUILD_BENCH) --profile $(PROFILE)
+	target/$(PROFILE)/outlast-bench hashes --check $(ARGS)
 
 speed-tables: ## the tables of docs/reference/speed.md, from a run of all benchmarks on a machine that is quiet
 	crates/bench/guided.sh bench
@@ -112,7 +135,18 @@ sdist: .venv/tools ## the source distribution, in dist/
 
 try-packages: .venv/tools ## wheel and sdist installed in empty environments outside the checkout, and what they can do there, with sizes and times
 	@$(BIN)/python python/outlast/report/bundle.py --required
-	@$(NAME_COMMIT); $(BIN)/python tests/try_packages.py
+	@$(NAME_COMMIT); $(BIN)/python tests/try_packages.py $(ARGS)
+
+# The linker for an old glibc; 400 MB, so that only releases bring it.
+ZIG := target/zig
+
+$(ZIG)/installed: release/zig.lock
+	@$(BIN)/python -m pip install --quiet --upgrade --require-hashes --target $(ZIG) -r $<
+	@touch $@
+
+release: .venv/tools $(ZIG)/installed ## all files of a release in dist/outlast-VERSION/: wheels for glibc 2.28, sdist, SBOM, notes, checksums
+	@$(BIN)/python python/outlast/report/bundle.py --required
+	@$(NAME_COMMIT); PYTHONPATH=$(ZIG) $(BIN)/python release/make.py $(ARGS)
 
 # Wheels have no tag for a level of x86-64: this one says itself, when it is imported, that the processor is too old for it.
 LEVEL := python/outlast/_level.txt
@@ -172,7 +206,9 @@ schema: setup ## the committed JSON Schema of scenario files, and the names of s
 figures: setup ## what the reference of figures says of causes, and the figures that sweeps know
 	$(BIN)/python docs/make_figures.py
 
-lock: .venv/tools ## requirements.lock from pyproject.toml
+lock: .venv/tools ## requirements.lock from pyproject.toml, and the linker of releases
+	echo 'ziglang>=0.17,<0.18' | $(BIN)/uv pip compile - --generate-hashes --universal --python-version 3.11 \
+	  --custom-compile-command "make lock" --quiet -o release/zig.lock
 	$(BIN)/uv pip compile pyproject.toml --extra dev --extra arrow --extra cluster --extra serve --extra fit --generate-hashes --universal \
 	  --python-version 3.11 --custom-compile-command "make lock" --quiet -o requirements.lock
 

@@ -48,11 +48,11 @@ def amplification(chapter: Chapter) -> str:
     lines = ["| drive | written to | workload | measured | simulated | off | kind |", "|---|---|---|---|---|---|---|"]
     for row in rows(chapter, "waf"):
         values = f"{row['measured']:.3f} | {row['simulated']:.3f} | {row['off_percent']:+.1f} %"
-        lines.append(f"| {row['drive']} | {row['written to']} | {row['workload']} | {values} | {row['kind']} |")
+        lines.append(f"| {row['drive']} | {row['fill']} | {row['workload']} | {values} | {row['kind']} |")
     lines += ["", "| drive | written to | measured, MB/s | simulated, MB/s | off | kind |", "|---|---|---|---|---|---|"]
     for row in rows(chapter, "rates"):
         values = f"{row['measured']:.0f} | {row['simulated']:.0f} | {row['off_percent']:+.1f} %"
-        lines.append(f"| {row['drive']} | {row['written to']} | {values} | {row['kind']} |")
+        lines.append(f"| {row['drive']} | {row['fill']} | {values} | {row['kind']} |")
     return "\n".join(lines)
 
 
@@ -71,7 +71,7 @@ def latencies(chapter: Chapter) -> str:
             f"|---|{'---|' * len(FIGURES)}",
         ]
         for share, load in latency.judged(drive).items():
-            (row,) = (row for row in own if row["load"] == f"{load.rate // 1000} k/s")
+            (row,) = (row for row in own if row["load"] == latency.name(load))
             cells = [cell(row, figure, latency.kind(drive, load, figure)) for figure in FIGURES]
             lines.append(f"| {100 * share:.0f} %, {row['load']} | {' | '.join(cells)} |")
     return "\n".join(lines[1:])

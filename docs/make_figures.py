@@ -58,11 +58,16 @@ def metrics(text: str) -> str:
     return _between(text, "pages read by cause, ", ";\n", _listed(list(READS)))
 
 
+def _plain(text: str) -> str:
+    """Markdown as plain text: of links what they say, and no marks of code."""
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text.strip()).replace("`", "")
+
+
 def figures(text: str) -> str:
-    """Name and unit of every figure that the reference lists and that does not differ from run to run."""
-    rows = re.findall(r"^\| `([^`]+)` \| ([^|]*)\|", text.split("## Tables")[0], re.M)
-    known = ((name, unit.strip()) for name, unit in rows if not name.startswith((*OF_THE_RUN, *OF_THE_COMPUTER)))
-    return "".join(f"{name}\t{unit}\n" if unit else f"{name}\n" for name, unit in known)
+    """Name, unit and meaning of every figure that the reference lists and that does not differ from run to run."""
+    rows = re.findall(r"^\| `([^`]+)` \| ([^|]*)\| ([^|]*)\|", text.split("## Tables")[0], re.M)
+    known = (row for row in rows if not row[0].startswith((*OF_THE_RUN, *OF_THE_COMPUTER)))
+    return "".join(f"{name}\t{unit.strip()}\t{_plain(meaning)}\n" for name, unit, meaning in known)
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ def test_the_demos_figures_are_beside_their_closed_forms(demo_result: Path) -> N
     # Of 1 / (1 - v), by which v is off is off by the amplification's share over (amplification - 1).
     assert rows["write amplification"].off == pytest.approx(0, abs=known + 0.03)
     assert rows["valid units of a victim"].off == pytest.approx(0, abs=(known + 0.03) / 2)
-    assert rows["programs, for whatever cause"].measured < rows["programs, for whatever cause"].closed
+    assert rows["programs of all causes"].measured < rows["programs of all causes"].closed
     assert "Beside closed forms" in own_html(render([result]))
 
 

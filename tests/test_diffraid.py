@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 from outlast import ModelError, models
 from outlast.reproduce import paper, write
-from outlast.reproduce.diffraid import common, noise, traces
+from outlast.reproduce.diffraid import arrays, noise
 from outlast.reproduce.model import Setting, Verdict
 
 DIFF = [80, 5, 5, 5, 5]
@@ -61,13 +61,13 @@ def test_noise_of_doubles_is_noise_only_where_rates_are_small() -> None:
 def test_losses_by_traces_are_of_whole_drives() -> None:
     known = paper("diff-raid")
     setting = Setting(known.modes["quick"], ROOT / "scenarios" / "diffraid")
-    array = common.array_of(setting, "fig10.toml")
+    array = arrays.array_of(setting, "fig10.toml")
     assert array["capacity"] == 80_000_000_000
-    oldest, _ = common.at_the_end(array)
-    assert math.isclose(traces._loss(array, models.aging_rates(DIFF)), oldest, rel_tol=1e-6)
+    oldest, _ = arrays.at_the_end(array)
+    assert math.isclose(arrays.loss_of(array, list(models.aging_rates(DIFF))), oldest, rel_tol=1e-6)
     # Devices that age alike are lost alike, as in RAID-5.
-    raid5, _ = common.at_the_end(array, parity_percent=common.RAID5)
-    assert math.isclose(traces._loss(array, [1.0] * 5), raid5, rel_tol=1e-6)
+    raid5, _ = arrays.at_the_end(array, parity_percent=arrays.RAID5)
+    assert math.isclose(arrays.loss_of(array, [1.0] * 5), raid5, rel_tol=1e-6)
 
 
 def test_scenarios_and_figures_have_each_other() -> None:

@@ -20,8 +20,8 @@ from conftest import Outlast, files_below, summary_of
 from outlast import api
 from outlast.errors import ScenarioError
 from outlast.report import findings
+from outlast.report.names import written
 from outlast.report.numbers import short, thinned
-from outlast.report.sweep import shown
 from outlast.sweeps.spec import read
 
 QUICK = ("--set", "precondition.overwrite=none", "--set", "workload.synthetic.duration=100ms")
@@ -227,7 +227,7 @@ def test_a_comparison_has_no_more_digits_than_a_person_compares(
     outlast: Outlast, tiny_result: Path, tiny: Path, tmp_path: Path
 ) -> None:
     outlast("run", "tiny.toml", "--seed", "2", "--out", "other", "--quiet")
-    shown_figures = outlast("compare", tiny_result, "other").stdout
+    shown_figures = outlast("compare", tiny_result, "other", "--all").stdout
     assert "queue.channel_utilisation" in shown_figures
     assert not re.findall(r"\d\.\d{6,}", shown_figures)
 
@@ -253,8 +253,8 @@ def test_a_tail_is_told_of_as_many_requests_as_it_takes() -> None:
 
 
 def test_a_rate_of_errors_is_not_shown_as_zero() -> None:
-    assert shown("reliability.uber_exact", 2e-17) == "2.00 · 10⁻¹⁷"
-    assert short(-4.5e-6) == "-4.50 · 10⁻⁶"
+    assert written("reliability.uber_exact", 2e-17) == "2.00 · 10⁻¹⁷"
+    assert short(-4.5e-6) == "−4.50 · 10⁻⁶"
     assert short(0.0) == "0"
     assert short(0.00123) == "0.00123"
 

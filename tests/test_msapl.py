@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from outlast import api
+from outlast import api, models
 from outlast.reproduce import cells, paper
 from outlast.reproduce.data.expression import parse
 from outlast.reproduce.model import Cell, Row, Setting, Table
-from outlast.reproduce.msapl import common, errors
+from outlast.reproduce.msapl import common
 from outlast.reproduce.rows import figures
 
 SETTING = Setting(paper("msapl").modes["quick"], ROOT / "scenarios" / "msapl")
@@ -126,8 +126,12 @@ def test_spare_space_is_what_the_label_says() -> None:
 
 
 def test_the_life_at_the_error_rate_of_hard_disks_is_in_proportion_to_wear() -> None:
-    end = errors.life()
-    assert errors.log_uper(end, 1.0) == pytest.approx(
-        errors.log_uper(end / errors.PAPER_WAF, errors.PAPER_WAF), rel=1e-9
-    )
-    assert end == pytest.approx(16_397, abs=1)
+    figure = paper("msapl").figure("fig07")
+    assert figure is not None
+    found = figure.verdicts(Table([]))[3]
+    (end,) = (number["closed_form"] for number in found["numbers"])
+    rate = models.rber("msapl", end * (1 - 0.133))
+    reached = models.uper(rate, n=65_536, k=8, stripe=8, parities=2, log=True)
+    assert reached == pytest.approx(math.log(1e-15), rel=1e-9)
+    assert end * (1 - 0.133) == pytest.approx(16_397, abs=1)
+    assert "eSAP 1.64e+04 cycles" in found["found"]

@@ -16,9 +16,9 @@ import outlast
 from conftest import TINY
 from outlast import Comparison, OutputError, models
 from outlast.notebook import plots, theme
-from outlast.report import comparison, render, single
-from outlast.report import sweep as sweep_report
+from outlast.report import comparison, render, single, sweep
 from outlast.report.numbers import micros, short
+from outlast.report.sweep_load import summary_of
 from sample import sample_result, with_array, with_errors
 
 VOID = {"br", "wbr", "hr", "img", "input", "meta", "link", "polyline", "polygon"}
@@ -277,17 +277,16 @@ def test_comparisons_and_sweeps_have_the_charts_of_their_reports(swept: outlast.
     for draw in (both.plot.latency, both.plot.timeline):
         assert {trace["name"] for trace in data_of(draw())} == {"a", "b"}
     assert {trace["name"] for trace in data_of(both.plot.errors())} == {"a"}
-    assert all(trace["y"] == ["a", "b"] for trace in data_of(both.plot.amplification()))
-    charts = [chart for section in sweep_report.sections(swept.summary) for chart in section.figures]
+    bars = ["a", "a<br>closed form", "b", "b<br>closed form"]
+    assert all(trace["y"] == bars for trace in data_of(both.plot.amplification()))
+    charts = [chart for section in sweep.sections(summary_of(swept)) for chart in section.figures]
     assert swept.plot.names == [chart.name for chart in charts]
     means = [point["figures"]["write_amplification.total"]["mean"] for point in swept.points]
     curves = data_of(swept.plot.figure("write_amplification.total"))
     assert sorted(y for curve in curves for y in decoded(curve["y"])) == pytest.approx(sorted(means), rel=1e-4)
     turned = swept.plot.figure("write_amplification.total", over="workload.synthetic.rate_iops")
-    assert [(curve["name"], decoded(curve["x"])) for curve in data_of(turned)] == [
-        ("policy greedy", [1000, 2000]),
-        ("policy fifo", [1000, 2000]),
-    ]
+    turned_names = [(curve["name"], decoded(curve["x"])) for curve in data_of(turned)]
+    assert turned_names == [(f"gc policy {policy}", [1000, 2000]) for policy in ("greedy", "fifo")]
     lacking = outlast.Sweep(json.loads(swept.to_json()), swept.columns)
     for point in lacking.points:
         point["figures"]["throughput.iops"]["mean"] = None

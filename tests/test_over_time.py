@@ -60,7 +60,7 @@ def test_the_report_draws_them(browser: Any, causes_result: Path, tmp_path: Path
     page = own_html(render([result]))
     assert all(f'id="{chart}"' in page for chart in CHARTS)
     assert "Writes by cause" in page
-    assert "What was moved, by reason and class" in page
+    assert "Relocations by reason and class" in page
     # The report begins with what an explanation says.
     assert outlast.explain(result).sentences[2].text in page
     (tmp_path / "page.html").write_text(render([result]))

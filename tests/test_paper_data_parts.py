@@ -77,7 +77,7 @@ because = 'as {way} gives {waf(way=way, spare="less"):.1f}'
 [[statements]]
 text = "Under the trace."
 where = "3"
-when = { way = "traced" }
+when = [{ way = "nothing" }, { way = "traced" }]
 value = 'waf(way="traced", spare="less")'
 above = 1
 """
@@ -132,3 +132,93 @@ reason = "exact"
     file.write_text(HEAD + judged)
     (number,) = figure(file).statements[0].check(ROWS).numbers
     assert (number.ours, number.paper, number.closed) == (3, 3, 3)
+
+
+SHARED = """
+[[points]]
+scenario = "small.toml"
+only.quick = [{ way = "one", space = "22MiB" }]
+vary = [
+  { name = "way", choices = { from = "ways.toml", names = { one = "greedy", two = "fifo" } } },
+  { name = "space", setting = "device.ftl.capacity", values = ["22MiB", "24MiB"] },
+]
+
+[[points]]
+scenario = "small.toml"
+labels = { space = "24MiB" }
+vary = [{ name = "way", choices = { from = "ways.toml", names = ["fifo"] } }]
+"""
+
+
+def test_choices_of_a_file_beside_the_figure_and_points_of_a_mode(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text('extends = "demo"')
+    (tmp_path / "ways.toml").write_text(
+        '[greedy]\ndevice.ftl.gc.policy = "greedy"\n[fifo]\ndevice.ftl.gc.policy = "fifo"\n'
+    )
+    file = tmp_path / "fig1.toml"
+    file.write_text(HEAD + SHARED)
+
+    def cells(mode: str) -> list[tuple[str, str, str]]:
+        found = figure(file).cells(Setting(Mode(mode, 1, ""), tmp_path))
+        return [(own.labels["way"], own.labels["space"], own.overrides["device.ftl.gc.policy"]) for own in found]
+
+    whole = [(way, space, rule) for way, rule in (("one", "greedy"), ("two", "fifo")) for space in ("22MiB", "24MiB")]
+    assert cells("full") == [*whole, ("fifo", "24MiB", "fifo")]
+    assert cells("quick") == [whole[0], ("fifo", "24MiB", "fifo")]
+    file.write_text(HEAD + SHARED.replace('names = ["fifo"]', 'names = ["oldest"]'))
+    with pytest.raises(ScenarioError, match=r"vary\[0\]\.choices\.names: oldest: not in .*there are greedy, fifo"):
+        cells("full")
+
+
+def test_a_formula_of_each_row_over_rows_that_are_not_kept(tmp_path: Path) -> None:
+    numbers = """
+keep = "number"
+
+[[rows]]
+list = [{ way = "a", waf_of = "1 + 3" }, { way = "b", waf_of = "2" }]
+
+[[rows]]
+list = [
+  { number = "ratio", paper = 2.5, formula = 'waf(way="a") / waf(way="b")' },
+  { number = "absent", paper = 1, formula = 'waf(way="c")' },
+]
+
+[[columns]]
+name = "waf"
+formula = "waf_of"
+
+[[columns]]
+name = "paper"
+given = true
+
+[[columns]]
+name = "ours"
+formula = "formula"
+"""
+    file = tmp_path / "fig1.toml"
+    file.write_text('title = "F"\nabout = "A"\nkind = "closed form"\n' + numbers)
+    own, setting = figure(file), Setting(Mode("quick", 1, ""), tmp_path)
+    assert own.rows is not None
+    rows = own.rows(setting, [], [])
+    assert [(row["number"], row["paper"], row["ours"]) for row in rows] == [("ratio", 2.5, 2.0), ("absent", 1, None)]
+    file.write_text(file.read_text().replace("1 + 3", "1 +"))
+    with pytest.raises(ScenarioError, match=r"columns\[0\]: waf_of = 1 \+: no expression"):
+        figure(file).rows(setting, [], [])  # type: ignore[misc]
+
+
+def test_a_bound_may_have_a_closed_form_beside_it(tmp_path: Path) -> None:
+    judged = """
+[[statements]]
+text = "t"
+where = "1"
+value = 'waf(way="a", spare="20 %")'
+below = 3.5
+paper = 4
+closed = "floor(2.9)"
+"""
+    file = tmp_path / "fig1.toml"
+    file.write_text(HEAD + judged)
+    found = figure(file).statements[0].check(ROWS)
+    assert found.holds
+    (number,) = found.numbers
+    assert (number.ours, number.paper, number.closed) == (3, 4, 2)

@@ -76,9 +76,9 @@ def test_closed_forms_have_numbers_and_reasons(name: str) -> None:
 
 
 def test_numbers_stand_where_they_come_from() -> None:
-    both = (Number("a", 3.0, 4.0, " µs"), Number("b", 1.0, 0.0, by=CLOSED))
-    verdict = Statement("Both.", "1", lambda _: Found(True, "", both)).judge(Table([]))
-    first, second = verdict["numbers"]
+    both = (Number("a", 3.0, 4.0, " µs"), Number("b", 1.0, 0.0))
+    statement = Statement("Both.", "1", lambda _: Found(True, "", both))
+    first, second = (statement.judge(Table([]), kind)["numbers"][at] for at, kind in enumerate((RUN, CLOSED)))
     assert first == {
         "name": "a",
         "unit": "µs",

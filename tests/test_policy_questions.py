@@ -86,6 +86,8 @@ def test_a_question_about_a_code_is_what_it_says(tiny: Path) -> None:
     clocks = [one.clock for one in seen]
     assert clocks == sorted(clocks)
     assert max(one.erases for one in seen) >= 2
+    # Of flash that never errs.
+    assert {(one.expected_errors, one.rereads, one.uncorrectable) for one in seen} == {(0.0, 0, 0)}
     assert len({one.superblock for one in seen}) == 64
     assert 0 < own.flash.by_cause.parity_programs < 0.7 * plain.flash.by_cause.parity_programs
     assert own.write_amplification.total < plain.write_amplification.total

@@ -15,7 +15,7 @@ from sample import sample_result, sample_summary, with_array, with_errors
 SECTIONS = ("latency", "time", "amplification", "wear", "queueing", "scenario")
 CHARTS = (
     *("distribution", "throughput", "bandwidth", "latency-time", "amplification", "preconditioning"),
-    *("wear-map", "wear-histogram", "in-flight", "utilisation"),
+    *("wear-map", "wear-histogram", "in-flight", "utilisation", "writes", "dies-wear"),
 )
 
 
@@ -44,7 +44,7 @@ def test_errors_have_a_part_where_there_are_any() -> None:
     # A rate that no float can hold is told from its logarithm.
     assert "1.58 · 10⁻³⁵³" in with_them
     assert "8 KiB were lost for good" in with_them
-    assert "41 superblocks (41 too old); 2 of them it had written itself" in with_them
+    assert "41 superblocks (41 too old); 2 of them written by scrubbing itself" in with_them
 
 
 def test_a_drive_that_only_breaks_has_a_part_without_error_rates() -> None:
@@ -64,8 +64,8 @@ def test_an_array_has_a_part_of_its_own() -> None:
     for name in ("array-states", "array-wear"):
         assert f'id="{name}"' in with_it, name
     assert "Rebuilding took 4.00 s from 3.00 s on" in with_it
-    assert "20.0% of its stripe writes were of full stripes" in with_it
-    assert "rebuild started 1" in with_it
+    assert "20.0 % of its stripe writes were of full stripes" in with_it
+    assert "<td>rebuild started</td><td>1</td>" in with_it
 
 
 def test_results_of_earlier_versions_still_have_reports() -> None:

@@ -11,9 +11,11 @@ import pytest
 from selenium.webdriver.support.ui import WebDriverWait
 
 from outlast.report import bundle, differences, render, repair
-from outlast.report.sweep import MEASURED, THEORY, curve
+from outlast.report.sweep import curve
+from outlast.report.sweep_points import MEASURED, THEORY
 from outlast.result import Result
 from sample import sample_result
+from test_report import own_html
 
 
 def changed(path: tuple[str, ...], value: Any, name: str = "other") -> Result:
@@ -57,7 +59,7 @@ def test_repairs_come_first_and_what_was_lost_is_said() -> None:
     assert differences.title(runs, names) == "quick repairs in 1.50 s what slow repairs in 40.0 s"
     said = differences.sentences(runs, names)
     assert 3 <= len(said) <= 5
-    assert said[0] == "The failed die was made good by quick in <b>1.50 s</b>, slow in <b>40.0 s</b>."
+    assert said[0] == "The repair of the failed die took <b>1.50 s</b> with quick, <b>40.0 s</b> with slow."
     assert "8 KiB were lost for good." in said
 
 
@@ -76,10 +78,10 @@ def test_signs_are_minus_signs_and_no_change_is_said() -> None:
     first = sample_result()
     iops = first.summary["throughput"]["iops"]
     page = render([first, changed(("throughput", "iops"), 0.5 * iops)])
-    assert "−50.0%" in page
-    assert "-50.0%" not in page
+    assert "−50.0 %" in page
+    assert "-50.0" not in own_html(page)
     assert "the same" in page
-    assert "+0.0%" not in page
+    assert "+0.0 %" not in page
 
 
 def test_reports_are_small() -> None:

@@ -14,14 +14,17 @@ from conftest import ROOT
 from outlast import api
 from outlast.fio import Request, requests
 from outlast.reproduce import DRIVES, PAPERS, cells, command, paper
-from outlast.reproduce.drives import amplification, common, latency, load, measured, rates
+from outlast.reproduce.drives import common, latency, load, measured
 from outlast.reproduce.drives.shapes import RULES, Point, shapes
 from outlast.reproduce.model import Setting, Table, incomplete
+from outlast.why.quantity import nanos
 
 PAPER = paper("drives")
 SCENARIOS = ROOT / "scenarios"
 CAPACITY = 1 << 34
 QUICK = Setting(PAPER.modes["quick"], SCENARIOS / "drives")
+MAX, P5520, PM9A3, PE8110 = common.DRIVES
+WAF, RATES = PAPER.figures[:2]
 PRESETS = sorted((SCENARIOS / "presets" / "drives").glob("*.toml"))
 SECTORS = {
     "hynix-pe8110-960g": 1_875_385_008,
@@ -62,13 +65,13 @@ def test_a_preset_has_its_size_and_runs_for_a_moment(file: Path) -> None:
 
 
 def test_a_smaller_drive_has_as_many_superblocks_and_as_much_spare_space() -> None:
-    whole = common.scenario(QUICK, common.MAX)
+    whole = api.resolve(str(QUICK.scenarios / "7450.toml"))
     part = api.resolve(whole, common.smaller(whole, 8))
     geometries = [each["device"]["geometry"] for each in (whole, part)]
     assert geometries[0]["pages_per_block"] == 8 * geometries[1]["pages_per_block"]
     assert geometries[0] | {"pages_per_block": 0} == geometries[1] | {"pages_per_block": 0}
     assert part["device"]["ftl"] == whole["device"]["ftl"]
-    share = [common.nanoseconds(each["device"]["timing"]["erase"]) for each in (whole, part)]
+    share = [nanos(each["device"]["timing"]["erase"]) for each in (whole, part)]
     assert share[0] == 8 * share[1]
 
 
@@ -76,15 +79,15 @@ def test_measurements_are_cited_whole() -> None:
     for drive in common.DRIVES:
         loads = measured.loads(drive.name)
         assert len(loads) >= 15
-        assert [own.rate for own in loads] == sorted({own.rate for own in loads})
-        assert all(own.latency_us[f"{op}50"] <= own.latency_us[f"{op}99"] for own in loads for op in "rw")
+        assert [own["rate"] for own in loads] == sorted({own["rate"] for own in loads})
+        assert all(own[f"{op}50"] <= own[f"{op}99"] for own in loads for op in "rw")
         # What is asked for is reached until the drive is saturated.
         for own in loads:
-            assert own.writes <= 1.02 * latency.asked(own.rate)
-            if latency.asked(own.rate) < 0.95 * measured.most(drive.name):
-                assert own.writes > 0.98 * latency.asked(own.rate)
-    counted = [own for own in measured.writes() if own.drive == common.MAX.name and own.how == "counted"]
-    assert [own.gib for own in counted] == [372.6, 447, 521.7, 596, 670.6, 745.2]
+            assert own["writes"] <= 1.02 * latency.asked(own["rate"])
+            if latency.asked(own["rate"]) < 0.95 * measured.most(drive.name):
+                assert own["writes"] > 0.98 * latency.asked(own["rate"])
+    counted = [own for own in measured.writes(MAX.name) if own["how"] == "counted"]
+    assert [own["gib"] for own in counted] == [372.6, 447, 521.7, 596, 670.6, 745.2]
 
 
 def arrivals(tmp_path: Path, rate: int, runtime: str) -> dict[str, list[Request]]:
@@ -143,7 +146,7 @@ def test_rates_of_the_threads_sum_to_the_load() -> None:
 
 
 def curve(drive: common.Drive) -> list[Point]:
-    return [Point(latency.asked(own.rate), own.writes, own.latency_us) for own in measured.loads(drive.name)]
+    return [{"asked": latency.asked(own["rate"])} | own for own in measured.loads(drive.name)]
 
 
 def test_the_shapes_of_the_measured_curves() -> None:
@@ -158,13 +161,13 @@ def test_the_shapes_of_the_measured_curves() -> None:
 
 
 def test_a_curve_without_saturation_has_no_shape() -> None:
-    points = [own for own in curve(common.P5520) if own.asked < 100_000]
+    points = [own for own in curve(P5520) if own["asked"] < 100_000]
     with pytest.raises(LookupError, match="saturates"):
         shapes(points)
 
 
 def test_what_stands_for_a_share_of_the_maximum() -> None:
-    loads = {drive.key: [own.rate // 1000 for own in latency.judged(drive).values()] for drive in common.DRIVES}
+    loads = {drive.key: [own["rate"] // 1000 for own in latency.judged(drive).values()] for drive in common.DRIVES}
     assert loads["7450"] == [30, 60, 90, 120]
     assert loads["p5520"] == [30, 60, 90, 130]
     assert loads["pm9a3"] == [20, 40, 60, 80]
@@ -177,13 +180,25 @@ def rows_of_a_drive(drive: common.Drive, factor: float) -> Table:
     for own in latency.chosen(drive):
 
         def figures(op: str, iops: float, latencies: dict[str, float]) -> dict[str, Any]:
-            times = {key: factor * latencies[f"{op}{name}"] - common.HOST_US for name, key in latency.KEYS.items()}
-            return {"iops": iops, "latency_us": times}
+            names = {"p50": f"{op}50", "p99": f"{op}99", "p99_9": f"{op}99.9"}
+            return {"iops": iops, "latency_us": {key: factor * latencies[own] - 4.0 for key, own in names.items()}}
 
-        mine = {op: figures(op[0], own.writes, own.latency_us) for op in ("read", "write")}
-        jobs.append({"name": f"{load.MEASURED}-{own.rate}"} | mine)
-    record = {"summary": {"host": {"jobs": jobs}}}
-    return Table(latency.rows_of(drive)(QUICK, [], [record]))
+        mine = {op: figures(op[0], own["writes"], own) for op in ("read", "write")}
+        jobs.append({"name": f"{load.MEASURED}-{own['rate']}"} | mine)
+    return Table(latency.rows_of(drive, {"host": {"jobs": jobs}}))
+
+
+def test_threads_of_a_load_share_what_is_written() -> None:
+    """Beside the measured thread there are as many jobs of one name as there are threads."""
+    rate = latency.chosen(MAX)[0]["rate"]
+    times = dict.fromkeys(("p50", "p99", "p99_9"), 1.0)
+    jobs = [
+        {"name": f"{name}-{own['rate']}", "write": {"iops": 10.0, "latency_us": times}, "read": {"latency_us": times}}
+        for own in latency.chosen(MAX)
+        for name in (load.MEASURED, *[load.OTHERS] * load.THREADS)
+    ]
+    row = Table(latency.rows_of(MAX, {"host": {"jobs": jobs}})).row(load=f"{rate // 1000} k/s")
+    assert row["writes simulated"] == 10 * (1 + load.THREADS)
 
 
 def test_the_slowest_requests_are_told_by_cause() -> None:
@@ -222,24 +237,38 @@ def test_percentiles_are_judged_by_their_tolerances(drive: common.Drive) -> None
 
 
 def test_amplifications_are_judged_by_their_tolerances() -> None:
-    def table(factor: float) -> Table:
-        planned = amplification.cells(QUICK)
-        gave = []
-        for own in amplification.lines():
-            drive = next(drive for drive in common.DRIVES if drive.name == own.drive)
-            steady = {"precondition": {"drive_writes": 8.0, "reached": True}}
-            total = factor * (own.waf or 0.0) / drive.factor
-            gave.append({"summary": {"write_amplification": {"total": total}, "steady_state": steady}})
-        return Table(amplification.rows(QUICK, planned, gave))
+    def verdicts(factor: float, steady: float) -> list[dict[str, Any]]:
+        ours = {"off_percent": 100 * (factor - 1), "steady": steady}
+        labels = [dict(cell.labels) for cell in WAF.cells(QUICK)]
+        return WAF.verdicts(Table([own | ours | {"simulated": factor * own["measured"]} for own in labels]))
 
-    def verdicts(factor: float) -> list[str]:
-        return [verdict["verdict"] for verdict in amplification.FIGURE.verdicts(table(factor))]
+    def words(factor: float) -> list[str]:
+        return [verdict["verdict"] for verdict in verdicts(factor, steady=1.0)]
 
-    assert set(verdicts(1.0)) == {"agrees"}
-    assert verdicts(1.02)[:2] == ["agrees", "differs"]
-    assert verdicts(1.04)[:2] == ["differs", "differs"]
-    assert verdicts(1.04).count("agrees") == 3
-    assert set(verdicts(1.06)) == {"differs"}
+    assert set(words(1.0)) == {"agrees"}
+    assert words(1.02)[:2] == ["agrees", "differs"]
+    assert words(1.04)[:2] == ["differs", "differs"]
+    assert words(1.04).count("agrees") == 3
+    assert set(words(1.06)) == {"differs"}
+    assert verdicts(1.06, steady=0.0)[-1]["because"].startswith("not steady before it was measured. These are")
+    assert verdicts(1.06, steady=1.0)[-1]["because"].startswith("These are")
+
+
+def test_what_the_drive_writes_of_its_own_is_a_factor(tiny: Path) -> None:
+    summary = api.run(tiny).summary
+    planned = WAF.cells(QUICK)
+    assert WAF.rows is not None
+    rows = WAF.rows(QUICK, planned, [{"summary": summary}] * len(planned))
+    assert {row["factor"] for row in rows} == {1.033, 1.067, 1.0}
+    for row in rows:
+        assert math.isclose(row["simulated"], row["factor"] * summary["write_amplification"]["total"])
+        assert math.isclose(row["off_percent"], 100 * (row["simulated"] / row["measured"] - 1))
+
+
+def test_one_run_stands_for_both_drives_of_one_hardware() -> None:
+    keys = [(cell.labels["drive"], cells.prepare(cell, 1).key) for cell in RATES.cells(QUICK)]
+    own, other = ({key for name, key in keys if name == drive} for drive in (MAX.name, "Micron 7450 PRO 960 GB"))
+    assert own == other
 
 
 def test_every_cell_is_sound() -> None:
@@ -257,12 +286,11 @@ def test_every_cell_is_sound() -> None:
 
 
 def test_fitted_points_exist() -> None:
-    amplifications = {(own.drive, own.gib, own.workload) for own in measured.writes()}
-    assert amplifications >= common.AMPLIFICATION_FITTED
-    assert {(own.drive, own.gib) for own in measured.writes()} >= common.RATES_FITTED
+    for figure, fitted in ((WAF, 4), (RATES, 3)):
+        assert [cell.labels["kind"] for cell in figure.cells(QUICK)].count(common.FITTED) == fitted
     for drive in common.DRIVES:
-        points = {(own.rate, name) for own in measured.loads(drive.name) for name in measured.FIGURES}
-        assert points >= common.LATENCY_FITTED[drive.name]
+        points = {(str(own["rate"]), name) for own in measured.loads(drive.name) for name in measured.FIGURES}
+        assert points >= {(rate, name) for rate, names in drive.fitted.items() for name in names}
 
 
 def test_drives_are_run_if_they_are_named() -> None:
@@ -270,4 +298,3 @@ def test_drives_are_run_if_they_are_named() -> None:
     assert [known.name for known, _ in command.select(["hrm", "drives"])] == ["hrm", *DRIVES]
     ((known, figures),) = command.select(["drives/rates", "waf"])
     assert (known.name, [figure.name for figure in figures]) == ("drives", ["waf", "rates"])
-    assert rates.lines([common.PRO])

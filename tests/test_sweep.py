@@ -376,7 +376,7 @@ def test_the_report_has_a_curve_for_each_series_and_the_front(
     ]
     for name, expected in (
         ("grid", ["latency_us-read-p99-0", "write_amplification-total-0", "front"]),
-        ("drawn", [*each_axis, "front"]),
+        ("drawn", ["load-read", "load-write", *each_axis, "front"]),
     ):
         assert opened(browser, tmp_path / name / "report.html") == []
         ids = browser.execute_script("return [...document.querySelectorAll('figure.chart')].map(f => f.id)")
@@ -388,13 +388,13 @@ def test_the_report_has_a_curve_for_each_series_and_the_front(
     charts = [json.loads(text) for text in re.findall(r'<script type="application/json">(.*?)</script>', page)]
     greedy, theory, fifo, same = charts[1]["data"]
     assert [trace["name"] for trace in charts[1]["data"]] == [
-        *("policy greedy", "closed form, greedy", "policy fifo", "closed form, greedy")
+        *("gc policy greedy", "closed form, greedy", "gc policy fifo", "closed form, greedy")
     ]
     assert theory["y"] == same["y"]
     assert greedy["x"] == fifo["x"] == [22, 24]
     assert all(half > 0 for half in greedy["error_y"]["array"])
     assert theory["line"]["dash"] == "dot"
-    assert charts[1]["layout"]["xaxis"]["title"]["text"] == "device.ftl.capacity (MiB)"
+    assert charts[1]["layout"]["xaxis"]["title"]["text"] == "ftl capacity (MiB)"
 
 
 # The command

@@ -32,7 +32,7 @@ UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|\b(todo|unimplemented|dbg)!|
 
 def sources(*suffixes: str) -> Iterator[Path]:
     """All files of the project with one of `suffixes`, as paths from its root."""
-    for folder in ("crates", "python", "tests", "fuzz/fuzz_targets", "docs", "scenarios"):
+    for folder in ("crates", "python", "tests", "release", "fuzz/fuzz_targets", "docs", "scenarios"):
         for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix in suffixes and "target" not in path.parts and not path.is_symlink():
                 yield path.relative_to(ROOT)
@@ -133,3 +133,13 @@ def test_the_test_sees_what_it_looks_for(tmp_path: Path) -> None:
     assert dict(functions(path)) == {"long": 82, "short": 2}
     assert [text.strip() for _, text in prose(path)] == ["lest it be had"]
     assert UNFINISHED.search("// good enough for now") and UNFINISHED.search("todo!()")
+
+
+def test_every_file_of_rust_tests_is_in_its_crates_program() -> None:
+    listed = 0
+    for whole in sorted((ROOT / "crates").glob("*/tests/all.rs")):
+        modules = set(re.findall(r"^mod (\w+);$", whole.read_text(), re.MULTILINE))
+        files = {path.stem for path in whole.parent.glob("*.rs")} - {"all"}
+        assert files <= modules, f"{whole.relative_to(ROOT)} lacks {', '.join(sorted(files - modules))}"
+        listed += len(files)
+    assert listed > 100

@@ -4,6 +4,7 @@
 #   guided.sh bench               target/guided/bench/use/release/outlast-bench, trained on the benchmarks, small
 #   guided.sh wheel OUT [LEVEL]   a wheel in OUT, for processors of LEVEL (x86-64-v3), trained on the presets and the demo
 #
+# PROFILE names Cargo's profile of wheels (release), MATURIN_ARGS what maturin is told beside (--zig).
 # Needs llvm-profdata of the compiler's own version (rustup component add llvm-tools); without it the build is a plain one, which
 # the script says. Results are the same to the byte; see docs/decisions/0035-speed-is-gated-by-instructions.md.
 set -euo pipefail
@@ -20,7 +21,8 @@ build() {
   if [ "$kind" = bench ]; then
     RUSTFLAGS="$1" cargo build --locked --release --quiet --package outlast-bench --target-dir "$place/$2"
   else
-    RUSTFLAGS="$1" .venv/bin/maturin build --release --locked --quiet --target-dir "$place/$2" --out "$3"
+    # shellcheck disable=SC2086 # several arguments
+    RUSTFLAGS="$1" .venv/bin/maturin build --profile "${PROFILE:-release}" --locked --quiet --target-dir "$place/$2" --out "$3" ${MATURIN_ARGS:-}
   fi
 }
 

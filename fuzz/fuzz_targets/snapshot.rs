@@ -74,9 +74,9 @@ impl Known {
             content.extend_from_slice(&rest[..length]);
             blocks = &rest[length..];
         }
-        // Behind the version, and the numbers of types and settings.
+        // Behind the version, the scenario, which is empty here, and the numbers of types and settings.
         let version = u64::from_le_bytes(content[..8].try_into().expect("eight bytes")) as usize;
-        let state = content.split_off(8 + version + 16);
+        let state = content.split_off(8 + version + 8 + 16);
         let known = Self { settings, fresh, file, state };
         known.read(&known.file).expect("what was written can be read");
         known.read_state(&known.state).expect("and so can its state by itself");

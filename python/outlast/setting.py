@@ -52,6 +52,11 @@ def choices(setting: str) -> list[str]:
     return [] if node is None else [word for word, _ in _choices(node)]
 
 
+def about(setting: str) -> str:
+    """What the setting of that dotted name means, in a line or a few; empty of a name that is no setting's."""
+    return _said(_nodes().get(setting, {}))
+
+
 def below(setting: str) -> dict[str, Setting]:
     """The settings in the one of that dotted name, or those at the top (``""``), by name."""
     return tree() if not setting else vars_of(_all().get(setting, Setting("")))

@@ -538,6 +538,11 @@ class DeviceFtl(Setting):
     """Write streams for host data, each with its own open superblock. Stream hints are taken modulo this number.
     Default: 1.
     """
+    stride: Setting
+    """Stride over the places of a superpage in the order of `allocation`: writes go to places 0, s, 2 s and so on, then
+    to 1, 1 + s and so on, each place once (Flexible, sections 3.3 and 3.5). At most the places of a superpage: dies
+    of a flash core, or their planes without `multi_plane`. Default: 1, in that order.
+    """
     tolerated_bad_blocks: Setting
     """Bad blocks that a superblock may have without spare ones in their place before it is given up. Their place counts
     as zero data in its stripes (Flexible, section 3.6).
@@ -712,12 +717,26 @@ class DeviceProtection(Setting):
     Absent: one class, with the code above.
     - at_least: Write commands of at least so many bytes belong to it.
     - at_most: Write commands of at most so many bytes belong to it.
+    - codes: As `device.protection.codes`, which is the default; an empty list: none.
     - data: As `device.protection.data`, which is the default.
     - hints: Stream hints of write commands that belong to it.
     - hot: Writes into megabytes of the address space that have lately been written at least so many times as often
       as the mean one belong to it; with `at_least` or `at_most`, only those of them that fit. Above 0.
     - parity: As `device.protection.parity`, which is the default.
     - ranges: Ranges of addresses that belong to it: a namespace is one.
+    """
+    codes: Setting
+    """Stronger codes for superblocks that have gone through more, chosen anew whenever one is opened: the last of them
+    whose figures have been reached, else the code above (Flexible, section 3.4). From the weakest to the strongest,
+    by which room is counted. Absent: none.
+    - data: Program units of data in a stripe.
+    - expected_errors: Wrong bits expected of its worst codeword at the end of its last use, when its blocks were
+      erased; of one that has not been erased since the run began, at the beginning. Needs `device.reliability`.
+    - parity: Program units of parity in a stripe.
+    - pe_cycles: P/E cycles of the superblock, the mean of its blocks.
+    - rereads: Pages of it that were read again in its last use. Needs `device.reliability`.
+    - uncorrectable: Units of it that neither ECC nor the re-reads before the stripe gave in its last use, whether
+      parity gave them or nothing.
     """
     data: Setting
     """Program units of data in a stripe (s in HRM, k of a (k, m) code); at least 1. Default: 15."""

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_array::{Array, ArrayConfig, Level, PlainDevice};
 use outlast_device::{Completion, Device, Extent, ExtentState, Op, Outcome, SectorRun, Tag};

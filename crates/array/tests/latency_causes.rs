@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_array::{Array, ArrayConfig, Consistency, Level};
 use outlast_device::{Command, Completion, Device, LatencyCause as Cause, LatencyParts, Op, Outcome, Tag};

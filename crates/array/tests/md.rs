@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_array::{Array, ArrayConfig, BackgroundConfig, Level, PlainDevice};
 use outlast_device::{Device, Op, Outcome, Tag};

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_array::{Array, ArrayConfig, CopyLayout, Level, ParityLayout, PlainDevice, StripeWrites};
 use outlast_device::{Device, Op, Outcome};

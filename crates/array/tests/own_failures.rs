@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_array::{ArrayConfig, Failure, Level, LostRows, Pace, RepairDecision, RepairOrder, RepairWay};
 use outlast_units::Nanos;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_array::{
     Array, ArrayConfig, Condition, Event, EventKind, Failure, Level, PlainDevice, RepairDecision, RepairStep,

@@ -1,6 +1,6 @@
 //! Are the bytes those of libisal, given our matrix?
 
-mod common;
+use crate::common;
 
 use common::{random_bytes, random_shards, views, views_mut};
 use outlast_codes::{Code, Kernel, ShardSet};

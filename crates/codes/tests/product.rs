@@ -1,6 +1,6 @@
 //! Does the product code rebuild whatever can be rebuilt, and are its fatal patterns counted right?
 
-mod common;
+use crate::common;
 
 use common::{random_bytes, views_mut};
 use outlast_codes::{CodeError, Kernel, Line, Pattern, PatternCounts, ProductCode};

@@ -1,6 +1,6 @@
 //! Does every kernel encode, update and decode as a table of products does?
 
-mod common;
+use crate::common;
 
 use common::{Reference, random_bytes, random_shards, shuffled, views, views_mut};
 use outlast_codes::{Code, CodeError, Kernel, ShardSet};

@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::float_cmp, reason = "neighbouring windows share the very same number")]
 
-mod support;
+use crate::support;
 
 use outlast_device::Device;
 use outlast_engine::{Column, Latency, Scenario, Summary};

@@ -8,7 +8,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_engine::Summary;
 use outlast_models::bandwidth::{Bottleneck, Flash, Limits};

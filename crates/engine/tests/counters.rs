@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::float_cmp, reason = "the very same sums")]
 
-mod support;
+use crate::support;
 
 use outlast_engine::{Control, Scenario, Simulation, Summary, parse_text};
 use outlast_ftl::{ProgramCause, Programs, ReadCause, Reads};

@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_device::{Command, Device, Op, Outcome, Tag};
 use outlast_engine::parse_text;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_engine::{Control, Scenario, Simulation};
 use outlast_models::queueing::md1_mean_wait;

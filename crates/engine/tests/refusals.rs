@@ -7,7 +7,7 @@
     reason = "texts of scenarios are put together line by line"
 )]
 
-mod support;
+use crate::support;
 
 use outlast_engine::{Control, Scenario, Simulation, parse_text};
 use proptest::prelude::*;

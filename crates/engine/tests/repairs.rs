@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_engine::RepairSummary;
 use support::{TIMING, assert_close, run, scenario};

@@ -6,7 +6,7 @@
     reason = "a test fails by panicking, and writes files"
 )]
 
-mod support;
+use crate::support;
 
 use outlast_engine::{Control, EngineError, RunResult, Scenario, Simulation, Table};
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_device::{Command, Op, Outcome};
 use outlast_engine::{Control, Goal, OnRows, RunResult, Scenario, Simulation, Stand, Table};

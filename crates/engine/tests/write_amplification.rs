@@ -19,7 +19,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_ftl::{ProgramCause, ReadCause};
 use outlast_models::write_amplification::{fifo, greedy, greedy_finite_blocks};

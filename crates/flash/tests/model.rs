@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_flash::{Demand, Op, Queue, Task};
 use outlast_media::{ChannelOrder, PlaneReads, ProgramUnit, Suspend};

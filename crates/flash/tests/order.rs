@@ -1,6 +1,6 @@
 //! Who goes first on a die, and how often at most?
 
-mod support;
+use crate::support;
 
 use outlast_flash::{Demand, Event, Next, Op, Queue, Task};
 use outlast_media::ProgramUnit;

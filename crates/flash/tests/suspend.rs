@@ -1,6 +1,6 @@
 //! How long does a read wait for a program that it meets at any time, and how long does the program take?
 
-mod support;
+use crate::support;
 
 use outlast_flash::Queue;
 use outlast_media::Suspend;

@@ -1,6 +1,6 @@
 //! How long does an operation take, alone and beside others? Every expectation is a sum of the times that were set.
 
-mod support;
+use crate::support;
 
 use outlast_flash::{Op, Queue, Task};
 use outlast_media::ProgramUnit;

@@ -42,7 +42,7 @@ pub use untimed::Full;
 use crate::block_table::BlockTable;
 use crate::causes::ProgramCause;
 use crate::codes::Codes;
-use crate::config::{CodeConfig, FtlConfig, PartialPlace, ProtectedStreams, ProtectionConfig};
+use crate::config::{FtlConfig, PartialPlace, ProtectedStreams, ProtectionConfig};
 use crate::counts::Counts;
 use crate::frontiers::Frontiers;
 use crate::held::Held;
@@ -58,6 +58,7 @@ use crate::room::Room;
 use crate::streams::{Cause, Stream, Streams};
 use crate::superblocks::Superblocks;
 use crate::table::{FlatMap, Mapping};
+use crate::uses::Uses;
 use outlast_media::{Blank, Blocks, ConfigError, Contents, DefectConfig, Geometry, Store, Unit};
 use outlast_units::rng::{SplitMix, mix};
 use outlast_units::{DieId, LocalDie, Lpn, Ppn, Pu};
@@ -167,6 +168,9 @@ pub struct Ftl {
     contents: Option<Contents>,
     room: Room,
     counts: Counts,
+    /// What superblocks have gone through; absent where no code depends on it.
+    #[persist(each)]
+    uses: Option<Box<Uses>>,
     /// Draws random victims.
     rng: SplitMix,
     /// The user's policies, in the place of built-in ones.
@@ -238,15 +242,14 @@ impl Ftl {
             room: Room::new(logical_units, streams.tasks(), erases_late, config.gc.overlap),
             counts: Counts::default(),
             rng: SplitMix::new(seed, "ftl.gc"),
-            own: Box::new(Deciders::new(&config.own)),
+            own: Box::new(Deciders::new(&config.own, protection.as_ref())),
+            uses: None,
             config: config.clone(),
             streams,
             layout,
         };
         ftl.leave_out_dies(&absent);
-        let none = CodeConfig { data: 1, parity: 0, block: None };
-        let code = |class| protection.as_ref().map_or(none, |own| own.code(class));
-        ftl.take_codes(&(0..classes).map(code).collect::<Vec<_>>())?;
+        ftl.begin_codes(protection.as_ref())?;
         ftl.check_room(geometry)?;
         ftl.review_room();
         Ok(ftl)

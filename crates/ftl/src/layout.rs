@@ -79,7 +79,7 @@ impl Layout {
         dies: &[DieId],
         logical_units: u64,
     ) -> Result<Self, ConfigError> {
-        let lanes = lanes_in_order(geometry, config, dies);
+        let lanes = at_stride(lanes_in_order(geometry, config, dies), config.stride)?;
         let Shape { pages_per_unit, units_per_page, rows_per_pu, units_per_pu } =
             Shape::of(geometry, config)?;
         let superpages = geometry.pages_per_block / rows_per_pu;
@@ -405,7 +405,7 @@ impl Layout {
     }
 }
 
-fn lanes_in_order(geometry: &Geometry, config: &FtlConfig, dies: &[DieId]) -> IndexVec<LaneIndex, Lane> {
+fn lanes_in_order(geometry: &Geometry, config: &FtlConfig, dies: &[DieId]) -> Vec<Lane> {
     let planes = if config.multi_plane { geometry.planes_per_die } else { 1 };
     let mut lanes: Vec<Lane> = dies
         .iter()
@@ -431,7 +431,24 @@ fn lanes_in_order(geometry: &Geometry, config: &FtlConfig, dies: &[DieId]) -> In
         key.reverse();
         key
     });
-    lanes.into()
+    lanes
+}
+
+/// `lanes` in the order in which superpages are written at stride `stride`.
+///
+/// Where the stride divides the number n of lanes, write i goes to lane i · stride mod (n − 1), and the last write to the last lane: the formula of
+/// Flexible (section 3.3) as far as it goes.
+fn at_stride(lanes: Vec<Lane>, stride: u32) -> Result<IndexVec<LaneIndex, Lane>, ConfigError> {
+    let (step, most) = (stride as usize, lanes.len());
+    if step == 0 || step > most {
+        let limit = format!("must be between 1 and {most}, the places of a superpage of each flash core");
+        return Err(ConfigError::new("device.ftl.stride", stride, limit));
+    }
+    if step == 1 {
+        return Ok(lanes.into());
+    }
+    let order = (0..step).flat_map(|first| (first..most).step_by(step));
+    Ok(order.map(|place| lanes[place]).collect())
 }
 
 #[cfg(test)]
@@ -526,5 +543,56 @@ mod tests {
         let dies: Vec<u16> = layout.lanes().iter().map(|lane| lane.die.0).collect();
         // Dies are numbered chip by chip within a channel: channel first means 0, 2, then 1, 3.
         assert_eq!(dies, [0, 2, 1, 3]);
+    }
+
+    /// The dies of `count` channels with a die each, in the order in which a superpage is written.
+    fn order(count: u16, stride: u32) -> Result<Vec<u32>, ConfigError> {
+        let geometry = Geometry {
+            channels: count,
+            chips_per_channel: 1,
+            dies_per_chip: 1,
+            planes_per_die: 2,
+            blocks_per_plane: 8,
+            pages_per_block: 4,
+            page_size: Bytes::kib(4),
+            spare_per_page: Bytes(0),
+        };
+        let dies: Vec<DieId> = (0..count).map(DieId).collect();
+        let layout = Layout::new(&geometry, &FtlConfig { stride, ..FtlConfig::default() }, &dies, 10)?;
+        Ok(layout.lanes().iter().map(|lane| u32::from(lane.die.0)).collect())
+    }
+
+    #[test]
+    fn at_a_stride_of_four_eight_pages_are_written_as_section_3_5_of_flexible_says() {
+        assert_eq!(order(8, 4), Ok(vec![0, 4, 1, 5, 2, 6, 3, 7]));
+        assert_eq!(order(8, 1), Ok((0..8).collect()));
+        assert_eq!(order(7, 3), Ok(vec![0, 3, 6, 1, 4, 2, 5]));
+    }
+
+    #[test]
+    fn at_every_stride_every_lane_is_written_once_a_stride_after_the_one_before() {
+        for count in 1..=70u16 {
+            let n = u32::from(count);
+            for stride in 1..=n {
+                let order = order(count, stride).expect("within the superpage");
+                let mut sorted = order.clone();
+                sorted.sort_unstable();
+                assert_eq!(sorted, (0..n).collect::<Vec<_>>(), "{stride} of {count}");
+                let is_next = |pair: &[u32]| pair[1] == pair[0] + stride || pair[1] == pair[0] % stride + 1;
+                assert!(order.windows(2).all(is_next), "{stride} of {count}: {order:?}");
+                // The paper's formula, and the last lane, which it leaves out.
+                if n.is_multiple_of(stride) && n > 1 {
+                    let formula = (0..n - 1).map(|i| i * stride % (n - 1)).chain([n - 1]);
+                    assert!(order.iter().copied().eq(formula), "{stride} of {count}: {order:?}");
+                }
+            }
+            for stride in [0, n + 1] {
+                let refused = order(count, stride).expect_err("no such stride");
+                assert_eq!(
+                    (refused.field.as_str(), refused.value),
+                    ("device.ftl.stride", stride.to_string())
+                );
+            }
+        }
     }
 }

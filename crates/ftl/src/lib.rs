@@ -24,12 +24,13 @@ mod streams;
 mod stripes;
 mod superblocks;
 mod table;
+mod uses;
 
 pub use causes::{PagesRead, ProgramCause, Programs, ReadCause, Reads, UnitsWritten};
 pub use config::{
-    Allocation, AllocationLevel, ClassConfig, CodeConfig, FtlConfig, GcConfig, GcReads, GcRelocation, Pacing,
-    PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig, RangeConfig, TokenConfig, VictimPolicy,
-    WearLeveling,
+    Allocation, AllocationLevel, ClassConfig, CodeConfig, CodeRule, FtlConfig, GcConfig, GcReads,
+    GcRelocation, Pacing, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig, RangeConfig,
+    TokenConfig, VictimPolicy, WearLeveling,
 };
 pub use ftl::{
     Aftermath, Axis, Figures, Ftl, FtlOptions, Full, ListRead, Member, MountOptions, MountReads, ParityView,

@@ -347,8 +347,8 @@ fn check_width(CodeConfig { data, parity, .. }: CodeConfig, layout: &Layout) -> 
     });
     if shared.is_some() {
         let limit = format!(
-            "needs {width} program units in a row on different dies: put P last in device.ftl.allocation, or set \
-             device.ftl.multi_plane"
+            "needs {width} program units in a row on different dies: put P last in device.ftl.allocation, set \
+             device.ftl.multi_plane, or take another device.ftl.stride"
         );
         return Err(ConfigError::new("device.protection.data", data, limit));
     }

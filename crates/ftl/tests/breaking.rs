@@ -1,7 +1,7 @@
 //! Does protected data come back as it was written, or not at all, whatever fails, in whatever order? Programs that fail, dies that fail,
 //! bad blocks left out, covers of open stripes, changes of code, losses of power: stripes are checked after every step.
 
-mod support;
+use crate::support;
 
 use outlast_ftl::{Cause, CodeConfig};
 use outlast_units::rng::SplitMix;

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 const UNITS: u64 = 150;
 
-fn ftl(protection: ProtectionConfig, seed: u64) -> Option<Ftl> {
+fn ftl(protection: ProtectionConfig, stride: u32, seed: u64) -> Option<Ftl> {
     let geometry = Geometry {
         channels: 1,
         chips_per_channel: 6,
@@ -22,7 +22,7 @@ fn ftl(protection: ProtectionConfig, seed: u64) -> Option<Ftl> {
         page_size: Bytes::kib(4),
         spare_per_page: Bytes(0),
     };
-    let config = FtlConfig { capacity: Some(Bytes(1)), ..FtlConfig::default() };
+    let config = FtlConfig { capacity: Some(Bytes(1)), stride, ..FtlConfig::default() };
     let dies: Vec<DieId> = (0..6).map(DieId).collect();
     let options =
         FtlOptions { keep_bytes: true, protection: Some(protection), seed, ..FtlOptions::default() };
@@ -62,8 +62,8 @@ fn all_come_back(ftl: &Ftl, rng: &mut SplitMix) -> Result<u32, TestCaseError> {
 
 proptest! {
     #[test]
-    fn parity_is_that_of_its_pages(data in 1u16..6, parity in 0u8..4, block in proptest::option::of(1u16..6), seed: u64) {
-        let Some(mut ftl) = ftl(ProtectionConfig { data, parity, block, ..ProtectionConfig::default() }, seed) else {
+    fn parity_is_that_of_its_pages(data in 1u16..6, parity in 0u8..4, block in proptest::option::of(1u16..6), stride in 1u32..7, seed: u64) {
+        let Some(mut ftl) = ftl(ProtectionConfig { data, parity, block, ..ProtectionConfig::default() }, stride, seed) else {
             let wide = parity != 0 && u32::from(data) + u32::from(parity) > 6;
             prop_assert!(wide || block.is_some());
             return Ok(());
@@ -80,7 +80,7 @@ proptest! {
     /// Classes with codes of their own that change while data is live, and covers of stripes that are not full, in any order.
     #[test]
     fn parity_and_covers_follow_classes_and_changes_of_code(
-        inline: bool, parity in 0u8..3, steps in proptest::collection::vec((0u8..8, 0u8..3), 200..1200), seed: u64,
+        inline: bool, parity in 0u8..3, steps in proptest::collection::vec((0u8..8, 0u8..3), 200..1200), stride in 1u32..7, seed: u64,
     ) {
         let place = if inline { PartialPlace::Inline } else { PartialPlace::Blocks };
         let class = |parity, hint| ClassConfig { parity: Some(parity), hints: vec![hint], ..ClassConfig::default() };
@@ -90,7 +90,7 @@ proptest! {
             partial: PartialConfig { place, ..PartialConfig::default() },
             ..ProtectionConfig::default()
         };
-        let mut ftl = ftl(protection, seed).expect("it fits");
+        let mut ftl = ftl(protection, stride, seed).expect("it fits");
         let mut rng = SplitMix::new(seed, "test");
         for (step, class) in steps {
             let stream = ftl.streams().host(0, class);
@@ -133,7 +133,7 @@ proptest! {
 fn a_code_that_leaves_no_room_is_refused_and_nothing_changes() {
     let class = ClassConfig { parity: Some(0), ..ClassConfig::default() };
     let protection = ProtectionConfig { classes: vec![class], ..ProtectionConfig::default() };
-    let mut ftl = ftl(protection, 1).expect("it fits");
+    let mut ftl = ftl(protection, 1, 1).expect("it fits");
     for _ in 0..3 {
         let error =
             ftl.set_code(0, outlast_ftl::CodeConfig { data: 1, parity: 5, block: Some(1) }).unwrap_err();

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_nbd::{BlockSizes, End, Export, Features, Limits, Server, Tls, Violation};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_nbd::{Connection, Limits, Op, Request, RequestId, Server, Tls};
 use outlast_units::Bytes;

@@ -5,7 +5,7 @@
     reason = "a test fails by panicking, and looks into files"
 )]
 
-mod support;
+use crate::support;
 
 use std::fs;
 use support::kept::{UNITS, copy, machines, names, options, refusal, state, turns};

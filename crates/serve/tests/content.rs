@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::disallowed_methods, reason = "real clients need a real server: sockets, threads and time")]
 
-mod support;
+use crate::support;
 
 use std::io;
 use std::ops::Range;

@@ -7,7 +7,7 @@
     reason = "a test fails by panicking, and looks into files"
 )]
 
-mod support;
+use crate::support;
 
 use outlast_device::{Command, Completion, Device, Op, Outcome};
 use outlast_engine::{Control, InService};

@@ -6,7 +6,7 @@
     reason = "a test fails by panicking, and looks into files"
 )]
 
-mod support;
+use crate::support;
 
 use outlast_device::{Op, Tag};
 use outlast_engine::Control;

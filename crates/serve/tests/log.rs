@@ -1,7 +1,7 @@
 //! Does the log give back what it was given, and nothing of what it was not?
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_device::{Command, Op, StreamId, Tag};
 use outlast_media::{Share, Tear};

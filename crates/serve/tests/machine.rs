@@ -1,6 +1,6 @@
 //! Is a machine in service what its inputs make of it, and does it say what it refuses?
 
-mod support;
+use crate::support;
 
 use outlast_device::{Op, Outcome, Tag};
 use outlast_serve::{Input, Machine, Power, Refused, fault_of};

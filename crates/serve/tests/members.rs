@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_device::{Completion, Outcome, SectorRun, Tag};
 use outlast_serve::{Input, Power, Refused, fault_of};

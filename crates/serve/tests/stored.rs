@@ -1,7 +1,7 @@
 //! Is a machine whose contents are on disk the machine that it is with contents in memory, and is its file as large as what it holds?
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_device::{Op, Tag};
 use outlast_serve::{FileStore, Input, Machine, Power, fault_of};

@@ -5,7 +5,7 @@
     reason = "a test fails by panicking, and looks into files"
 )]
 
-mod support;
+use crate::support;
 
 use outlast_device::{Command, Op};
 use outlast_engine::parse_text;

@@ -161,6 +161,7 @@ impl Ssd {
             let Some(own) = &mut core.cells else { continue };
             own.begin(&core.ftl, reliability);
         }
+        self.begin_uses();
         self.begin_scrub(Nanos::ZERO);
     }
 

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_device::{Command, Device, Op, StreamId, Tag};
 use outlast_ftl::{CodeConfig, WearLeveling};

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_device::{Command, Completion, Device, Op, Outcome, PowerCycle, QueueId, Tag};
 use outlast_ssd::{Arbitration, Class, CommandCosts, HostLatency, QueuesConfig, Ssd, SsdConfig, WriteCache};

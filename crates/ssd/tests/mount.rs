@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_device::{Device, Op, Outcome, Tag};
 use outlast_media::HazardConfig;
@@ -26,7 +26,7 @@ fn mounts() -> impl Strategy<Value = MountConfig> {
 const COMMANDS: u32 = 2500;
 
 /// 24 cases of each test by default; the nightly size, half a million commands of each, is
-/// `PROPTEST_CASES=200 cargo nextest run --package outlast-ssd --test mount`.
+/// `PROPTEST_CASES=200 cargo nextest run --package outlast-ssd mount::`.
 fn cases() -> ProptestConfig {
     let default = ProptestConfig::default();
     let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { 24 };

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_device::{Command, Device, Op, Outcome, StreamId, Tag};
 use outlast_ftl::{Allocation, GcConfig, ProgramCause, VictimPolicy, WearLeveling};
@@ -62,7 +62,7 @@ fn configurations() -> impl Strategy<Value = SsdConfig> {
     let cache = prop::sample::select(vec![WriteCache::Protected, WriteCache::Volatile, WriteCache::Off]);
     // Mapping unit and page: several units to a page, one, a unit over planes, a unit over page rows.
     let sizes = prop::sample::select(vec![(4, 4), (2, 4), (4, 16), (8, 4), (16, 4), (4, 2)]);
-    let order = prop::sample::select(vec!["CWDP", "PDWC", "DCPW"]);
+    let order = (prop::sample::select(vec!["CWDP", "PDWC", "DCPW"]), 0u32..8);
     (
         (policy, cache, sizes, order),
         (any::<bool>(), 1u8..4, prop::sample::select(vec![1u16, 2, 4]), pacings()),
@@ -81,8 +81,10 @@ fn configurations() -> impl Strategy<Value = SsdConfig> {
                 config.controller.write_cache = cache;
                 pacing.set(&mut config);
                 config.ftl.gc = GcConfig { policy, choices: 3, ..config.ftl.gc };
+                let (order, stride) = order;
                 config.ftl.allocation = Allocation::try_from(order.to_owned()).unwrap();
                 config.ftl.multi_plane = multi_plane;
+                config.ftl.stride = 1 + stride % (if multi_plane { 4 } else { 8 } / u32::from(cores));
                 config.ftl.streams = streams;
                 config.ftl.wear_leveling =
                     WearLeveling { dynamic: !leveling, static_gap: leveling.then_some(2) };

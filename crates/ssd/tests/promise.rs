@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_device::{Device, Op};
 use outlast_ftl::{
@@ -153,12 +153,15 @@ fn configurations() -> impl Strategy<Value = SsdConfig> {
         (WriteCache::Off, PartialPlace::Cache),
     ]);
     let block = prop::option::weighted(0.3, Just(3u16));
-    (kinds, block, any::<bool>())
-        .prop_map(|((cache, place), block, reprotect)| drive(cache, place, block, reprotect))
+    (kinds, block, any::<bool>(), 1u32..=8).prop_map(|((cache, place), block, reprotect, stride)| {
+        let mut config = drive(cache, place, block, reprotect);
+        config.ftl.stride = stride;
+        config
+    })
 }
 
 // 256 lives, a quarter of a million commands; the nightly size is
-// `PROPTEST_CASES=2000 cargo nextest run --package outlast-ssd --test promise`.
+// `PROPTEST_CASES=2000 cargo nextest run --package outlast-ssd promise::`.
 proptest! {
     #[test]
     fn every_class_bears_as_many_failed_dies_as_promised(

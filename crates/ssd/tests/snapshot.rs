@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_device::Device;
 use outlast_persist::{Damage as Unreadable, Reader, Restore, Writer};

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use outlast_torture::contract::{Settings, state, states};
 use outlast_torture::{CrashState, History, Piece, Pieces, Recording, StateId, WriteId};

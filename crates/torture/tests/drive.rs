@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "support/machines.rs"]
-mod machines;
-#[path = "support/recorded.rs"]
-mod recorded;
+use crate::machines;
+use crate::recorded;
 
 use machines::{all, class_of, drive, leaves_what_it_promised, live, sectors};
 use outlast_engine::{Control, Scenario};

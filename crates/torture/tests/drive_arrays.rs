@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "support/machines.rs"]
-mod machines;
-#[path = "support/recorded.rs"]
-mod recorded;
+use crate::machines;
+use crate::recorded;
 
 use machines::{all, check_spans, compare, is_allowed, leaves_what_it_promised, live};
 use outlast_media::{FaultKind, FaultSpec};

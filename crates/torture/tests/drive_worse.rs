@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "support/machines.rs"]
-mod machines;
-#[path = "support/recorded.rs"]
-mod recorded;
+use crate::machines;
+use crate::recorded;
 
 use machines::{all, check_spans, compare, drive, is_allowed, live};
 use outlast_media::{FaultKind, FaultSpec};

@@ -3,8 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "../../ssd/tests/support/mod.rs"]
-mod drive;
+use crate::ssd_support as drive;
 
 use drive::host::{SECTOR, stamp};
 use drive::model::{Content, Model};

@@ -13,6 +13,14 @@ pub enum ParseUnitError {
         /// What would have been right.
         expected: &'static str,
     },
+    /// A unit that is short for one or more known ones, or spelt in other letters: `4T`, `16kib`.
+    #[error("\"{text}\": did you mean {meant}?")]
+    Unclear {
+        /// The text as given.
+        text: String,
+        /// The number with each unit that could be meant.
+        meant: String,
+    },
     /// A minus sign.
     #[error("\"{text}\" is negative; the least is 0")]
     Negative {
@@ -59,7 +67,7 @@ pub(crate) fn parse_scaled(
     } else {
         scales.iter().find(|(name, _)| *name == unit).map(|&(_, scale)| scale)
     }
-    .ok_or_else(malformed)?;
+    .ok_or_else(|| unclear(text, number, unit, scales).unwrap_or_else(malformed))?;
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if !whole.starts_with(|c: char| c.is_ascii_digit()) || (number.contains('.') && fraction.is_empty()) {
         return Err(malformed());
@@ -82,6 +90,19 @@ pub(crate) fn parse_scaled(
         return Err(ParseUnitError::Fraction { text: text.to_owned() });
     }
     u64::try_from(scaled / divisor).map_err(|_| too_large())
+}
+
+/// The units that `unit` could stand for, in the order of `scales`: `T` for `TB` and `TiB`, `kib` for `KiB`.
+fn unclear(text: &str, number: &str, unit: &str, scales: &[(&str, u64)]) -> Option<ParseUnitError> {
+    if unit.is_empty() || !number.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let could =
+        |name: &str| ["", "B", "iB"].iter().any(|end| name.eq_ignore_ascii_case(&format!("{unit}{end}")));
+    let mut fitting: Vec<&(&str, u64)> = scales.iter().filter(|(name, _)| could(name)).collect();
+    fitting.dedup_by_key(|(_, scale)| *scale);
+    let meant: Vec<String> = fitting.iter().map(|(name, _)| format!("{number}{name}")).collect();
+    (!meant.is_empty()).then(|| ParseUnitError::Unclear { text: text.to_owned(), meant: meant.join(" or ") })
 }
 
 #[cfg(test)]
@@ -113,6 +134,17 @@ mod tests {
         let message = "99999999TiB".parse::<Bytes>().unwrap_err().to_string();
         assert!(message.contains("2^64"), "{message}");
         assert!("0.5B".parse::<Bytes>().is_err());
+    }
+
+    #[test]
+    fn units_that_are_short_or_in_other_letters_are_asked_about() {
+        let told = |text: &str| text.parse::<Bytes>().unwrap_err().to_string();
+        assert_eq!(told("4T"), "\"4T\": did you mean 4TiB or 4TB?");
+        assert_eq!(told("4k"), "\"4k\": did you mean 4KiB or 4KB?");
+        assert_eq!(told("16kib"), "\"16kib\": did you mean 16KiB?");
+        assert_eq!("60MS".parse::<Nanos>().unwrap_err().to_string(), "\"60MS\": did you mean 60ms?");
+        assert!(told("4X").contains("is not a size"), "{}", told("4X"));
+        assert!(told(".5T").contains("is not a size"), "{}", told(".5T"));
     }
 
     proptest::proptest! {

@@ -29,7 +29,7 @@ COMMANDS = {
     "schema": ("outlast.cli.scenario", "Print the JSON Schema of scenario files."),
     "trace": ("outlast.cli.trace", "Inspect and convert block traces."),
     "report": ("outlast.cli.report", "Write the HTML report of a result, or a comparison of several."),
-    "compare": ("outlast.cli.report", "Compare results: which settings and figures differ."),
+    "compare": ("outlast.cli.compare", "Compare results: which settings and figures differ."),
     "policies": ("outlast.cli.policies", "List the decisions in drives and arrays, and the policies for each."),
     "explain": ("outlast.cli.explain", "Explain what limits a drive, and what faster parts would gain."),
     "chips": ("outlast.cli.chips", "List flash chips and their error rates, or fit one to measurements."),

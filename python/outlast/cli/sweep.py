@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -104,30 +103,28 @@ def sweep_command(
 
 def _show(done: Sweep) -> None:
     """Prints the points with their figures, and which of them no other beats."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
-    from outlast.report.sweep import points_table
+    from outlast.cli.paper import console as paper
+    from outlast.cli.paper import ruled
+    from outlast.report.names import spoken
+    from outlast.report.sweep_points import points_table
 
     summary, varied = done.summary, len(done.summary["sweep"]["vary"])
     titles, rows = points_table(summary)
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    console, table = paper(), ruled()
     for index, title in enumerate(titles):
-        words = title.replace(".", "\n")
-        if index < varied:
-            table.add_column(words, overflow="fold", min_width=8)
-        else:
-            table.add_column(words, justify="left" if title == "front" else "right", no_wrap=True)
+        left = index < varied or title == "front"
+        table.add_column(escape(title), overflow="fold", justify="left" if left else "right")
     for row in rows[:MOST_ROWS]:
         table.add_row(*map(escape, row))
     console.print(table)
+    if any(mark in cell for row in rows for cell in row for mark in (" *", " ~")):
+        console.print("* the best, ~ within error of the best")
     if len(done.points) > MOST_ROWS:
         console.print(f"and {len(done.points) - MOST_ROWS} points more")
     if done.front:
-        figures = ", ".join(each["figure"] for each in summary["pareto"]["figures"])
-        console.print(f"* no other point is better in all of {figures}")
+        figures = ", ".join(spoken(each["figure"]) for each in summary["pareto"]["figures"])
+        console.print(f"front: no other point is better in all of {figures}")
     if summary["not_steady"]:
         console.print(f"{summary['not_steady']} of {summary['runs']} runs were not in steady state")

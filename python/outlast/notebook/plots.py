@@ -184,8 +184,9 @@ class SweepPlots(Plots):
 
     def __init__(self, sweep: Sweep) -> None:
         from outlast.report.sweep import sections
+        from outlast.report.sweep_load import summary_of
 
-        super().__init__(lambda: sections(sweep.summary), lambda _: True, sweep.summary["name"])
+        super().__init__(lambda: sections(summary_of(sweep)), lambda _: True, sweep.summary["name"])
         self._summary = sweep.summary
 
     def figure(self, name: str | None = None, over: str | None = None, theme: Theme | None = None) -> go.Figure:
@@ -206,6 +207,10 @@ class SweepPlots(Plots):
         if chart is None:
             raise OutputError(f'no chart "{wanted}" of {self._of}: no run has this figure')
         return drawn(chart, theme)
+
+    def load(self, op: str = "read", theme: Theme | None = None) -> go.Figure:
+        """Latency of "read" or "write" requests over the IOPS that were reached. Needs an axis that varies the load."""
+        return self(f"load-{op}", theme)
 
     def front(self, theme: Theme | None = None) -> go.Figure:
         """All points by the first two figures of the Pareto front, those on it marked."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from outlast.notebook.html import framed, note, table
-from outlast.report import comparison, latency, single
+from outlast.report import comparison, latency, single, tiles
 from outlast.report.numbers import text
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def result(shown: Result) -> str:
         summary["name"],
         single.about(summary),
         f"<p>{single.badges(summary)}</p>",
-        f'<div class="tiles">{single.tiles(shown, MOST_WINDOWS)}</div>',
+        f'<div class="tiles">{tiles.tiles(shown, MOST_WINDOWS)}</div>',
         latency.percentile_table(summary),
         note(f"tables: {', '.join(shown.tables) or 'none'}"),
     )
@@ -47,7 +47,7 @@ def compared(shown: Comparison) -> str:
 
 def sweep(shown: Sweep) -> str:
     """The points of a sweep with the means of their figures and how sure these are."""
-    from outlast.report.sweep import points_table
+    from outlast.report.sweep_points import points_table
 
     summary = shown.summary
     titles, rows = points_table(summary)
@@ -55,7 +55,7 @@ def sweep(shown: Sweep) -> str:
     for count, state in ((len(shown.failed), "failed"), (summary["not_steady"], "not in steady state")):
         about += f", {count} {state}" if count else ""
     varied = len(summary["sweep"]["vary"])
-    front = [note("* no other point is better in all figures of the front")] if shown.front else []
+    front = [note("* the best, ~ within error of the best; front: no other point is better in all figures of it")]
     return framed(
         summary["name"], about, table(titles, rows[:MOST_ROWS], texts=varied), _more(len(rows), "points"), *front
     )

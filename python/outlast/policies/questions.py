@@ -27,10 +27,17 @@ class Opening:
     """For which writes it is opened: "host", "gc", "wear-leveling", "scrub" or "reencode"."""
     erases: int
     """P/E cycles of the superblock, the mean of its blocks."""
+    expected_errors: float
+    """Wrong bits expected of its worst codeword at the end of its last use, when its blocks were erased; 0 where flash
+    never errs."""
+    rereads: int
+    """Pages of it that were read again in its last use."""
+    uncorrectable: int
+    """Units of it that neither ECC nor the re-reads before the stripe gave in its last use."""
     data: int
-    """Program units of data in a stripe of the class's own code."""
+    """Program units of data in a stripe of the class's own code, the strongest that it may have."""
     parity: int
-    """Program units of parity in a stripe of the class's own code."""
+    """Program units of parity in a stripe of that code."""
     dead_lanes: int
     """Lanes (planes, or dies where programs take all planes) that are gone for good."""
     free: int

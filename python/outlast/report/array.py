@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from outlast.report.figure import Figure, axis
-from outlast.report.numbers import plain, seconds, short, size, text, tiny
+from outlast.report.names import PERCENTILES, tip
+from outlast.report.numbers import micros, percent, plain, seconds, short, size, tiny
+from outlast.report.tables import rows_card
 
 STATES = {"clean": "var:--good", "degraded": "var:--warn", "failed": "var:--bad"}
 
@@ -19,7 +21,7 @@ def finding(array: dict[str, Any]) -> str:
     if array["degraded_s"]:
         parts.append(f"It was degraded for {seconds(array['degraded_s'])}.")
     if share := array["writes"]["full_stripe_share"]:
-        parts.append(f"{share:.1%} of its stripe writes were of full stripes.")
+        parts.append(f"{percent(share)} of its stripe writes were of full stripes.")
     if loss := array["data_loss"]:
         parts.append(_a_year(loss))
     if loss := array["data_loss_after_failures"]:
@@ -27,10 +29,10 @@ def finding(array: dict[str, Any]) -> str:
         who = names.get(loss["failures"], f"Once the {loss['failures']} oldest members have failed")
         parts.append(
             f"{who}, a rebuild would lose data with probability {_probability(loss['oldest'])}"
-            + (f"; any failed, {_probability(loss['any'])}." if loss["failures"] else ".")
+            + (f"; with any other failed instead, {_probability(loss['any'])}." if loss["failures"] else ".")
         )
     if array["lost_bytes"]:
-        parts.append(f"<b>{size(array['lost_bytes'])}</b> of data nothing can bring back.")
+        parts.append(f"<b>{size(array['lost_bytes'])}</b> of data cannot be recovered.")
     if array["mismatches"]:
         parts.append(f"Scrubs found {short(array['mismatches'])} sectors of redundancy that did not fit.")
     return " ".join(parts)
@@ -46,24 +48,28 @@ def _a_year(loss: dict[str, Any]) -> str:
     return said + ")."
 
 
-def latencies(array: dict[str, Any]) -> str | None:
-    """Reads and writes by the state of the array, as a table; nothing where there was one state only."""
+KEYS = ("mean", "p50", "p99", "p99_9", "max")
+
+
+def latencies(array: dict[str, Any]) -> str:
+    """Reads and writes by the state of the array, as a card; empty where there was one state only."""
     by = array["latency_us_by_state"]
     met = [state for state in by if by[state]["read"] or by[state]["write"]]
+    rows = [
+        (state, op, short(own["count"]), *(micros(own[key]) for key in KEYS))
+        for state in met
+        for op in ("read", "write")
+        if (own := by[state][op])
+    ]
+    columns = ("state", "", "requests", *(PERCENTILES[key] for key in KEYS))
+    heads = ["", "", *(tip(f"latency_us.read.{key}") for key in ("count", *KEYS))]
     if len(met) < 2:
-        return None
-    rows = ""
-    for state in met:
-        for op in ("read", "write"):
-            if own := by[state][op]:
-                figures = "".join(f"<td>{short(own[key])}</td>" for key in ("mean", "p50", "p99", "p99_9", "max"))
-                rows += f"<tr><td>{text(state)}</td><td>{op}</td><td>{own['count']:,}</td>{figures}</tr>"
-    head = "".join(f"<th>{name}</th>" for name in ("state", "op", "requests", "mean µs", "p50", "p99", "p99.9", "max"))
-    return f'<table class="figures wide"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+        return ""
+    return rows_card("Latency by state of the array", columns, rows, wide=True, whole=True, heads=heads)
 
 
 def _probability(value: float) -> str:
-    return "0" if value == 0 else tiny(value, None) if value < 1e-3 else f"{value:.3g}"
+    return tiny(value)
 
 
 def _rebuilt(rebuild: dict[str, Any]) -> str:
@@ -71,7 +77,8 @@ def _rebuilt(rebuild: dict[str, Any]) -> str:
     rate = f"{short(rebuild['rate_mib_s'])} MiB/s"
     if rebuild["finished_s"] is None:
         left = f", {seconds(rebuild['left_s'])} left" if rebuild["left_s"] is not None else ""
-        return f"Rebuilding since {seconds(rebuild['started_s'])}: {rebuild['done']:.1%} done{left} ({volume}, {rate})."
+        done = f"{percent(rebuild['done'])} done{left}"
+        return f"Rebuilding since {seconds(rebuild['started_s'])}: {done} ({volume}, {rate})."
     span = rebuild["finished_s"] - rebuild["started_s"]
     return f"Rebuilding took {seconds(span)} from {seconds(rebuild['started_s'])} on ({volume}, {rate})."
 
@@ -134,9 +141,15 @@ def members(array: dict[str, Any]) -> Figure | None:
     return Figure("array-wear", data, layout, "Wear by member", hint)
 
 
+MEMBER = (
+    *(("member", "device"), ("state", "in_sync"), ("P/E cycles, mean", "mean_pe"), ("P/E cycles, maximum", "max_pe")),
+    *(("parity", "parity_percent"), ("written", "bytes_written"), ("write amplification", "write_amplification")),
+    *(("RBER", "rber"), ("UBER after ECC", "log10_uber")),
+)
+
+
 def member_table(array: dict[str, Any]) -> str:
-    """The members as a table."""
-    head = ("member", "state", "cycles, mean", "cycles, most", "parity", "written", "WA", "RBER", "UBER")
+    """The members as a card."""
     rows = []
     for member in array["wear"]:
         state = "absent" if not member["present"] else "in sync" if member["in_sync"] else "being rebuilt"
@@ -149,13 +162,15 @@ def member_table(array: dict[str, Any]) -> str:
             "–" if member["parity_percent"] is None else f"{member['parity_percent']:.3g} %",
             size(member["bytes_written"]),
             "–" if member["write_amplification"] is None else f"{member['write_amplification']:.3f}",
-            "–" if member["rber"] is None else f"{member['rber']:.2e}",
-            "–" if uber is None else tiny(10.0**uber, uber),
+            tiny(member["rber"]),
+            "–" if uber is None else tiny(None, uber),
         )
-        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-    header = "".join(f"<th>{name}</th>" for name in head)
-    table = f"<thead><tr>{header}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    return f'<div class="card"><table class="figures">{table}</table></div>'
+        rows.append(cells)
+    heads = [tip(f"array.wear[0].{name}") for _, name in MEMBER]
+    return rows_card("Members", [title for title, _ in MEMBER], rows, wide=True, whole=True, heads=heads)
+
+
+MOST_EVENTS = 100
 
 
 def events(table: dict[str, Any]) -> str:
@@ -163,11 +178,9 @@ def events(table: dict[str, Any]) -> str:
     if not table or not len(table["at_s"]):
         return ""
     rows = list(zip(table["at_s"], table["event"], table["member"], table["detail"], strict=True))
-    shown = "".join(
-        f"<tr><td>{seconds(float(at))}</td><td>{text(event)}{'' if member != member else f' {int(member)}'}</td>"
-        f"<td>{text(detail)}</td></tr>"
-        for at, event, member, detail in rows[:100]
-    )
-    more = f"<p>and {short(len(rows) - 100)} more</p>" if len(rows) > 100 else ""
-    head = "<thead><tr><th>at</th><th>what</th><th></th></tr></thead>"
-    return f'<div class="card"><h3>Events</h3><table class="figures">{head}<tbody>{shown}</tbody></table>{more}</div>'
+    shown = [
+        (seconds(float(at)), str(event), "" if member != member else str(int(member)), str(detail))
+        for at, event, member, detail in rows[:MOST_EVENTS]
+    ]
+    title = "Events" if len(rows) <= MOST_EVENTS else f"Events, the first {MOST_EVENTS} of {short(len(rows))}"
+    return rows_card(title, ("at", "what", "member", "more"), shown, wide=True, whole=True)

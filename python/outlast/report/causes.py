@@ -47,6 +47,12 @@ def band_name(band: dict[str, Any]) -> str:
     return f"above {start} %" if band["to"] == 100 and band["from"] else f"{start}–{end} %"
 
 
+def _broken(band: dict[str, Any]) -> str:
+    """The name of a band on two lines, so that neighbours have room on a small page."""
+    start, end = (f"{value:.6g}" for value in (band["from"], band["to"]))
+    return f"above<br>{start} %" if band["to"] == 100 and band["from"] else f"{start} to<br>{end} %"
+
+
 def stacked(causes: dict[str, Any], op: str) -> Figure | None:
     """The mean time of the requests of each band, by cause."""
     own = causes.get(op)
@@ -85,14 +91,17 @@ def stacked(causes: dict[str, Any], op: str) -> Figure | None:
         "bargap": 0.25,
         "hovermode": "x unified",
         "xaxis": axis(
-            f"{op}s from the fastest to the slowest, and their mean latency",
+            "band of percentiles and its mean latency",
             type="category",
             tickvals=names,
-            ticktext=[f"{name}<br>{mean}" for name, mean in zip(names, means, strict=True)],
+            ticktext=[f"{_broken(band)}<br>{mean}" for band, mean in zip(bands, means, strict=True)],
+            tickangle=0,
+            tickfont={"size": 11},
         ),
         "yaxis": axis("share of their time", tickformat=".0%", range=[0, 1]),
     }
-    return Figure(f"causes-{op}", data, layout, f"What {op}s spend their time on", "by percentile of latency", 372)
+    title, hint = f"What {op}s spend their time on", "from the fastest to the slowest"
+    return Figure(f"causes-{op}", data, layout, title, hint, 372)
 
 
 def _named(band: dict[str, Any]) -> str:

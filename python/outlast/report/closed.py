@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from outlast.report.figure import amplification_by_cause
-from outlast.report.jobs import rows_card
-from outlast.report.numbers import micros, percent, short
+from outlast.report.names import tip
+from outlast.report.numbers import micros, percent, short, signed
+from outlast.report.tables import rows_card
+
+TOTAL = "write_amplification.total"
 
 
 @dataclass(frozen=True)
@@ -21,19 +24,27 @@ class Beside:
     """Both as a person reads them."""
     is_limit: bool = False
     """Whether the closed form is the most that the drive can do, rather than what it does."""
+    figure: str = ""
+    """The name of what was measured, where `result.json` has it."""
 
     @property
     def off(self) -> float:
         """By which share the figure differs from its closed form."""
         return self.measured / self.closed - 1
 
+    @property
+    def verdict(self) -> str:
+        """How the figure stands to what is beside it, in words."""
+        return f"{percent(self.measured / self.closed)} of it" if self.is_limit else signed(self.off)
 
-def _ratio(name: str, measured: float, closed: float) -> Beside:
-    return Beside(name, measured, closed, (f"{measured:.3f}", f"{closed:.3f}"))
+
+def _ratio(name: str, measured: float, closed: float, figure: str) -> Beside:
+    return Beside(name, measured, closed, (f"{measured:.3f}", f"{closed:.3f}"), figure=figure)
 
 
-def _rate(name: str, measured: float, limit: float) -> Beside:
-    return Beside(name, measured, limit, (f"{short(measured)} MiB/s", f"{short(limit)} MiB/s"), is_limit=True)
+def _rate(name: str, measured: float, limit: float, figure: str) -> Beside:
+    shown = (f"{short(measured)} MiB/s", f"{short(limit)} MiB/s")
+    return Beside(name, measured, limit, shown, is_limit=True, figure=figure)
 
 
 def beside(summary: dict[str, Any]) -> list[Beside]:
@@ -46,15 +57,16 @@ def _amplification(summary: dict[str, Any]) -> list[Beside]:
     before, found = summary["steady_state"]["precondition"], []
     parts = amplification_by_cause(wa)
     if wa["total"] is not None and closed["greedy_waf"] is not None:
-        found.append(_ratio("write amplification", wa["total"] - parts["parity"], closed["greedy_waf"]))
+        found.append(_ratio(_name(parts), wa["total"] - parts["parity"], closed["greedy_waf"], TOTAL))
         if gc["mean_valid"] and not parts["parity"]:
             # Of a victim's units a share v is moved, and 1 - v gained: 1 / (1 - v) are written for each of the host's.
             share = 1 - 1 / closed["greedy_waf"]
             shown = (percent(gc["mean_valid"]), percent(share))
-            found.append(Beside("valid units of a victim", gc["mean_valid"], share, shown))
+            found.append(Beside("valid units of a victim", gc["mean_valid"], share, shown, figure="gc.mean_valid"))
     measured, formula = before.get("write_amplification"), closed.get("precondition_waf")
     if measured is not None and formula is not None:
-        found.append(_ratio("write amplification when prepared", measured, formula))
+        figure = "steady_state.precondition.write_amplification"
+        found.append(_ratio("write amplification when prepared", measured, formula, figure))
     return found
 
 
@@ -83,7 +95,7 @@ def _fastest_read(summary: dict[str, Any]) -> list[Beside]:
     if controller.get("link"):
         closed += unit / float(bytes_per_s(controller["link"])) * 1e9
     shown = (micros(read["min"]), micros(closed / 1e3))
-    return [Beside("fastest read", read["min"], closed / 1e3, shown)]
+    return [Beside("fastest read", read["min"], closed / 1e3, shown, figure="latency_us.read.min")]
 
 
 def _bandwidth(summary: dict[str, Any]) -> list[Beside]:
@@ -93,28 +105,30 @@ def _bandwidth(summary: dict[str, Any]) -> list[Beside]:
         return []
     found = []
     if rate["read_mib_s"]:
-        found.append(_rate("reads of the host", rate["read_mib_s"], closed["sequential_read_mib_s"]))
+        limit = closed["sequential_read_mib_s"]
+        found.append(_rate("reads of the host", rate["read_mib_s"], limit, "throughput.read_mib_s"))
     span, pages = summary["time"]["simulated_s"], summary["flash"]["programs"]
     geometry = (summary["scenario"].get("device") or {}).get("geometry")
     if geometry and pages and span and device["mapping_unit"]:
         from outlast.why.quantity import bytes_of
 
         programmed = pages * float(bytes_of(geometry["page_size"])) / 2**20 / span
-        found.append(_rate("programs, for whatever cause", programmed, closed["sequential_write_mib_s"]))
+        limit = closed["sequential_write_mib_s"]
+        found.append(_rate("programs of all causes", programmed, limit, "flash.programs"))
     return [row for row in found if row.closed]
 
 
-COLUMNS = ("figure", "measured", "closed form", "")
+def _name(parts: dict[str, float]) -> str:
+    return "write amplification without parity" if parts["parity"] else "write amplification"
 
 
-def table(summary: dict[str, Any]) -> str:
+COLUMNS = ("figure", "measured", "closed form or limit", "difference")
+TITLES = {"closed form or limit": "Beside closed forms and limits", "data sheet": "Beside the data sheet"}
+"""Of the card, by what stands beside the figures."""
+
+
+def table(summary: dict[str, Any], columns: tuple[str, ...] = COLUMNS, found: list[Beside] | None = None) -> str:
     """The figures as a card; empty where none has a closed form."""
-    rows: list[tuple[str, ...]] = [
-        (
-            row.name,
-            *row.shown,
-            f"{percent(row.measured / row.closed)} of the limit" if row.is_limit else f"{row.off:+.1%}",
-        )
-        for row in beside(summary)
-    ]
-    return rows_card("Beside closed forms", COLUMNS, rows, wide=True)
+    known = beside(summary) if found is None else found
+    rows = [(row.name, *row.shown, row.verdict) for row in known]
+    return rows_card(TITLES[columns[2]], columns, rows, wide=True, sides=[tip(row.figure) for row in known])

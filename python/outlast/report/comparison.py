@@ -5,78 +5,77 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from outlast.report import differences, errors, latency, repair, timeline
-from outlast.report.figure import CAUSES, RUN_COLOURS, Figure, amplification_by_cause, axis, latency_axis, line
-from outlast.report.numbers import micros, plain, share, short, text, thinned, tiny
+from outlast.report import closed, differences, errors, latency, names, repair, sheet, timeline, writes
+from outlast.report.figure import RUN_COLOURS, Figure, axis, latency_axis, line
+from outlast.report.numbers import plain, share, text, thinned
 from outlast.report.page import Section, document
+from outlast.report.tables import rows_card
 
 if TYPE_CHECKING:
     from outlast.result import Result
 
 
-def of_log(log10: float | None) -> str:
-    """A probability that is given as a common logarithm, since no float may hold it."""
-    return "–" if log10 is None else tiny(None, log10)
+ROWS = (
+    "throughput.iops",
+    "throughput.read_mib_s",
+    "throughput.write_mib_s",
+    *(f"latency_us.{op}.{key}" for op in ("read", "write") for key in ("mean", "p50", "p99", "p99_99")),
+    "write_amplification.total",
+    "closed_form.greedy_waf",
+    "endurance.tbw_bytes",
+    "endurance.dwpd",
+    "reliability.rereads_per_read",
+    "reliability.exact.after_ecc.log10_uber",
+    "reliability.exact.after_rereads.log10_uber",
+    "reliability.exact.after_stripe.log10_uber",
+    "reliability.medium_errors",
+    "reliability.scrubbed.superblocks",
+    "reliability.twin.read_mean_ratio",
+    "array.data_loss.per_year",
+    "wear.mean_pe",
+    "wear.max_pe",
+    "queue.mean_in_flight",
+)
+"""Figures of the table, in its order; those that no result has are left out."""
 
 
-ROWS: list[tuple[str, tuple[str, ...], Any]] = [
-    ("IOPS", ("throughput", "iops"), short),
-    ("MiB/s read", ("throughput", "read_mib_s"), short),
-    ("MiB/s written", ("throughput", "write_mib_s"), short),
-    ("read, median", ("latency_us", "read", "p50"), micros),
-    ("read, 99th percentile", ("latency_us", "read", "p99"), micros),
-    ("read, 99.99th percentile", ("latency_us", "read", "p99_99"), micros),
-    ("write, median", ("latency_us", "write", "p50"), micros),
-    ("write, 99th percentile", ("latency_us", "write", "p99"), micros),
-    ("write, 99.99th percentile", ("latency_us", "write", "p99_99"), micros),
-    ("write amplification", ("write_amplification", "total"), lambda value: short(value, 4)),
-    ("closed form, greedy", ("closed_form", "greedy_waf"), lambda value: short(value, 4)),
-    ("re-reads per read", ("reliability", "rereads_per_read"), short),
-    ("UBER after ECC", ("reliability", "exact", "after_ecc", "log10_uber"), of_log),
-    ("UBER after re-reads", ("reliability", "exact", "after_rereads", "log10_uber"), of_log),
-    ("UBER, exact", ("reliability", "exact", "after_stripe", "log10_uber"), of_log),
-    ("medium errors", ("reliability", "medium_errors"), short),
-    ("superblocks scrubbed", ("reliability", "scrubbed", "superblocks"), short),
-    ("mean read latency over the twin’s", ("reliability", "twin", "read_mean_ratio"), short),
-    ("P/E cycles, mean", ("wear", "mean_pe"), short),
-    ("P/E cycles, maximum", ("wear", "max_pe"), short),
-    ("requests in flight, mean", ("queue", "mean_in_flight"), short),
-]
+def shown_rows(summaries: Sequence[dict[str, Any]]) -> list[str]:
+    """The figures of the table that there are; of errors, those that any of the results has met."""
+    shown = []
+    anything_fails = any(errors.can_fail(summary) for summary in summaries)
+    for name in ROWS:
+        values = [names.figure_of(summary, name) for summary in summaries]
+        of_errors = name.startswith("reliability.")
+        there = any(value is not None for value in values)
+        if there and (not of_errors or (anything_fails and any(values))):
+            shown.append(name)
+    return shown
 
 
 def labels(results: Sequence[Result]) -> list[str]:
     """A name for each result; a number is added where names repeat."""
-    names = [str(result.summary["name"]) for result in results]
+    own = [str(result.summary["name"]) for result in results]
     return [
-        name if names.count(name) == 1 else f"{name} #{names[:index].count(name) + 1}"
-        for index, name in enumerate(names)
+        name if own.count(name) == 1 else f"{name} #{own[:index].count(name) + 1}" for index, name in enumerate(own)
     ]
-
-
-def figure_at(summary: dict[str, Any], path: tuple[str, ...]) -> Any:
-    """The figure at a path of keys; `None` where it or a parent is absent."""
-    value: Any = summary
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
 
 
 def page(results: Sequence[Result]) -> str:
     """The whole page."""
-    names = labels(results)
-    title = differences.title(results, names)
+    own = labels(results)
+    title = differences.title(results, own)
     header = (
         f'<div class="mark">Outlast</div><h1>{text(title)}</h1>'
-        f'<p class="about">{_those(names)}. '
-        f"The first, <b>{text(names[0])}</b>, is what the others are compared with.</p>"
-        f"{differences.found(results, names)}"
+        f'<p class="about">{_those(own)}. '
+        f"The first, <b>{text(own[0])}</b>, is what the others are compared with.</p>"
+        f"{differences.found(results, own)}"
     )
     versions = sorted({str(result.summary["version"]) for result in results})
     return document(f"{title} · Outlast", header, sections(results), f"Outlast {text(', '.join(versions))}")
 
 
-def _those(names: Sequence[str]) -> str:
-    return f"{len(names)} results: {', '.join(text(name) for name in names)}"
+def _those(own: Sequence[str]) -> str:
+    return f"{len(own)} results: {', '.join(text(name) for name in own)}"
 
 
 Runs = list[tuple["Result", str, str]]
@@ -97,6 +96,7 @@ def sections(results: Sequence[Result]) -> list[Section]:
         _over_time(runs),
         _amplification(runs),
         _errors(runs),
+        _theory(runs),
         _scenarios(runs),
     ]
 
@@ -109,19 +109,18 @@ def headline(results: Sequence[Result]) -> str:
         for _, name, colour in runs
     )
     body = []
-    anything_fails = any(errors.can_fail(result.summary) for result, _, _ in runs)
-    for label, path, shown in ROWS:
-        if path[0] == "reliability" and not anything_fails:
-            continue
-        values = [figure_at(result.summary, path) for result, _, _ in runs]
-        if all(value is None for value in values):
-            continue
-        cells = [f"<td>{shown(values[0])}</td>"]
-        for value in values[1:]:
-            words = _change(values[0], value, logs=shown is of_log)
-            change = f'<span class="change">{words}</span>' if words else ""
-            cells.append(f"<td>{shown(value)}{change}</td>")
-        body.append(f'<tr><th scope="row">{label}</th>{"".join(cells)}</tr>')
+    for figure in shown_rows([result.summary for result, _, _ in runs]):
+        values = [names.figure_of(result.summary, figure) for result, _, _ in runs]
+        cells = [names.written(figure, values[0])]
+        for value, (result, _, _) in zip(values[1:], runs[1:], strict=True):
+            said = differences.change(figure, (values[0], runs[0][0].summary), (value, result.summary))
+            change = f'<span class="change">{said}</span>' if said else ""
+            cells.append(f"{names.written(figure, value)}{change}")
+        told = names.tip(figure)
+        body.append(
+            f'<tr><th scope="row"{told}>{names.called(figure, names.heading(figure))}</th>'
+            f"{''.join(f'<td{told}>{cell}</td>' for cell in cells)}</tr>"
+        )
     states = []
     for result, _, _ in runs:
         reached = result.summary["steady_state"]["measured"]["reached"]
@@ -132,17 +131,6 @@ def headline(results: Sequence[Result]) -> str:
         '<div class="card scroll"><table class="figures wide"><thead><tr><th></th>'
         f"{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
     )
-
-
-def _change(first: float | None, value: float | None, *, logs: bool) -> str:
-    if value is None or not first:
-        return ""
-    if logs:
-        return f"× {tiny(None, value - first)}"
-    ratio = value / first
-    if abs(ratio - 1) < 0.0005:
-        return "the same"
-    return f"{ratio - 1:+.1%}".replace("-", "−") if ratio < 10 else f"× {short(ratio, 2)}"
 
 
 def _css(colour: str) -> str:
@@ -160,7 +148,7 @@ def _distributions(runs: Runs) -> Section:
             x, y = points
             lowest = min(lowest, y[-1])
             reach += [x[0], x[-1]]
-            hover = f"{text(name)}: %{{x:,.3~r}} µs, %{{y:.2~e}} take longer<extra></extra>"
+            hover = f"{text(name)}: {latency.longer(op)}"
             data.append(line(x, y, name, colour, shape="hv", width=2.2, hovertemplate=hover))
         if data:
             layout = {
@@ -168,8 +156,7 @@ def _distributions(runs: Runs) -> Section:
                 "yaxis": latency.tail_axis(lowest),
                 "hovermode": "closest",
             }
-            title, hint = f"{op.capitalize()}s", "every further nine takes the same height"
-            section.add(Figure(f"distribution-{op}", data, layout, title, hint, 360))
+            section.add(Figure(f"distribution-{op}", data, layout, f"{op.capitalize()}s", latency.SAME_HEIGHT, 360))
     return section
 
 
@@ -199,24 +186,7 @@ def _over_time(runs: Runs) -> Section:
 
 def _amplification(runs: Runs) -> Section:
     section = Section("amplification", "Where the writes come from")
-    written = [(r, name) for r, name, _ in runs if r.summary["write_amplification"]["total"] is not None]
-    if written:
-        names = [name for _, name in written]
-        bars = []
-        for cause, (label, colour) in CAUSES.items():
-            values = [amplification_by_cause(r.summary["write_amplification"])[cause] for r, _ in written]
-            if any(values):
-                hover = f"{label}: %{{x:.3f}}<extra></extra>"
-                bar = {"type": "bar", "orientation": "h", "name": label, "x": plain(values), "y": names}
-                bars.append(bar | {"marker": {"color": colour}, "hovertemplate": hover})
-        layout = {
-            "barmode": "stack",
-            "xaxis": axis("bytes programmed per byte written"),
-            "yaxis": {"autorange": "reversed", "automargin": True, "showgrid": False},
-            "hovermode": "closest",
-            "bargap": 0.35,
-        }
-        section.add(Figure("causes", bars, layout, "By cause", "", 150 + 44 * len(written)))
+    section.add(writes.by_cause([(name, result.summary) for result, name, _ in runs], "causes"))
     curves = []
     for result, name, colour in runs:
         rounds = dict(result.tables.get("precondition", {}))
@@ -230,10 +200,10 @@ def _amplification(runs: Runs) -> Section:
 
 
 def _errors(runs: Runs) -> Section:
-    section = Section("errors", "Errors and what was done about them")
+    section = Section("errors", "Errors and recovery")
     if not any(errors.can_fail(result.summary) for result, _, _ in runs):
         return section
-    exact = [(name, colour, figure_at(r.summary, ("reliability", "exact"))) for r, name, colour in runs]
+    exact = [(name, colour, names.figure_of(r.summary, "reliability.exact")) for r, name, colour in runs]
     section.add(errors.tails([each for each in exact if each[2]]))
     rates, again = [], []
     for result, name, colour in runs:
@@ -248,11 +218,23 @@ def _errors(runs: Runs) -> Section:
         if series["rber_mean"].any():
             rates.append(line(x, plain(series["rber_mean"]), name, colour, hovertemplate="%{y:.3~e}"))
     if rates:
-        layout = timeline.OVER_TIME | {"yaxis": axis("wrong bits a bit", type="log", exponentformat="power")}
+        layout = timeline.OVER_TIME | {"yaxis": axis("wrong bits per bit", type="log", exponentformat="power")}
         section.add(Figure("error-rates", rates, layout, "Raw bit error rate", "mean over blocks with data"))
     if again:
-        layout = timeline.OVER_TIME | {"yaxis": axis("pages a second", rangemode="tozero")}
+        layout = timeline.OVER_TIME | {"yaxis": axis("pages per second", rangemode="tozero")}
         section.add(Figure("read-again", again, layout, "Re-reads"))
+    return section
+
+
+def _theory(runs: Runs) -> Section:
+    """Closed forms and data sheets as columns, result by result."""
+    section = Section("closed", "Theory and data sheet", columns="one")
+    tables = ((closed.COLUMNS, closed.beside), (sheet.COLUMNS, sheet.beside))
+    for columns, beside in tables:
+        known = [(name, row) for result, name, _ in runs for row in beside(result.summary)]
+        rows = [(f"{name}: {row.name}", *row.shown, row.verdict) for name, row in known]
+        sides = [names.tip(row.figure) for _, row in known]
+        section.add(rows_card(closed.TITLES[columns[2]], columns, rows, wide=True, sides=sides))
     return section
 
 

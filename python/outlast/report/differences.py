@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from outlast.report.numbers import micros, seconds, short, size, text, tiny
+from outlast.report.names import figure_of, terabytes
+from outlast.report.numbers import micros, seconds, short, signed, size, text, tiny
 
 if TYPE_CHECKING:
     from outlast.result import Result
@@ -20,20 +21,53 @@ TELLING: tuple[tuple[str, tuple[str, ...], Callable[[Any], str]], ...] = (
     ("The mean latency of writes", ("latency_us", "write", "mean"), micros),
     ("Re-reads per read", ("reliability", "rereads_per_read"), short),
     ("The mean number of P/E cycles", ("wear", "mean_pe"), short),
+    ("TBW", ("endurance", "tbw_bytes"), terabytes),
 )
 """What a title or a sentence may name: figures of which one run of usual length gives more than noise."""
 WORTH_SAYING = 1.05
 """Ratios below this are left to the table: runs that differ by their requests alone differ by a few per cent."""
 MOST = 5
 
+LEAST = 0.0005
+"""A relative change below this reads as no change at all."""
+
+
+def change(name: str, first: tuple[Any, dict[str, Any]], other: tuple[Any, dict[str, Any]]) -> str:
+    """How a figure stands to the first result's, each a value and its summary; empty where it cannot be said.
+
+    A change that the confidence intervals of both runs do not tell from chance is said to be within them.
+    """
+    (value, summary), (further, against) = first, other
+    if not isinstance(value, int | float) or not isinstance(further, int | float) or isinstance(value, bool):
+        return ""
+    if value == further:
+        return "the same"
+    if name.endswith("log10_uber"):
+        return f"× {tiny(None, further - value)}"
+    if not value:
+        return ""
+    said = signed(further / value - 1)
+    return f"{said}, within error" if said != "the same" and _overlap(name, summary, against) else said
+
+
+def _overlap(name: str, *summaries: dict[str, Any]) -> bool:
+    """Whether both runs have a confidence interval of the figure, and these overlap."""
+    if name == "write_amplification.total":
+        where = "gc.write_amplification_interval"
+    elif name.endswith(".mean") and name.startswith("latency_us."):
+        where = f"{name}_interval"
+    else:
+        return False
+    one, two = (figure_of(summary, where) for summary in summaries)
+    return bool(one and two and one["low"] <= two["high"] and two["low"] <= one["high"])
+
+
 Difference = tuple[float, str, str, str, str, str]
 """Ratio, what it is of, least value and whose, greatest value and whose."""
 
 
 def _at(summary: dict[str, Any], path: tuple[str, ...]) -> float | None:
-    value: Any = summary
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
+    value = figure_of(summary, ".".join(path))
     return float(value) if isinstance(value, int | float) and value > 0 and math.isfinite(value) else None
 
 
@@ -81,8 +115,8 @@ def sentences(results: Sequence[Result], names: Sequence[str]) -> list[str]:
     said = []
     if repairs := _repairs(results, names):
         (_, first, quick), (_, last, slow) = repairs[0], repairs[-1]
-        each = ", ".join(f"{text(name)} in <b>{seconds(took)}</b>" for took, name, _ in repairs)
-        said.append(f"The failed die was made good by {each}.")
+        each = ", ".join(f"<b>{seconds(took)}</b> with {text(name)}" for took, name, _ in repairs)
+        said.append(f"The repair of the failed die took {each}.")
         said.append(
             f"For that {text(first)} wrote <b>{size(quick['bytes_written'])}</b>, {text(last)} "
             f"<b>{size(slow['bytes_written'])}</b>."

@@ -13,7 +13,7 @@ from outlast.report.numbers import Floats, floats, micros, plain, raised, share,
 from outlast.report.timeline import OVER_TIME, middles
 
 MOST_POINTS = 4000
-TAILS = {"after_ecc": "after ECC", "after_rereads": "after re-reads", "after_stripe": "after the stripe"}
+TAILS = {"after_ecc": "after ECC", "after_rereads": "after re-reads", "after_stripe": "after stripe parity"}
 REASONS = {
     "space": ("garbage collection", "var:--gc", "circle"),
     "wear": ("wear levelling", "var:--flush", "diamond"),
@@ -52,7 +52,7 @@ def rates(series: dict[str, Floats]) -> Figure | None:
     for key, label, colour, dash in (*levels, ("p99", "99 %", WRITE, "dash"), ("max", "worst block", WRITE, "solid")):
         values = np.where(series[f"rber_{key}"] > 0, series[f"rber_{key}"], np.nan)
         data.append(line(x, plain(values), label, colour, dash=dash, hovertemplate="%{y:.3~e}"))
-    layout = OVER_TIME | {"yaxis": axis("wrong bits a bit", type="log", exponentformat="power")}
+    layout = OVER_TIME | {"yaxis": axis("raw bit error rate", type="log", exponentformat="power")}
     return Figure("error-rates", data, layout, "Raw bit error rate", "over blocks with data, before any correction")
 
 
@@ -72,7 +72,7 @@ def wrong_bits(table: dict[str, Any], strength: int | None) -> Figure | None:
         ends = [1.0, min(lowest, 1e-2)]
         name = f"the ECC corrects {strength}"
         data.append(line([strength] * 2, ends, name, "var:--ink", dash="dash", hovertemplate=f"{name}<extra></extra>"))
-    y_axis = tail_axis(lowest) | {"title": {"text": "codewords with no more"}}
+    y_axis = tail_axis(lowest) | {"title": {"text": "share of codewords"}}
     layout = {"xaxis": axis("wrong bits of a codeword"), "yaxis": y_axis, "hovermode": "closest"}
     return Figure("wrong-bits", data, layout, "Wrong bits", f"of {short(total)} sampled codewords at their first read")
 
@@ -80,15 +80,15 @@ def wrong_bits(table: dict[str, Any], strength: int | None) -> Figure | None:
 def again(series: dict[str, Floats]) -> Figure | None:
     """Pages read again and read to rebuild others, and units that could not be read, each second."""
     x, span, data = middles(series), series["end_s"] - series["start_s"], []
-    kinds = (("rereads", "re-reads", READ), ("stripe_reads", "stripe reads", "var:--parity"))
-    for name, label, colour in (*kinds, ("uncorrectable_reads", "units not had", "var:--bad")):
+    kinds = (("rereads", "re-reads", READ), ("stripe_reads", "reads of stripes", "var:--parity"))
+    for name, label, colour in (*kinds, ("uncorrectable_reads", "uncorrectable units", "var:--bad")):
         if name in series and series[name].any():
             rate = plain(share(series[name], span))
             data.append(line(x, rate, label, colour, shape="hvh", hovertemplate="%{y:,.4~r}"))
     if not data:
         return None
-    layout = OVER_TIME | {"yaxis": axis("a second", rangemode="tozero"), "showlegend": True}
-    return Figure("read-again", data, layout, "Read again", "pages of flash a second")
+    layout = OVER_TIME | {"yaxis": axis("per second", rangemode="tozero"), "showlegend": True}
+    return Figure("read-again", data, layout, "Re-reads", "pages of flash per second")
 
 
 def log_ticks(low: int, high: int) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def tails(runs: list[tuple[str, str, dict[str, Any]]]) -> Figure | None:
         heights = [None if value is None else value - low for value in logs]
         words = ["never" if value is None else tiny(None, value) for value in logs]
         bar = {"type": "bar", "name": name, "x": list(TAILS.values()), "y": heights, "base": low, "text": words}
-        hover = f"{name}, %{{x}}: %{{text}} of a bit<extra></extra>"
+        hover = f"{name}, %{{x}}: %{{text}} per bit<extra></extra>"
         data.append(bar | {"marker": {"color": colour}, "textposition": "auto", "textangle": 0, "hovertemplate": hover})
         if len(runs) == 1:
             places = [label for label, value in zip(TAILS.values(), logs, strict=True) if value is None]
@@ -156,10 +156,10 @@ def decisions(table: dict[str, Any], key: str, strength: int | None) -> Figure |
         layout["shapes"] = [
             {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": strength, "y1": strength, "line": style}
         ]
-    hint = f"one in {step} collections shown" if step > 1 else "each a superblock that was moved"
+    hint = f"one in {step} relocations shown" if step > 1 else "each point a superblock"
     hint += "; dashed: what the ECC corrects" if "shapes" in layout else ""
     name = "decisions" if key == "valid_units" else "decisions-errors"
-    caption = "What was moved, and why" if key == "valid_units" else "How bad it was when it was moved"
+    caption = "Relocations by reason" if key == "valid_units" else "Errors expected at relocation"
     return Figure(name, data, layout, caption, hint)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
+from textwrap import wrap
 from typing import Any
 
 from outlast.causes import GROUPS, MEMBERS
-from outlast.report.numbers import micros
+from outlast.report.numbers import micros, text
 
 READ, WRITE, TRIM, FLUSH = "var:--read", "var:--write", "var:--trim", "var:--flush"
 OP_COLOURS = {"read": READ, "write": WRITE, "trim": TRIM, "flush": FLUSH}
@@ -32,6 +33,8 @@ _PARTS = {
 }
 CAUSES = {name: (label, _COLOURS.get(name, "var:--read")) for name, label in _PARTS.items()}
 """Label and colour of the parts of a write amplification, in the order of charts."""
+NAME_WIDTH = 18
+"""Characters of a line beside a bar."""
 RUN_COLOURS = [f"var:--run{index}" for index in range(6)]
 """Of results that are compared: none of them stands for a kind of request or a cause of writes as well."""
 
@@ -53,6 +56,8 @@ class Figure:
     title: str = ""
     hint: str = ""
     height: int = 300
+    whole: bool = False
+    """Whether it takes the whole width of the page."""
 
     def html(self) -> str:
         """The figure's place in the page with its data; the page's script draws it."""
@@ -61,11 +66,17 @@ class Figure:
         ).replace("<", "\\u003c")
         hint = f'<span class="hint">{self.hint}</span>' if self.hint else ""
         caption = f"<figcaption>{self.title}{hint}</figcaption>" if self.title else ""
+        whole, room = " whole" if self.whole else "", f"height:{self.height}px;min-height:{self.height}px"
         return (
-            f'<figure class="card chart" id="{self.name}">{caption}'
-            f'<div class="plot" style="height:{self.height}px" role="img" aria-label="{self.title}"></div>'
+            f'<figure class="card chart{whole}" id="{self.name}">{caption}'
+            f'<div class="plot" style="{room}" role="img" aria-label="{self.title}"></div>'
             f'<script type="application/json">{spec}</script></figure>'
         )
+
+
+def broken(name: str) -> str:
+    """A name beside a bar, on as many lines as it takes to leave room for the bar; safe for HTML."""
+    return "<br>".join(text(part) for part in wrap(name, NAME_WIDTH))
 
 
 def line(x: list[Any], y: list[Any], name: str, colour: str, **more: Any) -> dict[str, Any]:
@@ -83,18 +94,36 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
     return {"title": {"text": title}, **more}
 
 
+def _ticks(low: float, high: float, decades: float) -> list[float]:
+    """Round values on a logarithmic axis: powers of ten, or within a decade enough others to read it by."""
+    if decades < 0.7:
+        exact = (high - low) / 4
+        power = 10.0 ** math.floor(math.log10(exact))
+        step = next(factor for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= exact) * power
+        first, last = math.floor(low / step), math.ceil(high / step)
+        return [round(number * step, 9) for number in range(max(first, 1), last + 1)]
+    steps = (1.0,) if decades > 1.5 else (1.0, 2.0, 5.0)
+    exponents = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
+    return [step * 10.0**exponent for exponent in exponents for step in steps]
+
+
+def _named(tick: float) -> str:
+    """A latency without zeros at its end."""
+    number, _, unit = micros(tick).partition(" ")
+    return f"{number.rstrip('0').rstrip('.') if '.' in number else number} {unit}"
+
+
 def latency_axis(lowest_us: float, highest_us: float, title: str = "latency") -> dict[str, Any]:
     """A logarithmic axis of latencies in microseconds, labelled in the unit that suits each tick."""
     low, high = max(lowest_us, 1e-3), max(highest_us, lowest_us * 1.01, 1e-3)
+    high = max(high, 1.01 * low)
     decades = math.log10(high / low)
-    steps = (1.0,) if decades > 1.5 else (1.0, 2.0, 5.0)
-    exponents = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
-    ticks = [step * 10.0**exponent for exponent in exponents for step in steps]
+    ticks = _ticks(low, high, decades)
     pad = 0.04 * decades + 0.01
     return axis(
         title,
         type="log",
         range=[math.log10(low) - pad, math.log10(high) + pad],
         tickvals=ticks,
-        ticktext=[micros(tick).replace(".00", "").replace(".0", "") for tick in ticks],
+        ticktext=[_named(tick) for tick in ticks],
     )

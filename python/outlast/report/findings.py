@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from outlast.report.figure import CAUSES, amplification_by_cause
-from outlast.report.numbers import micros, percent, seconds, short, size, text, tiny
+from outlast.report.names import label, tips
+from outlast.report.numbers import micros, percent, seconds, short, signed, size, text, tiny
 
 TAILS = ((10_000, "p99_9", "a thousand"), (1_000, "p99", "a hundred"), (100, "p90", "ten"))
 """How many requests it takes for a percentile to be told: ten lie beyond it then, a number known to a third."""
@@ -78,9 +79,9 @@ def amplification(summary: dict[str, Any]) -> str:
         without = " without parity" if parts["parity"] else ""
         sentence += f" Closed form: <b>{closed['greedy_waf']:.3f}</b>"
         if parts["scrub"]:
-            sentence += ", which knows no scrubbing."
+            sentence += ", which does not include scrubbing."
         else:
-            sentence += f", measured{without} {off:+.1%} from it. {note}"
+            sentence += f", measured{without} {signed(off)}. {note}"
     elif note:
         sentence += f' <span class="muted">Without a closed form: {note}</span>'
     return sentence
@@ -108,13 +109,13 @@ def _flash_errs(figures: dict[str, Any]) -> str:
     parts = []
     if rber := figures["rber"]:
         parts.append(
-            f"At the end one bit in <b>{short(1 / rber['mean'])}</b> was wrong as read, in the worst block one in "
-            f"{short(1 / rber['max'])}."
+            f"At the end the raw bit error rate was <b>{tiny(rber['mean'])}</b>, in the worst block "
+            f"{tiny(rber['max'])}."
             if rber["mean"] > 0
             else "No bit was ever wrong."
         )
         if rber["saturated_reads"]:
-            parts.append("Some rates were beyond what the model can say, see the notes.")
+            parts.append("Some rates were beyond the range of the model: see the notes.")
     if figures["faults"]:
         parts.append(f"{counted(figures['faults'], 'sudden failure')} happened.")
     return " ".join(parts)
@@ -123,8 +124,9 @@ def _flash_errs(figures: dict[str, Any]) -> str:
 def _had(figures: dict[str, Any]) -> str:
     by, lost = figures["corrected_by"], figures["uncorrectable_reads"]
     sentence = (
-        f"Of the units read, {short(by['ecc'])} were had at the first read, {short(by['reread'])} at a re-read, "
-        f"{short(by['stripe'])} from their stripe; <b>{short(lost)}</b> that the host asked for could not be read."
+        f"Of the units read, {short(by['ecc'])} were right at the first read, {short(by['reread'])} after re-reads, "
+        f"{short(by['stripe'])} were rebuilt from their stripe; <b>{short(lost)}</b> that the host asked for could not "
+        "be read."
     )
     if exact := figures["exact"]:
         last = exact["after_stripe"]
@@ -134,7 +136,7 @@ def _had(figures: dict[str, Any]) -> str:
             rate = tiny(last["uber"], last["log10_uber"])
             sentence += (
                 f" Computed exactly rather than counted, the uncorrectable bit error rate was <b>{rate}</b> after all "
-                "that was done about errors."
+                "recovery."
             )
     if figures["lost_bytes"]:
         sentence += f" {size(figures['lost_bytes'])} were lost for good and fail until they are written again."
@@ -146,7 +148,7 @@ def _moved(figures: dict[str, Any]) -> str:
     if not scrubbed["superblocks"]:
         return ""
     why = ", ".join(f"{short(scrubbed[key])} {words}" for key, words in REASONS.items() if scrubbed.get(key))
-    again = f"; {short(scrubbed['again'])} of them it had written itself" if scrubbed["again"] else ""
+    again = f"; {short(scrubbed['again'])} of them written by scrubbing itself" if scrubbed["again"] else ""
     return f"Scrubbing moved {counted(scrubbed['superblocks'], 'superblock')} ({why}){again}."
 
 
@@ -170,10 +172,24 @@ def wear(summary: dict[str, Any]) -> str:
     if figures["mean_pe"] is None:
         return ""
     return (
-        f"<b>{short(figures['mean_pe'])}</b> cycles on average, {short(figures['min_pe'])} to "
-        f"{short(figures['max_pe'])}. {short(figures['bad_blocks'])} bad blocks, "
-        f"{short(figures['spare_blocks_left'])} spare ones left."
+        f"Blocks have <b>{short(figures['mean_pe'])}</b> P/E cycles on average, {short(figures['min_pe'])} to "
+        f"{short(figures['max_pe'])}; {counted(figures['bad_blocks'], 'bad block')}, "
+        f"{counted(figures['spare_blocks_left'], 'spare block')} left."
     )
+
+
+FACTS = {
+    "Capacity": ("device.capacity_bytes", "device.raw_bytes"),
+    "Spare": ("device.spare_factor", "device.effective_spare_factor"),
+    "Mapping unit": ("device.mapping_unit",),
+    "Superblocks": ("device.superblocks", "device.units_per_superblock"),
+    "Preconditioning": ("steady_state.precondition.reached", "steady_state.precondition.drive_writes"),
+    "Steady while measured": ("steady_state.measured.reached", "steady_state.measured.why"),
+    "Host": ("host.bytes_read", "host.bytes_written"),
+    "Mapping table": ("memory.mapping_bytes_per_unit",),
+    "Flash": ("flash.reads", "flash.programs", "flash.erases"),
+}
+"""Figures of `result.json` that each term is made of."""
 
 
 def facts(summary: dict[str, Any]) -> str:
@@ -198,7 +214,11 @@ def facts(summary: dict[str, Any]) -> str:
         "Simulated": f"{seconds(time['simulated_s'])} after {seconds(time['warm_up_s'])} of warm-up",
         "Cost": f"{seconds(time['cpu_s'])} of CPU, {seconds(time['precondition_cpu_s'])} to precondition",
         "Speed": f"{short(rate)} requests per CPU-second",
-        "Memory": f"{short(memory['peak_rss_mib'])} MiB at most, {short(memory['mapping_bytes_per_unit'])} B a unit",
+        "Memory": f"{short(memory['peak_rss_mib'])} MiB at most",
+        "Mapping table": f"{short(memory['mapping_bytes_per_unit'])} B per mapping unit",
     }
-    items = "".join(f"<div><dt>{term}</dt><dd>{value}</dd></div>" for term, value in terms.items())
+    told = {term: tips(*FACTS.get(term, ())) for term in terms}
+    items = "".join(
+        f"<div{told[term]}><dt>{label(term, told[term])}</dt><dd>{value}</dd></div>" for term, value in terms.items()
+    )
     return f'<dl class="card facts">{items}</dl>'

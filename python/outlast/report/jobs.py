@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from outlast.report.numbers import micros, seconds, short, text
+from outlast.report.names import tip
+from outlast.report.numbers import micros, seconds, short
+from outlast.report.tables import rows_card
 
 JOB_COLUMNS = ("job", "", "IOPS", "MiB/s", "mean", "99 %", "99.9 %", "requests", "ran for")
+_FIGURES = ("", "", "iops", "mib_s", "latency_us.mean", "latency_us.p99", "latency_us.p99_9", "ios", "")
 
 
 def job_rows(summary: dict[str, Any]) -> list[tuple[str, ...]]:
@@ -25,19 +28,6 @@ def job_rows(summary: dict[str, Any]) -> list[tuple[str, ...]]:
 
 def job_table(summary: dict[str, Any]) -> str:
     """The rows as a card; empty without jobs."""
-    return rows_card("By job", JOB_COLUMNS, job_rows(summary))
-
-
-def rows_card(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]], *, wide: bool = False) -> str:
-    """Rows as a card, what each is of first; empty without rows. A `wide` one scrolls where the page is narrow."""
-    if not rows:
-        return ""
-    head = "".join(f'<th scope="col">{text(column)}</th>' for column in columns)
-    body = "".join(
-        f'<tr><th scope="row">{text(name)}</th>' + "".join(f"<td>{text(cell)}</td>" for cell in cells) + "</tr>"
-        for name, *cells in rows
-    )
-    return (
-        f'<div class="card{" scroll" if wide else ""}"><h3>{text(title)}</h3><table class="figures"><thead><tr>'
-        f"{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+    heads = [tip(f"host.jobs[0].read.{name}") if name else "" for name in _FIGURES]
+    heads[-1] = tip("host.jobs[0].runtime_s")
+    return rows_card("By job", JOB_COLUMNS, job_rows(summary), wide=True, heads=heads)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from outlast.report.figure import OP_COLOURS, Figure, axis, latency_axis, line
+from outlast.report.names import label, tip
 from outlast.report.numbers import floats, micros, plain, short
 
 ROWS = [
@@ -29,7 +30,12 @@ TAIL_TEXT = ["0 %", "50 %", "90 %", "99 %", "99.9 %", "99.99 %", "99.999 %", "si
 
 #: Beside percentiles that fewer than ten requests lie above.
 FEW = " *"
-FEW_NOTE = "* fewer than ten requests lie above it: the accident of a few, not a percentile"
+FEW_NOTE = "* fewer than ten requests lie above it: too few for a percentile"
+
+
+NARROW = "\u00a0"
+"""Between a number and its unit, so that a line does not break there."""
+SAME_HEIGHT = "each further nine takes the same height"
 
 
 def marked(latency: dict[str, Any], key: str) -> str:
@@ -44,7 +50,12 @@ def marked(latency: dict[str, Any], key: str) -> str:
 def mean_interval(latency: dict[str, Any]) -> str:
     """The 95 % interval of the mean, or a dash."""
     own = latency.get("mean_interval")
-    return f"{micros(max(own['low'], 0.0))} to {micros(own['high'])}" if own else "–"
+    if not own:
+        return "–"
+    low, high = micros(max(own["low"], 0.0)), micros(own["high"])
+    # The unit once, where both have it: a column of a small page holds no more.
+    number, _, unit = low.partition(" ")
+    return f"{number if high.endswith(f' {unit}') else low} to {high}"
 
 
 def percentile_table(summary: dict[str, Any]) -> str:
@@ -53,20 +64,24 @@ def percentile_table(summary: dict[str, Any]) -> str:
     if not ops:
         return '<div class="card"><p class="empty">No request was timed in this run.</p></div>'
     head = "".join(f'<th scope="col"><i class="dot {op}"></i>{op}</th>' for op in ops)
-    body = "".join(
-        f'<tr><th scope="row">{label}</th>'
-        + "".join(f"<td>{marked(summary['latency_us'][op], key)}</td>" for op in ops)
-        + "</tr>"
-        for key, label in ROWS
+    cells = {key: [marked(summary["latency_us"][op], key) for op in ops] for key, _ in ROWS}
+    body = "".join(_row(f"latency_us.{{}}.{key}", said.replace(" ", NARROW), ops, cells[key]) for key, said in ROWS)
+    bounds = [mean_interval(summary["latency_us"][op]) for op in ops]
+    body += _row("latency_us.{}.mean_interval.low", "mean, 95 % interval", ops, bounds)
+    counts = "".join(
+        f"<td{tip(f'latency_us.{op}.count')}>{short(summary['latency_us'][op]['count'])}</td>" for op in ops
     )
-    bounds = "".join(f"<td>{mean_interval(summary['latency_us'][op])}</td>" for op in ops)
-    body += f'<tr><th scope="row">95 % interval of the mean</th>{bounds}</tr>'
-    counts = "".join(f"<td>{short(summary['latency_us'][op]['count'])}</td>" for op in ops)
     note = f'<p class="note">{FEW_NOTE}</p>' if FEW in body else ""
     return (
-        f'<div class="card"><table class="figures"><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody>'
+        f'<div class="card scroll"><table class="figures"><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody>'
         f'<tfoot><tr><th scope="row">requests</th>{counts}</tr></tfoot></table>{note}</div>'
     )
+
+
+def _row(name: str, said: str, ops: list[str], cells: list[str]) -> str:
+    """A line of the table; `name` has a place for the kind of request."""
+    told = "".join(f"<td{tip(name.format(op))}>{cell}</td>" for op, cell in zip(ops, cells, strict=True))
+    return f'<tr><th scope="row">{label(said, tip(name.format(ops[0])))}</th>{told}</tr>'
 
 
 def curve(table: dict[str, Any], op: str, stream: str = "all") -> tuple[list[Any], list[Any]] | None:
@@ -90,12 +105,17 @@ def tail_axis(lowest: float) -> dict[str, Any]:
     """A y axis that gives every further nine the same room."""
     floor = max(min(lowest, 1e-2), 1e-9)
     return axis(
-        "requests that are done",
+        "share of requests done",
         type="log",
         range=[0.02, float(np.log10(floor)) - 0.1],
         tickvals=TAIL,
         ticktext=TAIL_TEXT,
     )
+
+
+def longer(who: str) -> str:
+    """What the points of a distribution say under the pointer."""
+    return f"%{{x:,.3~r}} µs: %{{y:.2~e}} of the {who}s take longer<extra></extra>"
 
 
 def distribution(table: dict[str, Any]) -> Figure | None:
@@ -108,9 +128,8 @@ def distribution(table: dict[str, Any]) -> Figure | None:
         x, y = points
         lowest = min(lowest, y[-1])
         reach += [x[0], x[-1]]
-        hover = f"%{{x:,.3~r}} µs<br>%{{y:.2~e}} of {op}s take longer<extra></extra>"
-        data.append(line(x, y, op, OP_COLOURS[op], shape="hv", hovertemplate=hover, width=2.2))
+        data.append(line(x, y, op, OP_COLOURS[op], shape="hv", width=2.2, hovertemplate=longer(op)))
     if not data:
         return None
     layout = {"xaxis": latency_axis(min(reach), max(reach)), "yaxis": tail_axis(lowest), "hovermode": "closest"}
-    return Figure("distribution", data, layout, "Distribution", "each nine has the same room", 372)
+    return Figure("distribution", data, layout, "How long requests take", SAME_HEIGHT, 372)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from html import escape
 from typing import Any
 
@@ -24,7 +25,7 @@ def short(value: float | None, digits: int = 3) -> str:
             divisor = 1e3 if suffix == " k" else limit
             return f"{_significant(value / divisor, digits)}{suffix}"
     if 0 < size < 1e-3:
-        return f"{'-' if value < 0 else ''}{tiny(size)}"  # in fixed point a rate of 1e-12 would be 0.000000
+        return f"{'−' if value < 0 else ''}{tiny(size)}"  # in fixed point a rate of 1e-12 would be 0.000000
     if float(value).is_integer():
         return f"{int(value):,}".replace(",", "\u202f")
     return _significant(value, digits)
@@ -97,9 +98,25 @@ def percent(value: float | None, digits: int = 3) -> str:
     return "–" if value is None else f"{_significant(100 * value, digits)} %"
 
 
+def signed(change: float, same: str = "the same") -> str:
+    """A relative change as `+2.0 %` or `−2.3 %`; what rounds to nothing in words."""
+    if not math.isfinite(change):
+        return "–"
+    if abs(change) < 0.0005:
+        return same
+    if change >= 9:
+        return f"× {short(1 + change, 2)}"
+    return f"{'+' if change > 0 else '−'}{100 * abs(change):.1f} %"
+
+
 def text(value: object) -> str:
     """Text made safe for HTML."""
     return escape(str(value), quote=True)
+
+
+def prose(value: object) -> str:
+    """A sentence made safe for HTML, with what it has between backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", text(value))
 
 
 def plain(values: Any, digits: int = 5) -> list[Any]:

@@ -13,6 +13,7 @@ from importlib.resources.abc import Traversable
 from outlast.errors import OutputError
 from outlast.report.bundle import PLACE
 from outlast.report.figure import Figure
+from outlast.report.names import label
 from outlast.report.numbers import text
 
 
@@ -54,11 +55,14 @@ class Tile:
     value: str
     note: str = ""
     spark: str = ""
+    tip: str = ""
+    """Attributes that make it explain itself: see `names.tip`."""
 
     def html(self) -> str:
         """The tile."""
+        said = label(self.label, self.tip)
         return (
-            f'<div class="tile"><span class="label">{self.label}</span> <span class="value">{self.value}</span> '
+            f'<div class="tile"{self.tip}><span class="label">{said}</span> <span class="value">{self.value}</span> '
             f'<span class="note">{self.note}</span>{self.spark}</div>'
         )
 
@@ -104,7 +108,7 @@ def document(title: str, header: str, sections: Iterable[Section], footer: str, 
         '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n'
         f"<title>{text(title)}</title>\n<style>\n{asset('report.css')}</style></head>\n<body>\n"
         f"<header>{header}</header>\n<nav>{links}</nav>\n<main>{''.join(html for _, html in shown)}</main>\n"
-        f"<footer>{footer}</footer>\n{drawing if charts else ''}</body></html>\n"
+        f"<footer>{footer}</footer>\n<script>\n{asset('tips.js')}</script>\n{drawing if charts else ''}</body></html>\n"
     )
 
 

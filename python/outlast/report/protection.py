@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from outlast.report.figure import CAUSES, Figure, axis
+from outlast.report.figure import CAUSES, Figure, axis, broken
+from outlast.report.names import label, tip
 from outlast.report.numbers import micros, short, text
 from outlast.report.page import Section
 
@@ -41,12 +42,12 @@ def _finding(summary: dict[str, Any], figures: dict[str, Any]) -> str:
             "of it for stripes that were not full."
         )
     exposed = sum(own["unprotected_page_seconds"] for own in figures["by_class"])
-    sentences.append(f"Data waited without its parity for {short(exposed)} page-seconds.")
+    sentences.append(f"Data was without its parity for {short(exposed)} page-seconds.")
     if by["stripe"] or by.get("block"):
         sentences.append(f"{short(by['stripe'])} units came from stripes, {short(by.get('block') or 0)} from blocks.")
     if figures["outdated_superblocks"]:
         left, of = short(figures["outdated_superblocks"]), short(figures["superblocks"])
-        sentences.append(f"<b>{left}</b> of {of} superblocks still have a code that their class no longer has.")
+        sentences.append(f"<b>{left}</b> of {of} superblocks still have the previous code of their class.")
     return " ".join(sentences)
 
 
@@ -56,7 +57,13 @@ def _costs(amplification: dict[str, Any]) -> Figure | None:
     if not shown:
         return None
     colour = CAUSES["parity"][1]
-    bar = {"type": "bar", "orientation": "h", "x": list(shown.values()), "y": list(shown), "marker": {"color": colour}}
+    bar = {
+        "type": "bar",
+        "orientation": "h",
+        "x": list(shown.values()),
+        "y": list(map(broken, shown)),
+        "marker": {"color": colour},
+    }
     layout = {
         "xaxis": axis("bytes programmed per byte written", rangemode="tozero"),
         "yaxis": {"automargin": True, "autorange": "reversed"},
@@ -66,7 +73,14 @@ def _costs(amplification: dict[str, Any]) -> Figure | None:
 
 
 def _classes(classes: list[dict[str, Any]]) -> str:
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("class", "code", "pages", "page-seconds without parity"))
+    titles = {
+        "class": "class",
+        "code": "m",
+        "pages": "pages",
+        "page-seconds without parity": "unprotected_page_seconds",
+    }
+    told = {name: tip(f"protection.by_class[0].{figure}") for name, figure in titles.items()}
+    head = "".join(f'<th scope="col"{own}>{label(name, own)}</th>' for name, own in told.items())
     rows = []
     for own in classes:
         code = f"({own['k']}, {own['m']})" if own["m"] else "none across dies"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from outlast.report.figure import READ, Figure, axis, line
-from outlast.report.jobs import rows_card
+from outlast.report.names import tip
 from outlast.report.numbers import Floats, micros, percent, plain, short
+from outlast.report.tables import rows_card
 from outlast.report.timeline import OVER_TIME, middles
 
 EXACT = 1e-9
@@ -41,7 +42,8 @@ def utilisation(queue: dict[str, Any]) -> Figure | None:
     ]
     if dies and dies.get("mean") is not None:
         low, mean, high = dies["min"], dies["mean"], dies["max"]
-        data.append(
+        data.insert(
+            0,
             {
                 "type": "bar",
                 "x": ["dies"],
@@ -58,7 +60,7 @@ def utilisation(queue: dict[str, Any]) -> Figure | None:
                     "width": 5,
                 },
                 "hovertemplate": f"dies: {mean:.1%} busy on average, {low:.1%} to {high:.1%}<extra></extra>",
-            }
+            },
         )
     layout = {
         "yaxis": axis("busy", tickformat=".0%", range=[0, 1.02]),
@@ -94,4 +96,6 @@ def queue_table(summary: dict[str, Any]) -> str:
             if (latency := own[op]) is not None:
                 times = (micros(latency[key]) for key in ("mean", "p99", "p99_9"))
                 rows.append((str(own["queue"]), own.get("class", "equal"), op, short(latency["count"]), *times))
-    return rows_card("By submission queue", QUEUE_COLUMNS, rows)
+    figures = ("queue", "class", "", "requests", "read.mean", "read.p99", "read.p99_9")
+    heads = [tip(f"queues[0].{name}") if name else "" for name in figures]
+    return rows_card("By submission queue", QUEUE_COLUMNS, rows, wide=True, heads=heads)

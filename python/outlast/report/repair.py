@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from outlast.report.figure import Figure, axis
+from outlast.report.names import label, tip
 from outlast.report.numbers import micros, plain, seconds, short, size, text, tiny
 from outlast.report.page import Section
 from outlast.report.repair_time import during, phases
@@ -47,18 +48,19 @@ def finding(found: Sequence[dict[str, Any]]) -> str:
     for repair in found:
         of = "" if repair["device"] is None else f" of member {repair['device']}"
         after = repair["detected_after_ms"]
-        noticed = "" if after is None else f", noticed after {micros(after * 1e3)}"
-        parts.append(f"Die {repair['die']}{of} failed{noticed}; {short(repair['failed_units'])} units were on it.")
+        noticed = "" if after is None else f" and was noticed after {micros(after * 1e3)}"
+        units = f"{short(repair['failed_units'])} units on it"
+        parts.append(f"Die {repair['die']}{of} failed with {units}{noticed}.")
         if repair["finished_s"] is not None:
             scaled = " (at full size)" if repair.get("scaled") else ""
             parts.append(
-                f"<b>{text(scheme(repair))}</b> made it good in <b>{seconds(sized(repair, 'total_s'))}</b>{scaled}, "
+                f"<b>{text(scheme(repair))}</b> repaired it in <b>{seconds(sized(repair, 'total_s'))}</b>{scaled}, "
                 f"writing {size(sized(repair, 'bytes_written'))}."
             )
         elif repair["way"] is not None:
-            parts.append("<b>It was not made good</b> before the run ended.")
+            parts.append("<b>It was not repaired</b> before the run ended.")
         if repair["lost_bytes"]:
-            parts.append(f"<b>{size(repair['lost_bytes'])}</b> nothing could bring back.")
+            parts.append(f"<b>{size(repair['lost_bytes'])}</b> could not be recovered.")
     return " ".join(parts)
 
 
@@ -88,10 +90,10 @@ def section(result: Result, colour: str = "var:--read") -> Section:
     part = Section("repair", "Repair of failed dies", columns="lead")
     if not found:
         return part
-    part.finding = finding(found)
-    part.add(table([(scheme(repair), repair) for repair in found]))
+    part.finding = meanings(found)
     runs = [(result, str(result.summary["name"]), colour)]
-    return part.add(during(runs)).add(utilisation(runs)).add(phases(runs))
+    part.add(during(runs)).add(phases(runs))
+    return part.add(table([(scheme(repair), repair) for repair in found])).add(utilisation(runs))
 
 
 def side_by_side(runs: Runs) -> Section:
@@ -133,21 +135,24 @@ def table(found: Sequence[tuple[str, dict[str, Any]]]) -> str:
     if any(name != scheme(repair) for name, repair in found):
         body.append(_row("way", [text(scheme(repair)) for _, repair in found]))
     body.append(_row("state", ["done" if own["finished_s"] is not None else "not done" for _, own in found]))
-    for label, name, shown in ROWS:
+    for said, name, shown in ROWS:
         values = [repair.get(name) if name not in _scaled(repair) else sized(repair, name) for _, repair in found]
-        body.append(_row(label, [shown(value) for value in values]))
+        body.append(_row(said, [shown(value) for value in values], tip(f"repair[0].{name}")))
     if any(repair["risk"] for _, repair in found):
-        for label, name in RISK:
-            body.append(_row(label, [tiny(repair["risk"][name]) if repair["risk"] else "–" for _, repair in found]))
+        for said, name in RISK:
+            chances = [tiny(repair["risk"][name]) if repair["risk"] else "–" for _, repair in found]
+            body.append(_row(said, chances, tip(f"repair[0].risk.{name}")))
         hours = [repair["risk"]["mttdl_hours"] if repair["risk"] else None for _, repair in found]
-        body.append(_row("mean time to data loss", ["–" if h is None else f"{short(h / 8766)} years" for h in hours]))
+        years = ["–" if h is None else f"{short(h / 8766)} years" for h in hours]
+        body.append(_row("mean time to data loss", years, tip("repair[0].risk.mttdl_hours")))
     hint = ""
     if any(repair.get("scaled") for _, repair in found):
         factors = sorted({repair["scaled"]["factor"] for _, repair in found if repair.get("scaled")})
         words = ", ".join(short(factor) for factor in factors)
         hint = f'<span class="hint">times and amounts for dies {words} times as large as simulated</span>'
+    whole = " whole" if len(found) > 2 else ""
     return (
-        f'<div class="card scroll whole"><h3>Figures{hint}</h3><table class="figures wide">'
+        f'<div class="card scroll{whole}"><h3>Figures{hint}</h3><table class="figures wide">'
         f"<thead><tr><th></th>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
     )
 
@@ -156,22 +161,23 @@ def _scaled(repair: dict[str, Any]) -> frozenset[str]:
     return frozenset(repair.get("scaled") or ())
 
 
-def _row(label: str, cells: Sequence[str]) -> str:
-    return f'<tr><th scope="row">{label}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
+def _row(said: str, cells: Sequence[str], told: str = "") -> str:
+    """A line of the table; `told` are attributes that explain it."""
+    return f'<tr><th scope="row">{label(said, told)}</th>{"".join(f"<td{told}>{cell}</td>" for cell in cells)}</tr>'
 
 
 def times(runs: Runs) -> Figure:
     """Identifying and recovering, on a logarithmic scale beside each other."""
     names = [name for _, name, _ in runs]
     bars: list[dict[str, Any]] = []
-    for label, key, colour in (
+    for said, key, colour in (
         ("identifying", "identify_s", "var:--padding"),
         ("recovering", "recover_s", "var:--scrub"),
         ("in all", "total_s", "var:--muted"),
     ):
         values = [sum(sized(own, key) for own in repairs(result.summary)) or None for result, _, _ in runs]
-        hover = f"{label}: %{{y:,.4~r}} s<extra></extra>"
-        bars.append({"type": "bar", "name": label, "x": names, "y": values, "hovertemplate": hover})
+        hover = f"{said}: %{{y:,.4~r}} s<extra></extra>"
+        bars.append({"type": "bar", "name": said, "x": names, "y": values, "hovertemplate": hover})
         bars[-1]["marker"] = {"color": colour}
     layout = {"barmode": "group", "yaxis": axis("seconds", type="log", dtick=1), "hovermode": "closest"}
     return Figure("repair-times", bars, layout, "How long it took")
@@ -181,17 +187,17 @@ def traffic(runs: Runs) -> Figure:
     """Bytes moved between devices."""
     names = [name for _, name, _ in runs]
     bars: list[dict[str, Any]] = []
-    for label, key, colour in (
+    for said, key, colour in (
         ("read from peers", "bytes_read_from_peers", "var:--read"),
         ("read from the member", "bytes_read_from_member", "var:--flush"),
         ("written", "bytes_written", "var:--write"),
     ):
         values = [sum(sized(own, key) for own in repairs(result.summary)) / 2**20 for result, _, _ in runs]
-        hover = f"{label}: %{{y:,.4~r}} MiB<extra></extra>"
-        bars.append({"type": "bar", "name": label, "x": names, "y": plain(values), "hovertemplate": hover})
+        hover = f"{said}: %{{y:,.4~r}} MiB<extra></extra>"
+        bars.append({"type": "bar", "name": said, "x": names, "y": plain(values), "hovertemplate": hover})
         bars[-1]["marker"] = {"color": colour}
     layout = {"barmode": "stack", "yaxis": axis("MiB"), "hovermode": "closest"}
-    return Figure("repair-traffic", bars, layout, "What was moved")
+    return Figure("repair-traffic", bars, layout, "Data moved")
 
 
 def utilisation(runs: Runs) -> Figure | None:
@@ -208,7 +214,7 @@ def utilisation(runs: Runs) -> Figure | None:
         cores = list(range(len(values)))
         data.append(bar | {"customdata": cores, "marker": {"color": colour}, "hovertemplate": hover})
         if (expected := expected_utilisation(result.summary)) is not None:
-            mark = {"symbol": "line-ew-open", "size": 22, "color": "var:--ink", "line": {"width": 2.5}}
+            mark = {"symbol": "line-ew-open", "size": 16, "color": "var:--ink", "line": {"width": 2.5}}
             hover = f"closed form, {text(name)}: %{{y:.4f}}<extra></extra>"
             point = {"type": "scatter", "mode": "markers", "name": "closed form", "x": plain(at), "y": plain(expected)}
             shared = {"legendgroup": "form", "showlegend": place == 0}

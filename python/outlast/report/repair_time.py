@@ -48,7 +48,7 @@ def during(runs: Runs) -> Figure | None:
     last = "" if len(panels) == 1 else str(len(panels))
     layout["xaxis"] = layout["xaxis"] | {"anchor": f"y{last}"}
     layout |= {"shapes": shapes, "annotations": names}
-    title, hint = "Reads while it was repaired", "99th percentile of each window; shaded: under repair"
+    title, hint = "Read latency during the repair", "99th percentile of each window; shaded: under repair"
     return Figure("repair-latency", data, layout, title, hint, 300 if len(panels) == 1 else 80 + 130 * len(panels))
 
 

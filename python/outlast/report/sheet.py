@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from outlast.report import closed
 from outlast.report.closed import Beside
-from outlast.report.jobs import rows_card
-from outlast.report.numbers import micros, percent, short
+from outlast.report.numbers import micros, short
 from outlast.why.quantity import bytes_of, bytes_per_s, nanos
 
 LARGE = 64 << 10
@@ -35,7 +35,8 @@ def _bandwidth(summary: dict[str, Any], sheet: dict[str, Any]) -> list[Beside]:
         if measured and kind in sheet:
             rate, promised = measured * 2**20 / 1e6, float(bytes_per_s(sheet[kind])) / 1e6
             shown = (f"{short(rate)} MB/s", f"{short(promised)} MB/s")
-            found.append(Beside(f"sequential {kind}s", rate, promised, shown, is_limit=True))
+            own = f"throughput.{kind}_mib_s"
+            found.append(Beside(f"sequential {kind}s", rate, promised, shown, is_limit=True, figure=own))
     return found
 
 
@@ -46,7 +47,8 @@ def _rates(summary: dict[str, Any], sheet: dict[str, Any]) -> list[Beside]:
         if latency and promised:
             rate = latency["count"] / summary["time"]["simulated_s"]
             shown = (f"{short(rate)} IOPS", f"{short(promised)} IOPS")
-            found.append(Beside(f"random {kind}s", rate, promised, shown, is_limit=True))
+            own = f"throughput.{kind}_iops"
+            found.append(Beside(f"random {kind}s", rate, promised, shown, is_limit=True, figure=own))
     return found
 
 
@@ -58,17 +60,14 @@ def _latencies(summary: dict[str, Any], sheet: dict[str, Any], synthetic: dict[s
         latency, promised = summary["latency_us"][kind], sheet.get(f"{kind}_latency")
         if latency and promised:
             us = float(nanos(promised)) / 1e3
-            found.append(Beside(f"{kind}, median", latency["p50"], us, (micros(latency["p50"]), micros(us))))
+            shown = (micros(latency["p50"]), micros(us))
+            found.append(Beside(f"{kind}, median", latency["p50"], us, shown, figure=f"latency_us.{kind}.p50"))
     return found
 
 
-COLUMNS = ("figure", "measured", "data sheet", "")
+COLUMNS = ("figure", "measured", "data sheet", "difference")
 
 
 def table(summary: dict[str, Any]) -> str:
     """The figures as a card; empty where the data sheet speaks of none."""
-    rows: list[tuple[str, ...]] = [
-        (row.name, *row.shown, f"{percent(row.measured / row.closed)} of it" if row.is_limit else f"{row.off:+.1%}")
-        for row in beside(summary)
-    ]
-    return rows_card("Beside the data sheet", COLUMNS, rows, wide=True)
+    return closed.table(summary, COLUMNS, beside(summary))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from outlast.report import (
     array,
     causes,
     closed,
+    dies,
+    endurance,
     errors,
     findings,
+    found,
     jobs,
     latency,
     protection,
@@ -22,40 +24,33 @@ from outlast.report import (
     states,
     timeline,
     wear,
+    writes,
 )
-from outlast.report.figure import amplification_by_cause
-from outlast.report.numbers import Floats, micros, plain, seconds, share, short, size, text, thinned
-from outlast.report.page import Section, Tile, document, sparkline
+from outlast.report.names import label, tips
+from outlast.report.numbers import prose, short, size, text
+from outlast.report.page import Section, document
+from outlast.report.tiles import MOST_WINDOWS, Series, series_of, tiles
 
 if TYPE_CHECKING:
     from outlast.result import Result
-
-Series = dict[str, Floats]
-MOST_WINDOWS = 900
-"""Windows of the time series that a chart draws; of more, neighbours are joined."""
 
 
 def page(results: Sequence[Result]) -> str:
     """The whole page."""
     (result,) = results
     summary = result.summary
-    title = f"{summary['name']} · Outlast"
-    return document(title, _header(result), sections(result), _footer(summary))
-
-
-def _series(result: Result, most: int) -> Series | None:
-    rows = dict(result.tables.get("timeseries", {}))
-    return thinned(rows, most) if rows and len(rows["start_s"]) else None
+    title = found.title(summary)
+    return document(f"{title} · Outlast", _header(result, title), sections(result), _footer(summary))
 
 
 def sections(result: Result) -> list[Section]:
-    """The parts of the page; those that have nothing to show are empty."""
-    summary, series = result.summary, _series(result, MOST_WINDOWS)
+    """The parts of the page, that which answers the scenario's question first; without anything to show, empty."""
+    summary, series = result.summary, series_of(result, MOST_WINDOWS)
     rows = result.tables.get("timeseries", {})
-    return [
-        _why(summary),
+    parts = [
         _latency(result),
         _causes(summary),
+        _why(summary),
         _jobs(summary),
         _over_time(series, len(rows.get("start_s", ()))),
         _amplification(result, series),
@@ -63,11 +58,17 @@ def sections(result: Result) -> list[Section]:
         _errors(result, series),
         _array(result),
         repair.section(result),
+        _dies(result),
         _wear(result),
         _queueing(result, series),
         _closed(summary),
         _scenario(result),
     ]
+    first = found.question(summary)
+    for part in parts:
+        if part.name == first and first in ("latency", "errors", "array"):
+            part.finding = ""  # it stands above already
+    return sorted(parts, key=lambda part: part.name != first)
 
 
 def badges(summary: dict[str, Any]) -> str:
@@ -91,13 +92,13 @@ def badges(summary: dict[str, Any]) -> str:
     return "".join(marks)
 
 
-def _header(result: Result) -> str:
+def _header(result: Result, title: str) -> str:
     summary = result.summary
     description = summary["scenario"].get("description")
     more = f'<p class="description">{text(description)}</p>' if description else ""
     return (
-        f'<div class="mark">Outlast</div><h1>{text(summary["name"])}</h1><p class="about">{about(summary)}</p>{more}'
-        f'<p class="badges">{badges(summary)}</p><div class="tiles">{tiles(result)}</div>'
+        f'<div class="mark">Outlast</div><h1>{text(title)}</h1><p class="about">{about(summary)}</p>{more}'
+        f'{found.listed(summary)}<p class="badges">{badges(summary)}</p><div class="tiles">{tiles(result)}</div>'
     )
 
 
@@ -107,67 +108,23 @@ def about(summary: dict[str, Any]) -> str:
     return f"{text(device['model'])} · {size(device['capacity_bytes'])} · {text(findings.workload(summary))}"
 
 
-def tiles(result: Result, most: int = MOST_WINDOWS) -> str:
-    """What a person wants to know first, with small curves of at most `most` points."""
-    return "".join(tile.html() for tile in _tiles(result.summary, _series(result, most)))
-
-
-def _tiles(summary: dict[str, Any], series: Series | None) -> list[Tile]:
-    rate, wa = summary["throughput"], summary["write_amplification"]
-    read, write = summary["latency_us"]["read"], summary["latency_us"]["write"]
-    curves: dict[str, list[float | None]] = {}
-    if series is not None:
-        span = series["end_s"] - series["start_s"]
-        curves["iops"] = plain(share(series["reads"] + series["writes"], span))
-        host = series["write_mib"]
-        curves["wa"] = plain(np.where(host >= 0.02 * host.max(), series["write_amplification"], np.nan))
-        for op in ("read", "write"):
-            curves[op] = plain(np.where(series[f"{op}s"] > 0, series[f"{op}_p99_us"], np.nan))
-
-    def spark(name: str) -> str:
-        return sparkline(curves.get(name, []))
-
-    note = f"{short(rate['read_iops'])} reads, {short(rate['write_iops'])} writes a second"
-    tiles = [Tile("IOPS", short(rate["iops"]), note, spark("iops"))] if rate["iops"] is not None else []
-    for op, figures in (("read", read), ("write", write)):
-        if figures:
-            note = f"median {micros(figures['p50'])}, worst {micros(figures['max'])}"
-            tiles.append(Tile(f"{op} latency, 99 %", micros(figures["p99"]), note, spark(op)))
-    if rate["iops"] is not None:
-        mib = f"{short(rate['read_mib_s'])} + {short(rate['write_mib_s'])}"
-        tiles.append(Tile("MiB/s read + write", mib, f"over {seconds(summary['time']['simulated_s'])} simulated"))
-    if wa["total"] is not None:
-        formula = summary["closed_form"]["greedy_waf"]
-        without = " without parity" if amplification_by_cause(wa)["parity"] else ""
-        collected = f"of it {wa['gc']:.3f} garbage collection"
-        note = f"closed form{without} {formula:.3f}" if formula is not None else collected
-        tiles.append(Tile("write amplification", f"{wa['total']:.3f}", note, spark("wa")))
-    cycles = summary["wear"]
-    if cycles["mean_pe"] is not None:
-        note = f"{short(cycles['min_pe'])} to {short(cycles['max_pe'])} over the blocks"
-        tiles.append(Tile("cycles, mean", short(cycles["mean_pe"]), note))
-    return tiles
-
-
 def _why(summary: dict[str, Any]) -> Section:
     """What limits the drive, in sentences; nothing of a result that an earlier version made and that lacks figures."""
     from outlast.why.explanation import of_summary
 
     section = Section("why", "What limits it", columns="one")
     try:
-        found = of_summary(summary)
+        explained = of_summary(summary)
     except KeyError:
         return section
-    items = "".join(
-        f'<li title="{text(", ".join(sentence.figures))}">{text(sentence.text)}</li>' for sentence in found.sentences
-    )
+    items = "".join(f"<li>{label(prose(own.text), tips(*own.figures))}</li>" for own in explained.sentences)
     return section.add(f'<div class="card notes"><ol>{items}</ol></div>')
 
 
 def _latency(result: Result) -> Section:
-    section = Section("latency", "Latency", findings.latency(result.summary), columns="narrow-wide")
-    section.add(latency.percentile_table(result.summary))
+    section = Section("latency", "Latency", findings.latency(result.summary), columns="wide-narrow")
     section.add(latency.distribution(dict(result.tables.get("latency", {}))))
+    section.add(latency.percentile_table(result.summary))
     return section
 
 
@@ -207,27 +164,29 @@ def _amplification(result: Result, series: Series | None) -> Section:
     formula = summary["closed_form"].get("precondition_waf")
     facts = summary["steady_state"]["precondition"]
     rounds, parity = dict(result.tables.get("precondition", {})), bool(summary["scenario"]["device"].get("protection"))
-    section.add(timeline.preconditioning(rounds, facts, formula, parity=parity)).add(states.writes_table(summary))
+    section.add(timeline.preconditioning(rounds, facts, formula, parity=parity))
+    section.add(writes.by_cause([("measured", summary)], "writes")).add(writes.table(summary))
     moved = dict(result.tables.get("victims", {}))
     return section.add(states.victims(moved)).add(states.victim_table(moved))
 
 
 def _errors(result: Result, series: Series | None) -> Section:
-    summary, section = result.summary, Section("errors", "Errors and what was done about them")
+    summary, section = result.summary, Section("errors", "Errors and recovery")
     if not errors.can_fail(summary):
         return section
     section.finding = findings.errors(summary)
     strength, _ = errors.ecc(summary)
+    if exact := summary["reliability"]["exact"]:
+        section.add(errors.tails([(summary["name"], "var:--read", exact)]))
+    section.add(errors.beside_twin(summary))
     if series is not None and len(series["start_s"]) > 1:
         section.add(errors.rates(series))
     section.add(errors.wrong_bits(dict(result.tables.get("errors", {})), strength))
     if series is not None and len(series["start_s"]) > 1:
         section.add(errors.again(series))
-    if exact := summary["reliability"]["exact"]:
-        section.add(errors.tails([(summary["name"], "var:--read", exact)]))
     moved = dict(result.tables.get("decisions", {}))
-    section.add(errors.decisions(moved, "valid_units", None)).add(errors.decisions(moved, "expected_errors", strength))
-    return section.add(errors.beside_twin(summary))
+    section.add(errors.decisions(moved, "valid_units", None))
+    return section.add(errors.decisions(moved, "expected_errors", strength))
 
 
 def _array(result: Result) -> Section:
@@ -236,18 +195,34 @@ def _array(result: Result) -> Section:
         return section
     section.finding = array.finding(figures)
     section.add(array.states(dict(result.tables.get("array_states", {})))).add(array.members(figures))
-    section.add(array.latencies(figures))
-    return section.add(array.member_table(figures)).add(array.events(dict(result.tables.get("array_events", {}))))
+    section.add(array.latencies(figures)).add(array.member_table(figures))
+    return section.add(array.events(dict(result.tables.get("array_events", {}))))
+
+
+def _dies(result: Result) -> Section:
+    """Where the work and the wear fell: dies in their places, and both over time."""
+    section = Section("dies", "Dies and channels")
+    over_time = dict(result.tables.get("dies_over_time", {}))
+    section.add(dies.busy(over_time)).add(dies.cycles(dict(result.tables.get("wear", {}))))
+    section.add(queueing.utilisation(result.summary["queue"]))
+    section.add(states.busy_map(dict(result.tables.get("channels_over_time", {})), "channel", "channels"))
+    if (chart := states.busy_map(over_time, "die", "dies")) is not None:
+        section.add(replace(chart, whole=True))
+    if section.cards and not over_time:
+        section.finding = "How busy each die was, and when, is shown with <code>run.utilisation</code>."
+    return section
 
 
 def _wear(result: Result) -> Section:
-    section = Section("wear", "Wear", findings.wear(result.summary), columns="wide-narrow")
+    said = " ".join(part for part in (findings.wear(result.summary), endurance.sentence(result.summary)) if part)
+    section = Section("wear", "Wear and endurance", said, columns="wide-narrow")
     table = dict(result.tables.get("wear", {}))
-    section.add(wear.heat_map(table)).add(wear.histogram(table))
+    section.add(endurance.table(result.summary)).add(wear.heat_map(table)).add(wear.histogram(table))
+    section.columns = "lead" if endurance.table(result.summary) else section.columns
     valid, cycles = (dict(result.tables.get(f"{name}_over_time", {})) for name in ("valid", "cycles"))
     title = "Filled superblocks by valid units"
     section.add(states.histogram_map(valid, "superblocks", "valid units", title, share=True))
-    return section.add(states.histogram_map(cycles, "blocks", "cycles", "Blocks by cycles", share=False))
+    return section.add(states.histogram_map(cycles, "blocks", "cycles", "Blocks by P/E cycles", share=False))
 
 
 def _queueing(result: Result, series: Series | None) -> Section:
@@ -256,9 +231,6 @@ def _queueing(result: Result, series: Series | None) -> Section:
     section = Section("queueing", "Queueing", columns="wide-narrow")
     if series is not None and len(series["start_s"]) > 1 and queue["mean_in_flight"]:
         section.add(queueing.in_flight(series))
-    section.add(queueing.utilisation(queue))
-    for what, several in (("die", "dies"), ("channel", "channels")):
-        section.add(states.busy_map(dict(result.tables.get(f"{several}_over_time", {})), what, several))
     section.add(queueing.queue_table(summary))
     law = queueing.littles_law(queue)
     if section.cards and law:
@@ -274,7 +246,7 @@ def _closed(summary: dict[str, Any]) -> Section:
 
 def _scenario(result: Result) -> Section:
     summary = result.summary
-    notes = "".join(f"<li>{text(note)}</li>" for note in [*summary["notes"], *summary.get("beyond_range", [])])
+    notes = "".join(f"<li>{prose(note)}</li>" for note in [*summary["notes"], *summary.get("beyond_range", [])])
     toml = text(result.scenario_toml or "not kept beside this result")
     section = Section("scenario", "Scenario and cost of the run", columns="one")
     if notes:

@@ -6,15 +6,29 @@ from typing import Any
 
 import numpy as np
 
-from outlast.report.figure import CAUSES, Figure, amplification_by_cause, axis
-from outlast.report.jobs import rows_card
-from outlast.report.numbers import Floats, floats, percent, plain, short, size
+from outlast.report.figure import Figure, axis
+from outlast.report.numbers import Floats, floats, percent, plain, short
+from outlast.report.tables import rows_card
 
 MOST_ROWS = 64
 MOST_POINTS = 4000
 SCALE = [[0, "var:--heat0"], [0.5, "var:--heat1"], [1, "var:--heat2"]]
 REASON_COLOURS = {"space": "var:--gc", "wear": "var:--flush"}
 """Why a superblock was moved; all other reasons are of scrubbing and protection."""
+
+
+def _places(table: dict[str, Any], what: str) -> dict[str, Any]:
+    """Ticks that name channels, or members, where their first die is."""
+    owner = "device" if "device" in table else "channel"
+    if what != "die" or owner not in table:
+        return {}
+    die = np.asarray(table["die"], dtype=np.int64)
+    of = np.asarray(table[owner], dtype=np.int64)
+    place = die + of * (die.max() + 1) if owner == "device" else die
+    firsts = sorted((int(place[of == number].min()), int(number)) for number in np.unique(of))
+    shown = firsts[:: -(-len(firsts) // 16)]
+    short_name = "m" if owner == "device" else "ch"
+    return {"tickvals": [at for at, _ in shown], "ticktext": [f"{short_name} {number}" for _, number in shown]}
 
 
 def _grid(table: dict[str, Any], what: str) -> tuple[Floats, Floats]:
@@ -53,17 +67,18 @@ def busy_map(table: dict[str, Any], what: str, several: str) -> Figure | None:
         "zmax": 1,
         "colorscale": SCALE,
         "hovertemplate": f"{name} %{{y}}, at %{{x:.4~g}} s<br>busy %{{z:.1%}}<extra></extra>",
-        "colorbar": {"title": {"text": "busy", "font": {"size": 12.5}}, "thickness": 10, "tickformat": ".0%"},
+        "colorbar": {"thickness": 10, "outlinewidth": 0, "tickformat": ".0%"},
         "hoverongaps": False,
     }
-    order = f"{what}, member after member" if "device" in table else what
+    order = f"{several}, member by member" if "device" in table else what
+    order = "die, by channel" if what == "die" and "device" not in table else order
     layout = {
         "showlegend": False,
         "xaxis": axis("simulated time, s", showgrid=False),
-        "yaxis": axis(order, showgrid=False, autorange="reversed"),
+        "yaxis": axis(order, showgrid=False, autorange="reversed", **_places(table, what)),
         "hovermode": "closest",
     }
-    hint = f"mean of {each} {several} a row" if each > 1 else "share of each span"
+    hint = f"mean of {each} {several} per row" if each > 1 else "share of each span"
     height = max(220, min(480, 120 + 16 * len(mean)))
     return Figure(f"{several}-busy", [trace], layout, f"How busy {several} were over time", hint, height)
 
@@ -89,7 +104,7 @@ def histogram_map(table: dict[str, Any], what: str, label: str, title: str, *, s
         "text": [[name] * len(times) for name in names],
         "colorscale": SCALE,
         "hovertemplate": f"%{{text}}: %{{z:,}} {what}, at %{{x:.4~g}} s<extra></extra>",
-        "colorbar": {"title": {"text": what, "font": {"size": 12.5}}, "thickness": 10},
+        "colorbar": {"title": {"text": what, "font": {"size": 12.5}}, "thickness": 10, "outlinewidth": 0},
     }
     layout = {
         "showlegend": False,
@@ -129,12 +144,13 @@ def victims(table: dict[str, Any]) -> Figure | None:
             }
         )
     layout = {
-        "xaxis": axis("age: written by the host since it was filled, drive writes", rangemode="tozero"),
+        "xaxis": axis("age, drive writes", rangemode="tozero"),
         "yaxis": axis("still valid", tickformat=".0%", rangemode="tozero"),
         "hovermode": "closest",
     }
-    hint = f"every {step}th superblock that was moved" if step > 1 else "each superblock that was moved"
-    return Figure("victims", data, layout, "What was moved, by age", hint)
+    hint = "age: what the host has written since it was filled"
+    hint += f"; every {step}th superblock" if step > 1 else ""
+    return Figure("victims", data, layout, "Relocations by age", hint)
 
 
 VICTIM_COLUMNS = ("reason", "class", "superblocks", "valid, mean", "age, drive writes", "of units moved")
@@ -160,22 +176,4 @@ def victim_table(table: dict[str, Any]) -> str:
         )
         for (reason, class_), own in sorted(groups.items())
     ]
-    return rows_card("What was moved, by reason and class", VICTIM_COLUMNS, rows, wide=True)
-
-
-WRITE_COLUMNS = ("cause", "bytes", "for each byte of the host", "share")
-
-
-def writes_table(summary: dict[str, Any]) -> str:
-    """What was programmed, by cause, as a card; empty where the host wrote nothing."""
-    wa, host = summary["write_amplification"], summary["host"]["bytes_written"]
-    if wa["total"] is None or not host:
-        return ""
-    parts = amplification_by_cause(wa)
-    rows: list[tuple[str, ...]] = [
-        (CAUSES[cause][0], size(value * host), f"{value:.3f}", percent(value / wa["total"]))
-        for cause, value in parts.items()
-        if value
-    ]
-    rows.append(("all", size(wa["total"] * host), f"{wa['total']:.3f}", "100 %"))
-    return rows_card("Writes by cause", WRITE_COLUMNS, rows, wide=True)
+    return rows_card("Relocations by reason and class", VICTIM_COLUMNS, rows, wide=True, whole=True)

@@ -6,36 +6,42 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from outlast.report import sweep_load, sweep_points
 from outlast.report.figure import RUN_COLOURS, Figure, axis
-from outlast.report.numbers import micros, plain, short, text
-from outlast.report.page import Section, Tile, document
+from outlast.report.findings import counted
+from outlast.report.names import setting as in_words
+from outlast.report.names import titled, words, written
+from outlast.report.numbers import plain, text
+from outlast.report.page import Section, document
+from outlast.report.sweep_points import MEASURED, THEORY, Point, place, value
 from outlast.sweeps import figures
 
 if TYPE_CHECKING:
     from outlast.sweeps.result import Sweep
 
-MEASURED, THEORY = "write_amplification.total", "closed_form.greedy_waf"
-"""Where both are asked for, theory is drawn beside what was measured."""
 MOST_SERIES = 12
 """More curves than this cannot be told apart; then points are drawn over each axis by itself."""
-Point = dict[str, Any]
 _QUANTITY = re.compile(r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*([A-Za-z%/]+)")
 
 
 def page(sweep: Sweep) -> str:
     """The whole page."""
-    summary = sweep.summary
+    summary = sweep_load.summary_of(sweep)
     footer = f"Outlast {text(summary['version'])} · simulated, not measured on hardware"
-    return document(f"{summary['name']} · Outlast", _header(summary), sections(summary), footer)
+    title = sweep_points.title(summary)
+    return document(f"{title} · Outlast", _header(summary, title), sections(summary), footer)
 
 
 def sections(summary: dict[str, Any]) -> list[Section]:
     """The parts of the page; those that have nothing to show are empty."""
     curves = [_curves(summary, name) for name in summary["sweep"]["figures"]]
-    return [*curves, _front(summary), _failed(summary), _asked(summary)]
+    points = Section("points", "Points", columns="one")
+    if summary["points"]:
+        points.add(sweep_points.table(summary))
+    return [sweep_load.section(summary), points, *curves, _front(summary), _failed(summary), _asked(summary)]
 
 
-def _header(summary: dict[str, Any]) -> str:
+def _header(summary: dict[str, Any], title: str) -> str:
     spec, points = summary["sweep"], summary["points"]
     marks = []
     if summary["failed"]:
@@ -43,14 +49,14 @@ def _header(summary: dict[str, Any]) -> str:
     if summary["not_steady"]:
         share = f"{summary['not_steady']} of {summary['runs']}"
         marks.append(f'<span class="badge warn">{share} runs not in steady state</span>')
-    names = ", ".join(figures.called(axis) for axis in spec["vary"])
-    tiles = [Tile("points", short(len(points)), text(spec["method"])), Tile("runs", short(summary["runs"]))]
-    tiles[1].note = f"{spec['repeats']} for each point" if spec["repeats"] > 1 else "one for each point: no error bars"
-    if summary["pareto"]["front"]:
-        tiles.append(Tile("on the Pareto front", short(len(summary["pareto"]["front"])), "points that none beats"))
+    varied = " and ".join(f"<code>{text(figures.called(axis))}</code>" for axis in spec["vary"])
+    repeats = f"{spec['repeats']} runs each" if spec["repeats"] > 1 else "one run each, and so without error bars"
+    about = f"{counted(len(points), 'point')} of {varied} ({text(spec['method'])}), {repeats}"
+    found = "".join(f"<li>{sentence}</li>" for sentence in sweep_points.sentences(summary))
     return (
-        f'<div class="mark">Outlast</div><h1>{text(summary["name"])}</h1><p class="about">{text(names)}</p>'
-        f'<p class="badges">{"".join(marks)}</p><div class="tiles">{"".join(tile.html() for tile in tiles)}</div>'
+        f'<div class="mark">Outlast</div><h1>{text(title)}</h1><p class="about">{about}</p>'
+        + (f'<ul class="found">{found}</ul>' if found else "")
+        + (f'<p class="badges">{"".join(marks)}</p>' if marks else "")
     )
 
 
@@ -65,34 +71,13 @@ def scale(values: list[Any]) -> tuple[list[Any], str]:
     return [value if isinstance(value, str) else json.dumps(value) for value in values], ""
 
 
-def shown(name: str, value: float | None, digits: int = 4) -> str:
-    """A figure as a person reads it."""
-    if name.startswith("latency_us."):
-        return micros(value)
-    return short(value, digits)
-
-
-def points_table(summary: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Titles and a row of texts for each point: what varies, the means of figures that any has, `*` on the front."""
-    points, settings = summary["points"], [figures.called(each) for each in summary["sweep"]["vary"]]
-    names = [name for name in summary["sweep"]["figures"] if any(point["figures"][name]["count"] for point in points)]
-    front = set(summary["pareto"]["front"])
-    rows = []
-    for point in points:
-        cells = [str(value) for value in point["values"].values()]
-        for name in names:
-            own = point["figures"][name]
-            cells.append(shown(name, own["mean"]) + (f" ± {shown(name, own['half'], 2)}" if own["half"] else ""))
-        rows.append([*cells, *(["*" if point["point"] in front else ""] if front else [])])
-    return [*settings, *names, *(["front"] if front else [])], rows
-
-
-def _title(name: str, unit: str) -> str:
-    return f"{name} ({unit})" if unit else name
+def sentence_case(said: str) -> str:
+    """With a capital at its beginning."""
+    return said[:1].upper() + said[1:]
 
 
 def _curves(summary: dict[str, Any], name: str) -> Section:
-    section, varied = Section(name.replace(".", "-"), name), summary["sweep"]["vary"]
+    section, varied = Section(name.replace(".", "-"), sentence_case(words(name))), summary["sweep"]["vary"]
     if name == THEORY and MEASURED in summary["sweep"]["figures"]:
         return section
     if _is_curve(summary, 0):
@@ -127,11 +112,7 @@ def curve(summary: dict[str, Any], name: str, number: int) -> Figure | None:
 
 def _others(point: Point, setting: str) -> str:
     """What the curve of a point over a setting is called: all else that varies."""
-    return ", ".join(f"{_last(name)} {value}" for name, value in point["values"].items() if name != setting)
-
-
-def _last(name: str) -> str:
-    return name.rpartition(".")[2]
+    return place({"values": {name: value for name, value in point["values"].items() if name != setting}})
 
 
 def _chart(
@@ -156,27 +137,32 @@ def _chart(
         trace |= {"line": {"color": colour, "width": 1.8, "dash": dash}, "showlegend": len(groups) > 1}
         if any(each["half"] for each in means):
             halves = plain([each["half"] or 0.0 for each in means])
+            below = [min(half, mean) if mean >= 0 else half for half, mean in zip(halves, trace["y"], strict=True)]
             trace["error_y"] = {"type": "data", "array": halves, "thickness": 1.2, "width": 4, "color": colour}
-        trace["customdata"] = [_hover(point) for point in own]
-        trace["hovertemplate"] = "%{customdata}<br>%{y:,.5~g}<extra></extra>"
+            # What is never negative has no bar that is.
+            trace["error_y"] |= {"symmetric": False, "arrayminus": below}
+        trace["customdata"] = [f"{_hover(point)}<br>{value(name, point['figures'][name])}" for point in own]
+        trace["hovertemplate"] = "%{customdata}<extra></extra>"
         data.append(trace)
         if name == MEASURED and THEORY in spec["figures"]:
             data += _theory(x, own, colour, more=any(each["name"].startswith("closed form") for each in data))
     means = [point["figures"][name]["mean"] for own in groups.values() for point in own]
     logarithmic = min(means) > 0 and max(means) / min(means) > 100
     layout: dict[str, Any] = {
-        "xaxis": axis(_title(text(setting), unit)),
-        "yaxis": axis(text(_title(name, figures.unit(name))), exponentformat="power"),
+        "xaxis": axis(text(in_words(setting) + (f" ({unit})" if unit else ""))),
+        "yaxis": axis(text(titled(name)), exponentformat="power"),
         "hovermode": "closest",
     }
     if logarithmic:
         layout["yaxis"] |= {"type": "log", "dtick": 1}
+    elif max(map(abs, means)) >= 1e4:
+        layout["yaxis"]["tickformat"] = "~s"
     if every and not isinstance(every[0], str) and varied.get("scale") == "log":
         layout["xaxis"]["type"] = "log"
     if every and isinstance(every[0], str):
         layout["xaxis"]["type"] = "category"
-    bars = f"bars: {100 * spec['confidence']:g} % confidence, {spec['repeats']} repeats" if spec["repeats"] > 1 else ""
-    title = f"over {text(setting)}"
+    bars = f"bars: {100 * spec['confidence']:g} % confidence from {spec['repeats']} runs" if spec["repeats"] > 1 else ""
+    title = f"over {text(in_words(setting))}"
     return Figure(f"{name.replace('.', '-')}-{number}", data, layout, title, bars, 380)
 
 
@@ -195,7 +181,7 @@ def _theory(x: list[Any], own: list[Point], colour: str, *, more: bool) -> list[
 
 
 def _hover(point: Point) -> str:
-    return "<br>".join(f"{text(name)} = {text(value)}" for name, value in point["values"].items())
+    return "<br>".join(f"{text(in_words(name))}: {text(own)}" for name, own in point["values"].items())
 
 
 def _front(summary: dict[str, Any]) -> Section:
@@ -204,9 +190,9 @@ def _front(summary: dict[str, Any]) -> Section:
     if not pareto["front"]:
         return section
     chosen = set(pareto["front"])
-    words = " and ".join(f"{text(each['figure'])} ({each['best']} is best)" for each in wanted)
+    of = " and ".join(f"{text(words(each['figure']))} ({each['best']} is best)" for each in wanted)
     section.finding = (
-        f"<b>{len(chosen)} of {len(summary['points'])}</b> points are beaten by no other in {words}, by their means."
+        f"<b>{len(chosen)} of {len(summary['points'])}</b> points are beaten by no other in {of}, by their means."
     )
     if pareto["left_out"]:
         section.finding += f" {len(pareto['left_out'])} points lack one of these and are left out."
@@ -220,43 +206,20 @@ def _front(summary: dict[str, Any]) -> Section:
             | {"marker": {"color": colour, "size": size}, "customdata": [_beside(p, wanted) for p in own]}
             | {"hovertemplate": "%{customdata}<extra></extra>"}
         )
-    titles = [text(_title(each["figure"], figures.unit(each["figure"]))) for each in wanted]
+    titles = [text(titled(each["figure"])) for each in wanted]
     layout = {"xaxis": axis(titles[0]), "yaxis": axis(titles[1]), "hovermode": "closest"}
     hint = f"hold the pointer over a point for {', '.join(titles[2:])}" if len(titles) > 2 else ""
-    section.add(Figure("front", data, layout, "All points", hint, 420))
-    return section.add(_front_table(summary, wanted, chosen))
+    return section.add(Figure("front", data, layout, "All points", hint, 420))
 
 
 def _beside(point: Point, wanted: list[dict[str, str]]) -> str:
-    own = (f"{text(each['figure'])}: {shown(each['figure'], _mean(point, each))}" for each in wanted)
+    own = (f"{text(words(each['figure']))}: {written(each['figure'], _mean(point, each))}" for each in wanted)
     return f"{_hover(point)}<br>{'<br>'.join(own)}"
 
 
 def _mean(point: Point, each: dict[str, str]) -> float | None:
     mean: float | None = point["figures"][each["figure"]]["mean"]
     return mean
-
-
-def _front_table(summary: dict[str, Any], wanted: list[dict[str, str]], chosen: set[int]) -> str:
-    settings = [figures.called(each) for each in summary["sweep"]["vary"]]
-    head = "".join(f'<th scope="col">{text(name)}</th>' for name in [*settings, *(w["figure"] for w in wanted)])
-    sign = 1 if wanted[0]["best"] == "lowest" else -1
-    rows = sorted(
-        (point for point in summary["points"] if point["point"] in chosen),
-        key=lambda point: (sign * (_mean(point, wanted[0]) or 0.0), point["point"]),
-    )
-    body = []
-    for point in rows:
-        cells = [f"<td>{text(point['values'][name])}</td>" for name in settings]
-        for each in wanted:
-            half = point["figures"][each["figure"]]["half"]
-            spread = f'<span class="change">± {shown(each["figure"], half, 2)}</span>' if half else ""
-            cells.append(f"<td>{shown(each['figure'], _mean(point, each))}{spread}</td>")
-        body.append(f'<tr><th scope="row">point {point["point"]}</th>{"".join(cells)}</tr>')
-    return (
-        '<div class="card scroll"><table class="figures wide"><thead><tr><th></th>'
-        f"{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
-    )
 
 
 def _failed(summary: dict[str, Any]) -> Section:

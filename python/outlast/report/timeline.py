@@ -68,7 +68,9 @@ def latency_over_time(series: dict[str, Floats], *, joined: bool = False) -> Fig
     if not data:
         return None
     layout = OVER_TIME | {"yaxis": latency_axis(min(reach), max(reach))}
-    return Figure("latency-time", data, layout, "Latency over time", "of joined windows the worst" if joined else "")
+    return Figure(
+        "latency-time", data, layout, "Latency over time", "joined windows show their worst" if joined else ""
+    )
 
 
 def rolling(values: Floats, weights: Floats) -> tuple[Floats, int]:

@@ -50,7 +50,7 @@ def heat_map(table: dict[str, Any]) -> Figure | None:
         },
         "hoverongaps": False,
         "xgap": 0.5 if shape[1] <= 96 else 0,
-        "ygap": 1,
+        "ygap": 1 if shape[0] <= 64 else 0,
     }
     data = [trace]
     if bad.any() and bad.sum() <= 4000:
@@ -69,18 +69,18 @@ def heat_map(table: dict[str, Any]) -> Figure | None:
     span = [(shape[0] - 0.5) * per_row, -0.5 * per_row]
     layout = {
         "showlegend": False,
-        "xaxis": axis("block, plane after plane", showgrid=False),
+        "xaxis": axis("block, plane by plane", showgrid=False),
         "yaxis": axis(
-            "die, member after member" if "device" in table else "die",
+            "die, member by member" if "device" in table else "die",
             showgrid=False,
             range=span,
-            dtick=max(1, shape[0] // 16) * per_row,
+            dtick=max(1, -(-shape[0] // 9)) * per_row,
         ),
         "hovermode": "closest",
     }
     hint = "× marks a bad block" if bad.any() else ""
     if per_column > 1 or per_row > 1:
-        hint = f"mean of {per_column * per_row} blocks a cell" + (f"; {hint}" if hint else "")
+        hint = f"mean of {per_column * per_row} blocks per cell" + (f"; {hint}" if hint else "")
     return Figure("wear-map", data, layout, "Wear by die and block", hint, map_height(table))
 
 
@@ -110,10 +110,12 @@ def histogram(table: dict[str, Any]) -> Figure | None:
         "hovertemplate": hover,
         "name": "blocks",
     }
+    # Few cycles are labelled one by one: there is no half of one.
+    whole = {"dtick": 1} if high - low < 12 else {"tickformat": ",d"}
     layout = {
-        "xaxis": axis("program/erase cycles", range=[low - 0.5 * step - 0.5, high + 0.5 * step + 0.5]),
+        "xaxis": axis("P/E cycles", range=[low - 0.5 * step - 0.5, high + 0.5 * step + 0.5], **whole),
         "yaxis": axis("blocks", rangemode="tozero"),
         "bargap": 0.08,
         "hovermode": "closest",
     }
-    return Figure("wear-histogram", [bars], layout, "Cycles of the blocks", "", map_height(table))
+    return Figure("wear-histogram", [bars], layout, "P/E cycles of the blocks", "", map_height(table))

@@ -1,12 +1,10 @@
 """Figures of published papers, run again: each as a table, a chart and a verdict on what the paper says of it.
 
-A paper is a folder of data, see `outlast.reproduce.data`, or a module that has `PAPER`, see `outlast.reproduce.model`.
-Nothing of a paper is known outside of it.
+A paper is a folder of data, see `outlast.reproduce.data`. Nothing of a paper is known outside of it.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,30 +13,19 @@ from outlast.errors import ScenarioError
 if TYPE_CHECKING:
     from outlast.reproduce.model import Paper
 
-PAPERS = {
-    "diff-raid": "outlast.reproduce.diffraid",
-    "flexible": "outlast.reproduce.flexible",
-    "hrm": "outlast.reproduce.hrm",
-    "lfs": "outlast.reproduce.lfs",
-    "msapl": "outlast.reproduce.msapl",
-    "reparo": "outlast.reproduce.reparo",
-}
-"""Module by name of paper, or folder of data: one that has `paper.toml`."""
-DRIVES = {"drives": "outlast.reproduce.drives"}
+PAPERS = ("diff-raid", "flexible", "hrm", "lfs", "msapl", "reparo")
+"""Their folders are called like them, without the dash."""
+DRIVES = ("drives",)
 """What is judged likewise and is no paper: it is only run if it is named."""
 
 
 def paper(name: str) -> Paper:
     """The paper of that name."""
-    known = PAPERS | DRIVES
-    if name not in known:
-        raise ScenarioError(f'no paper "{name}"; there are {", ".join(known)}')
-    if (folder := Path(__file__).parent / known[name].rpartition(".")[2]).joinpath("paper.toml").is_file():
-        from outlast.reproduce.data import load
+    if name not in (*PAPERS, *DRIVES):
+        raise ScenarioError(f'no paper "{name}"; there are {", ".join((*PAPERS, *DRIVES))}')
+    from outlast.reproduce.data import load
 
-        return load(folder)
-    found: Paper = import_module(known[name]).PAPER
-    return found
+    return load(Path(__file__).parent / name.replace("-", ""))
 
 
 __all__ = ["DRIVES", "PAPERS", "paper"]

@@ -14,7 +14,7 @@ from outlast.points.job import key_of
 from outlast.points.workers import local
 from outlast.reproduce.model import Cell
 
-__all__ = ["Job", "Record", "kept", "key_of", "prepare", "run", "run_all", "scaled"]
+__all__ = ["Job", "Record", "kept", "key_of", "prepare", "run_all", "scaled"]
 
 
 def prepare(cell: Cell, scale: int) -> Job:
@@ -78,12 +78,6 @@ def _divided(quantity: str, scale: int) -> str:
     if number % scale:
         raise OutputError(f"{quantity} cannot be divided by {scale}")
     return f"{number // scale}{unit}"
-
-
-def run(job: Job, folder: Path) -> None:
-    """Runs a cell and keeps what it gave, unless that is there by now. Nothing is kept of a run that was stopped."""
-    if kept(job, folder) is None:
-        points.keep(points.measure(job), folder)
 
 
 def run_all(

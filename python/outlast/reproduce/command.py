@@ -110,7 +110,7 @@ def select(selection: Sequence[str]) -> list[tuple[Paper, list[Figure]]]:
     last: str | None = None
     for word in selection or PAPERS:
         paper, slash, figure = word.partition("/")
-        if not slash and paper not in PAPERS | DRIVES and last is not None:
+        if not slash and paper not in (*PAPERS, *DRIVES) and last is not None:
             paper, figure = last, word
         last = paper
         known = paper_of(paper)

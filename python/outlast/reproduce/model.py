@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from outlast.report.figure import Figure as Chart
 
-Labels: TypeAlias = Mapping[str, str]
+Labels: TypeAlias = Mapping[str, Any]
+"""What a row is called by; numbers are columns that are given, such as what was measured."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,6 @@ class Cell:
     labels: Labels
     layers: Sequence[str | Path | Mapping[str, Any]]
     overrides: Mapping[str, Any] = field(default_factory=dict)
-    baseline: Labels | None = None
-    """Labels of the cell (of the same figure) that latencies are divided by."""
     least_scale: int = 1
     """Runs at this scale at least: a cell that is too large, or only a check of an assumption."""
 
@@ -74,14 +73,6 @@ class Table:
             raise LookupError(f"{len(found)} rows with {labels}")
         return found[0]
 
-    def value(self, name: str, **labels: str) -> float:
-        """A figure of the one row with these labels."""
-        return float(self.row(**labels)[name])
-
-    def values(self, name: str, **labels: str) -> list[float]:
-        """A figure of every row with these labels, in order."""
-        return [float(row[name]) for row in self.where(**labels)]
-
     def has(self, **labels: str) -> bool:
         """Whether any row has these labels."""
         return bool(self.where(**labels))
@@ -109,20 +100,17 @@ class Number:
     ours: float
     paper: float
     unit: str = ""
-    by: str | None = None
-    """`RUN` or `CLOSED`, if it is not what the statement is judged by."""
     closed: float | None = None
     """The closed form of what was simulated, if there is one."""
 
     def to_dict(self, by: str) -> dict[str, Any]:
-        """As plain data; `by` is what the statement is judged by."""
-        own = self.by or by
+        """As plain data; `by` is what the statement is judged by, `RUN` or `CLOSED`."""
         return {
             "name": self.name,
             "unit": self.unit.strip(),
             "paper": self.paper,
-            "closed_form": self.ours if own == CLOSED else self.closed,
-            "simulation": self.ours if own == RUN else None,
+            "closed_form": self.ours if by == CLOSED else self.closed,
+            "simulation": self.ours if by == RUN else None,
             "ratio": self.ours / self.paper if self.paper else None,
         }
 

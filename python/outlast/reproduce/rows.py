@@ -8,19 +8,10 @@ from typing import Any
 from outlast.reproduce.cells import Record
 from outlast.reproduce.model import Cell, Row, Table
 
-RATIOS = {"read_mean_ratio": "read_mean_us", "read_p99_9_ratio": "read_p99_9_us"}
-
 
 def table_of(cells: Sequence[Cell], records: Sequence[Record]) -> Table:
-    """A row for each cell; latencies beside those of its baseline."""
-    rows: list[Row] = [dict(cell.labels) | figures(record) for cell, record in zip(cells, records, strict=True)]
-    table = Table(rows)
-    for cell, row in zip(cells, rows, strict=True):
-        base = table.row(**cell.baseline) if cell.baseline is not None else None
-        for ratio, name in RATIOS.items():
-            usable = base is not None and base[name] and row[name] is not None
-            row[ratio] = row[name] / base[name] if usable and base is not None else None
-    return table
+    """A row for each cell."""
+    return Table([dict(cell.labels) | figures(record) for cell, record in zip(cells, records, strict=True)])
 
 
 def figures(record: Record) -> Row:
@@ -33,7 +24,6 @@ def figures(record: Record) -> Row:
     row: Row = {
         "read_mean_us": read.get("mean"),
         "read_p99_9_us": read.get("p99_9"),
-        "host_reads": summary["host"]["reads"],
         "write_amplification": amplification.get("total"),
         "wa_gc": amplification.get("gc"),
         "wa_scrub": amplification.get("scrub"),
@@ -45,7 +35,7 @@ def figures(record: Record) -> Row:
         "steady_before": summary["steady_state"]["precondition"]["reached"],
         "notes": " ".join(summary["notes"]),
     }
-    row |= _times(summary["latency_us"]) | _protection(summary)
+    row |= _times(summary["latency_us"]) | _protection(summary) | _cores(amplification) | _repair(record)
     return row | _reliability(summary.get("reliability")) | _errors(record.get("errors") or {})
 
 
@@ -67,17 +57,59 @@ def _protection(summary: Mapping[str, Any]) -> Row:
     row: Row = {
         "wa_partial": amplification.get("partial_parity"),
         "wa_reencode": amplification.get("reencode"),
-        "wa_all_parity": _sum(amplification, ("parity", "partial_parity")) if amplification else None,
         "from_block_code": reliability.get("corrected_by", {}).get("block"),
         "from_stripe": reliability.get("corrected_by", {}).get("stripe"),
     }
     if (own := summary.get("protection")) is not None:
         row["protected_superblocks"] = own["superblocks"]
-        row["outdated_superblocks"] = own["outdated_superblocks"]
         row["outdated_percent"] = 100 * own["outdated_superblocks"] / max(own["superblocks"], 1)
         row["changes"] = [change["what"] for change in own["changes"] if not change["refused"]]
         row["unprotected_page_seconds"] = sum(part["unprotected_page_seconds"] for part in own["by_class"])
     return row
+
+
+def _cores(amplification: Mapping[str, Any]) -> Row:
+    """Write amplification of the first of several flash cores: what it writes for what the host writes to it."""
+    by_core = list(amplification.get("by_core") or [])
+    return {"wa_first_core": by_core[0]} if len(by_core) > 1 else {}
+
+
+def _repair(record: Record) -> Row:
+    """What repairing dies took, or filling a spare where they are not repaired, of the drive in full.
+
+    Times, data and units are absent where it has not ended, where data was lost, and where a drive was replaced
+    although its dies were to be repaired.
+    """
+    summary = record["summary"]
+    repairs, rebuild = summary.get("repair") or (), (summary.get("array") or {}).get("rebuild")
+    if not repairs:
+        return {}
+    scale = record["scenario"]["run"].get("capacity_scale", 1.0)
+    row: Row = {"repairs": len(repairs)}
+    if any(own["lost_bytes"] for own in repairs) or (repairs[0]["way"] == "assist") != (rebuild is not None):
+        return row
+    amounts = ("identify_s", "bytes_read_from_peers", "bytes_read_from_member", "bytes_written")
+    total = {name: sum(own[name] or 0 for own in repairs) for name in (*amounts, "failed_units", "fake_failures")}
+    if rebuild is not None:
+        ended = rebuild["finished_s"] if rebuild["done"] >= 1 else None
+        took, read, written = (ended or 0.0) - rebuild["started_s"], rebuild["bytes_read"], rebuild["bytes_written"]
+        total["identify_s"] = 0.0
+    else:
+        ended = max(own["finished_s"] for own in repairs) if all(own["finished_s"] for own in repairs) else None
+        took = sum(own["total_s"] or 0.0 for own in repairs)
+        read = total["bytes_read_from_peers"] + total["bytes_read_from_member"]
+        written = total["bytes_written"]
+    if ended is None:
+        return row
+    return row | {
+        "repaired_s": ended,
+        "repair_min": scale * took / 60,
+        "identify_min": scale * total["identify_s"] / 60,
+        "repair_read_gb": scale * read / 1e9,
+        "repair_written_gb": scale * written / 1e9,
+        "failed_units": scale * total["failed_units"],
+        "fake_failures": scale * total["fake_failures"],
+    }
 
 
 def _sum(values: Mapping[str, Any], names: Sequence[str]) -> float:

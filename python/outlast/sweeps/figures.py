@@ -9,6 +9,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from outlast import endurance
+
 USUAL = (
     "throughput.iops",
     "latency_us.read.p99",
@@ -36,20 +38,33 @@ _ASIDE = ("schema", "version", "name", "seed", "partial", "notes", "scenario")
 
 
 @cache
-def units() -> Mapping[str, str]:
-    """Units by name of figure; names are those of the reference, in which `OP` stands for a kind of request."""
+def _listed() -> list[tuple[str, str, str]]:
+    """Name, unit and meaning of each figure of the reference, in which `OP` stands for a kind of request."""
     listed = files("outlast.sweeps").joinpath("figures.txt").read_text(encoding="utf-8")
-    rows = (line.partition("\t") for line in listed.splitlines())
-    return {name: unit for name, _, unit in rows}
+    rows = (line.split("\t") for line in listed.splitlines())
+    return [(name, unit, meaning) for name, unit, meaning in rows]
 
 
 @cache
-def _patterns() -> list[tuple[re.Pattern[str], str]]:
+def units() -> Mapping[str, str]:
+    """Units by name of figure; names are those of the reference."""
+    return {name: unit for name, unit, _ in _listed()}
+
+
+@cache
+def _patterns() -> list[tuple[re.Pattern[str], str, str]]:
     patterns = []
-    for name, unit in units().items():
+    for name, unit, meaning in _listed():
         parts = re.split(r"(OP|STEP|\[i\]|\[\]|\*)", name)
-        patterns.append((re.compile("".join(_PLACES.get(part, re.escape(part)) for part in parts)), unit))
+        pattern = re.compile("".join(_PLACES.get(part, re.escape(part)) for part in parts))
+        patterns.append((pattern, unit, meaning))
     return patterns
+
+
+@cache
+def _row(name: str) -> tuple[str, str]:
+    rows = ((unit, meaning) for pattern, unit, meaning in _patterns() if pattern.fullmatch(name))
+    return next(rows, ("", ""))
 
 
 def called(axis: Mapping[str, Any]) -> str:
@@ -59,12 +74,17 @@ def called(axis: Mapping[str, Any]) -> str:
 
 def known(name: str) -> bool:
     """Whether some run has such a figure."""
-    return any(pattern.fullmatch(name) for pattern, _ in _patterns())
+    return any(pattern.fullmatch(name) for pattern, _, _ in _patterns())
 
 
 def unit(name: str) -> str:
     """The unit of a figure, empty if it has none."""
-    return next((unit for pattern, unit in _patterns() if pattern.fullmatch(name)), "")
+    return _row(name)[0]
+
+
+def meaning(name: str) -> str:
+    """What a figure is, as the reference says it; empty of a name that is no figure's."""
+    return _row(name)[1]
 
 
 def hint(name: str) -> str:
@@ -86,6 +106,8 @@ def flat(summary: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in summary.items():
         if name not in _ASIDE:
             _add(values, name, value)
+    if (worn := endurance.of(summary)) is not None:
+        _add(values, "endurance", worn.figures())
     return values
 
 

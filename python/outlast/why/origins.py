@@ -8,7 +8,7 @@ from outlast.causes import LATENCY
 from outlast.report.errors import can_fail
 from outlast.report.figure import CAUSES, amplification_by_cause
 from outlast.report.findings import TAILS, counted
-from outlast.report.numbers import micros, percent, seconds, short, tiny
+from outlast.report.numbers import micros, percent, seconds, short, signed, tiny
 from outlast.why.parts import Figures, named, value_of
 from outlast.why.quantity import bytes_of
 
@@ -73,7 +73,7 @@ def writes(summary: dict[str, Any]) -> Told:
     if closed["greedy_waf"] is not None:
         off = (wa["total"] - parts["parity"]) / closed["greedy_waf"] - 1
         without = " without parity" if parts["parity"] else ""
-        text += f"; the closed form gives {closed['greedy_waf']:.3f}, measured{without} {off:+.1%} from it"
+        text += f"; the closed form gives {closed['greedy_waf']:.3f} (measured{without}: {signed(off)})"
         names.append("closed_form.greedy_waf")
     else:
         text += f"; no closed form applies ({closed['note'].rstrip('.')})"

@@ -171,6 +171,12 @@ pub(super) fn take_policies(scenario: &mut Scenario) -> Result<(), ConfigError> 
         let limit = "chooses among codes; give the drive parity, with device.protection";
         return Err(ConfigError::new("policies.code", policies.code.as_deref().unwrap_or_default(), limit));
     }
+    let protection = scenario.device.protection.as_ref();
+    let rules = protection.filter(|own| (0..own.class_count()).any(|class| own.has_rules(class)));
+    if let (Some(name), Some(_)) = (&policies.code, rules) {
+        let limit = "chooses codes, and so does device.protection.codes: give one of the two";
+        return Err(ConfigError::new("policies.code", name, limit));
+    }
     let own = scenario.array.as_ref().and_then(|array| array.background.own);
     if let (Some(own), None) = (own, &policies.rebuild) {
         let limit = "is how often policies.rebuild is asked, which is absent";

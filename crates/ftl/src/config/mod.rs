@@ -1,8 +1,10 @@
 //! Settings of the flash translation layer.
 
+mod codes;
 mod gc;
 mod protection;
 
+pub use codes::CodeRule;
 pub use gc::{GcConfig, GcReads, GcRelocation, Pacing, TokenConfig};
 pub use protection::{
     ClassConfig, CodeConfig, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig, RangeConfig,
@@ -37,6 +39,11 @@ pub struct FtlConfig {
     pub tolerated_bad_blocks: u16,
     /// Order in which consecutive program operations go over channels, chips ("ways"), dies and planes.
     pub allocation: Allocation,
+    /// Stride over the places of a superpage in the order of `allocation`: writes go to places 0, s, 2 s and so on, then to 1, 1 + s and so on, each
+    /// place once (Flexible, sections 3.3 and 3.5). At most the places of a superpage: dies of a flash core, or their planes without `multi_plane`.
+    /// Default: 1, in that order.
+    #[serde(skip_serializing_if = "is_one")]
+    pub stride: u32,
     /// Whether the planes of a die program, read and erase together.
     pub multi_plane: bool,
     /// Page rows that one program operation writes: one-shot programming of a word line (3 with TLC, 4 with QLC). Above 1, `timing.program` is
@@ -63,6 +70,7 @@ impl Default for FtlConfig {
             spare_blocks: 0,
             tolerated_bad_blocks: 0,
             allocation: Allocation::default(),
+            stride: 1,
             multi_plane: true,
             one_shot: 1,
             streams: 1,
@@ -74,8 +82,8 @@ impl Default for FtlConfig {
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_one(number: &u8) -> bool {
-    *number == 1
+fn is_one<N: PartialEq + From<u8>>(number: &N) -> bool {
+    *number == N::from(1)
 }
 
 /// A permutation of the letters C (channel), W (way: chip), D (die) and P (plane): the first varies fastest. With

@@ -1,5 +1,6 @@
 //! Settings of parity: which data is protected by which code, and what protects a stripe that is not yet full.
 
+use super::CodeRule;
 use outlast_media::{ConfigError, Geometry};
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
 use schemars::JsonSchema;
@@ -19,6 +20,10 @@ pub struct ProtectionConfig {
     /// Absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<u16>,
+    /// Stronger codes for superblocks that have gone through more, chosen anew whenever one is opened: the last of them whose figures have been
+    /// reached, else the code above (Flexible, section 3.4). From the weakest to the strongest, by which room is counted. Absent: none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub codes: Vec<CodeRule>,
     /// Which data is protected. Default: all.
     pub streams: ProtectedStreams,
     /// What protects the data of a stripe that is not yet full. Default: nothing.
@@ -37,6 +42,7 @@ impl Default for ProtectionConfig {
             data: 15,
             parity: 1,
             block: None,
+            codes: Vec::new(),
             streams: ProtectedStreams::All,
             partial: PartialConfig::default(),
             classes: Vec::new(),
@@ -99,6 +105,9 @@ pub struct ClassConfig {
     /// As `device.protection.parity`, which is the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parity: Option<u8>,
+    /// As `device.protection.codes`, which is the default; an empty list: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub codes: Option<Vec<CodeRule>>,
     /// Stream hints of write commands that belong to it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<u8>,
@@ -174,8 +183,25 @@ impl ProtectionConfig {
         self.classes.len().max(1) as u8
     }
 
-    /// The code of class `class`.
+    /// The code of class `class`: the strongest that its superblocks may have.
     pub fn code(&self, class: u8) -> CodeConfig {
+        let plain = self.plain_code(class);
+        self.rules(class).last().map_or(plain, |rule| rule.code(plain.block))
+    }
+
+    /// Whether the code of superblocks of class `class` depends on what they have gone through.
+    pub fn has_rules(&self, class: u8) -> bool {
+        !self.rules(class).is_empty()
+    }
+
+    /// Codes of class `class` for superblocks that have gone through more, from the weakest to the strongest.
+    pub fn rules(&self, class: u8) -> &[CodeRule] {
+        let own = self.classes.get(usize::from(class)).and_then(|own| own.codes.as_deref());
+        own.unwrap_or(&self.codes)
+    }
+
+    /// The code of class `class` where no rule holds.
+    pub(crate) fn plain_code(&self, class: u8) -> CodeConfig {
         let own = self.classes.get(usize::from(class));
         CodeConfig {
             data: own.and_then(|own| own.data).unwrap_or(self.data),
@@ -191,7 +217,8 @@ impl ProtectionConfig {
     pub fn validate(&self) -> Result<(), ConfigError> {
         let plain = CodeConfig { data: self.data, parity: self.parity, block: self.block };
         plain.validate("device.protection")?;
-        if self.classes.is_empty() && self.parity == 0 && self.block.is_none() {
+        self.check_rules()?;
+        if self.classes.is_empty() && self.code(0).parity == 0 && self.block.is_none() {
             let limit = "must be at least 1, unless there is a code within blocks or classes have parity";
             return Err(ConfigError::new("device.protection.parity", 0, limit));
         }
@@ -205,7 +232,7 @@ impl ProtectionConfig {
         }
         for (number, class) in (0u8..).zip(&self.classes) {
             let at = format!("device.protection.classes[{number}]");
-            self.code(number).validate(&at)?;
+            self.plain_code(number).validate(&at)?;
             class.validate(&at)?;
             let asks = !class.hints.is_empty()
                 || !class.ranges.is_empty()
@@ -219,6 +246,41 @@ impl ProtectionConfig {
             }
         }
         self.check_overlaps()
+    }
+
+    /// What `device.protection` calls the rules of class `class`.
+    pub(crate) fn rules_at(&self, class: u8) -> String {
+        match self.classes.get(usize::from(class)) {
+            Some(ClassConfig { codes: Some(_), .. }) => format!("device.protection.classes[{class}].codes"),
+            _ => "device.protection.codes".to_owned(),
+        }
+    }
+
+    fn check_rules(&self) -> Result<(), ConfigError> {
+        for class in 0..self.class_count() {
+            let (mut before, at) = (self.plain_code(class), self.rules_at(class));
+            for (index, rule) in self.rules(class).iter().enumerate() {
+                rule.validate(&format!("{at}[{index}]"), before)?;
+                before = rule.code(before.block);
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that rules look only at what the drive tells; `errs`: its flash errs.
+    ///
+    /// # Errors
+    /// The first rule that looks at errors of flash without any.
+    pub fn check_figures(&self, errs: bool) -> Result<(), ConfigError> {
+        for class in 0..self.class_count() {
+            let needs = |rule: &&CodeRule| rule.needs_errors() && !errs;
+            if let Some(index) = self.rules(class).iter().position(|rule| needs(&rule)) {
+                let at = format!("{}[{index}]", self.rules_at(class));
+                let limit = "looks at errors of flash, and there are none: needs device.reliability";
+                return Err(ConfigError::new(&at, "expected_errors or rereads", limit));
+            }
+        }
+        Ok(())
     }
 
     fn check_overlaps(&self) -> Result<(), ConfigError> {

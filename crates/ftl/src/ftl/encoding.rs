@@ -1,13 +1,14 @@
 //! Which code new superblocks get, and which old ones no longer have the code, or the dies, of new ones.
 
 use super::Ftl;
-use crate::config::CodeConfig;
-use crate::policy::{ChosenCode, Opening};
+use crate::config::{CodeConfig, ProtectionConfig};
+use crate::policy::{ChosenCode, Deciders, Opening};
 use crate::streams::{Cause, Stream};
 use crate::stripes::LaneSet;
 use crate::superblocks::State;
+use crate::uses::Uses;
 use outlast_media::ConfigError;
-use outlast_units::SuperblockId;
+use outlast_units::{Pu, SuperblockId};
 
 impl Ftl {
     /// The code that class `class` has now.
@@ -22,6 +23,10 @@ impl Ftl {
     /// A code that does not suit the dies, or leaves too little room for the user data: then nothing has changed.
     pub fn set_code(&mut self, class: u8, code: CodeConfig) -> Result<(), ConfigError> {
         code.validate("code")?;
+        if self.own.by_figures.chooses(class) {
+            let limit = "has codes by what superblocks have gone through, in device.protection.codes";
+            return Err(ConfigError::new("class", class, limit));
+        }
         let before = self.codes.of_class().to_vec();
         let mut codes = before.clone();
         codes[usize::from(class)] = code;
@@ -40,6 +45,17 @@ impl Ftl {
         Ok(())
     }
 
+    /// The codes that a drive begins with, and, where they follow figures of superblocks, what is kept for that.
+    pub(super) fn begin_codes(&mut self, protection: Option<&ProtectionConfig>) -> Result<(), ConfigError> {
+        let none = CodeConfig { data: 1, parity: 0, block: None };
+        let code = |class| protection.map_or(none, |own| own.code(class));
+        self.take_codes(&(0..self.streams.classes()).map(code).collect::<Vec<_>>())?;
+        if self.own.choose_codes() {
+            self.uses = Some(Box::new(Uses::new(self.superblocks.ids().len())));
+        }
+        protection.map_or(Ok(()), |protection| self.check_rules(protection))
+    }
+
     /// Gives each class its code.
     pub(super) fn take_codes(&mut self, class_codes: &[CodeConfig]) -> Result<(), ConfigError> {
         self.codes.assign(class_codes, &self.layout, &self.streams, self.lanes.dead())?;
@@ -47,19 +63,77 @@ impl Ftl {
         Ok(())
     }
 
-    /// The user's policy chooses the code of `superblock`, which `stream` has just opened. Room and memory are counted by the code of the class, so no
-    /// choice may need more; where the class has no parity, there is nothing to choose.
+    /// Checks that the rules of `protection` suit the dies, and that none leaves a superblock less data than the last one of its class, by which room is
+    /// counted.
+    fn check_rules(&self, protection: &ProtectionConfig) -> Result<(), ConfigError> {
+        let room = |code: CodeConfig, at: &str| {
+            let counted = self.codes.room_of(code, &self.layout, self.lanes.dead());
+            counted.map_err(|error| ConfigError { field: format!("{at}.data"), ..error })
+        };
+        for class in (0..self.streams.classes()).filter(|&class| protection.has_rules(class)) {
+            let (strongest, at) = (protection.code(class), protection.rules_at(class));
+            let least = self.codes.room_of(strongest, &self.layout, self.lanes.dead())?;
+            let rules = protection.rules(class).iter().enumerate();
+            let each = rules.map(|(index, rule)| (format!("{at}[{index}]"), rule.code(strongest.block)));
+            let plain = ("device.protection".to_owned(), protection.plain_code(class));
+            for (at, code) in std::iter::once(plain).chain(each) {
+                if room(code, &at)? < least {
+                    let limit =
+                        "leaves a superblock less data than the last of the codes, by which room is counted";
+                    return Err(ConfigError::new(&format!("{at}.data"), code.data, limit));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it is kept what superblocks have gone through ([`Ftl::begin_use`], [`Ftl::end_use`], [`Ftl::note_uncorrectable`]).
+    #[inline]
+    pub fn keeps_uses(&self) -> bool {
+        self.uses.is_some()
+    }
+
+    /// Time begins, and so many wrong bits are expected of the worst codeword of `superblock`.
+    pub fn begin_use(&mut self, superblock: SuperblockId, expected_errors: f64) {
+        if let Some(uses) = &mut self.uses {
+            uses.begin(superblock, expected_errors);
+        }
+    }
+
+    /// `superblock` is about to be erased, with so many wrong bits expected of its worst codeword, and so many pages read again.
+    pub fn end_use(&mut self, superblock: SuperblockId, expected_errors: f64, rereads: u32) {
+        if let Some(uses) = &mut self.uses {
+            uses.end(superblock, expected_errors, rereads);
+        }
+    }
+
+    /// Neither ECC nor re-reads have given `units` units of program unit `pu`.
+    pub fn note_uncorrectable(&mut self, pu: Pu, units: u32) {
+        let (superblock, _) = self.within_superblock(pu);
+        if let Some(uses) = &mut self.uses {
+            uses.note_uncorrectable(superblock, units);
+        }
+    }
+
+    /// The user's policy, or the rules of the class, choose the code of `superblock`, which `stream` has just opened. Room and memory are counted by the
+    /// code of the class, so no choice may need more; where the class has no parity, there is nothing to choose.
     #[cold]
     pub(super) fn choose_code(&mut self, superblock: SuperblockId, stream: Stream) {
         let free = self.free_superblocks() + 1;
-        let Self { own, codes, layout, lanes, superblocks, streams, counts, .. } = self;
-        let Some(own) = own.code.as_mut().filter(|_| codes.is_protected(stream)) else { return };
+        let Self { own, codes, layout, lanes, superblocks, streams, counts, uses, .. } = self;
+        if !codes.is_protected(stream) {
+            return;
+        }
         let class = codes.config_of(superblock);
+        let last = uses.as_ref().map(|uses| uses.last(superblock)).unwrap_or_default();
         let question = Opening {
             superblock: superblock.0,
             class: streams.class(stream),
             cause: streams.cause(stream).name(),
             erases: superblocks.cycles(superblock),
+            expected_errors: last.expected_errors,
+            rereads: last.rereads,
+            uncorrectable: last.uncorrectable,
             data: class.data,
             parity: class.parity,
             dead_lanes: lanes.dead().map_or(0, LaneSet::len),
@@ -86,18 +160,24 @@ impl Ftl {
             }
             Ok(())
         };
-        if let Some(chosen) = own.decide(&question, check) {
+        let Deciders { code: policy, by_figures, .. } = &mut **own;
+        let chosen = match policy {
+            Some(policy) => policy.decide(&question, check),
+            // Where lanes are gone, a weaker code may leave less room: then the superblock gets the strongest.
+            None => by_figures.choose(&question).filter(|chosen| check(chosen).is_ok()),
+        };
+        if let Some(chosen) = chosen {
             let taken = codes.choose(superblock, code(chosen), layout);
             debug_assert!(taken.is_ok(), "a code that has room is taken");
         }
     }
 
-    /// Whether `superblock` is sealed and its code is not the one that its stream has now. Codes that the user's policy chooses are never
-    /// outdated: nobody knows what it would choose now.
+    /// Whether `superblock` is sealed and its code is not the one that its stream has now. Codes that are chosen superblock by superblock are never
+    /// outdated: nobody knows what the user's policy would choose now, and rules would choose the same, as figures change only with an erasure.
     #[inline]
     pub(super) fn is_outdated(&self, superblock: SuperblockId) -> bool {
         let stream = self.superblocks.opened_by(superblock);
-        self.own.code.is_none()
+        !self.own.choose_codes_of(self.streams.class(stream))
             && self.superblocks.state(superblock) == State::Sealed
             && !self.codes.is_current(superblock, stream)
             && self.streams.cause(stream) != Cause::Partial

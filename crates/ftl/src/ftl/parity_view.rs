@@ -25,6 +25,16 @@ impl<'a> ParityView<'a> {
         self.ftl.codes.config_of(self.ftl.layout.within_superblock(pu).0)
     }
 
+    /// The code of what `stream` writes next: that of its open superblock where each may get another, else that of its class.
+    pub fn code_of_stream(self, stream: Stream) -> CodeConfig {
+        let class = self.ftl.streams.class(stream);
+        let frontier = &self.ftl.frontiers[stream];
+        if self.ftl.own.choose_codes_of(class) && !frontier.is_full() {
+            return self.ftl.codes.config_of(frontier.superblock());
+        }
+        self.ftl.code(class)
+    }
+
     /// Parity program units of stripes and blocks that may be open at once.
     pub fn open_units(self) -> u64 {
         let of = |stream: Stream| {

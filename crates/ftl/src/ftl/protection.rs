@@ -91,7 +91,7 @@ impl Ftl {
             self.layout.pus_within().filter(|&pu| self.role(superblock, pu) == Role::Gap).count() as u32;
         self.settle_pus(superblock, gone);
         let data = match self.lanes.missing_of(superblock) {
-            None if self.own.code.is_none() => self.codes.data_units(stream),
+            None if !self.own.choose_codes() => self.codes.data_units(stream),
             _ => data_units(&self.layout, self.codes.of(superblock), self.lanes.opened(superblock)),
         };
         // As yet no program unit is under way: the first one with data is sought as every other is.

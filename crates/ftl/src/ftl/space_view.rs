@@ -11,6 +11,7 @@ use crate::streams::Cause;
 use crate::stripes::LaneSet;
 use crate::superblocks::Superblocks;
 use crate::table::Mapping;
+use crate::uses::Uses;
 use outlast_units::LocalDie;
 
 /// How much there is room for.
@@ -98,7 +99,8 @@ impl SpaceView<'_> {
 
     /// Resident bytes of all tables. [`Ftl::new`] allocates them once; they grow only when the core takes over units of another.
     pub fn bytes(self) -> usize {
-        let others = self.ftl.superblocks.ids().len() * (Codes::BYTES_EACH + Lanes::BYTES_EACH);
+        let each = Codes::BYTES_EACH + Lanes::BYTES_EACH + self.bytes_of_use();
+        let others = self.ftl.superblocks.ids().len() * each;
         let held = self.ftl.held.as_ref().map_or(0, |held| held.bytes());
         self.ftl.map.bytes() + self.ftl.superblocks.bytes() + others + held + self.ftl.physical.bytes()
     }
@@ -110,6 +112,7 @@ impl SpaceView<'_> {
         let pus = superblocks * u64::from(layout.pus_per_superblock());
         Map::bytes_when_built(u64::from(layout.logical_units()), layout.slots())
             + superblocks * (Superblocks::BYTES_EACH + Codes::BYTES_EACH + Lanes::BYTES_EACH) as u64
+            + superblocks * self.bytes_of_use() as u64
             + pus.div_ceil(64) * size_of::<u64>() as u64
             + Physical::bytes_when_built(geometry, layout)
             + self.ftl.held.as_ref().map_or(0, |_| Held::bytes_when_built(pus))
@@ -117,6 +120,11 @@ impl SpaceView<'_> {
                 let pages = u64::from(layout.logical_units());
                 Records::bytes(u64::from(layout.slots()), pages, mount.checkpoint_every)
             })
+    }
+
+    /// Bytes for each superblock of what it has gone through.
+    fn bytes_of_use(self) -> usize {
+        if self.ftl.keeps_uses() { Uses::BYTES_EACH } else { 0 }
     }
 
     /// Bytes of the lists of superblocks that are open, one for each stream of data: they are in the controller's memory until the

@@ -47,7 +47,7 @@ impl Ftl {
     fn open_next(&mut self, stream: Stream) {
         let superblock = self.take_free(self.streams.cause(stream));
         self.begin_superblock(superblock, stream);
-        if self.own.code.is_some() {
+        if self.own.choose_codes() {
             self.choose_code(superblock, stream);
         }
         let units = self.layout.units_per_pu();

@@ -1,10 +1,12 @@
 //! Which superblock garbage collection takes next. A policy is a pure decision over a view of the superblocks; the caller acts. One
 //! file for each policy, and one line in the list below; a policy of somebody else's comes in as [`OwnChoice`].
 
+mod by_figures;
 mod own;
 mod questions;
 mod view;
 
+pub(crate) use by_figures::ByFigures;
 pub(crate) use own::{Deciders, Own, choose};
 pub use own::{OwnChoice, OwnPolicies, SuperblockChoice};
 pub use questions::{ChosenCode, Collecting, Opening};

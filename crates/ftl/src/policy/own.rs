@@ -1,6 +1,7 @@
 //! A policy that is not in the list: code of the user's, behind an interface.
 
-use super::{CellColumns, Collecting, Draws, Opening, View};
+use super::{ByFigures, CellColumns, Collecting, Draws, Opening, View};
+use crate::config::ProtectionConfig;
 use outlast_decisions::{Decider, Decides, Forks, Loaded};
 use outlast_media::ConfigError;
 use outlast_units::SuperblockId;
@@ -58,6 +59,8 @@ pub(crate) struct Deciders {
     pub(crate) scrub: Option<Own>,
     pub(crate) code: Option<Decider<dyn Decides<Opening>>>,
     pub(crate) pacing: Option<Decider<dyn Decides<Collecting>>>,
+    /// What the settings say about codes where no policy of the user's does.
+    pub(crate) by_figures: ByFigures,
     /// Valid units as policies see them where superblocks hold different amounts of data; kept for its memory.
     pub(crate) shares: Vec<u32>,
     /// What the cells have gone through, where some policy asks to see it and it was shown.
@@ -68,16 +71,28 @@ pub(crate) struct Deciders {
 pub(crate) type Own = Decider<dyn SuperblockChoice>;
 
 impl Deciders {
-    pub(crate) fn new(own: &OwnPolicies) -> Self {
+    pub(crate) fn new(own: &OwnPolicies, protection: Option<&ProtectionConfig>) -> Self {
         Self {
             gc: begun("policies.gc", own.gc.as_ref()),
             wear: begun("policies.wear_leveling", own.wear_leveling.as_ref()),
             scrub: begun("policies.scrub", own.scrub.as_ref()),
             code: begun("policies.code", own.code.as_ref()),
             pacing: begun("policies.pacing", own.pacing.as_ref()),
+            by_figures: ByFigures::new(protection),
             shares: Vec::new(),
             cells: None,
         }
+    }
+
+    /// Whether superblocks of one class may get different codes.
+    #[inline]
+    pub(crate) fn choose_codes(&self) -> bool {
+        self.code.is_some() || !self.by_figures.is_empty()
+    }
+
+    /// Whether those of class `class` may.
+    pub(crate) fn choose_codes_of(&self, class: u8) -> bool {
+        self.code.is_some() || self.by_figures.chooses(class)
     }
 
     fn about_superblocks(&self) -> impl Iterator<Item = &Own> {

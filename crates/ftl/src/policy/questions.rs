@@ -14,9 +14,15 @@ question! {
         cause: &'static str,
         /// P/E cycles of the superblock, the mean of its blocks.
         erases: u32,
-        /// Program units of data in a stripe of the class's own code.
+        /// Wrong bits expected of its worst codeword at the end of its last use; 0 where flash never errs.
+        expected_errors: f64,
+        /// Pages of it that were read again in its last use.
+        rereads: u32,
+        /// Units of it that neither ECC nor the re-reads before the stripe gave in its last use.
+        uncorrectable: u32,
+        /// Program units of data in a stripe of the class's own code, the strongest that it may have.
         data: u16,
-        /// Program units of parity in a stripe of the class's own code.
+        /// Program units of parity in a stripe of that code.
         parity: u8,
         /// Lanes that are gone for good.
         dead_lanes: u32,

@@ -28,6 +28,8 @@ pub(crate) struct Kind {
     pub(crate) levels: bool,
     pub(crate) scrubs: bool,
     pub(crate) hints: u8,
+    /// Of superpages, at most their places.
+    pub(crate) stride: u32,
     pub(crate) tolerated: u16,
     pub(crate) pages_per_unit: u64,
     pub(crate) pages_per_block: u32,
@@ -62,6 +64,7 @@ impl Kind {
             tolerated_bad_blocks: self.tolerated,
             multi_plane: self.multi_plane,
             streams: self.hints,
+            stride: self.stride,
             wear_leveling: WearLeveling { dynamic: true, static_gap: self.levels.then_some(2) },
             ..FtlConfig::default()
         };
@@ -104,6 +107,7 @@ pub(crate) const SOUND: Kind = Kind {
     levels: false,
     scrubs: false,
     hints: 1,
+    stride: 1,
     tolerated: 0,
     pages_per_unit: 1,
     pages_per_block: 2,
@@ -120,7 +124,8 @@ pub(crate) fn kinds() -> impl Strategy<Value = Kind> {
     ]);
     let code = (0u8..3, prop::option::of(1u16..3));
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    let tasks = (any::<bool>(), any::<bool>(), 1u8..3);
+    // Planes of a die lie apart in a superpage at stride 1 alone.
+    let tasks = (any::<bool>(), any::<bool>(), 1u8..3, 1..=u32::from(DIES));
     let failures = prop::sample::select(vec![6u64, 25, 200, u64::MAX]);
     let pages = (prop::sample::select(vec![1u64, 2]), 4u32..8, 0u32..16);
     (place, code, flags, tasks, failures, pages, 0u16..2).prop_map(
@@ -136,6 +141,7 @@ pub(crate) fn kinds() -> impl Strategy<Value = Kind> {
                 levels: tasks.0,
                 scrubs: tasks.1,
                 hints: tasks.2,
+                stride: if multi_plane { tasks.3 } else { 1 },
                 tolerated,
                 pages_per_unit: pages.0,
                 pages_per_block: pages.1 * pages.0 as u32,

@@ -71,6 +71,10 @@ impl ChangeConfig {
                 let limit = format!("must be below the number of classes, {}", protection.class_count());
                 return Err(ConfigError::new(&format!("{field}.class"), self.class, limit));
             }
+            if protection.has_rules(self.class) {
+                let limit = "has codes by what superblocks have gone through, in device.protection.codes";
+                return Err(ConfigError::new(&format!("{field}.class"), self.class, limit));
+            }
             self.code(protection.code(self.class)).validate(field)?;
         }
         Ok(())

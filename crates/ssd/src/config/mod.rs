@@ -104,6 +104,7 @@ impl SsdConfig {
         }
         if let Some(protection) = &self.protection {
             protection.validate()?;
+            protection.check_figures(self.reliability.is_some())?;
             protection.check_capacity(self.ftl.user_capacity(&self.geometry))?;
         }
         self.check_planes()?;

@@ -245,6 +245,7 @@ impl Ssd {
 
     /// The blocks of victim `superblock` of `task` have been erased, or have failed to be.
     fn victim_erased(&mut self, now: Nanos, core: CoreId, task: Task, superblock: SuperblockId) {
+        self.note_use(now, core, superblock);
         let state = &mut self.cores[core];
         state.tasks.erased(task, superblock);
         match (&state.faults, &self.watch) {

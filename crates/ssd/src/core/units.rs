@@ -88,7 +88,7 @@ impl Ssd {
         if !ftl.stream(stream).is_protected() {
             return Nanos::ZERO;
         }
-        let code = ftl.parity().code(ftl.streams().class(stream));
+        let code = ftl.parity().code_of_stream(stream);
         let across = u64::from(code.parity);
         let parities = if code.block.is_some() { 2 * across + 1 } else { across };
         Nanos(self.config.controller.encode_cost.0 * parities)

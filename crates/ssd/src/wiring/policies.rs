@@ -28,6 +28,37 @@ impl Ssd {
         }
     }
 
+    /// Superblock `superblock` of core `core` is about to be erased: what it has gone through, where codes depend on that.
+    #[inline]
+    pub(crate) fn note_use(&mut self, now: Nanos, core: CoreId, superblock: SuperblockId) {
+        if self.cores[core].ftl.keeps_uses() {
+            self.end_use(now, core, superblock);
+        }
+    }
+
+    #[cold]
+    fn end_use(&mut self, now: Nanos, core: CoreId, superblock: SuperblockId) {
+        let at = now + self.schedule.aged();
+        let bits = self.reliability.as_ref().map_or(0, |own| own.ecc().codeword_bits());
+        let Core { ftl, cells, .. } = &mut self.cores[core];
+        let (errors, rereads) = cells.as_ref().map_or((0.0, 0), |own| {
+            (expected_errors(ftl, own, superblock, at, bits), own.rereads(superblock))
+        });
+        ftl.end_use(superblock, errors, rereads);
+    }
+
+    /// Time begins: what is expected of superblocks now stands for what their last use came to.
+    pub(crate) fn begin_uses(&mut self) {
+        let bits = self.reliability.as_ref().map_or(0, |own| own.ecc().codeword_bits());
+        for Core { ftl, cells, .. } in &mut self.cores {
+            let Some(own) = cells.as_ref().filter(|_| ftl.keeps_uses()) else { continue };
+            for superblock in (0..ftl.layout().superblocks()).map(SuperblockId) {
+                let errors = expected_errors(ftl, own, superblock, Nanos::ZERO, bits);
+                ftl.begin_use(superblock, errors);
+            }
+        }
+    }
+
     #[cold]
     fn write_down_cells(&mut self, now: Nanos, core: CoreId) {
         let at = now + self.schedule.aged();

@@ -102,6 +102,7 @@ impl Ssd {
         }
         if op.recovery == NIL {
             op.recovery = 0;
+            self.cores[op.core].ftl.note_uncorrectable(op.pu, op.failing.count_ones());
             if op.kind == OpKind::RelocationRead {
                 self.cores[op.core].tasks.recovery_begins(u32::from(op.units));
             }

@@ -1,7 +1,7 @@
 //! Random drives of many kinds, and lives for them: commands, losses of power, failures.
 
 use super::model::Model;
-use super::protection::{Choices, choices, protected};
+use super::protection::{Choices, choices, chooses_by_figures, protected};
 use super::torture::coalesces;
 use super::{tiny, weak_flash};
 use outlast_device::{Device, Op};
@@ -192,7 +192,11 @@ pub(crate) fn drives() -> impl Strategy<Value = SsdConfig> {
         choices().prop_map(protected_drive),
         repairs.prop_map(|(scheme, identifier)| repaired_drive(scheme, identifier)),
     ];
-    (traits(), kinds).prop_map(|(traits, config)| with(traits, config))
+    (traits(), kinds, any::<u64>()).prop_map(|(traits, config, seed)| {
+        let mut config = with(traits, config);
+        chooses_by_figures(&mut config, seed);
+        config
+    })
 }
 
 pub(crate) fn begun(config: SsdConfig, seed: u64) -> Life {

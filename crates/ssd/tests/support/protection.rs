@@ -1,6 +1,7 @@
 //! Random protection.
 
-use outlast_ftl::{ClassConfig, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig};
+use outlast_ftl::{ClassConfig, CodeRule, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig};
+use outlast_ssd::SsdConfig;
 use outlast_units::Nanos;
 use proptest::prelude::*;
 
@@ -44,5 +45,24 @@ pub(crate) fn protected(
         partial: PartialConfig { place, timeout: Nanos::millis(2), ..PartialConfig::default() },
         classes: if classes { vec![class(0, 0), class(1, 1), class(2, 2)] } else { Vec::new() },
         ..ProtectionConfig::default()
+    }
+}
+
+/// One protected drive in three without classes gives superblocks that have gone through little a weaker code.
+pub(crate) fn chooses_by_figures(config: &mut SsdConfig, seed: u64) {
+    let errs = config.reliability.is_some();
+    let Some(protection) = &mut config.protection else { return };
+    if !seed.is_multiple_of(3)
+        && seed.is_multiple_of(2)
+        && protection.classes.is_empty()
+        && protection.parity != 0
+    {
+        let strong = CodeRule { data: protection.data, parity: protection.parity, ..CodeRule::default() };
+        protection.codes = vec![
+            CodeRule { uncorrectable: Some(1), ..strong },
+            CodeRule { pe_cycles: (!errs).then_some(3), rereads: errs.then_some(2), ..strong },
+        ];
+        protection.data += 1;
+        protection.parity -= 1;
     }
 }

@@ -3,7 +3,7 @@
 use super::model::Model;
 use super::own::decide_some;
 use super::pacing::pacings;
-use super::protection::{choices, protected};
+use super::protection::{choices, chooses_by_figures, protected};
 use super::tiny;
 use outlast_device::{Device, Op};
 use outlast_ftl::{CodeConfig, GcConfig, VictimPolicy, WearLeveling};
@@ -45,6 +45,7 @@ fn random_fault(rng: &mut SplitMix, config: &SsdConfig) -> Fault {
 pub(crate) fn torture(config: &SsdConfig, seed: u64, commands: u32, cuts: Cuts, faults: u64) -> Model {
     let mut config = config.clone();
     decide_some(&mut config, seed);
+    chooses_by_figures(&mut config, seed);
     torture_of(Model::new(config, seed), seed, commands, cuts, faults)
 }
 
@@ -117,11 +118,11 @@ pub(crate) fn configurations() -> impl Strategy<Value = SsdConfig> {
     let policy = prop::sample::select(VictimPolicy::ALL);
     let sizes = prop::sample::select(vec![(4, 4), (2, 4), (4, 16), (8, 4), (16, 4)]);
     let protection = prop::option::weighted(0.7, choices());
-    let shape = (any::<bool>(), 1u8..4, prop::sample::select(vec![1u16, 2]), pacings());
+    let shape = (any::<bool>(), 1u8..4, prop::sample::select(vec![1u16, 2]), (pacings(), 0u32..4));
     let rest = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (cache, policy, sizes, protection, shape, rest).prop_map(
         |(cache, policy, (unit, page), protection, shape, (link, suspend, leveling, bound, one_shot))| {
-            let (multi_plane, streams, cores, pacing) = shape;
+            let (multi_plane, streams, cores, (pacing, stride)) = shape;
             let mut config = tiny();
             config.geometry.page_size = Bytes::kib(page);
             config.geometry.blocks_per_plane = 24 * u32::from(streams);
@@ -136,6 +137,8 @@ pub(crate) fn configurations() -> impl Strategy<Value = SsdConfig> {
             let cores = if protection.is_some() { 1 } else { cores };
             config.ftl.capacity = Some(Bytes(config.geometry.raw_capacity().0 / 2));
             config.controller.flash_cores = cores;
+            // At another stride, planes of a die that program by themselves would lie within one stripe.
+            config.ftl.stride = if multi_plane { 1 + stride % (4 / u32::from(cores)) } else { 1 };
             config.controller.write_cache = cache;
             config.controller.write_buffer = Bytes::kib(512 * u64::from(config.ftl.one_shot));
             config.controller.read_cache = link.then(|| Bytes::kib(256));

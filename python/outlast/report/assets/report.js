@@ -28,16 +28,33 @@
     return coloured({ ...frame.layout, font, ...own, ...axes }, style);
   };
 
+  // What plotly would write as 1.2e-7 under the pointer is written as everywhere else.
+  const raised = (exponent) => String(exponent).replace(/[-0-9]/g, (sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(sign)]);
+  const power = (value) => {
+    if (!(value > 0)) return value === 0 ? "0" : "–";
+    const exponent = Math.floor(Math.log10(value));
+    if (exponent >= -3 && exponent <= 1) return String(Number(value.toPrecision(3)));
+    return `${(value / 10 ** exponent).toFixed(2)} · 10${raised(exponent)}`;
+  };
+  const legible = (trace) => {
+    const inExponents = /%\{([xy]):[^}]*~e\}/.exec(trace.hovertemplate || "");
+    if (inExponents === null || trace.text) return trace;
+    const text = trace[inExponents[1]].map(power);
+    return { ...trace, text, hovertemplate: trace.hovertemplate.replace(inExponents[0], "%{text}") };
+  };
+
   const printing = () => document.documentElement.classList.contains("printing");
 
   const draw = () => {
     const style = getComputedStyle(document.documentElement);
     for (const figure of document.querySelectorAll("figure.chart")) {
       const spec = JSON.parse(figure.querySelector("script").textContent);
-      const data = coloured(spec.data, style);
+      const data = coloured(spec.data, style).map(legible);
       const options = { responsive: true, displaylogo: false, modeBarButtons: [["toImage", "resetScale2d"]] };
       const plot = figure.querySelector(".plot");
       const layout = layoutOf(spec.layout, style);
+      // On a telephone labels of several lines stand closer to each other.
+      if (plot.clientWidth < 420 && layout.xaxis.tickfont) layout.xaxis.tickfont.size = 9;
       // On paper a chart cannot follow the width of its card afterwards.
       if (printing()) layout.width = plot.clientWidth;
       Plotly.react(plot, data, layout, options);

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from outlast.errors import ScenarioError
-from outlast.reproduce.check import SLACK, every
+from outlast.reproduce.check import SLACK, every, near, rising
 from outlast.reproduce.data.expression import Expression, parse
 from outlast.reproduce.model import Found, Number, Table
 
@@ -81,20 +81,21 @@ def _loops(said: Any, place: str) -> Callable[[Table], list[dict[str, str]]]:
 
 def _valued(said: Mapping[str, Any], place: str) -> Callable[[Table, Mapping[str, str]], Found]:
     value = _expression(said, "value", place)
+    closed = _expression(said, "closed", place) if "closed" in said else None
+
+    def form(table: Table, bound: Mapping[str, str]) -> float | None:
+        return None if closed is None else float(closed.of(table, bound))
+
     if "expected" in said:
         if "within" not in said or "reason" not in said:
             raise ScenarioError(f"{place}: a number that is expected needs within and the reason for it")
         expected, within = (_expression(said, name, place) for name in ("expected", "within"))
-        closed = _expression(said, "closed", place) if "closed" in said else None
 
-        def near(table: Table, bound: Mapping[str, str]) -> Found:
-            name, unit = _name(said, bound), _unit(said)
+        def beside(table: Table, bound: Mapping[str, str]) -> Found:
             ours, theirs, room = (float(part.of(table, bound)) for part in (value, expected, within))
-            words = f"{name} {ours:.4g}{unit} (expected {theirs:.4g}{unit} within {room:.3g})"
-            number = Number(name, ours, theirs, unit, closed=None if closed is None else float(closed.of(table, bound)))
-            return Found(abs(ours - theirs) <= room, words.strip(), (number,))
+            return near(_name(said, bound), ours, theirs, room, _unit(said), form(table, bound))
 
-        return near
+        return beside
     bounds = {name: _expression(said, name, place) for name in BOUNDS if name in said}
     if not bounds:
         raise ScenarioError(f"{place}: needs expected, rising, check or a bound: {', '.join(BOUNDS)}")
@@ -107,8 +108,11 @@ def _valued(said: Mapping[str, Any], place: str) -> Callable[[Table, Mapping[str
         limits = {which: float(limit.of(table, bound)) for which, limit in bounds.items()}
         holds = all(BOUNDS[which][1](ours, limit) for which, limit in limits.items())
         stated = ", ".join(f"{BOUNDS[which][0]} {limit:.4g}{unit}" for which, limit in limits.items())
-        theirs = () if stated_by_paper is None else (Number(name, ours, float(stated_by_paper.of(table, bound)), unit),)
-        return Found(holds, f"{name} {ours:.4g}{unit} ({stated})".strip(), theirs)
+        words = f"{name} {ours:.4g}{unit} ({stated})".strip()
+        if stated_by_paper is None:
+            return Found(holds, words)
+        theirs = float(stated_by_paper.of(table, bound))
+        return Found(holds, words, (Number(name, ours, theirs, unit, closed=form(table, bound)),))
 
     return within_bounds
 
@@ -120,16 +124,14 @@ def _ordered(said: Mapping[str, Any], place: str) -> Callable[[Table, Mapping[st
     parts = [parse(str(text), f"{place}.rising") for text in ([texts] if isinstance(texts, str) else texts)]
     slack = float(said.get("ties", SLACK))
 
-    def rising(table: Table, bound: Mapping[str, str]) -> Found:
-        unit = _unit(said)
+    def ordered(table: Table, bound: Mapping[str, str]) -> Found:
         found = [part.of(table, bound) for part in parts]
         values = [float(value) for value in (found[0] if isinstance(texts, str) else found)]
         if len(values) < 2:
             raise LookupError("fewer than two values to put in order")
-        holds = all(after >= before * (1 - slack) for before, after in itertools.pairwise(values))
-        return Found(holds, f"{_name(said, bound)} {' ≤ '.join(f'{value:.4g}{unit}' for value in values)}".strip())
+        return rising(_name(said, bound), values, unit=_unit(said), slack=slack)
 
-    return rising
+    return ordered
 
 
 def _expression(said: Mapping[str, Any], name: str, place: str) -> Expression:

@@ -2,7 +2,7 @@
 
 A name is a column of the row at hand or what a statement binds with `for`; a call with labels is a column of the one
 row that has them; `models.NAME(...)` is a function of `outlast.models`. The grammar is Python's, of which only
-arithmetic, comparisons, `and`, `or`, `not`, texts and numbers are taken.
+arithmetic, comparisons, `and`, `or`, `not`, `A if B else C`, texts and numbers are taken.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
+    ast.Mod: operator.mod,
     ast.Pow: operator.pow,
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
@@ -47,6 +48,7 @@ def number(value: Any) -> float:
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "abs": abs,
     "exp": math.exp,
+    "floor": math.floor,
     "log": math.log,
     "log10": math.log10,
     "max": max,
@@ -56,18 +58,19 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "sqrt": math.sqrt,
     "sum": sum,
 }
-"""What may be called, beside columns and models: `each(column, condition, labels)` is a list, see `_each()`, and
-`at(column, over, place, labels)` a column where another has that value."""
+"""What may be called, beside columns, models and what `_Evaluation` has: `each`, `at`, `previous` and `zero`."""
 NODES = (
     ast.Expression,
     ast.BinOp,
     ast.UnaryOp,
     ast.BoolOp,
     ast.Compare,
+    ast.IfExp,
     ast.Call,
     ast.Name,
     ast.Attribute,
     ast.Constant,
+    ast.List,
     ast.keyword,
     ast.Load,
     ast.operator,
@@ -91,7 +94,7 @@ class Expression:
             LookupError: a row, a column or a value is absent.
 
         """
-        return _Evaluation(table, names or {}).value(self._tree)
+        return _Evaluation(table, names or {}, names).value(self._tree)
 
 
 def parse(text: str, place: str) -> Expression:
@@ -136,15 +139,17 @@ class Words:
 
 
 class _Evaluation:
-    """Values of the nodes of a tree."""
+    """Values of the nodes of a tree; `row` is the row at hand, if there is one."""
 
-    def __init__(self, table: Table, names: Names) -> None:
-        self._table, self._names = table, names
+    def __init__(self, table: Table, names: Names, row: Names | None) -> None:
+        self._table, self._names, self._row = table, names, row
 
     def value(self, node: ast.AST) -> Any:
         match node:
             case ast.Constant():
                 return node.value
+            case ast.List():
+                return [self.value(part) for part in node.elts]
             case ast.Name():
                 return self._named(node.id)
             case ast.BinOp():
@@ -156,6 +161,8 @@ class _Evaluation:
                 return all(values) if isinstance(node.op, ast.And) else any(values)
             case ast.Compare():
                 return self._compared(node)
+            case ast.IfExp():
+                return self.value(node.body if self.value(node.test) else node.orelse)
             case ast.Call():
                 return self._called(node)
         raise LookupError(f"{type(node).__name__} has no value")
@@ -181,6 +188,10 @@ class _Evaluation:
             return self._each(node.args, labels)
         if name == "at":
             return self._between(node.args, self._table.where(**labels))
+        if name == "previous":
+            return self._previous(node.args, self._table.where(**labels))
+        if name == "zero":
+            return self._zero(node.args)
         if name in FUNCTIONS:
             values = [self.value(part) for part in node.args]
             if name in ("mean", "sum"):
@@ -204,6 +215,39 @@ class _Evaluation:
                 return float(first + (place - low) / (high - low) * (second - first))
         raise LookupError(f"no rows with {over} on either side of {place:g}")
 
+    def _previous(self, parts: list[ast.expr], rows: list[Row]) -> Any:
+        """An expression in the row before the one at hand, among rows that it shares labels with.
+
+        In the first of them its second argument.
+        """
+        if len(parts) not in (1, 2):
+            raise LookupError("previous takes an expression, what stands for it in the first row, and labels")
+        place = next((place for place, row in enumerate(rows) if row is self._row), None)
+        if place is None or (place == 0 and len(parts) == 1):
+            raise LookupError("no row before this one")
+        return self._inside(rows[place - 1]).value(parts[0]) if place else self.value(parts[1])
+
+    def _zero(self, parts: list[ast.expr]) -> float:
+        """Where an expression changes its sign, by halving, as `zero(x ** 2 - 2, x, 0, 2)`."""
+        if len(parts) != 4 or not isinstance(parts[1], ast.Name):
+            raise LookupError("zero takes an expression, a name in it and two values, between which it is sought")
+        name, low, high = parts[1].id, float(self.value(parts[2])), float(self.value(parts[3]))
+
+        def above(place: float) -> bool:
+            return bool(self._inside({name: place}).value(parts[0]) > 0)
+
+        first = above(low)
+        if above(high) == first:
+            raise LookupError(f"no change of sign from {low:g} to {high:g}")
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if above(middle) == first else (low, middle)
+        return low
+
+    def _inside(self, row: Row) -> _Evaluation:
+        """With the names of a row beside those that are there."""
+        return _Evaluation(self._table, {**self._names, **row}, row)
+
     @staticmethod
     def _column(parts: list[ast.expr]) -> str:
         if len(parts) != 1 or not isinstance(parts[0], ast.Name):
@@ -219,7 +263,7 @@ class _Evaluation:
             raise LookupError("each takes a column or an expression, a condition if need be, and labels")
         rows, found, decided = self._table.where(**labels), [], len(parts) == 1
         for row in rows:
-            inside = _Evaluation(self._table, {**self._names, **row})
+            inside = self._inside(row)
             if len(parts) == 2:
                 holds = inside.holds(parts[1])
                 decided |= holds is not None

@@ -10,18 +10,22 @@ from typing import Any
 
 from outlast.errors import ScenarioError
 from outlast.reproduce.data import charts, checks
-from outlast.reproduce.data.expression import Expression, Words, parse
-from outlast.reproduce.model import KINDS, RUN, Cell, Figure, Mode, Paper, Row, Setting, Statement, Table
+from outlast.reproduce.data.blocks import known, spread
+from outlast.reproduce.data.columns import Column
+from outlast.reproduce.data.expression import Words
+from outlast.reproduce.model import KINDS, RUN, Cell, Figure, Mode, Paper, Row, Setting, Statement
 from outlast.reproduce.rows import table_of
 from outlast.sweeps import draw, figures, plan
 from outlast.sweeps import spec as sweeps
 
-PAPER = ("name", "title", "figures", "modes", "elsewhere", "folder")
+PAPER = ("name", "title", "figures", "modes", "elsewhere", "folder", "traces", "against")
 MODE = ("scale", "about")
-FIGURE = ("title", "about", "kind", "assumptions", "points", "rows", "columns", "charts", "statements")
+TRACE = ("file", "without")
+FIGURE = ("title", "about", "kind", "assumptions", "points", "rows", "columns", "charts", "statements", "keep")
 ROWS = ("over", "labels", "list", "function", "arguments")
-POINTS = ("scenario", "set", "method", "vary", "labels", "modes", "trace", "least_scale")
-COLUMN = ("name", "title", "figure", "value", "given", "shown")
+POINTS = (
+    *("scenario", "set", "method", "vary", "labels", "modes", "trace", "least_scale", "only", "function", "arguments"),
+)
 STATEMENT = ("text", "where", "kind", "unit", "reason", "because", "when", "each", *checks.KEYS)
 
 
@@ -34,38 +38,63 @@ def load(folder: Path) -> Paper:
     """
     file = folder / "paper.toml"
     said = _read(file)
-    _known(said, PAPER, str(file))
+    known(said, PAPER, str(file))
     modes = {}
     for name, own in said["modes"].items():
-        _known(own, MODE, f"{file}: modes.{name}")
+        known(own, MODE, f"{file}: modes.{name}")
         modes[name] = Mode(name, own["scale"], own["about"])
-    found = [figure(folder / f"{name}.toml") for name in said["figures"]]
-    elsewhere = said.get("elsewhere", {})
-    return Paper(said["name"], said["title"], modes, found, folder=said.get("folder"), elsewhere=elsewhere)
+    # What has a colon is a figure in Python.
+    found = [
+        checks.function_of(name, f"{file}: figures") if ":" in name else figure(folder / f"{name}.toml")
+        for name in said["figures"]
+    ]
+    traces = said.get("traces", ())
+    for at, own in enumerate(traces):
+        known(own, TRACE, f"{file}: traces[{at}]")
+    more = {name: said[name] for name in ("folder", "elsewhere", "against") if name in said}
+    return Paper(
+        said["name"],
+        said["title"],
+        modes,
+        found,
+        lambda setting: [_without(own, setting) for own in traces if _trace(setting, own["file"]) is None],
+        **more,
+    )
+
+
+def _trace(setting: Setting, name: str) -> Path | None:
+    """The file of a trace, if it is there."""
+    file = setting.traces / name if setting.traces is not None else None
+    return file if file is not None and file.is_file() else None
+
+
+def _without(said: Mapping[str, Any], setting: Setting) -> str:
+    """What a trace that is absent leaves out."""
+    text: str = said["without"]
+    return _filled(text, {"file": said["file"], "folder": setting.traces or "any folder of traces"})
 
 
 def figure(file: Path) -> Figure:
     """The figure of a file, called like it."""
     said = _read(file)
-    _known(said, FIGURE, str(file))
-    columns = [_Column(own, f"{file}: columns[{at}]") for at, own in enumerate(said["columns"])]
-    blocks = said.get("points", ())
+    known(said, FIGURE, str(file))
+    columns = [Column(own, f"{file}: columns[{at}]") for at, own in enumerate(said["columns"])]
+    blocks = spread(said.get("points", ()), POINTS, f"{file}: points")
     for at, own in enumerate(blocks):
-        _known(own, POINTS, f"{file}: points[{at}]")
+        if "function" in own:
+            checks.function_of(own["function"], f"{file}: points[{at}].function")
     grids = said.get("rows", ())
     for at, own in enumerate(grids):
-        _known(own, ROWS, f"{file}: rows[{at}]")
+        known(own, ROWS, f"{file}: rows[{at}]")
         if "function" in own:
             checks.function_of(own["function"], f"{file}: rows[{at}].function")
-    drawn = said.get("charts", ())
-    for at, own in enumerate(drawn):
-        _known(own, charts.KEYS, f"{file}: charts[{at}]")
+    drawn = spread(said.get("charts", ()), charts.KEYS, f"{file}: charts")
     return Figure(
         file.stem,
         said["title"],
         said["about"],
         lambda setting: [
-            cell for at, own in enumerate(blocks) for cell in _cells(own, setting, f"{file}: points[{at}]")
+            cell for at, own in enumerate(blocks) for cell in _cells(own, setting, file.parent, f"{file}: points[{at}]")
         ],
         # What rows without a run are over comes first; what is text there is a label, and stands before all columns.
         {name: name for own in grids for name, values in own.get("over", {}).items() if not isinstance(values[0], str)}
@@ -77,45 +106,69 @@ def figure(file: Path) -> Figure:
             for names in own.get("each", ({},))
         ],
         said.get("assumptions", ()),
-        _rows(columns, lambda setting: [row for own in grids for row in _grid(own, setting)]),
+        _rows(columns, lambda setting: [row for own in grids for row in _grid(own, setting)], said.get("keep")),
         _kind(said, str(file)) or RUN,
     )
 
 
-def _cells(said: Mapping[str, Any], setting: Setting, place: str) -> list[Cell]:
-    """The points of a block: read and drawn as those of a sweep file."""
+def _cells(said: Mapping[str, Any], setting: Setting, folder: Path, place: str) -> list[Cell]:
+    """The points of a block: read and drawn as those of a sweep file, or made by a function.
+
+    `folder` has the files of shared choices.
+    """
+    if "function" in said:
+        made: list[Cell] = checks.function_of(said["function"], f"{place}.function")(
+            setting, **said.get("arguments", {})
+        )
+        return made
     own = {name: said[name] for name in ("scenario", "set", "method", "vary") if name in said}
     if "vary" in own:
-        own["vary"] = [_axis(axis, f"{place}.vary[{at}]") for at, axis in enumerate(own["vary"])]
+        own["vary"] = [_axis(axis, folder, f"{place}.vary[{at}]") for at, axis in enumerate(own["vary"])]
     own["set"] = dict(said.get("set", {})) | said.get("modes", {}).get(setting.mode.name, {})
     scenario = setting.scenarios / own["scenario"]
     spec = sweeps.read(own | {"scenario": str(scenario)} | ({} if "vary" in own else {"vary": [_nothing()]}))
     layers: list[str | Path | Mapping[str, Any]] = [scenario]
     if "trace" in said:
-        file = setting.traces / said["trace"]["file"] if setting.traces is not None else None
-        if file is None or not file.is_file():
+        if (file := _trace(setting, said["trace"]["file"])) is None:
             return []
         layers.append({"workload": {"trace": said["trace"] | {"file": str(file)}}})
-    found = []
-    for values in draw.points(spec):
+    only = said.get("only", {}).get(setting.mode.name)
+    found, drawn = [], draw.points(spec)
+    for values in drawn:
         labels = dict(said.get("labels", {}))
         axes = zip(spec.axes, values, strict=True)
         labels |= {axis.name: str(plan.shown(axis, value)) for axis, value in axes if axis.name != NOTHING}
+        if only is not None and not any(own.items() <= labels.items() for own in only):
+            continue
         scale = said.get("least_scale", {}).get(setting.mode.name, 1)
         found.append(Cell(labels, layers, {**spec.overrides, **plan.changes_of(spec, values)}, least_scale=scale))
-    if not found:
+    if not drawn:
         raise ScenarioError(f"{place}: has no points")
     return found
 
 
-def _axis(said: Mapping[str, Any], place: str) -> Mapping[str, Any]:
-    """An axis; choices that are computed come from a function, as its settings by label."""
+def _axis(said: Mapping[str, Any], folder: Path, place: str) -> Mapping[str, Any]:
+    """An axis; choices that are shared or computed come from a file or a function, as its settings by label."""
     choices = said.get("choices")
     if not isinstance(choices, Mapping):
         return said
     taken = {name: value for name, value in choices.items() if name != "from"}
-    made = checks.function_of(str(choices.get("from")), f"{place}.choices.from")(**taken)
+    source = str(choices.get("from"))
+    if source.endswith(".toml"):
+        made = _shared(folder / source, f"{place}.choices", **taken)
+    else:
+        made = checks.function_of(source, f"{place}.choices.from")(**taken)
     return dict(said) | {"choices": [{"label": label, "set": own} for label, own in made.items()]}
+
+
+def _shared(file: Path, place: str, names: Sequence[str] | Mapping[str, str]) -> dict[str, Any]:
+    """Settings of a file by label: those that are named, which a table calls otherwise."""
+    known = _read(file)
+    called = names if isinstance(names, Mapping) else {name: name for name in names}
+    for name in called.values():
+        if name not in known:
+            raise ScenarioError(f"{place}.names: {name}: not in {file}; there are {', '.join(known)}")
+    return {label: known[name] for label, name in called.items()}
 
 
 NOTHING = "one point"
@@ -124,34 +177,6 @@ NOTHING = "one point"
 def _nothing() -> dict[str, Any]:
     """The axis of a block in which nothing varies."""
     return {"name": NOTHING, "choices": [{"label": "alone", "set": {}}]}
-
-
-class _Column:
-    """A column: a figure of the summary by its dotted name, or an expression over the columns before it."""
-
-    def __init__(self, said: Mapping[str, Any], place: str) -> None:
-        _known(said, COLUMN, place)
-        self.name, self.title = said["name"], said.get("title", said["name"])
-        self.shown = said.get("shown", True)
-        self.figure: str | None = said.get("figure")
-        self._value: Expression | None = parse(said["value"], f"{place}.value") if "value" in said else None
-        self._given = bool(said.get("given", False))
-        if [self.figure is not None, self._value is not None, self._given].count(True) != 1:
-            raise ScenarioError(f"{place}: needs either figure or value, or is given by a function of rows")
-        if self.figure is not None and not figures.known(self.figure):
-            raise ScenarioError(f"{place}.figure = {self.figure}: no such figure; {figures.hint(self.figure)}")
-
-    def of(self, row: Row, table: Table, summary: Mapping[str, Any]) -> Any:
-        """Its value in a row of a table; `None` where something that it needs is absent."""
-        if self._given:
-            return row.get(self.name)
-        if self.figure is not None:
-            return figures.number(summary, self.figure)
-        assert self._value is not None
-        try:
-            return float(self._value.of(table, row))
-        except (LookupError, ZeroDivisionError):
-            return None
 
 
 def _grid(said: Mapping[str, Any], setting: Setting) -> list[Row]:
@@ -170,7 +195,7 @@ def _grid(said: Mapping[str, Any], setting: Setting) -> list[Row]:
 
 
 def _rows(
-    columns: Sequence[_Column], without_runs: Callable[[Setting], list[Row]]
+    columns: Sequence[Column], without_runs: Callable[[Setting], list[Row]], keep: str | None
 ) -> Callable[[Setting, Sequence[Cell], Sequence[Mapping[str, Any]]], list[Row]]:
     def rows(setting: Setting, cells: Sequence[Cell], records: Sequence[Mapping[str, Any]]) -> list[Row]:
         table = table_of(cells, [dict(record) for record in records])
@@ -179,28 +204,28 @@ def _rows(
         summaries = [figures.flat(record["summary"]) for record in records] + [{}] * len(closed)
         # Column after column, so that a row may stand beside another: those before it are in all rows by then.
         for column in columns:
-            values = [column.of(row, table, own) for row, own in zip(table.rows, summaries, strict=True)]
+            values = [column.of(row, table, own, setting) for row, own in zip(table.rows, summaries, strict=True)]
             for row, value in zip(table.rows, values, strict=True):
                 row[column.name] = value
-        return table.rows
+        return [row for row in table.rows if keep is None or keep in row]
 
     return rows
 
 
 def _statement(said: Mapping[str, Any], names: Mapping[str, Any], place: str) -> Statement:
     """A statement; `names` are those of its `each`, which stand for values in its texts and expressions."""
-    _known(said, STATEMENT, place)
+    known(said, STATEMENT, place)
     own = dict(said) | {part: _filled(said[part], names) for part in ("text", "name", "because") if part in said}
     check = checks.check_of(own, place, names)
     because = Words(own.get("because", ""), f"{place}.because")
-    asked = said.get("when", {})
+    asked = said.get("when", ())
     return Statement(
         own["text"],
         own["where"],
         check,
         lambda table: because.of(table, names),
         _kind(own, place),
-        lambda table: not asked or table.has(**asked),
+        lambda table: not asked or any(table.has(**one) for one in ([asked] if isinstance(asked, Mapping) else asked)),
     )
 
 
@@ -224,9 +249,3 @@ def _read(file: Path) -> dict[str, Any]:
         raise ScenarioError(f"{file}: cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise ScenarioError(f"{file}: {error}") from error
-
-
-def _known(said: Mapping[str, Any], names: Sequence[str], place: str) -> None:
-    for name in said:
-        if name not in names:
-            raise ScenarioError(f"{place}: {name}: unknown key; there are {', '.join(names)}")

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from outlast import models
-from outlast.reproduce.diffraid.common import RAID5
 
 DATA = 4096
 
@@ -49,7 +48,7 @@ def losses(array: Mapping[str, Any], chip: str, way: str) -> tuple[float, float,
     # The text has losses of 1e-7, which take rates of 1e-19: this part of the original is no difference from 1.
     bits = 8.0 * array["capacity"]
     each = [_lost(bits, [rate for other, rate in enumerate(rates) if other != failed]) for failed in range(len(rates))]
-    return each[0], sum(each) / len(each), _lost(bits, [rates[0]] * (len(RAID5) - 1))
+    return each[0], sum(each) / len(each), _lost(bits, [rates[0]] * (len(rates) - 1))
 
 
 def _lost(bits: float, rates: list[float]) -> float:

@@ -9,6 +9,7 @@ from outlast.report.figure import Figure as Chart
 from outlast.reproduce.drives.common import Drive
 from outlast.reproduce.model import Table
 
+STYLES = (("measured", "dot", 1.5, "circle-open", 7), ("simulated", "solid", 2.5, "circle", 5))
 WORDS = {"50": "Median", "99": "99th percentile", "99.9": "Percentile of 99.9"}
 
 
@@ -20,21 +21,14 @@ def of_drive(drive: Drive, table: Table) -> list[Chart]:
 def _curves(drive: Drive, table: Table, percentile: str) -> Chart:
     data: list[dict[str, Any]] = []
     for kind, letter, colour in (("reads", "r", READ), ("writes", "w", WRITE)):
-        for who, style in (("measured", "dot"), ("simulated", "solid")):
-            own: dict[str, Any] = {
-                "type": "scatter",
-                "mode": "lines+markers",
-                "name": f"{kind}, {who}",
-                "x": [row["asked"] / 1000 for row in table.rows],
-                "y": [float(f"{row[f'{letter}{percentile} {who}']:.5g}") for row in table.rows],
-                "line": {"color": colour, "width": 1.5 if who == "measured" else 2.5, "dash": style},
-                "marker": {
-                    "symbol": "circle-open" if who == "measured" else "circle",
-                    "size": 7 if who == "measured" else 5,
-                },
-                "hovertemplate": f"{kind}, {who}, %{{x:.0f}} k/s: %{{y:.4g}} µs<extra></extra>",
-            }
-            data.append(own)
+        for who, dash, width, symbol, size in STYLES:
+            values = [row[f"{letter}{percentile} {who}"] for row in table.rows]
+            data.append(
+                {"type": "scatter", "mode": "lines+markers", "name": f"{kind}, {who}"}
+                | {"x": [row["asked"] / 1000 for row in table.rows], "y": [float(f"{own:.5g}") for own in values]}
+                | {"line": {"color": colour, "width": width, "dash": dash}, "marker": {"symbol": symbol, "size": size}}
+                | {"hovertemplate": f"{kind}, {who}, %{{x:.0f}} k/s: %{{y:.4g}} µs<extra></extra>"}
+            )
     layout = {
         "xaxis": axis("thousand writes/s that are asked for", rangemode="tozero"),
         "yaxis": axis("µs", type="log"),

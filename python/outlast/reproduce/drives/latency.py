@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
+from outlast import api
 from outlast.reproduce.check import every
-from outlast.reproduce.drives import charts, common, load, measured
-from outlast.reproduce.drives.common import DRIVES, FITTED, HOST_US, P5520, PREDICTED, Drive
-from outlast.reproduce.drives.measured import FIGURES, Load
+from outlast.reproduce.drives import charts, load, measured
+from outlast.reproduce.drives.common import DRIVES, FITTED, PREDICTED, Drive, smaller
+from outlast.reproduce.drives.measured import FIGURES, Line
 from outlast.reproduce.drives.shapes import RULES, Point, shapes
 from outlast.reproduce.model import Cell, Figure, Found, Number, Row, Setting, Statement, Table
 
+HOST_US = 4.0
+"""The host's own software (io_uring), which the measured latencies include: 3 to 5 µs, assumed."""
 RATE = 0.05
 WITHIN = {"50": 0.15, "99": 0.3}
 TAIL = 2.0
 """Of the measured value; percentiles of 99.9 within a factor."""
+WORDS = {"50": "medians", "99": "99th percentiles", "99.9": "percentiles of 99.9"}
 SHARES = (0.25, 0.5, 0.75, 1.0)
 """Of the maximum write rate: the measured loads nearest to them are judged."""
 BEYOND = 1.02
@@ -25,80 +30,72 @@ FAR_BEYOND = 200_000
 RAMP, RUNTIME = "2s", "10s"
 SLOWEST, MOST_CAUSES = 99.0, 3
 """Requests beyond this percentile, and so many causes of their latency, are named where something differs."""
-KEYS = {"50": "p50", "99": "p99", "99.9": "p99_9"}
 
 
-def chosen(drive: Drive) -> list[Load]:
+def chosen(drive: Drive) -> list[Line]:
     """The loads that are simulated: all up to the first that saturates the drive for sure, and one far beyond."""
-    last = saturating(drive).rate
-    return [own for own in measured.loads(drive.name) if own.rate <= last or own.rate == FAR_BEYOND]
+    last = saturating(drive)["rate"]
+    return [own for own in measured.loads(drive.name) if own["rate"] <= last or own["rate"] == FAR_BEYOND]
 
 
-def saturating(drive: Drive) -> Load:
+def saturating(drive: Drive) -> Line:
     """The lightest measured load that saturates the drive for sure."""
-    most = measured.most(drive.name)
-    return next(own for own in measured.loads(drive.name) if own.rate >= BEYOND * most)
+    return next(own for own in measured.loads(drive.name) if own["rate"] >= BEYOND * measured.most(drive.name))
 
 
-def judged(drive: Drive) -> dict[float, Load]:
+def judged(drive: Drive) -> dict[float, Line]:
     """The load that stands for each share of the maximum write rate; the saturating one for all of it."""
     most, loads = measured.most(drive.name), chosen(drive)
-    found = {share: min(loads, key=lambda own: abs(own.rate - share * most)) for share in SHARES[:-1]}
+    found = {share: min(loads, key=lambda own: abs(own["rate"] - share * most)) for share in SHARES[:-1]}
     return found | {SHARES[-1]: saturating(drive)}
 
 
-def cells_of(drive: Drive) -> Callable[[Setting], list[Cell]]:
+def name(own: Line) -> str:
+    """The label of a load."""
+    return f"{own['rate'] // 1000} k/s"
+
+
+def cells_of(drive: Drive, setting: Setting) -> list[Cell]:
     """The one run of a drive: from the heaviest load down, as they were measured."""
-
-    def cells(setting: Setting) -> list[Cell]:
-        share = drive.quick_share if setting.mode.name == "quick" else 1
-        changes = common.smaller(common.scenario(setting, drive), share)
-        rates = [own.rate for own in reversed(chosen(drive))]
-        changes |= {"workload.fio.job": load.job(rates, RAMP, RUNTIME), "run.causes": True}
-        return [Cell({"drive": drive.name}, [setting.scenarios / f"{drive.key}.toml"], changes)]
-
-    return cells
+    file = setting.scenarios / f"{drive.key}.toml"
+    changes = smaller(api.resolve(str(file)), drive.quick_share if setting.mode.name == "quick" else 1)
+    job = load.job([own["rate"] for own in reversed(chosen(drive))], RAMP, RUNTIME)
+    return [Cell({"drive": drive.name}, [file], changes | {"workload.fio.job": job, "run.causes": True})]
 
 
-def rows_of(drive: Drive) -> Callable[[Setting, Sequence[Cell], Sequence[Mapping[str, Any]]], list[Row]]:
+def rows_of(drive: Drive, summary: Mapping[str, Any]) -> list[Row]:
     """A row for each load: every figure measured and simulated, with the host's software."""
-
-    def rows(_: Setting, __: Sequence[Cell], gave: Sequence[Mapping[str, Any]]) -> list[Row]:
-        jobs = gave[0]["summary"]["host"]["jobs"]
-        causes = slowest(gave[0]["summary"].get("latency_causes") or {})
-        made: list[Row] = []
-        for own in chosen(drive):
-            (mine,) = (job for job in jobs if job["name"] == f"{load.MEASURED}-{own.rate}")
-            beside = [job for job in jobs if job["name"] in (mine["name"], f"{load.OTHERS}-{own.rate}")]
-            row: Row = {
-                "load": f"{own.rate // 1000} k/s",
-                "asked": asked(own.rate),
-                "writes measured": own.writes,
-                "writes simulated": sum(job["write"]["iops"] for job in beside),
-            }
-            for figure in FIGURES:
-                latency = mine["read" if figure[0] == "r" else "write"]["latency_us"]
-                row[f"{figure} measured"] = own.latency_us[figure]
-                row[f"{figure} simulated"] = latency[KEYS[figure[1:]]] + HOST_US
-            row["fitted"] = ", ".join(name for name in FIGURES if kind(drive, own, name) == FITTED) or "none"
-            made.append(row | {"causes": causes})
-        return made
-
-    return rows
+    jobs = summary["host"]["jobs"]
+    causes = slowest(summary.get("latency_causes") or {})
+    made: list[Row] = []
+    for own in chosen(drive):
+        (mine,) = (job for job in jobs if job["name"] == f"{load.MEASURED}-{own['rate']}")
+        others = [job for job in jobs if job["name"] == f"{load.OTHERS}-{own['rate']}"]
+        row: Row = {
+            "load": name(own),
+            "asked": asked(own["rate"]),
+            "writes measured": own["writes"],
+            "writes simulated": sum(job["write"]["iops"] for job in (mine, *others)),
+        }
+        for figure in FIGURES:
+            times = mine["read" if figure[0] == "r" else "write"]["latency_us"]
+            row[f"{figure} measured"] = own[figure]
+            row[f"{figure} simulated"] = times[f"p{figure[1:].replace('.', '_')}"] + HOST_US
+        row["fitted"] = ", ".join(figure for figure in FIGURES if kind(drive, own, figure) == FITTED) or "none"
+        made.append(row | {"causes": causes})
+    return made
 
 
 def slowest(causes: Mapping[str, Any]) -> list[str]:
     """What the slowest hundredth of the reads and writes of a run spends most of its time on, in words."""
     found = []
     for op in ("read", "write"):
-        bands = [band for band in (causes.get(op) or {}).get("bands", ()) if band["from"] >= SLOWEST]
         parts: dict[str, float] = {}
-        for band in bands:
-            for cause, mean in band["mean_ns"].items():
+        for band in (causes.get(op) or {}).get("bands", ()):
+            for cause, mean in band["mean_ns"].items() if band["from"] >= SLOWEST else ():
                 parts[cause] = parts.get(cause, 0.0) + mean * band["requests"]
-        whole = sum(parts.values())
         most = sorted(parts, key=lambda cause: -parts[cause])[:MOST_CAUSES]
-        if whole:
+        if whole := sum(parts.values()):
             words = ", ".join(f"{cause.replace('_', ' ')} {100 * parts[cause] / whole:.0f} %" for cause in most)
             found.append(f"{op}s {words}")
     return found
@@ -109,111 +106,89 @@ def asked(rate: int) -> float:
     return load.OWN_RATE + load.THREADS * load.rates(rate)[1]
 
 
-def kind(drive: Drive, own: Load, figure: str) -> str:
+def kind(drive: Drive, own: Line, figure: str) -> str:
     """Whether a number of the preset was fitted to that figure."""
-    return FITTED if (own.rate, figure) in common.LATENCY_FITTED[drive.name] else PREDICTED
+    return FITTED if figure in drive.fitted.get(str(own["rate"]), ()) else PREDICTED
 
 
-def _within(figure: str, ours: float, theirs: float) -> bool:
+def _within(figure: str, ratio: float) -> bool:
     if figure.endswith("99.9"):
-        return 1 / TAIL <= ours / theirs <= TAIL
-    return abs(ours / theirs - 1) <= WITHIN[figure[1:]]
+        return 1 / TAIL <= ratio <= TAIL
+    return abs(ratio - 1) <= WITHIN[figure[1:]]
 
 
-def _point(drive: Drive, own: Load, percentile: str) -> Callable[[Table], Found]:
-    def check(table: Table) -> Found:
-        row, found = table.row(load=f"{own.rate // 1000} k/s"), []
-        for figure in (f"r{percentile}", f"w{percentile}"):
-            ours, theirs = float(row[f"{figure} simulated"]), float(row[f"{figure} measured"])
-            which = kind(drive, own, figure)
-            words = f"{figure} {ours:.0f} µs (measured {theirs:.0f}, {common.percent(ours, theirs)}, {which})"
-            holds = which == FITTED or _within(figure, ours, theirs)
-            found.append(Found(holds, words, (Number(figure, ours, theirs, " µs"),)))
-        return every(found)
-
-    return check
+def _point(drive: Drive, own: Line, percentile: str, table: Table) -> Found:
+    row, found = table.row(load=name(own)), []
+    for figure in (f"r{percentile}", f"w{percentile}"):
+        ours, theirs, which = row[f"{figure} simulated"], row[f"{figure} measured"], kind(drive, own, figure)
+        words = f"{figure} {ours:.0f} µs (measured {theirs:.0f}, {100 * (ours / theirs - 1):+.1f} %, {which})"
+        holds = which == FITTED or _within(figure, ours / theirs)
+        found.append(Found(holds, words, (Number(figure, ours, theirs, " µs"),)))
+    return every(found)
 
 
-def _most(drive: Drive) -> Callable[[Table], Found]:
-    def check(table: Table) -> Found:
-        ours, theirs = max(table.values("writes simulated")), measured.most(drive.name)
-        words = f"{ours:,.0f} writes/s (measured {theirs:,.0f}, {common.percent(ours, theirs)})"
-        return Found(abs(ours / theirs - 1) <= RATE, words, (Number("maximum", ours, theirs, " /s"),))
-
-    return check
+def _most(drive: Drive, table: Table) -> Found:
+    ours, theirs = max(row["writes simulated"] for row in table.rows), measured.most(drive.name)
+    words = f"{ours:,.0f} writes/s (measured {theirs:,.0f}, {100 * (ours / theirs - 1):+.1f} %)"
+    return Found(abs(ours / theirs - 1) <= RATE, words, (Number("maximum", ours, theirs, " /s"),))
 
 
 def points(table: Table, who: str) -> list[Point]:
     """The curve of the measured or of the simulated drive."""
-    found = []
-    for row in table.rows:
-        latency = {figure: float(row[f"{figure} {who}"]) for figure in FIGURES}
-        found.append(Point(float(row["asked"]), float(row[f"writes {who}"]), latency))
-    return found
-
-
-def _shape(name: str) -> Callable[[Table], Found]:
-    def check(table: Table) -> Found:
-        theirs, ours = (shapes(points(table, who))[name] for who in ("measured", "simulated"))
-        yes = {True: "yes", False: "no"}
-        words = f"{name}: measured {yes[theirs]}, simulated {yes[ours]} ({len(table.rows)} loads)"
-        return Found(theirs == ours, words)
-
-    return check
-
-
-def _statements(drive: Drive) -> list[Statement]:
-    why = _because(drive)
-    found = []
-    # Where the time of a program was fitted to the rate of the full drive, that rate is not predicted.
-    if drive.name != P5520.name:
-        text = f"The maximum write rate is met within {100 * RATE:g} %."
-        found.append(Statement(text, "latency.csv", _most(drive), why))
-    for share, own in judged(drive).items():
-        where = f"At {100 * share:.0f} % of the maximum write rate ({own.rate // 1000} k/s)"
-        for percentile, words in (("50", "medians"), ("99", "99th percentiles"), ("99.9", "percentiles of 99.9")):
-            limit = f"a factor of {TAIL:g}" if percentile == "99.9" else f"{100 * WITHIN[percentile]:g} %"
-            which = [name for name in (f"r{percentile}", f"w{percentile}") if kind(drive, own, name) == PREDICTED]
-            if which:
-                text = f"{where} the {words} of reads and writes are met within {limit}."
-                found.append(Statement(text, "latency.csv", _point(drive, own, percentile), why))
-    return found + [
-        Statement(f"Whether the curve has the shape “{name}”: {rule}.", "latency.csv", _shape(name), why)
-        for name, rule in RULES.items()
+    return [
+        {"asked": row["asked"]} | {name: row[f"{name} {who}"] for name in ("writes", *FIGURES)} for row in table.rows
     ]
 
 
-def _because(drive: Drive) -> Callable[[Table], str]:
+def _shape(name: str, table: Table) -> Found:
+    theirs, ours = (shapes(points(table, who))[name] for who in ("measured", "simulated"))
+    yes = {True: "yes", False: "no"}
+    words = f"{name}: measured {yes[theirs]}, simulated {yes[ours]} ({len(table.rows)} loads)"
+    return Found(theirs == ours, words)
+
+
+def _statements(drive: Drive) -> list[Statement]:
+    asked: list[tuple[str, Callable[[Table], Found]]] = []
+    # Where the time of a program was fitted to the rate of the full drive, that rate is not predicted.
+    if drive.key != "p5520":
+        asked.append((f"The maximum write rate is met within {100 * RATE:g} %.", partial(_most, drive)))
+    for share, own in judged(drive).items():
+        for percentile, words in WORDS.items():
+            limit = f"{100 * WITHIN[percentile]:g} %" if percentile in WITHIN else f"a factor of {TAIL:g}"
+            if PREDICTED in (kind(drive, own, f"{op}{percentile}") for op in "rw"):
+                where = f"At {100 * share:.0f} % of the maximum write rate ({name(own)})"
+                text = f"{where} the {words} of reads and writes are met within {limit}."
+                asked.append((text, partial(_point, drive, own, percentile)))
+    for shape, rule in RULES.items():
+        asked.append((f"Whether the curve has the shape “{shape}”: {rule}.", partial(_shape, shape)))
+    return [Statement(text, "latency.csv", check, partial(_because, drive)) for text, check in asked]
+
+
+def _because(drive: Drive, table: Table) -> str:
     """Of the figures that are off, by how much: what the preset's mechanisms leave open."""
-
-    def because(table: Table) -> str:
-        off = []
-        for share, own in judged(drive).items():
-            row = table.row(load=f"{own.rate // 1000} k/s")
-            for figure in FIGURES:
-                ours, theirs = float(row[f"{figure} simulated"]), float(row[f"{figure} measured"])
-                if kind(drive, own, figure) == PREDICTED and not _within(figure, ours, theirs):
-                    off.append(f"{figure} at {100 * share:.0f} % {ours / theirs:.2f}×")
-        causes = "; ".join(table.rows[0]["causes"])
-        spent = f". What the slowest hundredth spends its time on here, over all loads: {causes}" if causes else ""
-        return f"{drive.open}. Off are {', '.join(off) or 'none of the judged percentiles'}{spent}"
-
-    return because
+    off = []
+    for share, own in judged(drive).items():
+        row = table.row(load=name(own))
+        for figure in FIGURES:
+            ratio = row[f"{figure} simulated"] / row[f"{figure} measured"]
+            if kind(drive, own, figure) == PREDICTED and not _within(figure, ratio):
+                off.append(f"{figure} at {100 * share:.0f} % {ratio:.2f}×")
+    causes = "; ".join(table.rows[0]["causes"])
+    spent = f". What the slowest hundredth spends its time on here, over all loads: {causes}" if causes else ""
+    return f"{drive.open}. Off are {', '.join(off) or 'none of the judged percentiles'}{spent}"
 
 
 def figure(drive: Drive) -> Figure:
     """The figure of a drive."""
-    columns = {"writes measured": "writes/s measured", "writes simulated": "writes/s simulated"}
-    for name in FIGURES:
-        columns |= {f"{name} {who}": f"{name} {who}, µs" for who in ("measured", "simulated")}
+    figures = {f"{own} {who}": f"{own} {who}, µs" for own in FIGURES for who in ("measured", "simulated")}
     return Figure(
         drive.key,
         f"{drive.name}: latency against load",
         "Percentiles of one thread's reads and writes beside six threads that write, from the lightest load to one "
         "that the drive cannot take.",
-        cells_of(drive),
-        columns,
-        lambda table: charts.of_drive(drive, table),
+        partial(cells_of, drive),
+        {"writes measured": "writes/s measured", "writes simulated": "writes/s simulated"} | figures,
+        partial(charts.of_drive, drive),
         _statements(drive),
         (
             f"The host's software takes {HOST_US:g} µs of each request, which is added to what is simulated.",
@@ -223,8 +198,8 @@ def figure(drive: Drive) -> Figure:
             f"{RUNTIME} measured. The measurement had 130 s for each, and 30 s of rest between them.",
             "“100 %” is the lightest load that saturates the drive for sure, 2 % beyond its maximum.",
         ),
-        rows_of(drive),
+        lambda _, __, gave: rows_of(drive, gave[0]["summary"]),
     )
 
 
-LATENCIES = [figure(drive) for drive in DRIVES]
+MICRON, SOLIDIGM, SAMSUNG, HYNIX = (figure(drive) for drive in DRIVES)

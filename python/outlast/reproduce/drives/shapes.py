@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import TypeAlias
 
 FLAT_UNTIL, BURSTS_UNTIL, SUSTAINED, BEYOND = 0.85, 0.9, 0.95, 1.02
 """Loads as shares of the maximum write rate; what is asked for beyond the last saturates the drive."""
@@ -18,15 +18,8 @@ RULES = {
     f"load up to {SUSTAINED:.0%} of the maximum write rate",
 }
 """What each is."""
-
-
-@dataclass(frozen=True)
-class Point:
-    """A load: writes asked for and reached, and percentiles by figure."""
-
-    asked: float
-    writes: float
-    latency: Mapping[str, float]
+Point: TypeAlias = Mapping[str, float]
+"""A load: writes `asked` for and reached (`writes`), and percentiles by figure."""
 
 
 def shapes(points: Sequence[Point]) -> dict[str, bool]:
@@ -36,14 +29,14 @@ def shapes(points: Sequence[Point]) -> dict[str, bool]:
         LookupError: no load of it saturates the drive, or all do.
 
     """
-    most = max(point.writes for point in points)
-    ordered = sorted(points, key=lambda point: point.asked)
-    inside = [point for point in ordered if point.asked <= SUSTAINED * most]
-    if not inside or ordered[-1].asked < BEYOND * most:
+    most = max(point["writes"] for point in points)
+    ordered = sorted(points, key=lambda point: point["asked"])
+    inside = [point for point in ordered if point["asked"] <= SUSTAINED * most]
+    if not inside or ordered[-1]["asked"] < BEYOND * most:
         raise LookupError("a curve needs a load that the drive sustains and one that saturates it")
-    saturated, lightest, heaviest = ordered[-1].latency, inside[0].latency, inside[-1].latency
-    flat = [point.latency["w50"] for point in inside if point.asked <= FLAT_UNTIL * most]
-    middle = [point.latency["w99"] for point in inside if point.asked <= BURSTS_UNTIL * most]
+    saturated, lightest, heaviest = ordered[-1], inside[0], inside[-1]
+    flat = [point["w50"] for point in inside if point["asked"] <= FLAT_UNTIL * most]
+    middle = [point["w99"] for point in inside if point["asked"] <= BURSTS_UNTIL * most]
     return {
         "knee": max(flat) <= FLAT * lightest["w50"] and saturated["w50"] >= KNEE * lightest["w50"],
         "bursts": max(middle) >= BURSTS * saturated["w99"],

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from outlast.reproduce.model import Setting
-
 CAPACITY_MIB = 94_512
 """User space of the preset: what leaves eSAP with two parities in eight 4 % of spare space."""
 SUPERBLOCKS, SUPERBLOCK_MIB, PARITY_PAGES = 16_384, 8, (8 / 8, 8 / 7, 8 / 6)
 """Superblocks, flash in each, and flash that a page of user data takes under no parity, one and two."""
-RAID_CAPACITY = {"RAID0": "126016MiB", "RAID5": "110256MiB", "RAID6": "94512MiB"}
-"""4 % of spare space, whatever parity takes."""
 ESAP, BLOCKS, CLASSES, MSAPL = "eSAP", "PP blocks alone", "classes alone", "mSAPL"
 ESAP_MORE = "eSAP, spare as mSAPL's"
 PLACE, BLOCKS_OF_PLANE = "device.protection.partial.place", "device.geometry.blocks_per_plane"
-TRACE_FILE = "spc-financial1-first10k.ascii.zst"
 
 
 def classes(span: int, capacity: int = CAPACITY_MIB) -> list[dict[str, Any]]:
@@ -53,22 +48,3 @@ def schemes(span: int, capacity: int = CAPACITY_MIB, only: Sequence[str] = ()) -
         ESAP_MORE: {BLOCKS_OF_PLANE: SUPERBLOCKS + freed(span)},
     }
     return {name: found[name] for name in only or found}
-
-
-def raids() -> dict[str, dict[str, Any]]:
-    """RAID-0, 5 and 6 inside the drive, each with as much spare space."""
-    found: dict[str, dict[str, Any]] = {}
-    for parity, (raid, capacity) in enumerate(RAID_CAPACITY.items()):
-        changes = {"device.protection.data": 8 - parity, "device.protection.parity": parity}
-        found[raid] = {"device.ftl.capacity": capacity} | (changes if parity else {"device.protection": "null"})
-    return found
-
-
-def skipped(setting: Setting) -> list[str]:
-    """What is missing: the beginning of the published Financial1 trace, if it is not there."""
-    if setting.traces is not None and (setting.traces / TRACE_FILE).is_file():
-        return []
-    return [
-        f"The rows of the real Financial1 trace: there is no {TRACE_FILE} in "
-        f"{setting.traces or 'any folder of traces'} (see --traces)."
-    ]

@@ -6,9 +6,9 @@ from functools import cache
 from typing import Any
 
 from outlast import Drive
-from outlast.reproduce.reparo.common import CORES
+from outlast.reproduce.model import Found, Table
 
-UNIT = 4096
+CORES, UNIT = 4, 4096
 DIES, VICTIM = 4, 3
 """Dies of a core, and the core of which the last die fails, as both figures have it."""
 ADDRESSES = 60
@@ -59,6 +59,11 @@ def lost() -> tuple[int, ...]:
     return tuple(found)
 
 
+def failed_addresses(_: Table) -> Found:
+    """Figure 7: 15, 31 and 47 have failed, and no others."""
+    return Found(lost() == (15, 31, 47), f"of LBAs 0 to 47 the drive no longer reads {', '.join(map(str, lost()))}")
+
+
 def _busy(state: dict[str, Any]) -> list[int]:
     """Time that the dies of each core have worked."""
     dies = state["dies"]
@@ -90,3 +95,10 @@ def redirected() -> dict[int, int]:
             worked = [end - start for end, start in zip(_busy(after), _busy(before), strict=True)]
             found[lba] = worked.index(max(worked))
     return found
+
+
+def moved_addresses(_: Table) -> Found:
+    """Figure 8: 3, 7 and 11 go to cores 0, 1 and 2, and no others move."""
+    words = ", ".join(f"{lba} to core {core}" for lba, core in redirected().items())
+    holds = redirected() == {3: 0, 7: 1, 11: 2}
+    return Found(holds, f"of the addresses below {ADDRESSES} the drive moves {words}")

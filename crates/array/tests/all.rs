@@ -1,0 +1,29 @@
+//! The tests of this crate, as one program: it is built and linked in a fraction of the time of one for each file.
+
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod support;
+
+mod acknowledged;
+mod ageing;
+mod aside;
+mod chunk_order;
+mod die_repair;
+mod doubt;
+mod drives;
+mod extents;
+mod fork;
+mod latency_causes;
+mod md;
+mod members;
+mod normal;
+mod own_failures;
+mod own_order;
+mod own_pace;
+mod own_repair;
+mod repair;
+mod repair_torture;
+mod snapshot;
+mod striped;
+mod torture;
+mod torture_drives;

@@ -1,0 +1,7 @@
+//! The tests of this crate, as one program: it is built and linked in a fraction of the time of one for each file.
+
+mod common;
+
+mod isal;
+mod product;
+mod stripes;

@@ -1,0 +1,27 @@
+//! The tests of this crate, as one program: it is built and linked in a fraction of the time of one for each file.
+
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod support;
+
+mod accounting;
+mod array_power;
+mod arrays;
+mod bandwidth;
+mod counters;
+mod determinism;
+mod horizon;
+mod latency_causes;
+mod over_time;
+mod pacing;
+mod priorities;
+mod queueing;
+mod queues;
+mod refusals;
+mod repairs;
+mod snapshots;
+mod steady;
+mod steps;
+mod threads;
+mod wear;
+mod write_amplification;

@@ -1,0 +1,10 @@
+//! The tests of this crate, as one program: it is built and linked in a fraction of the time of one for each file.
+
+mod support;
+
+mod channel;
+mod model;
+mod order;
+mod pipe;
+mod suspend;
+mod times;

@@ -1,0 +1,9 @@
+//! The tests of this crate, as one program: it is built and linked in a fraction of the time of one for each file.
+
+mod support;
+
+mod breaking;
+mod model;
+mod parity;
+mod relocation_stream;
+mod wearing_out;

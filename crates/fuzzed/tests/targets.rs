@@ -1,0 +1,113 @@
+//! Does any fuzz target fail on inputs like those that people write?
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    unused_attributes,
+    reason = "tests fail by panicking and read what lies in the repository; targets, which are programs, say that they have no main"
+)]
+
+#[path = "../../../fuzz/fuzz_targets/chip_file.rs"]
+mod chip_file;
+#[path = "../../../fuzz/fuzz_targets/fio_job.rs"]
+mod fio_job;
+#[path = "../../../fuzz/fuzz_targets/nbd_negotiate.rs"]
+mod nbd_negotiate;
+#[path = "../../../fuzz/fuzz_targets/nbd_transmit.rs"]
+mod nbd_transmit;
+#[path = "../../../fuzz/fuzz_targets/scenario.rs"]
+mod scenario;
+#[path = "../../../fuzz/fuzz_targets/serve_log.rs"]
+mod serve_log;
+#[path = "../../../fuzz/fuzz_targets/snapshot.rs"]
+mod snapshot;
+#[path = "../../../fuzz/fuzz_targets/synthetic_spec.rs"]
+mod synthetic_spec;
+#[path = "../../../fuzz/fuzz_targets/trace_alibaba.rs"]
+mod trace_alibaba;
+#[path = "../../../fuzz/fuzz_targets/trace_ascii.rs"]
+mod trace_ascii;
+#[path = "../../../fuzz/fuzz_targets/trace_auto.rs"]
+mod trace_auto;
+#[path = "../../../fuzz/fuzz_targets/trace_blkparse.rs"]
+mod trace_blkparse;
+#[path = "../../../fuzz/fuzz_targets/trace_fio_iolog.rs"]
+mod trace_fio_iolog;
+#[path = "../../../fuzz/fuzz_targets/trace_msr.rs"]
+mod trace_msr;
+#[path = "../../../fuzz/fuzz_targets/trace_spc.rs"]
+mod trace_spc;
+#[path = "../../../fuzz/fuzz_targets/trace_vscsi.rs"]
+mod trace_vscsi;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use outlast_workload::{AddressUnit, Format, TimeUnit, TraceSpec, convert};
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The files below a folder of the repository, in the order of their names.
+fn files(folder: &str, ending: &str) -> Vec<Vec<u8>> {
+    let mut paths: Vec<_> =
+        fs::read_dir(repository().join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|found| found == ending));
+    paths.sort();
+    assert!(!paths.is_empty(), "{folder} has no file *.{ending}");
+    paths.iter().map(|path| fs::read(path).unwrap()).collect()
+}
+
+/// A short trace in a format.
+fn trace(format: Format) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace");
+    fs::write(&file, "0 0 8 8 1\n1500000 0 4096 16 0\n2500000 0 131064 8 0\n").unwrap();
+    let spec = TraceSpec {
+        file: file.to_str().unwrap().to_owned(),
+        format: Format::Ascii,
+        time_unit: Some(TimeUnit::Ns),
+        address_unit: Some(AddressUnit::Sector),
+        ..TraceSpec::default()
+    };
+    let mut written = Vec::new();
+    convert(&spec, format, &mut written, &mut |_| true).unwrap();
+    written
+}
+
+/// What a target reads when it reads something that is right; none where a target makes its inputs itself.
+pub(crate) fn samples(module: &str) -> Vec<Vec<u8>> {
+    const FORMATS: [Format; 8] = [
+        Format::Msr,
+        Format::Spc,
+        Format::Ascii,
+        Format::Blkparse,
+        Format::FioIolog,
+        Format::FioIologV2,
+        Format::Vscsi,
+        Format::Alibaba,
+    ];
+    match module.rsplit("::").next().unwrap() {
+        "chip_file" => vec![
+            b"pe_cycles,retention_days,reads,errors,bits\n0,0,0,3,10000000\n1000,30,1000,40,10000000\n".to_vec(),
+            b"pe_cycles,rber\n0,1.09e-7\n1000,1.4728e-7\n10000,2.2109e-6\n19000,3.3189e-5\n".to_vec(),
+        ],
+        "fio_job" => files("tests/fio", "fio"),
+        "scenario" => files("scenarios/presets", "toml"),
+        "synthetic_spec" => vec![
+            b"pattern = \"uniform\"\nread_percent = 70\nsize = \"4KiB\"\nrate_iops = 45000\narrival = \"poisson\"\nduration = \"1s\"\n".to_vec(),
+            b"requests = 1000\nqueue_depth = 4\npattern = { zipf = 0.9 }\n".to_vec(),
+        ],
+        name if name.starts_with("trace_") => FORMATS.map(trace).to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn every_target_is_here() {
+    let here = include_str!("targets.rs");
+    for entry in fs::read_dir(repository().join("fuzz/fuzz_targets")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(here.contains(&format!("fuzz_targets/{name}\"]")), "{name} is no module of this test");
+    }
+}

@@ -1,0 +1,33 @@
+//! The tests of this crate, as one program: it is built and linked in a fraction of the time of one for each file.
+
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod support;
+
+mod block_scrub;
+mod coalesce;
+mod decode;
+mod errors;
+mod extents;
+mod failures;
+mod faults;
+mod find;
+mod fork;
+mod health_log;
+mod host_latency;
+mod latency;
+mod latency_causes;
+mod mount;
+mod oracle;
+mod overlap;
+mod power;
+mod promise;
+mod promises;
+mod queues;
+mod read_cache;
+mod relocation_reads;
+mod repair;
+mod scheduling;
+mod snapshot;
+mod stored;
+mod torn;

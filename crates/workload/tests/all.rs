@@ -1,0 +1,7 @@
+//! The tests of this crate, as one program: it is built and linked in a fraction of the time of one for each file.
+
+mod fio_jobs;
+mod fio_lanes;
+mod real_traces;
+mod synthetic;
+mod trace_formats;

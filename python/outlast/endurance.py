@@ -1,0 +1,57 @@
+"""What a host can write until the flash is worn: TBW and DWPD, by a closed form from the figures of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+YEARS = 5
+"""Of the warranty over which drive writes a day are counted: what makers of drives for servers give."""
+DAYS = 365 * YEARS
+
+
+@dataclass(frozen=True)
+class Endurance:
+    """The endurance of a drive, or of an array, at the write amplification of a run."""
+
+    rated_cycles: float
+    """P/E cycles that a block is rated for."""
+    source: str
+    """Where the rating is from, in words."""
+    tbw_bytes: float
+    """Bytes that the host can write until the average block reaches its rating."""
+    dwpd: float
+    """The same in capacities a day, over `YEARS` years."""
+
+    def figures(self) -> dict[str, float]:
+        """By the names of the reference, below `endurance`."""
+        return {"rated_cycles": self.rated_cycles, "tbw_bytes": self.tbw_bytes, "dwpd": self.dwpd}
+
+
+def rating(summary: Mapping[str, Any]) -> tuple[float, str] | None:
+    """P/E cycles that the flash of a result is rated for, and where that stands; `None` where nothing says it."""
+    device = (summary.get("scenario") or {}).get("device") or {}
+    if cycles := (device.get("defects") or {}).get("endurance"):
+        return float(cycles), "device.defects.endurance of the scenario"
+    name = (device.get("reliability") or {}).get("chip")
+    if name is None:
+        return None
+    from outlast.models import chips
+
+    # A file of measurements says nothing of the end of a life.
+    chip = chips().get(str(name))
+    return None if chip is None else (float(chip.end_of_life_cycles), f"chip {chip.name}: {chip.source}")
+
+
+def of(summary: Mapping[str, Any]) -> Endurance | None:
+    """The endurance of a result; `None` where no rating is known, or where the host wrote nothing."""
+    total = (summary.get("write_amplification") or {}).get("total")
+    device = summary.get("device") or {}
+    rated = rating(summary) if total and device.get("capacity_bytes") else None
+    if rated is None:
+        return None
+    cycles, source = rated
+    # Each byte of flash is programmed once in a cycle; of what is programmed, 1 / total is the host's.
+    written = device["raw_bytes"] * cycles / total
+    return Endurance(cycles, source, written, written / device["capacity_bytes"] / DAYS)

@@ -1,0 +1,107 @@
+"""Dies in their places: a row for each channel, or member of an array, and a column for each die of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outlast.report.figure import Figure, axis
+from outlast.report.numbers import Floats, floats, percent, plain, short
+
+MOST_COLUMNS, MOST_ROWS = 128, 64
+"""Cells of a map; of more dies, neighbours are one cell."""
+MOST_WRITTEN = 12
+"""Columns up to which a cell has room for its value, on a phone too."""
+SCALE = [[0, "var:--heat0"], [0.5, "var:--heat1"], [1, "var:--heat2"]]
+Whole = NDArray[np.int64]
+
+
+def _whole(values: Any) -> Whole:
+    return np.asarray(values, dtype=np.int64)
+
+
+def _means(table: dict[str, Any], values: Floats, weights: Floats) -> tuple[Whole, Whole, Floats]:
+    """The channel (of an array, the member), the number in it, and the weighted mean of each die."""
+    of_array = "device" in table
+    row = _whole(table["device" if of_array else "channel"])
+    die = _whole(table["die"])
+    key = row * (int(die.max()) + 1) + die
+    dies, index = np.unique(key, return_inverse=True)
+    total = np.bincount(index, weights=np.where(weights > 0, values, 0.0) * weights)
+    weight = np.bincount(index, weights=weights)
+    mean = np.divide(total, weight, out=np.full(total.shape, np.nan), where=weight > 0)
+    rows = dies // (int(die.max()) + 1)
+    # Dies are numbered channel by channel, so that those of a row follow one another.
+    first = np.searchsorted(rows, rows)
+    return rows, np.arange(len(dies)) - first, mean
+
+
+def _folded(rows: Whole, columns: Whole, mean: Floats) -> tuple[Floats, int, int]:
+    """The grid, and how many rows and columns of dies are one of it."""
+    deep, wide = (-(-(int(own.max()) + 1) // most) for own, most in ((rows, MOST_ROWS), (columns, MOST_COLUMNS)))
+    shape = (int(rows.max()) // deep + 1, int(columns.max()) // wide + 1)
+    cell = rows // deep * shape[1] + columns // wide
+    known = np.isfinite(mean)
+    size = shape[0] * shape[1]
+    count = np.bincount(cell[known], minlength=size)
+    total = np.bincount(cell[known], weights=mean[known], minlength=size)
+    grid = np.divide(total, count, out=np.full(size, np.nan), where=count > 0)
+    return grid.reshape(shape), deep, wide
+
+
+def _ticks(cells: int, each: int) -> dict[str, Any]:
+    """Whole numbers on an axis of so many cells, each of so many rows or columns: at most nine."""
+    return {"tickvals": list(range(0, cells * each, each * -(-cells // 9)))}
+
+
+def _map(name: str, title: str, hint: str, of_array: bool, found: tuple[Whole, Whole, Floats], share: bool) -> Figure:
+    grid, deep, wide = _folded(*found)
+    row = "member" if of_array else "channel"
+    said = [[percent(value) if share else f"{short(value)} cycles" for value in line] for line in grid]
+    low, high = float(np.nanmin(grid)), float(np.nanmax(grid))
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "x": plain(np.arange(grid.shape[1]) * wide),
+        "y": plain(np.arange(len(grid)) * deep),
+        "z": [plain(line, 4) for line in grid],
+        "text": said,
+        "zmin": 0 if share else low,
+        "zmax": 1 if share else max(high, low + 1),
+        "colorscale": SCALE,
+        "hovertemplate": f"{row} %{{y}}, die %{{x}} of it: %{{text}}<extra></extra>",
+        "colorbar": {"thickness": 10, "outlinewidth": 0} | ({"tickformat": ".0%"} if share else {}),
+        "hoverongaps": False,
+        "xgap": 2 if grid.shape[1] <= 32 else 0.5,
+        "ygap": 2 if len(grid) <= 32 else 0.5,
+    }
+    if grid.shape[1] <= MOST_WRITTEN:
+        trace |= {"texttemplate": "%{z:.0%}" if share else "%{z:.3~r}", "textfont": {"size": 11}}
+    layout = {
+        "showlegend": False,
+        "xaxis": axis(f"die of the {row}", showgrid=False, **_ticks(grid.shape[1], wide)),
+        "yaxis": axis(row, showgrid=False, autorange="reversed", **_ticks(len(grid), deep)),
+        "hovermode": "closest",
+    }
+    if deep * wide > 1:
+        hint = f"{hint}; each cell {deep * wide} dies"
+    return Figure(name, [trace], layout, title, hint, max(200, min(460, 110 + 20 * len(grid))))
+
+
+def busy(table: dict[str, Any]) -> Figure | None:
+    """The share of the measured time for which each die was busy; needs `run.utilisation`."""
+    if not table or not len(table["busy"]):
+        return None
+    span = floats(table["end_s"]) - floats(table["start_s"])
+    found = _means(table, floats(table["busy"]), span)
+    return _map("dies-map", "How busy each die was", "share of the time", "device" in table, found, share=True)
+
+
+def cycles(table: dict[str, Any]) -> Figure | None:
+    """Mean P/E cycles of the good blocks of each die."""
+    if not table or not len(table["cycles"]) or np.asarray(table["bad"]).astype(bool).all():
+        return None
+    good = (~np.asarray(table["bad"]).astype(bool)).astype(np.float64)
+    found = _means(table, floats(table["cycles"]), good)
+    return _map("dies-wear", "Wear of each die", "mean P/E cycles of its blocks", "device" in table, found, share=False)

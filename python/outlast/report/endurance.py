@@ -1,0 +1,43 @@
+"""TBW and DWPD as a sentence, a tile and a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outlast import endurance
+from outlast.report.names import terabytes, tip
+from outlast.report.numbers import percent, short
+from outlast.report.tables import rows_card
+
+COLUMNS = ("endurance", "", "how it is found")
+
+
+def sentence(summary: dict[str, Any]) -> str:
+    """What the host can write at the write amplification of the run; empty where no rating is known."""
+    own = endurance.of(summary)
+    if own is None:
+        return ""
+    return (
+        f"At this write amplification the host can write <b>{terabytes(own.tbw_bytes)}</b> until blocks reach the "
+        f"{short(own.rated_cycles)} cycles they are rated for: <b>{short(own.dwpd)}</b> drive writes a day over "
+        f"{endurance.YEARS} years."
+    )
+
+
+def table(summary: dict[str, Any]) -> str:
+    """Rating, wear so far, TBW and DWPD as a card; empty where no rating is known."""
+    own = endurance.of(summary)
+    if own is None:
+        return ""
+    factor = f"{summary['write_amplification']['total']:.3f}"
+    rows = [
+        ("P/E cycles, rated", short(own.rated_cycles), own.source),
+        ("TBW", terabytes(own.tbw_bytes), f"raw capacity × rated cycles / write amplification of {factor}"),
+        ("DWPD", f"{short(own.dwpd)} a day", f"TBW / capacity / {endurance.DAYS} days"),
+    ]
+    sides = [tip(f"endurance.{name}") for name in ("rated_cycles", "tbw_bytes", "dwpd")]
+    worn = summary["wear"]["mean_pe"]
+    if worn is not None:
+        rows.insert(1, ("worn at the end", percent(worn / own.rated_cycles), "mean P/E cycles / rated cycles"))
+        sides.insert(1, tip("wear.mean_pe"))
+    return rows_card("Endurance", COLUMNS, rows, wide=True, sides=sides)

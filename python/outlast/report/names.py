@@ -1,0 +1,207 @@
+"""Figures in words: what a heading calls each of them, in which unit, and how its value is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from outlast.report.numbers import micros, percent, seconds, short, size, text, tiny
+from outlast.sweeps import figures
+
+PERCENTILES = {
+    "mean": "mean",
+    "min": "fastest",
+    "p50": "median",
+    "p90": "90th percentile",
+    "p95": "95th percentile",
+    "p99": "99th percentile",
+    "p99_9": "99.9th percentile",
+    "p99_99": "99.99th percentile",
+    "p99_999": "99.999th percentile",
+    "p99_9999": "99.9999th percentile",
+    "max": "slowest",
+}
+"""Of a distribution of latencies, in the order of tables."""
+_STEPS = {"after_ecc": "UBER after ECC", "after_rereads": "UBER after re-reads", "after_stripe": "UBER, exact"}
+_WORDS = {
+    "throughput.iops": "IOPS",
+    "throughput.read_iops": "read IOPS",
+    "throughput.write_iops": "write IOPS",
+    "throughput.read_mib_s": "read throughput",
+    "throughput.write_mib_s": "write throughput",
+    "write_amplification.total": "write amplification",
+    "write_amplification.gc": "write amplification, garbage collection",
+    "closed_form.greedy_waf": "write amplification, closed form",
+    "reliability.uber_exact": "UBER, exact",
+    "reliability.rereads_per_read": "re-reads per read",
+    "reliability.medium_errors": "medium errors",
+    "reliability.uncorrectable_reads": "uncorrectable reads",
+    "reliability.scrubbed.superblocks": "superblocks scrubbed",
+    "reliability.twin.read_mean_ratio": "mean read latency over the twin’s",
+    "wear.mean_pe": "P/E cycles, mean",
+    "wear.max_pe": "P/E cycles, maximum",
+    "wear.min_pe": "P/E cycles, minimum",
+    "endurance.rated_cycles": "P/E cycles, rated",
+    "endurance.tbw_bytes": "TBW",
+    "endurance.dwpd": "DWPD",
+    "queue.mean_in_flight": "requests in flight, mean",
+    "queue.max_in_flight": "requests in flight, maximum",
+    "queue.die_utilisation.mean": "dies busy, mean",
+    "queue.die_utilisation.min": "dies busy, least",
+    "queue.die_utilisation.max": "dies busy, most",
+    "gc.mean_valid": "valid units of a victim",
+    "gc.victims": "superblocks moved",
+    "array.data_loss.per_year": "probability of data loss in a year",
+    "array.data_loss.mttdl_hours": "mean time to data loss",
+}
+"""Figures whose name a person says otherwise than the key does."""
+_CARRIED = {"µs", "ns", "s", "seconds", "s, simulated", "bytes", "share", "probability", "1/bit", "errors/bit"}
+"""Units that the written value has itself, or does not need."""
+
+
+def words(name: str) -> str:
+    """A figure's name in words."""
+    if name in _WORDS:
+        return _WORDS[name]
+    parts = name.split(".")
+    if len(parts) == 3 and parts[0] == "latency_us" and parts[2] in PERCENTILES:
+        return f"{parts[1]} latency, {PERCENTILES[parts[2]]}"
+    if name.startswith("reliability.exact.") and parts[-1] in ("uber", "log10_uber"):
+        return _STEPS.get(parts[2], name)
+    return " ".join(parts).replace("_", " ")
+
+
+def spoken(name: str) -> str:
+    """A figure's name inside a sentence."""
+    parts = name.split(".")
+    if len(parts) == 3 and parts[0] == "latency_us" and parts[2] in PERCENTILES:
+        key = PERCENTILES[parts[2]].replace("th percentile", "th-percentile")
+        return f"{key} {parts[1]} latency"
+    return words(name)
+
+
+def unit(name: str) -> str:
+    """A figure's unit as a heading has it; empty of ratios and of what has none."""
+    own = figures.unit(name).partition(",")[0]
+    if name.endswith("log10_uber"):
+        return "log10"
+    return {"ratio": "", "seconds": "s", "requests/s": "requests/s"}.get(own, own)
+
+
+def titled(name: str) -> str:
+    """Words and unit, for the axis of a chart."""
+    own = unit(name)
+    return f"{words(name)} ({own})" if own else words(name)
+
+
+def carries(name: str) -> bool:
+    """Whether a `written` value says its unit itself, or needs none."""
+    return name.endswith("log10_uber") or figures.unit(name) in _CARRIED
+
+
+def heading(name: str) -> str:
+    """Words, and the unit unless values are `written` with it."""
+    own = unit(name)
+    # "P/E cycles, mean (cycles)" says its unit twice.
+    told = own in words(name) or name == "throughput.iops"
+    return words(name) if told or carries(name) else titled(name)
+
+
+def terabytes(value: float | None) -> str:
+    """Bytes in the decimal units of data sheets."""
+    if value is None:
+        return "–"
+    for limit, own in ((1e15, "PB"), (1e12, "TB"), (1e9, "GB")):
+        if value >= limit:
+            return f"{short(value / limit)} {own}"
+    return f"{short(value / 1e6)} MB"
+
+
+def of_log(log10: float | None) -> str:
+    """A probability that is given as a common logarithm, since no float may hold it."""
+    return "–" if log10 is None else tiny(None, log10)
+
+
+_BY_UNIT: dict[str, Callable[[float | None], str]] = {
+    "µs": micros,
+    "ns": lambda value: micros(None if value is None else value / 1e3),
+    "s": seconds,
+    "bytes": size,
+    "share": percent,
+    "probability": tiny,
+    "1/bit": tiny,
+    "errors/bit": tiny,
+}
+
+
+def written(name: str, value: float | None, digits: int | None = None) -> str:
+    """A figure's value as a person reads it, with its unit unless the `heading` has it.
+
+    With so many significant digits, by default four of write amplifications and three of all else.
+    """
+    digits = digits or (4 if name.startswith("write_amplification.") or name.endswith("_waf") else 3)
+    if name.endswith("log10_uber"):
+        return of_log(value)
+    if name == "endurance.tbw_bytes":
+        return terabytes(value)
+    shown = _BY_UNIT.get(unit(name))
+    if shown is percent:
+        return percent(value, digits)
+    return shown(value) if shown is not None else short(value, digits)
+
+
+def tip(name: str) -> str:
+    """Attributes of an element that make it explain a figure: name, unit and meaning as the reference has them."""
+    meaning = figures.meaning(name)
+    if not meaning:
+        return ""
+    own = figures.unit(name)
+    first = f"{name} ({own})" if own else name
+    return f' data-tip="{text(first)}&#10;{text(meaning)}"'
+
+
+def tips(*names: str) -> str:
+    """The same of several figures, one after another."""
+    told = []
+    for name in names:
+        if meaning := figures.meaning(name):
+            told.append(f"{text(name)}: {text(meaning)}")
+    return f' data-tip="{"&#10;".join(told)}"' if told else ""
+
+
+def label(said: str, attributes: str) -> str:
+    """Text that explains itself under the pointer, with the keyboard and by touch; plain where nothing is known."""
+    return f'<span class="told" tabindex="0"{attributes}>{said}</span>' if attributes else said
+
+
+def called(name: str, said: str | None = None) -> str:
+    """The words of a figure as HTML that explains itself."""
+    return label(text(words(name) if said is None else said), tip(name))
+
+
+def setting(name: str) -> str:
+    """A setting in words: the end of its dotted name, with what it is of where that is one word."""
+    parts = name.split(".")
+    last = parts[-1] if "_" in parts[-1] or len(parts) < 2 else " ".join(parts[-2:])
+    return last.replace("_", " ").replace(" iops", " (IOPS)")
+
+
+def setting_tip(name: str) -> str:
+    """Attributes that explain a setting as the reference of settings does."""
+    from outlast.setting import about
+
+    said = about(name)
+    return f' data-tip="{text(name)}{"&#10;" + text(said) if said else ""}"'
+
+
+def figure_of(summary: Any, name: str) -> Any:
+    """The figure of a dotted name, those of endurance too; `None` where it or a parent is absent."""
+    if name.startswith("endurance."):
+        from outlast import endurance
+
+        worn = endurance.of(summary)
+        return None if worn is None else worn.figures().get(name.removeprefix("endurance."))
+    value: Any = summary
+    for key in name.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value

@@ -1,0 +1,113 @@
+"""Throughput against latency, where a sweep varies the load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from outlast.report.figure import RUN_COLOURS, Figure, axis, latency_axis
+from outlast.report.names import written
+from outlast.report.numbers import plain, text
+from outlast.report.page import Section
+from outlast.report.sweep_points import LOADS, Point, place
+from outlast.sweeps import figures
+from outlast.sweeps.statistics import mean_of
+
+if TYPE_CHECKING:
+    from outlast.sweeps.result import Sweep
+
+IOPS = "throughput.iops"
+KEYS = (("p50", "median", "dot"), ("p99", "99th percentile", "solid"))
+OPS = ("read", "write")
+FIGURES = (IOPS, *(f"latency_us.{op}.{key}" for op in OPS for key, _, _ in KEYS))
+MOST_CURVES = 6
+
+
+def load_axis(summary: dict[str, Any]) -> str | None:
+    """The axis that varies the load, by its name; `None` where there is none."""
+    for each in summary["sweep"]["vary"]:
+        setting = str(each.get("setting", ""))
+        if setting.startswith("workload.") and setting.endswith(LOADS):
+            return figures.called(each)
+    return None
+
+
+def summary_of(sweep: Sweep) -> dict[str, Any]:
+    """The summary of a sweep; where the load varies, points have the figures of this chart, asked for or not."""
+    summary = sweep.summary
+    if load_axis(summary) is None or not {IOPS, "point"} <= set(sweep.columns):
+        return summary
+    points = [dict(point) | {"figures": dict(point["figures"])} for point in summary["points"]]
+    numbers = [int(number) for number in sweep.columns["point"]]
+    for name in FIGURES:
+        column = sweep.columns.get(name)
+        if column is None:
+            continue
+        for point in points:
+            own = [column[row] for row, number in enumerate(numbers) if number == point["point"]]
+            known = [float(value) for value in own if value is not None and value == value]
+            point["figures"].setdefault(name, vars(mean_of(known, summary["sweep"]["confidence"])))
+    return summary | {"points": points}
+
+
+def section(summary: dict[str, Any]) -> Section:
+    """The part of the page; empty where the load does not vary."""
+    part, load = Section("load", "Throughput and latency"), load_axis(summary)
+    if load is not None:
+        for op in OPS:
+            part.add(curve(summary, load, op))
+    return part
+
+
+def _mean(point: Point, name: str) -> float | None:
+    value: float | None = (point["figures"].get(name) or {}).get("mean")
+    return value
+
+
+def curve(summary: dict[str, Any], load: str, op: str) -> Figure | None:
+    """Latency over the throughput that was reached, a curve for each choice of all else that varies."""
+    groups: dict[str, list[Point]] = {}
+    for point in summary["points"]:
+        others = {name: value for name, value in point["values"].items() if name != load}
+        groups.setdefault(place({"values": others}), []).append(point)
+    data: list[dict[str, Any]] = []
+    reach: list[float] = []
+    for number, (rest, points) in enumerate(list(groups.items())[:MOST_CURVES]):
+        colour = RUN_COLOURS[number % len(RUN_COLOURS)]
+        for key, said, dash in KEYS:
+            trace = _trace(points, f"latency_us.{op}.{key}", load)
+            if trace is None:
+                continue
+            reach += trace["y"]
+            name = f"{rest}, {said}" if rest else said
+            line = {"color": colour, "width": 1.8, "dash": dash}
+            data.append(trace | {"line": line, "marker": {"color": colour, "size": 6}, "name": text(name)})
+    if not data:
+        return None
+    layout = {
+        "xaxis": axis("IOPS reached", tickformat="~s", rangemode="tozero"),
+        "yaxis": latency_axis(min(reach), max(reach), f"{op} latency"),
+        "hovermode": "closest",
+    }
+    left = len(groups) - MOST_CURVES
+    hint = f"and {left} choices more" if left > 0 else "each point a load"
+    return Figure(f"load-{op}", data, layout, f"{op.capitalize()}s", hint, 400)
+
+
+def _trace(points: list[Point], name: str, load: str) -> dict[str, Any] | None:
+    known = [
+        (point, iops, latency)
+        for point in points
+        if (iops := _mean(point, IOPS)) is not None and (latency := _mean(point, name)) is not None and latency > 0
+    ]
+    if not known:
+        return None
+    asked = [text(place({"values": {load: point["values"][load]}})) for point, _, _ in known]
+    reached = [f"{written(IOPS, iops)} IOPS, {written(name, latency)}" for _, iops, latency in known]
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": plain([iops for _, iops, _ in known]),
+        "y": plain([latency for _, _, latency in known]),
+        "text": [f"{one}<br>{two}" for one, two in zip(asked, reached, strict=True)],
+        "hovertemplate": "%{text}<extra></extra>",
+    }

@@ -1,0 +1,209 @@
+"""The points of a sweep as a table with the best of each figure marked, and what the sweep found in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outlast.report.names import called, heading, label, setting, setting_tip, spoken, tip, written
+from outlast.report.numbers import short, signed, text
+from outlast.sweeps import figures
+
+Point = dict[str, Any]
+MEASURED, THEORY = "write_amplification.total", "closed_form.greedy_waf"
+"""Where both are asked for, theory is drawn beside what was measured."""
+MOST_ROWS = 200
+"""Of the table in the report; of more points, those on the front and the best are there in any case."""
+HIGHEST = ("throughput.", "endurance.", "array.data_loss.mttdl_hours", "array.rebuild.rate_mib_s")
+LOWEST = (
+    *("latency_us.", "write_amplification.", "latency_causes.", "array.latency_us_by_state."),
+    *("reliability.uber", "reliability.exact.", "reliability.rereads", "reliability.uncorrectable", "reliability.rber"),
+    *("reliability.medium_errors", "reliability.lost_bytes", "reliability.data_loss", "reliability.twin."),
+    *("array.data_loss.per_year", "array.data_loss_after_failures.", "array.degraded_s", "wear.mean_pe", "wear.max_pe"),
+)
+LOADS = ("rate_iops", "queue_depth", "iodepth", "numjobs", "time_scale")
+"""Ends of settings of a workload that say how much is asked of the drive."""
+MOST_SENTENCES = 5
+DIGITS = 4
+"""Of means: points often differ by less than a per cent."""
+
+
+def best_way(summary: dict[str, Any], name: str) -> str | None:
+    """`highest` or `lowest`, whichever is better of a figure; `None` of one that is neither good nor bad."""
+    for each in summary["sweep"]["pareto"]:
+        if each["figure"] == name:
+            return str(each["best"])
+    if name.startswith(HIGHEST):
+        return "highest"
+    return "lowest" if name.startswith(LOWEST) else None
+
+
+def best_of(summary: dict[str, Any], name: str) -> tuple[list[int], list[int]]:
+    """Points with the best mean of a figure, and those whose confidence interval overlaps theirs.
+
+    None of a figure that is neither good nor bad, or the same at all points.
+    """
+    way = best_way(summary, name)
+    known = [(p["point"], p["figures"][name]) for p in summary["points"] if p["figures"][name]["mean"] is not None]
+    means = [own["mean"] for _, own in known]
+    if way is None or len(known) < 2 or min(means) == max(means):
+        return [], []
+    target = max(means) if way == "highest" else min(means)
+    best = [number for number, own in known if own["mean"] == target]
+    if 2 * len(best) > len(known):
+        return [], []  # what most points have tells none of them apart
+    reach = next(own["half"] or 0.0 for _, own in known if own["mean"] == target)
+    near = [
+        number
+        for number, own in known
+        if number not in best and abs(own["mean"] - target) <= reach + (own["half"] or 0.0)
+    ]
+    return best, near
+
+
+def shown_figures(summary: dict[str, Any]) -> list[str]:
+    """The figures that were asked for and that any point has."""
+    asked = summary["sweep"]["figures"]
+    return [name for name in asked if any(point["figures"][name]["count"] for point in summary["points"])]
+
+
+def spread(name: str, own: dict[str, Any]) -> str:
+    """Half of the confidence interval of a mean; empty where there is none, or where it would be one of a logarithm."""
+    return "" if not own["half"] or name.endswith("log10_uber") else f"± {written(name, own['half'], 2)}"
+
+
+def value(name: str, own: dict[str, Any]) -> str:
+    """A mean with half of its confidence interval."""
+    return f"{written(name, own['mean'], DIGITS)} {spread(name, own)}".rstrip()
+
+
+def points_table(summary: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Titles in words and a row of texts for each point: what varies, the means of figures that any has, the front.
+
+    The best mean of a figure has a `*`, those within error of it a `~`.
+    """
+    names, front = shown_figures(summary), set(summary["pareto"]["front"])
+    best = {name: best_of(summary, name) for name in names}
+    rows = []
+    for point in summary["points"]:
+        cells = [str(each) for each in point["values"].values()]
+        for name in names:
+            first, near = best[name]
+            mark = " *" if point["point"] in first else " ~" if point["point"] in near else ""
+            cells.append(value(name, point["figures"][name]) + mark)
+        rows.append([*cells, *(["yes" if point["point"] in front else ""] if front else [])])
+    settings = [setting(figures.called(each)) for each in summary["sweep"]["vary"]]
+    return [*settings, *map(heading, names), *(["front"] if front else [])], rows
+
+
+def table(summary: dict[str, Any]) -> str:
+    """The points as a card."""
+    names, front = shown_figures(summary), set(summary["pareto"]["front"])
+    best = {name: best_of(summary, name) for name in names}
+    varied = [figures.called(each) for each in summary["sweep"]["vary"]]
+    axes = (label(text(setting(name)), setting_tip(name)) for name in varied)
+    head = "".join(f'<th scope="col" class="axis">{each}</th>' for each in axes)
+    head += "".join(f'<th scope="col"{tip(name)}>{called(name, heading(name))}</th>' for name in names)
+    head += '<th scope="col">Pareto front</th>' if front else ""
+    body = []
+    for point in _chosen(summary, {number for first, _ in best.values() for number in first} | front):
+        cells = [f'<th scope="row">{text(each)}</th>' for each in point["values"].values()]
+        for name in names:
+            mark, css = _mark(point["point"], *best[name])
+            own = point["figures"][name]
+            told = written(name, own["mean"], DIGITS)
+            told += f'<span class="change">{half}</span>' if (half := spread(name, own)) else ""
+            cells.append(f"<td{css}{tip(name)}>{mark}{told}</td>")
+        if front:
+            cells.append(f"<td>{'yes' if point['point'] in front else ''}</td>")
+        body.append(f"<tr>{''.join(cells)}</tr>")
+    left = len(summary["points"]) - len(body)
+    more = f'<p class="note">and {short(left)} points more: sweep.json has them all</p>' if left else ""
+    return (
+        f'<div class="card scroll"><table class="figures points"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(body)}</tbody></table>{more}</div>"
+    )
+
+
+def _chosen(summary: dict[str, Any], kept: set[int]) -> list[Point]:
+    points: list[Point] = summary["points"]
+    if len(points) <= MOST_ROWS:
+        return points
+    first = [point for point in points if point["point"] in kept]
+    return [*first, *(point for point in points if point["point"] not in kept)][: max(MOST_ROWS, len(first))]
+
+
+def _mark(number: int, first: list[int], near: list[int]) -> tuple[str, str]:
+    if number in first:
+        return '<span class="badge good">best</span> ', ' class="best"'
+    return ('<span class="change" title="within error of the best">≈ best</span> ', "") if number in near else ("", "")
+
+
+def place(point: Point) -> str:
+    """The values of a point in words."""
+    return ", ".join(f"{setting(name)} {each}" for name, each in point["values"].items())
+
+
+def title(summary: dict[str, Any]) -> str:
+    """The name of the sweep, and from where to where its first figure goes."""
+    names = shown_figures(summary)
+    if any(str(each.get("setting", "")).endswith(LOADS) for each in summary["sweep"]["vary"]):
+        # What is asked of a drive is no finding; how long requests then take is.
+        names = sorted(names, key=lambda name: not name.startswith("latency_us."))
+    for name in names:
+        known = [point for point in summary["points"] if point["figures"][name]["mean"] is not None]
+        low, high = _ends(known, name)
+        if name != THEORY and _mean(low, name) != _mean(high, name):
+            ends = (written(name, _mean(end, name), 3) for end in (low, high))
+            return f"{summary['name']}: {spoken(name)} from {' to '.join(ends)}"
+    return str(summary["name"])
+
+
+def _mean(point: Point, name: str) -> float:
+    return float(point["figures"][name]["mean"])
+
+
+def _ends(known: list[Point], name: str) -> tuple[Point, Point]:
+    ordered = sorted(known, key=lambda point: (_mean(point, name), point["point"]))
+    return ordered[0], ordered[-1]
+
+
+def sentences(summary: dict[str, Any]) -> list[str]:
+    """What the sweep found, as HTML: where each figure is best and worst, how theory does, and what the front is."""
+    said = []
+    for name in shown_figures(summary):
+        known = [point for point in summary["points"] if point["figures"][name]["mean"] is not None]
+        low, high = _ends(known, name)
+        if name == THEORY or _mean(low, name) == _mean(high, name):
+            continue
+        if best_way(summary, name) == "highest":
+            ends, ways = (high, low), ("highest", "lowest")
+        else:
+            ends, ways = (low, high), ("lowest", "highest")
+        near = best_of(summary, name)[1]
+        within = f"; {short(len(near))} other points are within error of it" if len(near) > 1 else ""
+        within = "; one other point is within error of it" if len(near) == 1 else within
+        first, last = (f"<b>{written(name, _mean(end, name), 3)}</b> at {text(place(end))}" for end in ends)
+        subject = spoken(name)
+        said.append(f"{subject[0].upper()}{subject[1:]} is {ways[0]}, {first}, and {ways[1]}, {last}{within}.")
+    theory = _theory(summary)
+    front = _front(summary)
+    room = MOST_SENTENCES - len(theory) - len(front)
+    return [*said[:room], *theory, *front]
+
+
+def _theory(summary: dict[str, Any]) -> list[str]:
+    if not {MEASURED, THEORY} <= set(summary["sweep"]["figures"]):
+        return []
+    pairs = [(own[MEASURED]["mean"], own[THEORY]["mean"]) for own in (p["figures"] for p in summary["points"])]
+    off = [one / two - 1 for one, two in pairs if one is not None and two]
+    if not off:
+        return []
+    return [f"Measured write amplification differs from its closed form by {signed(min(off))} to {signed(max(off))}."]
+
+
+def _front(summary: dict[str, Any]) -> list[str]:
+    pareto, count = summary["pareto"], len(summary["points"])
+    if not pareto["front"]:
+        return []
+    of = " and ".join(spoken(each["figure"]) for each in pareto["figures"])
+    return [f"<b>{short(len(pareto['front']))} of {short(count)}</b> points are on the Pareto front of {of}."]
