@@ -146,7 +146,7 @@ $(ZIG)/installed: release/zig.lock
 
 release: .venv/tools $(ZIG)/installed ## all files of a release in dist/outlast-VERSION/: wheels for glibc 2.28, sdist, SBOM, notes, checksums
 	@$(BIN)/python python/outlast/report/bundle.py --required
-	@$(NAME_COMMIT); PYTHONPATH=$(ZIG) $(BIN)/python release/make.py $(ARGS)
+	@$(NAME_COMMIT); PYTHONPATH=$(CURDIR)/$(ZIG) $(BIN)/python release/make.py $(ARGS)
 
 # Wheels have no tag for a level of x86-64: this one says itself, when it is imported, that the processor is too old for it.
 LEVEL := python/outlast/_level.txt
