@@ -8,7 +8,7 @@ outlast_units::causes! {
     pub struct Programs;
     Host = "host", "data of the host", label: "host data";
     Gc = "gc", "data moved by garbage collection", label: "garbage collection";
-    Padding = "padding", "empty units programmed since a flush or FUA could not wait";
+    Padding = "padding", "empty units programmed since a flush, FUA or the end of a flush of the mapping table could not wait";
     WearLeveling = "wear_leveling", "data moved by static wear levelling", label: "wear levelling";
     Scrub = "scrub", "data moved by scrubbing", label: "scrubbing";
     Rewritten = "rewritten", "data written again because its program operation failed", label: "failed programs written again";
@@ -20,6 +20,8 @@ outlast_units::causes! {
     Reencode = "reencode", "data moved to get another code, or to lie on other dies", label: "moved to another code";
     Migrated = "migrated", "data that another flash core took over after a die had failed", label: "moved to another core";
     Lists = "lists", "lists of what a neighbouring die holds", label: "lists of neighbouring dies";
+    Map = "map", "pages of the mapping table", label: "mapping table";
+    MapParity = "map_parity", "parity of stripes of the mapping table", label: "parity", group: "parity";
 }
 
 outlast_units::causes! {

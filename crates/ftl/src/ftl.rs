@@ -7,6 +7,7 @@ mod damage;
 mod encoding;
 mod figures;
 mod lists;
+mod map_flush;
 mod mount;
 mod parity;
 mod parity_view;
@@ -49,6 +50,7 @@ use crate::held::Held;
 use crate::lanes::Lanes;
 use crate::layout::Layout;
 use crate::losses::Losses;
+use crate::map_pages::MapPages;
 use crate::mount::{Marks, Records};
 use crate::origins::Origins;
 use crate::partials::Partials;
@@ -138,7 +140,8 @@ pub struct Ftl {
     layout: Layout,
     #[persist(skip)]
     config: FtlConfig,
-    /// Where the host's units are, then those that other cores have handed over ([`Ftl::set_logical`]).
+    /// Where the host's units are, then the pages of the mapping table that are written to flash, then units that other cores have handed over
+    /// ([`Ftl::set_logical`]).
     map: Map,
     superblocks: Superblocks,
     #[persist(skip)]
@@ -153,15 +156,18 @@ pub struct Ftl {
     /// What is held back so that it can be replaced; absent where nothing ever is.
     #[persist(each)]
     held: Option<Box<Held>>,
-    /// Whether there are origins or something may be held back: a write without time looks at them first.
+    /// Whether there are origins, something may be held back, or the mapping table is flushed: a write without time looks at them first.
     looks_first: bool,
     /// What flash tells of itself; absent where nobody asks.
     #[persist(each)]
     records: Option<Box<Records>>,
+    /// Pages of the mapping table that are written to flash; absent where none are.
+    #[persist(each)]
+    maps: Option<Box<MapPages>>,
     /// How a mount finds the mapping; absent where nothing is recorded for it.
     #[persist(skip)]
     mount: Option<MountOptions>,
-    /// Whether there are origins or records: each unit that is written is noted.
+    /// Whether there are origins, records or pages of the mapping table: each unit that is written is noted.
     follows: bool,
     physical: Physical,
     #[persist(each)]
@@ -193,6 +199,9 @@ impl Ftl {
         logical_units: u64,
         options: FtlOptions,
     ) -> Result<Self, ConfigError> {
+        let host_units = logical_units;
+        let map_pages = config.map_flush.map_or(0, |own| own.pages(host_units, config.mapping_unit));
+        let logical_units = host_units + map_pages;
         let mut layout = Layout::new(geometry, config, dies, logical_units)?;
         let FtlOptions { keep_bytes, protection, scrub, lists, erases_late, absent, mount, seed, .. } =
             options;
@@ -212,7 +221,9 @@ impl Ftl {
             Physical::none(geometry, &layout)
         };
         let classes = protection.as_ref().map_or(1, ProtectionConfig::class_count);
-        let streams = Streams::new(config, classes, scrub, in_blocks)?;
+        let default_class = protection.as_ref().map_or(0, |own| own.default_class);
+        let map_class = config.map_flush.map(|_| default_class);
+        let streams = Streams::new(config, classes, scrub, map_class, in_blocks)?;
         let lanes = layout.lanes().len() as u32;
         let rows = if tables == Tables::LeftOut { 0 } else { layout.superblocks() as usize };
         let (mapped, slots) =
@@ -228,14 +239,17 @@ impl Ftl {
             lanes: Lanes::new(lanes, rows),
             losses: Losses::default(),
             held: Held::of(options.coalesce, layout.units_per_pu(), pus),
-            looks_first: options.coalesce.is_some() || (erases_late && whole),
+            looks_first: options.coalesce.is_some() || config.map_flush.is_some() || (erases_late && whole),
+            maps: config
+                .map_flush
+                .map(|own| Box::new(MapPages::new(&own, host_units as u32, config.mapping_unit, whole))),
             origins: (erases_late && whole).then(|| Box::new(Origins::new(&layout))),
             records: mount.filter(|_| whole).map(|mount| {
                 let marks = Marks::new(geometry, &layout, defects, seed);
                 Box::new(Records::new(geometry, &layout, marks, mount.checkpoint_every))
             }),
             mount,
-            follows: whole && (erases_late || mount.is_some()),
+            follows: whole && (erases_late || mount.is_some() || config.map_flush.is_some()),
             physical,
             contents: keep_bytes
                 .then(|| Contents::new(config.mapping_unit.0 as usize, protection.is_some() || erases_late)),
@@ -344,6 +358,7 @@ impl Ftl {
             self.invalidate(old);
         }
         if old.is_some() || self.losses.forget(lpn) {
+            self.entry_changed(lpn);
             self.record_trim(lpn);
         }
         old.is_some()

@@ -13,6 +13,7 @@ mod held;
 mod lanes;
 mod layout;
 mod losses;
+mod map_pages;
 mod mount;
 mod origins;
 mod partials;
@@ -29,8 +30,8 @@ mod uses;
 pub use causes::{PagesRead, ProgramCause, Programs, ReadCause, Reads, UnitsWritten};
 pub use config::{
     Allocation, AllocationLevel, ClassConfig, CodeConfig, CodeRule, FtlConfig, GcConfig, GcReads,
-    GcRelocation, Pacing, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig, RangeConfig,
-    TokenConfig, VictimPolicy, WearLeveling,
+    GcRelocation, MapFlushConfig, Pacing, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig,
+    RangeConfig, TokenConfig, VictimPolicy, WearLeveling,
 };
 pub use ftl::{
     Aftermath, Axis, Figures, Ftl, FtlOptions, Full, ListRead, Member, MountOptions, MountReads, ParityView,

@@ -37,6 +37,8 @@ pub enum Cause {
     Reencode,
     /// Parity of stripes that are not full.
     Partial,
+    /// The mapping table is flushed.
+    Map,
 }
 
 impl Cause {
@@ -49,6 +51,7 @@ impl Cause {
             Self::Scrub => "scrub",
             Self::Reencode => "reencode",
             Self::Partial => "partial",
+            Self::Map => "map",
         }
     }
 
@@ -59,7 +62,7 @@ impl Cause {
             Self::WearLeveling => ProgramCause::WearLeveling,
             Self::Scrub => ProgramCause::Scrub,
             Self::Reencode => ProgramCause::Reencode,
-            Self::Host | Self::Gc | Self::Partial => ProgramCause::Gc,
+            Self::Host | Self::Gc | Self::Partial | Self::Map => ProgramCause::Gc,
         }
     }
 
@@ -71,6 +74,7 @@ impl Cause {
             Self::Gc => ProgramCause::GcParity,
             Self::WearLeveling => ProgramCause::WearLevelingParity,
             Self::Scrub | Self::Reencode => ProgramCause::ScrubParity,
+            Self::Map => ProgramCause::MapParity,
         }
     }
 
@@ -89,7 +93,7 @@ impl Cause {
 const MOST_HOST_STREAMS: u32 = 16;
 
 /// The streams of a flash core: those of the host's data, one for each class and stream hint; those of relocated data, one for each
-/// task and class; and one of partial parity, if that has superblocks of its own.
+/// task and class; one of the mapping table, if that is flushed; and one of partial parity, if that has superblocks of its own.
 #[derive(Clone, Debug)]
 pub struct Streams {
     hints: u8,
@@ -99,6 +103,8 @@ pub struct Streams {
     tasks: Vec<Cause>,
     /// Tasks that have streams of their own.
     apart: Vec<Cause>,
+    /// That of the mapping table.
+    map: Option<Stream>,
 }
 
 impl Streams {
@@ -106,6 +112,7 @@ impl Streams {
         config: &FtlConfig,
         classes: u8,
         scrub: bool,
+        map: Option<u8>,
         partial: bool,
     ) -> Result<Self, ConfigError> {
         if u32::from(config.streams) * u32::from(classes) > MOST_HOST_STREAMS {
@@ -122,8 +129,13 @@ impl Streams {
         let mixes = config.gc.relocation == GcRelocation::Host;
         let apart: Vec<Cause> = tasks.iter().copied().filter(|&task| task != Cause::Gc || !mixes).collect();
         let moved = apart.iter().flat_map(|&task| (0..classes).map(move |class| (task, class)));
-        let of = hosts.chain(moved).chain(partial.then_some((Cause::Partial, 0))).collect();
-        Ok(Self { hints: config.streams, classes, of, tasks, apart })
+        let mut of: Vec<(Cause, u8)> = hosts.chain(moved).collect();
+        let map = map.map(|class| {
+            of.push((Cause::Map, class));
+            Stream(of.len() as u8 - 1)
+        });
+        of.extend(partial.then_some((Cause::Partial, 0)));
+        Ok(Self { hints: config.streams, classes, of, tasks, apart, map })
     }
 
     /// All streams.
@@ -194,6 +206,11 @@ impl Streams {
         debug_assert!(class < self.classes, "class {class} of {}", self.classes);
         let task = self.apart.iter().position(|&own| own == task)?;
         Some(Stream(self.hints * self.classes + task as u8 * self.classes + class))
+    }
+
+    /// The stream of the mapping table, if that is flushed.
+    pub fn map(&self) -> Option<Stream> {
+        self.map
     }
 
     pub(crate) fn partial(&self) -> Option<Stream> {

@@ -3,6 +3,7 @@
 mod support;
 
 mod breaking;
+mod map_flush;
 mod model;
 mod parity;
 mod relocation_stream;

@@ -17,7 +17,7 @@ proptest! {
     #[test]
     fn what_breaks_gives_the_truth_or_nothing(
         kind in kinds(),
-        steps in prop::collection::vec((0u8..=59, any::<u32>()), 1..400),
+        steps in prop::collection::vec((0u8..=62, any::<u32>()), 1..400),
         seed: u64,
     ) {
         let Some(mut rig) = Rig::new(kind, seed) else { return Ok(()) };

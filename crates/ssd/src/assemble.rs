@@ -1,7 +1,7 @@
 //! A drive is put together: its flash cores over its dies, and the parts beside them.
 
 use crate::config::{Identifier, SsdConfig, WriteCache};
-use crate::core::{Core, Cores, Processor, Unsettled};
+use crate::core::{Core, Cores, MapTimer, Processor, Unsettled};
 use crate::counters::{AtReset, Counters, PowerCuts};
 use crate::health::{Changes, Decisions, DieLayout, FaultSchedule, Timer};
 use crate::host::HostSide;
@@ -15,7 +15,7 @@ use crate::size::Size;
 use crate::ssd::Ssd;
 use crate::whole::Mounts;
 use outlast_flash::{Flash, Setup};
-use outlast_ftl::{Ftl, FtlOptions, Layout, Tables};
+use outlast_ftl::{Ftl, FtlConfig, FtlOptions, Layout, Tables};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig};
 use outlast_units::slab::Slab;
 use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Nanos, SECTOR_BYTES};
@@ -86,7 +86,8 @@ impl Ssd {
             notices: VecDeque::new(),
             seed,
             notes_reads: config.controller.read_cache.is_some(),
-            heeds_writes: config.bytes || config.controller.coalesce,
+            heeds_writes: config.bytes || config.controller.coalesce || config.ftl.map_flush.is_some(),
+            map_timer: MapTimer::new(config.ftl.map_flush.and_then(|own| own.interval)),
             ledger: None,
             victims: None,
             flash,
@@ -106,6 +107,9 @@ impl Ssd {
             let first = hazards.next();
             ssd.schedule.begin_hazards(hazards);
             ssd.call_housekeeping(first);
+        }
+        if ssd.map_timer.next() != Nanos::MAX {
+            ssd.call_housekeeping(ssd.map_timer.next());
         }
         ssd.begin_repaired()?;
         ssd.settle(Nanos::ZERO);
@@ -165,7 +169,14 @@ fn cores_of(
         // Unit u belongs to core u mod N, so the first cores get one more where N does not divide.
         let own_units = units / flash_cores + u64::from((index as u64) < units % flash_cores);
         let options = FtlOptions { tables, ..options_of(config, share, seed) };
-        let mut ftl = Ftl::new(geometry, &config.ftl, &config.defects, share, own_units, options)?;
+        let mut ftl = Ftl::new(
+            geometry,
+            &share_of(&config.ftl, flash_cores),
+            &config.defects,
+            share,
+            own_units,
+            options,
+        )?;
         let cells = match &config.reliability {
             None => None,
             Some(reliability) if tables != Tables::Built => {
@@ -181,6 +192,15 @@ fn cores_of(
         cores.push(Core { cells, ..Core::new(ftl, share, config)? });
     }
     Ok((cores.into(), places))
+}
+
+/// The settings of the translation layer of one of `cores` flash cores: each counts its share of what the host writes.
+fn share_of(config: &FtlConfig, cores: u64) -> FtlConfig {
+    let mut own = config.clone();
+    if let Some(written) = own.map_flush.as_mut().and_then(|own| own.written.as_mut()) {
+        written.0 = (written.0 / cores).max(own.mapping_unit.0);
+    }
+    own
 }
 
 /// The blocks of the dies of a drive, of which a die may have `most_bad` bad ones.

@@ -60,7 +60,9 @@ impl Ssd {
         // A stripe may have ended where its lane would have come next; its parity goes before all that follows.
         self.program_parity(now, core, own);
         let mut stranded = 0;
-        if op.units != 0 {
+        if self.cores[core].ftl.streams().cause(own) == Cause::Map {
+            self.drop_map_pages(core, op.pu);
+        } else if op.units != 0 {
             for slot in Ppn::each(self.cores[core].ftl.layout().slots_of(op.pu)) {
                 self.note_superseded(core, op, slot);
                 stranded += u64::from(!self.write_again(now, core, own, slot, op));
@@ -81,7 +83,9 @@ impl Ssd {
     /// Puts a unit of a failed program at the frontier again; false where no stream has room, so that the unit is lost.
     pub(crate) fn write_again(&mut self, now: Nanos, core: CoreId, own: Stream, slot: Ppn, op: &Op) -> bool {
         let gc = self.cores[core].ftl.streams().gc(self.cores[core].ftl.streams().class(own));
-        let any = self.cores[core].ftl.streams().all();
+        let streams = self.cores[core].ftl.streams();
+        let map = streams.map();
+        let any = streams.all().filter(|&stream| Some(stream) != map);
         for stream in [own, gc].into_iter().chain(any) {
             let ftl = &mut self.cores[core].ftl;
             if let Some(to) = ftl.rewrite(stream, slot) {
@@ -164,6 +168,7 @@ impl Ssd {
                 return self.program_host_in(now, core, pu, units, op.epoch);
             }
             Cause::Host | Cause::Partial => return self.program_host(now, core, pu, units),
+            Cause::Map => return self.program_map(now, core, pu),
             Cause::Gc => Task::Gc,
             Cause::WearLeveling => Task::WearLeveling,
             Cause::Scrub | Cause::Reencode => Task::Scrub,

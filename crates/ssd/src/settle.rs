@@ -85,6 +85,7 @@ impl Ssd {
                     self.admit_waiting(now, core);
                     self.let_held_go();
                 }
+                Due::MapFlush => self.flush_map(now, core),
             }
             if self.is_command_due() {
                 return;

@@ -1,7 +1,7 @@
 //! The drive: a machine of host commands, flash cores, dies and channels.
 
 use crate::config::{SsdConfig, WriteCache};
-use crate::core::{Core, Processor, Unsettled};
+use crate::core::{Core, MapTimer, Processor, Unsettled};
 use crate::counters::{AtReset, Counters, PowerCuts};
 use crate::health::{Changes, Decisions, FaultSchedule, Timer};
 use crate::host::HostSide;
@@ -89,6 +89,8 @@ pub struct Ssd {
     pub(crate) ladder: Ladder,
     pub(crate) corrections: Corrections,
     pub(crate) timer: Timer,
+    /// When a flush of the mapping table is due by time.
+    pub(crate) map_timer: MapTimer,
     pub(crate) decisions: Decisions,
     pub(crate) schedule: FaultSchedule,
     pub(crate) changes: Changes,
@@ -109,7 +111,8 @@ pub struct Ssd {
     /// Whether reads that have ended are of interest: to the read cache, or to the account of time.
     #[persist(skip)]
     pub(crate) notes_reads: bool,
-    /// Whether more is to be done for a write that enters the buffer than to give it a slot: bytes are kept, or writes coalesce.
+    /// Whether more is to be done for a write that enters the buffer than to give it a slot: bytes are kept, writes coalesce, or the mapping table
+    /// is flushed.
     #[persist(skip)]
     pub(crate) heeds_writes: bool,
     /// Where the time of commands goes; absent where nobody asks.

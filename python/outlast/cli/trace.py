@@ -18,7 +18,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def trace_command() -> None:
     """Inspect and convert block traces.
 
-    Formats: msr, spc, ascii (MQSim, DiskSim, SSDSim), blkparse, fio-iolog, vscsi, alibaba; plain, gzip or zstd.
+    Formats: msr, spc, ascii (MQSim, DiskSim, SSDSim), blkparse, fio-iolog, vscsi, alibaba, etw; plain, gzip or zstd.
     """
 
 

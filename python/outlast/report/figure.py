@@ -24,6 +24,7 @@ _COLOURS = {
     "parity": "var:--parity",
     "partial_parity": "var:--trim",
     "lists": "var:--parity",
+    "map": "var:--flush",
 }
 _PARTS = {
     "host": GROUPS["host"],

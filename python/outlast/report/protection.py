@@ -14,6 +14,7 @@ PARTS = {
     "gc_parity": "with collected data",
     "wear_leveling_parity": "with levelled data",
     "scrub_parity": "with scrubbed data",
+    "map_parity": "with the mapping table",
     "partial_parity": "of stripes that were not full",
     "reencode": "data moved to another code",
 }

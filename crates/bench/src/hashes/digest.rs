@@ -1,6 +1,7 @@
 //! A result as text, without what differs from run to run, and its hash.
 
-use outlast_engine::RunResult;
+use outlast_engine::{Column, RunResult};
+use outlast_ftl::ProgramCause;
 use outlast_units::rng::mix;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -18,6 +19,30 @@ const APART: [(&str, &[&str]); 7] = [
     ("version", &[]),
 ];
 
+/// Causes of programs that are younger than the table. Where one has not come, its figures are left out, so that hashes go on saying of everything
+/// else that it is as it was.
+const YOUNG: [ProgramCause; 2] = [ProgramCause::Map, ProgramCause::MapParity];
+
+/// Whether `name` is a figure, or a column, of a cause that is [young](YOUNG).
+fn is_young(name: &str) -> bool {
+    let of = |cause: ProgramCause| {
+        name.strip_prefix(cause.name()).is_some_and(|rest| matches!(rest, "" | "_programs" | "_units"))
+    };
+    YOUNG.into_iter().any(of)
+}
+
+/// Leaves out the figures of young causes that have not come.
+fn prune(value: &mut Value) {
+    match value {
+        Value::Object(figures) => {
+            figures.retain(|name, figure| !(is_young(name) && figure.as_f64() == Some(0.0)));
+            figures.values_mut().for_each(prune);
+        }
+        Value::Array(values) => values.iter_mut().for_each(prune),
+        _ => {}
+    }
+}
+
 /// The summary and all tables, a figure to a line.
 pub(crate) fn text(result: &RunResult) -> Result<String, String> {
     let mut summary = serde_json::to_value(&result.summary).map_err(|error| error.to_string())?;
@@ -29,9 +54,14 @@ pub(crate) fn text(result: &RunResult) -> Result<String, String> {
             section.retain(|figure, _| !figures.contains(&figure.as_str()));
         }
     }
+    prune(&mut summary);
     let mut text = serde_json::to_string_pretty(&summary).map_err(|error| error.to_string())?;
     for (name, table) in &result.tables {
-        for (column, values) in &table.columns {
+        let has_come =
+            |column: &Column| !matches!(column, Column::U64(all) if all.iter().all(|&own| own == 0));
+        for (column, values) in
+            table.columns.iter().filter(|(name, values)| !is_young(name) || has_come(values))
+        {
             let _ = write!(text, "\n{name}.{column} {values:?}");
         }
     }

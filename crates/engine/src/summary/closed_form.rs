@@ -85,6 +85,9 @@ fn why_not_uniform(facts: &Facts<'_>) -> Option<&'static str> {
     if is_any(&[ProgramCause::Migrated, ProgramCause::Lists]) {
         return Some("flash cores take over each other's data, or lists of it take space");
     }
+    if is_any(&[ProgramCause::Map]) {
+        return Some("pages of the mapping table are written, too");
+    }
     if is_any(&[
         ProgramCause::Scrub,
         ProgramCause::Rewritten,

@@ -2,10 +2,12 @@
 
 mod codes;
 mod gc;
+mod map_flush;
 mod protection;
 
 pub use codes::CodeRule;
 pub use gc::{GcConfig, GcReads, GcRelocation, Pacing, TokenConfig};
+pub use map_flush::MapFlushConfig;
 pub use protection::{
     ClassConfig, CodeConfig, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig, RangeConfig,
 };
@@ -56,6 +58,9 @@ pub struct FtlConfig {
     pub gc: GcConfig,
     /// Wear levelling.
     pub wear_leveling: WearLeveling,
+    /// Flushes of the mapping table to flash. Absent: it is in the controller's memory only, and costs nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map_flush: Option<MapFlushConfig>,
     /// Decisions of code of the user's: what `[policies]` of a scenario names, loaded.
     #[serde(skip)]
     pub own: OwnPolicies,
@@ -76,6 +81,7 @@ impl Default for FtlConfig {
             streams: 1,
             gc: GcConfig::default(),
             wear_leveling: WearLeveling::default(),
+            map_flush: None,
             own: OwnPolicies::default(),
         }
     }
@@ -236,6 +242,9 @@ impl FtlConfig {
             return Err(ConfigError::new("device.ftl.streams", self.streams, "must be between 1 and 16"));
         }
         self.gc.validate(self.mapping_unit)?;
+        if let Some(map_flush) = &self.map_flush {
+            map_flush.validate(self.mapping_unit)?;
+        }
         if self.spare_blocks >= geometry.blocks_per_plane {
             let limit = format!("must be fewer than the {} blocks of a plane", geometry.blocks_per_plane);
             return Err(ConfigError::new("device.ftl.spare_blocks", self.spare_blocks, limit));

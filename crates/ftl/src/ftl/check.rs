@@ -42,6 +42,7 @@ impl Ftl {
             origins.check(&self.layout, is(State::Open), is(State::Free), |slot| self.is_programmed(slot))?;
         }
         self.check_held()?;
+        self.check_maps()?;
         self.check_mount(true)?;
         self.check_parity()
     }

@@ -93,6 +93,9 @@ impl Ftl {
         if let Some(records) = &mut self.records {
             records.put(&self.layout, to.ppn, lpn);
         }
+        if let Some(maps) = &mut self.maps {
+            maps.entry_changed(lpn);
+        }
         self.superblocks.unit_stale(self.layout.superblock_of(slot));
         self.superblocks.unit_valid(self.frontiers[stream].superblock());
         self.counts.add(ProgramCause::Rewritten, 1);
@@ -100,7 +103,8 @@ impl Ftl {
     }
 
     /// The unit of `slot` cannot be read any more. If it is current, its logical page is lost: reads of it fail until it is written
-    /// or trimmed. Returns the page.
+    /// or trimmed. Returns the page. A page of the mapping table is not lost, as the controller still has it in its memory: the next flush
+    /// writes it again.
     pub fn lose(&mut self, slot: Ppn) -> Option<Lpn> {
         if !self.map.is_valid(slot) {
             return None;
@@ -112,6 +116,11 @@ impl Ftl {
             self.superblocks.unit_stale(self.layout.superblock_of(slot));
         } else {
             self.invalidate(slot);
+        }
+        self.entry_changed(lpn);
+        if self.is_map_page(lpn) {
+            self.record_trim(lpn);
+            return None;
         }
         self.losses.lose(lpn);
         if let Some(records) = &mut self.records {

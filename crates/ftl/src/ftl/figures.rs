@@ -29,6 +29,8 @@ pub struct Figures {
     pub covers_moved: u64,
     /// Units written but still in the buffer: in program units begun, or full and not yet reported as programmed.
     pub buffered_units: u64,
+    /// Flushes of the mapping table begun.
+    pub map_flushes: u64,
     /// Logical pages whose data has been lost and that have been neither written nor trimmed since.
     pub lost_units: u64,
 }
@@ -48,6 +50,7 @@ impl Ftl {
             victim_units,
             covers_moved: self.partials.moved(),
             buffered_units: self.counts.buffered(self.layout.units_per_pu()),
+            map_flushes: self.maps.as_ref().map_or(0, |maps| maps.flushes()),
             lost_units: self.losses.count(),
         }
     }

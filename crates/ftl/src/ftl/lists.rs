@@ -127,10 +127,11 @@ impl Ftl {
         before.copied().find(|&die| is_there(die))
     }
 
-    /// The current pages on flash that a list names.
+    /// The current pages on flash that a list names, without those of the mapping table.
     pub fn listed(&self, read: ListRead) -> impl Iterator<Item = Lpn> {
         let lanes = self.layout.lanes().len() as u32;
-        (0..read.count).flat_map(move |row| self.current_in(read.listed + row * lanes))
+        let all = (0..read.count).flat_map(move |row| self.current_in(read.listed + row * lanes));
+        all.filter(|&lpn| !self.is_map_page(lpn))
     }
 
     /// The program units of a superblock that lie on lane `lane`.
@@ -149,7 +150,7 @@ impl Ftl {
         slots.filter(|&slot| self.map.is_valid(slot) && self.is_programmed(slot)).map(|slot| self.owner(slot))
     }
 
-    /// Pages whose current copy lies on flash of die `local_die`; `open`: only those of superblocks that are not full, whose owners the
+    /// Pages, but for those of the mapping table, whose current copy lies on flash of die `local_die`; `open`: only those of superblocks that are not full, whose owners the
     /// controller has in its memory.
     pub fn pages_on(&self, local_die: LocalDie, open: bool) -> impl Iterator<Item = Lpn> {
         let superblocks = self.superblocks.ids();
@@ -158,9 +159,10 @@ impl Ftl {
             State::Sealed | State::Collecting => !open,
             State::Free | State::Retired => false,
         };
-        superblocks.filter(holds).flat_map(move |superblock| {
+        let all = superblocks.filter(holds).flat_map(move |superblock| {
             let own = self.layout.lanes_of_die(local_die).iter();
             own.flat_map(move |&lane| self.pus_on(superblock, lane)).flat_map(move |pu| self.current_in(pu))
-        })
+        });
+        all.filter(|&lpn| !self.is_map_page(lpn))
     }
 }

@@ -37,6 +37,9 @@ impl Ftl {
     #[inline(never)]
     pub(super) fn note_put(&mut self, slot: Ppn, lpn: Lpn, old: Ppn, was_lost: bool) {
         self.note_origin(slot, old, was_lost);
+        if let Some(maps) = &mut self.maps {
+            maps.entry_changed(lpn);
+        }
         if let Some(records) = &mut self.records {
             records.put(&self.layout, slot, lpn);
         }

@@ -20,12 +20,12 @@ impl Ftl {
         self.partials.exposed(stream)
     }
 
-    /// Whether the open stripe of `stream` is to be covered while it is not full.
+    /// Whether the open stripe of `stream` is to be covered while it is not full. That of the mapping table, which is in memory as well, never is.
     pub(super) fn takes_cover(&self, stream: Stream) -> bool {
         let across = || self.open_stripe(stream).is_some();
         match self.partials.place() {
             Some(PartialPlace::Inline) => self.streams.cause(stream) == Cause::Host && across(),
-            Some(PartialPlace::Blocks) => across(),
+            Some(PartialPlace::Blocks) => self.streams.cause(stream) != Cause::Map && across(),
             _ => false,
         }
     }

@@ -53,8 +53,8 @@ impl Ftl {
     #[cold]
     pub(super) fn drop_origins_of_all(&mut self) {
         self.origins = None;
-        self.follows = self.records.is_some();
-        self.looks_first = self.held.is_some();
+        self.follows = self.records.is_some() || self.maps.is_some();
+        self.looks_first = self.held.is_some() || self.maps.is_some();
     }
 
     /// Whether all that superseded units of `superblock` is on flash, or safe in the buffer: it may be erased.
@@ -141,6 +141,9 @@ impl Ftl {
     /// Power has failed: space that is held back may have been lost, but what could not be moved may be moved now.
     pub fn power_failed(&mut self) {
         self.room.power_failed();
+        if let Some(maps) = &mut self.maps {
+            maps.stop();
+        }
         self.lanes.shake();
         if self.config.gc.overlap {
             self.frontiers.forget_promises();
@@ -248,6 +251,7 @@ impl Ftl {
 
     /// Page `lpn`, which has no copy, goes back to what it was at `at`: a slot on flash, lost, or nothing.
     pub(super) fn come_back(&mut self, lpn: Lpn, at: Ppn) {
+        self.entry_changed(lpn);
         if at == LOST {
             self.losses.lose(lpn);
         } else if at.is_some() {

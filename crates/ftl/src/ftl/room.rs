@@ -116,7 +116,7 @@ impl Ftl {
         self.frontiers.len() + self.reserve() + waiting + log + 1
     }
 
-    /// From now on pages 0 to `end`, exclusively, are mapped, and there must be room for `units` of them. The table never shrinks:
+    /// From now on pages 0 to `end`, exclusively, are mapped, those of the mapping table included, and there must be room for `units` of the others. The table never shrinks:
     /// pages that were mapped stay so.
     ///
     /// # Panics
@@ -125,7 +125,7 @@ impl Ftl {
         assert!(end < u64::from(u32::MAX), "{end} pages cannot be numbered");
         self.map.grow(end);
         assert!(self.map.pages() == 0 || self.map.pages() >= end, "pages up to {end} are not mapped");
-        self.room.set_logical_units(units);
+        self.room.set_logical_units(units + u64::from(self.map_pages()));
         self.review_room();
     }
 

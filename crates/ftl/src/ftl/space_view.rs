@@ -59,12 +59,12 @@ impl SpaceView<'_> {
         free + self.ftl.frontiers.streams().map(|stream| u64::from(self.ftl.room(stream))).sum::<u64>()
     }
 
-    /// Units that there must be room for.
+    /// Units of the host that there must be room for.
     pub fn logical_units(self) -> u64 {
-        self.ftl.room.logical_units()
+        self.ftl.room.logical_units() - u64::from(self.ftl.map_pages())
     }
 
-    /// Pages that are mapped: those of [`SpaceView::logical_units`], and those that are another core's by now.
+    /// Pages that are mapped: those of [`SpaceView::logical_units`], those of the mapping table, and those that are another core's by now.
     pub fn mapped_pages(self) -> u64 {
         self.ftl.map.pages()
     }
@@ -81,7 +81,7 @@ impl SpaceView<'_> {
         (self.ftl.physical_units() * lanes).checked_div(left).unwrap_or(0)
     }
 
-    /// Whether `units` units could be taken for ever if die `without` were not there either.
+    /// Whether `units` units of the host could be taken for ever if die `without` were not there either.
     pub fn could_hold(self, units: u64, without: Option<LocalDie>) -> bool {
         let mut dead =
             self.ftl.lanes.dead().cloned().unwrap_or_else(|| LaneSet::new(self.ftl.layout.lanes().len()));
@@ -93,6 +93,7 @@ impl SpaceView<'_> {
             .ftl
             .data_streams()
             .map(|stream| data_units(&self.ftl.layout, self.ftl.codes.of_stream(stream), gaps));
+        let units = units + u64::from(self.ftl.map_pages());
         let needed = self.ftl.superblocks_for(units, data.min().unwrap_or(0)) + self.ftl.superblocks_beside();
         self.ftl.layout.superblocks() - self.ftl.superblocks.retired() >= needed
     }
@@ -102,7 +103,8 @@ impl SpaceView<'_> {
         let each = Codes::BYTES_EACH + Lanes::BYTES_EACH + self.bytes_of_use();
         let others = self.ftl.superblocks.ids().len() * each;
         let held = self.ftl.held.as_ref().map_or(0, |held| held.bytes());
-        self.ftl.map.bytes() + self.ftl.superblocks.bytes() + others + held + self.ftl.physical.bytes()
+        let maps = self.ftl.maps.as_ref().map_or(0, |maps| maps.bytes());
+        self.ftl.map.bytes() + self.ftl.superblocks.bytes() + others + held + maps + self.ftl.physical.bytes()
     }
 
     /// What [`SpaceView::bytes`] will be when all tables are built.
@@ -116,6 +118,7 @@ impl SpaceView<'_> {
             + pus.div_ceil(64) * size_of::<u64>() as u64
             + Physical::bytes_when_built(geometry, layout)
             + self.ftl.held.as_ref().map_or(0, |_| Held::bytes_when_built(pus))
+            + self.ftl.maps.as_ref().map_or(0, |maps| maps.bytes() as u64)
             + self.ftl.mount.map_or(0, |mount| {
                 let pages = u64::from(layout.logical_units());
                 Records::bytes(u64::from(layout.slots()), pages, mount.checkpoint_every)

@@ -10,7 +10,7 @@ use outlast_units::{BlockIndex, SuperblockId};
 impl Ftl {
     /// Whether `stream` may open a superblock.
     pub(super) fn may_open(&self, stream: Stream) -> bool {
-        let relocates = !matches!(self.streams.cause(stream), Cause::Host | Cause::Partial);
+        let relocates = !matches!(self.streams.cause(stream), Cause::Host | Cause::Partial | Cause::Map);
         if !relocates && self.config.gc.overlap {
             return self.leaves_reserve() && self.codes.data_units(stream) != 0;
         }

@@ -34,7 +34,11 @@ impl Ftl {
             self.replace(slot, Some(Unit::zero(lpn.0)));
             return Ok(slot);
         }
-        self.write_anew(stream, lpn)
+        let slot = self.write_anew(stream, lpn)?;
+        if self.wants_map_flush() {
+            self.flush_map_untimed();
+        }
+        Ok(slot)
     }
 
     #[allow(clippy::inline_always, reason = "the way of every write without time: the other caller is cold")]
@@ -80,7 +84,7 @@ impl Ftl {
     }
 
     #[cold]
-    fn make_space(&mut self, stream: Stream) -> Result<(), Full> {
+    pub(super) fn make_space(&mut self, stream: Stream) -> Result<(), Full> {
         while self.needs_gc() {
             if self.is_read_only() {
                 return Err(Full);
@@ -106,9 +110,11 @@ impl Ftl {
         Ok(())
     }
 
-    /// Collects until enough superblocks are free, as an idle drive does.
+    /// Flushes the mapping table, and collects until enough superblocks are free, as an idle drive does.
     pub fn settle_untimed(&mut self) {
         self.drop_origins_of_all();
+        self.call_map_flush();
+        self.flush_map_untimed();
         while self.needs_gc() && !self.is_read_only() {
             let Some(victim) = self.choose_victim() else { break };
             self.room.collection_begins();

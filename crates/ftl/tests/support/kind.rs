@@ -1,7 +1,8 @@
 //! Protected translation layers of many kinds, on few superblocks.
 
 use outlast_ftl::{
-    ClassConfig, Ftl, FtlConfig, FtlOptions, PartialConfig, PartialPlace, ProtectionConfig, WearLeveling,
+    ClassConfig, Ftl, FtlConfig, FtlOptions, MapFlushConfig, PartialConfig, PartialPlace, ProtectionConfig,
+    WearLeveling,
 };
 use outlast_media::{DefectConfig, Geometry};
 use outlast_units::{Bytes, DieId};
@@ -37,6 +38,8 @@ pub(crate) struct Kind {
     pub(crate) more_blocks: u32,
     /// Of so many program operations one fails, and of so many erasures.
     pub(crate) failures: u64,
+    /// Whether the mapping table is flushed.
+    pub(crate) flushes: bool,
 }
 
 impl Kind {
@@ -66,6 +69,11 @@ impl Kind {
             streams: self.hints,
             stride: self.stride,
             wear_leveling: WearLeveling { dynamic: true, static_gap: self.levels.then_some(2) },
+            map_flush: self.flushes.then(|| MapFlushConfig {
+                written: Some(Bytes(25 * UNIT * self.pages_per_unit)),
+                entry: Bytes(64),
+                ..MapFlushConfig::default()
+            }),
             ..FtlConfig::default()
         };
         let class = |parity: u8| ClassConfig {
@@ -113,6 +121,7 @@ pub(crate) const SOUND: Kind = Kind {
     pages_per_block: 2,
     more_blocks: 8,
     failures: u64::MAX,
+    flushes: false,
 };
 
 pub(crate) fn kinds() -> impl Strategy<Value = Kind> {
@@ -125,7 +134,7 @@ pub(crate) fn kinds() -> impl Strategy<Value = Kind> {
     let code = (0u8..3, prop::option::of(1u16..3));
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     // Planes of a die lie apart in a superpage at stride 1 alone.
-    let tasks = (any::<bool>(), any::<bool>(), 1u8..3, 1..=u32::from(DIES));
+    let tasks = (any::<bool>(), any::<bool>(), 1u8..3, 1..=u32::from(DIES), any::<bool>());
     let failures = prop::sample::select(vec![6u64, 25, 200, u64::MAX]);
     let pages = (prop::sample::select(vec![1u64, 2]), 4u32..8, 0u32..16);
     (place, code, flags, tasks, failures, pages, 0u16..2).prop_map(
@@ -147,6 +156,7 @@ pub(crate) fn kinds() -> impl Strategy<Value = Kind> {
                 pages_per_block: pages.1 * pages.0 as u32,
                 more_blocks: pages.2,
                 failures,
+                flushes: tasks.4,
             }
         },
     )

@@ -147,7 +147,8 @@ impl Rig {
             return self.fail(pu);
         }
         self.ftl.programmed(pu);
-        for slot in self.slots(pu).filter(|&slot| self.ftl.owner(slot).is_some()) {
+        let is_host = |ftl: &Ftl, lpn: Lpn| lpn.is_some() && !ftl.is_map_page(lpn);
+        for slot in self.slots(pu).filter(|&slot| is_host(&self.ftl, self.ftl.owner(slot))) {
             let (lpn, version) = (self.ftl.owner(slot), self.version(slot));
             let is_old = match self.durable.get(&lpn) {
                 Some(&Page::Written(known)) => known > version,
@@ -165,9 +166,15 @@ impl Rig {
         let own = self.ftl.superblock(self.ftl.layout().place(pu).superblock).stream();
         self.ftl.program_failed(pu);
         self.queue_parity(own);
+        let map = self.ftl.streams().map();
         for slot in self.slots(pu) {
+            if Some(own) == map {
+                assert_eq!(self.ftl.lose(slot), None, "the controller has its table");
+                continue;
+            }
             let first = [own, self.ftl.streams().gc(self.ftl.streams().class(own))];
-            let mut streams = first.into_iter().chain(self.streams());
+            let others = self.streams().filter(|&stream| Some(stream) != map);
+            let mut streams = first.into_iter().chain(others);
             let to = streams.find_map(|stream| Some((stream, self.ftl.rewrite(stream, slot)?)));
             match to {
                 Some((stream, to)) if to.completes_pu => {
@@ -205,6 +212,16 @@ impl Rig {
         }
         self.erase_formers();
         assert!(self.formers.is_empty(), "nothing is in the buffer, and {:?} are pinned", self.formers);
+    }
+
+    /// As much of the mapping table is flushed as finds room, if a flush is due or `called` for.
+    pub(crate) fn flush_map(&mut self, called: bool) {
+        if called {
+            self.ftl.call_map_flush();
+        }
+        while let Some((stream, pu)) = self.ftl.flush_map() {
+            self.queue_full(stream, pu);
+        }
     }
 
     /// Protects what the open stripe of `stream` holds.

@@ -39,6 +39,7 @@ impl Rig {
             57 if self.kind.levels => self.collect(Cause::WearLeveling, 1.0),
             58 if self.kind.scrubs => self.collect(Cause::Scrub, 1.0),
             59 => self.lose_cache(),
+            60..=62 => self.flush_map(number.is_multiple_of(2)),
             _ => {}
         }
         self.erase_formers();

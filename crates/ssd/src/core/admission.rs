@@ -224,6 +224,7 @@ impl Ssd {
         }
         let mut unit = None;
         if self.heeds_writes {
+            self.look_at_maps(core);
             if self.cores[core].ftl.coalesces() && self.coalesce(now, core, work) {
                 return;
             }

@@ -265,6 +265,9 @@ impl Ssd {
         for due in [Due::Wear, Due::Collect, Due::Scrub, Due::Admit] {
             self.make_due_then(core, due);
         }
+        if self.cores[core].ftl.wants_map_flush() {
+            self.make_due_then(core, Due::MapFlush);
+        }
     }
 
     /// Starts wear levelling on `core` if it has something to move and is not under way.

@@ -22,10 +22,12 @@ pub(crate) enum Due {
     Scrub,
     /// Host writes that wait may enter the buffer.
     Admit,
+    /// A flush of the mapping table may begin, or go on.
+    MapFlush,
 }
 
 impl Due {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Formers,
         Self::GcVictim,
         Self::WearVictim,
@@ -34,6 +36,7 @@ impl Due {
         Self::Collect,
         Self::Scrub,
         Self::Admit,
+        Self::MapFlush,
     ];
 
     /// That the victim of `task` is looked at.
@@ -47,7 +50,7 @@ impl Due {
     }
 
     #[inline]
-    fn bit(self) -> u8 {
+    fn bit(self) -> u16 {
         1 << self as u8
     }
 }
@@ -55,8 +58,8 @@ impl Due {
 /// What is due on a flash core: a set, and another that follows when nothing of the first is left.
 #[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Dirty {
-    now: u8,
-    then: u8,
+    now: u16,
+    then: u16,
     /// Whether the drive knows that something is due.
     listed: bool,
 }
@@ -82,9 +85,9 @@ impl Dirty {
             }
             self.now = std::mem::take(&mut self.then);
         }
-        let first = Due::ALL[self.now.trailing_zeros() as usize % Due::ALL.len()];
+        let first = Due::ALL.get(self.now.trailing_zeros() as usize).copied();
         self.now &= self.now - 1;
-        Some(first)
+        first
     }
 }
 

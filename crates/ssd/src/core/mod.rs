@@ -6,6 +6,7 @@ mod coalescing;
 mod collection;
 mod credit;
 mod dirty;
+mod map_flush;
 mod pacing;
 mod processor;
 mod programs;
@@ -17,6 +18,7 @@ mod victim;
 
 pub(crate) use buffer::{Buffer, WaitingWrite};
 pub(crate) use dirty::{Dirty, Due, Unsettled};
+pub(crate) use map_flush::{MapPrograms, MapTimer};
 pub(crate) use processor::{CoreWork, Processor};
 pub(crate) use recent::Recent;
 pub(crate) use tasks::{NextRead, Tasks};
@@ -49,6 +51,8 @@ pub(crate) struct Core {
     /// Units that the host has read, kept in memory; absent where none are.
     pub(crate) read_cache: Option<Box<Recent>>,
     pub(crate) covers: Covers,
+    /// What a flush of the mapping table has under way.
+    pub(crate) maps: MapPrograms,
     /// First die (over the drive) of each local die.
     pub(crate) dies: IndexVec<LocalDie, DieId>,
     /// What is to be looked at before the next event.
@@ -113,6 +117,7 @@ impl Core {
             }),
             read_cache: config.read_cache_units().map(|units| Box::new(Recent::new(units))),
             covers: Covers::new(ftl.streams().count(), cover_after(config)),
+            maps: MapPrograms::default(),
             dies: dies.iter().copied().collect(),
             dirty: Dirty::default(),
             ftl,

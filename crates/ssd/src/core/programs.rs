@@ -38,6 +38,9 @@ impl Ssd {
             self.end_moved_in(now, core, op.pu);
         }
         self.mark_pinned(core);
+        if self.cores[core].maps.any_in_flight() {
+            self.note_map_programmed(core, op.pu);
+        }
         if self.cores[core].buffer.pacer().is_mixed() {
             self.let_waiting_go();
         }
@@ -84,6 +87,7 @@ impl Ssd {
     pub(crate) fn program_in(&mut self, now: Nanos, core: CoreId, stream: Stream, pu: Pu, units: u32) {
         match self.cores[core].ftl.streams().cause(stream) {
             Cause::Host | Cause::Partial => self.program_host(now, core, pu, units),
+            Cause::Map => self.program_map(now, core, pu),
             Cause::Gc => self.program_relocated(now, core, Task::Gc, pu, units),
             Cause::WearLeveling => self.program_relocated(now, core, Task::WearLeveling, pu, units),
             Cause::Scrub | Cause::Reencode => self.program_relocated(now, core, Task::Scrub, pu, units),

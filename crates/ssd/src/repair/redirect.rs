@@ -4,7 +4,7 @@
 //! ones form a *redirection unit*, where `D` is how many dies the drive had at first. Of each, a failure of a die of `v` takes a *window*
 //! of `N` places: the first failure places 0 to N − 1, the next one the N places after them, and so on. The unit at the `i`-th place of
 //! a window goes to core `i`, except for `i = v`, which stays. It lives there in the core's *extension* (the paper's `LS_redirect`), local
-//! numbers after the core's own: each window of each victim is a *layer*, numbered densely, one unit for each redirection unit.
+//! numbers after the core's own and after what else it keeps: each window of each victim is a *layer*, numbered densely, one unit for each redirection unit.
 //!
 //! So where a unit lives follows from a division and an entry of a table whose size is the number of cores times that of failures; no
 //! unit has an entry of its own. Units that a core has taken over stay when it becomes a victim itself: only its own ones are
@@ -30,6 +30,8 @@ pub(crate) struct Redirection {
     windows: u32,
     /// Units of each core when all dies worked.
     own: IndexVec<CoreId, u32>,
+    /// Local numbers of each core that are no unit of the host, after its own ones.
+    beside: IndexVec<CoreId, u32>,
     /// Windows taken, by victim.
     taken: IndexVec<CoreId, u32>,
     /// First local number of each layer, by victim, window and helper.
@@ -41,8 +43,9 @@ pub(crate) struct Redirection {
 }
 
 impl Redirection {
-    /// Of a drive with `units` units and `dies` dies, none of which has failed.
-    pub(crate) fn new(units: u64, cores: u32, dies: u32) -> Self {
+    /// Of a drive with `units` units and `dies` dies, none of which has failed. After its own units a core has as many other numbers as `beside`
+    /// says.
+    pub(crate) fn new(units: u64, cores: u32, dies: u32, beside: impl Fn(CoreId) -> u32) -> Self {
         assert!(cores != 0, "a drive has a flash core");
         let count = cores as usize;
         let own = |core: u64| units / u64::from(cores) + u64::from(core < units % u64::from(cores));
@@ -53,7 +56,8 @@ impl Redirection {
             cores,
             period,
             windows,
-            end: own.clone(),
+            end: own.iter_indexed().map(|(core, own)| own + beside(core)).collect(),
+            beside: own.indices().map(beside).collect(),
             own,
             taken: IndexVec::filled(0, count),
             base: vec![0; count * windows as usize * count],
@@ -122,6 +126,7 @@ impl Redirection {
         if local.0 < self.own[core] {
             return (core, local);
         }
+        debug_assert!(local.0 >= self.own[core] + self.beside[core], "core {core} keeps no unit as {local}");
         debug_assert!(local.0 < self.end[core], "core {core} holds no unit {local}");
         let layers = &self.layers[core];
         let after = layers.partition_point(|layer| layer.first <= local.0);
@@ -142,7 +147,7 @@ impl Redirection {
             .flat_map(|helper| (0..self.taken[core]).map(move |window| (window, helper)))
             .map(|(window, helper)| u64::from(self.places(core, window, helper)))
             .sum();
-        u64::from(self.end[core]) - away
+        u64::from(self.end[core] - self.beside[core]) - away
     }
 
     /// The numbers of core `victim`'s units that live elsewhere, from the `from`-th redirection unit on, with their places; in the order
@@ -174,7 +179,7 @@ mod tests {
     #[test]
     fn figure_8() {
         // Four cores, 16 dies, 60 units; a die of core 3 fails.
-        let mut redirection = Redirection::new(60, 4, 16);
+        let mut redirection = Redirection::new(60, 4, 16, |_| 0);
         assert!(redirection.take_window(CoreId(3)));
         let moved: Vec<(u64, u64)> = (0..60u64)
             .filter_map(|unit| {
@@ -201,9 +206,11 @@ mod tests {
         }
         for (core, &held) in held.iter_indexed() {
             assert_eq!(redirection.logical(core), held, "units of core {core}");
-            // Densely numbered: all of the extension is in use.
-            let extension = seen.range((core, Lpn(redirection.own[core]))..=(core, Lpn::NONE)).count();
-            assert_eq!(extension as u32, redirection.end(core) - redirection.own[core]);
+            // Densely numbered: all of the extension is in use, and it begins after what the core keeps beside.
+            let first = redirection.own[core] + redirection.beside[core];
+            assert_eq!(seen.range((core, Lpn(redirection.own[core]))..(core, Lpn(first))).count(), 0);
+            let extension = seen.range((core, Lpn(first))..=(core, Lpn::NONE)).count();
+            assert_eq!(extension as u32, redirection.end(core) - first);
             let away: Vec<Lpn> = redirection.redirected(core, 0).collect();
             let expected: Vec<Lpn> = Lpn::each(Lpn(0)..Lpn(redirection.own[core]))
                 .filter(|&number| redirection.home(core, number).is_some())
@@ -217,7 +224,7 @@ mod tests {
         fn every_unit_has_one_home(
             cores in 1u32..7, dies in 1u32..40, units in 0u64..3000, victims in prop::collection::vec(0u16..7, 0..20),
         ) {
-            let mut redirection = Redirection::new(units, cores, dies);
+            let mut redirection = Redirection::new(units, cores, dies, |core| u32::from(core.0) * 3);
             check(&redirection, units);
             for victim in victims {
                 let victim = CoreId(victim % cores as u16);
@@ -240,7 +247,7 @@ mod tests {
         // D − 1 places always have room for as many windows, also where the cores have dies of different number.
         for cores in 2..8u32 {
             for dies in 2 * cores..50 {
-                let mut redirection = Redirection::new(100_000, cores, dies);
+                let mut redirection = Redirection::new(100_000, cores, dies, |_| 0);
                 for failure in 1..dies.div_ceil(cores) {
                     assert!(
                         redirection.take_window(CoreId(0)),

@@ -154,6 +154,7 @@ impl Ssd {
             let state = &mut self.cores[core];
             state.buffer.hold(0);
             state.tasks.hold(0);
+            state.maps.forget();
             let buffered = state.ftl.figures().buffered_units;
             let Aftermath { lost, sealed, fill, mut read, scanned } =
                 state.ftl.lose_buffer(&started, &queued);

@@ -193,7 +193,8 @@ impl Ssd {
     /// `None` where that cannot be, or leaves some core too little room.
     pub(crate) fn redirected_once_more(&self, victim: CoreId, die: Option<LocalDie>) -> Option<Redirection> {
         let dies = (self.places.len() - self.config.absent_dies.len()) as u32;
-        let none = || Redirection::new(self.size.units, self.cores.len() as u32, dies);
+        let beside = |core: CoreId| self.cores[core].ftl.map_pages();
+        let none = || Redirection::new(self.size.units, self.cores.len() as u32, dies, beside);
         let mut next = self.redirection.as_deref().map_or_else(none, Redirection::clone);
         let fits = |core: CoreId, next: &Redirection| {
             let without = die.filter(|_| core == victim);

@@ -75,13 +75,14 @@ impl Ssd {
         }
     }
 
-    /// Pages times seconds, since the last reset and up to `now`, for which data of class `class` on flash had no parity though its code
+    /// Pages times seconds, since the last reset and up to `now`, for which data of the host of class `class` on flash had no parity though its code
     /// has some: the stripe was not full, and nothing covered it.
     pub fn unprotected_page_seconds(&self, now: Nanos, class: u8) -> f64 {
         let of = |core: &crate::core::Core| -> f64 {
             let pages = f64::from(core.ftl.layout().pages_per_pu());
             let streams = core.ftl.streams().all();
-            let own = streams.filter(|&stream| core.ftl.streams().class(stream) == class);
+            let (of, map) = (core.ftl.streams(), core.ftl.streams().map());
+            let own = streams.filter(|&stream| of.class(stream) == class && Some(stream) != map);
             own.map(|stream| core.covers.exposure(now, stream) as f64 * pages / 1e9).sum()
         };
         self.cores.iter().map(of).sum()

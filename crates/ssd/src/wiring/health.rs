@@ -30,6 +30,7 @@ impl Ssd {
         self.settle(now);
         let mut next = self.schedule.next().min(self.changes.next());
         next = next.min(self.host.late.next()).min(self.host.opens_at());
+        next = next.min(self.call_map_flushes(now));
         for core in self.cores.indices() {
             next = next.min(self.scrub_what_is_due(now, core)).min(self.cover_what_is_due(now, core));
             next = next.min(self.pace_what_is_due(now, core));

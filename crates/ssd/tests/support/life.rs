@@ -2,7 +2,7 @@
 
 use super::model::Model;
 use super::protection::{Choices, choices, chooses_by_figures, protected};
-use super::torture::coalesces;
+use super::torture::{coalesces, map_flushes};
 use super::{tiny, weak_flash};
 use outlast_device::{Device, Op};
 use outlast_media::{ChannelOrder, Damage, Fault, HazardConfig, PageTimes, PlaneReads, Suspend};
@@ -192,7 +192,8 @@ pub(crate) fn drives() -> impl Strategy<Value = SsdConfig> {
         choices().prop_map(protected_drive),
         repairs.prop_map(|(scheme, identifier)| repaired_drive(scheme, identifier)),
     ];
-    (traits(), kinds, any::<u64>()).prop_map(|(traits, config, seed)| {
+    (traits(), kinds, map_flushes(), any::<u64>()).prop_map(|(traits, mut config, map_flush, seed)| {
+        config.ftl.map_flush = map_flush;
         let mut config = with(traits, config);
         chooses_by_figures(&mut config, seed);
         config

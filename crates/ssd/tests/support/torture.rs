@@ -6,7 +6,7 @@ use super::pacing::pacings;
 use super::protection::{choices, chooses_by_figures, protected};
 use super::tiny;
 use outlast_device::{Device, Op};
-use outlast_ftl::{CodeConfig, GcConfig, VictimPolicy, WearLeveling};
+use outlast_ftl::{CodeConfig, GcConfig, MapFlushConfig, VictimPolicy, WearLeveling};
 use outlast_media::{Damage, Fault, PageTimes, Suspend};
 use outlast_ssd::{HostLatency, SsdConfig, WriteCache};
 use outlast_units::rng::SplitMix;
@@ -120,8 +120,9 @@ pub(crate) fn configurations() -> impl Strategy<Value = SsdConfig> {
     let protection = prop::option::weighted(0.7, choices());
     let shape = (any::<bool>(), 1u8..4, prop::sample::select(vec![1u16, 2]), (pacings(), 0u32..4));
     let rest = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    (cache, policy, sizes, protection, shape, rest).prop_map(
-        |(cache, policy, (unit, page), protection, shape, (link, suspend, leveling, bound, one_shot))| {
+    (cache, policy, sizes, protection, shape, rest, map_flushes()).prop_map(
+        |(cache, policy, (unit, page), protection, shape, rest, map_flush)| {
+            let (link, suspend, leveling, bound, one_shot) = rest;
             let (multi_plane, streams, cores, (pacing, stride)) = shape;
             let mut config = tiny();
             config.geometry.page_size = Bytes::kib(page);
@@ -166,6 +167,7 @@ pub(crate) fn configurations() -> impl Strategy<Value = SsdConfig> {
                 config.ftl.capacity = Some(Bytes(config.geometry.raw_capacity().0 / share));
             }
             config.protection = protection.map(|choices| protected(choices, rows));
+            config.ftl.map_flush = map_flush;
             pacing.set(&mut config);
             config
         },
@@ -179,6 +181,18 @@ pub(crate) fn coalesces(config: &mut SsdConfig, yes: bool, kib: u64) {
         config.controller.hold_back = Bytes::kib(kib);
         config.controller.write_buffer = Bytes(config.controller.write_buffer.0 + 1024 * kib);
     }
+}
+
+/// Flushes of the mapping table, every few writes or milliseconds, or none.
+pub(crate) fn map_flushes() -> impl Strategy<Value = Option<MapFlushConfig>> {
+    let when = prop::sample::select(vec![(None, Some(64)), (Some(3), None), (Some(40), Some(400))]);
+    let one = (when, prop::sample::select(vec![4, 64]), any::<bool>()).prop_map(
+        |((ms, kib), entry, dirty_only)| {
+            let (interval, written) = (ms.map(Nanos::millis), kib.map(Bytes::kib));
+            MapFlushConfig { interval, written, entry: Bytes(entry), dirty_only }
+        },
+    );
+    prop::option::of(one)
 }
 
 pub(crate) fn frequencies() -> impl Strategy<Value = Cuts> {

@@ -10,7 +10,7 @@ const STEP: u64 = 4096;
 /// Writes the requests of the trace in format `to` and returns how many. They are those that `spec` replays (device, skip,
 /// head, order, alignment, time scale, repeat), with times from the first one on; addresses are as recorded, on one device.
 /// Reading the result back (for `ascii` with `time_unit = "ns"` and `address_unit = "sector"`) gives the same requests,
-/// with times cut to the format's resolution: 100 ns for msr, 1 us for fio-iolog, vscsi and alibaba, exact for the others.
+/// with times cut to the format's resolution: 100 ns for msr, 1 us for fio-iolog, vscsi, alibaba and etw, exact for the others.
 ///
 /// `progress` is called now and then with the fraction done; it says whether to go on.
 ///

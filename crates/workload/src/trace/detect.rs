@@ -54,7 +54,7 @@ pub(crate) fn detect(origin: &Origin, spec: &TraceSpec) -> Result<Detected, Work
     let fixed = match format {
         Format::Msr => Some(TimeUnit::Filetime),
         Format::Spc | Format::Blkparse => Some(TimeUnit::S),
-        Format::Alibaba | Format::Vscsi => Some(TimeUnit::Us),
+        Format::Alibaba | Format::Vscsi | Format::Etw => Some(TimeUnit::Us),
         Format::FioIolog | Format::FioIologV2 => Some(spec.time_unit.unwrap_or(TimeUnit::Us)),
         Format::Ascii | Format::Auto => spec.time_unit,
     };
@@ -110,6 +110,9 @@ fn recognise(bytes: &[u8], lines: &[&[u8]]) -> Option<Format> {
 fn recognise_line(line: &[u8]) -> Option<Format> {
     if formats::iolog_version(line).is_some() {
         return Some(Format::FioIolog);
+    }
+    if formats::is_etw(line) {
+        return Some(Format::Etw);
     }
     let number = |text: &[u8]| super::fields::time(text, 1).is_ok();
     let letter = |text: &[u8]| matches!(text, b"r" | b"R" | b"w" | b"W");

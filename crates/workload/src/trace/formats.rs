@@ -2,6 +2,7 @@
 
 mod blkparse;
 mod context;
+mod etw;
 mod iolog;
 mod split;
 mod tables;
@@ -10,6 +11,7 @@ mod vscsi;
 
 pub(crate) use blkparse::is_device;
 pub(crate) use context::{Context, Parsed, Record};
+pub(crate) use etw::is_first as is_etw;
 pub(crate) use iolog::version as iolog_version;
 #[cfg(test)]
 pub(crate) use split::Words;
@@ -29,6 +31,7 @@ impl Context {
             Format::Ascii => tables::ascii(self, line),
             Format::Alibaba => tables::alibaba(self, line, number),
             Format::Blkparse => blkparse::event(self, line),
+            Format::Etw => etw::event(self, line),
             Format::FioIolog | Format::FioIologV2 => iolog::action(self, line, number),
             Format::Vscsi | Format::Auto => Err(super::fields::fault("format", line, "a text format")),
         }

@@ -31,11 +31,15 @@ pub enum Format {
     Vscsi,
     /// Alibaba block traces: `device_id,opcode,offset,length,timestamp`; bytes and microseconds.
     Alibaba,
+    /// Disk events of Event Tracing for Windows as text, from xperf's dumper or SNIA IOTTA's Microsoft production servers:
+    /// `DiskRead, TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ByteOffset, IOSize, ElapsedTime, DiskNum, ...`; microseconds and bytes. The
+    /// file's own header says which column is which.
+    Etw,
 }
 
 impl Format {
     /// The names that a user may write, for messages.
-    pub(crate) const NAMES: &'static str = "msr, spc, ascii, blkparse, fio-iolog, vscsi, alibaba";
+    pub(crate) const NAMES: &'static str = "msr, spc, ascii, blkparse, fio-iolog, vscsi, alibaba, etw";
 
     /// Its name in a scenario.
     pub const fn name(self) -> &'static str {
@@ -49,6 +53,7 @@ impl Format {
             Self::FioIologV2 => "fio-iolog-v2",
             Self::Vscsi => "vscsi",
             Self::Alibaba => "alibaba",
+            Self::Etw => "etw",
         }
     }
 }
@@ -123,7 +128,7 @@ pub enum Devices {
 }
 
 /// The name of a device as the trace has it: the disk number, the ASU, `hm_0` (MSR host and disk), "259,2" (blkparse), the
-/// file name of a fio log, the device id.
+/// file name of a fio log, the device id, the number of a disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "the name or number of a device")]
 pub enum DeviceName {

@@ -9,6 +9,10 @@ use std::io::{self, Write};
 
 /// FILETIME of 1970-01-01: where written MSR traces start.
 const FILETIME_1970: u64 = 116_444_736_000_000_000;
+/// The columns of what Windows's text says of a read or a write, and of a flush.
+const ETW_MOVES: &str =
+    "TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ByteOffset, IOSize, ElapsedTime, DiskNum";
+const ETW_FLUSHES: &str = "TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ElapsedTime, DiskNum";
 /// The device that written fio logs name.
 const IOLOG_FILE: &str = "/dev/outlast";
 
@@ -97,13 +101,13 @@ impl<'a> TraceWriter<'a> {
 }
 
 /// Why a request cannot be written; `None` if it can. Time below the format's resolution is dropped: 100 ns for msr, 1 us
-/// for fio-iolog, vscsi and alibaba, none for spc, ascii and blkparse.
+/// for fio-iolog, vscsi, alibaba and etw, none for spc, ascii and blkparse.
 fn obstacle(format: Format, request: &Request) -> Option<&'static str> {
     let command = request.command;
     let rich = matches!(format, Format::Blkparse | Format::FioIolog | Format::FioIologV2);
     match command.op {
         Op::Trim if !rich => Some("the format has no trim"),
-        Op::Flush if !rich => Some("the format has no flush"),
+        Op::Flush if !rich && format != Format::Etw => Some("the format has no flush"),
         Op::LbaStatus => Some("no format has queries of the LBA status"),
         _ if command.fua && format != Format::Blkparse => Some("the format has no forced unit access"),
         _ if format == Format::Vscsi && u64::from(command.sectors) * 512 > u64::from(u32::MAX) => {
@@ -118,6 +122,15 @@ fn header(format: Format, out: &mut dyn Write) -> io::Result<()> {
     match format {
         Format::FioIolog => writeln!(out, "fio version 3 iolog\n0 {IOLOG_FILE} add\n0 {IOLOG_FILE} open"),
         Format::FioIologV2 => writeln!(out, "fio version 2 iolog\n{IOLOG_FILE} add\n{IOLOG_FILE} open"),
+        Format::Etw => {
+            writeln!(out, "BeginHeader")?;
+            for (event, columns) in
+                [("DiskRead", ETW_MOVES), ("DiskWrite", ETW_MOVES), ("DiskFlush", ETW_FLUSHES)]
+            {
+                writeln!(out, "{event:>15}, {columns}")?;
+            }
+            writeln!(out, "EndHeader")
+        }
         _ => Ok(()),
     }
 }
@@ -155,6 +168,17 @@ fn request(
         Format::Ascii => writeln!(out, "{at} 0 {lba} {sectors} {}", u8::from(read)),
         Format::Alibaba => writeln!(out, "0,{},{offset},{size},{}", if read { 'R' } else { 'W' }, at / 1000),
         Format::Blkparse => event(number, 'Q', request, out),
+        Format::Etw if command.op == Op::Flush => {
+            writeln!(out, "{:>15}, {}, outlast ( 0), 0, 0x0, 0, 0", "DiskFlush", at / 1000)
+        }
+        Format::Etw => {
+            let name = if read { "DiskRead" } else { "DiskWrite" };
+            writeln!(
+                out,
+                "{name:>15}, {}, outlast ( 0), 0, 0x0, {offset:#012x}, {size:#010x}, 0, 0",
+                at / 1000
+            )
+        }
         Format::FioIolog | Format::FioIologV2 => {
             let action = match command.op {
                 Op::Read => "read",

@@ -1,5 +1,6 @@
 //! What a decoder needs to know and to remember, and what it gives.
 
+use super::etw::Header;
 use super::version::Version;
 use crate::trace::fields::Fault;
 use crate::trace::spec::{AddressUnit, BlkEvent, Format};
@@ -101,6 +102,8 @@ pub(crate) struct Context {
     pub(crate) rounded: u64,
     /// The time so far of a format that records waits.
     pub(crate) clock: u64,
+    /// What the columns of Windows's events are.
+    pub(crate) etw: Header,
     /// Whether blkparse's summary has begun.
     pub(crate) summary: bool,
 }
@@ -117,6 +120,7 @@ impl Context {
             devices: DeviceTable::default(),
             rounded: 0,
             clock: 0,
+            etw: Header::default(),
             summary: false,
         }
     }

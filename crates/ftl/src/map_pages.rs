@@ -1,0 +1,281 @@
+//! Pages of the mapping table that are written to flash: which are dirty, and how far a flush has come.
+
+use crate::bits::Bits;
+use crate::config::MapFlushConfig;
+use outlast_units::{Bytes, Lpn};
+
+/// In place of a page: no flush is under way.
+const AT_REST: u32 = u32::MAX;
+
+/// The pages of a flash core's table. Each has a logical page of its own, numbered after those of the host, so that everything that moves
+/// data, rebuilds it or goes back to an older copy treats it as any other.
+#[derive(Clone, Debug, outlast_persist::Restore)]
+pub(crate) struct MapPages {
+    /// Logical pages of the host: the first page of the table has the number after them.
+    #[persist(skip)]
+    host: u32,
+    #[persist(skip)]
+    entries: u32,
+    #[persist(skip)]
+    count: u32,
+    /// Units that the host writes between two flushes; [`u64::MAX`]: none is due by that.
+    #[persist(skip)]
+    every: u64,
+    #[persist(skip)]
+    dirty_only: bool,
+    /// The pages of which an entry has changed since they were last written, or whose newest copy is lost.
+    dirty: Bits,
+    dirty_count: u32,
+    /// The page that a flush looks at next.
+    next: u32,
+    /// Whether another flush begins when none is under way.
+    is_due: bool,
+    /// Units that the host had written when a flush was last due by that.
+    since: u64,
+    /// Flushes begun.
+    flushes: u64,
+}
+
+impl MapPages {
+    /// All clean, of a core with `host` logical pages of `unit` bytes. Without its `built` table it only says how many there are.
+    pub(crate) fn new(config: &MapFlushConfig, host: u32, unit: Bytes, built: bool) -> Self {
+        let count = config.pages(u64::from(host), unit) as u32;
+        Self {
+            host,
+            entries: config.entries(unit),
+            count,
+            every: config.written.map_or(u64::MAX, |written| written.0 / unit.0),
+            dirty_only: config.dirty_only,
+            dirty: Bits::new(if built { count as usize } else { 0 }),
+            dirty_count: 0,
+            next: AT_REST,
+            is_due: false,
+            since: 0,
+            flushes: 0,
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// How many are dirty.
+    pub(crate) fn dirty(&self) -> u32 {
+        self.dirty_count
+    }
+
+    /// Flushes begun so far.
+    pub(crate) fn flushes(&self) -> u64 {
+        self.flushes
+    }
+
+    /// Resident bytes, when built.
+    pub(crate) fn bytes(&self) -> usize {
+        self.count.div_ceil(64) as usize * size_of::<u64>()
+    }
+
+    /// The logical page of page `page` of the table.
+    #[inline]
+    pub(crate) fn lpn(&self, page: u32) -> Lpn {
+        debug_assert!(page < self.count, "page {page} of a table of {}", self.count);
+        Lpn(self.host + page)
+    }
+
+    /// The page of the table that logical page `lpn` is, if any.
+    #[inline]
+    pub(crate) fn page_of(&self, lpn: Lpn) -> Option<u32> {
+        lpn.0.checked_sub(self.host).filter(|&page| page < self.count)
+    }
+
+    /// The logical pages whose entries page `page` has.
+    pub(crate) fn entries_of(&self, page: u32) -> std::ops::Range<u32> {
+        let first = page * self.entries;
+        first..first.saturating_add(self.entries).min(self.host)
+    }
+
+    /// The entry of `lpn` has changed. Pages of the table have none, nor have units that other cores have handed over.
+    #[inline]
+    pub(crate) fn entry_changed(&mut self, lpn: Lpn) {
+        if lpn.0 < self.host {
+            self.mark(lpn.0 / self.entries);
+        }
+    }
+
+    /// Page `page` is dirty.
+    #[inline]
+    pub(crate) fn mark(&mut self, page: u32) {
+        if !self.dirty.get(page) {
+            self.dirty.set(page);
+            self.dirty_count += 1;
+        }
+    }
+
+    /// Whether page `page` is dirty.
+    pub(crate) fn is_dirty(&self, page: u32) -> bool {
+        self.dirty.get(page)
+    }
+
+    /// A flush is to begin, when the one under way has ended.
+    pub(crate) fn call(&mut self) {
+        self.is_due = true;
+    }
+
+    /// Whether a flush is to begin where the host has written `clock` units.
+    #[inline]
+    pub(crate) fn is_due(&self, clock: u64) -> bool {
+        self.is_due || clock - self.since >= self.every
+    }
+
+    /// Whether a flush is under way.
+    #[inline]
+    pub(crate) fn is_flushing(&self) -> bool {
+        self.next != AT_REST
+    }
+
+    /// A flush begins.
+    pub(crate) fn begin(&mut self, clock: u64) {
+        debug_assert!(!self.is_flushing(), "a flush begins beside another");
+        self.next = 0;
+        self.is_due = false;
+        // A flush that begins late puts off none of those after it.
+        self.since = clock - (clock - self.since) % self.every;
+        self.flushes += 1;
+    }
+
+    /// The page that the flush under way writes next; with none left, it has ended.
+    pub(crate) fn peek(&mut self) -> Option<u32> {
+        if self.dirty_only && self.is_flushing() {
+            while self.next < self.count && !self.dirty.get(self.next) {
+                let word = *self.dirty.word_of(self.next) >> (self.next % 64);
+                self.next += if word == 0 { 64 - self.next % 64 } else { word.trailing_zeros() };
+            }
+        }
+        if self.next < self.count {
+            return Some(self.next);
+        }
+        self.next = AT_REST;
+        None
+    }
+
+    /// The page that was [looked at](MapPages::peek) is written as it is now.
+    pub(crate) fn take(&mut self) {
+        let page = self.next;
+        if self.dirty.get(page) {
+            self.dirty.clear(page);
+            self.dirty_count -= 1;
+        }
+        self.next += 1;
+    }
+
+    /// The flush under way, and one that is due, are forgotten.
+    pub(crate) fn stop(&mut self) {
+        self.next = AT_REST;
+        self.is_due = false;
+    }
+
+    /// Checks that as many are dirty as is counted.
+    ///
+    /// # Errors
+    /// If not.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let dirty = self.dirty.count(0, self.count);
+        if dirty != self.dirty_count {
+            return Err(format!("{dirty} pages of the table are dirty, {} are counted", self.dirty_count));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    const HOST: u32 = 1000;
+
+    fn pages(entry: u64, dirty_only: bool) -> MapPages {
+        let config = MapFlushConfig {
+            written: Some(Bytes(4096)),
+            entry: Bytes(entry),
+            dirty_only,
+            ..MapFlushConfig::default()
+        };
+        MapPages::new(&config, HOST, Bytes(512), true)
+    }
+
+    fn flush(pages: &mut MapPages) -> Vec<u32> {
+        pages.begin(0);
+        let mut written = Vec::new();
+        while let Some(page) = pages.peek() {
+            pages.take();
+            written.push(page);
+        }
+        written
+    }
+
+    proptest::proptest! {
+        /// The oracle is a set of page numbers.
+        #[test]
+        fn a_flush_writes_what_has_changed_since_the_last_one_and_each_page_once(
+            rounds in proptest::collection::vec(proptest::collection::vec(0..HOST + 40, 0..40), 1..6),
+            entry in 1u64..9,
+        ) {
+            let mut pages = pages(entry, true);
+            let entries = 512 / entry as u32;
+            for changed in rounds {
+                let wanted: BTreeSet<u32> =
+                    changed.iter().filter(|&&lpn| lpn < HOST).map(|lpn| lpn / entries).collect();
+                changed.iter().for_each(|&lpn| pages.entry_changed(Lpn(lpn)));
+                proptest::prop_assert_eq!(pages.dirty() as usize, wanted.len());
+                proptest::prop_assert_eq!(pages.check(), Ok(()));
+                proptest::prop_assert_eq!(flush(&mut pages), wanted.into_iter().collect::<Vec<_>>());
+                proptest::prop_assert_eq!((pages.dirty(), pages.is_flushing()), (0, false));
+            }
+        }
+    }
+
+    #[test]
+    fn what_changes_behind_a_flush_waits_for_the_next_and_what_changes_before_it_does_not() {
+        let mut pages = pages(8, true);
+        for page in [1, 5] {
+            pages.mark(page);
+        }
+        pages.begin(0);
+        assert_eq!(pages.peek(), Some(1));
+        pages.take();
+        pages.mark(1);
+        pages.mark(9);
+        let mut rest = Vec::new();
+        while let Some(page) = pages.peek() {
+            pages.take();
+            rest.push(page);
+        }
+        assert_eq!((rest, pages.dirty()), (vec![5, 9], 1));
+        assert_eq!(flush(&mut pages), [1]);
+        assert_eq!(pages.flushes(), 2);
+    }
+
+    #[test]
+    fn the_whole_table_is_written_where_that_is_asked_for() {
+        let mut pages = pages(8, false);
+        assert_eq!(flush(&mut pages), (0..16).collect::<Vec<_>>());
+        assert_eq!(pages.entries_of(15), 960..1000, "the last page is not full");
+        assert_eq!(
+            (pages.page_of(Lpn(999)), pages.page_of(Lpn(1015)), pages.page_of(Lpn(1016))),
+            (None, Some(15), None)
+        );
+        assert_eq!(pages.lpn(15), Lpn(1015));
+    }
+
+    #[test]
+    fn a_flush_is_due_by_what_is_written_or_when_it_is_called() {
+        let mut pages = pages(8, true);
+        assert!(!pages.is_due(7) && pages.is_due(8));
+        pages.begin(9);
+        pages.call();
+        assert!(pages.is_due(9) && pages.is_flushing());
+        pages.stop();
+        assert!(!pages.is_due(15) && !pages.is_flushing() && pages.is_due(16));
+    }
+}

@@ -1,0 +1,158 @@
+//! What do flushes of the mapping table do to a drive? They occupy its dies, take space that is collected again, count by themselves, and go
+//! on after whatever befalls the drive.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use crate::support;
+
+use outlast_device::{Device, Op, PowerCycle, Tag};
+use outlast_ftl::{MapFlushConfig, ProgramCause, ProtectionConfig};
+use outlast_media::{Damage, Fault};
+use outlast_ssd::{Ssd, SsdConfig, WriteCache};
+use outlast_units::rng::SplitMix;
+use outlast_units::{Bytes, Nanos};
+use support::{command, tiny};
+
+/// Pages of 4 KiB with entries of 64 bytes: 64 units of the drive's 600 each.
+const PAGES: u64 = 10;
+
+fn flushing(interval: Option<Nanos>, written: Option<Bytes>) -> SsdConfig {
+    let mut config = tiny();
+    config.bytes = true;
+    config.ftl.map_flush =
+        Some(MapFlushConfig { interval, written, entry: Bytes(64), ..MapFlushConfig::default() });
+    config
+}
+
+fn drain(ssd: &mut Ssd) {
+    let mut completions = Vec::new();
+    while !ssd.is_idle() {
+        let at = ssd.next_deadline().unwrap();
+        ssd.advance(at, &mut completions);
+    }
+}
+
+fn write(ssd: &mut Ssd, now: Nanos, unit: u64, tag: u64) {
+    ssd.submit_data(now, command(Op::Write, unit * 8, 8), Tag(tag as u32), &[unit as u8; 4096]);
+}
+
+#[test]
+fn a_flush_by_time_writes_the_pages_that_are_dirty_and_takes_time_on_dies() {
+    let mut ssd = Ssd::new(flushing(Some(Nanos::millis(10)), None), 1).unwrap();
+    ssd.begin_timed();
+    for unit in [0, 1, 63, 64, 300] {
+        write(&mut ssd, Nanos(0), unit, unit);
+    }
+    let mut completions = Vec::new();
+    ssd.advance(Nanos::millis(9), &mut completions);
+    let before = ssd.counters().programs;
+    assert_eq!((completions.len(), ssd.written()[ProgramCause::Map]), (5, 0));
+    ssd.advance(Nanos::millis(10), &mut completions);
+    assert!(!ssd.is_idle(), "programs of the table are under way");
+    ssd.advance(Nanos::millis(19), &mut completions);
+    // Two planes make a program unit of two map pages: three dirty ones, and an empty slot.
+    let written = ssd.written();
+    assert_eq!((written[ProgramCause::Map], written[ProgramCause::Padding]), (3, 1));
+    assert_eq!(ssd.counters().programs, before + 4);
+    ssd.advance(Nanos::millis(100), &mut completions);
+    assert_eq!(ssd.written()[ProgramCause::Map], 3, "nothing has changed since");
+    ssd.self_check().unwrap();
+}
+
+#[test]
+fn what_flushes_write_is_collected_and_the_counts_add_up() {
+    for cache in [WriteCache::Protected, WriteCache::Volatile] {
+        let mut config = flushing(None, Some(Bytes::kib(32)));
+        config.geometry.blocks_per_plane = 24;
+        config.controller.write_cache = cache;
+        config.protection = Some(ProtectionConfig { data: 3, parity: 1, ..ProtectionConfig::default() });
+        let mut ssd = Ssd::new(config, 1).unwrap();
+        ssd.begin_timed();
+        let (mut rng, writes) = (SplitMix::new(2, "test"), 6000);
+        for number in 0..writes {
+            let now = Nanos(number * 2_000_000);
+            ssd.advance(now, &mut Vec::new());
+            write(&mut ssd, now, rng.below(600), number);
+        }
+        drain(&mut ssd);
+        ssd.self_check().unwrap();
+        let (written, counters) = (ssd.written(), ssd.counters());
+        let flushes: u64 = ssd.ftls().map(|ftl| ftl.figures().map_flushes).sum();
+        // Eight units between two flushes; one under way may put off the next.
+        assert!((writes / 8 - 50..=writes / 8).contains(&flushes), "{flushes} flushes");
+        // Eight writes hit some of ten pages; collection moves units of others.
+        let map = written[ProgramCause::Map];
+        assert!(map > 4 * flushes && map <= PAGES * flushes, "{map} pages of the table in {flushes} flushes");
+        assert!(written[ProgramCause::MapParity] != 0 && written[ProgramCause::Gc] != 0, "{written:?}");
+        assert_eq!(written[ProgramCause::Host], writes);
+        let buffered: u64 = ssd.ftls().map(|ftl| ftl.figures().buffered_units).sum();
+        assert_eq!(
+            written.total() - buffered,
+            counters.programs,
+            "all causes together are what was programmed"
+        );
+        let dirty: u32 = ssd.ftls().map(outlast_ftl::Ftl::dirty_map_pages).sum();
+        assert!(u64::from(dirty) <= PAGES);
+    }
+}
+
+/// Program operations of the table fail, or power does: what did not come to flash is dirty again, and the next flush writes it.
+#[test]
+fn what_does_not_come_to_flash_is_flushed_again() {
+    for (cache, breaks) in
+        [(WriteCache::Protected, true), (WriteCache::Volatile, true), (WriteCache::Volatile, false)]
+    {
+        let mut config = flushing(Some(Nanos::millis(10)), None);
+        config.controller.write_cache = cache;
+        config.ftl.spare_blocks = 2;
+        config.geometry.blocks_per_plane = 20;
+        let mut ssd = Ssd::new(config, 1).unwrap();
+        ssd.begin_timed();
+        for unit in 0..600 {
+            write(&mut ssd, Nanos(0), unit, unit);
+        }
+        let mut completions = Vec::new();
+        ssd.advance(Nanos::millis(9), &mut completions);
+        drain(&mut ssd);
+        assert_eq!(ssd.ftls().map(outlast_ftl::Ftl::dirty_map_pages).sum::<u32>(), 0, "flushed by then");
+        ssd.advance(Nanos::millis(995), &mut completions);
+        write(&mut ssd, Nanos::millis(995), 0, 2000);
+        ssd.submit(Nanos::millis(995), command(Op::Flush, 0, 0), Tag(1000));
+        ssd.advance(Nanos::millis(999), &mut completions);
+        if breaks {
+            for die in 0..4 {
+                for block in 0..20 {
+                    let damage = Damage::Program { plane: 0, block };
+                    ssd.inject(Nanos::millis(999), Fault { die, damage });
+                }
+            }
+        }
+        ssd.advance(Nanos::millis(1000), &mut completions);
+        assert_eq!(ssd.ftls().map(outlast_ftl::Ftl::dirty_map_pages).sum::<u32>(), 0, "on their way");
+        if breaks {
+            drain(&mut ssd);
+            assert!(ssd.counters().program_failures != 0);
+        } else {
+            ssd.power_cycle(Nanos(1_000_100_000), Nanos(1_000_100_000));
+        }
+        assert_eq!(ssd.ftls().map(outlast_ftl::Ftl::dirty_map_pages).sum::<u32>(), 1, "{cache:?}");
+        assert_eq!(ssd.counters().lost_units, 0);
+        ssd.self_check().unwrap();
+    }
+}
+
+#[test]
+fn settings_that_cannot_work_are_refused_by_name() {
+    let refused = |map_flush: MapFlushConfig| {
+        let mut config = tiny();
+        config.ftl.map_flush = Some(map_flush);
+        Ssd::new(config, 1).err().unwrap().to_string()
+    };
+    let none = MapFlushConfig::default();
+    assert!(refused(none).contains("device.ftl.map_flush.interval"));
+    let timed = MapFlushConfig { interval: Some(Nanos::millis(1)), ..none };
+    assert!(refused(MapFlushConfig { entry: Bytes(0), ..timed }).contains("device.ftl.map_flush.entry"));
+    assert!(refused(MapFlushConfig { interval: Some(Nanos(1)), ..timed }).contains("at least 1us"));
+    let written = MapFlushConfig { written: Some(Bytes(512)), ..none };
+    assert!(refused(written).contains("at least one mapping unit, 4KiB"));
+}

@@ -1,0 +1,9 @@
+//! Any bytes through the parser of format etw: no panic, no endless loop.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use outlast_workload::{Format, parse_bytes};
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = parse_bytes(Format::Etw, bytes);
+});
