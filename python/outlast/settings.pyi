@@ -512,6 +512,8 @@ class DeviceFtl(Setting):
     """User capacity. Give this or `over_provisioning`."""
     gc: DeviceFtlGc
     """Garbage collection."""
+    map_flush: DeviceFtlMapFlush
+    """Flushes of the mapping table to flash. Absent: it is in the controller's memory only, and costs nothing."""
     mapping_unit: Setting
     """Bytes that one entry of the mapping table covers; a multiple of 512. Smaller than a page (several units to a
     page) or larger (a unit over several pages of one die).
@@ -623,6 +625,25 @@ class DeviceFtlGcToken(Setting):
     window: Setting
     """Over what time the host's rate is averaged; 10 us to 10 s.
     Default: "50ms".
+    """
+
+class DeviceFtlMapFlush(Setting):
+    dirty_only: Setting
+    """Whether only those pages are written that have changed since they were last written; else a flush writes the
+    whole table. Default: true.
+    - true
+    - false
+    """
+    entry: Setting
+    """Size of an entry: as many as fit into a mapping unit make a page of the table. 1 to 64 bytes. Default: 4 bytes.
+    """
+    interval: Setting
+    """Time between the beginnings of two flushes. Writes without time, as in preconditioning, know no such flushes.
+    Absent: none is due by time.
+    """
+    written: Setting
+    """What the host writes, in whole mapping units, between the beginnings of two flushes. Each flash core counts its
+    share. Absent: none is due by what is written.
     """
 
 class DeviceFtlWearLeveling(Setting):
@@ -1543,6 +1564,9 @@ class WorkloadTrace(Setting):
     - fio-iolog-v2: fio's I/O log, version 2: times as `wait` actions. To write; to read, `fio-iolog` serves both.
     - vscsi: `CloudPhysics` vscsiStats, binary, version 1 or 2.
     - alibaba: Alibaba block traces: `device_id,opcode,offset,length,timestamp`; bytes and microseconds.
+    - etw: Disk events of Event Tracing for Windows as text, from xperf's dumper or SNIA IOTTA's Microsoft production
+      servers: `DiskRead, TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ByteOffset, IOSize, ElapsedTime, DiskNum,
+      ...`; microseconds and bytes. The file's own header says which column is which.
     """
     head: Setting
     """Takes at most so many records of each pass. Default: all."""

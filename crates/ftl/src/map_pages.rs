@@ -226,7 +226,9 @@ mod tests {
             for changed in rounds {
                 let wanted: BTreeSet<u32> =
                     changed.iter().filter(|&&lpn| lpn < HOST).map(|lpn| lpn / entries).collect();
-                changed.iter().for_each(|&lpn| pages.entry_changed(Lpn(lpn)));
+                for &lpn in &changed {
+                    pages.entry_changed(Lpn(lpn));
+                }
                 proptest::prop_assert_eq!(pages.dirty() as usize, wanted.len());
                 proptest::prop_assert_eq!(pages.check(), Ok(()));
                 proptest::prop_assert_eq!(flush(&mut pages), wanted.into_iter().collect::<Vec<_>>());

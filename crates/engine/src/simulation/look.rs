@@ -93,6 +93,7 @@ impl Place<'_> {
             Some(Cause::Scrub) => "scrub",
             Some(Cause::Reencode) => "reencode",
             Some(Cause::Partial) => "partial",
+            Some(Cause::Map) => "map",
         }
     }
 

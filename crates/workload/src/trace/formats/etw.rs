@@ -165,7 +165,7 @@ mod tests {
         let record = Record {
             time: 8_612_000,
             device: 0,
-            lba: 0x18f_0b80_00 / 512,
+            lba: 0x0001_8f0b_8000 / 512,
             sectors: 8,
             op: Op::Read,
             fua: false,
