@@ -14,7 +14,7 @@ export PROFILE
 wheel wheel-v3 release: PROFILE := release
 CARGO_FLAGS := --locked --workspace
 
-.PHONY: help setup demo test test-rust test-python show-causes fit-coverage test-guest test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-instructions hashes speed-tables wheel wheel-v3 sdist release try-packages first-policy docs rejudge picture live-picture serve-demo torture-programs torture-table schema figures lock clean
+.PHONY: help setup demo test test-rust test-python show-causes fit-coverage test-guest test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-instructions hashes speed-tables wheel wheel-v3 sdist release try-packages first-policy docs rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table schema figures lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -146,7 +146,7 @@ $(ZIG)/installed: release/zig.lock
 
 release: .venv/tools $(ZIG)/installed ## all files of a release in dist/outlast-VERSION/: wheels for glibc 2.28, sdist, SBOM, notes, checksums
 	@$(BIN)/python python/outlast/report/bundle.py --required
-	@$(NAME_COMMIT); PYTHONPATH=$(ZIG) $(BIN)/python release/make.py $(ARGS)
+	@$(NAME_COMMIT); PYTHONPATH=$(CURDIR)/$(ZIG) $(BIN)/python release/make.py $(ARGS)
 
 # Wheels have no tag for a level of x86-64: this one says itself, when it is imported, that the processor is too old for it.
 LEVEL := python/outlast/_level.txt
@@ -175,6 +175,11 @@ picture: demo ## the picture of the README, from the demo's report (needs Chromi
 
 live-picture: setup ## the picture of the live page in the README (needs Chromium and fio)
 	$(BIN)/python docs/make_live_picture.py docs/live.png
+
+tail-picture: setup ## the picture of a tail in the README (needs Chromium)
+	@$(BIN)/outlast run demo --set run.causes=true --out out/tail --force --quiet
+	@$(BIN)/outlast run demo --set run.causes=true --set 'device.timing.suspend={program=true, erase=true, overhead="20us", limit=8}' --out out/suspend --force --quiet
+	$(BIN)/python docs/make_tail.py out/tail out/suspend docs/tail.png
 
 drives-picture: setup ## the tables and the picture of real drives in the documentation (needs Chromium)
 	$(BIN)/outlast reproduce drives

@@ -1,6 +1,6 @@
 """A release for processors of this machine's kind: wheels, source distribution, bill of materials, notes, checksums.
 
-    make release [PROFILE=ci] [ARGS="--out FOLDER --only-texts"]
+    make release [PROFILE=ci] [ARGS="--out FOLDER --baseline --only-texts"]
 
 Wheels are linked by Zig against the symbols of an old glibc, which `glibc.py` checks afterwards; on x86-64 there is
 one for any processor and one, in x86-64-v3/, for Haswell, Zen and later. Texts are the same for the same packages.
@@ -82,6 +82,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, help="folder of the release [dist/outlast-VERSION]")
     parser.add_argument("--only-texts", action="store_true", help="of the packages that lie in the folder already")
+    parser.add_argument("--baseline", action="store_true", help="without the wheel for x86-64-v3")
     asked = parser.parse_args()
     version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
     commit = told("git", "describe", "--always", "--exclude=*", "--abbrev=10", "--dirty=+")
@@ -90,9 +91,10 @@ def main() -> None:
     notes.section((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), version)
     if not asked.only_texts:
         shutil.rmtree(out, ignore_errors=True)
-        out.mkdir(parents=True)
+    out.mkdir(parents=True, exist_ok=True)
+    if not asked.only_texts:
         wheel(out, None)
-        if platform.machine() == "x86_64":
+        if platform.machine() == "x86_64" and not asked.baseline:
             wheel(out / "x86-64-v3", "x86-64-v3")
         subprocess.run([sys.executable, "-m", "maturin", "sdist", "-o", out], cwd=ROOT, check=True)
     write_texts(out, version, commit)

@@ -287,3 +287,14 @@ def test_the_smallest_member_decides_and_is_said(outlast: Outlast, tmp_path: Pat
     small = "array.member=[{device=1, capacity='512MiB'}]"
     done = outlast("run", "array-raid5-5", "--set", small, "--set", "workload.synthetic.duration=1s")
     assert "Members differ in size: 512MiB of each is used" in done.stdout
+
+
+def test_a_folder_named_like_a_preset_does_not_hide_it(outlast: Outlast, tmp_path: Path) -> None:
+    (tmp_path / "demo").mkdir()
+    assert "demo: ok" in outlast("validate", "demo").stdout
+    sweep = 'scenario = "demo"\nset = { run.warm_up = "0s", workload.synthetic.duration = "10ms" }\n'
+    (tmp_path / "seeds.toml").write_text(sweep + '[[vary]]\nsetting = "seed"\nvalues = [1]\n')
+    outlast("sweep", "seeds.toml", "--out", "seeds", "--quiet")
+    assert (tmp_path / "seeds" / "sweep.json").exists()
+    (tmp_path / "absent").mkdir()
+    refused(outlast, tmp_path, "validate", "absent", says=["absent"])

@@ -11,7 +11,7 @@ import pytest
 
 import outlast
 from conftest import Outlast
-from outlast import endurance
+from outlast import endurance, models
 from outlast.report import dies, found, render, sweep_load, sweep_points
 from outlast.report.differences import change
 from outlast.report.names import heading, words, written
@@ -89,7 +89,7 @@ def test_endurance_is_the_closed_form_of_the_glossary() -> None:
 
 
 def test_a_chips_end_of_life_is_its_rating_and_no_rating_is_no_endurance() -> None:
-    known = outlast.models.chips()["tlc-72-layer"]
+    known = models.chips()["tlc-72-layer"]
     own = endurance.of(rated(None, "tlc-72-layer"))
     assert own is not None
     assert own.rated_cycles == known.end_of_life_cycles

@@ -76,16 +76,70 @@ def test_pages_ask_no_other_server(site: Path) -> None:
         assert not asked, (name, asked)
 
 
-@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS.keys())
-def test_no_page_is_wider_than_its_window(site: Path, browser: Any, width: int) -> None:
-    for name in PAGES:
-        browser.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride",
-            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500},
-        )
-        browser.get((site / name).as_uri())
-        wide = browser.execute_script("return document.scrollingElement.scrollWidth")
-        assert wide <= width, f"{name} is {wide} px wide"
-        # The first picture or table is seen whole, or scrolls by itself.
-        shown = browser.execute_script("return document.querySelector('.md-content').getBoundingClientRect().width")
-        assert shown <= width
+def test_no_page_is_wider_than_its_window(site: Path, browser: Any) -> None:
+    pages = sorted(site.rglob("*.html"))
+    assert len(pages) > 100, "the pages were not found"
+    wide = {}
+    for page in pages:
+        browser.get(page.as_uri())
+        for window, width in WIDTHS.items():
+            metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+            # Of the page, and of what it shows: a wide table or a long line of code scrolls by itself.
+            found = browser.execute_script(
+                """const page = document.scrollingElement.scrollWidth;
+                const content = document.querySelector('.md-content');
+                return Math.max(page, content ? content.getBoundingClientRect().width : 0);"""
+            )
+            if found > width:
+                wide[str(page.relative_to(site)), window] = found
+    assert not wide
+
+
+CONTRAST = 4.5
+"""What WCAG 2 asks of text, level AA."""
+
+TEXT_AND_GROUND = """
+const rgb = (colour) => colour.match(/[\\d.]+/g).map(Number);
+const ground = (element) => {
+  for (let at = element; at; at = at.parentElement) {
+    const colour = rgb(getComputedStyle(at).backgroundColor);
+    if (colour.length === 3 || colour[3] > 0.99) return colour.slice(0, 3);
+  }
+  return [255, 255, 255];
+};
+const found = {};
+for (const name of ['p', 'h1', 'a:not(.headerlink)', 'pre code', 'td']) {
+  const element = document.querySelector(`.md-typeset ${name}`);
+  if (!element) continue;
+  const text = rgb(getComputedStyle(element).color), behind = ground(element), share = text.length > 3 ? text[3] : 1;
+  found[name] = [text.slice(0, 3).map((value, at) => share * value + (1 - share) * behind[at]), behind];
+}
+return found;
+"""
+
+
+def luminance(colour: list[float]) -> float:
+    """Relative luminance as WCAG 2 defines it."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (value / 255 for value in colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_can_be_read_by_day_and_by_night(site: Path, browser: Any, scheme: str) -> None:
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    try:
+        browser.get((site / PAGES[0]).as_uri())
+        browser.execute_script("localStorage.clear()")  # the scheme that an earlier test has seen
+        for name in PAGES:
+            browser.get((site / name).as_uri())
+            found = browser.execute_script(TEXT_AND_GROUND)
+            assert {"p", "h1"} <= set(found), name
+            for what, (text, behind) in found.items():
+                ratio = sorted((luminance(text) + 0.05, luminance(behind) + 0.05))
+                assert ratio[1] / ratio[0] >= CONTRAST, (name, what, text, behind)
+            dark = luminance(found["p"][1]) < 0.2
+            assert dark == (scheme == "dark"), name
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})

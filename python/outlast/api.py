@@ -47,8 +47,10 @@ def layer(scenario: ScenarioLike) -> _core.Layer:
         return "json", json_text(scenario)
     if isinstance(scenario, Text):
         return f"text of {scenario.name}", scenario.content
-    if isinstance(scenario, str) and _BARE_NAME.fullmatch(scenario) and not Path(scenario).exists():
-        return "preset", scenario
+    # A folder is no scenario: one that is named like a preset, such as that of its result, does not hide it.
+    bare = isinstance(scenario, str) and _BARE_NAME.fullmatch(scenario)
+    if bare and (Path(str(scenario)).is_dir() or not Path(str(scenario)).exists()):
+        return "preset", str(scenario)
     if is_stream(scenario):
         return layer(read_stream(scenario))
     return "file", str(scenario)

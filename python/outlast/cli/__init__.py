@@ -17,25 +17,25 @@ from outlast import interrupts
 
 COMMANDS = {
     "run": ("outlast.cli.run", "Run a scenario and show, write or print what it measured."),
-    "sweep": ("outlast.cli.sweep", "Run a scenario at many points of its settings, here or on a cluster."),
-    "fit": ("outlast.cli.fit", "Fit a drive to what was measured of it, and write it as a preset."),
+    "sweep": ("outlast.cli.sweep", "Run a scenario with many combinations of settings, here or on a cluster."),
+    "fit": ("outlast.cli.fit", "Fit a drive to measurements and write it as a preset."),
     "serve": ("outlast.cli.serve", "Serve a drive or an array to real clients, over NBD."),
-    "ctl": ("outlast.cli.ctl", "Ask a served machine, or have something happen to it."),
-    "image": ("outlast.cli.image", "Make a trace of what the machine of an image was given."),
-    "torture": ("outlast.cli.torture", "Find out whether your program survives the loss of power."),
-    "snapshot": ("outlast.cli.snapshot", "Prepare a drive or array and keep it in a file that runs go on from."),
+    "ctl": ("outlast.cli.ctl", "Query and control a running server: state, faults, power, clock."),
+    "image": ("outlast.cli.image", "Export the commands recorded in an image as a trace."),
+    "torture": ("outlast.cli.torture", "Test whether a program survives power loss."),
+    "snapshot": ("outlast.cli.snapshot", "Precondition a drive or array and save it, for later runs to start from."),
     "validate": ("outlast.cli.scenario", "Check a scenario without running it."),
     "presets": ("outlast.cli.scenario", "List the built-in scenarios, or show one."),
     "schema": ("outlast.cli.scenario", "Print the JSON Schema of scenario files."),
-    "trace": ("outlast.cli.trace", "Look into block traces and convert them."),
-    "report": ("outlast.cli.report", "Write the HTML page of a result, or of several beside each other."),
-    "compare": ("outlast.cli.compare", "Show what differs between results."),
-    "policies": ("outlast.cli.policies", "List the decisions of drives and arrays, and the policies that take them."),
-    "explain": ("outlast.cli.explain", "Say what limits a drive, and what a faster part would gain."),
-    "chips": ("outlast.cli.chips", "List chips and where their error rates are known, or fit one to measurements."),
-    "model": ("outlast.cli.model", "Evaluate closed forms: error rates, data loss, ages, lifetime."),
-    "reproduce": ("outlast.reproduce.command", "Run the figures of published papers again and judge what they say."),
-    "completion": ("outlast.cli.completion", "Print what has a shell complete commands, settings and presets."),
+    "trace": ("outlast.cli.trace", "Inspect and convert block traces."),
+    "report": ("outlast.cli.report", "Write the HTML report of a result, or a comparison of several."),
+    "compare": ("outlast.cli.compare", "Compare results: which settings and figures differ."),
+    "policies": ("outlast.cli.policies", "List the decisions in drives and arrays, and the policies for each."),
+    "explain": ("outlast.cli.explain", "Explain what limits a drive, and what faster parts would gain."),
+    "chips": ("outlast.cli.chips", "List flash chips and their error rates, or fit one to measurements."),
+    "model": ("outlast.cli.model", "Evaluate closed-form models: error rates, data loss, ages, lifetime."),
+    "reproduce": ("outlast.reproduce.command", "Reproduce figures of published papers and check their statements."),
+    "completion": ("outlast.cli.completion", "Print the script for shell completion."),
     "man": ("outlast.cli.man", "Print the manual page."),
 }
 
@@ -114,9 +114,9 @@ Examples:
   outlast run demo --out out/demo
   outlast run --preset hrm-200g --trace web.csv.gz --json
   outlast presets show demo > mine.toml
-Exit codes: 0 done, 1 a sweep of which some runs failed, 2 bad input (nothing was written) or a place that
-cannot be written (a full disk), 3 defect of Outlast, 130 stopped by Ctrl-C, 143 stopped by SIGTERM (of both,
-what was measured is kept).""",
+Exit codes: 0 done, 1 some runs of a sweep failed, 2 invalid input (nothing was written) or output that could
+not be written (such as a full disk), 3 a bug in Outlast, 130 stopped by Ctrl-C, 143 stopped by SIGTERM (the
+measurements so far are kept).""",
 )
 @click.option(
     "--version",

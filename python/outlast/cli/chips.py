@@ -49,12 +49,16 @@ Examples:
 @click.argument("chip", required=False, shell_complete=complete.chips)
 @click.option("--pe", type=Numbers(), help="P/E cycles of the table and chart. Default: where the rates are known.")
 @click.option("--days", type=Numbers(), help="Days since writing: a curve for each. Default: 0, 30, 90 and 365.")
-@click.option("--reads", type=float, default=0.0, show_default=True, help="Reads of the block since its erasure.")
+@click.option("--reads", type=float, default=0.0, show_default=True, help="Reads of the block since it was erased.")
 @click.option(
-    "--fit", type=click.Choice(["power-law", "exponential", "interpolate"]), help="Of a file: what is made of it."
+    "--fit", type=click.Choice(["power-law", "exponential", "interpolate"]), help="For a file: the form of the fit."
 )
-@click.option("--activation-energy", type=float, help="Of a file: electronvolts, for rows of several temperatures.")
-@click.option("--reference-temperature", type=float, help="Of a file: °C that times are converted to.")
+@click.option(
+    "--activation-energy",
+    type=float,
+    help="For a file: activation energy in electronvolts, for rows with different temperatures.",
+)
+@click.option("--reference-temperature", type=float, help="For a file: temperature in °C to which times are converted.")
 @output_options
 def chips_command(
     chip: str | None,
@@ -69,8 +73,8 @@ def chips_command(
 ) -> None:
     """List the chips that `device.reliability.chip` knows, or show CHIP: one of them, or a CSV file of measurements.
 
-    Of a chip its coefficients, and its raw bit error rate over P/E cycles; of a file (which ends in .csv) what was made
-    of it, and for each row what was measured, what the fit gives, and the ratio of the two.
+    For a chip, show its coefficients and its raw bit error rate over P/E cycles; for a file (its name
+    ends in .csv), show the fit, and for each row the measured value, the fitted value and their ratio.
     """
     context = click.get_current_context()
     if chip is None:

@@ -34,10 +34,10 @@ Examples:
 @click.option("--all", "everything", is_flag=True, help="List every figure that differs, by its dotted name.")
 @click.option("--json", "as_json", is_flag=True, help="Print every setting and figure that differs as JSON.")
 def compare_command(results: tuple[str, ...], everything: bool, as_json: bool) -> None:
-    """Show which settings and figures differ between results; changes are against the first.
+    """Show which settings and figures differ between results; changes are relative to the first.
 
-    A RESULT may be what a real drive gave: the JSON that fio writes with --output-format=json+. Rates and latencies are
-    then laid side by side, job by job.
+    A RESULT may also be a measurement of a real drive: the JSON that fio writes with --output-
+    format=json+. Rates and latencies are then compared job by job.
     """
     if len(results) < 2:
         raise click.UsageError("comparing takes two results or more", click.get_current_context())

@@ -112,6 +112,9 @@ Examples:
 )
 @click.argument("shell", type=click.Choice(list(SHELLS)))
 def completion_command(shell: str) -> None:
-    """Print the script by which SHELL completes commands, options, presets, names of settings and their choices."""
+    """Print the completion script for SHELL.
+
+    It completes commands, options, presets, and names and values of settings.
+    """
     root = click.get_current_context().find_root()
     click.echo(SHELLS[shell](root.command, {}, "outlast", COMPLETE).source(), nl=False)

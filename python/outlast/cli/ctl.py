@@ -36,10 +36,10 @@ Examples:
   outlast ctl fork --cut --export after""",
 )
 def ctl_command() -> None:
-    """Ask a served machine, or have something happen to it.
+    """Query and control a running server: state, faults, power, clock.
 
-    NAME is the server's (`outlast serve --name`), or the path of its control socket. Where only one runs it may be
-    left out.
+    NAME is the name of the server (`outlast serve --name`), or the path of its control socket. It may
+    be left out when only one server runs.
     """
 
 
@@ -70,7 +70,7 @@ def show(value: Any) -> None:
 @ctl_command.command("state")
 @click.option("--json", "as_json", is_flag=True, help="All of it, as JSON.")
 def state_command(as_json: bool) -> None:
-    """What the simulator knows: dies, buffer, wear, repairs."""
+    """Show the internal state: dies, buffer, wear, repairs."""
     state = ask({"do": "state"})
     if as_json:
         show(state)
@@ -87,11 +87,11 @@ def state_command(as_json: bool) -> None:
     "shape",
     type=click.Choice(("json", "smartctl", "raw")),
     default="json",
-    help="Outlast's own names, the shape of `smartctl -j`, or NVMe's log page in hexadecimal digits.",
+    help="Outlast's own names, the format of `smartctl -j`, or the NVMe log page in hexadecimal.",
 )
-@click.option("--device", type=int, default=0, help="With smartctl and raw: which drive of an array.")
+@click.option("--device", type=int, default=0, help="With smartctl and raw: the drive of an array.")
 def smart_command(shape: str, device: int) -> None:
-    """What the drive tells about its health."""
+    """Show the health data of the drive (SMART)."""
     answer = ask({"do": "smart", "format": shape, "device": device})
     if shape == "raw":
         click.echo(answer)
@@ -112,7 +112,7 @@ _OWN_NUMBER = {"die": "die", "device": "device", "power": "device", "replace": "
 @click.argument("kind")
 @click.argument("place", nargs=-1, metavar="[NUMBER] [FIELD=VALUE]...")
 def fault_command(kind: str, place: tuple[str, ...]) -> None:
-    """Something breaks: KIND and place as in [[faults]] of a scenario.
+    """Inject a fault: KIND and place as in [[faults]] of a scenario.
 
     `fault die 3` is short for `fault die die=3`, `fault device 1` for `fault device device=1`.
     """
@@ -138,38 +138,40 @@ def _field(kind: str, text: str) -> tuple[str, Any]:
 
 @ctl_command.command("power")
 @click.argument("action", type=click.Choice(("cut", "off", "on")))
-@click.option("--for", "span", metavar="TIME", help="With cut: how long it is off, such as 2s.")
-@click.option("--force", is_flag=True, help="An array starts although parity is in doubt and a member is missing.")
+@click.option("--for", "span", metavar="TIME", help="With cut: how long the power is off, such as 2s.")
+@click.option("--force", is_flag=True, help="Start an array although parity is in doubt and a member is missing.")
 @click.option(
-    "--shorn", metavar="SHARE", help="With cut and off: of each unit being programmed so much is new, such as 3/8."
+    "--shorn", metavar="SHARE", help="With cut and off: share of each unit being programmed that is new, such as 3/8."
 )
 @click.option(
-    "--torn", metavar="SIZE", help="With cut and off: of each such unit every run, such as 512, is new or old."
+    "--torn",
+    metavar="SIZE",
+    help="With cut and off: each piece of this size, such as 512, in such a unit is either new or old.",
 )
 def power_command(action: str, span: str | None, force: bool, shorn: str | None, torn: str | None) -> None:
-    """Power is cut (it fails and is back), goes off, or comes on."""
+    """Cut the power and restore it, or switch it off or on."""
     show(ask({"do": "power", "action": action, "for": span, "force": force, "shorn": shorn, "torn": torn}))
 
 
 @ctl_command.command("mark")
 @click.argument("text", nargs=-1, required=True)
 def mark_command(text: tuple[str, ...]) -> None:
-    """Note a remark among the events and in the log."""
+    """Add a remark to the events and to the log."""
     show(ask({"do": "mark", "text": " ".join(text)}))
 
 
 @ctl_command.command("fork")
 @click.option("--export", required=True, metavar="NAME", help="Name of the new export.")
-@click.option("--cut", is_flag=True, help="As the machine would be after a loss of power now.")
+@click.option("--cut", is_flag=True, help="In the state after a loss of power now.")
 def fork_command(export: str, cut: bool) -> None:
-    """Serve a copy of the machine as a further export; neither sees what is done to the other."""
+    """Serve an independent copy of the drive or array as another export."""
     show(ask({"do": "fork", "export": export, "cut": cut}))
 
 
 @ctl_command.command("clock")
-@click.option("--speed", type=float, metavar="FACTOR", help="Simulated seconds for each second.")
-@click.option("--pause/--resume", default=None, help="Time stands still, or goes on.")
-@click.option("--advance", metavar="TIME", help="Time goes on by so much at once, such as 30d.")
+@click.option("--speed", type=float, metavar="FACTOR", help="Simulated seconds per real second.")
+@click.option("--pause/--resume", default=None, help="Stop or continue simulated time.")
+@click.option("--advance", metavar="TIME", help="Move simulated time forward by this much, such as 30d.")
 def clock_command(speed: float | None, pause: bool | None, advance: str | None) -> None:
     """Show the clock, or change it."""
     show(ask({"do": "clock", "speed": speed, "pause": pause, "advance": advance}))
@@ -177,15 +179,15 @@ def clock_command(speed: float | None, pause: bool | None, advance: str | None) 
 
 @ctl_command.command("repair")
 def repair_command() -> None:
-    """An array reads all of itself and makes redundancy fit."""
+    """Scrub an array: read everything and repair redundancy."""
     show(ask({"do": "repair"}))
 
 
 @ctl_command.command("replace")
 @click.argument("member", type=int)
-@click.option("--force", is_flag=True, help="Even where the old member holds the only copy of something.")
+@click.option("--force", is_flag=True, help="Even if the old member holds the only copy of some data.")
 def replace_command(member: int, force: bool) -> None:
-    """Exchange a member of an array for a new drive, which is rebuilt."""
+    """Replace a member of an array by a new drive, which is rebuilt."""
     show(ask({"do": "replace", "member": member, "force": force}))
 
 

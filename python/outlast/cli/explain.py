@@ -26,10 +26,10 @@ Examples:
   outlast explain out/demo --try --repeats 5 --json""",
 )
 @scenario_options
-@click.option("--try", "trials", is_flag=True, help="Run it again with one part 10 % faster at a time.")
-@click.option("--repeats", type=Whole(1, 1000), metavar="N", help="Seeds that --try runs everything with; else 3.")
-@click.option("--jobs", type=Whole(1), metavar="N", help="Runs of --try at a time; else one for each core.")
-@path_option("--keep", metavar="DIR", help="Where --try keeps its runs, which are not made again; else out/explain.")
+@click.option("--try", "trials", is_flag=True, help="Run it again with one part at a time 10 % faster.")
+@click.option("--repeats", type=Whole(1, 1000), metavar="N", help="Seeds used by --try. Default: 3.")
+@click.option("--jobs", type=Whole(1), metavar="N", help="Parallel runs of --try. Default: one for each core.")
+@path_option("--keep", metavar="DIR", help="Where --try saves its runs, which are not repeated. Default: out/explain.")
 @click.option("--json", "as_json", is_flag=True, help="Print sentences, figures and gains as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 def explain_command(
@@ -44,9 +44,9 @@ def explain_command(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Say what limits a drive, each sentence with the figures of result.json that it is made of.
+    """Explain what limits a drive, in sentences with the figures of result.json that support them.
 
-    SCENARIO is the folder of a result, or a scenario, which is run for it.
+    SCENARIO is the folder of a result, or a scenario, which is then run.
     """
     if not trials and (repeats, jobs, keep) != (None, None, None):
         raise click.UsageError("--repeats, --jobs and --keep belong to --try", click.get_current_context())

@@ -27,13 +27,19 @@ Examples:
   outlast fit --plan /mnt/drive/fit.dat --size 100GB -o plan""",
 )
 @click.argument("file", metavar="MEASURED.toml", required=False)
-@path_option("-o", "--out", metavar="PATH", help="The preset to write; of --plan, the folder.")
+@path_option("-o", "--out", metavar="PATH", help="The preset to write; with --plan, the folder.")
 @click.option("--plan", metavar="DEVICE", help="Write the fio jobs that measure a device, or a file. Runs nothing.")
-@click.option("--size", metavar="SIZE", help="Of --plan for a file: how large it may be.")
-@click.option("--seconds", type=Seconds(), default="60s", show_default=True, help="Of --plan: for each measurement.")
-@path_option("--report", metavar="FILE", help="Where the report goes; else beside the preset, as .html.")
-@path_option("--points", metavar="DIR", default=Path("out/fit"), help="Where runs are kept; else out/fit.")
-@click.option("--jobs", type=Whole(1), metavar="N", help="Runs at a time; else one for each core.")
+@click.option("--size", metavar="SIZE", help="With --plan for a file: its maximum size.")
+@click.option(
+    "--seconds", type=Seconds(), default="60s", show_default=True, help="With --plan: duration of each measurement."
+)
+@path_option(
+    "--report",
+    metavar="FILE",
+    help="Output file of the report. Default: beside the preset, with the extension .html.",
+)
+@path_option("--points", metavar="DIR", default=Path("out/fit"), help="Where to save runs. Default: out/fit.")
+@click.option("--jobs", type=Whole(1), metavar="N", help="Number of parallel runs. Default: one for each core.")
 @click.option("--quiet", is_flag=True, help="No progress bar and no summary.")
 def fit_command(
     file: str | None,
@@ -46,10 +52,11 @@ def fit_command(
     jobs: int | None,
     quiet: bool,
 ) -> int:
-    """Fit a drive to what was measured of it, and write it as a preset.
+    """Fit a drive to measurements and write it as a preset.
 
-    MEASURED.toml says how large the drive is and where its measurements are: results of fio, CSV, or figures of its
-    data sheet. Each number of the preset says what it was fitted to, with its interval, or that it is assumed.
+    MEASURED.toml gives the size of the drive and the files with its measurements: results of fio, CSV,
+    or figures of its data sheet. Each number of the preset is marked as fitted, with its interval and
+    the measurement used, or as assumed.
     """
     if out is None or (file is None) == (plan is None):
         wanted = "name a MEASURED.toml and with -o the preset to write, or with --plan what is to be measured"

@@ -22,12 +22,18 @@ def image_options(command: Command) -> Command:
         click.option(
             "--at",
             metavar="TIME",
-            help="With --image: serve the drive as it was at this time of its own, such as 12.345678s; keep nothing.",
+            help=(
+                "With --image: serve the drive as it was at this simulated time, such as 12.345678s; "
+                "changes are not kept."
+            ),
         ),
         click.option(
             "--checkpoint-every",
             metavar="SIZE",
-            help="With --image: log between two checkpoints. Default: 64MiB, or a checkpoint's size if that is more.",
+            help=(
+                "With --image: size of the log between two checkpoints. Default: 64MiB, or the size of a "
+                "checkpoint if larger."
+            ),
         ),
         click.option(
             "--keep-log",
@@ -37,16 +43,18 @@ def image_options(command: Command) -> Command:
         click.option(
             "--salvage",
             is_flag=True,
-            help="With --image: serve what a crash of the machine has left, though promises are broken.",
+            help=(
+                "With --image: serve what is left after a crash of the machine, although acknowledged data may be lost."
+            ),
         ),
         click.option(
-            "--sync", is_flag=True, help="With --image: survive a crash of this machine, too; flushes take longer."
+            "--sync", is_flag=True, help="With --image: also survive a crash of this machine; flushes take longer."
         ),
         path_option(
             "--image",
             metavar="DIR",
             callback=lambda _context, _option, folder: None if folder is None else str(folder),
-            help="Keep the drive in this folder, made if need be: it outlives the server, however that ends.",
+            help="Store the drive in this folder, created if needed: it survives the server, even a crash of it.",
         ),
     ):
         command = decorate(command)
@@ -71,7 +79,7 @@ Example:
   outlast image trace disk.outlast disk.blkparse""",
 )
 def image_command() -> None:
-    """Look into the image of a served machine."""
+    """Inspect the image of a served drive or array."""
 
 
 @image_command.command(
@@ -84,9 +92,9 @@ Example:
 @click.argument("image", metavar="DIR", type=click.Path(path_type=Path))
 @click.argument("output", metavar="FILE", type=click.Path(path_type=Path))
 def trace_command(image: Path, output: Path) -> None:
-    """Write the commands that the machine of the image DIR was given to FILE, as blkparse prints them.
+    """Write the commands recorded in the image DIR to FILE, in the format of blkparse.
 
-    Faults, losses of power and marks are messages of blkparse, which a run passes over.
+    Faults, losses of power and marks become blkparse messages, which a run ignores.
     """
     from outlast.output import check_file
     from outlast.traces import image_trace

@@ -28,9 +28,9 @@ Examples:
 @click.option("--include", is_flag=True, help="Print the folder of outlast_policy.h, and nothing else.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def policies_command(decision: str | None, include: bool, as_json: bool) -> None:
-    """List the decisions of drives and arrays, the policies that take them, and where code of your own may do so.
+    """List the decisions in drives and arrays, the policies for each, and which of them your own code can make.
 
-    Code of your own is FILE:NAME: a function or class of a Python file, or a function of a shared library.
+    Your own code is given as FILE:NAME: a function or class in a Python file, or a function in a shared library.
     """
     if include:
         click.echo(str(INCLUDE))

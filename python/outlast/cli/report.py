@@ -18,10 +18,10 @@ Examples:
 )
 @click.argument("results", nargs=-1, required=True, metavar="RESULT...")
 @path_option(
-    "-o", "--output", metavar="FILE", help="Where to; else report.html in the result, or comparison.html here."
+    "-o", "--output", metavar="FILE", help="Output file. Default: report.html in the result, or comparison.html here."
 )
 def report_command(results: tuple[str, ...], output: Path | None) -> None:
-    """Write the HTML page of one RESULT, or one page that lays several beside each other.
+    """Write the HTML report of one RESULT, or a comparison of several.
 
     A RESULT is a folder that `outlast run --out` wrote, or the result.json in it; or, by itself, the folder of an
     `outlast sweep`.

@@ -33,15 +33,18 @@ Examples:
     "--format",
     "trace_format",
     metavar="NAME",
-    help="Format of the trace; recognised if left out. Or fio: print the result as fio's json+ on standard output.",
+    help=(
+        "Format of the trace; by default recognised by its content. Or fio: print the result as fio's "
+        "json+ on standard output."
+    ),
 )
 @path_option(
-    "--out", metavar="DIR", help="Write result.json, tables, scenario.toml and report.html into this new folder."
+    "--out", metavar="DIR", help="Write result.json, tables, scenario.toml and report.html to this new folder."
 )
 @click.option("--force", is_flag=True, help="Replace an earlier result in --out.")
 @path_option("--report", "report_file", metavar="FILE", help="Write the HTML page to this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print result.json on standard output.")
-@click.option("--any-memory", is_flag=True, help="Run even if less memory is free than it will take.")
+@click.option("--any-memory", is_flag=True, help="Run even if there is not enough free memory.")
 @click.option("--quiet", is_flag=True, help="No progress bar and no summary.")
 def run_command(
     scenario: str | None,
@@ -59,9 +62,10 @@ def run_command(
 ) -> int:
     """Run SCENARIO: a scenario file, the name of a preset, or a fio job file (.fio) on the drive of --preset.
 
-    With several sources the later wins: --preset, SCENARIO, --trace, --set, --seed. Without --out, --report or --json
-    the headline figures are shown and nothing is written. Ctrl-C or SIGTERM stops the run and keeps what was measured,
-    marked partial; asked twice, the report is not drawn.
+    With several sources the later wins: --preset, SCENARIO, --trace, --set, --seed. Without --out, --report
+    or --json, the main figures are printed and no file is written. Ctrl-C or SIGTERM stops the run and keeps
+    the measurements so far, marked as partial; a second one
+    skips the report.
     """
     as_fio = trace_format == "fio"
     if as_fio and as_json:

@@ -51,46 +51,48 @@ Examples:
     metavar="PLACE",
     help="unix:PATH, or tcp:ADDRESS:PORT on this machine. Default: a socket in a new folder that only you can enter.",
 )
-@click.option("--insecure", is_flag=True, help="Let other machines in, too, although clients need not encrypt.")
-@path_option("--tls-cert", metavar="FILE", help="Encrypt, with the server's certificate in this PEM file.")
+@click.option("--insecure", is_flag=True, help="Allow other machines to connect, even without encryption.")
+@path_option("--tls-cert", metavar="FILE", help="Use TLS, with the server's certificate in this PEM file.")
 @path_option("--tls-key", metavar="FILE", help="The PEM file of its private key.")
 @path_option(
-    "--tls-ca", metavar="FILE", help="Let in only clients with a certificate of an authority in this PEM file."
+    "--tls-ca", metavar="FILE", help="Accept only clients whose certificate is signed by an authority in this PEM file."
 )
 @click.option(
     "--tls",
     type=click.Choice(["require", "offer"]),
-    help="Turn away clients that do not encrypt, or leave it to them. Default: require.",
+    help="Refuse clients that do not use TLS, or leave the choice to them. Default: require.",
 )
 @click.option(
     "--clock",
     type=click.Choice(["wall", "virtual"]),
     default="wall",
     show_default=True,
-    help="Simulated time goes with the clock on the wall, or leaps from one event to the next.",
+    help="Simulated time follows real time, or jumps from one event to the next.",
 )
-@click.option("--speed", type=float, help="Simulated seconds in a second on the wall, 0.001 to 1000. Default: 1.")
+@click.option("--speed", type=float, help="Simulated seconds per real second, 0.001 to 1000. Default: 1.")
 @click.option(
-    "--spin", is_flag=True, help="Stay awake for the last 20 us before a reply: truer times, a busier processor."
+    "--spin", is_flag=True, help="Busy-wait for the last 20 us before a reply: more exact times, more CPU use."
 )
-@path_option("--file", metavar="PATH", help="Make the drive's bytes a file at this path, too (needs nbdfuse and FUSE).")
-@click.option("--export", metavar="NAME", help="What clients call it. Default: the scenario's name.")
+@path_option("--file", metavar="PATH", help="Also show the data as a file at this path (needs nbdfuse and FUSE).")
+@click.option("--export", metavar="NAME", help="Name of the export. Default: the name of the scenario.")
 @image_options
 @click.option(
     "--contents",
     type=click.Choice(["memory", "disk"]),
     default="memory",
     show_default=True,
-    help="Hold the bytes of the drive in memory, or in a file without a name: in the image's folder, else in TMPDIR.",
+    help="Hold the data of the drive in memory, or in an unnamed file in the folder of the image or in TMPDIR.",
 )
 @click.option(
     "--run",
     "captive",
     metavar="COMMAND",
-    help="Run this in a shell that knows the address as $uri and --file as $file, and end when it ends.",
+    help="Run this in a shell, with the address in $uri and the path of --file in $file, and end when it ends.",
 )
 @click.option(
-    "--name", metavar="NAME", help="Open a control socket of this name, for `outlast ctl NAME`. Default: the export's."
+    "--name",
+    metavar="NAME",
+    help="Name of the control socket, for `outlast ctl NAME`. Default: the name of the export.",
 )
 @click.option(
     "--http",
@@ -98,7 +100,7 @@ Examples:
     flag_value=0,
     type=click.IntRange(0, 65535),
     metavar="[PORT]",
-    help="Serve the live page and the HTTP interface on this computer, at this port or at any.",
+    help="Serve the live page and the HTTP interface on this machine, at this port or at a free one.",
 )
 @click.option("--quiet", is_flag=True, help="Print nothing but the addresses.")
 def serve_command(
@@ -123,10 +125,10 @@ def serve_command(
     quiet: bool,
     **keeping: Unpack[Keeping],
 ) -> int:
-    """Serve the drive or array of SCENARIO to real clients, by the NBD protocol.
+    """Serve the drive or array of SCENARIO to real clients over the NBD protocol.
 
-    The scenario says what the drive is and how it is prepared; its workload is not run. The address is printed on
-    standard output when the drive is ready. Ctrl-C or SIGTERM ends the service, as a host does that shuts down.
+    The scenario describes the drive and its preconditioning; its workload is not run. The address is printed on
+    standard output when the drive is ready. Ctrl-C or SIGTERM ends it cleanly, like a host that shuts down.
     """
     if speed is not None and clock == "virtual":
         raise click.UsageError("--speed belongs to --clock wall: a virtual clock leaps", click.get_current_context())

@@ -20,7 +20,7 @@ Examples:
 )
 @scenario_options
 @path_option("--out", "-o", metavar="FILE", required=True, help="Write the snapshot to this file.")
-@click.option("--any-memory", is_flag=True, help="Go on even if less memory is free than it will take.")
+@click.option("--any-memory", is_flag=True, help="Continue even if there is not enough free memory.")
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 def snapshot_command(
     scenario: str | None,
@@ -31,10 +31,10 @@ def snapshot_command(
     any_memory: bool,
     quiet: bool,
 ) -> int:
-    """Prepare the drive or array of SCENARIO and write it, as it then is, to a file.
+    """Precondition the drive or array of SCENARIO and save its state to a file.
 
-    A scenario of the same [device] and [array] goes on from there with `precondition.from`, under any workload, as if
-    it had prepared them itself.
+    A scenario with the same [device] and [array] can start from it with `precondition.from`, under any
+    workload, as if it had done the preconditioning itself.
     """
     layers, overrides = layers_of(scenario, preset), overrides_of(settings, seed)
     from outlast import api

@@ -27,18 +27,18 @@ Examples:
   outlast sweep spare.toml --set device.ftl.gc.policy=fifo --out out/fifo
   outlast sweep spare.toml --on tcp://cluster:8786
   outlast sweep spare.toml --on slurm --slurm queue=long --slurm walltime=02:00:00 --slurm jobs=20
-Exit code 1: the sweep is done and written, but some runs failed again and again.""",
+Exit code 1: the sweep is complete and written, but some runs failed repeatedly.""",
 )
 @click.argument("file", metavar="FILE.toml")
-@path_option("--out", metavar="DIR", help="Where to; else out/NAME. Runs kept there are not made again.")
-@click.option("--jobs", type=Whole(1), metavar="N", help="Runs at a time; else one for each core.")
-@click.option("--on", metavar="WHERE", help="A Dask scheduler (tcp://host:8786), or slurm; else this machine.")
+@path_option("--out", metavar="DIR", help="Output folder. Default: out/NAME. Runs saved there are not repeated.")
+@click.option("--jobs", type=Whole(1), metavar="N", help="Number of parallel runs. Default: one for each core.")
+@click.option("--on", metavar="WHERE", help="A Dask scheduler (tcp://host:8786), or slurm. Default: this machine.")
 @click.option(
     "--slurm",
     type=Setting(),
     multiple=True,
     metavar="NAME=VALUE",
-    help="An option of dask_jobqueue.SLURMCluster, or jobs: how many to submit; repeatable.",
+    help="An option of dask_jobqueue.SLURMCluster, or jobs=N, the number of jobs to submit; repeatable.",
 )
 @click.option(
     "--set",
@@ -61,10 +61,10 @@ def sweep_command(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Run a scenario at many points of its settings, as FILE.toml says.
+    """Run a scenario with many combinations of settings, as described in FILE.toml.
 
     Writes sweep.parquet (a row for each run), sweep.json (means with confidence intervals, the Pareto front) and
-    report.html. Each run is kept as it ends: after Ctrl-C the same command goes on.
+    report.html. Each run is saved when it ends; after Ctrl-C, the same command continues.
     """
     from outlast.cli.progress import SweepProgress
     from outlast.sweeps import sweep

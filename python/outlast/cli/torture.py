@@ -27,12 +27,12 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 LOOK_S = 0.05
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "record": ("outlast.cli.torture", "Record what a program asks of a drive, with its marks."),
-    "run": ("outlast.cli.torture", "Record and check in one."),
-    "open": ("outlast.cli.torture", "Look at a state that a loss of power leaves."),
-    "check": ("outlast.cli.torture_check", "Check the states that a loss of power may leave."),
+    "record": ("outlast.cli.torture", "Record the commands that a program sends to a drive, with marks."),
+    "run": ("outlast.cli.torture", "Record and check in one step."),
+    "open": ("outlast.cli.torture", "Open a state that a loss of power can leave."),
+    "check": ("outlast.cli.torture_check", "Check the states that a loss of power can leave."),
     "export": ("outlast.cli.torture_logs", "Write a recording for dm-log-writes' replay-log, QEMU or blktrace."),
-    "guest-files": ("outlast.cli.torture_guest", "Get what a guest is made of, for working without root."),
+    "guest-files": ("outlast.cli.torture_guest", "Download the files of a guest, for use without root."),
 }
 """The module of each command, which is `NAME_command` there, and its line in the help."""
 
@@ -47,10 +47,10 @@ Example:
   outlast torture check run.outlast -- ./check.sh""",
 )
 def torture_command() -> None:
-    """Find out whether your program survives the loss of power.
+    """Test whether a program survives power loss.
 
-    A recording is what a program asked of a drive, with its marks of what it was promised. Each state that a loss of
-    power may leave is mounted and checked by a program of yours.
+    A recording holds the commands that a program sent to a drive, with marks for what was acknowledged.
+    Each state that a loss of power can leave is mounted, and your program checks it.
     """
 
 
@@ -79,21 +79,23 @@ def record_options(command: Command) -> Command:
             type=click.FloatRange(0.001, 1000),
             default=1.0,
             show_default=True,
-            help="Simulated seconds of the drive in a second on the wall.",
+            help="Simulated seconds of the drive per real second.",
         ),
-        click.option("--mount-options", metavar="OPTIONS", default="", help="For the mount, here and in each check."),
-        click.option("--mkfs-options", metavar="OPTIONS", default="", help="For mkfs, in one word."),
+        click.option(
+            "--mount-options", metavar="OPTIONS", default="", help="Options for mount, here and in each check."
+        ),
+        click.option("--mkfs-options", metavar="OPTIONS", default="", help="Options for mkfs, as one argument."),
         click.option(
             "--setup",
             metavar="COMMAND",
-            help="For the shell, before the recording begins: what is to be there already.",
+            help="Shell command to run before the recording begins, to create initial data.",
         ),
         click.option(
             "--fs",
             type=click.Choice(["ext4", "xfs", "btrfs", "none"]),
             default="ext4",
             show_default=True,
-            help="Made on the drive and mounted at $OUTLAST_MOUNT; with none the drive itself is $OUTLAST_DEVICE.",
+            help="File system to create and mount at $OUTLAST_MOUNT; with none, the drive itself is $OUTLAST_DEVICE.",
         ),
         set_option(" of the drive"),
         click.option(
@@ -117,15 +119,16 @@ Example:
   outlast torture record --fs none --out run.outlast -- ./workload-on-a-raw-device""",
 )
 @record_options
-@click.option("--backend", metavar="NAME", help="How the drive is mounted. Default: the first that works here.")
+@click.option("--backend", metavar="NAME", help="How to mount the drive. Default: the first way that works here.")
 @guest_files_option
-@path_option("--out", metavar="DIR", required=True, help="The recording: a folder that is not there yet.")
+@path_option("--out", metavar="DIR", required=True, help="The folder of the recording; it must not exist.")
 @click.argument("command", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 def record_command(out: Path, command: tuple[str, ...], backend: str | None, **options: Unpack[RecordOptions]) -> int:
-    """Run COMMAND on a drive that is served, and keep what the drive was asked, with bytes and times.
+    """Run COMMAND on a served drive, and record the commands to the drive with data and times.
 
-    The command notes what it was promised: a line on the descriptor $OUTLAST_MARK_FD, a datagram to
-    $OUTLAST_MARK_SOCKET, or `outlast ctl mark TEXT`. Its exit code is that of record; the recording stays.
+    The command marks what was acknowledged as durable: a line on the descriptor $OUTLAST_MARK_FD, a
+    datagram to $OUTLAST_MARK_SOCKET, or `outlast ctl mark TEXT`. Its exit code becomes that of record;
+    the recording is kept.
     """
     return _recorded(out, list(command), backend, options)
 
@@ -156,7 +159,7 @@ Example:
 )
 @click.option("--check", metavar="COMMAND", help="The check, with its arguments, as `outlast torture check` takes it.")
 @record_options
-@path_option("--out", metavar="RUN", required=True, help="The recording; results are kept in RUN.torture.")
+@path_option("--out", metavar="RUN", required=True, help="Folder of the recording; results are written to RUN.torture.")
 @check_options
 @click.argument("command", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 def run_command(check: str | None, out: Path, command: tuple[str, ...], **options: Any) -> int:
@@ -179,15 +182,21 @@ Example:
   outlast torture open run.outlast --cut drive@51868255 -- sh -c 'ls -l "$OUTLAST_MOUNT"; nbdinfo "$OUTLAST_URI"'""",
 )
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
-@click.option("--cut", metavar="TIME|STATE", required=True, help="When power fails, such as 51.8ms, or a state's name.")
-@click.option("--content", is_flag=True, help="What the drive holds alone, without the drive: quicker.")
-@click.option("--fs", help="File system of a recording that does not say which it has. Default: none.")
+@click.option(
+    "--cut",
+    metavar="TIME|STATE",
+    required=True,
+    help="Time of the power failure, such as 51.8ms, or the name of a state.",
+)
+@click.option("--content", is_flag=True, help="Only the content of the drive, without simulating it: faster.")
+@click.option("--fs", help="File system, for a recording that does not name it. Default: none.")
 @click.argument("command", metavar="[COMMAND]...", nargs=-1, type=click.UNPROCESSED)
 def open_command(run: Path, cut: str, content: bool, fs: str | None, command: tuple[str, ...]) -> int:
-    """Have one state of the recording RUN to look at, until COMMAND or Ctrl-C ends it.
+    """Open one state of the recording RUN for inspection, until COMMAND ends or Ctrl-C.
 
-    It is mounted in a folder that is printed, with all that a check would find in its environment. What a simulated
-    drive leaves (drive@TIME) is that drive, at an address that is printed, too. What is changed is not kept.
+    It is mounted in a folder whose path is printed, with the same environment as for a check. For a
+    state of a simulated drive (drive@TIME) that drive is also served, at an address that is printed.
+    Changes are not kept.
     """
     from outlast import _core
     from outlast.errors import TortureError

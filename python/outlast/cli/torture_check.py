@@ -67,34 +67,50 @@ def check_options(command: Command) -> Command:
             help="Call a Python function with each state instead of mounting it: FUNCTION(state) reads its bytes.",
         ),
         guest_files_option,
-        click.option("--backend", metavar="NAME", help="How states are mounted. Default: the first that works here."),
-        click.option("--force", is_flag=True, help="Go on although the check fails with nothing lost."),
-        click.option("--fresh", is_flag=True, help="Forget the results in DIR and begin anew."),
-        click.option("--timeout", type=Seconds(), default=30.0, show_default="30s", help="For each run of COMMAND."),
+        click.option("--backend", metavar="NAME", help="How to mount states. Default: the first way that works here."),
+        click.option("--force", is_flag=True, help="Continue although the check fails with nothing lost."),
+        click.option("--fresh", is_flag=True, help="Discard the results in DIR and start again."),
+        click.option(
+            "--timeout", type=Seconds(), default=30.0, show_default="30s", help="Time limit of each run of COMMAND."
+        ),
         click.option("--fsck", is_flag=True, help="Check the file system of each state after COMMAND."),
         click.option(
             "--fault",
             "faults",
             multiple=True,
             metavar="'KIND PLACE'",
-            help="What breaks with the power in the model fault, as in outlast ctl fault, such as 'die 3'; repeatable.",
+            help=(
+                "Fault injected with the loss of power in the model fault, as in outlast ctl fault, such "
+                "as 'die 3'; repeatable."
+            ),
         ),
         click.option(
             "--tear",
             type=Whole(512, 4096),
             metavar="BYTES",
-            help="What a device writes whole. Default: 4096; 512 tears more.",
+            help="Size that a device writes atomically. Default: 4096; 512 gives more torn writes.",
         ),
-        click.option("--seed", type=Whole(0, 2**63 - 1), default=1, show_default=True, help="Of what is drawn."),
-        click.option("--jobs", type=Whole(1, 1024), help="States checked at a time. Default: one for each core."),
-        click.option("--budget", type=Seconds(), help="Begin no state after so much time, such as 120s."),
-        click.option("--states", type=Whole(1), help="Check so many states at most. Default: all."),
+        click.option(
+            "--seed",
+            type=Whole(0, 2**63 - 1),
+            default=1,
+            show_default=True,
+            help="Seed of the random choice of states.",
+        ),
+        click.option(
+            "--jobs", type=Whole(1, 1024), help="Number of states checked in parallel. Default: one for each core."
+        ),
+        click.option("--budget", type=Seconds(), help="Start no further state after this time, such as 120s."),
+        click.option("--states", type=Whole(1), help="Maximum number of states to check. Default: all."),
         click.option(
             "--model",
             "models",
             type=click.Choice(MODELS),
             multiple=True,
-            help="What a loss of power may leave; repeatable. Default: contract, and drive where a drive was recorded.",
+            help=(
+                "Model of what a loss of power can leave; repeatable. Default: contract, and also drive "
+                "if a drive was recorded."
+            ),
         ),
     ):
         command = decorate(command)
@@ -115,18 +131,18 @@ Exit codes: 0 no state is bad, 1 some are, 2 bad input or a check that fails wit
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("command", metavar="COMMAND...", nargs=-1, type=click.UNPROCESSED)
 @click.option(
-    "--state", "ids", multiple=True, metavar="ID", help="Check this state alone, and keep nothing of it; repeatable."
+    "--state", "ids", multiple=True, metavar="ID", help="Check only this state, without saving the result; repeatable."
 )
-@click.option("--fs", help="File system of a recording that does not say which it has. Default: none.")
-@path_option("--out", metavar="DIR", help="Where the results are kept. Default: RUN.torture.")
+@click.option("--fs", help="File system, for a recording that does not name it. Default: none.")
+@path_option("--out", metavar="DIR", help="Folder of the results. Default: RUN.torture.")
 @check_options
 def check_command(
     run: Path, command: tuple[str, ...], ids: tuple[str, ...], fs: str | None, **options: Unpack[CheckOptions]
 ) -> int:
-    """Check the states that a loss of power may leave of the recording RUN.
+    """Check the states of the recording RUN that a loss of power can leave.
 
     Each state is mounted at $OUTLAST_MOUNT, and COMMAND is run with the last mark in $OUTLAST_MARK: exit code 0 is
-    good. Results are kept in DIR as they come; the same command goes on after a stop.
+    good. Results are saved in DIR as they come; after an interruption the same command continues.
     """
     return checked(run, list(command), fs, options, ids)
 

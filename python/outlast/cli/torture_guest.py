@@ -44,7 +44,7 @@ Example:
 )
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path, file_okay=False))
 def guest_files_command(folder: Path | None) -> None:
-    """Get what a guest is made of: Debian's kernel and busybox, 70 MiB, into DIR or this user's cache.
+    """Download the files of a guest (Debian's kernel and busybox, 70 MiB) to DIR or to this user's cache.
 
     Nothing is installed, and no root is needed. Elsewhere than on Debian, fill the folder yourself with
     boot/vmlinuz-VERSION, lib/modules/VERSION and bin/busybox (a static one); the kernel must have 9p, overlayfs, virtio

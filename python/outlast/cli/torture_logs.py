@@ -31,8 +31,8 @@ Examples:
 def export_command(run: Path, output: Path, kind: str) -> None:
     """Write the recording RUN to FILE, with its marks, for other tools.
 
-    A log of dm-log-writes is replayed by replay-log of xfstests up to any flush or mark. A list keeps the times, and
-    when each request completed. `outlast torture check` reads both.
+    A log of dm-log-writes is replayed by replay-log of xfstests up to any flush or mark. A list also has the
+    time of each request and of its completion. `outlast torture check` reads both.
     """
     from outlast import _core
     from outlast.output import cannot_write, check_file, staged_file

@@ -16,7 +16,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 @click.group("trace")
 def trace_command() -> None:
-    """Look into block traces and convert them.
+    """Inspect and convert block traces.
 
     Formats: msr, spc, ascii (MQSim, DiskSim, SSDSim), blkparse, fio-iolog, vscsi, alibaba, etw; plain, gzip or zstd.
     """
@@ -25,13 +25,13 @@ def trace_command() -> None:
 def trace_options(command: Command) -> Command:
     """How to read the trace, as in `[workload.trace]`."""
     for decorate in (
-        click.option("--head", type=Whole(1), help="Only so many records."),
-        click.option("--skip", type=Whole(0), help="Leave out so many records first."),
+        click.option("--head", type=Whole(1), help="Read only this many records."),
+        click.option("--skip", type=Whole(0), help="Skip this many records at the start."),
         click.option("--device", help="Only this device's records."),
-        click.option("--unordered", help="error, sort or clamp: what becomes of records out of order."),
+        click.option("--unordered", help="error, sort or clamp: how to treat records out of order."),
         click.option("--address-unit", help="sector or byte, for ascii."),
         click.option("--time-unit", help="ns, us, ms, s or filetime, for ascii and fio-iolog."),
-        click.option("--format", help="Its format; recognised if left out."),
+        click.option("--format", help="Format of the trace. Default: recognised by its content."),
     ):
         command = decorate(command)
     return command
@@ -48,7 +48,7 @@ Examples:
 @trace_options
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def info_command(file: str, as_json: bool, **settings: Any) -> None:
-    """Read the trace FILE once and say what is in it."""
+    """Read the trace FILE once and summarise it."""
     from outlast.traces import trace_info
 
     refuse_stream(file)

@@ -29,14 +29,24 @@ Examples:
   outlast reproduce diff-raid fig06 table2""",
 )
 @click.argument("selection", nargs=-1, metavar="[PAPER[/FIGURE]]...")
-@click.option("--quick/--full", default=True, help="Smaller drives and less time (the default), or all of it.")
-@path_option("--out", metavar="DIR", help="Where to; else out/reproduction-quick, or out/PAPER-quick if one is named.")
+@click.option("--quick/--full", default=True, help="Smaller drives and shorter runs (the default), or full size.")
 @path_option(
-    "--cells", metavar="DIR", help="Where runs are kept, not to be run again; else DIR/cells of --out, or out/cells."
+    "--out",
+    metavar="DIR",
+    help="Output folder. Default: out/reproduction-quick, or out/PAPER-quick if one paper is named.",
 )
-@click.option("--jobs", type=Whole(1), metavar="N", help="Cells that run at a time; else one for each core.")
-@path_option("--traces", metavar="DIR", help="A folder with real traces; else OUTLAST_TRACES, or ../shared/traces.")
-@path_option("--scenarios", metavar="DIR", help="The folder with the papers' scenarios; else that of the package.")
+@path_option(
+    "--cells",
+    metavar="DIR",
+    help="Where runs are saved, so that they are not repeated. Default: DIR/cells of --out, or out/cells.",
+)
+@click.option("--jobs", type=Whole(1), metavar="N", help="Number of parallel runs. Default: one for each core.")
+@path_option(
+    "--traces", metavar="DIR", help="A folder with real traces. Default: $OUTLAST_TRACES, or ../shared/traces."
+)
+@path_option(
+    "--scenarios", metavar="DIR", help="The folder with the scenarios of the papers. Default: that of the package."
+)
 def reproduce_command(
     selection: tuple[str, ...],
     quick: bool,
@@ -46,12 +56,13 @@ def reproduce_command(
     traces: Path | None,
     scenarios: Path | None,
 ) -> None:
-    """Run the figures of published papers again and judge what the papers say of them.
+    """Reproduce figures of published papers and check the papers' statements about them.
 
-    Without arguments all papers: diff-raid, flexible, hrm, lfs, msapl, reparo. PAPER/FIGURE, such as hrm/fig05, is one
-    figure; a figure may also follow its paper. "drives" are real drives, measured beside simulated. Writes index.html
-    with every statement beside closed form and simulation, a page for each paper, reproduction.json and a table for
-    each figure. After a stop it goes on where it was.
+    Without arguments all papers: diff-raid, flexible, hrm, lfs, msapl, reparo. PAPER/FIGURE, such as
+    hrm/fig05, selects one figure; figures may also be listed after their paper.
+    "drives" compares real drives with simulated ones. Writes index.html with every statement beside
+    closed form and simulation, a page for each paper, reproduction.json and a table for each figure.
+    After an interruption it continues where it stopped.
     """
     from outlast.cli.progress import RunProgress
     from outlast.errors import ScenarioError

@@ -50,7 +50,7 @@ Examples:
     help="Which device has failed.",
 )
 @click.option(
-    "--device-bytes", type=Size(), default=80e9, show_default=True, help="Bytes that are read of each survivor."
+    "--device-bytes", type=Size(), default=80e9, show_default=True, help="Bytes read from each surviving device."
 )
 @click.option("--n", type=int, default=4148, show_default=True, help="Bits of a codeword.")
 @click.option("--k", type=int, default=4, show_default=True, help="Bits that are corrected in a codeword.")
@@ -123,7 +123,9 @@ Examples:
   outlast model ages --rates 1,0.5,0.5 --limit 3000 --json""",
 )
 @click.option(
-    "--parity", type=Numbers(), help="Percentage of parity of each device, 100 for each parity. Default: 80,5,5,5,5."
+    "--parity",
+    type=Numbers(),
+    help="Percentage of parity on each device; the sum is 100 for each parity. Default: 80,5,5,5,5.",
 )
 @click.option("--rates", type=Numbers(), help="Aging rates by position instead, of any workload.")
 @_parity_options
@@ -136,9 +138,9 @@ Examples:
     type=click.IntRange(1, 100_000),
     default=30,
     show_default=True,
-    help="How many are followed.",
+    help="Number of replacements to follow.",
 )
-@click.option("--start", type=Numbers(), help="Ages of the first devices; new if not given.")
+@click.option("--start", type=Numbers(), help="Ages of the first devices. Default: new.")
 @output_options
 def ages_command(
     parity: tuple[float, ...] | None,
@@ -205,7 +207,7 @@ Examples:
     "--devices", type=Counts(), default="4:24:1", show_default=True, help="Devices of the array, parity included."
 )
 @click.option(
-    "--parities", type=Counts(), default="1,2", show_default=True, help="Failures that it survives: a curve for each."
+    "--parities", type=Counts(), default="1,2", show_default=True, help="Number of failures survived: a curve for each."
 )
 @click.option(
     "--copies",

@@ -130,9 +130,7 @@ def _expanded(text: str) -> list[float]:
 
 def output_options(command: Command) -> Command:
     """--json and --plot."""
-    command = path_option("--plot", metavar="FILE", help="Write a chart as a page of its own, which loads nothing.")(
-        command
-    )
+    command = path_option("--plot", metavar="FILE", help="Write a chart as a standalone page.")(command)
     return click.option("--json", "as_json", is_flag=True, help="Print settings and values as JSON.")(command)
 
 
@@ -140,7 +138,7 @@ def chip_options(command: Command) -> Command:
     """--chip, --days and --reads."""
     for decorate in (
         click.option(
-            "--reads", type=float, default=0.0, show_default=True, help="Reads of the block since its erasure."
+            "--reads", type=float, default=0.0, show_default=True, help="Reads of the block since it was erased."
         ),
         click.option("--days", type=float, default=0.0, show_default=True, help="Days since the data were written."),
         click.option("--chip", default="msapl", show_default=True, help="Chip whose raw bit error rate is taken."),
