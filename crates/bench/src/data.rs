@@ -2,8 +2,7 @@
 //! beside a map of what was written last.
 
 use crate::case::scenario_of;
-use crate::hashes::digest;
-use crate::protection;
+use crate::{hashes::digest, protection};
 use outlast_array::{Array, ArrayConfig, BackgroundConfig, Level};
 use outlast_device::{Command, Device, Op, Outcome, Tag};
 use outlast_engine::parse_text;
