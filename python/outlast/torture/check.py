@@ -101,7 +101,10 @@ class Checking:
         if verdict is None:
             self._tell("the state with nothing lost", 0, 1, 0)
             subject = subject_of(state, self._recording, "first")
-            verdict = self._journal.add(next(self._crew.each([subject], _try)))
+            verdict = next(self._crew.each([subject], _try))
+            if _is_of_signal(verdict):
+                return
+            self._journal.add(verdict)
         if verdict.is_bad and not self._asked.force:
             raise FirstStateBad(verdict)
 
@@ -127,6 +130,8 @@ class Checking:
         done = total - len(subjects)
         self._tell(phase, done, total, self._bad)
         for verdict in self._crew.each(subjects, _try, self._go_on):
+            if _is_of_signal(verdict):
+                continue
             self._bad += self._journal.add(verdict).is_bad
             done += 1
             self._tell(phase, done, total, self._bad)
@@ -193,6 +198,15 @@ class Checking:
             shrunk = ddmin(pieces, is_bad)
             return Failure(own, smallest, checks, shrunk.minimal)
         return Failure(own, worst, checks, False)
+
+
+def _is_of_signal(verdict: Verdict) -> bool:
+    """Whether the signal that stopped this program ended the check, too.
+
+    A check has a session of its own, but only from a moment after it was forked: until then it is told what this
+    program's group is told.
+    """
+    return bool(interrupts.asked()) and verdict.exit == interrupts.code()
 
 
 def _try(trial: Trial, subject: Subject) -> Verdict:
