@@ -27,7 +27,8 @@ def trace_convert(
 ) -> int:
     """Writes a trace in another format and returns the number of requests. The file appears only when complete.
 
-    `to` is one of msr, spc, ascii, fio-iolog, fio-iolog-v2, vscsi, alibaba, etw; `settings` are those of `[workload.trace]`.
+    `to` is one of msr, spc, ascii, fio-iolog, fio-iolog-v2, vscsi, alibaba, etw; `settings` are those of
+    `[workload.trace]`.
     """
     from outlast.output import cannot_write, staged_file
 

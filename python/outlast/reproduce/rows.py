@@ -27,7 +27,9 @@ def figures(record: Record) -> Row:
         "write_amplification": amplification.get("total"),
         "wa_gc": amplification.get("gc"),
         "wa_scrub": amplification.get("scrub"),
-        "wa_parity": _sum(amplification, ("host_parity", "gc_parity", "scrub_parity", "wear_leveling_parity", "map_parity")),
+        "wa_parity": _sum(
+            amplification, ("host_parity", "gc_parity", "scrub_parity", "wear_leveling_parity", "map_parity")
+        ),
         "collection_checks_percent": 100 * moved / max(moved + summary["host"]["reads"], 1),
         "superblocks": summary["device"]["superblocks"],
         "spare_percent": 100 * summary["device"].get("effective_spare_factor", summary["device"]["spare_factor"]),
