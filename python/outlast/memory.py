@@ -10,7 +10,7 @@ GIB = 2**30
 MIB = 2**20
 
 #: What the process has when the simulator returns, beside the run's own: Python, the libraries that a result needs.
-PROCESS_BYTES = 23 * MIB
+PROCESS_BYTES = 28 * MIB
 
 
 class MemoryLimitError(OutlastError):

@@ -1,7 +1,8 @@
 //! Writes that carry data, every unit another: what real bytes cost a drive, and an array of four. Each run ends by reading everything back
 //! beside a map of what was written last.
 
-use crate::{case::scenario_of, hashes::digest, protection};
+use crate::case::scenario_of;
+use crate::{hashes::digest, protection};
 use outlast_array::{Array, ArrayConfig, BackgroundConfig, Level};
 use outlast_device::{Command, Device, Op, Outcome, Tag};
 use outlast_engine::parse_text;

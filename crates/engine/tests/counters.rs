@@ -171,7 +171,7 @@ fn every_cause_has_its_keys_and_columns() {
         assert!(result["flash"]["by_cause"][cause.name()].is_u64(), "{}", cause.name());
         assert!(column(cause.name()), "{}", cause.name());
     }
-    let parity = ["host", "gc", "wear_leveling", "scrub"].map(|whose| format!("{whose}_parity"));
+    let parity = ["host", "gc", "wear_leveling", "scrub", "map"].map(|whose| format!("{whose}_parity"));
     assert_eq!(Programs::of(|cause| u64::from(cause.group() == "parity")).total(), parity.len() as u64);
     assert!(parity.iter().all(|name| ProgramCause::ALL.iter().any(|cause| cause.name() == name)));
 }

@@ -30,6 +30,8 @@ mod trace_ascii;
 mod trace_auto;
 #[path = "../../../fuzz/fuzz_targets/trace_blkparse.rs"]
 mod trace_blkparse;
+#[path = "../../../fuzz/fuzz_targets/trace_etw.rs"]
+mod trace_etw;
 #[path = "../../../fuzz/fuzz_targets/trace_fio_iolog.rs"]
 mod trace_fio_iolog;
 #[path = "../../../fuzz/fuzz_targets/trace_msr.rs"]
@@ -77,7 +79,7 @@ fn trace(format: Format) -> Vec<u8> {
 
 /// What a target reads when it reads something that is right; none where a target makes its inputs itself.
 pub(crate) fn samples(module: &str) -> Vec<Vec<u8>> {
-    const FORMATS: [Format; 8] = [
+    const FORMATS: [Format; 9] = [
         Format::Msr,
         Format::Spc,
         Format::Ascii,
@@ -86,6 +88,7 @@ pub(crate) fn samples(module: &str) -> Vec<Vec<u8>> {
         Format::FioIologV2,
         Format::Vscsi,
         Format::Alibaba,
+        Format::Etw,
     ];
     match module.rsplit("::").next().unwrap() {
         "chip_file" => vec![

@@ -150,7 +150,7 @@ impl Ftl {
         slots.filter(|&slot| self.map.is_valid(slot) && self.is_programmed(slot)).map(|slot| self.owner(slot))
     }
 
-    /// Pages, without those of the mapping table, whose current copy lies on flash of die `local_die`; `open`: only those of superblocks that are not full, whose owners the
+    /// Pages, except for those of the mapping table, whose current copy lies on flash of die `local_die`; `open`: only those of superblocks that are not full, whose owners the
     /// controller has in its memory.
     pub fn pages_on(&self, local_die: LocalDie, open: bool) -> impl Iterator<Item = Lpn> {
         let superblocks = self.superblocks.ids();
