@@ -52,18 +52,15 @@ impl Codes {
         streams: &Streams,
         dead: Option<&LaneSet>,
     ) -> Result<(), ConfigError> {
-        let numbers = classes
-            .iter()
-            .map(|&code| self.number_of(code, layout))
-            .collect::<Result<Vec<u8>, ConfigError>>()?;
+        let numbers = classes.iter().map(|&code| self.number_of(code, layout));
+        let numbers = numbers.collect::<Result<Vec<u8>, ConfigError>>()?;
         assert!(!classes.is_empty(), "data belongs to a class");
         self.of_class = classes.to_vec();
+        let gathered = self.protected == ProtectedStreams::Gathered;
         for (stream, number) in (0..).map(Stream).zip(self.of_stream.iter_mut()) {
             *number = match streams.cause(stream) {
                 Cause::Partial => NO_CODE,
-                Cause::Host | Cause::Map | Cause::Scrub if self.protected == ProtectedStreams::Gathered => {
-                    NO_CODE
-                }
+                Cause::Host | Cause::Map | Cause::Scrub if gathered => NO_CODE,
                 _ => numbers[usize::from(streams.class(stream))],
             };
         }

@@ -199,14 +199,10 @@ impl Ftl {
         logical_units: u64,
         options: FtlOptions,
     ) -> Result<Self, ConfigError> {
-        let host_units = logical_units;
-        let map_pages = config.map_flush.map_or(0, |own| own.pages(host_units, config.mapping_unit));
-        let logical_units = host_units + map_pages;
-        let mut layout = Layout::new(geometry, config, dies, logical_units)?;
+        let mut layout = Layout::new(geometry, config, dies, config.held_units(logical_units))?;
         let FtlOptions { keep_bytes, protection, scrub, lists, erases_late, absent, mount, seed, .. } =
             options;
-        let tables = options.tables;
-        let whole = tables == Tables::Built;
+        let whole = options.tables == Tables::Built;
         if lists {
             layout.keep_lists(geometry)?;
         }
@@ -221,11 +217,10 @@ impl Ftl {
             Physical::none(geometry, &layout)
         };
         let classes = protection.as_ref().map_or(1, ProtectionConfig::class_count);
-        let default_class = protection.as_ref().map_or(0, |own| own.default_class);
-        let map_class = config.map_flush.map(|_| default_class);
+        let map_class = config.map_flush.and(Some(protection.as_ref().map_or(0, |own| own.default_class)));
         let streams = Streams::new(config, classes, scrub, map_class, in_blocks)?;
         let lanes = layout.lanes().len() as u32;
-        let rows = if tables == Tables::LeftOut { 0 } else { layout.superblocks() as usize };
+        let rows = if options.tables == Tables::LeftOut { 0 } else { layout.superblocks() as usize };
         let (mapped, slots) =
             if whole { (u64::from(layout.logical_units()), layout.slots()) } else { (0, 0) };
         let pus = if whole { rows * layout.pus_per_superblock() as usize } else { 0 };
@@ -240,9 +235,7 @@ impl Ftl {
             losses: Losses::default(),
             held: Held::of(options.coalesce, layout.units_per_pu(), pus),
             looks_first: options.coalesce.is_some() || config.map_flush.is_some() || (erases_late && whole),
-            maps: config
-                .map_flush
-                .map(|own| Box::new(MapPages::new(&own, host_units as u32, config.mapping_unit, whole))),
+            maps: MapPages::of(config, logical_units, whole).map(Box::new),
             origins: (erases_late && whole).then(|| Box::new(Origins::new(&layout))),
             records: mount.filter(|_| whole).map(|mount| {
                 let marks = Marks::new(geometry, &layout, defects, seed);
@@ -253,7 +246,7 @@ impl Ftl {
             physical,
             contents: keep_bytes
                 .then(|| Contents::new(config.mapping_unit.0 as usize, protection.is_some() || erases_late)),
-            room: Room::new(logical_units, streams.tasks(), erases_late, config.gc.overlap),
+            room: Room::new(layout.logical_units().into(), streams.tasks(), erases_late, config.gc.overlap),
             counts: Counts::default(),
             rng: SplitMix::new(seed, "ftl.gc"),
             own: Box::new(Deciders::new(&config.own, protection.as_ref())),

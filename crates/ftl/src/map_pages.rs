@@ -1,7 +1,7 @@
 //! Pages of the mapping table that are written to flash: which are dirty, and how far a flush has come.
 
 use crate::bits::Bits;
-use crate::config::MapFlushConfig;
+use crate::config::{FtlConfig, MapFlushConfig};
 use outlast_units::{Bytes, Lpn};
 
 /// In place of a page: no flush is under way.
@@ -37,8 +37,13 @@ pub(crate) struct MapPages {
 }
 
 impl MapPages {
+    /// Those of a core with `host` logical pages by its settings, if any are written to flash; see [`MapPages::new`].
+    pub(crate) fn of(config: &FtlConfig, host: u64, built: bool) -> Option<Self> {
+        config.map_flush.map(|own| Self::new(&own, host as u32, config.mapping_unit, built))
+    }
+
     /// All clean, of a core with `host` logical pages of `unit` bytes. Without its `built` table it only says how many there are.
-    pub(crate) fn new(config: &MapFlushConfig, host: u32, unit: Bytes, built: bool) -> Self {
+    fn new(config: &MapFlushConfig, host: u32, unit: Bytes, built: bool) -> Self {
         let count = config.pages(u64::from(host), unit) as u32;
         Self {
             host,

@@ -103,17 +103,22 @@ impl Ssd {
             config,
         };
         if ssd.config.hazards != HazardConfig::default() {
-            ssd.expect_faults();
-            let first = hazards.next();
-            ssd.schedule.begin_hazards(hazards);
-            ssd.call_housekeeping(first);
+            ssd.expect_hazards(hazards);
         }
-        if ssd.map_timer.next() != Nanos::MAX {
-            ssd.call_housekeeping(ssd.map_timer.next());
-        }
+        ssd.call_housekeeping(ssd.map_timer.next());
         ssd.begin_repaired()?;
         ssd.settle(Nanos::ZERO);
         Ok(ssd)
+    }
+}
+
+impl Ssd {
+    /// Failures come by chance, when `hazards` says.
+    fn expect_hazards(&mut self, hazards: HazardClock) {
+        self.expect_faults();
+        let first = hazards.next();
+        self.schedule.begin_hazards(hazards);
+        self.call_housekeeping(first);
     }
 }
 

@@ -252,6 +252,11 @@ impl FtlConfig {
         Ok(())
     }
 
+    /// Units that a flash core with `units` of the host's is to hold: these, and pages of the mapping table where they are written to flash.
+    pub(crate) fn held_units(&self, units: u64) -> u64 {
+        units + self.map_flush.map_or(0, |own| own.pages(units, self.mapping_unit))
+    }
+
     /// The user capacity that the settings ask for, rounded down to a whole mapping unit.
     pub fn user_capacity(&self, geometry: &Geometry) -> Bytes {
         let wanted = match (self.capacity, self.over_provisioning) {

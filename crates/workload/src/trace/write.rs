@@ -168,17 +168,7 @@ fn request(
         Format::Ascii => writeln!(out, "{at} 0 {lba} {sectors} {}", u8::from(read)),
         Format::Alibaba => writeln!(out, "0,{},{offset},{size},{}", if read { 'R' } else { 'W' }, at / 1000),
         Format::Blkparse => event(number, 'Q', request, out),
-        Format::Etw if command.op == Op::Flush => {
-            writeln!(out, "{:>15}, {}, outlast ( 0), 0, 0x0, 0, 0", "DiskFlush", at / 1000)
-        }
-        Format::Etw => {
-            let name = if read { "DiskRead" } else { "DiskWrite" };
-            writeln!(
-                out,
-                "{name:>15}, {}, outlast ( 0), 0, 0x0, {offset:#012x}, {size:#010x}, 0, 0",
-                at / 1000
-            )
-        }
+        Format::Etw => disk_event(request, out),
         Format::FioIolog | Format::FioIologV2 => {
             let action = match command.op {
                 Op::Read => "read",
@@ -216,6 +206,18 @@ fn request(
         }
         Format::Auto => Err(io::Error::new(io::ErrorKind::InvalidInput, "auto is no format to write")),
     }
+}
+
+/// An event of Windows.
+fn disk_event(request: &Request, out: &mut dyn Write) -> io::Result<()> {
+    let (at, command) = (request.at.0 / 1000, request.command);
+    let (offset, size) = (u128::from(command.lba.0) * 512, u64::from(command.sectors) * 512);
+    let name = match command.op {
+        Op::Read => "DiskRead",
+        Op::Write => "DiskWrite",
+        _ => return writeln!(out, "{:>15}, {at}, outlast ( 0), 0, 0x0, 0, 0", "DiskFlush"),
+    };
+    writeln!(out, "{name:>15}, {at}, outlast ( 0), 0, 0x0, {offset:#012x}, {size:#010x}, 0, 0")
 }
 
 /// A line of blkparse: what becomes of a request.
