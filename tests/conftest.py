@@ -264,7 +264,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
-    quiet = "headless=new no-sandbox disable-gpu no-first-run disable-sync disable-quic"
+    # With motion a page may still be scrolling when a test points at it.
+    quiet = "headless=new no-sandbox disable-gpu no-first-run disable-sync disable-quic force-prefers-reduced-motion"
     for name in f"{quiet} disable-background-networking disable-component-update window-size=1400,1000".split():
         options.add_argument(f"--{name}")
     options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
