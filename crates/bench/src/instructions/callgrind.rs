@@ -1,21 +1,21 @@
 //! Running a case under callgrind, and reading what it found.
 
 use super::cases::Case;
-use super::table::{Costs, Row};
+use super::table::{Costs, Misses, Row};
 use std::collections::BTreeMap;
 use std::process::Command;
 
 /// The caches that are simulated, whatever the machine has: those of a server core of 2023.
 const CACHES: [&str; 4] = ["--cache-sim=yes", "--I1=32768,8,64", "--D1=49152,12,64", "--LL=2097152,16,64"];
 
-/// The rows of one case.
+/// The rows of one case; with misses, which take as long again, where `caches` are to be simulated.
 #[allow(clippy::disallowed_methods, reason = "callgrind leaves a file, which is read and removed")]
-pub(super) fn measure(case: &Case) -> Result<Vec<Row>, String> {
+pub(super) fn measure(case: &Case, caches: bool) -> Result<Vec<Row>, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let file = std::env::temp_dir().join(format!("outlast-callgrind.{}.{}", std::process::id(), case.name));
     let output = Command::new("valgrind")
         .arg("--tool=callgrind")
-        .args(CACHES)
+        .args(if caches { &CACHES[..] } else { &[] })
         .arg(format!("--callgrind-out-file={}", file.display()))
         .arg(program)
         .args(["instructions", "--run", &case.name])
@@ -74,7 +74,8 @@ pub(super) fn inclusive(text: &str, marker: &str) -> Result<Costs, String> {
     let of = |names: &[&str]| {
         events.iter().zip(&sums).filter(|(event, _)| names.contains(event)).map(|(_, &sum)| sum as f64).sum()
     };
-    Ok(Costs { instructions: of(&["Ir"]), d1: of(&["D1mr", "D1mw"]), ll: of(&["DLmr", "DLmw", "ILmr"]) })
+    let misses = || Misses { d1: of(&["D1mr", "D1mw"]), ll: of(&["DLmr", "DLmw", "ILmr"]) };
+    Ok(Costs { instructions: of(&["Ir"]), misses: events.contains(&"D1mr").then(misses) })
 }
 
 /// Whether a function's name is the marker's, whatever it is generic over and however its name is written.
@@ -113,9 +114,12 @@ mod tests {
     #[test]
     fn the_cost_of_a_marker_is_that_of_all_its_calls() {
         let run = inclusive(FOUND, "run::Runner::run").unwrap();
-        assert_eq!((run.instructions, run.d1, run.ll), (5050.0, 0.0, 0.0));
+        assert_eq!(run, Costs { instructions: 5050.0, misses: Some(Misses { d1: 0.0, ll: 0.0 }) });
         let prepared = inclusive(FOUND, "precondition::prepare").unwrap();
-        assert_eq!((prepared.instructions, prepared.d1, prepared.ll), (1000.0, 10.0, 4.0));
+        assert_eq!(prepared, Costs { instructions: 1000.0, misses: Some(Misses { d1: 10.0, ll: 4.0 }) });
+        let plain = FOUND.replace(" Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw", "");
+        let prepared = inclusive(&plain, "precondition::prepare").unwrap();
+        assert_eq!(prepared, Costs { instructions: 1000.0, misses: None });
         assert!(inclusive(FOUND, "precondition::gone").unwrap_err().contains("was not called"));
         assert!(inclusive("", "x").is_err());
     }

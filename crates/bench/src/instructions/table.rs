@@ -10,16 +10,33 @@ const TOLERANCE: f64 = 0.03;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Costs {
     pub(super) instructions: f64,
-    /// Misses of the first-level data cache.
+    /// Absent where no caches were simulated.
+    pub(super) misses: Option<Misses>,
+}
+
+/// Misses of simulated caches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Misses {
+    /// Of the first-level data cache.
     pub(super) d1: f64,
-    /// Misses of the last level.
+    /// Of the last level.
     pub(super) ll: f64,
 }
 
 impl Costs {
     pub(super) fn per(self, count: u64) -> Self {
         let per = |cost: f64| cost / count.max(1) as f64;
-        Self { instructions: per(self.instructions), d1: per(self.d1), ll: per(self.ll) }
+        let misses = self.misses.map(|Misses { d1, ll }| Misses { d1: per(d1), ll: per(ll) });
+        Self { instructions: per(self.instructions), misses }
+    }
+
+    /// The columns of a table.
+    fn columns(&self) -> String {
+        let misses = match self.misses {
+            Some(Misses { d1, ll }) => format!("{d1:>12.3} {ll:>12.3}"),
+            None => format!("{:>12} {:>12}", "-", "-"),
+        };
+        format!("{:>12.1} {misses}", self.instructions)
     }
 }
 
@@ -52,8 +69,7 @@ impl Table {
     pub(super) fn text(&self) -> String {
         let mut text = format!("# {}; each time that the case does what it measures\n{HEADER}\n", self.build);
         for Row { name, costs, hash } in &self.rows {
-            let Costs { instructions, d1, ll } = costs;
-            let _ = writeln!(text, "{name:<24} {instructions:>12.1} {d1:>12.3} {ll:>12.3}  {hash:016x}");
+            let _ = writeln!(text, "{name:<24} {}  {hash:016x}", costs.columns());
         }
         text
     }
@@ -68,7 +84,8 @@ impl Table {
             let row = |words: &[&str]| {
                 let [name, instructions, d1, ll, hash] = words else { return None };
                 let number = |word: &str| word.parse::<f64>().ok();
-                let costs = Costs { instructions: number(instructions)?, d1: number(d1)?, ll: number(ll)? };
+                let misses = Some(Misses { d1: number(d1)?, ll: number(ll)? });
+                let costs = Costs { instructions: number(instructions)?, misses };
                 Some(Row { name: (*name).to_owned(), costs, hash: u64::from_str_radix(hash, 16).ok()? })
             };
             row(&words).ok_or_else(|| format!("line {}: \"{line}\" is no row", index + 3))
@@ -92,9 +109,8 @@ impl Table {
         for row in &found.rows {
             let before = self.rows.iter().find(|before| before.name == row.name);
             let (note, fails) = judge(before, row, alike);
-            let Costs { instructions, d1, ll } = row.costs;
             let mark = if fails { "FAILS: " } else { "" };
-            let line = format!("{:<24} {instructions:>12.1} {d1:>12.3} {ll:>12.3}  {mark}{note}", row.name);
+            let line = format!("{:<24} {}  {mark}{note}", row.name, row.costs.columns());
             verdict.lines.push(line);
             verdict.failures += usize::from(fails);
         }
@@ -151,7 +167,7 @@ mod tests {
     fn table(rows: &[(&str, f64, u64)]) -> Table {
         let row = |&(name, instructions, hash): &(&str, f64, u64)| Row {
             name: name.to_owned(),
-            costs: Costs { instructions, d1: 1.5, ll: 0.25 },
+            costs: Costs { instructions, misses: Some(Misses { d1: 1.5, ll: 0.25 }) },
             hash,
         };
         Table { build: "rustc 1.95.0, profile ci, x86_64".to_owned(), rows: rows.iter().map(row).collect() }
@@ -176,6 +192,16 @@ mod tests {
         assert!(line("c ").contains("-10.00 %: the table should say so"));
         // With the table changed in the same commit nothing fails.
         assert_eq!(after.compare(&after, true).failures, 0);
+    }
+
+    #[test]
+    fn instructions_hold_without_caches_as_well() {
+        let before = table(&[("a", 1000.0, 7)]);
+        let mut after = table(&[("a", 1031.0, 7)]);
+        after.rows[0].costs.misses = None;
+        let verdict = before.compare(&after, true);
+        assert_eq!(verdict.failures, 1, "{:?}", verdict.lines);
+        assert!(verdict.lines[1].contains("1031.0            -            -  FAILS"), "{:?}", verdict.lines);
     }
 
     #[test]
