@@ -31,4 +31,5 @@ mod repair;
 mod scheduling;
 mod snapshot;
 mod stored;
+mod think_time;
 mod torn;
