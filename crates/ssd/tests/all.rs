@@ -32,3 +32,4 @@ mod scheduling;
 mod snapshot;
 mod stored;
 mod torn;
+mod unequal;
