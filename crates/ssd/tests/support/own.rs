@@ -12,7 +12,7 @@ pub(crate) fn decide_some(config: &mut SsdConfig, seed: u64) {
         config.ftl.own.code = Some(Loaded::new(Lots(seed)));
         config.ftl.own.pacing = Some(Loaded::new(Lots(seed)));
         config.ftl.own.gc = Some(Loaded::new(Within::of(config.ftl.gc.policy)));
-        if let Some(scrub) = &mut config.scrub {
+        if let Some(scrub) = config.scrub.as_mut().filter(|_| config.reliability.is_some()) {
             scrub.own = Some(Nanos::millis(10));
             config.ftl.own.scrub = Some(Loaded::new(Within::nothing()));
         }
