@@ -34,6 +34,7 @@ _PLACES = {
     "[]": r"\[\d+\]",
     "*": r"\w+",
 }
+_PLACE = re.compile(r"(OP|STEP|\[i\]|\[\]|\*)")
 _ASIDE = ("schema", "version", "name", "seed", "partial", "notes", "scenario")
 
 
@@ -52,19 +53,23 @@ def units() -> Mapping[str, str]:
 
 
 @cache
-def _patterns() -> list[tuple[re.Pattern[str], str, str]]:
-    patterns = []
-    for name, unit, meaning in _listed():
-        parts = re.split(r"(OP|STEP|\[i\]|\[\]|\*)", name)
-        pattern = re.compile("".join(_PLACES.get(part, re.escape(part)) for part in parts))
-        patterns.append((pattern, unit, meaning))
-    return patterns
+def _rows() -> list[tuple[str, str, str, str]]:
+    """The rows of the reference, each with its name as far as it stands for nothing else."""
+    return [(_PLACE.split(name, maxsplit=1)[0], name, unit, meaning) for name, unit, meaning in _listed()]
 
 
 @cache
-def _row(name: str) -> tuple[str, str]:
-    rows = ((unit, meaning) for pattern, unit, meaning in _patterns() if pattern.fullmatch(name))
-    return next(rows, ("", ""))
+def _pattern(listed: str) -> re.Pattern[str]:
+    return re.compile("".join(_PLACES.get(part, re.escape(part)) for part in _PLACE.split(listed)))
+
+
+@cache
+def _row(name: str) -> tuple[str, str] | None:
+    for still, listed, unit, meaning in _rows():
+        # Compiling all patterns takes longer than anything that asks for a few figures.
+        if name == listed if still == listed else name.startswith(still) and _pattern(listed).fullmatch(name):
+            return unit, meaning
+    return None
 
 
 def called(axis: Mapping[str, Any]) -> str:
@@ -74,17 +79,17 @@ def called(axis: Mapping[str, Any]) -> str:
 
 def known(name: str) -> bool:
     """Whether some run has such a figure."""
-    return any(pattern.fullmatch(name) for pattern, _, _ in _patterns())
+    return _row(name) is not None
 
 
 def unit(name: str) -> str:
     """The unit of a figure, empty if it has none."""
-    return _row(name)[0]
+    return (_row(name) or ("", ""))[0]
 
 
 def meaning(name: str) -> str:
     """What a figure is, as the reference says it; empty of a name that is no figure's."""
-    return _row(name)[1]
+    return (_row(name) or ("", ""))[1]
 
 
 def hint(name: str) -> str:
