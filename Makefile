@@ -54,15 +54,17 @@ test: test-rust test-python ## all tests
 test-rust: ## the simulator's own tests
 	@echo "== Rust tests (the first build takes a few minutes)"
 	@if cargo nextest --version >/dev/null 2>&1; \
-	then cargo nextest run $(CARGO_FLAGS) --cargo-quiet --no-fail-fast && cargo test $(CARGO_FLAGS) --doc --quiet; \
+	then cargo nextest run $(CARGO_FLAGS) --cargo-quiet --no-fail-fast; \
+	  said=$$(cargo test $(CARGO_FLAGS) --doc --quiet 2>&1) || { echo "$$said"; exit 1; }; \
+	  echo "== Crates whose documentation has examples, which ran: $$(grep -c '^test result: ok. [1-9]' <<<"$$said")"; \
 	else cargo test $(CARGO_FLAGS); fi
 
-# Tests of one file share what they prepare, so they go to one process; 0: all in this one.
+# Tests of one file share what they prepare, so they go to one process; 0: all in this one. Files begin in the order of tests/hooks.py.
 WORKERS ?= 2
 
 test-python: setup ## tests of the command line, the Python package, reports and the documentation, WORKERS=2 files at a time
 	@echo "== Python tests"
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 show-causes: setup ## whether the parts of every request sum to its latency, on every preset
 	@$(BIN)/python tests/logged_presets.py

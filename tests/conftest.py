@@ -14,15 +14,13 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from hooks import pytest_addoption as pytest_addoption
+from hooks import pytest_collection_modifyitems as pytest_collection_modifyitems
+
 # New cases each time, or those of --hypothesis-seed; hypothesis by itself draws the same ones for ever where CI is set.
 settings.register_profile("drawn", settings.get_profile("ci"), derandomize=False)
 settings.load_profile("drawn")
 ROOT = Path(__file__).resolve().parent.parent
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Options of single tests."""
-    parser.addoption("--kills", type=int, default=2, help="how often test_serve_kill.py kills each server")
 
 
 TINY = """\
