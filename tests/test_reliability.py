@@ -210,7 +210,7 @@ def test_errors_need_time_and_say_so(tmp_path: Path) -> None:
 
 def test_the_summary_for_people_tells_of_errors(outlast: Outlast, weak: Path, tiny: Path) -> None:
     text = " ".join(outlast("run", "weak.toml", "--set", "run.twin=true").stdout.split())
-    for part in ("re-reads per read", "UBER, exact", "after ECC", "scrubbing", "parity", "of its twin without errors"):
+    for part in ("re-reads per read", "UBER, exact", "after ECC", "scrubbing", "parity", "of its error-free twin"):
         assert part in text, part
     assert "re-reads" not in outlast("run", "tiny.toml").stdout
 
