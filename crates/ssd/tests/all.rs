@@ -33,3 +33,4 @@ mod snapshot;
 mod stored;
 mod think_time;
 mod torn;
+mod unequal;
