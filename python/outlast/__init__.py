@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         snapshot,
         validate,
     )
-    from outlast.comparison import Comparison
+    from outlast.comparison import Comparison, compare
     from outlast.drive import Batch, Drive
     from outlast.errors import ControlError, DriveError, MediumError, OutputError
     from outlast.result import Figures, Result, load
@@ -67,6 +67,7 @@ _HOMES = {
     "State": "outlast.simulation",
     "Sweep": "outlast.sweeps",
     "Explanation": "outlast.why",
+    "compare": "outlast.comparison",
     "explain": "outlast.why",
     "load": "outlast.result",
     "load_sweep": "outlast.sweeps",
@@ -109,6 +110,7 @@ __all__ = [
     "Sweep",
     "WorkloadError",
     "__version__",
+    "compare",
     "explain",
     "load",
     "load_sweep",
