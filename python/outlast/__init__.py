@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         scenario_schema,
         show_preset,
         snapshot,
+        sweep_schema,
         validate,
     )
     from outlast.comparison import Comparison, compare
@@ -83,6 +84,7 @@ _HOMES = {
     "show_preset": "outlast.api",
     "snapshot": "outlast.api",
     "sweep": "outlast.sweeps",
+    "sweep_schema": "outlast.api",
     "trace_convert": "outlast.traces",
     "trace_info": "outlast.traces",
     "validate": "outlast.api",
@@ -126,6 +128,7 @@ __all__ = [
     "show_preset",
     "snapshot",
     "sweep",
+    "sweep_schema",
     "trace_convert",
     "trace_info",
     "validate",

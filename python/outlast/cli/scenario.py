@@ -46,14 +46,16 @@ def validate_command(
 @click.command(
     "schema",
     epilog="""\b
-Example:
-  outlast schema > scenario.schema.json""",
+Examples:
+  outlast schema > scenario.schema.json
+  outlast schema --sweep > sweep.schema.json""",
 )
-def schema_command() -> None:
+@click.option("--sweep", is_flag=True, help="Print the schema of sweep files.")
+def schema_command(sweep: bool) -> None:
     """Print the JSON Schema of scenario files, for editors that complete and check them."""
-    from outlast.api import scenario_schema
+    from outlast.api import scenario_schema, sweep_schema
 
-    print_json(scenario_schema())
+    print_json(sweep_schema() if sweep else scenario_schema())
 
 
 @click.group(
