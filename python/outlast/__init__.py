@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         validate,
     )
     from outlast.comparison import Comparison, compare
+    from outlast.costs import Estimate, estimate
     from outlast.drive import Batch, Drive
     from outlast.errors import ControlError, DriveError, MediumError, OutputError
     from outlast.result import Figures, Result, load
@@ -69,6 +70,8 @@ _HOMES = {
     "Sweep": "outlast.sweeps",
     "Explanation": "outlast.why",
     "compare": "outlast.comparison",
+    "Estimate": "outlast.costs",
+    "estimate": "outlast.costs",
     "explain": "outlast.why",
     "load": "outlast.result",
     "load_sweep": "outlast.sweeps",
@@ -97,6 +100,7 @@ __all__ = [
     "DeviceError",
     "Drive",
     "DriveError",
+    "Estimate",
     "Explanation",
     "Figures",
     "InternalError",
@@ -113,6 +117,7 @@ __all__ = [
     "WorkloadError",
     "__version__",
     "compare",
+    "estimate",
     "explain",
     "load",
     "load_sweep",
