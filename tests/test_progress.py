@@ -73,7 +73,7 @@ def fractions(place: Place) -> list[float]:
 
 
 def test_a_bar_never_goes_back_within_a_phase() -> None:
-    """Preconditioning learns how long it takes while it goes on: a tolerance that is hard to reach makes it longer and longer."""
+    """Preconditioning learns how long it takes while it goes on: a low tolerance makes it longer and longer."""
     told: list[tuple[str, float]] = []
 
     def tell(phase: str, fraction: float | None, requests: int, simulated_s: float) -> None:

@@ -51,7 +51,7 @@ def test_every_die_is_in_its_place(channels: int, each: int) -> None:
 
 @pytest.mark.parametrize(("channels", "each"), [(1, 1), (4, 2), (16, 32)], ids=str)
 def test_the_summary_alone_puts_every_die_in_its_place(channels: int, each: int) -> None:
-    shares = rng.random(channels * each)
+    shares = np.random.default_rng(1).random(channels * each)
     queue = {"utilisation_by_die": list(shares), "channel_utilisation": [0.5] * channels}
     figure = dies.busy_all_along(queue)
     assert figure is not None
