@@ -52,7 +52,7 @@ def prepared_units(result: Result) -> float:
     filled = units * settings["fill_fraction"] if settings["fill"] != "none" else 0.0
     rounds = result.tables["precondition"]
     amounts = np.diff(np.asarray(rounds["drive_writes"], dtype=float), prepend=0.0)
-    return filled + float(np.sum(amounts * np.asarray(rounds["write_amplification"]))) * units
+    return float(filled + np.sum(amounts * np.asarray(rounds["write_amplification"])) * units)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -154,7 +154,7 @@ class _Reader:
                 hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names)}"
                 raise SweepError(f"{self._source}: {place}{name}: unknown setting; {hint}")
 
-    def whole(self, place: str, value: Any, key: Mapping[str, Any]) -> int:
+    def whole(self, place: str, value: Any, key: dict[str, Any]) -> int:
         least, most = keys.limits(key)
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             raise self.refuse(place, value, f"must be a whole number within {least} to {most}")
