@@ -199,8 +199,9 @@ torture-programs: setup $(TORTURE_PROGRAMS) ## what cases of torture use and Deb
 torture-table: torture-programs ## real programs through the loss of power, and the table of what was found (as root; ARGS=--resume goes on)
 	@PYTHONPATH=$(CURDIR)/$(TORTURE_PROGRAMS) $(BIN)/python tests/torture/table.py --write $(ARGS)
 
-schema: setup ## the committed JSON Schema of scenario files, and the names of settings that editors complete
+schema: setup ## the committed JSON Schemas of scenario and sweep files, and the names of settings that editors complete
 	$(BIN)/outlast schema > docs/reference/scenario.schema.json
+	$(BIN)/outlast schema --sweep > docs/reference/sweep.schema.json
 	$(BIN)/python docs/make_settings.py
 
 figures: setup ## what the reference of figures says of causes, and the figures that sweeps know

@@ -17,7 +17,7 @@ import outlast
 from conftest import ROOT, summary_of
 from outlast import endurance
 from outlast.cli import cli
-from outlast.compare import flatten
+from outlast.differences import flatten
 from tortured import lacks
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
