@@ -15,10 +15,10 @@ import pytest
 
 import outlast
 from conftest import ROOT, summary_of
+from fenced import blocks, file_of
 from outlast import endurance
 from outlast.cli import cli
 from outlast.compare import flatten
-from fenced import blocks, file_of
 from tortured import lacks
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
