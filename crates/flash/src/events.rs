@@ -15,9 +15,11 @@ pub enum Source {
     Link,
     /// What is done at times of its own.
     Housekeeping,
+    /// The slots of internal operations that think; none where they do not.
+    Thinking,
 }
 
-/// The event tree of a drive: its dies, then its flash cores, then the three sources of which there is one each.
+/// The event tree of a drive: its dies, then its flash cores, then the three sources of which there is one each, and a fourth where slots think.
 #[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct Events {
     tree: EventTree,
@@ -28,8 +30,9 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    pub(crate) fn new(dies: usize, cores: usize) -> Self {
-        Self { tree: EventTree::new(dies + cores + 3), dies: dies as u32, cores: cores as u32 }
+    pub(crate) fn new(dies: usize, cores: usize, thinks: bool) -> Self {
+        let tree = EventTree::new(dies + cores + 3 + usize::from(thinks));
+        Self { tree, dies: dies as u32, cores: cores as u32 }
     }
 
     pub(crate) fn horizon(&self) -> Nanos {
@@ -60,6 +63,7 @@ impl Events {
             Source::Master => singles,
             Source::Link => singles + 1,
             Source::Housekeeping => singles + 2,
+            Source::Thinking => singles + 3,
         }
     }
 
@@ -72,13 +76,15 @@ impl Events {
             None => Source::Core(CoreId((number - self.dies) as u16)),
             Some(0) => Source::Master,
             Some(1) => Source::Link,
-            Some(_) => Source::Housekeeping,
+            Some(2) => Source::Housekeeping,
+            Some(_) => Source::Thinking,
         }
     }
 
     /// Forgets all events but that of housekeeping.
     pub(crate) fn cut(&mut self) {
-        for number in 0..self.number(Source::Housekeeping) {
+        let housekeeping = self.number(Source::Housekeeping);
+        for number in (0..self.tree.sources()).filter(|&number| number != housekeeping) {
             self.tree.set(number, Nanos::MAX);
         }
     }
@@ -114,6 +120,10 @@ impl EventTree {
         // One less than the greatest time that fits: with all bits of the source set it would be the word for "never".
         let horizon = Nanos((u64::MAX >> bits) - 1);
         Self { groups: vec![[u64::MAX; 4]; groups], first: u64::MAX, sources: sources as u32, bits, horizon }
+    }
+
+    fn sources(&self) -> u32 {
+        self.sources
     }
 
     /// The latest time that an event can have: time and source share 64 bits. 4.5 years with up to 128 sources, half of it with each

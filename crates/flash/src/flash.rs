@@ -8,6 +8,7 @@ use crate::line::Line;
 use crate::next::{Demand, Next};
 use crate::op::{Kind, List, Op, OpId, Queue, Task};
 use crate::pipe::{Pipe, Piping};
+use crate::think::Thinking;
 use outlast_media::{ChannelOrder, ConfigError, Geometry, ProgramUnit, Suspend, Timing, TimingTable};
 use outlast_units::slab::{NIL, Slab};
 use outlast_units::{Bytes, ChannelId, CoreId, DieId, IndexVec, Nanos};
@@ -40,9 +41,10 @@ pub struct Flash<T> {
     pub(crate) suspends_for_waiting: bool,
     pub(crate) program_every: u8,
     pub(crate) background_every: u8,
-    /// Internal operations under way, and how many there may be.
+    /// Slots of internal operations that are taken, and how many there are.
     pub(crate) internal: u32,
     pub(crate) internal_max: u32,
+    pub(crate) thinking: Thinking,
     /// Dies that have internal work and wait until one more internal operation may start.
     pub(crate) waiting: VecDeque<DieId>,
     /// Whether the reads of a command are being queued, before any die looks at them; and the dies that have some.
@@ -86,6 +88,8 @@ pub struct Setup<'a> {
     pub background_every: u8,
     /// Internal operations that may be under way at once; as many as there are dies where nothing is said.
     pub internal_operations: Option<u32>,
+    /// How long after an internal operation the next may take its place.
+    pub think_time: Nanos,
 }
 
 /// What an event on a die came to.
@@ -115,7 +119,7 @@ impl<T: Copy> Flash<T> {
         Ok(Self {
             dies: cores.iter_indexed().map(die).collect(),
             channels: IndexVec::filled(Channel::default(), usize::from(geometry.channels)),
-            events: Events::new(cores.len(), flash_cores),
+            events: Events::new(cores.len(), flash_cores, setup.think_time != Nanos::ZERO),
             ops: Slab::default(),
             // The whole program unit travels, padding included.
             program_transfer: timing.command() + timing.transfer(units),
@@ -127,6 +131,7 @@ impl<T: Copy> Flash<T> {
             background_every: setup.background_every,
             internal: 0,
             internal_max: setup.internal_operations.unwrap_or(cores.len() as u32),
+            thinking: Thinking::new(setup.think_time),
             waiting: VecDeque::new(),
             gathering: false,
             gathered: Vec::new(),
@@ -458,14 +463,7 @@ impl<T: Copy> Flash<T> {
         self.events.set(Source::Die(die), until);
     }
 
-    /// An internal operation that has been handed back is done with: one more may start.
-    #[inline]
-    pub fn internal_ended(&mut self) {
-        debug_assert!(self.internal != 0, "an internal operation ended twice");
-        self.internal -= 1;
-    }
-
-    /// Internal operations that are under way, or handed back and not done with.
+    /// Internal operations that are under way, or handed back and not done with, and those whose slot thinks.
     #[inline]
     pub fn internal_operations(&self) -> u32 {
         self.internal

@@ -19,6 +19,7 @@ mod line;
 mod next;
 mod op;
 mod pipe;
+mod think;
 mod turn;
 mod under_way;
 mod work;

@@ -75,6 +75,7 @@ impl<T: Copy> Flash<T> {
         self.ops = Slab::default();
         self.events.cut();
         self.internal = 0;
+        self.thinking.cut();
         self.waiting.clear();
         outstanding
     }
@@ -106,6 +107,10 @@ impl<T: Copy> Flash<T> {
         }
         if self.internal > self.internal_max {
             return Err(format!("{} internal operations of at most {}", self.internal, self.internal_max));
+        }
+        let thinking = self.thinking.slots();
+        if thinking > self.internal as usize {
+            return Err(format!("{thinking} slots think, of {} that are taken", self.internal));
         }
         Ok(())
     }

@@ -7,4 +7,5 @@ mod model;
 mod order;
 mod pipe;
 mod suspend;
+mod think;
 mod times;

@@ -68,6 +68,8 @@ struct PlainRoom {
     free_at: Vec<u64>,
     demands: Vec<Demand>,
     internal: u32,
+    /// When the slots that think are free again.
+    thinking: VecDeque<u64>,
     waiting: VecDeque<usize>,
     now: u64,
     ended: Vec<Ended>,
@@ -103,6 +105,7 @@ impl PlainRoom {
             free_at: vec![0; usize::from(shape.channels)],
             demands: vec![Demand::default(); usize::from(shape.cores)],
             internal: 0,
+            thinking: VecDeque::new(),
             waiting: VecDeque::new(),
             now: 0,
             ended: Vec::new(),
@@ -173,8 +176,15 @@ impl PlainRoom {
             // Of equal times the first die.
             let (die, until) =
                 self.dies.iter().map(|die| die.until).enumerate().min_by_key(|&(_, until)| until).unwrap();
-            if until >= at {
+            let thought = self.thinking.front().copied().unwrap_or(u64::MAX);
+            if until.min(thought) >= at {
                 break;
+            }
+            if thought < until {
+                self.now = thought;
+                self.thinking.pop_front();
+                self.slot_is_free();
+                continue;
             }
             self.now = until;
             self.event(die);
@@ -208,14 +218,22 @@ impl PlainRoom {
                 state.busy += self.now - state.busy_since;
                 self.ended.push((self.now, die as u16, op.number));
                 if op.internal {
-                    self.internal -= 1;
-                    for _ in 0..self.waiting.len() {
-                        let waiting = self.waiting.pop_front().unwrap();
-                        self.wake(waiting);
+                    if self.shape.think_time == 0 {
+                        self.slot_is_free();
+                    } else {
+                        self.thinking.push_back(self.now + self.shape.think_time);
                     }
                 }
                 self.wake(die);
             }
+        }
+    }
+
+    fn slot_is_free(&mut self) {
+        self.internal -= 1;
+        for _ in 0..self.waiting.len() {
+            let waiting = self.waiting.pop_front().unwrap();
+            self.wake(waiting);
         }
     }
 
@@ -472,7 +490,8 @@ fn shape() -> impl Strategy<Value = Shape> {
         Just(ProgramUnit { planes: 1, rows: 3, pages_per_unit: 3, units_per_page: 1 }),
     ];
     let every = (1u8..6, 1u8..6);
-    (1u16..3, 1u16..4, 1u16..3, unit, proptest::option::of(suspend()), every, proptest::option::of(1u32..4))
+    let internal = (proptest::option::of(1u32..4), prop_oneof![Just(0), 1u64..200_000, 200_000u64..9_000_000]);
+    (1u16..3, 1u16..4, 1u16..3, unit, proptest::option::of(suspend()), every, internal)
         .prop_map(
             |(
                 channels,
@@ -481,7 +500,7 @@ fn shape() -> impl Strategy<Value = Shape> {
                 program_unit,
                 suspend,
                 (program_every, background_every),
-                internal,
+                (internal, think_time),
             )| {
                 let cores = cores.min(channels * dies_per_channel);
                 Shape {
@@ -497,6 +516,7 @@ fn shape() -> impl Strategy<Value = Shape> {
                     program_every,
                     background_every,
                     internal,
+                    think_time,
                 }
             },
         )

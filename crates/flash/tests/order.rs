@@ -153,7 +153,7 @@ fn an_internal_operation_counts_until_its_caller_is_done() {
     assert_eq!(op.tag, Tag { number: 0, internal: true });
     assert_eq!((caller.room.internal_operations(), caller.room.dies_waiting()), (1, 1));
     assert!(caller.room.is_idle(DieId(1)));
-    caller.room.internal_ended();
+    caller.room.internal_ended(caller.now);
     assert_eq!(caller.room.next_waiting(), Some(DieId(1)));
     caller.wake(DieId(1));
     assert_eq!(caller.room.internal_operations(), 1);

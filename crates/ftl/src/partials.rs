@@ -121,12 +121,6 @@ impl Partials {
         self.covers.get(&(superblock, stripe))
     }
 
-    /// Stripes with a cover of which a program unit lies in `pus`.
-    pub(crate) fn stripes_covered_in(&self, pus: &std::ops::Range<Pu>) -> Vec<OpenStripe> {
-        let covers = self.covers.iter().filter(|(_, cover)| cover.pus.iter().any(|pu| pus.contains(pu)));
-        covers.map(|(&stripe, _)| stripe).collect()
-    }
-
     /// Whether a cover of the open stripe of `stream` is on its way.
     pub(crate) fn is_coming(&self, stream: Stream) -> bool {
         self.coming.iter().any(|coming| coming.stream == stream)

@@ -132,6 +132,11 @@ impl Superblocks {
         self.valid[superblock]
     }
 
+    /// The same of all superblocks.
+    pub(crate) fn counts(&self) -> &[u32] {
+        self.valid.as_slice()
+    }
+
     /// What a policy sees of superblocks of `units` slots, after so many units of the host.
     pub(crate) fn view(&self, clock: u64, units: u32) -> View<'_> {
         View {

@@ -3,6 +3,7 @@
 mod support;
 
 mod breaking;
+mod covers;
 mod map_flush;
 mod model;
 mod parity;

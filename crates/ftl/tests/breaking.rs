@@ -133,3 +133,25 @@ fn a_code_that_leaves_pages_out_before_the_lists_is_refused() {
     assert!(ftl(lists(2, 5)).is_none() && ftl(lists(2, 4)).is_some() && ftl(lists(2, 6)).is_some());
     assert!(ftl(Kind { lists: false, ..lists(2, 5) }).is_some());
 }
+
+/// Where the data before is lost, nothing is there that a unit could be torn over: power that fails leaves the loss.
+#[test]
+fn a_unit_over_lost_data_is_not_torn() {
+    for lost in [false, true] {
+        let mut rig = Rig::new(Kind { late: true, parity: 0, block: Some(1), ..SOUND }, 1).expect("it fits");
+        rig.ftl.begin_origins();
+        rig.write(0, Lpn(3));
+        rig.flush();
+        if lost {
+            let gone = rig.ftl.lose(rig.ftl.lookup(Lpn(3)));
+            assert_eq!(gone, Some(Lpn(3)));
+            rig.is_lost(gone);
+        }
+        rig.write(0, Lpn(3));
+        let (pu, _) = rig.ftl.layout().pu_of(rig.ftl.lookup(Lpn(3)));
+        assert_eq!(rig.ftl.is_unpromised(pu), !lost);
+        rig.cut();
+        assert_eq!(rig.ftl.is_lost(Lpn(3)), lost);
+        rig.check().expect("the model holds");
+    }
+}

@@ -148,6 +148,7 @@ pub(crate) fn flash_of<T: Copy>(
         program_every: config.controller.program_every,
         background_every: config.controller.background_every,
         internal_operations: config.controller.internal_operations,
+        think_time: config.controller.think_time,
     })
 }
 

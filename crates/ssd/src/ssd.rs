@@ -50,8 +50,8 @@ use std::sync::Arc;
 /// Order of calls: `submit` at a time not before the last one; `advance` to a deadline ([`Device::next_deadline`]) or beyond; then `take_data`,
 /// `take_lba_status`, `take_notice`. Between calls nothing is due ([`Device::self_check`] sees to that).
 ///
-/// **Time rule**: see [`Device`]. The sources of events are the dies, the flash cores' processors, the master core, the link and housekeeping;
-/// each has at most one pending event. Of the priorities on a die see [`Flash`].
+/// **Time rule**: see [`Device`]. The sources of events are the dies, the flash cores' processors, the master core, the link, housekeeping and the
+/// slots of internal operations that think; each has at most one pending event. Of the priorities on a die see [`Flash`].
 #[derive(Clone, Debug, outlast_persist::Restore)]
 #[allow(
     clippy::struct_excessive_bools,
@@ -193,7 +193,7 @@ impl Ssd {
         &self.cores[core].dies
     }
 
-    /// The latest simulated time that the drive can handle: 2^64 ns divided by the number of its dies and cores (and three more), rounded up
+    /// The latest simulated time that the drive can handle: 2^64 ns divided by the number of its dies and cores (and three more, four with a think time), rounded up
     /// to a power of two: 4.5 years with up to 124 dies, 208 days with up to 1000, 1.6 days with 65 535. A run that gets there ends with an
     /// error.
     pub fn horizon(&self) -> Nanos {
@@ -205,9 +205,12 @@ impl Ssd {
         self.cores.iter().map(|core| core.ftl.space().free_superblocks()).sum()
     }
 
-    /// Whether nothing is under way: no command, no flash operation, no internal task. Housekeeping may be waiting for its time.
+    /// Whether nothing is under way: no command, no flash operation, no internal task, not even one that thinks. Housekeeping may be waiting for its time.
     pub fn is_idle(&self) -> bool {
-        self.commands_in_flight() == 0 && self.flash.all_idle() && self.host.completions.next() == Nanos::MAX
+        self.commands_in_flight() == 0
+            && self.flash.all_idle()
+            && !self.flash.any_thinks()
+            && self.host.completions.next() == Nanos::MAX
     }
     pub(crate) fn write_cache(&self) -> WriteCache {
         self.config.controller.write_cache
@@ -235,6 +238,7 @@ impl Ssd {
             Source::Master => self.master_event(at),
             Source::Link => self.link_event(at),
             Source::Housekeeping => self.house_event(at),
+            Source::Thinking => self.slot_has_thought(at),
         }
         self.settle(at);
     }

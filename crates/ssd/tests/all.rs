@@ -31,4 +31,6 @@ mod repair;
 mod scheduling;
 mod snapshot;
 mod stored;
+mod think_time;
 mod torn;
+mod unequal;

@@ -94,6 +94,7 @@ fn configurations() -> impl Strategy<Value = SsdConfig> {
                 coalesces(&mut config, cpu, if suspend { 128 } else { 0 });
                 config.controller.link = link.then(|| ByteRate::new(500_000_000).unwrap());
                 config.controller.internal_operations = bound.then_some(1);
+                config.controller.think_time = if link { Nanos::micros(90) } else { Nanos::ZERO };
                 config.controller.queue_depth = if bound { 3 } else { 64 };
                 if cpu {
                     config.controller.master_cost = Nanos(700);

@@ -60,7 +60,7 @@ class Collecting:
     valid: int
     """Its valid units, which are moved."""
     units: int
-    """Units of a superblock of which all are valid."""
+    """Units of the victim if all were valid."""
     room: int
     """Units that the host's open superblocks have room for."""
     free: int

@@ -34,6 +34,7 @@ pub(crate) struct Shape {
     pub(crate) program_every: u8,
     pub(crate) background_every: u8,
     pub(crate) internal: Option<u32>,
+    pub(crate) think_time: u64,
 }
 
 impl Default for Shape {
@@ -52,6 +53,7 @@ impl Default for Shape {
             program_every: 64,
             background_every: 32,
             internal: None,
+            think_time: 0,
         }
     }
 }
@@ -132,6 +134,7 @@ impl Caller {
             program_every: shape.program_every,
             background_every: shape.background_every,
             internal_operations: shape.internal,
+            think_time: Nanos(shape.think_time),
         });
         Self {
             room: room.expect("times that fit"),
@@ -173,22 +176,35 @@ impl Caller {
     }
 
     pub(crate) fn step(&mut self) {
-        let Source::Die(die) = self.room.next_source() else { unreachable!("no other source was set") };
         assert!(self.room.next_event() >= self.now, "time goes back");
         self.now = self.room.next_event();
+        let die = match self.room.next_source() {
+            Source::Die(die) => die,
+            Source::Thinking => {
+                self.room.has_thought(self.now);
+                return self.wake_waiting();
+            }
+            other => unreachable!("{other:?} was not set"),
+        };
         match self.room.event(self.now, die) {
             Event::Goes(next) => self.follow(die, next),
             Event::Ended(op) => {
                 self.ended.push((self.now.0, die.0, op.tag.number));
                 if op.tag.internal {
-                    self.room.internal_ended();
-                    for _ in 0..self.room.dies_waiting() {
-                        let waiting = self.room.next_waiting().expect("so many wait");
-                        self.wake(waiting);
+                    self.room.internal_ended(self.now);
+                    if !self.room.awaits_thought() {
+                        self.wake_waiting();
                     }
                 }
                 self.wake(die);
             }
+        }
+    }
+
+    fn wake_waiting(&mut self) {
+        for _ in 0..self.room.dies_waiting() {
+            let waiting = self.room.next_waiting().expect("so many wait");
+            self.wake(waiting);
         }
     }
 

@@ -88,7 +88,8 @@ pub enum PartialPlace {
     /// Into the stripe itself, which then holds that much less data (eSAP). Where no room would be left for data, the stripe ends
     /// there: a short stripe. Data that was relocated is not covered.
     Inline,
-    /// Into superblocks of its own, where all becomes stale at about the same time (mSAPL, section 4.4).
+    /// Into superblocks of its own, where all becomes stale at about the same time (mSAPL, section 4.4). Where more stripes are open than such a superblock has
+    /// room for, some stay unprotected until others are full.
     Blocks,
     /// Into a non-volatile cache, where all open stripes have their parity at all times (Flexible, section 3.5).
     Cache,

@@ -5,6 +5,7 @@ use crate::config::GcConfig;
 use crate::policy::{
     CellColumns, Collecting, Deciders, Draws, NO_CANDIDATE, Own, SuperblockChoice, View, choose,
 };
+use crate::superblocks::Superblocks;
 use outlast_media::ConfigError;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Nanos, SuperblockId};
@@ -14,7 +15,7 @@ impl Ftl {
     /// a stale unit, or, on a worn drive, when there is no place to move its valid ones to.
     ///
     /// # Panics
-    /// If there is no such place on a drive that is not worn: a superblock is always held back.
+    /// If there is no such place on a drive that is not worn, whose superblocks all hold as much: one is always held back.
     pub fn choose_victim(&mut self) -> Option<SuperblockId> {
         if self.room.may_lack_reserve()
             && self.free_superblocks() < self.reserve()
@@ -24,8 +25,9 @@ impl Ftl {
         }
         let victim = self.pick_victim()?;
         if !self.can_relocate(victim, self.streams.gc(self.class_of_superblock(victim))) {
-            let damaged = self.is_damaged() || self.lanes.is_shaken() || self.is_mixed();
-            assert!(damaged, "a superblock is held back for relocation unless the drive is worn or damaged");
+            let may_lack =
+                self.is_damaged() || self.lanes.is_shaken() || self.is_mixed() || self.is_unequal();
+            assert!(may_lack, "a superblock is held back for relocation unless the drive is worn or damaged");
             if let Some(least) = self.choose_least() {
                 return Some(least);
             }
@@ -46,7 +48,8 @@ impl Ftl {
         let units = self.codes.most_data_units();
         let Deciders { scrub, cells, shares, .. } = &mut *self.own;
         shares.clear();
-        let hidden = |id| self.superblocks.count(id) | if is_flagged(id) { NO_CANDIDATE } else { 0 };
+        let hidden =
+            |id| bounded(self.superblocks.count(id), units) | if is_flagged(id) { NO_CANDIDATE } else { 0 };
         shares.extend(self.superblocks.ids().map(hidden));
         let view = View {
             valid: shares,
@@ -69,7 +72,7 @@ impl Ftl {
         let question = Collecting {
             victim: victim.0,
             valid: self.superblocks.count(victim) & !NO_CANDIDATE,
-            units: self.data_units(self.streams.gc(self.class_of_superblock(victim))),
+            units: self.units_of(victim),
             room,
             free: self.free_superblocks(),
             start_free,
@@ -114,6 +117,12 @@ impl Ftl {
         self.codes.count() > 1 || self.streams.classes() > 1
     }
 
+    /// Whether some stream's superblocks hold more than those that its data moves to: where only moved data has parity.
+    fn is_unequal(&self) -> bool {
+        let moves_to = |stream| self.streams.gc(self.streams.class(stream));
+        self.data_streams().any(|stream| self.data_units(stream) > self.data_units(moves_to(stream)))
+    }
+
     fn pick_victim(&mut self) -> Option<SuperblockId> {
         // Until one is free for the host, or for data that must move, there is no waiting.
         let must = self.free_superblocks() <= self.reserve();
@@ -122,8 +131,11 @@ impl Ftl {
         }
         let units = self.data_units(self.streams.gc(0));
         let Self { superblocks, counts, config, own, rng, .. } = self;
-        let Deciders { gc: own, cells, .. } = &mut **own;
-        let view = View { cells: cells.as_deref(), ..superblocks.view(counts.clock(), units) };
+        let Deciders { gc: own, cells, shares, .. } = &mut **own;
+        let mut view = View { cells: cells.as_deref(), ..superblocks.view(counts.clock(), units) };
+        if own.is_some() {
+            view.valid = bounded_counts(superblocks, units, shares);
+        }
         pick(own, &config.gc, &view, rng, must)
     }
 
@@ -150,23 +162,28 @@ impl Ftl {
     fn share(&self, superblock: SuperblockId, most: u32, only_outdated: bool) -> u32 {
         let valid = self.superblocks.count(superblock);
         if valid & NO_CANDIDATE != 0 {
-            return valid;
+            return bounded(valid, most);
         }
         let stream = self.streams.gc(self.class_of_superblock(superblock));
         if !self.can_relocate(superblock, stream) || (only_outdated && !self.is_outdated(superblock)) {
-            return valid | NO_CANDIDATE;
+            return bounded(valid, most) | NO_CANDIDATE;
         }
         let units = self.data_units(stream).max(1);
-        (u64::from(valid) * u64::from(most)).div_ceil(u64::from(units)) as u32
+        let share = (u64::from(valid) * u64::from(most)).div_ceil(u64::from(units));
+        share.min(u64::from(most)) as u32
     }
 
     /// The superblock that static wear levelling should move: by the user's policy, or the least-worn sealed one, when the most-worn superblock is ahead of
     /// it by more than the configured gap and a well-worn one is free.
     pub fn choose_cold(&mut self) -> Option<SuperblockId> {
-        let Deciders { wear, cells, .. } = &mut *self.own;
+        let Deciders { wear, cells, shares, .. } = &mut *self.own;
         if let Some(own) = wear {
             let units = self.codes.most_data_units();
-            let view = View { cells: cells.as_deref(), ..self.superblocks.view(self.counts.clock(), units) };
+            let view = View {
+                valid: bounded_counts(&self.superblocks, units, shares),
+                cells: cells.as_deref(),
+                ..self.superblocks.view(self.counts.clock(), units)
+            };
             let cold = choose(own, &view, &mut Draws { choices: 1, rng: &mut self.rng }, false)?;
             let stream = self.streams.wear_leveling(self.class_of_superblock(cold));
             return self.can_relocate(cold, stream).then_some(cold);
@@ -179,6 +196,23 @@ impl Ftl {
         let ahead = worn.saturating_sub(self.superblocks.cycles(coldest));
         (ahead > gap && self.can_relocate(coldest, stream)).then_some(coldest)
     }
+}
+
+/// The valid units of a superblock as policies of superblocks of `units` units see them. One that was filled with less parity than the next ones get, or
+/// before a lane failed, may hold more: what matters is that nothing is gained from it, and formulas count on a share of at most 1.
+fn bounded(count: u32, units: u32) -> u32 {
+    (count & !NO_CANDIDATE).min(units) | (count & NO_CANDIDATE)
+}
+
+/// Those of all superblocks, written to `shares`, unless each one is within the bound as it is.
+fn bounded_counts<'a>(superblocks: &'a Superblocks, units: u32, shares: &'a mut Vec<u32>) -> &'a [u32] {
+    let counts = superblocks.counts();
+    if counts.iter().all(|&count| count & !NO_CANDIDATE <= units) {
+        return counts;
+    }
+    shares.clear();
+    shares.extend(counts.iter().map(|&count| bounded(count, units)));
+    shares
 }
 
 /// The choice of the user's policy, or else of the one that the settings name. `must`: whether space that can be gained has to be.

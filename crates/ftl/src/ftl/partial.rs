@@ -112,7 +112,6 @@ impl Ftl {
     fn room_in_log(&mut self, superblock: SuperblockId, stripe: u32) -> Option<Vec<Pu>> {
         // The last superpage stays empty, so that the superblock is not sealed before it is wholly stale.
         let rows = self.layout.superpages() - 1;
-        // What moves into a superblock just opened may fill it already: then there is no room now.
         for _ in 0..2 {
             if let Some(open) = self.partials.log() {
                 let lanes = self.cover_lanes(superblock, stripe, open);
@@ -125,7 +124,7 @@ impl Ftl {
                     return Some(pus);
                 }
             }
-            self.open_log()?;
+            self.open_log((superblock, stripe), rows)?;
         }
         None
     }
@@ -138,45 +137,63 @@ impl Ftl {
                 && !self.is_skipped(log, PuWithin(lane.0))
                 && !gaps.is_some_and(|gaps| gaps.contains(lane))
         };
-        let parity = self.code_of(superblock).into_iter();
-        parity
-            .flat_map(|code| code.parity_of(stripe, self.opened_gaps(superblock)))
-            .map(|pu| self.lane_position(pu))
-            .filter(usable)
-            .collect()
+        self.parity_lanes(superblock, stripe).filter(usable).collect()
     }
 
-    /// Begins a superblock of partial parity. What is still needed of the one before moves.
-    fn open_log(&mut self) -> Option<()> {
+    /// The lanes of the parity of a stripe.
+    fn parity_lanes(&self, superblock: SuperblockId, stripe: u32) -> impl Iterator<Item = LaneIndex> {
+        let parity = self.code_of(superblock).into_iter();
+        parity
+            .flat_map(move |code| code.parity_of(stripe, self.opened_gaps(superblock)))
+            .map(|pu| self.lane_position(pu))
+    }
+
+    /// Whether the cover of `wanted` has room in a superblock of `rows` superpages beside all that would move there. If not, that would be filled in vain,
+    /// and the next one after it, for as long as the other stripes stay open.
+    fn fits_new_log(&self, wanted: OpenStripe, rows: u32) -> bool {
+        let mut taken = vec![0; self.layout.lanes().len()];
+        for (superblock, stripe) in self.covers_but(wanted).map(|(_, stripe)| stripe).chain([wanted]) {
+            self.parity_lanes(superblock, stripe).for_each(|lane| taken[lane.0 as usize] += 1);
+        }
+        taken.iter().all(|&count| count <= rows)
+    }
+
+    /// The open stripes with a cover but for `wanted`, each with its stream. One that a newer cover is on its way for needs the older one no longer than
+    /// until that has come.
+    fn covers_but(&self, wanted: OpenStripe) -> impl Iterator<Item = (Stream, OpenStripe)> {
+        let streams = self.frontiers.streams().filter(|&stream| !self.partials.is_coming(stream));
+        streams.filter_map(move |stream| {
+            let (superblock, stripe, _) = self.open_stripe(stream)?;
+            self.partials.cover(superblock, stripe)?;
+            Some((stream, (superblock, stripe))).filter(|&(_, stripe)| stripe != wanted)
+        })
+    }
+
+    /// Begins a superblock of partial parity, with `rows` superpages for it, for the cover of `wanted`. What is still needed of those before moves.
+    fn open_log(&mut self, wanted: OpenStripe, rows: u32) -> Option<()> {
         let stream = self.streams.partial()?;
-        if !self.may_open(stream) {
+        if !self.may_open(stream) || !self.fits_new_log(wanted, rows) {
             return None;
         }
         let superblock = self.take_free(Cause::Host);
         self.begin_superblock(superblock, stream);
         let gone = self.lanes.open(superblock) * self.layout.superpages();
         self.settle_pus(superblock, gone);
-        let before = self.partials.open_log(superblock, self.layout.pus_per_superblock(), gone);
-        if let Some(before) = before {
-            self.move_covers(before);
-            self.settle_log();
-        }
+        self.partials.open_log(superblock, self.layout.pus_per_superblock(), gone);
+        self.move_covers(wanted);
+        self.settle_log();
         Some(())
     }
 
-    /// Writes the covers in `superblock` again, into the superblock now open.
-    fn move_covers(&mut self, superblock: SuperblockId) {
-        let stripes: Vec<OpenStripe> = self.partials.stripes_covered_in(&self.layout.pus_of(superblock));
-        for (number, stripe) in stripes {
-            let is_open = |stream: &Stream| {
-                self.open_stripe(*stream).is_some_and(|(open, at, _)| (open, at) == (number, stripe))
-            };
-            let Some(stream) = self.frontiers.streams().find(is_open) else { continue };
-            let Some((open, _, at)) = self.open_stripe(stream) else { continue };
-            let Some(pus) = self.room_in_log(open, stripe) else { continue };
+    /// Writes all covers again, into the superblock now open, so that none before is needed for as long as a stripe stays open.
+    fn move_covers(&mut self, wanted: OpenStripe) {
+        let covers: Vec<(Stream, OpenStripe)> = self.covers_but(wanted).collect();
+        for (stream, stripe) in covers {
+            let Some((superblock, number, at)) = self.open_stripe(stream) else { continue };
+            let Some(pus) = self.room_in_log(superblock, number) else { continue };
             let units = pus.len() as u64 * u64::from(self.layout.units_per_pu());
             self.partials.note_moved(units);
-            self.hand_out(stream, (number, stripe), Cover { until: at, pus });
+            self.hand_out(stream, stripe, Cover { until: at, pus });
         }
     }
 

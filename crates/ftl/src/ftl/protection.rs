@@ -67,6 +67,16 @@ impl Ftl {
         self.codes.data_units(stream)
     }
 
+    /// Data slots that `superblock` has had since it was opened.
+    pub(super) fn units_of(&self, superblock: SuperblockId) -> u32 {
+        let gaps = self.opened_gaps(superblock);
+        let stream = self.superblocks.opened_by(superblock);
+        if gaps.is_none() && self.lanes.dead().is_none() && self.codes.is_current(superblock, stream) {
+            return self.codes.data_units(stream);
+        }
+        data_units(&self.layout, self.codes.of(superblock), gaps)
+    }
+
     /// Data slots of the superblocks with the most parity.
     pub(super) fn least_data_units(&self) -> u32 {
         self.data_streams().map(|stream| self.codes.data_units(stream)).min().unwrap_or(0)

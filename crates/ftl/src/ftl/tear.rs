@@ -1,16 +1,25 @@
 //! Program units that a loss of power has left torn, and that the drive takes for good.
 
 use super::Ftl;
+use crate::origins::LOST;
 use outlast_media::{Contents, Tear, Unit};
 use outlast_units::rng::mix;
 use outlast_units::{Lpn, Ppn, Pu};
 
 impl Ftl {
     /// Whether program unit `pu`, whose programming is under way, has nothing but units that the host has written and no flush has covered:
-    /// whatever becomes of them, nobody was promised anything else.
+    /// whatever becomes of them, nobody was promised anything else. Units written over lost data do not count: what they would be torn over is gone.
     pub fn is_unpromised(&self, pu: Pu) -> bool {
-        let mut slots = Ppn::each(self.layout.slots_of(pu));
-        !self.is_given_up(pu) && slots.all(|slot| !self.owner(slot).is_some() || self.is_new(slot))
+        let mut slots = Ppn::each(self.layout.slots_of(pu)).filter(|&slot| self.owner(slot).is_some());
+        !self.is_given_up(pu) && slots.all(|slot| self.is_new(slot) && self.copy_before(slot) != LOST)
+    }
+
+    /// What the unit in `slot`, which is not on flash, supersedes there: a copy, [`LOST`], or [`Ppn::NONE`].
+    fn copy_before(&self, slot: Ppn) -> Ppn {
+        self.origins.as_ref().map_or(Ppn::NONE, |origins| {
+            let origin = origins.of(&self.layout, slot).unwrap_or(Ppn::NONE);
+            origins.on_flash(&self.layout, origin, |at| self.is_programmed(at))
+        })
     }
 
     /// Reading the units of program unit `pu` gives what `tear` leaves of them over the copies on flash that they were to supersede; `draw` is the
@@ -18,10 +27,8 @@ impl Ftl {
     pub fn tear(&mut self, pu: Pu, tear: Tear, draw: u64) {
         let Some(mut contents) = self.contents.take() else { return };
         for slot in Ppn::each(self.layout.slots_of(pu)).filter(|&slot| self.owner(slot).is_some()) {
-            let origin = self.origins.as_ref().map_or(Ppn::NONE, |origins| {
-                let origin = origins.of(&self.layout, slot).unwrap_or(Ppn::NONE);
-                origins.on_flash(&self.layout, origin, |at| self.is_programmed(at))
-            });
+            let origin = self.copy_before(slot);
+            debug_assert!(origin != LOST, "slot {slot} is torn over data that is lost");
             contents.tear(slot.0, origin.is_some().then_some(origin.0), tear, mix(draw ^ u64::from(slot.0)));
         }
         self.contents = Some(contents);

@@ -45,7 +45,7 @@ question! {
         victim: u32,
         /// Its valid units, which are moved.
         valid: u32,
-        /// Units that a superblock has where all are valid.
+        /// Units of the victim if all were valid.
         units: u32,
         /// Units that the host's open superblocks have room for.
         room: u32,

@@ -12,7 +12,8 @@ pub(crate) const NO_CANDIDATE: u32 = 1 << 31;
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// Valid units. `1 << 31` is added to those of a superblock that must not be taken: it is free, open, being collected or retired.
-    /// Where superblocks hold different amounts of data, it is the part of `units` that the valid ones would fill.
+    /// Where superblocks hold different amounts of data, it is the part of `units` that the valid ones would fill; at most `units` are told of, as more gain
+    /// no more than that.
     pub valid: &'a [u32],
     /// The clock when a superblock was last sealed.
     pub sealed_at: &'a [u64],

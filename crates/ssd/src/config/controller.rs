@@ -59,6 +59,10 @@ pub struct ControllerConfig {
     /// Absent: one for each die.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub internal_operations: Option<u32>,
+    /// Think time of internal tasks: how long after each of their flash operations its place among `internal_operations` stays taken, while no
+    /// die, channel or flash core is busy for it. Default: 0.
+    #[serde(skip_serializing_if = "is_no_time")]
+    pub think_time: Nanos,
     /// On a die that is never without host reads, at most so many of them go before a host program that waits; 1 to 255. Default: 64, an
     /// assumption of this simulator: reads come first, but no stream of them starves a write or a flush.
     pub program_every: u8,
@@ -83,6 +87,11 @@ pub struct ControllerConfig {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 fn is_nothing(size: &Bytes) -> bool {
     size.0 == 0
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_no_time(time: &Nanos) -> bool {
+    *time == Nanos::ZERO
 }
 
 /// When a write is acknowledged.
@@ -118,6 +127,7 @@ impl Default for ControllerConfig {
             flush: FlushPolicy::Honour,
             trims: Trims::Kept,
             internal_operations: None,
+            think_time: Nanos::ZERO,
             program_every: 64,
             background_every: 32,
             link: None,
@@ -149,16 +159,17 @@ impl ControllerConfig {
             queues.validate(self.queue_depth)?;
         }
         self.decode.validate()?;
-        let costs = [
+        let times = [
             ("master_cost", self.master_cost),
             ("read_cost", self.read_cost),
             ("write_cost", self.write_cost),
             ("relocation_cost", self.relocation_cost),
             ("encode_cost", self.encode_cost),
             ("decode_cost", self.decode_cost),
+            ("think_time", self.think_time),
         ];
-        for (name, cost) in costs {
-            at_most_a_second(&format!("device.controller.{name}"), cost)?;
+        for (name, time) in times {
+            at_most_a_second(&format!("device.controller.{name}"), time)?;
         }
         for (name, every) in
             [("program_every", self.program_every), ("background_every", self.background_every)]

@@ -70,7 +70,7 @@ impl Ssd {
     pub(crate) fn relocation_read(&mut self, now: Nanos, op: &Op, lost: u64) {
         debug_assert!(lost & !op.mask == 0, "a unit of program unit {} is lost that was not read", op.pu);
         let core = op.core;
-        self.flash.internal_ended();
+        self.flash.internal_ended(now);
         let state = &mut self.cores[core];
         let stream = state.tasks.stream(op.task);
         let joins_host = state.buffer.pacer().is_mixed() && op.task == Task::Gc;
@@ -228,7 +228,7 @@ impl Ssd {
 
     pub(crate) fn relocation_erased(&mut self, now: Nanos, op: &Op) {
         let core = op.core;
-        self.flash.internal_ended();
+        self.flash.internal_ended(now);
         if self.note_erase_failure(op) {
             self.note_failed_write(now, op);
         }

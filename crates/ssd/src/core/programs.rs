@@ -119,7 +119,7 @@ impl Ssd {
     pub(crate) fn relocation_programmed(&mut self, now: Nanos, op: &Op) {
         debug_assert!(op.kind == OpKind::RelocationProgram, "{:?} ends as one of relocation", op.kind);
         let core = op.core;
-        self.flash.internal_ended();
+        self.flash.internal_ended(now);
         let state = &mut self.cores[core];
         state.tasks.leave(u32::from(op.units));
         state.tasks.program_ended(op.task, op.epoch, op.pu);

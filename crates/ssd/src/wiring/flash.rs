@@ -128,9 +128,16 @@ impl Ssd {
     /// Where nothing else is due none can come to wait before.
     #[inline]
     pub(crate) fn let_waiting_go(&mut self) {
-        if !self.is_settled() || self.flash.dies_waiting() != 0 {
+        if (!self.is_settled() || self.flash.dies_waiting() != 0) && !self.flash.awaits_thought() {
             self.unsettled.add_leave();
         }
+    }
+
+    /// The slot of an internal operation is free for the next.
+    #[inline(never)]
+    pub(crate) fn slot_has_thought(&mut self, now: Nanos) {
+        self.flash.has_thought(now);
+        self.let_waiting_go();
     }
 
     /// An internal operation has ended or relocated data has left the buffer: the next of the dies that waited for that goes on, unless

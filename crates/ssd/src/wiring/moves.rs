@@ -67,7 +67,7 @@ impl Ssd {
 
     /// The data of a unit to be moved is in the controller, or is lost.
     pub(crate) fn move_read(&mut self, now: Nanos, op: &Op, lost: bool) {
-        self.flash.internal_ended();
+        self.flash.internal_ended(now);
         if lost {
             self.host.requests.fail(op.work.request, Outcome::MediumError);
             self.finish_parts(now, op.work.request, 1);

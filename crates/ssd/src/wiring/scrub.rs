@@ -121,7 +121,7 @@ impl Ssd {
     #[inline(never)]
     pub(crate) fn patrol_read(&mut self, now: Nanos, op: &Op) {
         assert!(op.kind == OpKind::PatrolRead, "a read of {:?} is no patrol", op.kind);
-        self.flash.internal_ended();
+        self.flash.internal_ended(now);
         let core = op.core;
         let superblock = self.cores[core].ftl.layout().place(op.pu).superblock;
         self.scrubbing(now, core, |scrub, view| scrub.patrolled(view, superblock, op.failing != 0));

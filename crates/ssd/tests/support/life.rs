@@ -114,6 +114,7 @@ fn traits() -> impl Strategy<Value = Traits> {
 
 fn with(traits: Traits, mut config: SsdConfig) -> SsdConfig {
     config.controller.write_cache = traits.cache;
+    config.controller.think_time = if traits.scrub >= 5 { Nanos::micros(400) } else { Nanos::ZERO };
     config.mount = (traits.scrub % 2 == 1)
         .then(|| MountConfig { checkpoint_every: Some(Bytes::kib(512)), ..MountConfig::default() });
     if traits.errs {

@@ -1,15 +1,62 @@
 //! Code of the user's that draws its answers by lot.
 
 use outlast_decisions::{Decides, Loaded, Makes};
-use outlast_ftl::{ChosenCode, Collecting, Opening};
+use outlast_ftl::{ChosenCode, Collecting, Draws, Opening, SuperblockChoice, VictimPolicy, View};
 use outlast_ssd::SsdConfig;
 use outlast_units::rng::SplitMix;
+use outlast_units::{Nanos, SuperblockId};
 
 /// One drive in three has the codes of its superblocks, and the pace of its host, drawn by lot.
 pub(crate) fn decide_some(config: &mut SsdConfig, seed: u64) {
     if seed.is_multiple_of(3) {
         config.ftl.own.code = Some(Loaded::new(Lots(seed)));
         config.ftl.own.pacing = Some(Loaded::new(Lots(seed)));
+        config.ftl.own.gc = Some(Loaded::new(Within::of(config.ftl.gc.policy)));
+        if let Some(scrub) = config.scrub.as_mut().filter(|_| config.reliability.is_some()) {
+            scrub.own = Some(Nanos::millis(10));
+            config.ftl.own.scrub = Some(Loaded::new(Within::nothing()));
+        }
+        if config.ftl.wear_leveling.static_gap.is_none() {
+            config.ftl.own.wear_leveling = Some(Loaded::new(Within::nothing()));
+        }
+    }
+}
+
+/// Checks that no superblock is told of as more than full; then takes what a built-in policy takes, or nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Within(Option<VictimPolicy>);
+
+impl Within {
+    pub(crate) fn of(policy: VictimPolicy) -> Self {
+        Self(Some(policy))
+    }
+
+    pub(crate) fn nothing() -> Self {
+        Self(None)
+    }
+}
+
+impl Makes<dyn SuperblockChoice> for Within {
+    fn name(&self) -> &'static str {
+        "within"
+    }
+
+    fn make(&self) -> Result<Box<dyn SuperblockChoice>, String> {
+        Ok(Box::new(*self))
+    }
+}
+
+impl SuperblockChoice for Within {
+    fn choose(&mut self, view: &View<'_>, draws: &mut Draws<'_>) -> Result<Option<SuperblockId>, String> {
+        for superblock in (0..view.superblocks()).map(SuperblockId) {
+            let (valid, units) = (view.valid(superblock), view.units);
+            assert!(valid <= units, "superblock {superblock}: {valid} of {units} units are valid");
+        }
+        self.0.as_mut().map_or(Ok(None), |policy| policy.choose(view, draws))
+    }
+
+    fn fork(&self) -> Box<dyn SuperblockChoice> {
+        Box::new(*self)
     }
 }
 
