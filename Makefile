@@ -102,8 +102,10 @@ bench: ## requests per CPU-second, bytes per unit, erasure codes
 bench-python: setup ## operations a second out of outlast.Drive in Python
 	$(BIN)/python tests/bench_drive.py $(ARGS)
 
-# Selected together with the extension, its crates are compiled with the same features, and so once for both.
-BUILD_BENCH := cargo build --locked --quiet --package outlast-python --package outlast-bench --bin outlast-bench
+# Selected together with the extension, its crates are compiled with the same features, and so once for both; pyo3 as maturin
+# had it compiled, or all that is above it would be compiled anew by each of the two.
+PYO3_CONFIG = $(firstword $(wildcard $(CURDIR)/target/maturin/pyo3-config-*.txt))
+BUILD_BENCH = $(if $(PYO3_CONFIG),PYO3_CONFIG_FILE=$(PYO3_CONFIG)) cargo build --locked --quiet --package outlast-python --package outlast-bench --bin outlast-bench
 
 bench-quick: ## every benchmark at a hundredth of its size
 	$(BUILD_BENCH) --profile $(PROFILE)
@@ -133,7 +135,7 @@ sdist: .venv/tools ## the source distribution, in dist/
 	@$(BIN)/python python/outlast/report/bundle.py --required
 	@$(NAME_COMMIT); $(BIN)/maturin sdist -o dist
 
-try-packages: .venv/tools ## wheel and sdist installed in empty environments outside the checkout, and what they can do there, with sizes and times
+try-packages: .venv/tools ## wheel and sdist installed in empty environments outside the checkout, and what they can do there, with sizes and times; less with ARGS=--brief
 	@$(BIN)/python python/outlast/report/bundle.py --required
 	@$(NAME_COMMIT); $(BIN)/python tests/try_packages.py $(ARGS)
 
