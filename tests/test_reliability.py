@@ -12,7 +12,7 @@ import pytest
 
 import outlast
 from conftest import TINY, WEAK, Outlast, summary_of
-from outlast.compare import VARYING
+from outlast.differences import VARYING
 
 SMALL: dict[str, Any] = {"device.ftl.capacity": "6MiB", "run.warm_up": "0s"}
 """The weak drive so small that what is left of it without a die still holds everything."""

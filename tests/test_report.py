@@ -15,7 +15,7 @@ from sample import sample_result, sample_summary, with_array, with_errors
 SECTIONS = ("latency", "time", "amplification", "wear", "queueing", "scenario")
 CHARTS = (
     *("distribution", "throughput", "bandwidth", "latency-time", "amplification", "preconditioning"),
-    *("wear-map", "wear-histogram", "in-flight", "utilisation", "writes", "dies-wear"),
+    *("wear-map", "wear-histogram", "in-flight", "utilisation", "writes", "dies-wear", "dies-map"),
 )
 
 

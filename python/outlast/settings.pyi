@@ -400,6 +400,10 @@ class DeviceController(Setting):
     """Time of a flash core for each mapping unit that it relocates.
     Default: "0ns".
     """
+    think_time: Setting
+    """Think time of internal tasks: how long after each of their flash operations its place among `internal_operations`
+    stays taken, while no die, channel or flash core is busy for it. Default: 0.
+    """
     trims: Setting
     """Whether trims survive a loss of power if the buffer is not protected. Default: "kept".
     - kept: All of them, flushed or not: the log of the mapping is taken to be safe at once.

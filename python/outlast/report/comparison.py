@@ -54,7 +54,11 @@ def shown_rows(summaries: Sequence[dict[str, Any]]) -> list[str]:
 
 def labels(results: Sequence[Result]) -> list[str]:
     """A name for each result; a number is added where names repeat."""
-    own = [str(result.summary["name"]) for result in results]
+    return numbered([str(result.summary["name"]) for result in results])
+
+
+def numbered(own: Sequence[str]) -> list[str]:
+    """The names, with a number added where they repeat."""
     return [
         name if own.count(name) == 1 else f"{name} #{own[:index].count(name) + 1}" for index, name in enumerate(own)
     ]
